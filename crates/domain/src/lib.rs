@@ -1,0 +1,22 @@
+//! What Hermod decides. Money, phone numbers, text and its parts, the life of a message, what a receipt means,
+//! prices, routes, rates and retries: all of it pure. Nothing here does I/O, waits, reads a clock or uses a
+//! floating point number, so every decision can be tested as a table.
+
+#![deny(clippy::float_arithmetic, clippy::wildcard_enum_match_arm, clippy::as_conversions)]
+
+pub mod catalogue;
+pub mod ids;
+pub mod lifecycle;
+pub mod money;
+pub mod pace;
+pub mod phone;
+pub mod prefix;
+pub mod price;
+pub mod receipt;
+pub mod refusal;
+pub mod retry;
+pub mod route;
+pub mod sender;
+pub mod submission;
+pub mod text;
+pub mod time;
