@@ -1,1 +1,262 @@
-//! (being written)
+//! Amounts of money: whole millionths of a currency's major unit, so that a price of 0.0375 times three parts is
+//! exact. Amounts come in as decimal text and go out as decimal text; no binary fraction is involved on the way.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+const DECIMALS: usize = 6;
+const MICROS_PER_UNIT: u64 = 1_000_000;
+
+/// Millionths of the major unit. Signed, because a postpaid balance is below zero; which currency it is in is a
+/// property of the account, and an account has exactly one.
+///
+/// In JSON bodies an amount is a *number*: write the text of `Display` there verbatim. `Serialize` gives the same
+/// text as a string, the form that configuration files and `Deserialize` use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Money(i64);
+
+/// Why a text is not an amount.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MoneyRefusal {
+    #[error("an amount is written as digits with an optional decimal point, such as 12 or 0.035")]
+    NotDecimal,
+    #[error("an amount has at most 6 decimals")]
+    TooManyDecimals,
+    #[error("the amount is too large")]
+    OutOfRange,
+}
+
+impl Money {
+    pub const ZERO: Money = Money(0);
+
+    pub const fn from_micros(micros: i64) -> Money {
+        Money(micros)
+    }
+
+    pub const fn as_micros(self) -> i64 {
+        self.0
+    }
+
+    pub const fn is_negative(self) -> bool {
+        self.0 < 0
+    }
+
+    #[must_use]
+    pub fn checked_add(self, other: Money) -> Option<Money> {
+        self.0.checked_add(other.0).map(Money)
+    }
+
+    #[must_use]
+    pub fn checked_sub(self, other: Money) -> Option<Money> {
+        self.0.checked_sub(other.0).map(Money)
+    }
+
+    #[must_use]
+    pub fn checked_neg(self) -> Option<Money> {
+        self.0.checked_neg().map(Money)
+    }
+
+    /// The price of one part times the number of parts. `None` on overflow.
+    #[must_use]
+    pub fn times(self, parts: u8) -> Option<Money> {
+        self.0.checked_mul(i64::from(parts)).map(Money)
+    }
+
+    /// Reads `12`, `0.035`, `-1.5`. No exponent, no sign but a leading minus, no bare point, no grouping.
+    pub fn parse(text: &str) -> Result<Money, MoneyRefusal> {
+        let (negative, unsigned) = match text.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let (whole, fraction) = match unsigned.split_once('.') {
+            Some((_, "")) => return Err(MoneyRefusal::NotDecimal),
+            Some(halves) => halves,
+            None => (unsigned, ""),
+        };
+        if whole.is_empty() || !whole.bytes().chain(fraction.bytes()).all(|b| b.is_ascii_digit()) {
+            return Err(MoneyRefusal::NotDecimal);
+        }
+        if fraction.len() > DECIMALS {
+            return Err(MoneyRefusal::TooManyDecimals);
+        }
+        let mut micros: i64 = 0;
+        let padding = std::iter::repeat_n(b'0', DECIMALS - fraction.len());
+        for digit in whole.bytes().chain(fraction.bytes()).chain(padding) {
+            // Built downwards from zero, because the lowest i64 has no positive twin.
+            micros = micros
+                .checked_mul(10)
+                .and_then(|m| m.checked_sub(i64::from(digit - b'0')))
+                .ok_or(MoneyRefusal::OutOfRange)?;
+        }
+        if negative {
+            Ok(Money(micros))
+        } else {
+            micros.checked_neg().map(Money).ok_or(MoneyRefusal::OutOfRange)
+        }
+    }
+}
+
+/// The shortest decimal: `0.935`, `12`, `-0.5`. A valid JSON number.
+impl fmt::Display for Money {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        let units = self.0.unsigned_abs() / MICROS_PER_UNIT;
+        let micros = self.0.unsigned_abs() % MICROS_PER_UNIT;
+        if micros == 0 {
+            return write!(f, "{sign}{units}");
+        }
+        let fraction = format!("{micros:06}");
+        write!(f, "{sign}{units}.{}", fraction.trim_end_matches('0'))
+    }
+}
+
+impl FromStr for Money {
+    type Err = MoneyRefusal;
+
+    fn from_str(text: &str) -> Result<Money, MoneyRefusal> {
+        Money::parse(text)
+    }
+}
+
+impl Serialize for Money {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Money {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Money, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Money::parse(&text).map_err(de::Error::custom)
+    }
+}
+
+/// A currency code: three capital letters, as in ISO 4217. Which codes exist is not ours to say.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Currency([u8; 3]);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a currency is three capital letters, such as EUR")]
+pub struct CurrencyRefusal;
+
+impl Currency {
+    pub fn parse(text: &str) -> Result<Currency, CurrencyRefusal> {
+        let letters: [u8; 3] = text.as_bytes().try_into().map_err(|_| CurrencyRefusal)?;
+        if letters.iter().all(u8::is_ascii_uppercase) { Ok(Currency(letters)) } else { Err(CurrencyRefusal) }
+    }
+
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).expect("three capital letters are UTF-8")
+    }
+}
+
+impl fmt::Display for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Currency({self})")
+    }
+}
+
+impl FromStr for Currency {
+    type Err = CurrencyRefusal;
+
+    fn from_str(text: &str) -> Result<Currency, CurrencyRefusal> {
+        Currency::parse(text)
+    }
+}
+
+impl Serialize for Currency {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Currency {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Currency, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Currency::parse(&text).map_err(de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expect: &str) {
+        let told = match Money::parse(text) {
+            Ok(money) => format!("{} micros, shown {money}", money.as_micros()),
+            Err(refusal) => format!("{refusal:?}"),
+        };
+        assert_eq!(told, expect, "{text:?}");
+    }
+
+    #[test]
+    fn amounts_are_read_and_shown_in_their_shortest_form() {
+        check("0.935", "935000 micros, shown 0.935");
+        check("12", "12000000 micros, shown 12");
+        check("-0.5", "-500000 micros, shown -0.5");
+        check("0", "0 micros, shown 0");
+        check("-0.000000", "0 micros, shown 0");
+        check("1.50", "1500000 micros, shown 1.5");
+        check("0.000001", "1 micros, shown 0.000001");
+        check("100", "100000000 micros, shown 100");
+    }
+
+    #[test]
+    fn the_ends_of_the_range_are_exact() {
+        check("9223372036854.775807", "9223372036854775807 micros, shown 9223372036854.775807");
+        check("-9223372036854.775808", "-9223372036854775808 micros, shown -9223372036854.775808");
+        check("9223372036854.775808", "OutOfRange");
+        check("-9223372036854.775809", "OutOfRange");
+        check("99999999999999999999999", "OutOfRange");
+    }
+
+    #[test]
+    fn what_is_not_plain_decimal_is_refused() {
+        for text in [
+            "", "-", ".", ".5", "5.", "1e3", "1E3", "+1", "--1", "1,5", " 1", "1 ", "0x1", "NaN", "1.2.3",
+            "٣",
+        ] {
+            check(text, "NotDecimal");
+        }
+        check("0.0000001", "TooManyDecimals");
+        check("0.9350000", "TooManyDecimals");
+    }
+
+    #[test]
+    fn arithmetic_is_exact_or_refused() {
+        let price = Money::parse("0.0375").unwrap();
+        assert_eq!(price.times(3).unwrap().to_string(), "0.1125");
+        assert_eq!(price.times(0), Some(Money::ZERO));
+        assert_eq!(price.checked_sub(Money::from_micros(37_501)).unwrap().to_string(), "-0.000001");
+        assert_eq!(Money::from_micros(i64::MAX).checked_add(Money::from_micros(1)), None);
+        assert_eq!(Money::from_micros(i64::MAX).times(2), None);
+        assert_eq!(Money::from_micros(i64::MIN).checked_neg(), None);
+    }
+
+    #[test]
+    fn a_currency_is_three_capitals() {
+        assert_eq!(Currency::parse("EUR").unwrap().as_str(), "EUR");
+        for text in ["", "EU", "EURO", "eur", "E R", "€"] {
+            assert_eq!(Currency::parse(text), Err(CurrencyRefusal), "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_reads_back(micros in any::<i64>()) {
+            let money = Money::from_micros(micros);
+            prop_assert_eq!(Money::parse(&money.to_string()), Ok(money));
+        }
+    }
+}

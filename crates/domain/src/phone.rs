@@ -1,1 +1,151 @@
-//! (being written)
+//! Phone numbers in E.164 form. Syntax alone is judged here: whether anybody serves a number is for routes and
+//! prices to say.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+pub const DIGITS_MIN: usize = 7;
+pub const DIGITS_MAX: usize = 15;
+
+/// A recipient's number: 7 to 15 digits, the first of them not zero, so it fits an integer and loses nothing.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Msisdn(u64);
+
+/// Which rule a number breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PhoneRefusal {
+    #[error("it must be a string")]
+    NotText,
+    #[error("it must begin with +")]
+    MissingPlus,
+    #[error("only digits may follow the +")]
+    NotDigits,
+    #[error("the first digit after the + must be 1 to 9")]
+    LeadingZero,
+    #[error("it must have 7 to 15 digits, not {0}")]
+    Length(usize),
+}
+
+impl Msisdn {
+    /// Reads `+` and 7 to 15 digits, nothing else.
+    pub fn parse(text: &str) -> Result<Msisdn, PhoneRefusal> {
+        Msisdn::parse_digits(text.strip_prefix('+').ok_or(PhoneRefusal::MissingPlus)?)
+    }
+
+    /// Reads the digits alone, the form SMPP addresses have once any prefix has been taken off.
+    pub fn parse_digits(digits: &str) -> Result<Msisdn, PhoneRefusal> {
+        if !digits.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(PhoneRefusal::NotDigits);
+        }
+        if digits.starts_with('0') {
+            return Err(PhoneRefusal::LeadingZero);
+        }
+        if !(DIGITS_MIN..=DIGITS_MAX).contains(&digits.len()) {
+            return Err(PhoneRefusal::Length(digits.len()));
+        }
+        Ok(Msisdn(digits.parse().expect("at most 15 digits fit a u64")))
+    }
+
+    /// From the integer form that the store keeps.
+    pub fn from_number(number: u64) -> Option<Msisdn> {
+        (1_000_000..=999_999_999_999_999).contains(&number).then_some(Msisdn(number))
+    }
+
+    pub const fn number(self) -> u64 {
+        self.0
+    }
+
+    /// The digits without the plus.
+    pub fn digits(self) -> String {
+        self.0.to_string()
+    }
+}
+
+/// With the plus.
+impl fmt::Display for Msisdn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "+{}", self.0)
+    }
+}
+
+/// Shortened: `Debug` is what ends up in logs, and a log is no place for whole phone numbers.
+impl fmt::Debug for Msisdn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = self.digits();
+        let (head, tail) = if digits.len() > 10 { (5, 3) } else { (3, 2) };
+        write!(f, "+{}…{}", &digits[..head], &digits[digits.len() - tail..])
+    }
+}
+
+impl FromStr for Msisdn {
+    type Err = PhoneRefusal;
+
+    fn from_str(text: &str) -> Result<Msisdn, PhoneRefusal> {
+        Msisdn::parse(text)
+    }
+}
+
+impl Serialize for Msisdn {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Msisdn {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Msisdn, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Msisdn::parse(&text).map_err(de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expect: &str) {
+        let told = match Msisdn::parse(text) {
+            Ok(number) => format!("{number} {} logged {number:?}", number.digits()),
+            Err(refusal) => format!("{refusal:?}"),
+        };
+        assert_eq!(told, expect, "{text:?}");
+    }
+
+    #[test]
+    fn numbers_of_7_to_15_digits_are_read() {
+        check("+4915112345678", "+4915112345678 4915112345678 logged +49151…678");
+        check("+1234567", "+1234567 1234567 logged +123…67");
+        check("+1234567890", "+1234567890 1234567890 logged +123…90");
+        check("+999999999999999", "+999999999999999 999999999999999 logged +99999…999");
+    }
+
+    #[test]
+    fn each_rule_is_told_apart() {
+        check("", "MissingPlus");
+        check("4915112345678", "MissingPlus");
+        check("004915112345678", "MissingPlus");
+        check("+", "Length(0)");
+        check("+123456", "Length(6)");
+        check("+1234567890123456", "Length(16)");
+        check("+0123456789", "LeadingZero");
+        check("+49 151 1234567", "NotDigits");
+        check("++4915112345678", "NotDigits");
+        check("+49151123456٧", "NotDigits");
+        check("+4915112345678\n", "NotDigits");
+        check(" +4915112345678", "MissingPlus");
+    }
+
+    #[test]
+    fn the_integer_form_holds_the_same_numbers_as_the_text() {
+        for (number, valid) in
+            [(999_999, false), (1_000_000, true), (999_999_999_999_999, true), (1_000_000_000_000_000, false)]
+        {
+            assert_eq!(Msisdn::from_number(number).is_some(), valid, "{number}");
+            assert_eq!(Msisdn::parse_digits(&number.to_string()).is_ok(), valid, "{number}");
+        }
+        let number = Msisdn::parse("+4915112345678").unwrap();
+        assert_eq!(Msisdn::from_number(number.number()), Some(number));
+    }
+}

@@ -1,1 +1,186 @@
-//! (being written)
+//! Points in time and UTC days. Nothing in this crate reads a clock: whoever decides something is handed `now`
+//! as a [`Timestamp`], which is what lets a test place an event on any millisecond it likes.
+
+use std::fmt;
+use std::time::Duration;
+
+use jiff::civil::DateTime;
+use jiff::tz::Offset;
+use serde::{Deserialize, Serialize};
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+/// 0001-01-01T00:00:00Z to 9998-12-31T23:59:59.999Z: the whole years that have four digits. Times outside are
+/// printed as the nearer end.
+const CALENDAR_MS_MIN: i64 = -62_135_596_800_000;
+const CALENDAR_MS_MAX: i64 = 253_370_764_799_999;
+
+/// Milliseconds since 1970-01-01T00:00:00Z, the resolution of everything we store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    pub const EPOCH: Timestamp = Timestamp(0);
+
+    pub const fn from_millis(unix_ms: i64) -> Timestamp {
+        Timestamp(unix_ms)
+    }
+
+    pub const fn as_millis(self) -> i64 {
+        self.0
+    }
+
+    /// Saturates: a deadline beyond the end of time is simply never reached.
+    #[must_use]
+    pub fn plus(self, wait: Duration) -> Timestamp {
+        Timestamp(self.0.saturating_add(whole_millis(wait)))
+    }
+
+    #[must_use]
+    pub fn minus(self, back: Duration) -> Timestamp {
+        Timestamp(self.0.saturating_sub(whole_millis(back)))
+    }
+
+    /// How long ago `earlier` was; zero when it lies ahead, because clocks are set back now and then and an age
+    /// is never negative.
+    pub fn since(self, earlier: Timestamp) -> Duration {
+        let ms = self.0.saturating_sub(earlier.0);
+        Duration::from_millis(u64::try_from(ms).unwrap_or(0))
+    }
+
+    pub const fn day(self) -> Day {
+        Day(self.0.div_euclid(DAY_MS))
+    }
+
+    /// `YYYY-MM-DDThh:mm:ssZ`, the form of every time in a JSON body. Seconds are cut off, never rounded up, so
+    /// that a printed time is never in the future.
+    pub fn to_iso(self) -> String {
+        let t = self.civil();
+        format!(
+            "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z",
+            t.year(),
+            t.month(),
+            t.day(),
+            t.hour(),
+            t.minute(),
+            t.second()
+        )
+    }
+
+    /// `YYMMDDhhmm`, the form of the two dates in the text of an SMPP receipt (v3.4 appendix B).
+    pub fn to_receipt_minute(self) -> String {
+        let t = self.civil();
+        format!(
+            "{:02}{:02}{:02}{:02}{:02}",
+            t.year().rem_euclid(100),
+            t.month(),
+            t.day(),
+            t.hour(),
+            t.minute()
+        )
+    }
+
+    fn civil(self) -> DateTime {
+        let ms = self.0.clamp(CALENDAR_MS_MIN, CALENDAR_MS_MAX);
+        let instant = jiff::Timestamp::from_millisecond(ms).expect("clamped to years the calendar has");
+        Offset::UTC.to_datetime(instant)
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.to_iso())
+    }
+}
+
+/// A UTC day, counted from 1970-01-01. Daily limits, and tables that are dropped a day at a time, go by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Day(i64);
+
+impl Day {
+    pub const fn new(days_since_1970: i64) -> Day {
+        Day(days_since_1970)
+    }
+
+    pub const fn get(self) -> i64 {
+        self.0
+    }
+
+    #[must_use]
+    pub const fn next(self) -> Day {
+        Day(self.0.saturating_add(1))
+    }
+
+    /// The first millisecond of the day.
+    pub const fn start(self) -> Timestamp {
+        Timestamp(self.0.saturating_mul(DAY_MS))
+    }
+}
+
+/// `YYYY-MM-DD`.
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let date = self.start().civil();
+        write!(f, "{:04}-{:02}-{:02}", date.year(), date.month(), date.day())
+    }
+}
+
+fn whole_millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(unix_ms: i64, expect: &str) {
+        let at = Timestamp::from_millis(unix_ms);
+        assert_eq!(format!("{} {} {}", at.to_iso(), at.to_receipt_minute(), at.day()), expect);
+    }
+
+    #[test]
+    fn the_epoch_is_printed() {
+        check(0, "1970-01-01T00:00:00Z 7001010000 1970-01-01");
+    }
+
+    #[test]
+    fn a_leap_day_is_printed() {
+        check(1_709_164_800_000, "2024-02-29T00:00:00Z 2402290000 2024-02-29");
+    }
+
+    #[test]
+    fn fractions_of_a_second_are_cut_off_even_before_1970() {
+        check(1_735_689_599_999, "2024-12-31T23:59:59Z 2412312359 2024-12-31");
+        check(-1, "1969-12-31T23:59:59Z 6912312359 1969-12-31");
+    }
+
+    #[test]
+    fn times_outside_the_calendar_are_printed_as_its_ends() {
+        check(i64::MAX, "9998-12-31T23:59:59Z 9812312359 9998-12-31");
+        check(i64::MIN, "0001-01-01T00:00:00Z 0101010000 0001-01-01");
+    }
+
+    #[test]
+    fn arithmetic_saturates_and_ages_are_never_negative() {
+        let noon = Timestamp::from_millis(43_200_000);
+        let second = Duration::from_secs(1);
+        assert_eq!(noon.plus(second).as_millis(), 43_201_000);
+        assert_eq!(noon.minus(second).as_millis(), 43_199_000);
+        assert_eq!(noon.plus(second).since(noon), second);
+        assert_eq!(noon.since(noon.plus(second)), Duration::ZERO);
+        assert_eq!(Timestamp::from_millis(i64::MAX).plus(second).as_millis(), i64::MAX);
+        assert_eq!(Timestamp::from_millis(i64::MIN).minus(Duration::MAX).as_millis(), i64::MIN);
+        let all_time = Timestamp::from_millis(i64::MAX).since(Timestamp::from_millis(i64::MIN));
+        assert_eq!(all_time.as_millis(), i64::MAX.unsigned_abs().into());
+    }
+
+    #[test]
+    fn a_day_begins_at_its_midnight() {
+        let day = Timestamp::from_millis(1_709_200_000_123).day();
+        assert_eq!(day.start().to_iso(), "2024-02-29T00:00:00Z");
+        assert_eq!(day.next().start().to_iso(), "2024-03-01T00:00:00Z");
+        assert_eq!(Timestamp::from_millis(-1).day(), Day::new(-1));
+    }
+}

@@ -1,0 +1,151 @@
+//! Every refusal as its caller reads it: code, class, waiting time and sentence, one line each.
+
+use super::*;
+
+#[track_caller]
+fn check(refusal: Refusal, expect: &str) {
+    let wait = refusal.retry_after_s().map_or(String::new(), |s| format!(" {s}"));
+    assert_eq!(format!("{:?}{wait} | {refusal}", refusal.class()), expect);
+}
+
+#[test]
+fn what_is_wrong_with_the_request_is_told_with_its_remedy() {
+    check(
+        Refusal::InvalidJson("expected `,` at line 1 column 9".into()),
+        "Permanent | INVALID_JSON: The body must be one JSON object: expected `,` at line 1 column 9.",
+    );
+    check(
+        Refusal::InvalidContentType,
+        "Permanent | INVALID_CONTENT_TYPE: Send the header Content-Type: application/json.",
+    );
+    check(
+        Refusal::BodyTooLarge { bytes_max: 1_048_576 },
+        "Permanent | BODY_TOO_LARGE: The body may have at most 1048576 bytes.",
+    );
+    check(
+        Refusal::MissingField("text"),
+        "Permanent | MISSING_FIELD: The field `text` is required and must not be empty.",
+    );
+    check(
+        Refusal::InvalidField { field: "limit", rule: "it must be an integer from 1" },
+        "Permanent | INVALID_FIELD: `limit` is not valid: it must be an integer from 1.",
+    );
+    check(
+        Refusal::InvalidNumber(PhoneRefusal::MissingPlus),
+        "Permanent | INVALID_NUMBER: `to` must be an E.164 number such as +4915112345678: it must begin with +.",
+    );
+    check(
+        Refusal::InvalidSender(SenderRefusal::NameTooLong(12)),
+        "Permanent | INVALID_SENDER: `from` is not a valid sender: a name has at most 11 characters, not 12.",
+    );
+    check(
+        Refusal::InvalidSender(SenderRefusal::NoDefault),
+        "Permanent | INVALID_SENDER: `from` is not a valid sender: no sender was given and the connection has no \
+         default sender.",
+    );
+    check(
+        Refusal::TextTooLong { chars: 1601 },
+        "Permanent | TEXT_TOO_LONG: The text has 1601 characters; at most 1600 can be sent.",
+    );
+    check(
+        Refusal::TooManyParts { parts: 4, parts_max: 3 },
+        "Permanent | TEXT_TOO_LONG: The text needs 4 parts; this connection allows at most 3.",
+    );
+    check(
+        Refusal::MethodNotAllowed { allow: "GET, HEAD" },
+        "Permanent | METHOD_NOT_ALLOWED: This path answers only GET, HEAD.",
+    );
+    check(
+        Refusal::NotFound(NotFound::Message),
+        "Permanent | NOT_FOUND: This account has no message with that id.",
+    );
+    check(Refusal::NotFound(NotFound::Path), "Permanent | NOT_FOUND: There is nothing at this path.");
+}
+
+#[test]
+fn what_the_caller_may_not_do_is_told_with_its_remedy() {
+    let acme = Sender::parse("Acme").unwrap();
+    check(
+        Refusal::InvalidApiKey,
+        "Permanent | INVALID_API_KEY: The API key or its secret is missing, wrong, expired or revoked. Check both in \
+         the client portal.",
+    );
+    check(
+        Refusal::IpNotAllowed(IpAddr::from([192, 0, 2, 7])),
+        "Permanent | IP_NOT_ALLOWED: The source IP 192.0.2.7 is not allowed. Add it to the lists of the key and of \
+         the connection.",
+    );
+    check(
+        Refusal::VerificationRequired,
+        "Permanent | VERIFICATION_REQUIRED: The account must complete its identity verification before it can send.",
+    );
+    check(
+        Refusal::SenderNotApproved(acme),
+        "Permanent | SENDER_NOT_APPROVED: The sender Acme is not approved for this account. Register it, or use one \
+         that is.",
+    );
+    check(
+        Refusal::SenderBlocked(acme),
+        "Permanent | SENDER_BLOCKED: The sender Acme is blocked. Use another one.",
+    );
+    check(
+        Refusal::RecipientOptedOut,
+        "Permanent | RECIPIENT_OPTED_OUT: The recipient has opted out of messages from this account. Do not send to \
+         this number again.",
+    );
+    check(
+        Refusal::CountryBlocked,
+        "Permanent | COUNTRY_BLOCKED: The destination country is not enabled on this account.",
+    );
+    check(
+        Refusal::HeldForReview,
+        "Permanent | HELD_FOR_REVIEW: The message was not accepted: it awaits review. Send it again once it has been \
+         approved.",
+    );
+    check(
+        Refusal::NoPrice,
+        "Permanent | NO_PRICE: There is no price for this destination. Ask for it to be added.",
+    );
+    check(Refusal::NoRoute, "Permanent | NO_ROUTE: There is no route to this destination. Check the number.");
+    check(
+        Refusal::InsufficientCredit {
+            cost: Money::from_micros(112_500),
+            available: Money::from_micros(-500_000),
+        },
+        "Permanent | INSUFFICIENT_CREDIT: The message costs 0.1125 and -0.5 is available. Top up the account.",
+    );
+}
+
+#[test]
+fn what_passes_by_itself_says_when_to_come_back() {
+    check(
+        Refusal::RateLimited { limit: RateLimit::Connection, retry_after_s: 1 },
+        "Temporary 1 | RATE_LIMITED: Too many requests on this connection. Try again in 1 s, backing off.",
+    );
+    check(
+        Refusal::RateLimited { limit: RateLimit::FailedSignIns, retry_after_s: 30 },
+        "Temporary 30 | RATE_LIMITED: Too many failed sign-ins from this address. Try again in 30 s.",
+    );
+    check(
+        Refusal::TrafficControl { retry_after_s: 3600 },
+        "Temporary 3600 | TRAFFIC_CONTROL: A traffic control of the account refused this message. Try again in 3600 s.",
+    );
+    check(
+        Refusal::SubmitFailed,
+        "Temporary | SUBMIT_FAILED: The message was not accepted because of a fault here. Try again.",
+    );
+    for (cause, says) in [
+        (Unavailable::StoreAway, "The message store cannot be reached."),
+        (Unavailable::DiskLow, "The gateway is short of disk space."),
+        (Unavailable::QueueFull, "Too many messages are waiting."),
+        (Unavailable::Draining, "The gateway is shutting down."),
+        (Unavailable::KeyInFlight, "An earlier request with this idempotency key is still being worked on."),
+    ] {
+        check(
+            Refusal::GatewayUnavailable { cause, retry_after_s: 5 },
+            &format!(
+                "Temporary 5 | GATEWAY_UNAVAILABLE: {says} Nothing was accepted or charged. Try again in 5 s."
+            ),
+        );
+    }
+}
