@@ -1,0 +1,210 @@
+//! One connection of a run: takes the next message, sends it, reads its answer whole, and so on to the end. The
+//! connection's own work (hyper's) runs inside the same task, so a request costs no switch to another one.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::{Bytes, BytesMut};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::http1;
+use hyper::header::{HeaderName, HeaderValue};
+use hyper::{Method, Request, Response};
+use hyper_util::rt::TokioIo;
+use serde::Deserialize;
+use tokio::net::TcpStream;
+
+use super::{Attempt, Outcome, Shared};
+use crate::load::report::Failure;
+use crate::world;
+
+/// An answer longer than this is none.
+const ANSWER_BYTES_MAX: usize = 64 * 1024;
+/// Pause between attempts to connect.
+const CONNECT_PAUSE: Duration = Duration::from_millis(20);
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+type Wire = http1::Connection<TokioIo<TcpStream>, Full<Bytes>>;
+
+/// An open connection: the handle that sends, and the work behind it.
+struct Open {
+    sender: http1::SendRequest<Full<Bytes>>,
+    wire: Wire,
+}
+
+struct Answer {
+    status: u16,
+    body: Bytes,
+}
+
+/// Sends until the schedule has nothing more.
+pub(super) async fn run(shared: Arc<Shared>, address: SocketAddr, number: u32) {
+    let options = &shared.options;
+    let tally = &shared.tallies[number as usize % shared.tallies.len()];
+    let mut open: Option<Open> = None;
+    while let Some(arrival) = shared.schedule.take(world::now()) {
+        if let Some(due) = arrival.due {
+            wait_until_due(due).await;
+        }
+        let index = options.which.index(arrival.position);
+        let key = options.messages.key(index);
+        let request = request(&shared, index, key.as_deref());
+        let sent = world::now();
+        let result = exchange(&shared, &mut open, address, request).await;
+        let answered = world::now();
+        let outcome = match &result {
+            Ok(answer) => {
+                let latency = answered - arrival.due.unwrap_or(sent).min(sent);
+                let mut tally = tally.lock().expect("no holder of a tally panics");
+                tally.answered(answer.status, latency, answered - sent);
+                shared.live.count_answer();
+                Ok(answer)
+            }
+            Err(failure) => {
+                tally.lock().expect("no holder of a tally panics").failed(*failure);
+                shared.live.count_failure();
+                Err(*failure)
+            }
+        };
+        if let Some(observer) = &options.observer {
+            observe(observer.as_ref(), index, key.as_deref(), outcome);
+        }
+    }
+}
+
+async fn wait_until_due(due: Instant) {
+    if due > world::now() {
+        world::sleep_until(due).await;
+    }
+}
+
+fn request(shared: &Shared, index: u64, key: Option<&str>) -> Request<Full<Bytes>> {
+    let options = &shared.options;
+    let mut request = Request::new(Full::new(options.messages.body(index)));
+    *request.method_mut() = Method::POST;
+    *request.uri_mut() = options.target.path().clone();
+    *request.headers_mut() = options.target.headers().clone();
+    if let Some(key) = key {
+        let key = HeaderValue::try_from(key).expect("keys were checked to be printable ASCII");
+        request.headers_mut().insert(IDEMPOTENCY_KEY, key);
+    }
+    request
+}
+
+/// Sends one request, on a new connection if there is none, and reads its answer. After a failure the connection
+/// is gone: nobody can say what of it is still to come.
+async fn exchange(
+    shared: &Shared,
+    open: &mut Option<Open>,
+    address: SocketAddr,
+    request: Request<Full<Bytes>>,
+) -> Result<Answer, Failure> {
+    let mut connection = match reusable(open.take()).await {
+        Some(connection) => connection,
+        None => connect(address, shared.options.connect_wait_max).await?,
+    };
+    let talk = talk(&mut connection, request);
+    let answer = tokio::time::timeout(shared.options.answer_wait_max, talk).await;
+    let answer = answer.map_err(|_| Failure::Timeout)??;
+    *open = Some(connection);
+    Ok(answer)
+}
+
+/// The connection, if it takes another request. A server may have closed it after its last answer; as nothing of
+/// the next request was sent then, that is no failure.
+async fn reusable(open: Option<Open>) -> Option<Open> {
+    let Open { mut sender, mut wire } = open?;
+    let ready = tokio::select! {
+        biased;
+        ready = sender.ready() => ready.is_ok(),
+        _ = &mut wire => false,
+    };
+    ready.then_some(Open { sender, wire })
+}
+
+async fn connect(address: SocketAddr, wait_max: Duration) -> Result<Open, Failure> {
+    let give_up = world::now() + wait_max;
+    loop {
+        let attempt = tokio::time::timeout_at(give_up.into(), dial(address)).await;
+        match attempt {
+            Ok(Ok(open)) => return Ok(open),
+            Ok(Err(_)) if world::now() + CONNECT_PAUSE < give_up => world::pause(CONNECT_PAUSE).await,
+            Ok(Err(_)) | Err(_) => return Err(Failure::Connect),
+        }
+    }
+}
+
+async fn dial(address: SocketAddr) -> std::io::Result<Open> {
+    let stream = TcpStream::connect(address).await?;
+    stream.set_nodelay(true)?;
+    let (sender, wire) = http1::handshake(TokioIo::new(stream)).await.map_err(std::io::Error::other)?;
+    Ok(Open { sender, wire })
+}
+
+/// One request and its answer, while the connection's own work goes on beside it.
+async fn talk(connection: &mut Open, request: Request<Full<Bytes>>) -> Result<Answer, Failure> {
+    let Open { sender, wire } = connection;
+    let answer = async {
+        let response = sender.send_request(request).await.map_err(|error| failure(&error))?;
+        read(response).await
+    };
+    tokio::pin!(answer);
+    tokio::select! {
+        biased;
+        answer = &mut answer => answer,
+        // The wire may end in the same step that brought the last bytes: ask once more before giving up.
+        _ = wire => {
+            let once = std::future::poll_fn(|cx| std::task::Poll::Ready(answer.as_mut().poll(cx)));
+            match once.await {
+                std::task::Poll::Ready(answer) => answer,
+                std::task::Poll::Pending => Err(Failure::Closed),
+            }
+        }
+    }
+}
+
+async fn read(response: Response<Incoming>) -> Result<Answer, Failure> {
+    let status = response.status().as_u16();
+    let mut body = response.into_body();
+    let mut first = Bytes::new();
+    let mut more = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|error| failure(&error))?.into_data() else { continue };
+        if first.len() + more.len() + data.len() > ANSWER_BYTES_MAX {
+            return Err(Failure::BadAnswer);
+        }
+        // Nearly every answer is one frame, which is then kept without a copy.
+        if first.is_empty() { first = data } else { more.extend_from_slice(&data) }
+    }
+    if more.is_empty() {
+        return Ok(Answer { status, body: first });
+    }
+    Ok(Answer { status, body: [first, more.freeze()].concat().into() })
+}
+
+fn failure(error: &hyper::Error) -> Failure {
+    if error.is_parse() { Failure::BadAnswer } else { Failure::Closed }
+}
+
+#[derive(Deserialize)]
+struct Accepted {
+    message_id: String,
+}
+
+fn observe(
+    observer: &(dyn Fn(&Attempt<'_>) + Send + Sync),
+    index: u64,
+    key: Option<&str>,
+    result: Result<&Answer, Failure>,
+) {
+    let accepted: Option<Accepted> = result.ok().and_then(|answer| serde_json::from_slice(&answer.body).ok());
+    let outcome = match result {
+        Ok(answer) => Outcome::Answered {
+            status: answer.status,
+            message_id: accepted.as_ref().map(|a| a.message_id.as_str()),
+        },
+        Err(failure) => Outcome::Failed(failure),
+    };
+    observer(&Attempt { index, key, outcome });
+}

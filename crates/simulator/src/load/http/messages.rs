@@ -1,0 +1,218 @@
+//! The messages of a run, each computed from its index alone: recipient, text, idempotency key, and the JSON
+//! body with all of it. The body is laid out once; a request copies it and writes its digits in place.
+
+use bytes::Bytes;
+use serde::Serialize;
+use thiserror::Error;
+
+/// Digits of the counter in texts and keys, so that every body has the same length.
+const COUNTER_DIGITS: usize = 10;
+/// Recipients and counters are written into these places of the body.
+const RECIPIENT_MARK: char = '\u{1}';
+const COUNTER_MARK: char = '\u{2}';
+
+/// Whether requests carry an `Idempotency-Key`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Keys {
+    None,
+    /// The prefix, a dash and the counter.
+    Prefixed(String),
+}
+
+/// A family of messages that differ in recipient, text and key.
+#[derive(Debug, Clone)]
+pub struct Messages {
+    recipient_first: u64,
+    recipient_count: u64,
+    recipient_digits: usize,
+    text_prefix: String,
+    keys: Keys,
+    body: Vec<u8>,
+    /// Where the recipient's digits start in the body.
+    recipient_at: usize,
+    /// Where the counter's digits start in the body.
+    counter_at: usize,
+}
+
+/// Why such messages cannot be sent.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum MessagesRefusal {
+    #[error("{0:?} is not a recipient: expected a plus, a first digit 1 to 9 and 7 to 15 digits in all")]
+    BadRecipient(String),
+    #[error("{count} recipients from +{first} would not all have {digits} digits")]
+    BadRange { first: u64, count: u64, digits: usize },
+    #[error("an idempotency key of {0} bytes is longer than 255 or not printable ASCII")]
+    BadKey(usize),
+    #[error("control characters have no place in a sender or text prefix")]
+    ControlCharacter,
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    to: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<&'a str>,
+    text: String,
+}
+
+impl Messages {
+    /// `recipients` is the first number (`+` and digits) and how many follow it, counting the first; a run longer
+    /// than that starts over. `from` absent leaves the sender to the connection's default.
+    pub fn new(
+        recipients: (&str, u64),
+        from: Option<&str>,
+        text_prefix: &str,
+        keys: Keys,
+    ) -> Result<Messages, MessagesRefusal> {
+        let (first, count) = recipients;
+        let (recipient_first, recipient_digits) = parse_recipient(first)?;
+        let last_end = 10_u64.pow(u32::try_from(recipient_digits).expect("15 at most"));
+        if count == 0 || recipient_first.checked_add(count).is_none_or(|end| end > last_end) {
+            return Err(MessagesRefusal::BadRange {
+                first: recipient_first,
+                count,
+                digits: recipient_digits,
+            });
+        }
+        if let Keys::Prefixed(prefix) = &keys {
+            let length = prefix.len() + 1 + COUNTER_DIGITS;
+            if length > 255 || !prefix.bytes().all(|b| b.is_ascii_graphic()) {
+                return Err(MessagesRefusal::BadKey(length));
+            }
+        }
+        if text_prefix
+            .chars()
+            .chain(from.unwrap_or("").chars())
+            .any(|c| c == RECIPIENT_MARK || c == COUNTER_MARK)
+        {
+            return Err(MessagesRefusal::ControlCharacter);
+        }
+        let (body, recipient_at, counter_at) = lay_out(from, text_prefix, recipient_digits);
+        Ok(Messages {
+            recipient_first,
+            recipient_count: count,
+            recipient_digits,
+            text_prefix: text_prefix.to_owned(),
+            keys,
+            body,
+            recipient_at,
+            counter_at,
+        })
+    }
+
+    /// The number a message goes to, with its plus.
+    pub fn recipient(&self, index: u64) -> String {
+        format!("+{}", self.recipient_first + index % self.recipient_count)
+    }
+
+    pub fn text(&self, index: u64) -> String {
+        format!("{}{index:0COUNTER_DIGITS$}", self.text_prefix)
+    }
+
+    pub fn key(&self, index: u64) -> Option<String> {
+        match &self.keys {
+            Keys::None => None,
+            Keys::Prefixed(prefix) => Some(format!("{prefix}-{index:0COUNTER_DIGITS$}")),
+        }
+    }
+
+    /// The JSON body of `POST /sms`.
+    pub fn body(&self, index: u64) -> Bytes {
+        let mut body = self.body.clone();
+        let recipient = self.recipient_first + index % self.recipient_count;
+        write_digits(&mut body[self.recipient_at..][..self.recipient_digits], recipient);
+        write_digits(&mut body[self.counter_at..][..COUNTER_DIGITS], index);
+        Bytes::from(body)
+    }
+}
+
+fn parse_recipient(text: &str) -> Result<(u64, usize), MessagesRefusal> {
+    let bad = || MessagesRefusal::BadRecipient(text.to_owned());
+    let digits = text.strip_prefix('+').ok_or_else(bad)?;
+    let shape = (7..=15).contains(&digits.len())
+        && digits.bytes().all(|b| b.is_ascii_digit())
+        && !digits.starts_with('0');
+    if !shape {
+        return Err(bad());
+    }
+    Ok((digits.parse().expect("15 digits fit in a u64"), digits.len()))
+}
+
+/// Writes the body once with marks where the digits go, and finds the marks.
+fn lay_out(from: Option<&str>, text_prefix: &str, recipient_digits: usize) -> (Vec<u8>, usize, usize) {
+    let mark = |mark: char, digits: usize| mark.to_string().repeat(digits);
+    let marked = serde_json::to_string(&Body {
+        to: format!("+{}", mark(RECIPIENT_MARK, recipient_digits)),
+        from,
+        text: format!("{text_prefix}{}", mark(COUNTER_MARK, COUNTER_DIGITS)),
+    })
+    .expect("strings are JSON");
+    // JSON writes a control character as \u00xx: six characters that become one digit.
+    let body = marked.replace("\\u0001", "\u{1}").replace("\\u0002", "\u{2}");
+    let recipient_at = body.find(RECIPIENT_MARK).expect("the body holds its recipient");
+    let counter_at = body.find(COUNTER_MARK).expect("the body holds its counter");
+    (body.into_bytes(), recipient_at, counter_at)
+}
+
+fn write_digits(place: &mut [u8], mut number: u64) {
+    for digit in place.iter_mut().rev() {
+        *digit = b'0' + u8::try_from(number % 10).expect("one digit");
+        number /= 10;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn messages() -> Messages {
+        let keys = Keys::Prefixed("run7".to_owned());
+        Messages::new(("+4915100000998", 3), Some("Hermod"), "say \"é\" ", keys).expect("good messages")
+    }
+
+    #[track_caller]
+    fn check_body(index: u64, expect: &str) {
+        assert_eq!(std::str::from_utf8(&messages().body(index)).expect("UTF-8"), expect);
+    }
+
+    #[test]
+    fn bodies_differ_in_recipient_and_text_only() {
+        check_body(0, r#"{"to":"+4915100000998","from":"Hermod","text":"say \"é\" 0000000000"}"#);
+        check_body(2, r#"{"to":"+4915100001000","from":"Hermod","text":"say \"é\" 0000000002"}"#);
+        check_body(3, r#"{"to":"+4915100000998","from":"Hermod","text":"say \"é\" 0000000003"}"#);
+    }
+
+    #[test]
+    fn the_body_says_what_the_message_says() {
+        let messages = messages();
+        for index in [0, 1, 4711, 9_999_999_999] {
+            let body: serde_json::Value = serde_json::from_slice(&messages.body(index)).expect("JSON");
+            assert_eq!(body["to"], messages.recipient(index));
+            assert_eq!(body["text"], messages.text(index));
+        }
+        assert_eq!(messages.key(12).as_deref(), Some("run7-0000000012"));
+    }
+
+    #[test]
+    fn without_a_sender_or_keys_neither_is_sent() {
+        let messages = Messages::new(("+4915100000000", 10), None, "x", Keys::None).expect("good messages");
+        assert_eq!(messages.body(5), r#"{"to":"+4915100000005","text":"x0000000005"}"#);
+        assert_eq!(messages.key(5), None);
+    }
+
+    #[track_caller]
+    fn check_refusal(recipients: (&str, u64), expect: &str) {
+        let refusal = Messages::new(recipients, None, "", Keys::None).expect_err("must be refused");
+        assert_eq!(refusal.to_string(), expect);
+    }
+
+    #[test]
+    fn recipients_that_are_not_numbers_are_refused() {
+        let rule = "expected a plus, a first digit 1 to 9 and 7 to 15 digits in all";
+        for text in ["4915100000000", "+0915100000000", "+123456", "+1234567890123456", "+49151x", ""] {
+            check_refusal((text, 1), &format!("{text:?} is not a recipient: {rule}"));
+        }
+        check_refusal(("+9999999", 2), "2 recipients from +9999999 would not all have 7 digits");
+        check_refusal(("+9999999", 0), "0 recipients from +9999999 would not all have 7 digits");
+    }
+}

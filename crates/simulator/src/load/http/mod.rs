@@ -1,0 +1,187 @@
+//! Load on the HTTP API: `POST /api/v1/sms` over keep-alive connections, one request in flight on each. Every
+//! message of a run has its own recipient, text and (if wanted) idempotency key, all computed from its index, so
+//! that a rig can send the very same message again after a crash.
+
+mod connection;
+mod messages;
+mod target;
+
+use std::io;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::task::JoinHandle;
+
+pub use messages::{Keys, Messages, MessagesRefusal};
+pub use target::{Target, TargetRefusal};
+
+use crate::load::live::Live;
+use crate::load::report::{Failure, Mode, Report, RunFacts, Tally};
+use crate::load::schedule::Schedule;
+pub use crate::load::schedule::{Bound, BoundRefusal, Pace};
+use crate::world;
+
+/// At most this many connections: each is a task and a socket.
+pub const CONNECTIONS_MAX: u32 = 10_000;
+
+/// A run of load.
+#[derive(Clone)]
+pub struct LoadOptions {
+    pub target: Target,
+    pub connections: u32,
+    pub pace: Pace,
+    pub bound: Bound,
+    pub messages: Messages,
+    pub which: Which,
+    /// A whole answer is awaited this long.
+    pub answer_wait_max: Duration,
+    /// A connection that cannot be made is tried again for this long before its request counts as failed.
+    pub connect_wait_max: Duration,
+    /// Told of every attempt, on the task that made it.
+    pub observer: Option<Observer>,
+}
+
+impl LoadOptions {
+    /// A closed loop of 32 connections with the usual limits.
+    pub fn new(target: Target, messages: Messages, bound: Bound) -> LoadOptions {
+        LoadOptions {
+            target,
+            connections: 32,
+            pace: Pace::ClosedLoop,
+            bound,
+            messages,
+            which: Which::From(0),
+            answer_wait_max: Duration::from_secs(30),
+            connect_wait_max: Duration::from_secs(5),
+            observer: None,
+        }
+    }
+}
+
+/// Which messages a run sends.
+#[derive(Debug, Clone)]
+pub enum Which {
+    /// This index and those after it.
+    From(u64),
+    /// Exactly these, in this order, each once.
+    These(Arc<[u64]>),
+}
+
+impl Which {
+    fn index(&self, position: u64) -> u64 {
+        match self {
+            Which::From(first) => first + position,
+            Which::These(indices) => {
+                let position = usize::try_from(position).expect("a list is addressable");
+                indices[position]
+            }
+        }
+    }
+}
+
+pub type Observer = Arc<dyn Fn(&Attempt<'_>) + Send + Sync>;
+
+/// One request and what became of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attempt<'a> {
+    /// The message's index in [`Messages`].
+    pub index: u64,
+    pub key: Option<&'a str>,
+    pub outcome: Outcome<'a>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome<'a> {
+    Answered { status: u16, message_id: Option<&'a str> },
+    Failed(Failure),
+}
+
+/// A run under way.
+pub struct Run {
+    shared: Arc<Shared>,
+    connections: Vec<JoinHandle<()>>,
+}
+
+/// Ends a run early.
+#[derive(Clone)]
+pub struct Stopper {
+    shared: Arc<Shared>,
+}
+
+impl Stopper {
+    /// Nothing more is sent; requests in flight get their answers.
+    pub fn stop(&self) {
+        self.shared.schedule.stop();
+    }
+}
+
+/// What all connections of a run share.
+struct Shared {
+    options: LoadOptions,
+    schedule: Schedule,
+    live: Arc<Live>,
+    /// Connections are spread over a few tallies: one for each of thousands would cost more than the lock.
+    tallies: Vec<Mutex<Tally>>,
+}
+
+const TALLIES_MAX: u32 = 8;
+
+/// Starts a run. Fails only when the target's name cannot be resolved.
+pub async fn start(mut options: LoadOptions) -> io::Result<Run> {
+    options.connections = options.connections.clamp(1, CONNECTIONS_MAX);
+    if let Which::These(indices) = &options.which {
+        options.bound = options.bound.at_most(indices.len() as u64);
+    }
+    let address = options.target.resolve().await?;
+    let started = world::now();
+    let shared = Arc::new(Shared {
+        schedule: Schedule::new(options.pace, options.bound, started, options.answer_wait_max),
+        live: Arc::new(Live::new(started)),
+        tallies: (0..options.connections.min(TALLIES_MAX)).map(|_| Mutex::new(Tally::new())).collect(),
+        options,
+    });
+    let connections = (0..shared.options.connections)
+        .map(|number| world::spawn(connection::run(Arc::clone(&shared), address, number)))
+        .collect();
+    Ok(Run { shared, connections })
+}
+
+/// Starts a run and waits for its end.
+pub async fn run(options: LoadOptions) -> io::Result<Report> {
+    Ok(start(options).await?.finish().await)
+}
+
+impl Run {
+    /// Counters to look at while it runs.
+    pub fn live(&self) -> Arc<Live> {
+        Arc::clone(&self.shared.live)
+    }
+
+    /// A handle that ends the run early, also while somebody waits for its end.
+    pub fn stopper(&self) -> Stopper {
+        Stopper { shared: Arc::clone(&self.shared) }
+    }
+
+    /// Waits for the last answer.
+    pub async fn finish(self) -> Report {
+        for connection in self.connections {
+            connection.await.expect("a connection's task does not panic");
+        }
+        let Shared { options, schedule, live, tallies } = &*self.shared;
+        let mut total = Tally::new();
+        for tally in tallies {
+            total.merge(&tally.lock().expect("no holder of a tally panics"));
+        }
+        let (mode, target_per_second) = match options.pace {
+            Pace::ClosedLoop => (Mode::Closed, None),
+            Pace::OpenLoop { per_second } => (Mode::Open, Some(per_second)),
+        };
+        total.report(RunFacts {
+            mode,
+            connections: options.connections,
+            target_per_second,
+            duration: live.running_for(),
+            unsent: schedule.unsent(),
+        })
+    }
+}

@@ -1,0 +1,114 @@
+//! Where a run sends its requests, and with which credentials.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hyper::Uri;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue};
+use thiserror::Error;
+
+/// A server's base URL (it ends in `/api/v1`) and the credentials of a connection there.
+#[derive(Clone)]
+pub struct Target {
+    host: String,
+    port: u16,
+    /// Path of `POST /sms`.
+    path: Uri,
+    /// The headers every request carries.
+    headers: HeaderMap,
+}
+
+/// Why a base URL or a credential cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum TargetRefusal {
+    #[error("{0:?} is not a base URL: expected something like http://127.0.0.1:8080/api/v1")]
+    BadUrl(String),
+    #[error("{0:?}: only http:// is spoken here")]
+    NotHttp(String),
+}
+
+impl Target {
+    pub fn new(base_url: &str, api_key: &str, api_secret: &str) -> Result<Target, TargetRefusal> {
+        let bad_url = || TargetRefusal::BadUrl(base_url.to_owned());
+        let base: Uri = base_url.trim_end_matches('/').parse().map_err(|_| bad_url())?;
+        if base.scheme_str() != Some("http") {
+            return Err(TargetRefusal::NotHttp(base_url.to_owned()));
+        }
+        let host = base.host().ok_or_else(bad_url)?.to_owned();
+        let port = base.port_u16().unwrap_or(80);
+        let path = format!("{}/sms", base.path().trim_end_matches('/'));
+        let path = Uri::try_from(path).map_err(|_| bad_url())?;
+        let mut headers = HeaderMap::new();
+        let host_header = HeaderValue::try_from(format!("{host}:{port}")).map_err(|_| bad_url())?;
+        headers.insert(HOST, host_header);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let basic = format!("Basic {}", STANDARD.encode(format!("{api_key}:{api_secret}")));
+        let mut basic = HeaderValue::try_from(basic).expect("base64 is printable ASCII");
+        basic.set_sensitive(true);
+        headers.insert(AUTHORIZATION, basic);
+        Ok(Target { host, port, path, headers })
+    }
+
+    pub(super) fn path(&self) -> &Uri {
+        &self.path
+    }
+
+    pub(super) fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    pub(super) async fn resolve(&self) -> io::Result<SocketAddr> {
+        let host = self.host.trim_start_matches('[').trim_end_matches(']');
+        let mut addresses = tokio::net::lookup_host((host, self.port)).await?;
+        addresses
+            .next()
+            .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("{} has no address", self.host)))
+    }
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Target({}:{}{})", self.host, self.port, self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(base_url: &str, expect: &str) {
+        let got = match Target::new(base_url, "key", "secret") {
+            Ok(target) => format!("{target:?}"),
+            Err(refusal) => refusal.to_string(),
+        };
+        assert_eq!(got, expect);
+    }
+
+    #[test]
+    fn a_base_url_gives_the_path_of_sms() {
+        check("http://127.0.0.1:8080/api/v1", "Target(127.0.0.1:8080/api/v1/sms)");
+        check("http://127.0.0.1:8080/api/v1/", "Target(127.0.0.1:8080/api/v1/sms)");
+        check("http://[::1]:81/api/v1", "Target([::1]:81/api/v1/sms)");
+        check("http://gateway/api/v1", "Target(gateway:80/api/v1/sms)");
+    }
+
+    #[test]
+    fn other_schemes_and_nonsense_are_refused() {
+        check("https://gateway/api/v1", r#""https://gateway/api/v1": only http:// is spoken here"#);
+        check("gateway", r#""gateway": only http:// is spoken here"#);
+        let wanted =
+            r#""http://a b" is not a base URL: expected something like http://127.0.0.1:8080/api/v1"#;
+        check("http://a b", wanted);
+    }
+
+    #[test]
+    fn credentials_go_out_as_basic_and_are_never_printed() {
+        let target = Target::new("http://gateway/api/v1", "key", "s:cret").expect("a good target");
+        assert_eq!(target.headers()[AUTHORIZATION], "Basic a2V5OnM6Y3JldA==");
+        assert!(!format!("{target:?} {:?}", target.headers()).contains("a2V5"));
+    }
+}

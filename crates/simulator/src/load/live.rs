@@ -1,0 +1,82 @@
+//! What a run has done so far: a few counters that a progress line, or a test that wants to act in the middle of
+//! a run, may read at any time.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use crate::world;
+
+/// Counters of a run under way.
+#[derive(Debug)]
+pub struct Live {
+    started: Instant,
+    answered: AtomicU64,
+    failed: AtomicU64,
+}
+
+impl Live {
+    pub(crate) fn new(started: Instant) -> Live {
+        Live { started, answered: AtomicU64::new(0), failed: AtomicU64::new(0) }
+    }
+
+    pub(crate) fn count_answer(&self) {
+        self.answered.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn count_failure(&self) {
+        self.failed.fetch_add(1, Relaxed);
+    }
+
+    /// Requests that got an HTTP answer, whatever its status.
+    pub fn answered(&self) -> u64 {
+        self.answered.load(Relaxed)
+    }
+
+    /// Requests that got none.
+    pub fn failed(&self) -> u64 {
+        self.failed.load(Relaxed)
+    }
+
+    pub fn running_for(&self) -> Duration {
+        world::now() - self.started
+    }
+}
+
+/// One line of progress: totals, and the rate since the line before.
+#[derive(Debug, Default)]
+pub struct Progress {
+    answered_before: u64,
+    running_before: Duration,
+}
+
+impl Progress {
+    /// The line for now. Remembers where it stood, so the next one shows the rate since this one.
+    pub fn line(&mut self, live: &Live) -> ProgressLine {
+        let (answered, running) = (live.answered(), live.running_for());
+        let since = (running - self.running_before).as_secs_f64().max(1e-6);
+        let line = ProgressLine {
+            running_s: running.as_secs_f64(),
+            answered,
+            failed: live.failed(),
+            per_second: (answered - self.answered_before) as f64 / since,
+        };
+        (self.answered_before, self.running_before) = (answered, running);
+        line
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ProgressLine {
+    pub running_s: f64,
+    pub answered: u64,
+    pub failed: u64,
+    pub per_second: f64,
+}
+
+impl fmt::Display for ProgressLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ProgressLine { running_s, answered, failed, per_second } = self;
+        write!(f, "{running_s:7.1} s  {per_second:9.0} /s  {answered:>10} answered  {failed:>7} errors")
+    }
+}

@@ -1,0 +1,6 @@
+//! Load generators: they send as many messages as they are told to, never more, and say how it went.
+
+pub mod http;
+pub mod live;
+pub mod report;
+pub mod schedule;

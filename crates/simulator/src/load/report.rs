@@ -1,0 +1,246 @@
+//! What came of a run: counts, rate and latencies, as a table for people and as JSON for programs.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+
+/// Longer latencies are counted as this one.
+const LATENCY_US_MAX: u64 = 600_000_000;
+
+/// Why a request got no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Failure {
+    /// No connection could be made in time: nothing was sent.
+    Connect,
+    /// The connection ended before the whole answer was in: the server may have acted.
+    Closed,
+    /// No whole answer in time: the server may have acted.
+    Timeout,
+    /// What came back is no answer: not HTTP, or a body beyond all measure.
+    BadAnswer,
+}
+
+/// The figures of one connection, or of all of them merged.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    latency: Histogram<u32>,
+    service: Histogram<u32>,
+    statuses: BTreeMap<u16, u64>,
+    failures: BTreeMap<Failure, u64>,
+}
+
+impl Tally {
+    pub(crate) fn new() -> Tally {
+        let empty =
+            Histogram::new_with_bounds(1, LATENCY_US_MAX, 3).expect("constant bounds make a histogram");
+        Tally { latency: empty.clone(), service: empty, statuses: BTreeMap::new(), failures: BTreeMap::new() }
+    }
+
+    /// `latency` counts from when the request was due, `service` from when it was sent.
+    pub(crate) fn answered(&mut self, status: u16, latency: Duration, service: Duration) {
+        self.latency.saturating_record(micros(latency));
+        self.service.saturating_record(micros(service));
+        *self.statuses.entry(status).or_default() += 1;
+    }
+
+    pub(crate) fn failed(&mut self, failure: Failure) {
+        *self.failures.entry(failure).or_default() += 1;
+    }
+
+    pub(crate) fn merge(&mut self, other: &Tally) {
+        let Tally { latency, service, statuses, failures } = other;
+        self.latency.add(latency).expect("all histograms have the same bounds");
+        self.service.add(service).expect("all histograms have the same bounds");
+        for (status, count) in statuses {
+            *self.statuses.entry(*status).or_default() += count;
+        }
+        for (failure, count) in failures {
+            *self.failures.entry(*failure).or_default() += count;
+        }
+    }
+
+    pub(crate) fn report(&self, run: RunFacts) -> Report {
+        let answered = self.statuses.values().sum();
+        let failed: u64 = self.failures.values().sum();
+        let RunFacts { mode, connections, target_per_second, duration, unsent } = run;
+        Report {
+            mode,
+            connections,
+            target_per_second,
+            duration_s: duration.as_secs_f64(),
+            requests: answered + failed,
+            answered,
+            failed,
+            unsent,
+            per_second: answered as f64 / duration.as_secs_f64().max(1e-9),
+            statuses: self.statuses.clone(),
+            failures: self.failures.clone(),
+            latency: Latency::of(&self.latency),
+            service: Latency::of(&self.service),
+        }
+    }
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// What a run was, as opposed to what came of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RunFacts {
+    pub(crate) mode: Mode,
+    pub(crate) connections: u32,
+    pub(crate) target_per_second: Option<f64>,
+    pub(crate) duration: Duration,
+    pub(crate) unsent: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    Closed,
+    Open,
+}
+
+/// The outcome of a run. Every request is either answered or failed; what an open loop owed and could not send
+/// stands in `unsent`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    pub mode: Mode,
+    pub connections: u32,
+    pub target_per_second: Option<f64>,
+    pub duration_s: f64,
+    pub requests: u64,
+    pub answered: u64,
+    pub failed: u64,
+    pub unsent: u64,
+    /// Answers per second over the whole run.
+    pub per_second: f64,
+    pub statuses: BTreeMap<u16, u64>,
+    pub failures: BTreeMap<Failure, u64>,
+    /// From the moment a request was due (open loop) or sent (closed loop) to the last byte of its answer.
+    pub latency: Latency,
+    /// From the moment it was sent. The gap to `latency` is the time requests waited for a free connection.
+    pub service: Latency,
+}
+
+/// Microseconds at the usual percentiles.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Latency {
+    pub mean_us: f64,
+    pub p50_us: u64,
+    pub p90_us: u64,
+    pub p99_us: u64,
+    pub p999_us: u64,
+    pub max_us: u64,
+}
+
+impl Latency {
+    fn of(histogram: &Histogram<u32>) -> Latency {
+        Latency {
+            mean_us: histogram.mean(),
+            p50_us: histogram.value_at_quantile(0.50),
+            p90_us: histogram.value_at_quantile(0.90),
+            p99_us: histogram.value_at_quantile(0.99),
+            p999_us: histogram.value_at_quantile(0.999),
+            max_us: histogram.max(),
+        }
+    }
+}
+
+impl Report {
+    /// Answers with this status.
+    pub fn count(&self, status: u16) -> u64 {
+        self.statuses.get(&status).copied().unwrap_or(0)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mode = match self.mode {
+            Mode::Closed => "closed loop".to_owned(),
+            Mode::Open => format!("open loop at {:.0} /s", self.target_per_second.unwrap_or(0.0)),
+        };
+        writeln!(f, "{mode}, {} connections, {:.2} s", self.connections, self.duration_s)?;
+        writeln!(f, "  answered   {:>12}  {:>12.0} /s", self.answered, self.per_second)?;
+        for (status, count) in &self.statuses {
+            writeln!(f, "    {status}      {count:>12}")?;
+        }
+        writeln!(f, "  failed     {:>12}", self.failed)?;
+        for (failure, count) in &self.failures {
+            writeln!(f, "    {:<9}{count:>12}", format!("{failure:?}").to_lowercase())?;
+        }
+        if self.unsent > 0 {
+            writeln!(f, "  unsent     {:>12}  due, but no connection was free in time", self.unsent)?;
+        }
+        writeln!(f, "  {:<10}{:>10}{:>10}{:>10}{:>10}{:>10}", "ms", "p50", "p90", "p99", "p99.9", "max")?;
+        latency_row(f, "latency", &self.latency)?;
+        if self.mode == Mode::Open {
+            latency_row(f, "service", &self.service)?;
+        }
+        Ok(())
+    }
+}
+
+fn latency_row(f: &mut fmt::Formatter<'_>, name: &str, latency: &Latency) -> fmt::Result {
+    let ms = |us: u64| us as f64 / 1000.0;
+    let Latency { p50_us, p90_us, p99_us, p999_us, max_us, .. } = *latency;
+    writeln!(
+        f,
+        "  {name:<10}{:>10.2}{:>10.2}{:>10.2}{:>10.2}{:>10.2}",
+        ms(p50_us),
+        ms(p90_us),
+        ms(p99_us),
+        ms(p999_us),
+        ms(max_us)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ran(tally: &Tally) -> Report {
+        let duration = Duration::from_secs(2);
+        let mode = Mode::Open;
+        tally.report(RunFacts { mode, connections: 1, target_per_second: Some(50.0), duration, unsent: 4 })
+    }
+
+    #[test]
+    fn merged_tallies_add_up() {
+        let (mut one, mut other) = (Tally::new(), Tally::new());
+        one.answered(202, Duration::from_millis(1), Duration::from_millis(1));
+        other.answered(202, Duration::from_millis(9), Duration::from_millis(2));
+        other.answered(429, Duration::from_millis(9), Duration::from_millis(2));
+        other.failed(Failure::Timeout);
+        one.merge(&other);
+        let report = ran(&one);
+        assert_eq!((report.requests, report.answered, report.failed), (4, 3, 1));
+        assert_eq!((report.count(202), report.count(429), report.count(500)), (2, 1, 0));
+        assert_eq!(report.per_second, 1.5);
+        assert!((8_990..=9_010).contains(&report.latency.max_us), "{:?}", report.latency);
+        assert!((1_990..=2_010).contains(&report.service.max_us), "{:?}", report.service);
+    }
+
+    #[test]
+    fn a_report_survives_json() {
+        let mut tally = Tally::new();
+        tally.answered(202, Duration::from_micros(1234), Duration::from_micros(1234));
+        tally.failed(Failure::BadAnswer);
+        let report = ran(&tally);
+        let json = serde_json::to_string(&report).expect("a report is JSON");
+        assert!(json.contains(r#""failures":{"bad_answer":1}"#), "{json}");
+        assert_eq!(serde_json::from_str::<Report>(&json).expect("and back"), report);
+    }
+
+    #[test]
+    fn the_table_shows_what_an_open_loop_could_not_send() {
+        let table = ran(&Tally::new()).to_string();
+        assert!(table.contains("open loop at 50 /s"), "{table}");
+        assert!(table.contains("unsent                4"), "{table}");
+    }
+}
