@@ -1,0 +1,239 @@
+//! The GSM 7-bit default alphabet with its extension table (3GPP TS 23.038, sections 6.2.1 and 6.2.1.1), one
+//! septet to an octet, as SMPP carries it. `@` is octet zero, so nothing here may end at a zero.
+
+const ESCAPE: u8 = 0x1b;
+
+/// The default alphabet in the order of its septets. The place of the escape holds the space that receivers show
+/// for one they cannot interpret.
+#[rustfmt::skip]
+const BASIC: [char; 128] = [
+    '@', '£', '$', '¥', 'è', 'é', 'ù', 'ì', 'ò', 'Ç', '\n', 'Ø', 'ø', '\r', 'Å', 'å',
+    'Δ', '_', 'Φ', 'Γ', 'Λ', 'Ω', 'Π', 'Ψ', 'Σ', 'Θ', 'Ξ', ' ', 'Æ', 'æ', 'ß', 'É',
+    ' ', '!', '"', '#', '¤', '%', '&', '\'', '(', ')', '*', '+', ',', '-', '.', '/',
+    '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', ':', ';', '<', '=', '>', '?',
+    '¡', 'A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I', 'J', 'K', 'L', 'M', 'N', 'O',
+    'P', 'Q', 'R', 'S', 'T', 'U', 'V', 'W', 'X', 'Y', 'Z', 'Ä', 'Ö', 'Ñ', 'Ü', '§',
+    '¿', 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o',
+    'p', 'q', 'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z', 'ä', 'ö', 'ñ', 'ü', 'à',
+];
+
+/// How a character is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Code {
+    /// One septet.
+    Basic(u8),
+    /// An escape and one more septet. The two stay together.
+    Extended(u8),
+}
+
+impl Code {
+    pub const fn septets(self) -> usize {
+        match self {
+            Code::Basic(_) => 1,
+            Code::Extended(_) => 2,
+        }
+    }
+}
+
+/// `None` for a character the alphabet does not have.
+pub fn code(character: char) -> Option<Code> {
+    // Letters, digits and most signs stand where ASCII has them; the rest is spelled out.
+    let basic = match character {
+        ' '..='#' | '%'..='?' | 'A'..='Z' | 'a'..='z' | '\n' | '\r' => u8::try_from(character).ok()?,
+        '@' => 0x00,
+        '£' => 0x01,
+        '$' => 0x02,
+        '¥' => 0x03,
+        'è' => 0x04,
+        'é' => 0x05,
+        'ù' => 0x06,
+        'ì' => 0x07,
+        'ò' => 0x08,
+        'Ç' => 0x09,
+        'Ø' => 0x0b,
+        'ø' => 0x0c,
+        'Å' => 0x0e,
+        'å' => 0x0f,
+        'Δ' => 0x10,
+        '_' => 0x11,
+        'Φ' => 0x12,
+        'Γ' => 0x13,
+        'Λ' => 0x14,
+        'Ω' => 0x15,
+        'Π' => 0x16,
+        'Ψ' => 0x17,
+        'Σ' => 0x18,
+        'Θ' => 0x19,
+        'Ξ' => 0x1a,
+        'Æ' => 0x1c,
+        'æ' => 0x1d,
+        'ß' => 0x1e,
+        'É' => 0x1f,
+        '¤' => 0x24,
+        '¡' => 0x40,
+        'Ä' => 0x5b,
+        'Ö' => 0x5c,
+        'Ñ' => 0x5d,
+        'Ü' => 0x5e,
+        '§' => 0x5f,
+        '¿' => 0x60,
+        'ä' => 0x7b,
+        'ö' => 0x7c,
+        'ñ' => 0x7d,
+        'ü' => 0x7e,
+        'à' => 0x7f,
+        _ => return extended(character),
+    };
+    Some(Code::Basic(basic))
+}
+
+fn extended(character: char) -> Option<Code> {
+    let septet = match character {
+        '\u{c}' => 0x0a,
+        '^' => 0x14,
+        '{' => 0x28,
+        '}' => 0x29,
+        '\\' => 0x2f,
+        '[' => 0x3c,
+        '~' => 0x3d,
+        ']' => 0x3e,
+        '|' => 0x40,
+        '€' => 0x65,
+        _ => return None,
+    };
+    Some(Code::Extended(septet))
+}
+
+/// Appends the text's septets. False when a character is not in the alphabet; what stood before it has been
+/// appended then.
+#[must_use]
+pub fn encode(text: &str, septets: &mut Vec<u8>) -> bool {
+    for character in text.chars() {
+        match code(character) {
+            Some(Code::Basic(septet)) => septets.push(septet),
+            Some(Code::Extended(septet)) => septets.extend([ESCAPE, septet]),
+            None => return false,
+        }
+    }
+    true
+}
+
+/// An octet with its top bit set: not GSM 7-bit text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("octet {at} is not a septet")]
+pub struct NotSeptet {
+    pub at: usize,
+}
+
+/// Reads septets as a handset does. TS 23.038 section 6.2.1.1 says how unknown escapes are shown: a septet without
+/// a meaning in the extension table as the default alphabet has it, and a second escape as a space.
+pub fn decode(octets: &[u8]) -> Result<String, NotSeptet> {
+    let mut text = String::with_capacity(octets.len());
+    let mut escaped = false;
+    for (at, octet) in octets.iter().enumerate() {
+        let basic = *BASIC.get(usize::from(*octet)).ok_or(NotSeptet { at })?;
+        match (escaped, *octet) {
+            (false, ESCAPE) => escaped = true,
+            (false, _) => text.push(basic),
+            (true, septet) => {
+                text.push(extension(septet).unwrap_or(basic));
+                escaped = false;
+            }
+        }
+    }
+    if escaped {
+        text.push(' ');
+    }
+    Ok(text)
+}
+
+fn extension(septet: u8) -> Option<char> {
+    let character = match septet {
+        0x0a => '\u{c}',
+        0x14 => '^',
+        0x28 => '{',
+        0x29 => '}',
+        0x2f => '\\',
+        0x3c => '[',
+        0x3d => '~',
+        0x3e => ']',
+        0x40 => '|',
+        0x65 => '€',
+        _ => return None,
+    };
+    Some(character)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expect: &str) {
+        let mut septets = Vec::new();
+        assert!(encode(text, &mut septets), "{text:?}");
+        let hex: Vec<String> = septets.iter().map(|septet| format!("{septet:02x}")).collect();
+        assert_eq!(hex.join(" "), expect, "{text:?}");
+        assert_eq!(decode(&septets).unwrap(), text);
+    }
+
+    #[test]
+    fn words_become_septets_and_back() {
+        check("Hello @ $5", "48 65 6c 6c 6f 20 00 20 02 35");
+        check("@@", "00 00");
+        check("Ärger_ÜBER", "5b 72 67 65 72 11 5e 42 45 52");
+        check("ΔΦΓΛΩΠΨΣΘΞ", "10 12 13 14 15 16 17 18 19 1a");
+        check("\r\n", "0d 0a");
+        check("€[x]", "1b 65 1b 3c 78 1b 3e");
+        check("^{}\\~|\u{c}", "1b 14 1b 28 1b 29 1b 2f 1b 3d 1b 40 1b 0a");
+    }
+
+    #[test]
+    fn every_character_of_unicode_is_in_both_directions_or_in_none() {
+        let (mut basic, mut extended) = (0, 0);
+        for character in '\0'..=char::MAX {
+            match code(character) {
+                Some(Code::Basic(septet)) => {
+                    assert_eq!(decode(&[septet]).unwrap(), character.to_string());
+                    basic += 1;
+                }
+                Some(Code::Extended(septet)) => {
+                    assert_eq!(decode(&[ESCAPE, septet]).unwrap(), character.to_string());
+                    extended += 1;
+                }
+                None => {}
+            }
+        }
+        // All septets but the escape; all ten characters of the extension table.
+        assert_eq!((basic, extended), (127, 10));
+    }
+
+    #[test]
+    fn lookalikes_are_not_in_the_alphabet() {
+        for character in ['`', '\t', 'ç', 'á', '’', '–', '\u{1b}', '\0', '\u{7f}', 'Α', '\u{a0}'] {
+            assert_eq!(code(character), None, "{character:?}");
+        }
+    }
+
+    #[test]
+    fn odd_escapes_are_shown_as_the_standard_says() {
+        for (octets, expect) in [
+            (&[0x1b, 0x41][..], "A"),
+            (&[0x1b, 0x1b, 0x41], " A"),
+            (&[0x41, 0x1b], "A "),
+            (&[0x1b, 0x0d], "\r"),
+            (&[], ""),
+        ] {
+            assert_eq!(decode(octets).unwrap(), expect, "{octets:02x?}");
+        }
+        assert_eq!(decode(&[0x41, 0x80]), Err(NotSeptet { at: 1 }));
+        assert_eq!(decode(&[0x1b, 0xff]), Err(NotSeptet { at: 1 }));
+    }
+
+    #[test]
+    fn encoding_stops_at_a_foreign_character() {
+        let mut septets = Vec::new();
+        assert!(!encode("ab`cd", &mut septets));
+        assert_eq!(septets, b"ab");
+    }
+}

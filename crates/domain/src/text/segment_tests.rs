@@ -1,0 +1,164 @@
+//! Parts at their boundaries, and the laws that hold for every text. The counts are checked against an independent
+//! splitter as well.
+
+use proptest::prelude::*;
+use sms_splitter::SplitSms;
+
+use super::*;
+
+/// Shows the units in each part, which is where a wrong cut would be seen.
+#[track_caller]
+fn check(text: &str, expect: &str) {
+    let text = MessageText::parse(text).unwrap();
+    let Measure { encoding, parts } = text.measure();
+    let segments = text.segments();
+    let units: Vec<String> = (PartNo::up_to(parts))
+        .map(|part| {
+            let octets = segments.part(part).unwrap().len();
+            if encoding == Encoding::Gsm7 { octets } else { octets / 2 }.to_string()
+        })
+        .collect();
+    assert_eq!(format!("{} {parts}: {}", encoding.as_str(), units.join(" ")), expect);
+    check_laws(&text);
+}
+
+/// What must hold for any text whatever.
+#[track_caller]
+fn check_laws(text: &MessageText) {
+    let (measure, segments) = (text.measure(), text.segments());
+    assert_eq!(measure, segments.measure(), "counted and produced");
+    assert_eq!(measure.encoding, Encoding::choose(text.as_str()));
+    let past = PartNo::new(measure.parts + 1).unwrap();
+    assert_eq!((segments.slice(past), segments.part(past)), (None, None));
+
+    let mut slices = String::new();
+    let mut decoded = String::new();
+    for part in PartNo::up_to(measure.parts) {
+        slices.push_str(segments.slice(part).unwrap());
+        let octets = segments.part(part).unwrap();
+        let header_octets = if measure.parts > 1 { 6 } else { 0 };
+        let (packed_octets, part_text) = match measure.encoding {
+            // A part that ended in half an escape pair would not decode to its own characters.
+            Encoding::Gsm7 => {
+                let header_septets = (header_octets * 8_usize).div_ceil(7);
+                (((header_septets + octets.len()) * 7).div_ceil(8), gsm7::decode(&octets).unwrap())
+            }
+            // Half a surrogate pair does not decode at all.
+            Encoding::Ucs2 => (header_octets + octets.len(), ucs2::decode(&octets).unwrap()),
+        };
+        assert!(packed_octets <= 140, "part {part} takes {packed_octets} octets");
+        assert_eq!(part_text, segments.slice(part).unwrap());
+        decoded.push_str(&part_text);
+    }
+    assert_eq!(slices, text.as_str());
+    assert_eq!(decoded, text.as_str());
+
+    let oracle = SplitSms::default().split(text.as_str().to_owned());
+    let expect = (if measure.encoding == Encoding::Gsm7 { "GSM" } else { "Unicode" }, measure.parts.into());
+    assert_eq!((oracle.character_set.as_str(), oracle.parts.len()), expect, "{:?}", text.as_str());
+}
+
+fn letters(letter: &str, count: usize) -> String {
+    letter.repeat(count)
+}
+
+#[test]
+fn one_part_holds_160_septets() {
+    check("a", "gsm7 1: 1");
+    check(&letters("a", 153), "gsm7 1: 153");
+    check(&letters("a", 154), "gsm7 1: 154");
+    check(&letters("a", 160), "gsm7 1: 160");
+    check(&letters("€", 80), "gsm7 1: 160");
+}
+
+#[test]
+fn from_161_septets_on_each_part_pays_for_its_header() {
+    check(&letters("a", 161), "gsm7 2: 153 8");
+    check(&letters("a", 306), "gsm7 2: 153 153");
+    check(&letters("a", 307), "gsm7 3: 153 153 1");
+    check(&letters("a", 459), "gsm7 3: 153 153 153");
+    check(&letters("a", 460), "gsm7 4: 153 153 153 1");
+}
+
+#[test]
+fn an_escape_pair_is_never_divided() {
+    check(&(letters("a", 159) + "€"), "gsm7 2: 153 8");
+    check(&(letters("a", 152) + "€" + &letters("a", 7)), "gsm7 2: 152 9");
+    check(&(letters("a", 151) + "€" + &letters("a", 8)), "gsm7 2: 153 8");
+    check(&letters("€", 81), "gsm7 2: 152 10");
+    // 306 septets that would make two parts if pairs could be cut.
+    check(&letters("€", 153), "gsm7 3: 152 152 2");
+}
+
+#[test]
+fn one_part_holds_70_units() {
+    check("я", "ucs2 1: 1");
+    check(&letters("я", 67), "ucs2 1: 67");
+    check(&letters("я", 70), "ucs2 1: 70");
+    check(&letters("😀", 35), "ucs2 1: 70");
+    check(&(letters("a", 69) + "`"), "ucs2 1: 70");
+}
+
+#[test]
+fn from_71_units_on_each_part_pays_for_its_header() {
+    check(&letters("я", 71), "ucs2 2: 67 4");
+    check(&letters("я", 134), "ucs2 2: 67 67");
+    check(&letters("я", 135), "ucs2 3: 67 67 1");
+    check(&(letters("a", 70) + "`"), "ucs2 2: 67 4");
+}
+
+#[test]
+fn a_surrogate_pair_is_never_divided() {
+    check(&(letters("я", 69) + "😀"), "ucs2 2: 67 4");
+    check(&(letters("я", 66) + "😀" + &letters("я", 3)), "ucs2 2: 66 5");
+    check(&(letters("я", 65) + "😀" + &letters("я", 4)), "ucs2 2: 67 4");
+    check(&letters("😀", 36), "ucs2 2: 66 6");
+    // 134 units that would make two parts if pairs could be cut.
+    check(&letters("😀", 67), "ucs2 3: 66 66 2");
+}
+
+#[test]
+fn the_longest_texts_have_11_22_24_and_49_parts() {
+    for (letter, expect) in [
+        ("a", Measure { encoding: Encoding::Gsm7, parts: 11 }),
+        ("€", Measure { encoding: Encoding::Gsm7, parts: 22 }),
+        ("я", Measure { encoding: Encoding::Ucs2, parts: 24 }),
+        ("😀", Measure { encoding: Encoding::Ucs2, parts: 49 }),
+    ] {
+        let text = MessageText::parse(&letters(letter, 1600)).unwrap();
+        assert_eq!(text.measure(), expect, "{letter}");
+        check_laws(&text);
+    }
+}
+
+/// Letters that cost one or two units in either encoding, drawn so that texts end near the seams.
+fn gsm7_text() -> impl Strategy<Value = String> {
+    let letter = prop_oneof![8 => Just('a'), 1 => Just('@'), 1 => Just('Δ'), 3 => Just('€'), 2 => Just('[')];
+    prop::collection::vec(letter, 1..700).prop_map(String::from_iter)
+}
+
+fn ucs2_text() -> impl Strategy<Value = String> {
+    let letter = prop_oneof![6 => Just('я'), 2 => Just('a'), 3 => Just('😀'), 1 => Just('€')];
+    prop::collection::vec(letter, 1..400).prop_map(String::from_iter)
+}
+
+fn any_text() -> impl Strategy<Value = String> {
+    prop::collection::vec(any::<char>(), 1..200).prop_map(String::from_iter)
+}
+
+proptest! {
+    #[test]
+    fn the_laws_hold_for_gsm7_texts(text in gsm7_text()) {
+        check_laws(&MessageText::parse(&text).unwrap());
+    }
+
+    #[test]
+    fn the_laws_hold_for_ucs2_texts(text in ucs2_text()) {
+        check_laws(&MessageText::parse(&text).unwrap());
+    }
+
+    #[test]
+    fn the_laws_hold_for_any_text(text in any_text()) {
+        check_laws(&MessageText::parse(&text).unwrap());
+    }
+}

@@ -1,0 +1,59 @@
+//! UCS-2 as networks really carry it: UTF-16, big-endian, without a byte order mark. Characters beyond the basic
+//! plane are surrogate pairs, which every handset that shows emoji understands.
+
+/// Appends the text's octets, two to a unit.
+pub fn encode(text: &str, octets: &mut Vec<u8>) {
+    for unit in text.encode_utf16() {
+        octets.extend(unit.to_be_bytes());
+    }
+}
+
+/// Why octets are not UTF-16.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotUcs2 {
+    #[error("{0} octets are no whole number of units")]
+    OddLength(usize),
+    #[error("half a surrogate pair stands alone")]
+    LoneSurrogate,
+}
+
+pub fn decode(octets: &[u8]) -> Result<String, NotUcs2> {
+    let (units, []) = octets.as_chunks::<2>() else {
+        return Err(NotUcs2::OddLength(octets.len()));
+    };
+    let units = units.iter().map(|unit| u16::from_be_bytes(*unit));
+    char::decode_utf16(units).collect::<Result<_, _>>().map_err(|_| NotUcs2::LoneSurrogate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(octets: &[u8], expect: Result<&str, NotUcs2>) {
+        let decoded = decode(octets);
+        assert_eq!(decoded.as_deref(), expect.as_ref().map(|text| *text), "{octets:02x?}");
+        if let Ok(text) = expect {
+            let mut back = Vec::new();
+            encode(text, &mut back);
+            assert_eq!(back, octets);
+        }
+    }
+
+    #[test]
+    fn octets_become_text_and_back() {
+        check(&[], Ok(""));
+        check(&[0x00, 0x41], Ok("A"));
+        check(&[0x20, 0xac, 0x04, 0x16], Ok("€Ж"));
+        check(&[0xd8, 0x3d, 0xde, 0x00], Ok("😀"));
+        check(&[0xfe, 0xff, 0x00, 0x41], Ok("\u{feff}A"));
+    }
+
+    #[test]
+    fn broken_units_are_refused() {
+        check(&[0x00], Err(NotUcs2::OddLength(1)));
+        check(&[0xd8, 0x3d], Err(NotUcs2::LoneSurrogate));
+        check(&[0xde, 0x00, 0xd8, 0x3d], Err(NotUcs2::LoneSurrogate));
+        check(&[0xd8, 0x3d, 0x00, 0x41], Err(NotUcs2::LoneSurrogate));
+    }
+}
