@@ -1,1 +1,68 @@
-fn main() {}
+//! The project's own commands, run as `cargo xtask <command>`. This file only reads the command line and hands
+//! over: each command lives in a file of its own name.
+
+mod deny;
+mod fmt;
+mod manifests;
+mod rules;
+mod rust_paths;
+mod rust_source;
+mod shell;
+mod tally;
+mod test;
+mod tidy;
+mod tools;
+mod tree;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(
+    name = "cargo xtask",
+    about = "Hermod's own commands: check, test and tidy the workspace",
+    after_help = "Start here: `cargo xtask test` is the one gate. What passes it can be merged; continuous \
+                  integration runs exactly that and nothing else. While writing, `cargo xtask fmt` and \
+                  `cargo xtask tidy` take a second each."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the one gate: every check and every test, stopping at the first failure
+    ///
+    /// In order: tools (installs what is missing), formatting, tidy, clippy, tests, documentation, cargo-deny,
+    /// unused dependencies. The last line is `N passed, N failed`, summed over every test that ran.
+    Test,
+    /// Check the rules no compiler knows: layers, file sizes, documents, dependencies
+    ///
+    /// Each violation names the file, the line, what is wrong and what to write instead. Exceptions to the
+    /// size limit stand in tidy-allow.toml, which may only shrink.
+    Tidy,
+    /// Check what we depend on: banned crates, duplicate versions, licences, sources, unused dependencies
+    ///
+    /// Uses cargo-deny with deny.toml. The pinned version is built once (about a minute) into your cache folder.
+    Deny,
+    /// Format every Rust file in the workspace
+    Fmt,
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Test => test::run(),
+        Command::Tidy => tidy::run(),
+        Command::Deny => deny::run(),
+        Command::Fmt => fmt::run(),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("xtask: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}

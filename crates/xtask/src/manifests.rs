@@ -1,0 +1,112 @@
+//! What the Cargo.toml files say about dependencies: which crate asks for what, and in which of its tables.
+
+use crate::tree::Tree;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Table {
+    Dependencies,
+    Dev,
+    Build,
+}
+
+pub(crate) struct Dependency {
+    /// The key in the manifest, which is the name the code uses.
+    pub(crate) key: String,
+    pub(crate) table: Table,
+    pub(crate) line: usize,
+}
+
+pub(crate) struct Manifest {
+    pub(crate) path: String,
+    /// The crate's folder with a slash at the end; empty for the root.
+    pub(crate) folder: String,
+    pub(crate) dependencies: Vec<Dependency>,
+    /// Keys of `[workspace.dependencies]`; only the root has any.
+    pub(crate) shared: Vec<Dependency>,
+}
+
+/// Every manifest of the tree that is valid TOML. Cargo itself refuses the others.
+pub(crate) fn manifests(tree: &Tree) -> Vec<Manifest> {
+    let is_manifest = |path: &str| path == "Cargo.toml" || path.ends_with("/Cargo.toml");
+    let files = tree.with_extension("toml").filter(|file| is_manifest(&file.path));
+    files.filter_map(|file| parse(&file.path, &file.text)).collect()
+}
+
+/// The name the code writes for a dependency: `tracing-subscriber` is `tracing_subscriber::...`.
+pub(crate) fn identifier(key: &str) -> String {
+    key.replace('-', "_")
+}
+
+/// Our own crates are found by their prefix, so no rule needs a list of them.
+pub(crate) fn is_ours(key: &str) -> bool {
+    key == "hermod" || key.starts_with("hermod-")
+}
+
+fn parse(path: &str, text: &str) -> Option<Manifest> {
+    let root: toml::Table = text.parse().ok()?;
+    let mut dependencies = tables_of(&root, text);
+    let targets = root.get("target").and_then(toml::Value::as_table);
+    for target in targets.into_iter().flat_map(toml::Table::values).filter_map(toml::Value::as_table) {
+        dependencies.extend(tables_of(target, text));
+    }
+    let workspace = root.get("workspace").and_then(toml::Value::as_table);
+    let shared = workspace.map(|workspace| keys(workspace, "dependencies", Table::Dependencies, text));
+    Some(Manifest {
+        path: path.to_owned(),
+        folder: path.strip_suffix("Cargo.toml").unwrap_or_default().to_owned(),
+        dependencies,
+        shared: shared.unwrap_or_default(),
+    })
+}
+
+fn tables_of(table: &toml::Table, text: &str) -> Vec<Dependency> {
+    let mut found = keys(table, "dependencies", Table::Dependencies, text);
+    found.extend(keys(table, "dev-dependencies", Table::Dev, text));
+    found.extend(keys(table, "build-dependencies", Table::Build, text));
+    found
+}
+
+fn keys(parent: &toml::Table, name: &str, table: Table, text: &str) -> Vec<Dependency> {
+    let found = parent.get(name).and_then(toml::Value::as_table);
+    let keys = found.into_iter().flat_map(toml::Table::keys);
+    keys.map(|key| Dependency { key: key.clone(), table, line: line_of(text, key) }).collect()
+}
+
+/// The first line that starts with the key: exact enough to jump there.
+fn line_of(text: &str, key: &str) -> usize {
+    let starts = |line: &str| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(['.', ' ', '=']));
+    text.lines().position(starts).map_or(1, |index| index + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_tables_of_a_manifest_are_read() {
+        let text = "[dependencies]\nserde.workspace = true\n[dev-dependencies]\nproptest = \"1\"\n\
+                    [build-dependencies]\ncc = \"1\"\n[target.'cfg(unix)'.dependencies]\nrustix = \"1\"\n";
+        let tree = Tree::of(&[("crates/a/Cargo.toml", text)]);
+        let manifest = manifests(&tree).remove(0);
+        let found: Vec<_> =
+            manifest.dependencies.iter().map(|found| (found.key.as_str(), found.table, found.line)).collect();
+        assert_eq!(
+            found,
+            [
+                ("serde", Table::Dependencies, 2),
+                ("proptest", Table::Dev, 4),
+                ("cc", Table::Build, 6),
+                ("rustix", Table::Dependencies, 8)
+            ]
+        );
+        assert_eq!(manifest.folder, "crates/a/");
+    }
+
+    #[test]
+    fn the_root_shares_dependencies_without_using_them() {
+        let tree = Tree::of(&[("Cargo.toml", "[workspace.dependencies]\nbytes = \"1\"\n")]);
+        let manifest = manifests(&tree).remove(0);
+        assert!(manifest.dependencies.is_empty());
+        assert_eq!(manifest.shared[0].key, "bytes");
+    }
+}

@@ -1,0 +1,188 @@
+//! Dependencies point one way. Between crates the table below says who may name whom and what a pure crate must not
+//! touch; inside the gateway, `app` knows no wire and an edge knows no other edge.
+
+use std::collections::BTreeSet;
+
+use crate::manifests::{Manifest, Table, identifier, is_ours, manifests};
+use crate::rules::Violation;
+use crate::rust_paths::{NamedPath, named_paths};
+use crate::rust_source::{RustFile, rust_files};
+use crate::tree::Tree;
+
+struct Layer {
+    folder: &'static str,
+    /// Our crates this one may depend on.
+    may_use: &'static [&'static str],
+    /// Further crates of ours its tests may use.
+    tests_may_use: &'static [&'static str],
+    never: &'static [Ban],
+}
+
+struct Ban {
+    path: &'static str,
+    instead: &'static str,
+}
+
+/// Tests of a pure crate may read golden files, so bans hold for product code only.
+const IMPURE: &[Ban] = &[
+    Ban { path: "tokio", instead: "stay synchronous and return what is to be done" },
+    Ban { path: "futures", instead: "stay synchronous and return what is to be done" },
+    Ban { path: "std::net::TcpStream", instead: "take bytes, return bytes" },
+    Ban { path: "std::net::TcpListener", instead: "take bytes, return bytes" },
+    Ban { path: "std::net::UdpSocket", instead: "take bytes, return bytes" },
+    Ban { path: "std::net::ToSocketAddrs", instead: "name resolution belongs to the gateway" },
+    Ban { path: "std::fs", instead: "take the content as an argument" },
+    Ban { path: "std::io", instead: "take the content as an argument" },
+    Ban { path: "std::env", instead: "take the value as an argument" },
+    Ban { path: "std::process", instead: "return what is to be done" },
+    Ban { path: "std::thread", instead: "stay synchronous and return what is to be done" },
+    Ban { path: "std::time::SystemTime", instead: "take `now` as an argument" },
+    Ban { path: "std::time::Instant", instead: "take `now` as an argument" },
+];
+
+const LAYERS: [Layer; 6] = [
+    Layer { folder: "crates/domain/", may_use: &[], tests_may_use: &[], never: IMPURE },
+    Layer { folder: "crates/smpp/", may_use: &[], tests_may_use: &[], never: IMPURE },
+    Layer { folder: "crates/store/", may_use: &["hermod-domain"], tests_may_use: &[], never: &[] },
+    Layer {
+        folder: "crates/simulator/",
+        may_use: &["hermod-smpp", "hermod-domain"],
+        tests_may_use: &[],
+        never: &[],
+    },
+    Layer {
+        folder: "crates/gateway/",
+        may_use: &["hermod-store", "hermod-smpp", "hermod-domain"],
+        tests_may_use: &["hermod-simulator"],
+        never: &[],
+    },
+    Layer { folder: "crates/xtask/", may_use: &[], tests_may_use: &[], never: &[] },
+];
+
+const APP: &str = "crates/gateway/src/app";
+const EDGES: &str = "crates/gateway/src/edges/";
+
+/// What the use cases never name: they are told what happened, not over which wire.
+const WIRES: &[Ban] = &[
+    Ban { path: "axum", instead: "let the edge translate" },
+    Ban { path: "hyper", instead: "let the edge translate" },
+    Ban { path: "hyper_util", instead: "let the edge translate" },
+    Ban { path: "tokio::net", instead: "let the edge own the socket" },
+    Ban { path: "hermod_smpp", instead: "let the edge translate" },
+    Ban { path: "crate::edges", instead: "edges call app, never the other way" },
+];
+
+pub(crate) fn check(tree: &Tree) -> Vec<Violation> {
+    let files = rust_files(tree);
+    let edges = edge_names(&files);
+    let mut found: Vec<Violation> = manifests(tree).iter().flat_map(check_manifest).collect();
+    for file in &files {
+        let paths = named_paths(&file.product);
+        if let Some(layer) = LAYERS.iter().find(|layer| file.path.starts_with(layer.folder)) {
+            found.extend(check_ours(file.path, layer, &named_paths(&file.code)));
+            found.extend(check_bans(file.path, layer.never, &paths));
+        }
+        if file.path.strip_prefix(APP).is_some_and(|rest| rest.starts_with(['/', '.'])) {
+            found.extend(check_bans(file.path, WIRES, &paths));
+        }
+        found.extend(check_edge(file.path, &edges, &paths));
+    }
+    found
+}
+
+fn check_manifest(manifest: &Manifest) -> Vec<Violation> {
+    let Some(layer) = LAYERS.iter().find(|layer| manifest.folder == layer.folder) else { return Vec::new() };
+    let ours = manifest.dependencies.iter().filter(|dependency| is_ours(&dependency.key));
+    let forbidden = ours.filter(|dependency| {
+        let in_tests =
+            dependency.table == Table::Dev && layer.tests_may_use.contains(&dependency.key.as_str());
+        !in_tests && !layer.may_use.contains(&dependency.key.as_str())
+    });
+    forbidden.map(|found| arrow(&manifest.path, found.line, layer, &found.key)).collect()
+}
+
+/// Test code is held to the arrows too; only the manifest decides what its dev-dependencies may add.
+fn check_ours(path: &str, layer: &Layer, paths: &[NamedPath]) -> Vec<Violation> {
+    let allowed: BTreeSet<String> =
+        layer.may_use.iter().chain(layer.tests_may_use).map(|key| identifier(key)).collect();
+    let own =
+        identifier(&format!("hermod-{}", layer.folder.trim_end_matches('/').trim_start_matches("crates/")));
+    let names_ours = |path: &&NamedPath| {
+        path.segments
+            .first()
+            .is_some_and(|first| first.starts_with("hermod_") && !allowed.contains(first) && *first != own)
+    };
+    paths.iter().filter(names_ours).map(|found| arrow(path, found.line, layer, &found.segments[0])).collect()
+}
+
+fn arrow(path: &str, line: usize, layer: &Layer, name: &str) -> Violation {
+    let folder = layer.folder.trim_end_matches('/');
+    let message = match layer.may_use {
+        [] => format!("{folder} uses nothing of ours, and here it names {name}"),
+        allowed => format!("{folder} may use {} of ours, and here it names {name}", allowed.join(", ")),
+    };
+    Violation::new(path, line, message)
+}
+
+fn check_bans(path: &str, bans: &[Ban], paths: &[NamedPath]) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for named in paths {
+        for ban in bans.iter().filter(|ban| named.names(ban.path)) {
+            let message = format!("{} does not belong in this layer: {}", named.text(), ban.instead);
+            found.push(Violation::new(path, named.line, message));
+        }
+    }
+    found
+}
+
+/// An edge is a file or a folder directly under `edges/`.
+fn edge_names(files: &[RustFile<'_>]) -> BTreeSet<String> {
+    let edges = files.iter().filter_map(|file| edge_of(file.path));
+    edges.map(str::to_owned).collect()
+}
+
+fn edge_of(path: &str) -> Option<&str> {
+    let name = path.strip_prefix(EDGES)?.split('/').next()?;
+    let name = name.strip_suffix(".rs").unwrap_or(name);
+    (name != "mod").then_some(name)
+}
+
+fn check_edge(path: &str, edges: &BTreeSet<String>, paths: &[NamedPath]) -> Vec<Violation> {
+    let Some(own) = edge_of(path) else { return Vec::new() };
+    let mut found = Vec::new();
+    for named in paths {
+        let full = absolute(path, named);
+        if let ["edges", other, ..] = full.iter().map(String::as_str).collect::<Vec<_>>().as_slice()
+            && *other != own
+            && edges.contains(*other)
+        {
+            let message =
+                format!("edge {own} names edge {other}: what both need belongs in app or beside the edges");
+            found.push(Violation::new(path, named.line, message));
+        }
+    }
+    found
+}
+
+/// A path inside the gateway from its crate root: `crate`, `self` and `super` resolved. Empty for other crates' paths.
+fn absolute(file: &str, named: &NamedPath) -> Vec<String> {
+    let inside = file.strip_prefix("crates/gateway/src/").unwrap_or(file);
+    let module = inside.strip_suffix(".rs").unwrap_or(inside);
+    let module = module.strip_suffix("/mod").unwrap_or(module);
+    let mut base: Vec<String> = match named.segments.first().map(String::as_str) {
+        Some("crate") => Vec::new(),
+        Some("self" | "super") => module.split('/').map(str::to_owned).collect(),
+        _ => return Vec::new(),
+    };
+    for segment in &named.segments {
+        match segment.as_str() {
+            "crate" | "self" => {}
+            "super" => drop(base.pop()),
+            name => base.push(name.to_owned()),
+        }
+    }
+    base
+}
+
+#[cfg(test)]
+mod tests;

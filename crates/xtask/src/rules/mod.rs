@@ -1,0 +1,60 @@
+//! The rules no compiler knows. Each is a pure function from the files of the workspace to what is wrong with them,
+//! in a file of its own with the table that shows it fails when it must.
+
+mod dependency_reasons;
+mod file_purpose;
+mod layers;
+mod long_files;
+mod machine_paths;
+mod markdown_links;
+mod markdown_titles;
+mod prints;
+mod unfinished;
+pub(crate) mod unused_dependencies;
+
+use std::fmt;
+
+use crate::tree::Tree;
+
+pub(crate) type Rule = fn(&Tree) -> Vec<Violation>;
+
+/// What `cargo xtask tidy` checks. Unused dependencies are a step of their own.
+pub(crate) const TIDY: [Rule; 9] = [
+    long_files::check,
+    file_purpose::check,
+    unfinished::check,
+    prints::check,
+    layers::check,
+    markdown_titles::check,
+    markdown_links::check,
+    dependency_reasons::check,
+    machine_paths::check,
+];
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Violation {
+    pub(crate) path: String,
+    pub(crate) line: usize,
+    /// What is wrong and what to write instead.
+    pub(crate) message: String,
+}
+
+impl Violation {
+    pub(crate) fn new(path: &str, line: usize, message: impl Into<String>) -> Violation {
+        Violation { path: path.to_owned(), line, message: message.into() }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path, self.line, self.message)
+    }
+}
+
+/// The one assertion all rules are tested with: these files give exactly these violations.
+#[cfg(test)]
+#[track_caller]
+pub(crate) fn check_rule(rule: Rule, files: &[(&str, &str)], expect: &[&str]) {
+    let found: Vec<String> = rule(&Tree::of(files)).iter().map(Violation::to_string).collect();
+    assert_eq!(found, expect);
+}

@@ -1,0 +1,196 @@
+//! Lists the paths a piece of Rust code names: `use` trees written out in full, and paths in expressions and types.
+//! Works on code whose comments and literals are already blanked.
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct NamedPath {
+    pub(crate) line: usize,
+    pub(crate) segments: Vec<String>,
+}
+
+impl NamedPath {
+    /// Does this path lie at or below `prefix`? A glob import of the parent counts, because it brings it in.
+    pub(crate) fn names(&self, prefix: &str) -> bool {
+        let mut wanted = prefix.split("::");
+        let mut found = self.segments.iter();
+        loop {
+            match (wanted.next(), found.next().map(String::as_str)) {
+                (None, _) | (Some(_), Some("*")) => return true,
+                (Some(want), Some(segment)) if want == segment => {}
+                (Some(_), _) => return false,
+            }
+        }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        self.segments.join("::")
+    }
+}
+
+/// Every path of two segments or more, and every import whatever its length.
+pub(crate) fn named_paths(code: &str) -> Vec<NamedPath> {
+    let tokens = tokens(code);
+    let (mut paths, mut at) = (Vec::new(), 0);
+    while at < tokens.len() {
+        at = match tokens[at].1 {
+            Token::Word("use") => use_tree(&tokens, at + 1, &[], &mut paths),
+            Token::Word(_) => expression_path(&tokens, at, &mut paths),
+            _ => at + 1,
+        };
+    }
+    paths
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Token<'c> {
+    Word(&'c str),
+    PathSeparator,
+    Open,
+    Close,
+    Comma,
+    Star,
+    Other,
+}
+
+fn tokens(code: &str) -> Vec<(usize, Token<'_>)> {
+    let mut found = Vec::new();
+    for (index, line) in code.lines().enumerate() {
+        let mut rest = line.trim_start();
+        while let Some(first) = rest.chars().next() {
+            let word = rest.len() - rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').len();
+            let (width, token) = match first {
+                _ if word > 0 => (word, Token::Word(&rest[..word])),
+                ':' if rest.starts_with("::") => (2, Token::PathSeparator),
+                '{' => (1, Token::Open),
+                '}' => (1, Token::Close),
+                ',' => (1, Token::Comma),
+                '*' => (1, Token::Star),
+                other => (other.len_utf8(), Token::Other),
+            };
+            found.push((index + 1, token));
+            rest = rest[width..].trim_start();
+        }
+    }
+    found
+}
+
+fn token_at<'c>(tokens: &[(usize, Token<'c>)], at: usize) -> Token<'c> {
+    tokens.get(at).map_or(Token::Other, |(_, token)| *token)
+}
+
+/// Reads one branch of a `use` tree and returns the position after it.
+fn use_tree(
+    tokens: &[(usize, Token<'_>)],
+    start: usize,
+    prefix: &[String],
+    paths: &mut Vec<NamedPath>,
+) -> usize {
+    let mut segments = prefix.to_vec();
+    let mut at = start;
+    loop {
+        match token_at(tokens, at) {
+            Token::Word("as") => at += 2,
+            Token::Word("self") if !prefix.is_empty() => at += 1,
+            Token::Word(word) => {
+                segments.push(word.to_owned());
+                at += 1;
+            }
+            Token::Star => {
+                segments.push("*".to_owned());
+                at += 1;
+            }
+            Token::PathSeparator => at += 1,
+            Token::Open => return use_branches(tokens, at + 1, &segments, paths),
+            Token::Close | Token::Comma | Token::Other => break,
+        }
+    }
+    if let Some((line, _)) = tokens.get(start).filter(|_| at > start) {
+        paths.push(NamedPath { line: *line, segments });
+    }
+    at
+}
+
+fn use_branches(
+    tokens: &[(usize, Token<'_>)],
+    start: usize,
+    prefix: &[String],
+    paths: &mut Vec<NamedPath>,
+) -> usize {
+    let mut at = start;
+    while at < tokens.len() {
+        match token_at(tokens, at) {
+            Token::Close => return at + 1,
+            Token::Comma | Token::Other => at += 1,
+            _ => at = use_tree(tokens, at, prefix, paths),
+        }
+    }
+    at
+}
+
+fn expression_path(tokens: &[(usize, Token<'_>)], start: usize, paths: &mut Vec<NamedPath>) -> usize {
+    let mut segments = Vec::new();
+    let mut at = start;
+    while let Token::Word(word) = token_at(tokens, at) {
+        segments.push(word.to_owned());
+        at += 1;
+        match (token_at(tokens, at), token_at(tokens, at + 1)) {
+            (Token::PathSeparator, Token::Word(_)) => at += 1,
+            _ => break,
+        }
+    }
+    // `serde::{...}` outside of `use` and `Vec::<u8>` end here; one word alone is a name, not a path.
+    if segments.len() > 1 || token_at(tokens, at) == Token::PathSeparator {
+        paths.push(NamedPath { line: tokens[start].0, segments });
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(code: &str, expect: &[&str]) {
+        let found: Vec<String> =
+            named_paths(code).iter().map(|path| format!("{} {}", path.line, path.text())).collect();
+        assert_eq!(found, expect);
+    }
+
+    #[test]
+    fn an_import_is_a_path() {
+        check("use tokio;", &["1 tokio"]);
+        check("pub(crate) use a::b as c;", &["1 a::b"]);
+    }
+
+    #[test]
+    fn a_use_tree_is_written_out_in_full() {
+        check(
+            "use std::{\n    fs,\n    time::{Duration, Instant as Moment},\n    io::{self, *},\n};\nfn f() {}",
+            &["2 std::fs", "3 std::time::Duration", "3 std::time::Instant", "4 std::io", "4 std::io::*"],
+        );
+    }
+
+    #[test]
+    fn paths_in_code_are_found_without_an_import() {
+        check(
+            "fn f(x: tokio::net::TcpStream) -> u8 { std::fs::read(x); Vec::<u8>::new() }",
+            &["1 tokio::net::TcpStream", "1 std::fs::read", "1 Vec"],
+        );
+        check("#[tokio::test]\nasync fn f() {}", &["1 tokio::test"]);
+    }
+
+    #[test]
+    fn a_path_is_named_by_its_prefix_or_by_a_glob_of_the_parent() {
+        for (path, prefix, expect) in [
+            ("std::time::Instant", "std::time::Instant", true),
+            ("std::time::Instant::now", "std::time::Instant", true),
+            ("std::time::*", "std::time::Instant", true),
+            ("std::time::Duration", "std::time::Instant", false),
+            ("std::time", "std::time::Instant", false),
+            ("tokio", "tokio", true),
+            ("tokio_util::codec", "tokio", false),
+        ] {
+            let named = &named_paths(&format!("use {path};"))[0];
+            assert_eq!(named.names(prefix), expect, "{path} names {prefix}");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Runs other programs from the workspace root. A failed program becomes a `Failure` that names the command, so
+//! that whoever reads the last line can run it again by hand.
+
+use std::fmt;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Why a command of ours stopped, as one sentence for a person.
+#[derive(Debug)]
+pub(crate) struct Failure(pub(crate) String);
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+pub(crate) type Outcome = Result<(), Failure>;
+
+pub(crate) fn root() -> PathBuf {
+    let own_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own_folder.ancestors().nth(2).expect("xtask lies two folders below the root").to_path_buf()
+}
+
+pub(crate) fn command(program: &str, args: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.args(args).current_dir(root());
+    command
+}
+
+/// Runs with the terminal passed through; anything but success is a failure.
+pub(crate) fn run(mut command: Command) -> Outcome {
+    let shown = show(&command);
+    let status = command.status().map_err(|cause| Failure(format!("cannot start `{shown}`: {cause}")))?;
+    if status.success() { Ok(()) } else { Err(Failure(format!("`{shown}` failed ({status})"))) }
+}
+
+/// Like `run`, and also shows each line of standard output to `on_line` as it passes by.
+pub(crate) fn run_watching(mut command: Command, mut on_line: impl FnMut(&str)) -> Outcome {
+    let shown = show(&command);
+    let cannot = |cause: io::Error| Failure(format!("cannot run `{shown}`: {cause}"));
+    let mut child = command.stdout(Stdio::piped()).spawn().map_err(cannot)?;
+    let stdout = child.stdout.take().expect("standard output was piped above");
+    for line in BufReader::new(stdout).split(b'\n') {
+        // A test may print bytes that are not UTF-8; they must not end the run.
+        let line = String::from_utf8_lossy(&line.map_err(cannot)?).into_owned();
+        println!("{line}");
+        on_line(&line);
+    }
+    let status = child.wait().map_err(cannot)?;
+    if status.success() { Ok(()) } else { Err(Failure(format!("`{shown}` failed ({status})"))) }
+}
+
+/// Asks a question by running a program quietly: did it start and succeed on this input?
+pub(crate) fn succeeds(program: &str, args: &[&str], input: &str) -> bool {
+    let mut probe = command(program, args);
+    probe.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let Ok(mut child) = probe.spawn() else { return false };
+    let mut stdin = child.stdin.take().expect("standard input was piped above");
+    let written = stdin.write_all(input.as_bytes());
+    drop(stdin);
+    let ended_well = child.wait().is_ok_and(|status| status.success());
+    ended_well && written.is_ok()
+}
+
+/// What a program prints, or nothing when it cannot be run or fails.
+pub(crate) fn output_of(program: &str, args: &[&str]) -> Option<String> {
+    let output = command(program, args).stderr(Stdio::null()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn show(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}

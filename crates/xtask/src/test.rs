@@ -1,0 +1,111 @@
+//! `cargo xtask test`: the one gate. Steps run in order and the first failure stops them; nothing is ever skipped.
+//! The order puts what fails fast first, and clippy before the tests because both share what they build.
+
+use std::time::{Duration, Instant};
+
+use crate::shell::{self, Failure, Outcome, command};
+use crate::tally::Tally;
+use crate::{deny, fmt, tidy, tools};
+
+struct Step {
+    name: &'static str,
+    work: fn(&mut Tally) -> Outcome,
+}
+
+const STEPS: [Step; 8] = [
+    Step { name: "tools", work: |_| tools::ensure_all() },
+    Step { name: "formatting", work: |_| fmt::check() },
+    Step { name: "tidy", work: |_| tidy::run() },
+    Step { name: "clippy", work: |_| clippy() },
+    Step { name: "tests", work: tests },
+    Step { name: "documentation", work: |_| documentation() },
+    Step { name: "cargo-deny", work: |_| deny::check_graph() },
+    Step { name: "unused dependencies", work: |_| deny::check_unused() },
+];
+
+pub(crate) fn run() -> Outcome {
+    let mut tally = Tally::default();
+    let started = stopwatch();
+    let outcome = run_steps(&STEPS, &mut tally);
+    let verdict = if outcome.is_ok() { "gate passed" } else { "gate FAILED" };
+    println!("{verdict} after {}", seconds(started.elapsed()));
+    println!("{} passed, {} failed", tally.passed, tally.failed);
+    outcome
+}
+
+fn run_steps(steps: &[Step], tally: &mut Tally) -> Outcome {
+    for (index, step) in steps.iter().enumerate() {
+        println!("[{}/{}] {} ...", index + 1, steps.len(), step.name);
+        let started = stopwatch();
+        (step.work)(tally).map_err(|Failure(why)| Failure(format!("{}: {why}", step.name)))?;
+        println!("[{}/{}] {} ok in {}", index + 1, steps.len(), step.name, seconds(started.elapsed()));
+    }
+    Ok(())
+}
+
+fn clippy() -> Outcome {
+    shell::run(command(
+        "cargo",
+        &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
+    ))
+}
+
+fn tests(tally: &mut Tally) -> Outcome {
+    // --no-fail-fast: one broken test must not hide how the others fare.
+    let cargo_test = command("cargo", &["test", "--workspace", "--locked", "--no-fail-fast"]);
+    shell::run_watching(cargo_test, |line| tally.add(line))?;
+    match (tally.passed, tally.ignored) {
+        (0, _) => Err(Failure("no test ran".to_owned())),
+        (_, 0) => Ok(()),
+        (_, ignored) => Err(Failure(format!("{ignored} ignored tests: mend them or remove them"))),
+    }
+}
+
+fn documentation() -> Outcome {
+    let mut cargo_doc = command("cargo", &["doc", "--workspace", "--no-deps", "--locked"]);
+    cargo_doc.env("RUSTDOCFLAGS", "-D warnings");
+    shell::run(cargo_doc)
+}
+
+#[expect(clippy::disallowed_methods, reason = "xtask times its own steps; no product code runs here")]
+fn stopwatch() -> Instant {
+    Instant::now()
+}
+
+fn seconds(elapsed: Duration) -> String {
+    format!("{}.{} s", elapsed.as_secs(), elapsed.subsec_millis() / 100)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PASS: Step = Step {
+        name: "pass",
+        work: |tally| {
+            tally.passed += 1;
+            Ok(())
+        },
+    };
+    const FAIL: Step = Step { name: "fail", work: |_| Err(Failure("on purpose".to_owned())) };
+
+    #[test]
+    fn the_first_failure_stops_the_gate_and_names_its_step() {
+        let mut tally = Tally::default();
+        let outcome = run_steps(&[PASS, FAIL, PASS], &mut tally);
+        assert_eq!(outcome.expect_err("the second step fails").to_string(), "fail: on purpose");
+        assert_eq!(tally.passed, 1, "the third step must not run");
+    }
+
+    #[test]
+    fn all_steps_run_when_none_fails() {
+        let mut tally = Tally::default();
+        assert!(run_steps(&[PASS, PASS], &mut tally).is_ok());
+        assert_eq!(tally.passed, 2);
+    }
+
+    #[test]
+    fn elapsed_time_is_shown_to_a_tenth_of_a_second() {
+        assert_eq!(seconds(Duration::from_millis(61_250)), "61.2 s");
+    }
+}

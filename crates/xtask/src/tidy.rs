@@ -1,0 +1,24 @@
+//! `cargo xtask tidy`: applies every rule in `rules` to the files of the workspace and shows all that is wrong,
+//! not only the first.
+
+use crate::rules::{self, Violation};
+use crate::shell::{self, Failure, Outcome};
+use crate::tree::Tree;
+
+pub(crate) fn run() -> Outcome {
+    let tree = Tree::read(&shell::root())?;
+    let violations: Vec<Violation> = rules::TIDY.iter().flat_map(|rule| rule(&tree)).collect();
+    report(&violations)?;
+    println!("tidy: {} files follow {} rules", tree.files().len(), rules::TIDY.len());
+    Ok(())
+}
+
+/// The same report for every command that checks rules.
+pub(crate) fn report(violations: &[Violation]) -> Outcome {
+    violations.iter().for_each(|violation| eprintln!("{violation}"));
+    match violations.len() {
+        0 => Ok(()),
+        1 => Err(Failure("1 rule violation, shown above".to_owned())),
+        many => Err(Failure(format!("{many} rule violations, shown above"))),
+    }
+}

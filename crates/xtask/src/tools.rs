@@ -1,0 +1,106 @@
+//! What the gate needs beside Rust: a C compiler for the bundled SQLite, rustfmt, clippy and cargo-deny. Whatever is
+//! missing is installed; where that fails, the message is the command a person has to run.
+
+use std::path::{Path, PathBuf};
+
+use crate::shell::{self, Failure, Outcome, command};
+
+/// Pinned so that a new release cannot turn the gate red by itself. The build of this version was measured on two
+/// cores: 69 s unoptimised, and unoptimised it judges our graph in about a second.
+const CARGO_DENY_VERSION: &str = "0.20.2";
+
+pub(crate) fn ensure_all() -> Outcome {
+    ensure_c_compiler()?;
+    ensure_component("rustfmt", "cargo-fmt")?;
+    ensure_component("clippy", "cargo-clippy")?;
+    ensure_cargo_deny().map(drop)
+}
+
+fn ensure_c_compiler() -> Outcome {
+    // Debian splits the compiler from the C library's headers, so only compiling proves that both are here.
+    let compiles = || shell::succeeds("cc", &["-fsyntax-only", "-x", "c", "-"], "#include <stdlib.h>\n");
+    if compiles() {
+        return Ok(());
+    }
+    println!("no working C compiler: installing gcc and libc6-dev");
+    apt_install(&["gcc", "libc6-dev"])?;
+    if compiles() { Ok(()) } else { Err(Failure("`cc` still cannot compile a C file".to_owned())) }
+}
+
+fn ensure_component(component: &str, program: &str) -> Outcome {
+    if shell::succeeds(program, &["--version"], "") {
+        return Ok(());
+    }
+    println!("{component} is missing: installing it");
+    shell::run(command("rustup", &["component", "add", component]))
+        .map_err(|Failure(why)| Failure(format!("{why}; run `rustup component add {component}`")))
+}
+
+/// The path of a cargo-deny of exactly the pinned version, built now if this machine has none.
+pub(crate) fn ensure_cargo_deny() -> Result<String, Failure> {
+    let folder = cache_folder().join(format!("cargo-deny-{CARGO_DENY_VERSION}"));
+    let cached = folder.join("bin/cargo-deny").to_string_lossy().into_owned();
+    for program in ["cargo-deny", &cached] {
+        if shell::output_of(program, &["--version"]).is_some_and(|version| is_pinned(&version)) {
+            return Ok(program.to_owned());
+        }
+    }
+    println!("cargo-deny {CARGO_DENY_VERSION} is missing: building it once, about a minute on two cores");
+    install_cargo_deny(&folder)?;
+    Ok(cached)
+}
+
+fn is_pinned(version_line: &str) -> bool {
+    version_line.trim() == format!("cargo-deny {CARGO_DENY_VERSION}")
+}
+
+fn install_cargo_deny(folder: &Path) -> Outcome {
+    let folder = folder.to_string_lossy();
+    let version = ["--version", CARGO_DENY_VERSION];
+    let args = [&["install", "cargo-deny", "--locked", "--debug", "--root", &*folder], &version[..]].concat();
+    let mut install = command("cargo", &args);
+    // Its intermediate files belong in a folder cargo removes, not among ours; and nobody debugs it.
+    install.env_remove("CARGO_TARGET_DIR").env("CARGO_PROFILE_DEV_DEBUG", "0");
+    shell::run(install).map_err(|Failure(why)| {
+        Failure(format!("{why}; run `cargo install cargo-deny --locked --version {CARGO_DENY_VERSION}`"))
+    })
+}
+
+/// Outside the clone, so that a fresh clone on the same machine does not build its tools again.
+fn cache_folder() -> PathBuf {
+    match std::env::home_dir() {
+        Some(home) => home.join(".cache/hermod-xtask"),
+        None => shell::root().join("target/tools"),
+    }
+}
+
+fn apt_install(packages: &[&str]) -> Outcome {
+    let install = || {
+        let mut install =
+            command("apt-get", &[&["install", "-y", "--no-install-recommends"], packages].concat());
+        install.env("DEBIAN_FRONTEND", "noninteractive");
+        shell::run(install)
+    };
+    // A fresh image has no package lists yet; a machine that has them need not fetch them again.
+    let outcome = install().or_else(|_| shell::run(command("apt-get", &["update"])).and_then(|()| install()));
+    outcome.map_err(|Failure(why)| {
+        Failure(format!("{why}; run as root: `apt-get update && apt-get install -y {}`", packages.join(" ")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_pinned_cargo_deny_will_do() {
+        for (version_line, expect) in [
+            ("cargo-deny 0.20.2\n", true),
+            ("cargo-deny 0.20.20\n", false),
+            ("cargo-deny 0.14.2\n", false),
+            ("", false),
+        ] {
+            assert_eq!(is_pinned(version_line), expect, "{version_line:?}");
+        }
+    }
+}
