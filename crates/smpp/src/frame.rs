@@ -1,0 +1,163 @@
+//! Framing: cuts a stream into PDUs by `command_length` and keeps the header, so that whatever is wrong
+//! inside a PDU can still be answered under its own sequence number. Nothing is ever reserved from a
+//! length the peer merely claims.
+
+use bytes::{Buf, Bytes, BytesMut};
+use std::fmt;
+use thiserror::Error;
+
+use crate::{CommandId, CommandStatus, DecodeError, Pdu, pdu};
+
+/// Octets in a PDU header (§3.2).
+pub const HEADER_BYTES: usize = 16;
+
+/// The four header fields every PDU opens with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Octets of the whole PDU, header included.
+    pub length: u32,
+    /// Which PDU it is.
+    pub command: CommandId,
+    /// Meaningful in answers; ignored in requests.
+    pub status: CommandStatus,
+    /// Matches an answer to its request. Any value is taken and echoed.
+    pub sequence: u32,
+}
+
+impl Header {
+    /// Reads a header when all of its octets are there.
+    pub fn parse(octets: &[u8]) -> Option<Header> {
+        let mut header = octets.get(..HEADER_BYTES)?;
+        Some(Header {
+            length: header.get_u32(),
+            command: CommandId(header.get_u32()),
+            status: CommandStatus(header.get_u32()),
+            sequence: header.get_u32(),
+        })
+    }
+}
+
+/// One whole PDU as it came: its header, and all its octets shared with the read buffer.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Frame {
+    /// The header, already read.
+    pub header: Header,
+    bytes: Bytes,
+}
+
+impl Frame {
+    /// All octets of the PDU, header included.
+    pub fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// The octets after the header.
+    pub fn body(&self) -> &[u8] {
+        self.bytes.get(HEADER_BYTES..).unwrap_or_default()
+    }
+
+    /// Reads the PDU without copying or allocating. An error says what to answer and whether the link
+    /// can go on; framing is intact either way.
+    pub fn decode(&self) -> Result<Pdu<'_>, DecodeError> {
+        pdu::decode(&self.header, self.body())
+    }
+}
+
+/// Bodies hold passwords and message text, so only the header prints.
+impl fmt::Debug for Frame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Header { length, command, status, sequence } = self.header;
+        write!(f, "Frame({command} seq={sequence} status=0x{:x} {length} octets)", status.0)
+    }
+}
+
+/// The stream can no longer be trusted: nack once, then close.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("command_length {length} is outside 16..={pdu_bytes_max}")]
+pub struct FrameError {
+    /// What the peer claimed.
+    pub length: u32,
+    /// The limit it was held against.
+    pub pdu_bytes_max: u32,
+    /// Known only when the whole header had arrived; the nack carries 0 otherwise (§4.3).
+    pub sequence: Option<u32>,
+}
+
+impl FrameError {
+    /// What the `generic_nack` says.
+    pub const STATUS: CommandStatus = CommandStatus::INVCMDLEN;
+}
+
+/// Takes the next whole PDU off the front of `buf`, `None` when there is none yet. On an error the buffer
+/// is left as it is: there is nothing after it worth reading.
+pub fn next_frame(buf: &mut BytesMut, pdu_bytes_max: u32) -> Result<Option<Frame>, FrameError> {
+    let Some(mut claimed) = buf.get(..4) else { return Ok(None) };
+    let length = claimed.get_u32();
+    let header = Header::parse(buf);
+    let octets = usize::try_from(length).unwrap_or(usize::MAX);
+    if octets < HEADER_BYTES || length > pdu_bytes_max {
+        return Err(FrameError { length, pdu_bytes_max, sequence: header.map(|h| h.sequence) });
+    }
+    match header {
+        Some(header) if octets <= buf.len() => {
+            Ok(Some(Frame { header, bytes: buf.split_to(octets).freeze() }))
+        }
+        _ => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ENQUIRE_LINK: [u8; 16] = [0, 0, 0, 16, 0, 0, 0, 0x15, 0, 0, 0, 0, 0, 0, 0, 9];
+
+    #[test]
+    fn a_frame_appears_only_when_its_last_octet_is_there() {
+        let mut buf = BytesMut::new();
+        for octet in &ENQUIRE_LINK[..15] {
+            buf.extend_from_slice(&[*octet]);
+            assert_eq!(next_frame(&mut buf, 16_384), Ok(None));
+        }
+        buf.extend_from_slice(&ENQUIRE_LINK[15..]);
+        let frame = next_frame(&mut buf, 16_384).unwrap().unwrap();
+        assert_eq!(frame.header.command, CommandId::ENQUIRE_LINK);
+        assert_eq!(frame.header.sequence, 9);
+        assert_eq!(frame.body(), b"");
+        assert!(buf.is_empty());
+    }
+
+    #[test]
+    fn what_follows_a_frame_stays_in_the_buffer() {
+        let mut buf = BytesMut::from(&[ENQUIRE_LINK, ENQUIRE_LINK].concat()[..]);
+        buf.extend_from_slice(b"\0\0");
+        assert!(next_frame(&mut buf, 16_384).unwrap().is_some());
+        assert!(next_frame(&mut buf, 16_384).unwrap().is_some());
+        assert_eq!(next_frame(&mut buf, 16_384), Ok(None));
+        assert_eq!(&buf[..], b"\0\0");
+    }
+
+    /// Section 1.2, first two rows: what scanners send costs one nack, and no memory.
+    #[test]
+    fn bad_lengths_are_refused_before_anything_is_reserved() {
+        let cases: [(&[u8], Option<u32>, Option<u32>); 7] = [
+            (b"HTTP", Some(0x4854_5450), None),
+            (b"AMQP\0\0\x09\x01", Some(0x414d_5150), None),
+            (b"\x16\x03\x01\x02\x00", Some(0x1603_0102), None),
+            (&[0, 0, 0, 15], Some(15), None),
+            (&[0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 7], Some(0), Some(7)),
+            (&[0, 0, 64, 1, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 8], Some(16_385), Some(8)),
+            (&[0, 0, 64, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 8], None, None),
+        ];
+        for (octets, length, sequence) in cases {
+            let mut buf = BytesMut::from(octets);
+            let capacity = buf.capacity();
+            match (next_frame(&mut buf, 16_384), length) {
+                (Err(e), Some(length)) => assert_eq!((e.length, e.sequence), (length, sequence)),
+                (Ok(None), None) => {}
+                (other, _) => panic!("{octets:?} gave {other:?}"),
+            }
+            assert_eq!(buf.capacity(), capacity);
+        }
+    }
+}

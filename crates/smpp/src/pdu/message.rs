@@ -1,0 +1,185 @@
+//! Carrying messages: `submit_sm` (§4.4), `deliver_sm` (§4.6) and `data_sm` (§4.7) with their answers.
+
+use super::fields::fields;
+use crate::{Address, CommandStatus, Hidden, Tag, Tlvs, tlv};
+
+/// Octets of an address field, null included (§4.4.1).
+pub(super) const ADDRESS_BYTES: usize = 21;
+/// Octets of an address field in the PDUs that allow long ones (§4.7.1, §4.12.1).
+pub(super) const LONG_ADDRESS_BYTES: usize = 65;
+/// Octets of a message id, null included (§5.2.23).
+pub(super) const MESSAGE_ID_BYTES: usize = 65;
+/// Octets of a time, null included (§7.1.1).
+pub(super) const TIME_BYTES: usize = 17;
+/// Octets of a service type, null included (§5.2.11).
+pub(super) const SERVICE_TYPE_BYTES: usize = 6;
+/// Octets of short_message in a request we serve (§5.2.22).
+pub(super) const SHORT_MESSAGE_BYTES: u8 = 254;
+
+fields! {
+    /// A message on its way out.
+    SubmitSm<'a> {
+        /// Up to 5 octets, blank for the default.
+        service_type: &'a [u8] = text(SERVICE_TYPE_BYTES, CommandStatus::INVSERTYP),
+        /// Who sends; empty means the bind's default sender.
+        source: Address<'a> = address(ADDRESS_BYTES, CommandStatus::INVSRCADR),
+        /// Who is to get it.
+        destination: Address<'a> = address(ADDRESS_BYTES, CommandStatus::INVDSTADR),
+        /// Mode, type and features; see [`esm_class`].
+        esm_class: u8 = octet(),
+        /// GSM protocol identifier.
+        protocol_id: u8 = octet(),
+        /// 0 to 3.
+        priority_flag: u8 = octet(),
+        /// Empty for now; see [`crate::time`].
+        schedule_delivery_time: &'a [u8] = text(TIME_BYTES, CommandStatus::INVSCHED),
+        /// Empty for the default; see [`crate::time`].
+        validity_period: &'a [u8] = text(TIME_BYTES, CommandStatus::INVEXPIRY),
+        /// Which receipts are wanted.
+        registered_delivery: u8 = octet(),
+        /// 1 replaces an earlier message.
+        replace_if_present_flag: u8 = octet(),
+        /// Alphabet and class of the text.
+        data_coding: u8 = octet(),
+        /// A canned message, 0 for none.
+        sm_default_msg_id: u8 = octet(),
+        /// The text, or UDH and text; never printed.
+        short_message: Hidden<'a> = short_message(SHORT_MESSAGE_BYTES),
+        /// Optional parameters.
+        tlvs: Tlvs<'a> = tlvs(tlv::SUBMIT),
+    }
+}
+
+impl<'a> SubmitSm<'a> {
+    /// The text wherever it travels: `short_message`, or the `message_payload` when that is empty.
+    pub fn text(&self) -> Hidden<'a> {
+        text_of(self.short_message, self.tlvs)
+    }
+}
+
+fields! {
+    /// The answer to `submit_sm`. A missing body reads as an empty id: accepted, but under no name.
+    SubmitSmResp<'a> {
+        /// The name under which receipts will speak of it; raw.
+        message_id: &'a [u8] = lenient_text(MESSAGE_ID_BYTES, CommandStatus::INVMSGID),
+        /// None in 3.4, but some servers add them.
+        tlvs: Tlvs<'a> = lenient_tlvs(),
+    }
+}
+
+fields! {
+    /// A message or a receipt on its way in.
+    DeliverSm<'a> {
+        /// Up to 5 octets, often blank.
+        service_type: &'a [u8] = text(SERVICE_TYPE_BYTES, CommandStatus::INVSERTYP),
+        /// Who sent it; in a receipt, who got the original.
+        source: Address<'a> = address(ADDRESS_BYTES, CommandStatus::INVSRCADR),
+        /// Whom it is for; in a receipt, who sent the original.
+        destination: Address<'a> = address(ADDRESS_BYTES, CommandStatus::INVDSTADR),
+        /// 0x04 marks a receipt, 0x20 an intermediate notice; see [`esm_class`].
+        esm_class: u8 = octet(),
+        /// GSM protocol identifier.
+        protocol_id: u8 = octet(),
+        /// 0 to 3.
+        priority_flag: u8 = octet(),
+        /// Unused: empty.
+        schedule_delivery_time: &'a [u8] = text(TIME_BYTES, CommandStatus::INVSCHED),
+        /// Unused: empty.
+        validity_period: &'a [u8] = text(TIME_BYTES, CommandStatus::INVEXPIRY),
+        /// Whether the far end wants an acknowledgement.
+        registered_delivery: u8 = octet(),
+        /// Unused: 0.
+        replace_if_present_flag: u8 = octet(),
+        /// Alphabet and class of the text.
+        data_coding: u8 = octet(),
+        /// Unused: 0.
+        sm_default_msg_id: u8 = octet(),
+        /// The text, UDH and text, or the receipt text; never printed. 255 octets are read from a
+        /// carrier although 254 is the rule.
+        short_message: Hidden<'a> = short_message(u8::MAX),
+        /// Optional parameters.
+        tlvs: Tlvs<'a> = lenient_tlvs(),
+    }
+}
+
+impl<'a> DeliverSm<'a> {
+    /// The text wherever it travels: `short_message`, or the `message_payload` when that is empty.
+    pub fn text(&self) -> Hidden<'a> {
+        text_of(self.short_message, self.tlvs)
+    }
+}
+
+fields! {
+    /// The answer to `deliver_sm`. Its id is unused (§4.6.2) and its absence is tolerated.
+    DeliverSmResp<'a> {
+        /// Empty.
+        message_id: &'a [u8] = lenient_text(MESSAGE_ID_BYTES, CommandStatus::INVMSGID),
+        /// None in 3.4.
+        tlvs: Tlvs<'a> = lenient_tlvs(),
+    }
+}
+
+fields! {
+    /// A message in either direction with everything optional in TLVs.
+    DataSm<'a> {
+        /// Up to 5 octets, blank for the default.
+        service_type: &'a [u8] = text(SERVICE_TYPE_BYTES, CommandStatus::INVSERTYP),
+        /// Who sends.
+        source: Address<'a> = address(LONG_ADDRESS_BYTES, CommandStatus::INVSRCADR),
+        /// Who is to get it.
+        destination: Address<'a> = address(LONG_ADDRESS_BYTES, CommandStatus::INVDSTADR),
+        /// Mode, type and features; see [`esm_class`].
+        esm_class: u8 = octet(),
+        /// Which receipts are wanted.
+        registered_delivery: u8 = octet(),
+        /// Alphabet and class of the text.
+        data_coding: u8 = octet(),
+        /// `message_payload` and the rest.
+        tlvs: Tlvs<'a> = tlvs(tlv::DATA),
+    }
+}
+
+impl<'a> DataSm<'a> {
+    /// The payload, empty when there is none (a receipt may have none).
+    pub fn text(&self) -> Hidden<'a> {
+        text_of(Hidden::default(), self.tlvs)
+    }
+
+    /// A plain message has to bring its payload; a receipt may live in its TLVs alone.
+    pub(super) fn lacks_payload(&self) -> bool {
+        self.esm_class & esm_class::TYPE_MASK == 0 && self.tlvs.get(Tag::MESSAGE_PAYLOAD).is_none()
+    }
+}
+
+fields! {
+    /// The answer to `data_sm`.
+    DataSmResp<'a> {
+        /// The name under which receipts will speak of it; raw.
+        message_id: &'a [u8] = lenient_text(MESSAGE_ID_BYTES, CommandStatus::INVMSGID),
+        /// Why a delivery failed, where the peer says so.
+        tlvs: Tlvs<'a> = lenient_tlvs(),
+    }
+}
+
+fn text_of<'a>(short_message: Hidden<'a>, tlvs: Tlvs<'a>) -> Hidden<'a> {
+    if short_message.is_empty() {
+        return Hidden(tlvs.get(Tag::MESSAGE_PAYLOAD).unwrap_or_default());
+    }
+    short_message
+}
+
+/// Bits of `esm_class` (§5.2.12).
+pub mod esm_class {
+    /// Bits 1 and 0: messaging mode.
+    pub const MODE_MASK: u8 = 0x03;
+    /// Bits 5 to 2: message type.
+    pub const TYPE_MASK: u8 = 0x3C;
+    /// Type: a receipt of the message centre.
+    pub const RECEIPT: u8 = 0x04;
+    /// Type: an intermediate notification.
+    pub const INTERMEDIATE: u8 = 0x20;
+    /// Feature: the text starts with a user data header.
+    pub const UDHI: u8 = 0x40;
+    /// Feature: reply path.
+    pub const REPLY_PATH: u8 = 0x80;
+}

@@ -1,0 +1,263 @@
+//! Every PDU of SMPP 3.4 as borrowed values, and the two functions that read and write them.
+
+mod bind;
+mod fields;
+mod manage;
+mod message;
+mod multi;
+
+pub use bind::{Bind, BindResp, BindType, Outbind, VERSION_3_3, VERSION_3_4};
+pub use manage::{AlertNotification, CancelSm, QuerySm, QuerySmResp, ReplaceSm};
+pub use message::{DataSm, DataSmResp, DeliverSm, DeliverSmResp, SubmitSm, SubmitSmResp, esm_class};
+pub use multi::{
+    Destination, Destinations, DestinationsBuffer, Refusal, SubmitMulti, SubmitMultiResp, Unsuccessful,
+    UnsuccessfulBuffer,
+};
+
+use bytes::{BufMut, BytesMut};
+use thiserror::Error;
+
+use crate::{
+    CommandId, CommandStatus, EncodeError, HEADER_BYTES, Header,
+    reader::{Fault, Reader},
+    writer::Writer,
+};
+
+/// One PDU's body. Status and sequence travel in the header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pdu<'a> {
+    /// `bind_transmitter`, `bind_receiver` or `bind_transceiver`.
+    Bind(BindType, Bind<'a>),
+    /// The answer to a bind of that type.
+    BindResp(BindType, BindResp<'a>),
+    /// `outbind`
+    Outbind(Outbind<'a>),
+    /// `unbind`
+    Unbind,
+    /// `unbind_resp`
+    UnbindResp,
+    /// `enquire_link`
+    EnquireLink,
+    /// `enquire_link_resp`
+    EnquireLinkResp,
+    /// `generic_nack`
+    GenericNack,
+    /// `submit_sm`
+    SubmitSm(SubmitSm<'a>),
+    /// `submit_sm_resp`
+    SubmitSmResp(SubmitSmResp<'a>),
+    /// `submit_multi`
+    SubmitMulti(SubmitMulti<'a>),
+    /// `submit_multi_resp`
+    SubmitMultiResp(SubmitMultiResp<'a>),
+    /// `deliver_sm`
+    DeliverSm(DeliverSm<'a>),
+    /// `deliver_sm_resp`
+    DeliverSmResp(DeliverSmResp<'a>),
+    /// `data_sm`
+    DataSm(DataSm<'a>),
+    /// `data_sm_resp`
+    DataSmResp(DataSmResp<'a>),
+    /// `query_sm`
+    QuerySm(QuerySm<'a>),
+    /// `query_sm_resp`
+    QuerySmResp(QuerySmResp<'a>),
+    /// `cancel_sm`
+    CancelSm(CancelSm<'a>),
+    /// `cancel_sm_resp`
+    CancelSmResp,
+    /// `replace_sm`
+    ReplaceSm(ReplaceSm<'a>),
+    /// `replace_sm_resp`
+    ReplaceSmResp,
+    /// `alert_notification`
+    AlertNotification(AlertNotification<'a>),
+    /// A command that is not in the 3.4 table, with its body.
+    Unknown(CommandId, &'a [u8]),
+}
+
+/// Whether the connection can go on after an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkFate {
+    /// Answer and read on: framing is intact.
+    Continue,
+    /// Answer, flush, close.
+    Close,
+}
+
+/// A whole PDU with an unreadable body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("{} seq={}: {field} is unreadable, {status}", header.command, header.sequence)]
+pub struct DecodeError {
+    /// What its answer says.
+    pub status: CommandStatus,
+    /// Whether the connection can go on.
+    pub link: LinkFate,
+    /// The first field at fault.
+    pub field: &'static str,
+    /// Under which command and sequence to answer.
+    pub header: Header,
+}
+
+/// Reads a body. Answers are read leniently: a carrier's oddities must not cost the outcome it reports.
+pub(crate) fn decode<'a>(header: &Header, body: &'a [u8]) -> Result<Pdu<'a>, DecodeError> {
+    let read = read_body(header.command, &mut Reader::new(body));
+    let read = match read {
+        // Rule 6: an error answer has no body, and one that is there anyway need not make sense.
+        Err(_) if header.command.is_answer() && !header.status.is_ok() => {
+            read_body(header.command, &mut Reader::new(EMPTY_ANSWER))
+        }
+        other => other,
+    };
+    read.map_err(|Fault { status, field }| {
+        let link = match header.command {
+            CommandId::BIND_RECEIVER | CommandId::BIND_TRANSMITTER | CommandId::BIND_TRANSCEIVER => {
+                LinkFate::Close
+            }
+            _ => LinkFate::Continue,
+        };
+        DecodeError { status, link, field, header: *header }
+    })
+}
+
+/// Enough nulls to read as the emptiest possible answer of any kind.
+const EMPTY_ANSWER: &[u8] = &[0; 4];
+
+fn read_body<'a>(command: CommandId, reader: &mut Reader<'a>) -> Result<Pdu<'a>, Fault> {
+    Ok(match command {
+        CommandId::SUBMIT_SM => Pdu::SubmitSm(SubmitSm::read(reader)?),
+        CommandId::SUBMIT_SM_RESP => Pdu::SubmitSmResp(SubmitSmResp::read(reader)?),
+        CommandId::DELIVER_SM => Pdu::DeliverSm(DeliverSm::read(reader)?),
+        CommandId::DELIVER_SM_RESP => Pdu::DeliverSmResp(DeliverSmResp::read(reader)?),
+        CommandId::BIND_RECEIVER => Pdu::Bind(BindType::Receiver, Bind::read(reader)?),
+        CommandId::BIND_TRANSMITTER => Pdu::Bind(BindType::Transmitter, Bind::read(reader)?),
+        CommandId::BIND_TRANSCEIVER => Pdu::Bind(BindType::Transceiver, Bind::read(reader)?),
+        CommandId::BIND_RECEIVER_RESP => Pdu::BindResp(BindType::Receiver, BindResp::read(reader)?),
+        CommandId::BIND_TRANSMITTER_RESP => Pdu::BindResp(BindType::Transmitter, BindResp::read(reader)?),
+        CommandId::BIND_TRANSCEIVER_RESP => Pdu::BindResp(BindType::Transceiver, BindResp::read(reader)?),
+        CommandId::OUTBIND => Pdu::Outbind(Outbind::read(reader)?),
+        CommandId::UNBIND => Pdu::Unbind,
+        CommandId::UNBIND_RESP => Pdu::UnbindResp,
+        CommandId::ENQUIRE_LINK => Pdu::EnquireLink,
+        CommandId::ENQUIRE_LINK_RESP => Pdu::EnquireLinkResp,
+        CommandId::GENERIC_NACK => Pdu::GenericNack,
+        CommandId::SUBMIT_MULTI => Pdu::SubmitMulti(SubmitMulti::read(reader)?),
+        CommandId::SUBMIT_MULTI_RESP => Pdu::SubmitMultiResp(SubmitMultiResp::read(reader)?),
+        CommandId::DATA_SM => Pdu::DataSm(read_data_sm(reader)?),
+        CommandId::DATA_SM_RESP => Pdu::DataSmResp(DataSmResp::read(reader)?),
+        CommandId::QUERY_SM => Pdu::QuerySm(QuerySm::read(reader)?),
+        CommandId::QUERY_SM_RESP => Pdu::QuerySmResp(QuerySmResp::read(reader)?),
+        CommandId::CANCEL_SM => Pdu::CancelSm(CancelSm::read(reader)?),
+        CommandId::CANCEL_SM_RESP => Pdu::CancelSmResp,
+        CommandId::REPLACE_SM => Pdu::ReplaceSm(ReplaceSm::read(reader)?),
+        CommandId::REPLACE_SM_RESP => Pdu::ReplaceSmResp,
+        CommandId::ALERT_NOTIFICATION => Pdu::AlertNotification(AlertNotification::read(reader)?),
+        unknown => Pdu::Unknown(unknown, reader.rest()),
+    })
+}
+
+fn read_data_sm<'a>(reader: &mut Reader<'a>) -> Result<DataSm<'a>, Fault> {
+    let data_sm = DataSm::read(reader)?;
+    if data_sm.lacks_payload() {
+        return Err(Fault { status: CommandStatus::MISSINGOPTPARAM, field: "message_payload" });
+    }
+    Ok(data_sm)
+}
+
+/// Appends one PDU to `out`. An answer with a non-zero status is its header alone (§4.4.2). On an error
+/// nothing is appended.
+pub fn encode(
+    pdu: &Pdu<'_>,
+    status: CommandStatus,
+    sequence: u32,
+    out: &mut BytesMut,
+) -> Result<(), EncodeError> {
+    let start = out.len();
+    let command = pdu.command();
+    out.reserve(256);
+    out.put_u32(0);
+    out.put_u32(command.0);
+    out.put_u32(status.0);
+    out.put_u32(sequence);
+    if status.is_ok() || !command.is_answer() {
+        pdu.write(&mut Writer::new(out)).inspect_err(|_| out.truncate(start))?;
+    }
+    let length = u32::try_from(out.len().saturating_sub(start)).unwrap_or(u32::MAX);
+    if let Some(field) = out.get_mut(start..).and_then(<[u8]>::first_chunk_mut) {
+        *field = length.to_be_bytes();
+    }
+    Ok(())
+}
+
+/// Appends a PDU that is its header alone: refusals, nacks, `enquire_link` and `unbind`.
+pub fn encode_header(command: CommandId, status: CommandStatus, sequence: u32, out: &mut BytesMut) {
+    out.reserve(HEADER_BYTES);
+    out.put_u32(16);
+    out.put_u32(command.0);
+    out.put_u32(status.0);
+    out.put_u32(sequence);
+}
+
+impl Pdu<'_> {
+    /// The command id it travels under.
+    pub const fn command(&self) -> CommandId {
+        match self {
+            Pdu::Bind(kind, _) => kind.request(),
+            Pdu::BindResp(kind, _) => kind.answer(),
+            Pdu::Outbind(_) => CommandId::OUTBIND,
+            Pdu::Unbind => CommandId::UNBIND,
+            Pdu::UnbindResp => CommandId::UNBIND_RESP,
+            Pdu::EnquireLink => CommandId::ENQUIRE_LINK,
+            Pdu::EnquireLinkResp => CommandId::ENQUIRE_LINK_RESP,
+            Pdu::GenericNack => CommandId::GENERIC_NACK,
+            Pdu::SubmitSm(_) => CommandId::SUBMIT_SM,
+            Pdu::SubmitSmResp(_) => CommandId::SUBMIT_SM_RESP,
+            Pdu::SubmitMulti(_) => CommandId::SUBMIT_MULTI,
+            Pdu::SubmitMultiResp(_) => CommandId::SUBMIT_MULTI_RESP,
+            Pdu::DeliverSm(_) => CommandId::DELIVER_SM,
+            Pdu::DeliverSmResp(_) => CommandId::DELIVER_SM_RESP,
+            Pdu::DataSm(_) => CommandId::DATA_SM,
+            Pdu::DataSmResp(_) => CommandId::DATA_SM_RESP,
+            Pdu::QuerySm(_) => CommandId::QUERY_SM,
+            Pdu::QuerySmResp(_) => CommandId::QUERY_SM_RESP,
+            Pdu::CancelSm(_) => CommandId::CANCEL_SM,
+            Pdu::CancelSmResp => CommandId::CANCEL_SM_RESP,
+            Pdu::ReplaceSm(_) => CommandId::REPLACE_SM,
+            Pdu::ReplaceSmResp => CommandId::REPLACE_SM_RESP,
+            Pdu::AlertNotification(_) => CommandId::ALERT_NOTIFICATION,
+            Pdu::Unknown(command, _) => *command,
+        }
+    }
+
+    fn write(&self, writer: &mut Writer<'_>) -> Result<(), EncodeError> {
+        match self {
+            Pdu::Bind(_, pdu) => pdu.write(writer),
+            Pdu::BindResp(_, pdu) => pdu.write(writer),
+            Pdu::Outbind(pdu) => pdu.write(writer),
+            Pdu::SubmitSm(pdu) => pdu.write(writer),
+            Pdu::SubmitSmResp(pdu) => pdu.write(writer),
+            Pdu::SubmitMulti(pdu) => pdu.write(writer),
+            Pdu::SubmitMultiResp(pdu) => pdu.write(writer),
+            Pdu::DeliverSm(pdu) => pdu.write(writer),
+            Pdu::DeliverSmResp(pdu) => pdu.write(writer),
+            Pdu::DataSm(pdu) => pdu.write(writer),
+            Pdu::DataSmResp(pdu) => pdu.write(writer),
+            Pdu::QuerySm(pdu) => pdu.write(writer),
+            Pdu::QuerySmResp(pdu) => pdu.write(writer),
+            Pdu::CancelSm(pdu) => pdu.write(writer),
+            Pdu::ReplaceSm(pdu) => pdu.write(writer),
+            Pdu::AlertNotification(pdu) => pdu.write(writer),
+            Pdu::Unknown(_, body) => {
+                writer.raw(body);
+                Ok(())
+            }
+            Pdu::Unbind
+            | Pdu::UnbindResp
+            | Pdu::EnquireLink
+            | Pdu::EnquireLinkResp
+            | Pdu::GenericNack
+            | Pdu::CancelSmResp
+            | Pdu::ReplaceSmResp => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! One message to many: `submit_multi` (§4.5). Its lists are kept raw like TLVs, so that reading them
+//! allocates nothing.
+
+use bytes::{BufMut, BytesMut};
+
+use super::fields::fields;
+use super::message::{ADDRESS_BYTES, MESSAGE_ID_BYTES, SERVICE_TYPE_BYTES, SHORT_MESSAGE_BYTES, TIME_BYTES};
+use crate::{
+    Address, CommandStatus, EncodeError, Hidden, Tlvs,
+    reader::{Fault, Reader},
+    tlv,
+    writer::{Unfit, Writer},
+};
+
+/// `number_of_dests` goes up to this (§4.5.1).
+const DESTINATIONS_MAX: u8 = 254;
+const SME_ADDRESS: u8 = 1;
+const DISTRIBUTION_LIST: u8 = 2;
+
+fields! {
+    /// One message to many recipients.
+    SubmitMulti<'a> {
+        /// Up to 5 octets, blank for the default.
+        service_type: &'a [u8] = text(SERVICE_TYPE_BYTES, CommandStatus::INVSERTYP),
+        /// Who sends.
+        source: Address<'a> = address(ADDRESS_BYTES, CommandStatus::INVSRCADR),
+        /// Who is to get it.
+        destinations: Destinations<'a> = destinations(),
+        /// Mode, type and features; see [`super::esm_class`].
+        esm_class: u8 = octet(),
+        /// GSM protocol identifier.
+        protocol_id: u8 = octet(),
+        /// 0 to 3.
+        priority_flag: u8 = octet(),
+        /// Empty for now; see [`crate::time`].
+        schedule_delivery_time: &'a [u8] = text(TIME_BYTES, CommandStatus::INVSCHED),
+        /// Empty for the default; see [`crate::time`].
+        validity_period: &'a [u8] = text(TIME_BYTES, CommandStatus::INVEXPIRY),
+        /// Which receipts are wanted.
+        registered_delivery: u8 = octet(),
+        /// 1 replaces an earlier message.
+        replace_if_present_flag: u8 = octet(),
+        /// Alphabet and class of the text.
+        data_coding: u8 = octet(),
+        /// A canned message, 0 for none.
+        sm_default_msg_id: u8 = octet(),
+        /// The text, or UDH and text; never printed.
+        short_message: Hidden<'a> = short_message(SHORT_MESSAGE_BYTES),
+        /// Optional parameters.
+        tlvs: Tlvs<'a> = tlvs(tlv::MULTI),
+    }
+}
+
+fields! {
+    /// The answer to `submit_multi`: one id, and who will not get it.
+    SubmitMultiResp<'a> {
+        /// The name under which receipts will speak of it; raw.
+        message_id: &'a [u8] = lenient_text(MESSAGE_ID_BYTES, CommandStatus::INVMSGID),
+        /// Recipients that were refused.
+        unsuccessful: Unsuccessful<'a> = unsuccessful(),
+        /// None in 3.4, but some servers add them.
+        tlvs: Tlvs<'a> = lenient_tlvs(),
+    }
+}
+
+/// One entry of a recipient list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Destination<'a> {
+    /// One subscriber.
+    Sme(Address<'a>),
+    /// A list kept by the message centre, by name.
+    DistributionList(&'a [u8]),
+}
+
+/// The recipients of a `submit_multi`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Destinations<'a> {
+    count: u8,
+    bytes: &'a [u8],
+}
+
+/// One recipient that was refused, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal<'a> {
+    /// Who.
+    pub destination: Address<'a>,
+    /// Why.
+    pub status: CommandStatus,
+}
+
+/// The refused recipients of a `submit_multi`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Unsuccessful<'a> {
+    count: u8,
+    bytes: &'a [u8],
+}
+
+impl<'a> Destinations<'a> {
+    /// How many there are.
+    pub const fn len(self) -> usize {
+        self.count as usize
+    }
+
+    /// There are none, which no valid PDU says.
+    pub const fn is_empty(self) -> bool {
+        self.count == 0
+    }
+
+    /// All of them, in order.
+    pub fn iter(self) -> impl Iterator<Item = Destination<'a>> {
+        let mut reader = Reader::new(self.bytes);
+        std::iter::from_fn(move || read_destination(&mut reader, "destinations").ok())
+    }
+}
+
+impl<'a> Unsuccessful<'a> {
+    /// How many there are.
+    pub const fn len(self) -> usize {
+        self.count as usize
+    }
+
+    /// Nobody was refused.
+    pub const fn is_empty(self) -> bool {
+        self.count == 0
+    }
+
+    /// All of them, in order.
+    pub fn iter(self) -> impl Iterator<Item = Refusal<'a>> {
+        let mut reader = Reader::new(self.bytes);
+        std::iter::from_fn(move || read_refusal(&mut reader, "unsuccessful").ok())
+    }
+}
+
+/// Builds a recipient list.
+#[derive(Clone, Debug, Default)]
+pub struct DestinationsBuffer {
+    count: u8,
+    bytes: BytesMut,
+}
+
+impl DestinationsBuffer {
+    /// Adds one recipient; refuses the 255th and what does not fit its field.
+    pub fn push(&mut self, destination: Destination<'_>) -> Result<(), EncodeError> {
+        let field = "destinations";
+        let room = self.count.checked_add(1).filter(|count| *count <= DESTINATIONS_MAX);
+        let count = room.ok_or(EncodeError { field, why: Unfit::BadCount })?;
+        undo_on_error(&mut self.bytes, |bytes| match destination {
+            Destination::Sme(address) => {
+                bytes.put_u8(SME_ADDRESS);
+                Writer::new(bytes).address(field, address, ADDRESS_BYTES, CommandStatus::INVDSTADR)
+            }
+            Destination::DistributionList(name) => {
+                bytes.put_u8(DISTRIBUTION_LIST);
+                Writer::new(bytes).text(field, name, ADDRESS_BYTES, CommandStatus::INVDLNAME)
+            }
+        })?;
+        self.count = count;
+        Ok(())
+    }
+
+    /// What was built, to put into a PDU.
+    pub fn as_destinations(&self) -> Destinations<'_> {
+        Destinations { count: self.count, bytes: &self.bytes }
+    }
+}
+
+/// Builds a list of refused recipients.
+#[derive(Clone, Debug, Default)]
+pub struct UnsuccessfulBuffer {
+    count: u8,
+    bytes: BytesMut,
+}
+
+impl UnsuccessfulBuffer {
+    /// Adds one refusal; refuses the 256th and what does not fit its field.
+    pub fn push(&mut self, refusal: Refusal<'_>) -> Result<(), EncodeError> {
+        let field = "unsuccessful";
+        let count = self.count.checked_add(1).ok_or(EncodeError { field, why: Unfit::BadCount })?;
+        undo_on_error(&mut self.bytes, |bytes| {
+            let status = CommandStatus::INVDSTADR;
+            Writer::new(bytes).address(field, refusal.destination, ADDRESS_BYTES, status)?;
+            bytes.put_u32(refusal.status.0);
+            Ok(())
+        })?;
+        self.count = count;
+        Ok(())
+    }
+
+    /// What was built, to put into a PDU.
+    pub fn as_unsuccessful(&self) -> Unsuccessful<'_> {
+        Unsuccessful { count: self.count, bytes: &self.bytes }
+    }
+}
+
+fn undo_on_error(
+    bytes: &mut BytesMut,
+    write: impl FnOnce(&mut BytesMut) -> Result<(), EncodeError>,
+) -> Result<(), EncodeError> {
+    let before = bytes.len();
+    write(bytes).inspect_err(|_| bytes.truncate(before))
+}
+
+fn read_destination<'a>(reader: &mut Reader<'a>, field: &'static str) -> Result<Destination<'a>, Fault> {
+    match reader.octet(field)? {
+        SME_ADDRESS => reader.address(field, ADDRESS_BYTES, CommandStatus::INVDSTADR).map(Destination::Sme),
+        DISTRIBUTION_LIST => {
+            reader.text(field, ADDRESS_BYTES, CommandStatus::INVDLNAME).map(Destination::DistributionList)
+        }
+        _ => Err(Fault { status: CommandStatus::INVDESTFLAG, field }),
+    }
+}
+
+fn read_refusal<'a>(reader: &mut Reader<'a>, field: &'static str) -> Result<Refusal<'a>, Fault> {
+    let destination = reader.address(field, ADDRESS_BYTES, CommandStatus::INVDSTADR)?;
+    Ok(Refusal { destination, status: CommandStatus(reader.u32(field)?) })
+}
+
+/// Walks `count` entries and gives back the octets they took.
+fn span<'a, E>(
+    reader: &mut Reader<'a>,
+    count: u8,
+    mut read_one: impl FnMut(&mut Reader<'a>) -> Result<E, Fault>,
+) -> Result<&'a [u8], Fault> {
+    let before = reader.rest();
+    for _ in 0..count {
+        read_one(reader)?;
+    }
+    let used = before.len().saturating_sub(reader.rest().len());
+    Ok(before.get(..used).unwrap_or_default())
+}
+
+impl<'a> Reader<'a> {
+    fn destinations(&mut self, field: &'static str) -> Result<Destinations<'a>, Fault> {
+        let count = self.octet(field)?;
+        if count == 0 || count > DESTINATIONS_MAX {
+            return Err(Fault { status: CommandStatus::INVNUMDESTS, field });
+        }
+        let bytes = span(self, count, |reader| read_destination(reader, field))?;
+        Ok(Destinations { count, bytes })
+    }
+
+    fn unsuccessful(&mut self, field: &'static str) -> Result<Unsuccessful<'a>, Fault> {
+        if self.rest().is_empty() {
+            return Ok(Unsuccessful::default());
+        }
+        let count = self.octet(field)?;
+        let bytes = span(self, count, |reader| read_refusal(reader, field))?;
+        Ok(Unsuccessful { count, bytes })
+    }
+}
+
+impl Writer<'_> {
+    fn destinations(&mut self, field: &'static str, value: Destinations<'_>) -> Result<(), EncodeError> {
+        if value.is_empty() {
+            return Err(EncodeError { field, why: Unfit::BadCount });
+        }
+        self.octet(field, value.count)?;
+        self.raw(value.bytes);
+        Ok(())
+    }
+
+    fn unsuccessful(&mut self, field: &'static str, value: Unsuccessful<'_>) -> Result<(), EncodeError> {
+        self.octet(field, value.count)?;
+        self.raw(value.bytes);
+        Ok(())
+    }
+}

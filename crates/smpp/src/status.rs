@@ -1,0 +1,117 @@
+//! Command statuses: the whole of SMPP v3.4 §5.1.3 by name. A constant's name is the specification's
+//! without `ESME_R`, so that `ESME_RTHROTTLED` is found as `THROTTLED`.
+
+use std::fmt;
+
+/// `command_status` as it travels. Any value can arrive (vendors invent them), so this is not an enum.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CommandStatus(pub u32);
+
+macro_rules! statuses {
+    ($($name:ident = $value:literal, $text:literal;)*) => {
+        impl CommandStatus {
+            $(#[doc = concat!("`", $text, "`")] pub const $name: CommandStatus = CommandStatus($value);)*
+
+            /// Every status of the 3.4 table, in its order.
+            pub const ALL: &'static [CommandStatus] = &[$(CommandStatus::$name),*];
+
+            /// The specification's name, if it has one.
+            pub const fn name(self) -> Option<&'static str> {
+                match self.0 {
+                    $($value => Some($text),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+statuses! {
+    OK = 0x0000_0000, "ESME_ROK";
+    INVMSGLEN = 0x0000_0001, "ESME_RINVMSGLEN";
+    INVCMDLEN = 0x0000_0002, "ESME_RINVCMDLEN";
+    INVCMDID = 0x0000_0003, "ESME_RINVCMDID";
+    INVBNDSTS = 0x0000_0004, "ESME_RINVBNDSTS";
+    ALYBND = 0x0000_0005, "ESME_RALYBND";
+    INVPRTFLG = 0x0000_0006, "ESME_RINVPRTFLG";
+    INVREGDLVFLG = 0x0000_0007, "ESME_RINVREGDLVFLG";
+    SYSERR = 0x0000_0008, "ESME_RSYSERR";
+    INVSRCADR = 0x0000_000A, "ESME_RINVSRCADR";
+    INVDSTADR = 0x0000_000B, "ESME_RINVDSTADR";
+    INVMSGID = 0x0000_000C, "ESME_RINVMSGID";
+    BINDFAIL = 0x0000_000D, "ESME_RBINDFAIL";
+    INVPASWD = 0x0000_000E, "ESME_RINVPASWD";
+    INVSYSID = 0x0000_000F, "ESME_RINVSYSID";
+    CANCELFAIL = 0x0000_0011, "ESME_RCANCELFAIL";
+    REPLACEFAIL = 0x0000_0013, "ESME_RREPLACEFAIL";
+    MSGQFUL = 0x0000_0014, "ESME_RMSGQFUL";
+    INVSERTYP = 0x0000_0015, "ESME_RINVSERTYP";
+    INVNUMDESTS = 0x0000_0033, "ESME_RINVNUMDESTS";
+    INVDLNAME = 0x0000_0034, "ESME_RINVDLNAME";
+    INVDESTFLAG = 0x0000_0040, "ESME_RINVDESTFLAG";
+    INVSUBREP = 0x0000_0042, "ESME_RINVSUBREP";
+    INVESMCLASS = 0x0000_0043, "ESME_RINVESMCLASS";
+    CNTSUBDL = 0x0000_0044, "ESME_RCNTSUBDL";
+    SUBMITFAIL = 0x0000_0045, "ESME_RSUBMITFAIL";
+    INVSRCTON = 0x0000_0048, "ESME_RINVSRCTON";
+    INVSRCNPI = 0x0000_0049, "ESME_RINVSRCNPI";
+    INVDSTTON = 0x0000_0050, "ESME_RINVDSTTON";
+    INVDSTNPI = 0x0000_0051, "ESME_RINVDSTNPI";
+    INVSYSTYP = 0x0000_0053, "ESME_RINVSYSTYP";
+    INVREPFLAG = 0x0000_0054, "ESME_RINVREPFLAG";
+    INVNUMMSGS = 0x0000_0055, "ESME_RINVNUMMSGS";
+    THROTTLED = 0x0000_0058, "ESME_RTHROTTLED";
+    INVSCHED = 0x0000_0061, "ESME_RINVSCHED";
+    INVEXPIRY = 0x0000_0062, "ESME_RINVEXPIRY";
+    INVDFTMSGID = 0x0000_0063, "ESME_RINVDFTMSGID";
+    X_T_APPN = 0x0000_0064, "ESME_RX_T_APPN";
+    X_P_APPN = 0x0000_0065, "ESME_RX_P_APPN";
+    X_R_APPN = 0x0000_0066, "ESME_RX_R_APPN";
+    QUERYFAIL = 0x0000_0067, "ESME_RQUERYFAIL";
+    INVOPTPARSTREAM = 0x0000_00C0, "ESME_RINVOPTPARSTREAM";
+    OPTPARNOTALLWD = 0x0000_00C1, "ESME_ROPTPARNOTALLWD";
+    INVPARLEN = 0x0000_00C2, "ESME_RINVPARLEN";
+    MISSINGOPTPARAM = 0x0000_00C3, "ESME_RMISSINGOPTPARAM";
+    INVOPTPARAMVAL = 0x0000_00C4, "ESME_RINVOPTPARAMVAL";
+    DELIVERYFAILURE = 0x0000_00FE, "ESME_RDELIVERYFAILURE";
+    UNKNOWNERR = 0x0000_00FF, "ESME_RUNKNOWNERR";
+}
+
+impl CommandStatus {
+    /// Only zero means yes.
+    pub const fn is_ok(self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl fmt::Display for CommandStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name() {
+            Some(name) => write!(f, "{name} (0x{:02x})", self.0),
+            None => write!(f, "status 0x{:08x}", self.0),
+        }
+    }
+}
+
+impl fmt::Debug for CommandStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses_print_their_specification_names() {
+        assert_eq!(CommandStatus::THROTTLED.to_string(), "ESME_RTHROTTLED (0x58)");
+        assert_eq!(CommandStatus(0x0400).to_string(), "status 0x00000400");
+    }
+
+    #[test]
+    fn the_table_is_in_order_and_has_no_value_twice() {
+        assert!(CommandStatus::ALL.is_sorted_by(|a, b| a < b));
+        assert_eq!(CommandStatus::ALL.len(), 48);
+    }
+}
