@@ -21,6 +21,7 @@ use clap::{Parser, Subcommand};
 #[derive(Parser)]
 #[command(
     name = "cargo xtask",
+    bin_name = "cargo xtask",
     about = "Hermod's own commands: check, test and tidy the workspace",
     after_help = "Start here: `cargo xtask test` is the one gate. What passes it can be merged; continuous \
                   integration runs exactly that and nothing else. While writing, `cargo xtask fmt` and \

@@ -37,7 +37,10 @@ fn is_test_file(path: &str, test_modules: &BTreeSet<String>) -> bool {
     let is_module = |module: &String| {
         path.strip_prefix(module.as_str()).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
     };
-    in_folder("tests") || in_folder("benches") || in_folder("examples") || test_modules.iter().any(is_module)
+    // By name too: a module can be declared with a `#[path]`, whose text is a literal and blanked.
+    let is_named_so = path.ends_with("_tests.rs");
+    let is_in_test_folder = in_folder("tests") || in_folder("benches") || in_folder("examples");
+    is_named_so || is_in_test_folder || test_modules.iter().any(is_module)
 }
 
 /// Where the modules declared in this file live: `a/b.rs` declares `a/b/*`, `a/mod.rs` declares `a/*`.
@@ -221,8 +224,8 @@ mod tests {
     }
 
     #[test]
-    fn integration_tests_are_not_product_code() {
-        let tree = Tree::of(&[("crates/a/tests/it/main.rs", "fn main() {}")]);
-        assert_eq!(rust_files(&tree)[0].product, "");
+    fn a_test_file_is_also_known_by_its_place_and_name() {
+        let tree = Tree::of(&[("crates/a/tests/it/main.rs", "fn main() {}"), ("src/ids_tests.rs", "use a;")]);
+        assert!(rust_files(&tree).iter().all(|file| file.product.is_empty()));
     }
 }
