@@ -1,1 +1,227 @@
-//! (being written)
+//! Rates as arithmetic on timestamps: a token bucket that holds a burst and refills continuously. Used for what
+//! customers may ask of us and for what we may send to a carrier.
+//!
+//! The level is kept in thousandths of a token, so that a rate of `r` per second is exactly `r` units per
+//! millisecond and nothing is ever rounded in anybody's favour.
+
+use std::time::Duration;
+
+use crate::time::Timestamp;
+
+pub const PER_SECOND_MAX: u32 = 1_000_000;
+
+const UNITS_PER_TOKEN: u64 = 1000;
+
+/// How fast, and how much at once: both 1 to 1,000,000.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    per_second: u32,
+    burst: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a rate and its burst are between 1 and {PER_SECOND_MAX}")]
+pub struct RateRefusal;
+
+impl Rate {
+    /// A rate whose bucket holds one second's worth.
+    pub fn per_second(per_second: u32) -> Result<Rate, RateRefusal> {
+        let allowed = (1..=PER_SECOND_MAX).contains(&per_second);
+        if allowed { Ok(Rate { per_second, burst: per_second }) } else { Err(RateRefusal) }
+    }
+
+    pub fn with_burst(self, burst: u32) -> Result<Rate, RateRefusal> {
+        if (1..=PER_SECOND_MAX).contains(&burst) { Ok(Rate { burst, ..self }) } else { Err(RateRefusal) }
+    }
+
+    pub const fn get(self) -> u32 {
+        self.per_second
+    }
+
+    pub const fn burst(self) -> u32 {
+        self.burst
+    }
+
+    fn capacity_units(self) -> u64 {
+        u64::from(self.burst) * UNITS_PER_TOKEN
+    }
+}
+
+/// A bucket. It never admits more than rate x time + burst, as long as the clock runs forward.
+#[derive(Clone, Debug)]
+pub struct Pace {
+    rate: Rate,
+    level_units: u64,
+    /// When `level_units` was right.
+    as_of: Timestamp,
+}
+
+impl Pace {
+    /// A full bucket.
+    pub fn full(rate: Rate, now: Timestamp) -> Pace {
+        Pace { rate, level_units: rate.capacity_units(), as_of: now }
+    }
+
+    /// An empty one: after a restart the burst may just have been spent.
+    pub fn empty(rate: Rate, now: Timestamp) -> Pace {
+        Pace { rate, level_units: 0, as_of: now }
+    }
+
+    pub const fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// Takes one token, or says how long until there is one.
+    pub fn admit(&mut self, now: Timestamp) -> Result<(), Duration> {
+        self.refill(now);
+        if let Some(left) = self.level_units.checked_sub(UNITS_PER_TOKEN) {
+            self.level_units = left;
+            return Ok(());
+        }
+        let missing_units = UNITS_PER_TOKEN - self.level_units;
+        Err(Duration::from_millis(missing_units.div_ceil(u64::from(self.rate.per_second))))
+    }
+
+    /// Takes as many tokens as there are, up to `wanted`, and says how many it took.
+    pub fn take_up_to(&mut self, wanted: u32, now: Timestamp) -> u32 {
+        let granted = wanted.min(self.remaining(now));
+        self.level_units -= u64::from(granted) * UNITS_PER_TOKEN;
+        granted
+    }
+
+    /// Whole tokens in the bucket.
+    pub fn remaining(&mut self, now: Timestamp) -> u32 {
+        self.refill(now);
+        u32::try_from(self.level_units / UNITS_PER_TOKEN).expect("no more than the burst")
+    }
+
+    /// Goes on at another rate; what is in the bucket stays, up to the new burst.
+    pub fn change_rate(&mut self, rate: Rate, now: Timestamp) {
+        self.refill(now);
+        self.rate = rate;
+        self.level_units = self.level_units.min(rate.capacity_units());
+    }
+
+    fn refill(&mut self, now: Timestamp) {
+        let elapsed_ms = u64::try_from(now.since(self.as_of).as_millis()).unwrap_or(u64::MAX);
+        let gained_units = elapsed_ms.saturating_mul(u64::from(self.rate.per_second));
+        self.level_units = self.level_units.saturating_add(gained_units).min(self.rate.capacity_units());
+        // Also when the clock was set back: the bucket then refills from the new time on instead of standing still
+        // until the old one comes round again.
+        self.as_of = now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_millis(1_750_000_000_000 + ms)
+    }
+
+    fn rate(per_second: u32, burst: u32) -> Rate {
+        Rate::per_second(per_second).and_then(|rate| rate.with_burst(burst)).unwrap()
+    }
+
+    /// Asks once at each time and writes down the answers: `+` for admitted, otherwise the wait in milliseconds.
+    #[track_caller]
+    fn check(rate: Rate, times_ms: &[i64], expect: &str) {
+        let mut pace = Pace::full(rate, at(0));
+        let answers: Vec<String> = times_ms
+            .iter()
+            .map(|ms| match pace.admit(at(*ms)) {
+                Ok(()) => "+".to_owned(),
+                Err(wait) => wait.as_millis().to_string(),
+            })
+            .collect();
+        assert_eq!(answers.join(" "), expect);
+    }
+
+    #[test]
+    fn a_burst_passes_and_then_one_per_interval() {
+        check(rate(10, 3), &[0, 0, 0, 0, 99, 100, 100, 200], "+ + + 100 1 + 100 +");
+    }
+
+    #[test]
+    fn waits_are_rounded_up_so_that_waiting_them_out_suffices() {
+        check(rate(3, 1), &[0, 0, 333, 334], "+ 334 1 +");
+        check(rate(1_000_000, 1), &[0, 0, 1], "+ 1 +");
+    }
+
+    #[test]
+    fn an_idle_bucket_never_holds_more_than_its_burst() {
+        check(rate(10, 2), &[1_000_000_000, 1_000_000_000, 1_000_000_000], "+ + 100");
+        let mut pace = Pace::full(rate(1_000_000, 1_000_000), Timestamp::from_millis(i64::MIN));
+        assert_eq!(pace.take_up_to(u32::MAX, Timestamp::from_millis(i64::MAX)), 1_000_000);
+    }
+
+    #[test]
+    fn a_clock_set_back_costs_no_more_than_the_usual_wait() {
+        check(rate(10, 1), &[0, -3_600_000, -3_599_900], "+ 100 +");
+    }
+
+    #[test]
+    fn several_tokens_are_taken_at_once_as_far_as_they_go() {
+        let mut pace = Pace::full(rate(100, 50), at(0));
+        assert_eq!(pace.take_up_to(30, at(0)), 30);
+        assert_eq!(pace.take_up_to(30, at(0)), 20);
+        assert_eq!(pace.take_up_to(30, at(9)), 0);
+        assert_eq!(pace.remaining(at(10)), 1);
+        assert_eq!(pace.take_up_to(30, at(100)), 10);
+        assert_eq!(Pace::empty(rate(100, 50), at(0)).remaining(at(20)), 2);
+    }
+
+    #[test]
+    fn a_new_rate_keeps_what_is_in_the_bucket() {
+        let mut pace = Pace::full(rate(100, 100), at(0));
+        pace.change_rate(rate(10, 10), at(0));
+        assert_eq!(pace.take_up_to(100, at(0)), 10);
+        pace.change_rate(rate(1000, 1000), at(0));
+        assert_eq!(pace.remaining(at(5)), 5);
+    }
+
+    #[test]
+    fn rates_are_between_one_and_a_million() {
+        for (per_second, allowed) in [(0, false), (1, true), (1_000_000, true), (1_000_001, false)] {
+            assert_eq!(Rate::per_second(per_second).is_ok(), allowed, "{per_second}");
+            assert_eq!(rate(1, 1).with_burst(per_second).is_ok(), allowed, "{per_second}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn never_more_than_rate_times_time_and_a_burst(
+            per_second in 1_u32..=PER_SECOND_MAX,
+            burst in 1_u32..2000,
+            steps in prop::collection::vec((0_u64..500, 0_u32..3000), 1..200),
+        ) {
+            let mut pace = Pace::full(rate(per_second, burst), at(0));
+            let (mut elapsed_ms, mut admitted) = (0, 0);
+            for (step_ms, wanted) in steps {
+                elapsed_ms += step_ms;
+                let now = at(i64::try_from(elapsed_ms).unwrap());
+                admitted += u64::from(pace.take_up_to(wanted, now));
+                admitted += u64::from(pace.admit(now).is_ok());
+                let allowed_thousandths = u64::from(per_second) * elapsed_ms + u64::from(burst) * 1000;
+                prop_assert!(admitted * 1000 <= allowed_thousandths);
+            }
+        }
+
+        #[test]
+        fn whoever_waits_as_told_is_admitted(
+            per_second in 1_u32..=PER_SECOND_MAX,
+            times_ms in prop::collection::vec(-5_000_i64..5_000, 1..50),
+        ) {
+            let mut pace = Pace::full(rate(per_second, 1), at(0));
+            for ms in times_ms {
+                if let Err(wait) = pace.admit(at(ms)) {
+                    prop_assert!(wait <= Duration::from_secs(1));
+                    prop_assert_eq!(pace.clone().admit(at(ms).plus(wait)), Ok(()));
+                }
+            }
+        }
+    }
+}

@@ -1,1 +1,299 @@
-//! (being written)
+//! A table that finds what belongs to the longest matching prefix of a phone number. Prices and routes are two of
+//! them. Built once, never changed: a new catalogue brings new tables.
+//!
+//! Every prefix covers an interval of numbers, and any two such intervals are nested or apart. Flattened, they are
+//! one sorted list of boundaries, each with the innermost prefix that holds from there on, so a look-up is one
+//! binary search: no hashing, no walk from long prefixes to short ones, no pointers.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::phone::{DIGITS_MAX, Msisdn};
+
+/// The first digits of phone numbers, without a plus. The empty prefix matches every number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Prefix {
+    digits: u64,
+    length: u8,
+}
+
+/// Why a text is not a prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PrefixRefusal {
+    #[error("a prefix consists of digits only, without a +")]
+    NotDigits,
+    #[error("no international number begins with 0")]
+    LeadingZero,
+    #[error("a prefix has at most 15 digits, not {0}")]
+    TooLong(usize),
+}
+
+impl Prefix {
+    pub const ANY: Prefix = Prefix { digits: 0, length: 0 };
+
+    pub fn parse(text: &str) -> Result<Prefix, PrefixRefusal> {
+        if !text.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(PrefixRefusal::NotDigits);
+        }
+        if text.starts_with('0') {
+            return Err(PrefixRefusal::LeadingZero);
+        }
+        if text.len() > DIGITS_MAX {
+            return Err(PrefixRefusal::TooLong(text.len()));
+        }
+        let length = u8::try_from(text.len()).expect("at most 15");
+        let digits = if length == 0 { 0 } else { text.parse().expect("at most 15 digits fit a u64") };
+        Ok(Prefix { digits, length })
+    }
+
+    /// The interval of keys that begin with it.
+    fn interval(self) -> (u64, u64) {
+        let start = key(self.digits);
+        (start, start + POWERS_OF_11[DIGITS_MAX - usize::from(self.length)])
+    }
+}
+
+impl fmt::Display for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.length == 0 { Ok(()) } else { fmt::Display::fmt(&self.digits, f) }
+    }
+}
+
+impl fmt::Debug for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Prefix({self})")
+    }
+}
+
+impl FromStr for Prefix {
+    type Err = PrefixRefusal;
+
+    fn from_str(text: &str) -> Result<Prefix, PrefixRefusal> {
+        Prefix::parse(text)
+    }
+}
+
+impl Serialize for Prefix {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Prefix {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Prefix, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Prefix::parse(&text).map_err(de::Error::custom)
+    }
+}
+
+/// Two entries for the same prefix: which one was meant is not for us to guess.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the prefix \"{0}\" is listed twice")]
+pub struct DuplicatePrefix(pub Prefix);
+
+#[derive(Clone, Debug)]
+pub struct PrefixTable<V> {
+    entries: Box<[(Prefix, V)]>,
+    /// Where each stretch of numbers begins, ascending. The first is 0.
+    starts: Box<[u64]>,
+    /// The entry that holds in each stretch.
+    holders: Box<[Option<u32>]>,
+}
+
+impl<V> PrefixTable<V> {
+    pub fn build(entries: impl IntoIterator<Item = (Prefix, V)>) -> Result<PrefixTable<V>, DuplicatePrefix> {
+        let mut entries: Vec<(Prefix, V)> = entries.into_iter().collect();
+        entries.sort_by_key(|(prefix, _)| (prefix.interval().0, prefix.length));
+        for pair in entries.windows(2) {
+            if pair[0].0 == pair[1].0 {
+                return Err(DuplicatePrefix(pair[0].0));
+            }
+        }
+
+        let mut stretches = Stretches { starts: vec![0], holders: vec![None] };
+        // The prefixes we are inside of, outermost first, with the ends of their intervals.
+        let mut open: Vec<(u64, u32)> = Vec::new();
+        for (index, (prefix, _)) in (0_u32..).zip(&entries) {
+            let (start, end) = prefix.interval();
+            stretches.close_before(&mut open, start);
+            stretches.begin(start, Some(index));
+            open.push((end, index));
+        }
+        stretches.close_before(&mut open, u64::MAX);
+        Ok(PrefixTable {
+            entries: entries.into(),
+            starts: stretches.starts.into(),
+            holders: stretches.holders.into(),
+        })
+    }
+
+    /// The entry with the longest prefix of the number.
+    pub fn find(&self, number: Msisdn) -> Option<&V> {
+        let key = key(number.number());
+        let after = self.starts.partition_point(|start| *start <= key);
+        let holder = self.holders[after - 1]?;
+        let (_, value) = &self.entries[usize::try_from(holder).expect("an index of entries")];
+        Some(value)
+    }
+
+    /// All entries in the order of their prefixes, shorter ones before those they contain.
+    pub fn entries(&self) -> &[(Prefix, V)] {
+        &self.entries
+    }
+}
+
+struct Stretches {
+    starts: Vec<u64>,
+    holders: Vec<Option<u32>>,
+}
+
+impl Stretches {
+    /// Leaves every open prefix that ends at or before `start`; the one around it holds again from there.
+    fn close_before(&mut self, open: &mut Vec<(u64, u32)>, start: u64) {
+        while let Some((end, _)) = open.pop_if(|(end, _)| *end <= start) {
+            self.begin(end, open.last().map(|(_, around)| *around));
+        }
+    }
+
+    fn begin(&mut self, start: u64, holder: Option<u32>) {
+        if self.starts.last() == Some(&start) {
+            // Nothing lies between: the later, inner or next one replaces it.
+            self.starts.pop();
+            self.holders.pop();
+        }
+        self.starts.push(start);
+        self.holders.push(holder);
+    }
+}
+
+const POWERS_OF_11: [u64; DIGITS_MAX + 1] = {
+    let mut powers = [1; DIGITS_MAX + 1];
+    let mut exponent = 1;
+    while exponent <= DIGITS_MAX {
+        powers[exponent] = powers[exponent - 1] * 11;
+        exponent += 1;
+    }
+    powers
+};
+
+/// Digits as a left-aligned fraction in base 11, where digit `d` is `d + 1` and zero means "no digit". In base 10 a
+/// short number could not be told from the same one with zeros behind it, and would match prefixes longer than
+/// itself.
+fn key(digits: u64) -> u64 {
+    let mut rest = digits;
+    let mut key = 0;
+    let mut length = 0;
+    while rest > 0 {
+        key += (rest % 10 + 1) * POWERS_OF_11[length];
+        rest /= 10;
+        length += 1;
+    }
+    key * POWERS_OF_11[DIGITS_MAX - length]
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn table(prefixes: &[&str]) -> PrefixTable<String> {
+        let entries = prefixes.iter().map(|text| (Prefix::parse(text).unwrap(), (*text).to_owned()));
+        PrefixTable::build(entries).unwrap()
+    }
+
+    #[track_caller]
+    fn check(prefixes: &[&str], number: &str, expect: Option<&str>) {
+        let found = table(prefixes).find(Msisdn::parse(number).unwrap()).cloned();
+        assert_eq!(found.as_deref(), expect, "{number} in {prefixes:?}");
+    }
+
+    #[test]
+    fn the_longest_prefix_wins() {
+        let prefixes = ["49", "4915", "491511", "44", "1"];
+        check(&prefixes, "+491511234567", Some("491511"));
+        check(&prefixes, "+491521234567", Some("4915"));
+        check(&prefixes, "+498912345678", Some("49"));
+        check(&prefixes, "+447700900123", Some("44"));
+        check(&prefixes, "+12025550123", Some("1"));
+        check(&prefixes, "+33612345678", None);
+        check(&prefixes, "+500000000000", None);
+    }
+
+    #[test]
+    fn the_empty_prefix_takes_what_is_left() {
+        check(&["", "49"], "+33612345678", Some(""));
+        check(&["", "49"], "+4915112345", Some("49"));
+        check(&[""], "+999999999999999", Some(""));
+        check(&[], "+999999999999999", None);
+    }
+
+    #[test]
+    fn neighbours_do_not_leak_into_each_other() {
+        let prefixes = ["48", "49", "499", "5"];
+        check(&prefixes, "+489999999999999", Some("48"));
+        check(&prefixes, "+490000000000000", Some("49"));
+        check(&prefixes, "+499000000000000", Some("499"));
+        check(&prefixes, "+499999999999999", Some("499"));
+        check(&prefixes, "+500000000000000", Some("5"));
+        check(&["999999999999999"], "+999999999999999", Some("999999999999999"));
+        check(&["999999999999999"], "+999999999999998", None);
+    }
+
+    #[test]
+    fn a_number_never_matches_a_prefix_longer_than_itself() {
+        check(&["12345670"], "+1234567", None);
+        check(&["12", "12345670"], "+1234567", Some("12"));
+        check(&["12", "1234567"], "+1234567", Some("1234567"));
+        check(&["12", "12345670"], "+12345670", Some("12345670"));
+    }
+
+    #[test]
+    fn a_prefix_is_up_to_15_digits() {
+        for (text, expect) in [
+            ("+49", PrefixRefusal::NotDigits),
+            ("4 9", PrefixRefusal::NotDigits),
+            ("049", PrefixRefusal::LeadingZero),
+            ("0", PrefixRefusal::LeadingZero),
+            ("1234567890123456", PrefixRefusal::TooLong(16)),
+        ] {
+            assert_eq!(Prefix::parse(text), Err(expect), "{text:?}");
+        }
+        for text in ["", "1", "49", "123456789012345"] {
+            assert_eq!(Prefix::parse(text).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn a_prefix_listed_twice_is_refused() {
+        let entries = ["49", "44", "49"].map(|text| (Prefix::parse(text).unwrap(), ()));
+        let duplicate = PrefixTable::build(entries).unwrap_err();
+        assert_eq!(duplicate.to_string(), "the prefix \"49\" is listed twice");
+    }
+
+    /// Few digits, so that prefixes nest and touch all the time.
+    fn crowded_digits(lengths: std::ops::RangeInclusive<usize>) -> impl Strategy<Value = String> {
+        prop::collection::vec(prop::sample::select(vec!['1', '2', '9', '0']), lengths)
+            .prop_map(String::from_iter)
+            .prop_filter("no leading zero", |digits| !digits.starts_with('0'))
+    }
+
+    proptest! {
+        #[test]
+        fn a_search_finds_what_comparing_texts_finds(
+            prefixes in prop::collection::btree_set(crowded_digits(0..=9), 0..40),
+            numbers in prop::collection::vec(crowded_digits(7..=15), 1..40),
+        ) {
+            let prefixes: Vec<&str> = prefixes.iter().map(String::as_str).collect();
+            let table = table(&prefixes);
+            for number in numbers {
+                let expect =
+                    prefixes.iter().filter(|prefix| number.starts_with(**prefix)).max_by_key(|prefix| prefix.len());
+                let found = table.find(Msisdn::parse_digits(&number).unwrap());
+                prop_assert_eq!(found.map(String::as_str), expect.copied(), "{} in {:?}", number, prefixes);
+            }
+        }
+    }
+}

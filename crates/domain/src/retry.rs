@@ -1,1 +1,168 @@
-//! (being written)
+//! When to try again. Chance is an argument: callers pass a random `u32`, tests pass the one they want.
+
+use std::time::Duration;
+
+use crate::time::Timestamp;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Waits that follow one another, then a last one for ever or the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    waits: Vec<Duration>,
+    afterwards: Afterwards,
+    /// How far a wait may stray to either side, so that what failed together does not come back together.
+    spread_percent: u8,
+}
+
+/// What comes after the last wait of a schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Afterwards {
+    GiveUp,
+    RepeatLast,
+}
+
+impl Schedule {
+    /// `spread_percent` is at most 50: beyond it a later wait could easily be shorter than an earlier one.
+    pub fn new(waits: &[Duration], afterwards: Afterwards, spread_percent: u8) -> Schedule {
+        assert!(spread_percent <= 50, "a spread of {spread_percent} percent upsets the order of the waits");
+        Schedule { waits: waits.to_vec(), afterwards, spread_percent }
+    }
+
+    /// For a part that a carrier refused with a temporary error: 5 s, 30 s, 2 min, 10 min, and every 10 min until
+    /// its validity ends.
+    pub fn after_temporary_error() -> Schedule {
+        let waits = [5 * SECOND, 30 * SECOND, 120 * SECOND, 600 * SECOND];
+        Schedule::new(&waits, Afterwards::RepeatLast, 10)
+    }
+
+    /// The wait after so many failures, from 1. `None`: it is over.
+    pub fn wait(&self, failures: u32, random: u32) -> Option<Duration> {
+        let place = usize::try_from(failures.saturating_sub(1)).unwrap_or(usize::MAX);
+        let wait = match (self.waits.get(place), self.afterwards) {
+            (Some(wait), _) => *wait,
+            (None, Afterwards::RepeatLast) => *self.waits.last()?,
+            (None, Afterwards::GiveUp) => return None,
+        };
+        let spread = wait * u32::from(self.spread_percent) / 100;
+        Some(wait - spread + fraction(2 * spread, random))
+    }
+
+    /// The time of the next attempt, unless it is over or the time would not lie before `until`.
+    pub fn next_at(&self, failures: u32, now: Timestamp, until: Timestamp, random: u32) -> Option<Timestamp> {
+        let at = now.plus(self.wait(failures, random)?);
+        (at < until).then_some(at)
+    }
+}
+
+/// Waits that double up to a limit, drawn anew each time from the whole range above the floor ("full jitter"). For
+/// coming back to somebody whom many others want to come back to as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backoff {
+    /// No wait is shorter.
+    pub floor: Duration,
+    /// The longest the first wait can be.
+    pub first: Duration,
+    /// The longest any wait can be.
+    pub max: Duration,
+}
+
+impl Backoff {
+    /// The wait after so many failures in a row, from 1.
+    pub fn wait(self, failures: u32, random: u32) -> Duration {
+        let doublings = failures.saturating_sub(1).min(31);
+        let ceiling = self.first.saturating_mul(1 << doublings).min(self.max);
+        self.floor + fraction(ceiling.saturating_sub(self.floor), random)
+    }
+}
+
+/// `random / 2^32` of the duration.
+fn fraction(whole: Duration, random: u32) -> Duration {
+    let nanos = whole.as_nanos() * u128::from(random) >> 32;
+    Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const HALF: u32 = 1 << 31;
+
+    #[track_caller]
+    fn check(waits: impl IntoIterator<Item = Option<Duration>>, expect: &str) {
+        let told: Vec<String> = waits
+            .into_iter()
+            .map(|wait| wait.map_or("over".to_owned(), |wait| wait.as_millis().to_string()))
+            .collect();
+        assert_eq!(told.join(" "), expect);
+    }
+
+    #[test]
+    fn a_part_is_tried_again_at_growing_intervals_and_then_steadily() {
+        let schedule = Schedule::after_temporary_error();
+        check((1..=6).map(|n| schedule.wait(n, HALF)), "5000 30000 120000 600000 600000 600000");
+        check((1..=4).map(|n| schedule.wait(n, 0)), "4500 27000 108000 540000");
+        check((1..=4).map(|n| schedule.wait(n, u32::MAX)), "5499 32999 131999 659999");
+        check([schedule.wait(u32::MAX, HALF)], "600000");
+    }
+
+    #[test]
+    fn a_schedule_can_end() {
+        let schedule = Schedule::new(&[SECOND, 60 * SECOND], Afterwards::GiveUp, 0);
+        check((1..=4).map(|n| schedule.wait(n, 7)), "1000 60000 over over");
+        check([Schedule::new(&[], Afterwards::RepeatLast, 0).wait(1, 7)], "over");
+    }
+
+    #[test]
+    fn nothing_is_tried_again_once_its_validity_has_ended() {
+        let schedule = Schedule::after_temporary_error();
+        let now = Timestamp::from_millis(1_750_000_000_000);
+        let five_seconds_on = now.plus(5 * SECOND);
+        assert_eq!(schedule.next_at(1, now, now.plus(6 * SECOND), HALF), Some(five_seconds_on));
+        assert_eq!(schedule.next_at(1, now, five_seconds_on, HALF), None);
+        assert_eq!(schedule.next_at(1, now, now, HALF), None);
+    }
+
+    #[test]
+    fn a_backoff_doubles_up_to_its_limit() {
+        let backoff = Backoff { floor: SECOND / 4, first: SECOND, max: 60 * SECOND };
+        let longest = (1..=8).map(|n| Some(backoff.wait(n, u32::MAX)));
+        check(longest, "999 1999 3999 7999 15999 31999 59999 59999");
+        check([1, 5, u32::MAX].map(|n| Some(backoff.wait(n, 0))), "250 250 250");
+        check([1, 2, u32::MAX].map(|n| Some(backoff.wait(n, HALF))), "625 1125 30125");
+    }
+
+    #[test]
+    fn a_floor_above_the_range_is_the_wait() {
+        let backoff = Backoff { floor: 300 * SECOND, first: SECOND, max: 60 * SECOND };
+        check([1, 9].map(|n| Some(backoff.wait(n, u32::MAX))), "300000 300000");
+    }
+
+    proptest! {
+        #[test]
+        fn waits_stay_within_their_bounds(failures in any::<u32>(), random in any::<u32>()) {
+            let backoff = Backoff { floor: SECOND, first: 2 * SECOND, max: 60 * SECOND };
+            prop_assert!((SECOND..=60 * SECOND).contains(&backoff.wait(failures, random)));
+            let wait = Schedule::after_temporary_error().wait(failures, random).unwrap();
+            prop_assert!((4 * SECOND..=660 * SECOND).contains(&wait));
+        }
+
+        #[test]
+        fn attempts_follow_one_another_until_the_end(randoms in prop::collection::vec(any::<u32>(), 1..600)) {
+            let schedule = Schedule::after_temporary_error();
+            let accepted = Timestamp::from_millis(1_750_000_000_000);
+            let until = accepted.plus(72 * 3600 * SECOND);
+            let mut now = accepted;
+            for (failures, random) in (1..).zip(randoms) {
+                let Some(next) = schedule.next_at(failures, now, until, random) else {
+                    prop_assert!(until.since(now) <= 660 * SECOND);
+                    break;
+                };
+                prop_assert!(now < next && next < until);
+                now = next;
+            }
+        }
+    }
+}

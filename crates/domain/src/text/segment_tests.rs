@@ -53,7 +53,7 @@ fn check_laws(text: &MessageText) {
     assert_eq!(slices, text.as_str());
     assert_eq!(decoded, text.as_str());
 
-    let oracle = SplitSms::default().split(text.as_str().to_owned());
+    let oracle = SplitSms::default().split(String::from(text.as_str()));
     let expect = (if measure.encoding == Encoding::Gsm7 { "GSM" } else { "Unicode" }, measure.parts.into());
     assert_eq!((oracle.character_set.as_str(), oracle.parts.len()), expect, "{:?}", text.as_str());
 }
