@@ -15,9 +15,13 @@ mod frame;
 mod hidden;
 mod pdu;
 mod reader;
+mod receipt;
+pub mod receipt_text;
 pub mod session;
 mod status;
+pub mod time;
 pub mod tlv;
+pub mod udh;
 mod writer;
 
 pub use address::Address;
@@ -25,10 +29,9 @@ pub use command::CommandId;
 pub use frame::{Frame, FrameError, HEADER_BYTES, Header, next_frame};
 pub use hidden::Hidden;
 pub use pdu::*;
+pub use receipt::{NetworkError, Receipt, ReceiptKind, read_receipt};
+pub use receipt_text::{ReceiptDate, ReceiptFields, ReceiptText};
 pub use session::{Event, Moment, Session};
 pub use status::CommandStatus;
 pub use tlv::{Tag, Tlv, TlvBuffer, Tlvs};
 pub use writer::{EncodeError, Unfit};
-
-/// Reading and writing SMPP times (§7.1.1).
-pub mod time {}
