@@ -107,8 +107,12 @@ impl fmt::Display for Money {
         if micros == 0 {
             return write!(f, "{sign}{units}");
         }
-        let fraction = format!("{micros:06}");
-        write!(f, "{sign}{units}.{}", fraction.trim_end_matches('0'))
+        let (mut fraction, mut width) = (micros, DECIMALS);
+        while fraction % 10 == 0 {
+            fraction /= 10;
+            width -= 1;
+        }
+        write!(f, "{sign}{units}.{fraction:0width$}")
     }
 }
 

@@ -102,6 +102,13 @@ pub struct PrefixTable<V> {
     holders: Box<[Option<u32>]>,
 }
 
+/// An empty table: one stretch that nobody holds.
+impl<V> Default for PrefixTable<V> {
+    fn default() -> PrefixTable<V> {
+        PrefixTable { entries: Box::default(), starts: Box::new([0]), holders: Box::new([None]) }
+    }
+}
+
 impl<V> PrefixTable<V> {
     pub fn build(entries: impl IntoIterator<Item = (Prefix, V)>) -> Result<PrefixTable<V>, DuplicatePrefix> {
         let mut entries: Vec<(Prefix, V)> = entries.into_iter().collect();
@@ -228,6 +235,7 @@ mod tests {
         check(&["", "49"], "+4915112345", Some("49"));
         check(&[""], "+999999999999999", Some(""));
         check(&[], "+999999999999999", None);
+        assert_eq!(PrefixTable::<()>::default().find(Msisdn::parse("+999999999999999").unwrap()), None);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use crate::money::Money;
 use crate::phone::PhoneRefusal;
 use crate::sender::{Sender, SenderRefusal};
-use crate::text::TEXT_CHARS_MAX;
+use crate::text::{TEXT_CHARS_MAX, TextRefusal};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
@@ -56,6 +56,7 @@ pub enum Refusal {
     TrafficControl {
         retry_after_s: u32,
     },
+    /// `available` is what may still be spent, less any threshold the account must stay above.
     InsufficientCredit {
         cost: Money,
         available: Money,
@@ -186,6 +187,9 @@ impl Refusal {
             Refusal::InvalidNumber(rule) => {
                 format!("`to` must be an E.164 number such as +4915112345678: {rule}.").into()
             }
+            Refusal::InvalidSender(SenderRefusal::NoDefault) => {
+                "The connection has no default sender. Give `from`, or set a default in the client portal.".into()
+            }
             Refusal::InvalidSender(rule) => format!("`from` is not a valid sender: {rule}.").into(),
             Refusal::TextTooLong { chars } => {
                 format!("The text has {chars} characters; at most {TEXT_CHARS_MAX} can be sent.").into()
@@ -273,6 +277,27 @@ impl fmt::Display for Refusal {
 }
 
 impl std::error::Error for Refusal {}
+
+impl From<PhoneRefusal> for Refusal {
+    fn from(rule: PhoneRefusal) -> Refusal {
+        Refusal::InvalidNumber(rule)
+    }
+}
+
+impl From<SenderRefusal> for Refusal {
+    fn from(rule: SenderRefusal) -> Refusal {
+        Refusal::InvalidSender(rule)
+    }
+}
+
+impl From<TextRefusal> for Refusal {
+    fn from(rule: TextRefusal) -> Refusal {
+        match rule {
+            TextRefusal::Empty => Refusal::MissingField("text"),
+            TextRefusal::TooLong { chars } => Refusal::TextTooLong { chars },
+        }
+    }
+}
 
 #[cfg(test)]
 #[path = "refusal_tests.rs"]

@@ -40,8 +40,8 @@ fn what_is_wrong_with_the_request_is_told_with_its_remedy() {
     );
     check(
         Refusal::InvalidSender(SenderRefusal::NoDefault),
-        "Permanent | INVALID_SENDER: `from` is not a valid sender: no sender was given and the connection has no \
-         default sender.",
+        "Permanent | INVALID_SENDER: The connection has no default sender. Give `from`, or set a default in the \
+         client portal.",
     );
     check(
         Refusal::TextTooLong { chars: 1601 },
@@ -147,5 +147,18 @@ fn what_passes_by_itself_says_when_to_come_back() {
                 "Temporary 5 | GATEWAY_UNAVAILABLE: {says} Nothing was accepted or charged. Try again in 5 s."
             ),
         );
+    }
+}
+
+#[test]
+fn what_does_not_parse_becomes_the_refusal_of_its_field() {
+    for (refusal, code) in [
+        (PhoneRefusal::NotDigits.into(), "INVALID_NUMBER"),
+        (SenderRefusal::NoLetter.into(), "INVALID_SENDER"),
+        (TextRefusal::Empty.into(), "MISSING_FIELD"),
+        (TextRefusal::TooLong { chars: 1601 }.into(), "TEXT_TOO_LONG"),
+    ] {
+        let refusal: Refusal = refusal;
+        assert_eq!(refusal.code(), code);
     }
 }

@@ -78,7 +78,7 @@ impl Backoff {
 
 /// `random / 2^32` of the duration.
 fn fraction(whole: Duration, random: u32) -> Duration {
-    let nanos = whole.as_nanos() * u128::from(random) >> 32;
+    let nanos = (whole.as_nanos() * u128::from(random)) >> 32;
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
 }
 

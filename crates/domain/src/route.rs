@@ -65,7 +65,7 @@ impl Route {
 }
 
 /// Every route by prefix.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Routes(PrefixTable<Route>);
 
 impl Routes {

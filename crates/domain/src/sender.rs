@@ -1,6 +1,7 @@
 //! Sender ids: what a handset shows as the origin of a message. Either a short name or a number.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -15,7 +16,9 @@ pub const SHORT_CODE_DIGITS_MAX: usize = 6;
 const OCTETS_MAX: usize = 1 + NUMBER_DIGITS_MAX;
 
 /// A sender id exactly as it was given. Sixteen octets hold the longest one, so it is copied, never allocated.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+///
+/// A number is the same sender with and without its plus, so that one approved in one form can be used in the other.
+#[derive(Clone, Copy)]
 pub struct Sender {
     octets: [u8; OCTETS_MAX],
     length: u8,
@@ -23,7 +26,7 @@ pub struct Sender {
 }
 
 /// What an SMPP address needs to know to choose its type of number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SenderKind {
     Alphanumeric,
     /// A number in international form, with or without its plus.
@@ -99,7 +102,7 @@ impl Sender {
         std::str::from_utf8(octets).expect("a sender is ASCII")
     }
 
-    /// Without the plus: what goes into an SMPP address, and what two senders are compared by.
+    /// Without the plus: what goes into an SMPP address.
     pub fn address(&self) -> &str {
         let text = self.as_str();
         text.strip_prefix('+').unwrap_or(text)
@@ -109,6 +112,20 @@ impl Sender {
 // ASCII only: letters beyond it survive some networks and arrive as question marks from others.
 fn is_name_octet(octet: u8) -> bool {
     octet.is_ascii_alphanumeric() || matches!(octet, b' ' | b'-' | b'_' | b'.' | b'&')
+}
+
+impl PartialEq for Sender {
+    fn eq(&self, other: &Sender) -> bool {
+        (self.kind, self.address()) == (other.kind, other.address())
+    }
+}
+
+impl Eq for Sender {}
+
+impl Hash for Sender {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.kind, self.address()).hash(state);
+    }
 }
 
 impl fmt::Display for Sender {
@@ -146,6 +163,8 @@ impl<'de> Deserialize<'de> for Sender {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     #[track_caller]
@@ -188,5 +207,19 @@ mod tests {
         for text in ["Müller", "A+B", "+", "+12a", "a\n", "a\0", "Acme!", "Ａcme", "name with a tab\t"] {
             check(text, "Characters");
         }
+    }
+
+    #[test]
+    fn a_number_is_the_same_sender_with_and_without_its_plus() {
+        let same = |one: &str, other: &str| {
+            let approved = HashSet::from([Sender::parse(one).unwrap()]);
+            approved.contains(&Sender::parse(other).unwrap())
+        };
+        assert!(same("+4915112345678", "4915112345678"));
+        assert!(same("4915112345678", "+4915112345678"));
+        assert!(same("Acme", "Acme"));
+        assert!(!same("Acme", "ACME"));
+        assert!(!same("12345", "+12345"));
+        assert!(!same("4915112345678", "4915112345679"));
     }
 }

@@ -17,6 +17,13 @@ const BASIC: [char; 128] = [
     'p', 'q', 'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z', 'ä', 'ö', 'ñ', 'ü', 'à',
 ];
 
+/// The extension table: what a septet means after an escape.
+#[rustfmt::skip]
+const EXTENSION: [(u8, char); 10] = [
+    (0x0a, '\u{c}'), (0x14, '^'), (0x28, '{'), (0x29, '}'), (0x2f, '\\'),
+    (0x3c, '['), (0x3d, '~'), (0x3e, ']'), (0x40, '|'), (0x65, '€'),
+];
+
 /// How a character is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
@@ -35,14 +42,41 @@ impl Code {
     }
 }
 
+/// The codes of the ASCII characters, which are nearly all that is ever asked for.
+#[expect(clippy::as_conversions, reason = "the conversion traits cannot be called in a constant")]
+const ASCII: [Option<Code>; 128] = {
+    let mut codes = [None; 128];
+    let mut septet = 0_u8;
+    while septet < 128 {
+        let character = BASIC[septet as usize];
+        if character.is_ascii() && septet != ESCAPE {
+            codes[character as usize] = Some(Code::Basic(septet));
+        }
+        septet += 1;
+    }
+    let mut place = 0;
+    while place < EXTENSION.len() {
+        let (septet, character) = EXTENSION[place];
+        if character.is_ascii() {
+            codes[character as usize] = Some(Code::Extended(septet));
+        }
+        place += 1;
+    }
+    codes
+};
+
 /// `None` for a character the alphabet does not have.
+#[inline]
 pub fn code(character: char) -> Option<Code> {
-    // Letters, digits and most signs stand where ASCII has them; the rest is spelled out.
+    match u8::try_from(character).ok().and_then(|octet| ASCII.get(usize::from(octet))) {
+        Some(code) => *code,
+        None => code_beyond_ascii(character),
+    }
+}
+
+fn code_beyond_ascii(character: char) -> Option<Code> {
     let basic = match character {
-        ' '..='#' | '%'..='?' | 'A'..='Z' | 'a'..='z' | '\n' | '\r' => u8::try_from(character).ok()?,
-        '@' => 0x00,
         '£' => 0x01,
-        '$' => 0x02,
         '¥' => 0x03,
         'è' => 0x04,
         'é' => 0x05,
@@ -55,7 +89,6 @@ pub fn code(character: char) -> Option<Code> {
         'Å' => 0x0e,
         'å' => 0x0f,
         'Δ' => 0x10,
-        '_' => 0x11,
         'Φ' => 0x12,
         'Γ' => 0x13,
         'Λ' => 0x14,
@@ -82,26 +115,10 @@ pub fn code(character: char) -> Option<Code> {
         'ñ' => 0x7d,
         'ü' => 0x7e,
         'à' => 0x7f,
-        _ => return extended(character),
-    };
-    Some(Code::Basic(basic))
-}
-
-fn extended(character: char) -> Option<Code> {
-    let septet = match character {
-        '\u{c}' => 0x0a,
-        '^' => 0x14,
-        '{' => 0x28,
-        '}' => 0x29,
-        '\\' => 0x2f,
-        '[' => 0x3c,
-        '~' => 0x3d,
-        ']' => 0x3e,
-        '|' => 0x40,
-        '€' => 0x65,
+        '€' => return Some(Code::Extended(0x65)),
         _ => return None,
     };
-    Some(Code::Extended(septet))
+    Some(Code::Basic(basic))
 }
 
 /// Appends the text's septets. False when a character is not in the alphabet; what stood before it has been
@@ -148,20 +165,7 @@ pub fn decode(octets: &[u8]) -> Result<String, NotSeptet> {
 }
 
 fn extension(septet: u8) -> Option<char> {
-    let character = match septet {
-        0x0a => '\u{c}',
-        0x14 => '^',
-        0x28 => '{',
-        0x29 => '}',
-        0x2f => '\\',
-        0x3c => '[',
-        0x3d => '~',
-        0x3e => ']',
-        0x40 => '|',
-        0x65 => '€',
-        _ => return None,
-    };
-    Some(character)
+    EXTENSION.iter().find(|(code, _)| *code == septet).map(|(_, character)| *character)
 }
 
 #[cfg(test)]
