@@ -1,1 +1,17 @@
-//! Placeholder
+//! What Hermod remembers. Every durable change goes through one writer that groups whatever is waiting into one
+//! transaction and one fsync; an operation is one whole fact, all of it written or none.
+//!
+//! [`Store`] is the embedded store, which serves one process. A store that several nodes share will stand beside it
+//! behind the same operations.
+
+mod audit;
+mod embedded;
+mod fault;
+mod lanes;
+mod ops;
+
+pub use audit::{AuditReport, audit};
+pub use embedded::{Embedded as Store, Handout, LinkPort, OpenOptions, QUEUE_OPS_MAX, backup};
+pub use fault::StoreFault;
+pub use lanes::JOBS_IN_MEMORY_MAX;
+pub use ops::*;

@@ -1,0 +1,156 @@
+//! Accepting a message: the charge, the message, its parts and its key, all in the batch's transaction.
+
+use crate::embedded::batch::{Batch, FreshPart};
+use crate::embedded::jobs::encoding_to_stored;
+use crate::embedded::keys::Claimed;
+use crate::fault::StoreFault;
+use crate::lanes::Placed;
+use crate::ops::{AcceptOutcome, Acceptance, Balance, Job, LedgerEntry};
+use hermod_domain::ids::{MessageId, PartNo};
+use hermod_domain::lifecycle::{MessageState, Part};
+use hermod_domain::money::Money;
+use hermod_domain::receipt::DlrCode;
+use rusqlite::params;
+
+impl Batch<'_> {
+    pub(crate) fn accept(&mut self, acceptance: &Acceptance) -> Result<AcceptOutcome, StoreFault> {
+        self.at(acceptance.now);
+        let message = self.books.mint.mint(acceptance.now);
+        // Used before, on another day? (The keys of the id's own day are checked by the insert itself.)
+        if let Some(key) = &acceptance.key
+            && let Some(replay) =
+                self.books.keys.find_before(self.connection, key, message.accepted_at().day())?
+        {
+            return Ok(AcceptOutcome::Replay(replay));
+        }
+        let before = self.books.balances.of(acceptance.account);
+        let Some(after) = charge(before, acceptance) else {
+            return self.refuse_unless_replay(acceptance, before);
+        };
+        if let Some(key) = &acceptance.key
+            && let Claimed::Used(replay) = self.books.keys.claim(self.connection, key, message)?
+        {
+            return Ok(AcceptOutcome::Replay(replay));
+        }
+        self.books.balances.set(acceptance.account, after);
+        self.write_message(message, acceptance)?;
+        self.tally.accepted += 1;
+        Ok(AcceptOutcome::Accepted { message, balance: after.balance })
+    }
+
+    fn refuse_unless_replay(
+        &mut self,
+        acceptance: &Acceptance,
+        before: Balance,
+    ) -> Result<AcceptOutcome, StoreFault> {
+        if let Some(key) = &acceptance.key
+            && let Some(replay) = self.books.keys.find(self.connection, key)?
+        {
+            return Ok(AcceptOutcome::Replay(replay));
+        }
+        let available = available(before, acceptance.credit_limit).unwrap_or(Money::ZERO);
+        Ok(AcceptOutcome::InsufficientCredit { available })
+    }
+
+    fn write_message(&mut self, message: MessageId, acceptance: &Acceptance) -> Result<(), StoreFault> {
+        let Acceptance { account, connection, carrier, to, from, text, encoding, parts, cost, doubt, .. } =
+            acceptance;
+        let expires_at = acceptance.now.plus(acceptance.validity);
+        let reference = self.books.references.next(from, *to);
+        self.connection
+            .prepare_cached(
+                "INSERT INTO message (id, account, connection, carrier, source, dest, text, encoding, parts,
+                     reference, cost, expires_at, state, dlr, err)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 0)",
+            )?
+            .execute(params![
+                message.as_i64(),
+                account.get(),
+                connection.get(),
+                carrier.get(),
+                from.as_str(),
+                to.number().cast_signed(),
+                text.as_str(),
+                encoding_to_stored(*encoding),
+                parts,
+                reference,
+                cost.as_micros(),
+                expires_at.as_millis(),
+                MessageState::Queued.to_stored(),
+                DlrCode::Unknown.as_u8(),
+            ])?;
+        for part in PartNo::up_to(*parts) {
+            let job = Job {
+                message,
+                part,
+                parts: *parts,
+                account: *account,
+                carrier: *carrier,
+                from: *from,
+                to: *to,
+                text: text.clone(),
+                encoding: *encoding,
+                reference,
+                expires_at,
+                fresh: Some((self.number, self.fresh.len())),
+            };
+            let row = FreshPart {
+                carrier: *carrier,
+                account: *account,
+                message,
+                part,
+                expires_at,
+                doubt: *doubt,
+                now: Part::WAITING,
+            };
+            match self.books.lanes.offer(job) {
+                Placed::Memory => self.fresh.push(row),
+                // It will be read back from the store, perhaps by this very batch.
+                Placed::Spilled => row.insert(self.connection)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a ledger entry and changes the balance by it.
+    pub(crate) fn post(
+        &mut self,
+        entry: &LedgerEntry,
+        message: Option<MessageId>,
+    ) -> Result<Balance, StoreFault> {
+        let LedgerEntry { account, kind, amount, note, now } = entry;
+        self.at(*now);
+        let before = self.books.balances.of(*account);
+        let balance =
+            before.balance.checked_add(*amount).ok_or_else(|| StoreFault::damaged("a balance overflowed"))?;
+        self.connection
+            .prepare_cached(
+                "INSERT INTO ledger (account, at, kind, balance, credit_used, message, note)
+                 VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6)",
+            )?
+            .execute(params![
+                account.get(),
+                now.as_millis(),
+                kind.to_stored(),
+                amount.as_micros(),
+                message.map(MessageId::as_i64),
+                note
+            ])?;
+        let after = Balance { balance, ..before };
+        self.books.balances.set(*account, after);
+        Ok(after)
+    }
+}
+
+fn available(balance: Balance, credit_limit: Money) -> Option<Money> {
+    balance.balance.checked_add(credit_limit)?.checked_sub(balance.credit_used)
+}
+
+/// The balance after the charge, or nothing if the account cannot pay: cost > available - minimum.
+fn charge(before: Balance, acceptance: &Acceptance) -> Option<Balance> {
+    let spendable = available(before, acceptance.credit_limit)?.checked_sub(acceptance.minimum)?;
+    if acceptance.cost > spendable {
+        return None;
+    }
+    Some(Balance { balance: before.balance.checked_sub(acceptance.cost)?, ..before })
+}

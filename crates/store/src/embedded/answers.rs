@@ -1,0 +1,187 @@
+//! What a link learned: answers and receipts. An answer decides what becomes of a part and ties the carrier's id to it;
+//! a receipt finds its part by that id, or waits for it.
+
+use crate::embedded::batch::Batch;
+use crate::embedded::deferred::Due;
+use crate::embedded::jobs;
+use crate::embedded::progress::{Applied, Place};
+use crate::embedded::remotes::{Found, Parked, PartKey, Tied};
+use crate::fault::StoreFault;
+use crate::ops::{Answer, AnswerRecord, LinkBatch, ReceiptRecord};
+use hermod_domain::ids::{CarrierId, PartNo, RemoteId};
+use hermod_domain::lifecycle::{DoubtPolicy, Event, PartState, Verdict};
+use hermod_domain::retry::Schedule;
+use hermod_domain::time::Timestamp;
+use rusqlite::{OptionalExtension, params};
+use std::time::Duration;
+
+/// What a part's row says about how it is to be sent again.
+struct Retrying {
+    attempts: u32,
+    doubt: DoubtPolicy,
+}
+
+impl Batch<'_> {
+    pub(crate) fn link_batch(&mut self, batch: &LinkBatch) -> Result<(), StoreFault> {
+        self.at(batch.now);
+        for record in &batch.answers {
+            self.answer(batch.carrier, record)?;
+        }
+        for record in &batch.receipts {
+            self.receipt(batch.carrier, record)?;
+            self.handouts.entry(batch.link).or_default().recorded.push(record.sequence);
+        }
+        self.books.lanes.grant(batch.carrier, batch.link, batch.slots);
+        Ok(())
+    }
+
+    pub(crate) fn answer(&mut self, carrier: CarrierId, record: &AnswerRecord) -> Result<(), StoreFault> {
+        let AnswerRecord { message, part, account, answer } = record;
+        let place = Place { carrier, account: *account, message: *message };
+        match answer {
+            Answer::Accepted(remote) => self.accepted(place, *part, remote),
+            Answer::Throttled => self.back_to_front(place, *part, Event::Deferred),
+            Answer::NotSent => self.back_to_front(place, *part, Event::Released),
+            Answer::Temporary { status } => self.retry_later(place, *part, *status),
+            Answer::Refused { about, status } => {
+                let err = u16::try_from(*status).unwrap_or(u16::MAX);
+                self.apply(place, *part, Event::Refused(*about), err, None).map(|_| ())
+            }
+            Answer::NoAnswer => self.no_answer(place, *part),
+        }
+    }
+
+    fn accepted(&mut self, place: Place, part: PartNo, remote: &RemoteId) -> Result<(), StoreFault> {
+        self.apply(place, part, Event::Accepted, 0, None)?;
+        // Tied even if the message has ended meanwhile, so that its receipts are known for what they are.
+        let key = PartKey { account: place.account, message: place.message, part };
+        match self.books.remotes.tie(self.connection, self.now, place.carrier, remote, key)? {
+            Tied::New => Ok(()),
+            Tied::WithReceipt(parked) => self.settle_receipt(place, part, parked),
+            Tied::Reused => {
+                self.tally.ids_reused += 1;
+                self.note(place.message, part, "carrier_id_reused", &remote.to_text())
+            }
+        }
+    }
+
+    /// The carrier did not take it, and it is still first in line.
+    fn back_to_front(&mut self, place: Place, part: PartNo, event: Event) -> Result<(), StoreFault> {
+        let Applied::Moved { part: now, .. } = self.apply(place, part, event, 0, None)? else {
+            return Ok(());
+        };
+        match now.state {
+            // It waits for its resend again; the wait it had is over.
+            PartState::InDoubt => self.defer(place, part, Duration::ZERO),
+            _ => {
+                if let Some(job) = jobs::load(self.connection, place, part)? {
+                    self.books.lanes.put_back(job);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn retry_later(&mut self, place: Place, part: PartNo, status: u32) -> Result<(), StoreFault> {
+        let Some(Retrying { attempts, .. }) = self.retrying(place, part)? else { return Ok(()) };
+        let wait = Schedule::after_temporary_error().wait(attempts + 1, jitter(place));
+        let due_at = self.now.plus(wait.expect("temporary errors are retried until validity ends"));
+        if let Applied::Moved { ended: false, .. } =
+            self.apply(place, part, Event::Deferred, 0, Some(due_at))?
+        {
+            self.note(place.message, part, "temporary_error", &format!("status {status:#x}"))?;
+            self.push_due(place, part, due_at);
+        }
+        Ok(())
+    }
+
+    fn no_answer(&mut self, place: Place, part: PartNo) -> Result<(), StoreFault> {
+        let Some(Retrying { doubt, .. }) = self.retrying(place, part)? else { return Ok(()) };
+        let due_at = self.now.plus(self.books.in_doubt_wait);
+        let applied = self.apply(place, part, Event::NoAnswer(doubt), 0, Some(due_at))?;
+        let Applied::Moved { part: now, .. } = applied else { return Ok(()) };
+        self.tally.in_doubt += 1;
+        if now.state == PartState::InDoubt {
+            self.note(place.message, part, "in_doubt", "no answer; will be sent once more")?;
+            self.push_due(place, part, due_at);
+            return Ok(());
+        }
+        self.note(place.message, part, "in_doubt", "no answer; presumed sent")
+    }
+
+    /// Nothing if the message has ended.
+    fn retrying(&self, place: Place, part: PartNo) -> Result<Option<Retrying>, StoreFault> {
+        let row = self
+            .connection
+            .prepare_cached(
+                "SELECT attempts, resend FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
+            )?
+            .query_row(
+                params![place.carrier.get(), place.account.get(), place.message.as_i64(), part.get()],
+                |row| {
+                    let doubt = if row.get(1)? { DoubtPolicy::ResendOnce } else { DoubtPolicy::NeverResend };
+                    Ok(Retrying { attempts: row.get(0)?, doubt })
+                },
+            )
+            .optional()?;
+        Ok(row)
+    }
+
+    fn defer(&mut self, place: Place, part: PartNo, wait: Duration) -> Result<(), StoreFault> {
+        let due_at = self.now.plus(wait);
+        self.connection
+            .prepare_cached(
+                "UPDATE part SET due_at = ?5 WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
+            )?
+            .execute(params![
+                place.carrier.get(),
+                place.account.get(),
+                place.message.as_i64(),
+                part.get(),
+                due_at.as_millis()
+            ])?;
+        self.push_due(place, part, due_at);
+        Ok(())
+    }
+
+    fn push_due(&mut self, place: Place, part: PartNo, at: Timestamp) {
+        let Place { carrier, account, message } = place;
+        self.books.deferred.push(Due { at, message, part, carrier, account });
+    }
+
+    fn receipt(&mut self, carrier: CarrierId, record: &ReceiptRecord) -> Result<(), StoreFault> {
+        let ReceiptRecord { remote, verdict, err, .. } = record;
+        let receipt = Parked { verdict: *verdict, err: *err };
+        match self.books.remotes.find(self.connection, carrier, remote)? {
+            Some(Found::Part(PartKey { account, message, part })) => {
+                self.settle_receipt(Place { carrier, account, message }, part, receipt)
+            }
+            // The answer is still to come. A parked "on its way" gives way to a later word; a final one stays.
+            Some(Found::Parked(earlier)) if matches!(earlier.verdict, Verdict::Enroute | Verdict::NoNews) => {
+                self.books.remotes.repark(self.connection, carrier, remote, receipt)
+            }
+            Some(Found::Parked(_)) => Ok(()),
+            None => {
+                self.tally.receipts_parked += 1;
+                self.books.remotes.park(self.connection, self.now.day(), carrier, remote, receipt)
+            }
+        }
+    }
+
+    fn settle_receipt(&mut self, place: Place, part: PartNo, receipt: Parked) -> Result<(), StoreFault> {
+        let Parked { verdict, err } = receipt;
+        match self.apply(place, part, Event::Receipt(verdict), err, None)? {
+            Applied::Moved { .. } => Ok(()),
+            Applied::Ignored | Applied::Over => {
+                self.tally.receipts_late += 1;
+                self.note(place.message, part, "late_receipt", &format!("{verdict:?} err {err}"))
+            }
+        }
+    }
+}
+
+/// Spreads retries out. The id is as good as a random number for that, and repeats under test.
+fn jitter(place: Place) -> u32 {
+    let mixed = place.message.as_i64().cast_unsigned().wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    u32::try_from(mixed >> 32).expect("32 bits are left")
+}

@@ -1,0 +1,149 @@
+//! One transaction's worth of work. Operations run one after the other against the same connection, so each sees what
+//! the ones before it did; each decides before it writes, so a refusal leaves nothing behind. When all have run, the
+//! free slots are given to whoever is next, what is new gets its rows, and everything is committed at once.
+
+use crate::embedded::balances::Balances;
+use crate::embedded::deferred::Deferred;
+use crate::embedded::keys::KeyDays;
+use crate::embedded::mailbox::{Handout, Mailbox};
+use crate::embedded::references::References;
+use crate::embedded::remotes::RemoteDays;
+use crate::fault::StoreFault;
+use crate::lanes::Lanes;
+use crate::ops::{Job, LinkId};
+use hermod_domain::ids::{AccountId, CarrierId, IdMint, MessageId, PartNo};
+use hermod_domain::lifecycle::{DoubtPolicy, Part, PartState};
+use hermod_domain::time::Timestamp;
+use rusqlite::{Connection, params};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What the writer knows between batches. All of it can be rebuilt from the tables.
+pub(crate) struct Books {
+    pub mint: IdMint,
+    pub lanes: Lanes,
+    pub balances: Balances,
+    pub keys: KeyDays,
+    pub remotes: RemoteDays,
+    pub deferred: Deferred,
+    pub references: References,
+    /// How long a part in doubt waits before its one resend.
+    pub in_doubt_wait: Duration,
+    pub mailboxes: HashMap<LinkId, Arc<Mailbox>>,
+}
+
+/// A part accepted in this batch, whose row is written at its end, when it is known whether it was claimed at once.
+pub(crate) struct FreshPart {
+    pub carrier: CarrierId,
+    pub account: AccountId,
+    pub message: MessageId,
+    pub part: PartNo,
+    pub expires_at: Timestamp,
+    pub doubt: DoubtPolicy,
+    pub now: Part,
+}
+
+impl FreshPart {
+    pub(crate) fn insert(&self, connection: &Connection) -> Result<(), StoreFault> {
+        let FreshPart { carrier, account, message, part, expires_at, doubt, now } = self;
+        connection
+            .prepare_cached(
+                "INSERT INTO part (carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, ?8)",
+            )?
+            .execute(params![
+                carrier.get(),
+                account.get(),
+                message.as_i64(),
+                part.get(),
+                now.state.to_stored(),
+                now.doubts,
+                *doubt == DoubtPolicy::ResendOnce,
+                expires_at.as_millis()
+            ])?;
+        Ok(())
+    }
+}
+
+/// What happened in a batch, for the metrics. Counted only once it is committed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    pub accepted: u64,
+    pub claimed: u64,
+    pub settled: u64,
+    pub refunded: u64,
+    pub in_doubt: u64,
+    pub resent: u64,
+    pub receipts_parked: u64,
+    pub receipts_late: u64,
+    pub ids_reused: u64,
+    pub illegal: u64,
+}
+
+pub(crate) struct Batch<'a> {
+    pub connection: &'a Connection,
+    pub books: &'a mut Books,
+    /// Tells this batch's fresh parts from those of earlier ones.
+    pub number: u64,
+    /// The latest time any of its operations was told.
+    pub now: Timestamp,
+    pub fresh: Vec<FreshPart>,
+    pub handouts: HashMap<LinkId, Handout>,
+    pub tally: Tally,
+}
+
+impl<'a> Batch<'a> {
+    pub(crate) fn new(connection: &'a Connection, books: &'a mut Books, number: u64) -> Batch<'a> {
+        Batch {
+            connection,
+            books,
+            number,
+            now: Timestamp::EPOCH,
+            fresh: Vec::new(),
+            handouts: HashMap::new(),
+            tally: Tally::default(),
+        }
+    }
+
+    pub(crate) fn at(&mut self, now: Timestamp) {
+        self.now = self.now.max(now);
+    }
+
+    /// The last step before the commit: slots are given out and everything that was held back is written.
+    pub(crate) fn finish(&mut self) -> Result<(), StoreFault> {
+        self.hand_out()?;
+        self.write_fresh()?;
+        self.books.balances.write(self.connection)
+    }
+
+    fn write_fresh(&self) -> Result<(), StoreFault> {
+        self.fresh.iter().try_for_each(|part| part.insert(self.connection))
+    }
+
+    /// The row of a part accepted in this very batch.
+    pub(crate) fn fresh_part(&mut self, job: &Job) -> Option<&mut FreshPart> {
+        let (batch, index) = job.fresh?;
+        if batch == self.number { self.fresh.get_mut(index) } else { None }
+    }
+
+    pub(crate) fn note(
+        &self,
+        message: MessageId,
+        part: PartNo,
+        what: &str,
+        detail: &str,
+    ) -> Result<(), StoreFault> {
+        self.connection
+            .prepare_cached(
+                "INSERT INTO timeline (message, at, part, what, detail) VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?
+            .execute(params![message.as_i64(), self.now.as_millis(), part.get(), what, detail])?;
+        Ok(())
+    }
+}
+
+/// A state as it stands in a part's row.
+pub(crate) fn stored_state(number: i64) -> Result<PartState, StoreFault> {
+    PartState::from_stored(number).map_err(StoreFault::damaged)
+}

@@ -1,0 +1,107 @@
+//! Turning stored parts back into jobs.
+
+use crate::embedded::progress::Place;
+use crate::fault::StoreFault;
+use crate::lanes::Refill;
+use crate::ops::Job;
+use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
+use hermod_domain::lifecycle::PartState;
+use hermod_domain::phone::Msisdn;
+use hermod_domain::sender::Sender;
+use hermod_domain::text::{Encoding, MessageText};
+use hermod_domain::time::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+const COLUMNS: &str = "p.message, p.no, m.parts, p.account, p.carrier, m.source, m.dest, m.text, m.encoding,
+                       m.reference, m.expires_at";
+
+/// The next waiting parts of a lane, in order. Parts that wait for a time are not among them.
+pub(crate) fn read_waiting(connection: &Connection, refill: Refill) -> Result<Vec<Job>, StoreFault> {
+    let (message, part) = refill.after.map_or((0, 0), |(message, part)| (message.as_i64(), part.get()));
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM part p JOIN message m ON m.id = p.message
+         WHERE p.carrier = ?1 AND p.account = ?2 AND (p.message, p.no) > (?3, ?4) AND p.state = ?5 AND p.due_at = 0
+         ORDER BY p.message, p.no LIMIT ?6"
+    ))?;
+    let limit = i64::try_from(refill.limit).unwrap_or(i64::MAX);
+    let rows = statement.query_map(
+        params![
+            refill.carrier.get(),
+            refill.account.get(),
+            message,
+            part,
+            PartState::Queued.to_stored(),
+            limit
+        ],
+        |row| Ok(read(row)),
+    )?;
+    let mut jobs: Vec<Job> = Vec::new();
+    for job in rows {
+        let mut job = job??;
+        // The parts of one message share its text.
+        if let Some(last) = jobs.last().filter(|last| last.message == job.message) {
+            job.text = last.text.clone();
+        }
+        jobs.push(job);
+    }
+    Ok(jobs)
+}
+
+/// One part that is waiting, or in doubt and due. Nothing if its message has ended meanwhile.
+pub(crate) fn load(connection: &Connection, place: Place, part: PartNo) -> Result<Option<Job>, StoreFault> {
+    let Place { carrier, account, message } = place;
+    connection
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM part p JOIN message m ON m.id = p.message
+             WHERE p.carrier = ?1 AND p.account = ?2 AND p.message = ?3 AND p.no = ?4 AND p.state IN (?5, ?6)"
+        ))?
+        .query_row(
+            params![
+                carrier.get(),
+                account.get(),
+                message.as_i64(),
+                part.get(),
+                PartState::Queued.to_stored(),
+                PartState::InDoubt.to_stored()
+            ],
+            |row| Ok(read(row)),
+        )
+        .optional()?
+        .transpose()
+}
+
+fn read(row: &Row<'_>) -> Result<Job, StoreFault> {
+    let number: i64 = row.get(6)?;
+    let source: String = row.get(5)?;
+    let text: Option<String> = row.get(7)?;
+    Ok(Job {
+        message: MessageId::from_i64(row.get(0)?).ok_or_else(|| StoreFault::damaged("a message id"))?,
+        part: PartNo::new(row.get(1)?).ok_or_else(|| StoreFault::damaged("part number 0"))?,
+        parts: row.get(2)?,
+        account: AccountId::new(row.get(3)?),
+        carrier: CarrierId::new(row.get(4)?),
+        from: Sender::parse(&source).map_err(StoreFault::damaged)?,
+        to: Msisdn::from_number(number.cast_unsigned()).ok_or_else(|| StoreFault::damaged("a recipient"))?,
+        text: MessageText::parse(&text.unwrap_or_default()).map_err(StoreFault::damaged)?,
+        encoding: stored_encoding(row.get(8)?)?,
+        reference: row.get(9)?,
+        expires_at: Timestamp::from_millis(row.get(10)?),
+        fresh: None,
+    })
+}
+
+/// On disk for ever: add, never renumber.
+pub(crate) fn encoding_to_stored(encoding: Encoding) -> i64 {
+    match encoding {
+        Encoding::Gsm7 => 0,
+        Encoding::Ucs2 => 1,
+    }
+}
+
+pub(crate) fn stored_encoding(number: i64) -> Result<Encoding, StoreFault> {
+    match number {
+        0 => Ok(Encoding::Gsm7),
+        1 => Ok(Encoding::Ucs2),
+        other => Err(StoreFault::damaged(format!("{other} is no encoding"))),
+    }
+}

@@ -1,0 +1,54 @@
+//! A link's side of the store: it reports what it learned and takes out what it may send.
+
+use crate::embedded::Embedded;
+use crate::embedded::mailbox::{Handout, Mailbox};
+use crate::embedded::op::{Change, Op};
+use crate::fault::StoreFault;
+use crate::ops::{AnswerRecord, LinkBatch, LinkId, ReceiptRecord};
+use hermod_domain::ids::CarrierId;
+use hermod_domain::time::Timestamp;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// One bound link. It must be closed with [`LinkPort::close`]; a process that dies instead leaves its parts in doubt.
+pub struct LinkPort {
+    store: Embedded,
+    carrier: CarrierId,
+    link: LinkId,
+    mailbox: Arc<Mailbox>,
+}
+
+impl Embedded {
+    pub async fn open_link(&self, carrier: CarrierId) -> Result<LinkPort, StoreFault> {
+        let link = LinkId(self.inner.links_opened.fetch_add(1, Ordering::Relaxed));
+        let mailbox = Arc::new(Mailbox::default());
+        self.change(Change::OpenLink { carrier, link, mailbox: mailbox.clone() }).await?;
+        Ok(LinkPort { store: self.clone(), carrier, link, mailbox })
+    }
+}
+
+impl LinkPort {
+    /// Reports what was learned, and how many more parts the link can take. Waits while the writer is far behind, which
+    /// is how a carrier that is faster than our disk is slowed down.
+    pub async fn report(
+        &self,
+        answers: Vec<AnswerRecord>,
+        receipts: Vec<ReceiptRecord>,
+        slots: u32,
+        now: Timestamp,
+    ) -> Result<(), StoreFault> {
+        let learned = LinkBatch { carrier: self.carrier, link: self.link, answers, receipts, slots, now };
+        self.store.inner.queue.send(Op::Link(learned)).await.map_err(|_| StoreFault::Closed)
+    }
+
+    /// What may be done now that it is durable. Waits until there is something.
+    pub async fn handout(&self) -> Handout {
+        self.mailbox.take().await
+    }
+
+    /// No more parts for this link. Returns what was handed out and not yet taken: none of its bytes have left.
+    pub async fn close(&self) -> Result<Handout, StoreFault> {
+        self.store.change(Change::CloseLink { carrier: self.carrier, link: self.link }).await?;
+        Ok(self.mailbox.take_now())
+    }
+}

@@ -1,0 +1,61 @@
+//! How the writer hands work to a link: everything of one commit at once, after the commit. It cannot overflow: the
+//! writer puts in no more parts than the link has granted slots for, and no more acknowledgements than the link has
+//! asked for.
+
+use crate::ops::Job;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+/// What a link may do now that it is durable.
+#[derive(Debug, Default)]
+pub struct Handout {
+    /// Claimed parts: write their bytes.
+    pub jobs: Vec<Job>,
+    /// Receipts that are recorded: answer these sequence numbers.
+    pub recorded: Vec<u32>,
+}
+
+impl Handout {
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty() && self.recorded.is_empty()
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Mailbox {
+    waiting: Mutex<Handout>,
+    arrived: Notify,
+}
+
+impl Mailbox {
+    pub(crate) fn put(&self, handout: Handout) {
+        let mut waiting = self.lock();
+        if waiting.is_empty() {
+            *waiting = handout;
+        } else {
+            waiting.jobs.extend(handout.jobs);
+            waiting.recorded.extend(handout.recorded);
+        }
+        drop(waiting);
+        self.arrived.notify_one();
+    }
+
+    pub(crate) async fn take(&self) -> Handout {
+        loop {
+            let handout = self.take_now();
+            if !handout.is_empty() {
+                return handout;
+            }
+            self.arrived.notified().await;
+        }
+    }
+
+    pub(crate) fn take_now(&self) -> Handout {
+        std::mem::take(&mut *self.lock())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Handout> {
+        // A panic elsewhere cannot leave two vectors half changed.
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

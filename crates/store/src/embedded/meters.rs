@@ -1,0 +1,69 @@
+//! What the writer counts. Handles are made once: looking a metric up by name would cost more than counting it.
+
+use crate::embedded::batch::Tally;
+use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
+
+pub(crate) struct Meters {
+    accepted: Counter,
+    claimed: Counter,
+    settled: Counter,
+    refunded: Counter,
+    in_doubt: Counter,
+    resent: Counter,
+    receipts_parked: Counter,
+    receipts_late: Counter,
+    ids_reused: Counter,
+    illegal: Counter,
+    batches: Counter,
+    batch_ops: Histogram,
+    jobs_in_memory: Gauge,
+}
+
+impl Meters {
+    pub(crate) fn register() -> Meters {
+        Meters {
+            accepted: counter!("hermod_messages_accepted_total"),
+            claimed: counter!("hermod_parts_claimed_total"),
+            settled: counter!("hermod_messages_settled_total"),
+            refunded: counter!("hermod_messages_refunded_total"),
+            in_doubt: counter!("hermod_parts_in_doubt_total"),
+            resent: counter!("hermod_parts_resent_total"),
+            receipts_parked: counter!("hermod_receipts_parked_total"),
+            receipts_late: counter!("hermod_receipts_late_total"),
+            ids_reused: counter!("hermod_carrier_ids_reused_total"),
+            illegal: counter!("hermod_lifecycle_illegal_total"),
+            batches: counter!("hermod_store_batches_total"),
+            batch_ops: histogram!("hermod_store_batch_operations"),
+            jobs_in_memory: gauge!("hermod_store_jobs_in_memory"),
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a metric of at most a few thousand")]
+    pub(crate) fn count(&self, tally: &Tally, ops: usize, jobs_in_memory: usize) {
+        let Tally {
+            accepted,
+            claimed,
+            settled,
+            refunded,
+            in_doubt,
+            resent,
+            receipts_parked,
+            receipts_late,
+            ids_reused,
+            illegal,
+        } = *tally;
+        self.accepted.increment(accepted);
+        self.claimed.increment(claimed);
+        self.settled.increment(settled);
+        self.refunded.increment(refunded);
+        self.in_doubt.increment(in_doubt);
+        self.resent.increment(resent);
+        self.receipts_parked.increment(receipts_parked);
+        self.receipts_late.increment(receipts_late);
+        self.ids_reused.increment(ids_reused);
+        self.illegal.increment(illegal);
+        self.batches.increment(1);
+        self.batch_ops.record(ops as f64);
+        self.jobs_in_memory.set(jobs_in_memory as f64);
+    }
+}

@@ -1,0 +1,213 @@
+//! The embedded store: one SQLite file, one writer thread, a few read connections. Serves one process.
+
+mod accept;
+mod answers;
+mod balances;
+mod batch;
+mod checkpoint;
+mod deferred;
+mod handout;
+mod jobs;
+mod keys;
+mod link;
+mod lock;
+mod mailbox;
+mod meters;
+mod op;
+mod progress;
+mod readers;
+mod records;
+mod recover;
+mod references;
+mod remotes;
+pub(crate) mod schema;
+mod shared;
+mod upkeep;
+mod writer;
+
+pub use link::LinkPort;
+pub use mailbox::Handout;
+
+use crate::fault::StoreFault;
+use crate::ops::{
+    AcceptOutcome, Acceptance, Balance, CatalogueRow, KeyClaim, LedgerEntry, MessageRecord, Replay,
+};
+use batch::{Batch, Books};
+use checkpoint::Checkpointer;
+use hermod_domain::ids::{AccountId, MessageId};
+use hermod_domain::time::Timestamp;
+use lock::FolderLock;
+use meters::Meters;
+use op::{Change, Op, Reply};
+use readers::Readers;
+use shared::Shared;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use writer::Writer;
+
+/// Operations that may wait for the writer. Beyond that a submission is refused with 503: it would only grow old.
+pub const QUEUE_OPS_MAX: usize = 8_192;
+
+/// Where the store lives and how it behaves.
+#[derive(Clone, Debug)]
+pub struct OpenOptions {
+    pub folder: PathBuf,
+    /// Below this much free disk, new messages are refused.
+    pub low_water_bytes: u64,
+    /// How long a part in doubt waits for a late sign of life before its one resend.
+    pub in_doubt_wait: Duration,
+    pub now: Timestamp,
+}
+
+/// A handle to the store; clones share it.
+#[derive(Clone)]
+pub struct Embedded {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    queue: mpsc::Sender<Op>,
+    readers: Readers,
+    shared: Arc<Shared>,
+    links_opened: AtomicU64,
+    writer: Mutex<Option<JoinHandle<()>>>,
+    // Held for as long as the store is open.
+    _lock: FolderLock,
+}
+
+impl Embedded {
+    /// Opens or makes the store. Parts that were being sent when the last process ended are in doubt from here on.
+    pub fn open(options: &OpenOptions) -> Result<Embedded, StoreFault> {
+        let OpenOptions { folder, low_water_bytes, in_doubt_wait, now } = options;
+        std::fs::create_dir_all(folder).map_err(|error| StoreFault::File { path: folder.clone(), error })?;
+        let lock = FolderLock::take(folder)?;
+        let connection = schema::open_for_writing(folder)?;
+        let mut books = Books::load(&connection, *in_doubt_wait)?;
+        connection.execute_batch("BEGIN IMMEDIATE")?;
+        let mut batch = Batch::new(&connection, &mut books, 0);
+        batch.doubt_what_was_being_sent(*now)?;
+        batch.finish()?;
+        connection.execute_batch("COMMIT")?;
+        books.balances.committed();
+
+        let shared = Arc::new(Shared::new(folder.clone(), *low_water_bytes));
+        shared.next_due_is(books.deferred.next_at());
+        let (queue, waiting) = mpsc::channel(QUEUE_OPS_MAX);
+        let writer = Writer {
+            connection,
+            books,
+            queue: waiting,
+            shared: shared.clone(),
+            checkpointer: Checkpointer::start(folder)?,
+            meters: Meters::register(),
+            batches: 0,
+        };
+        let thread = std::thread::Builder::new()
+            .name("hermod-writer".to_owned())
+            .spawn(move || writer.run())
+            .map_err(|error| StoreFault::File { path: folder.clone(), error })?;
+        Ok(Embedded {
+            inner: Arc::new(Inner {
+                queue,
+                readers: Readers::open(folder)?,
+                shared,
+                links_opened: AtomicU64::new(0),
+                writer: Mutex::new(Some(thread)),
+                _lock: lock,
+            }),
+        })
+    }
+
+    /// Charges, stores and queues one message. Durable when this returns `Accepted`; nothing happened otherwise.
+    pub async fn accept(&self, acceptance: Acceptance) -> Result<AcceptOutcome, StoreFault> {
+        if !self.inner.shared.accepting() {
+            return Err(StoreFault::DiskLow);
+        }
+        let (reply, answer) = oneshot::channel();
+        let op = Op::Accept(Box::new(acceptance), reply);
+        self.inner.queue.try_send(op).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => StoreFault::QueueFull(QUEUE_OPS_MAX),
+            mpsc::error::TrySendError::Closed(_) => StoreFault::Closed,
+        })?;
+        answer.await.map_err(|_| StoreFault::Closed)?
+    }
+
+    /// Was this idempotency key used? Asked of the writer, so that a send under way counts.
+    pub async fn find_key(&self, key: KeyClaim) -> Result<Option<Replay>, StoreFault> {
+        self.ask(|reply| Op::FindKey(key, reply)).await
+    }
+
+    /// Changes a balance by a ledger entry.
+    pub async fn post(&self, entry: LedgerEntry) -> Result<Balance, StoreFault> {
+        self.ask(|reply| Op::Post(entry, reply)).await
+    }
+
+    /// Replaces catalogue entries, all or none.
+    pub async fn put_catalogue(&self, rows: Vec<CatalogueRow>) -> Result<(), StoreFault> {
+        self.change(Change::PutCatalogue(rows)).await
+    }
+
+    pub async fn catalogue(&self) -> Result<Vec<CatalogueRow>, StoreFault> {
+        self.inner.readers.run(records::catalogue).await
+    }
+
+    /// The message, if it is this account's.
+    pub async fn message(
+        &self,
+        account: AccountId,
+        id: MessageId,
+    ) -> Result<Option<MessageRecord>, StoreFault> {
+        self.inner.readers.run(move |connection| records::message(connection, account, id)).await
+    }
+
+    pub async fn balance(&self, account: AccountId) -> Result<Balance, StoreFault> {
+        self.inner.readers.run(move |connection| records::balance(connection, account)).await
+    }
+
+    /// Is there room on the disk for new messages?
+    pub fn accepting(&self) -> bool {
+        self.inner.shared.accepting()
+    }
+
+    /// Finishes what is waiting, empties the log and closes the files. Later calls of any clone fail with `Closed`.
+    pub async fn close(&self) -> Result<(), StoreFault> {
+        self.ask(Op::Stop).await?;
+        let thread = self.inner.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            let ended = tokio::task::spawn_blocking(move || thread.join()).await;
+            if !matches!(ended, Ok(Ok(()))) {
+                return Err(StoreFault::damaged("the writer thread panicked"));
+            }
+        }
+        Ok(())
+    }
+
+    async fn change(&self, change: Change) -> Result<(), StoreFault> {
+        self.ask(|reply| Op::Rest(change, reply)).await
+    }
+
+    async fn ask<T>(&self, op: impl FnOnce(Reply<T>) -> Op) -> Result<T, StoreFault> {
+        let (reply, answer) = oneshot::channel();
+        self.inner.queue.send(op(reply)).await.map_err(|_| StoreFault::Closed)?;
+        answer.await.map_err(|_| StoreFault::Closed)?
+    }
+}
+
+/// Copies a consistent snapshot of the store to a new file while it is in use.
+pub fn backup(folder: &Path, destination: &Path) -> Result<(), StoreFault> {
+    if destination.exists() {
+        let error =
+            std::io::Error::new(std::io::ErrorKind::AlreadyExists, "is there already; name a new file");
+        return Err(StoreFault::File { path: destination.to_owned(), error });
+    }
+    let connection = schema::open_existing(folder)?;
+    let name = destination.to_str().ok_or_else(|| StoreFault::damaged("the file name is not UTF-8"))?;
+    connection.execute("VACUUM INTO ?1", [name])?;
+    // VACUUM INTO does not wait for the disk; a backup that a power cut can undo is none.
+    let synced = std::fs::File::open(destination).and_then(|file| file.sync_all());
+    synced.map_err(|error| StoreFault::File { path: destination.to_owned(), error })
+}

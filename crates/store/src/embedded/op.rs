@@ -1,0 +1,127 @@
+//! What travels to the writer, and how each operation is answered: after the commit that holds it, or with the fault
+//! that kept it out.
+
+use crate::embedded::batch::Batch;
+use crate::embedded::handout::Lapsed;
+use crate::embedded::mailbox::Mailbox;
+use crate::fault::StoreFault;
+use crate::ops::{
+    AcceptOutcome, Acceptance, Balance, CatalogueRow, KeyClaim, LedgerEntry, LinkBatch, LinkId, Replay,
+};
+use hermod_domain::ids::CarrierId;
+use hermod_domain::time::{Day, Timestamp};
+use rusqlite::params;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+
+pub(crate) type Reply<T> = oneshot::Sender<Result<T, StoreFault>>;
+
+pub(crate) enum Op {
+    Accept(Box<Acceptance>, Reply<AcceptOutcome>),
+    FindKey(KeyClaim, Reply<Option<Replay>>),
+    Post(LedgerEntry, Reply<Balance>),
+    Rest(Change, Reply<()>),
+    /// What a link learned. It cannot be refused: it is a fact about the world. It is kept until it is written.
+    Link(LinkBatch),
+    /// Parts whose waiting time is over.
+    Due(Timestamp),
+    Stop(Reply<()>),
+}
+
+/// Changes that have nothing to say but "done".
+pub(crate) enum Change {
+    OpenLink { carrier: CarrierId, link: LinkId, mailbox: Arc<Mailbox> },
+    CloseLink { carrier: CarrierId, link: LinkId },
+    PutCatalogue(Vec<CatalogueRow>),
+    Lapse(Vec<Lapsed>, Timestamp),
+    KeepFilter { day: i64, filter: Vec<u8> },
+    DropOldDays(Day),
+}
+
+/// What an operation came to, to be told once it is durable.
+pub(crate) enum Done {
+    Accepted(AcceptOutcome),
+    Key(Option<Replay>),
+    Balance(Balance),
+    Nothing,
+}
+
+impl Op {
+    pub(crate) fn run(&self, batch: &mut Batch<'_>) -> Result<Done, StoreFault> {
+        match self {
+            Op::Accept(acceptance, _) => batch.accept(acceptance).map(Done::Accepted),
+            Op::FindKey(key, _) => batch.books.keys.find(batch.connection, key).map(Done::Key),
+            Op::Post(entry, _) => batch.post(entry, None).map(Done::Balance),
+            Op::Rest(change, _) => change.run(batch).map(|()| Done::Nothing),
+            Op::Link(learned) => batch.link_batch(learned).map(|()| Done::Nothing),
+            Op::Due(now) => batch.release_due(*now).map(|()| Done::Nothing),
+            Op::Stop(_) => Ok(Done::Nothing),
+        }
+    }
+
+    /// Tells whoever waits. That nobody waits any more is no fault: the caller hung up.
+    pub(crate) fn done(self, done: Done) {
+        match (self, done) {
+            (Op::Accept(_, reply), Done::Accepted(outcome)) => drop(reply.send(Ok(outcome))),
+            (Op::FindKey(_, reply), Done::Key(found)) => drop(reply.send(Ok(found))),
+            (Op::Post(_, reply), Done::Balance(balance)) => drop(reply.send(Ok(balance))),
+            (Op::Rest(_, reply) | Op::Stop(reply), Done::Nothing) => drop(reply.send(Ok(()))),
+            (Op::Link(_) | Op::Due(_), Done::Nothing) => {}
+            (_, Done::Accepted(_) | Done::Key(_) | Done::Balance(_) | Done::Nothing) => {
+                unreachable!("every operation comes to its own kind of end")
+            }
+        }
+    }
+
+    pub(crate) fn failed(self, fault: StoreFault) {
+        match self {
+            Op::Accept(_, reply) => drop(reply.send(Err(fault))),
+            Op::FindKey(_, reply) => drop(reply.send(Err(fault))),
+            Op::Post(_, reply) => drop(reply.send(Err(fault))),
+            Op::Rest(_, reply) | Op::Stop(reply) => drop(reply.send(Err(fault))),
+            Op::Link(_) | Op::Due(_) => {}
+        }
+    }
+
+    /// Must this be written sooner or later, whatever happens?
+    pub(crate) fn must_be_kept(&self) -> bool {
+        matches!(self, Op::Link(_) | Op::Rest(Change::CloseLink { .. } | Change::OpenLink { .. }, _))
+    }
+}
+
+impl Change {
+    fn run(&self, batch: &mut Batch<'_>) -> Result<(), StoreFault> {
+        match self {
+            Change::OpenLink { carrier, link, mailbox } => {
+                batch.books.mailboxes.insert(*link, mailbox.clone());
+                batch.books.lanes.link_opened(*carrier, *link);
+                Ok(())
+            }
+            Change::CloseLink { carrier, link } => {
+                batch.books.lanes.link_closed(*carrier, *link);
+                batch.books.mailboxes.remove(link);
+                Ok(())
+            }
+            Change::PutCatalogue(rows) => put_catalogue(batch, rows),
+            Change::Lapse(lapsed, now) => batch.lapse(lapsed, *now),
+            Change::KeepFilter { day, filter } => {
+                batch
+                    .connection
+                    .prepare_cached("INSERT OR REPLACE INTO key_filter (day, filter) VALUES (?1, ?2)")?
+                    .execute(params![day, filter])?;
+                batch.books.keys.load_filters(batch.connection)
+            }
+            Change::DropOldDays(today) => batch.books.remotes.drop_before(batch.connection, *today),
+        }
+    }
+}
+
+fn put_catalogue(batch: &mut Batch<'_>, rows: &[CatalogueRow]) -> Result<(), StoreFault> {
+    let mut statement = batch
+        .connection
+        .prepare_cached("INSERT OR REPLACE INTO catalogue (kind, id, name, body) VALUES (?1, ?2, ?3, ?4)")?;
+    for CatalogueRow { kind, id, name, body } in rows {
+        statement.execute(params![kind, id, name, body])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,177 @@
+//! Reading where a message stands, and writing where it stands next. While a message has not ended, its parts' rows say
+//! it all; the message's own row is touched only when the customer's view changes for good: when it is enroute, when its
+//! code changes, and when it ends. That saves a write per message.
+
+use crate::embedded::batch::{Batch, stored_state};
+use crate::fault::StoreFault;
+use crate::ops::{LedgerEntry, LedgerKind};
+use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
+use hermod_domain::lifecycle::{self, Event, MessageState, Moved, Part, Parts, Progress, Step};
+use hermod_domain::money::Money;
+use hermod_domain::time::Timestamp;
+use rusqlite::{Connection, params};
+
+/// Which message, and where its parts' rows are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub carrier: CarrierId,
+    pub account: AccountId,
+    pub message: MessageId,
+}
+
+/// What an event did to a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Applied {
+    /// The part is now this.
+    Moved {
+        part: Part,
+        ended: bool,
+    },
+    Ignored,
+    /// The message has ended (or is gone): nothing can happen to it any more.
+    Over,
+}
+
+impl Batch<'_> {
+    /// The one way a state changes: load, decide, write.
+    pub(crate) fn apply(
+        &mut self,
+        place: Place,
+        part: PartNo,
+        event: Event,
+        err: u16,
+        due_at: Option<Timestamp>,
+    ) -> Result<Applied, StoreFault> {
+        let Some(before) = load(self.connection, place)? else { return Ok(Applied::Over) };
+        match lifecycle::apply(&before, part, event) {
+            Step::Moved(moved) => {
+                self.write(place, part, event, &before, &moved, err, due_at)?;
+                let now = *moved.after.parts.get(part.index()).expect("the part that moved");
+                Ok(Applied::Moved { part: now, ended: moved.after.state.is_final() })
+            }
+            Step::Ignored => Ok(Applied::Ignored),
+            Step::Illegal => {
+                self.tally.illegal += 1;
+                tracing::error!(message.id = %place.message, part = %part, ?event, ?before, "An event that the lifecycle forbids was not applied");
+                Ok(Applied::Ignored)
+            }
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one fact: everything that is written together")]
+    fn write(
+        &mut self,
+        place: Place,
+        part: PartNo,
+        event: Event,
+        before: &Progress,
+        moved: &Moved,
+        err: u16,
+        due_at: Option<Timestamp>,
+    ) -> Result<(), StoreFault> {
+        let Moved { after, dlr, refund } = moved;
+        if after.state.is_final() {
+            self.settle(place, moved, err)?;
+            if after.parts.len() > 1 {
+                self.books.lanes.drop_message(place.carrier, place.account, place.message);
+            }
+            if *refund {
+                self.refund(place)?;
+            }
+            return Ok(());
+        }
+        let now = after.parts.get(part.index()).expect("the part that moved");
+        let attempt = i64::from(event == Event::Deferred && due_at.is_some());
+        self.connection
+            .prepare_cached(
+                "UPDATE part SET state = ?5, doubts = ?6, attempts = attempts + ?7, due_at = ?8
+                 WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
+            )?
+            .execute(params![
+                place.carrier.get(),
+                place.account.get(),
+                place.message.as_i64(),
+                part.get(),
+                now.state.to_stored(),
+                now.doubts,
+                attempt,
+                due_at.map_or(0, Timestamp::as_millis)
+            ])?;
+        let enroute = before.state != after.state && after.state == MessageState::Enroute;
+        if let Some(code) = dlr.filter(|_| enroute || event == Event::ReceiptOverdue) {
+            self.connection
+                .prepare_cached("UPDATE message SET state = ?2, dlr = ?3, err = ?4 WHERE id = ?1")?
+                .execute(params![place.message.as_i64(), after.state.to_stored(), code.as_u8(), err])?;
+        }
+        Ok(())
+    }
+
+    /// The message ends: its row says how, its parts' rows go.
+    fn settle(&mut self, place: Place, moved: &Moved, err: u16) -> Result<(), StoreFault> {
+        let code = moved.dlr.expect("every end has a code");
+        let updated = self
+            .connection
+            .prepare_cached(
+                "UPDATE message SET state = ?2, dlr = ?3, err = ?4, settled_at = ?5 WHERE id = ?1",
+            )?
+            .execute(params![
+                place.message.as_i64(),
+                moved.after.state.to_stored(),
+                code.as_u8(),
+                err,
+                self.now.as_millis()
+            ])?;
+        if updated != 1 {
+            return Err(StoreFault::damaged(format!("message {} has parts and no row", place.message)));
+        }
+        self.connection
+            .prepare_cached("DELETE FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3")?
+            .execute(params![place.carrier.get(), place.account.get(), place.message.as_i64()])?;
+        self.tally.settled += 1;
+        Ok(())
+    }
+
+    fn refund(&mut self, place: Place) -> Result<(), StoreFault> {
+        let cost: i64 = self
+            .connection
+            .prepare_cached("SELECT cost FROM message WHERE id = ?1")?
+            .query_row([place.message.as_i64()], |row| row.get(0))?;
+        let entry = LedgerEntry {
+            account: place.account,
+            kind: LedgerKind::Refund,
+            amount: Money::from_micros(cost),
+            note: String::new(),
+            now: self.now,
+        };
+        self.post(&entry, Some(place.message))?;
+        self.tally.refunded += 1;
+        Ok(())
+    }
+}
+
+/// Where a message stands. Nothing if it has no parts left: it has ended, or it never was.
+pub(crate) fn load(connection: &Connection, place: Place) -> Result<Option<Progress>, StoreFault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT state, doubts FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3 ORDER BY no",
+    )?;
+    let mut rows =
+        statement.query(params![place.carrier.get(), place.account.get(), place.message.as_i64()])?;
+    let mut parts = Parts::new();
+    while let Some(row) = rows.next()? {
+        parts.push(Part { state: stored_state(row.get(0)?)?, doubts: row.get(1)? });
+    }
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    // With several parts, only the message's row remembers that one of them was enroute before it was delivered.
+    let remembered =
+        if parts.len() == 1 { MessageState::Queued } else { stored_message_state(connection, place)? };
+    Ok(Some(Progress::of(remembered, parts)))
+}
+
+fn stored_message_state(connection: &Connection, place: Place) -> Result<MessageState, StoreFault> {
+    let state: i64 = connection
+        .prepare_cached("SELECT state FROM message WHERE id = ?1")?
+        .query_row([place.message.as_i64()], |row| row.get(0))?;
+    MessageState::from_stored(state).map_err(StoreFault::damaged)
+}

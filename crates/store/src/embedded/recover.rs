@@ -1,0 +1,112 @@
+//! Building the books from the tables: at start, and after a batch that had to be rolled back.
+
+use crate::embedded::balances::Balances;
+use crate::embedded::batch::{Batch, Books};
+use crate::embedded::deferred::{Deferred, Due};
+use crate::embedded::keys::KeyDays;
+use crate::embedded::references::References;
+use crate::embedded::remotes::RemoteDays;
+use crate::fault::StoreFault;
+use crate::lanes::Lanes;
+use crate::ops::{Answer, AnswerRecord};
+use hermod_domain::ids::{AccountId, CarrierId, IdMint, MessageId, PartNo};
+use hermod_domain::lifecycle::PartState;
+use hermod_domain::time::Timestamp;
+use rusqlite::{Connection, Row, params};
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// This node's number in message ids. One node until several share a store.
+const NODE: u8 = 0;
+
+impl Books {
+    pub(crate) fn load(connection: &Connection, in_doubt_wait: Duration) -> Result<Books, StoreFault> {
+        let last: Option<i64> = connection.query_row("SELECT max(id) FROM message", [], |row| row.get(0))?;
+        let mut books = Books {
+            mint: IdMint::new(NODE, last.and_then(MessageId::from_i64)),
+            lanes: Lanes::default(),
+            balances: Balances::load(connection)?,
+            keys: KeyDays::load(connection)?,
+            remotes: RemoteDays::load(connection)?,
+            deferred: Deferred::default(),
+            references: References::new(),
+            in_doubt_wait,
+            mailboxes: HashMap::new(),
+        };
+        books.load_waiting(connection)?;
+        Ok(books)
+    }
+
+    /// The batch under way came to nothing: back to what the tables say.
+    pub(crate) fn rolled_back(&mut self, connection: &Connection) -> Result<(), StoreFault> {
+        self.balances.rolled_back();
+        self.keys = KeyDays::load(connection)?;
+        self.remotes = RemoteDays::load(connection)?;
+        self.load_waiting(connection)
+    }
+
+    /// Every lane starts out spilled: it is read from the store when a link has room.
+    pub(crate) fn load_waiting(&mut self, connection: &Connection) -> Result<(), StoreFault> {
+        self.lanes.forget_waiting();
+        self.deferred.clear();
+        let mut lanes = connection
+            .prepare_cached("SELECT DISTINCT carrier, account FROM part WHERE state = ?1 AND due_at = 0")?;
+        let mut rows = lanes.query([PartState::Queued.to_stored()])?;
+        while let Some(row) = rows.next()? {
+            self.lanes.spill(CarrierId::new(row.get(0)?), AccountId::new(row.get(1)?));
+        }
+        let mut timed = connection.prepare_cached(
+            "SELECT due_at, message, no, carrier, account FROM part WHERE due_at > 0 AND state IN (?1, ?2)",
+        )?;
+        let mut rows = timed.query(params![PartState::Queued.to_stored(), PartState::InDoubt.to_stored()])?;
+        while let Some(row) = rows.next()? {
+            let (message, part) = message_and_part(row, 1, 2)?;
+            self.deferred.push(Due {
+                at: Timestamp::from_millis(row.get(0)?),
+                message,
+                part,
+                carrier: CarrierId::new(row.get(3)?),
+                account: AccountId::new(row.get(4)?),
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Batch<'_> {
+    /// At start: every part that was being sent when the process ended is in doubt.
+    pub(crate) fn doubt_what_was_being_sent(&mut self, now: Timestamp) -> Result<(), StoreFault> {
+        self.at(now);
+        let mut sending = Vec::new();
+        {
+            let mut statement =
+                self.connection.prepare("SELECT carrier, account, message, no FROM part WHERE state = ?1")?;
+            let mut rows = statement.query([PartState::Sending.to_stored()])?;
+            while let Some(row) = rows.next()? {
+                let (message, part) = message_and_part(row, 2, 3)?;
+                let record = AnswerRecord {
+                    message,
+                    part,
+                    account: AccountId::new(row.get(1)?),
+                    answer: Answer::NoAnswer,
+                };
+                sending.push((CarrierId::new(row.get(0)?), record));
+            }
+        }
+        for (carrier, record) in &sending {
+            self.answer(*carrier, record)?;
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn message_and_part(
+    row: &Row<'_>,
+    message: usize,
+    part: usize,
+) -> Result<(MessageId, PartNo), StoreFault> {
+    let message =
+        MessageId::from_i64(row.get(message)?).ok_or_else(|| StoreFault::damaged("a part's message id"))?;
+    let part = PartNo::new(row.get(part)?).ok_or_else(|| StoreFault::damaged("part number 0"))?;
+    Ok((message, part))
+}

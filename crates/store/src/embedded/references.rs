@@ -1,0 +1,29 @@
+//! The reference number that ties the parts of a long message together on the handset. It must differ between messages
+//! of one sender to one recipient that are under way at the same time, so it rotates per pair. A fixed table of
+//! counters, shared by pairs whose hash falls together, does that in 64 KiB.
+
+use hermod_domain::phone::Msisdn;
+use hermod_domain::sender::Sender;
+use std::hash::{BuildHasher, RandomState};
+
+const COUNTERS: usize = 65_536;
+
+pub(crate) struct References {
+    hasher: RandomState,
+    counters: Vec<u8>,
+}
+
+impl References {
+    pub(crate) fn new() -> References {
+        References { hasher: RandomState::new(), counters: vec![0; COUNTERS] }
+    }
+
+    pub(crate) fn next(&mut self, from: &Sender, to: Msisdn) -> u8 {
+        let hash = self.hasher.hash_one((from.as_str(), to.number()));
+        let index = usize::try_from(hash % 65_536).expect("below 65 536");
+        let counter = &mut self.counters[index];
+        // The hash decides where a pair starts, so that a restart does not make everyone begin at 1.
+        *counter = counter.wrapping_add(1);
+        counter.wrapping_add(hash.to_le_bytes()[7])
+    }
+}

@@ -1,0 +1,157 @@
+//! Tables and how they came to be. Migrations run forward only, each in one transaction with its version number; a
+//! released one is never edited.
+//!
+//! Idempotency keys and carrier ids stand in one table per day (`key_20771`, `remote_20771`), made when the day
+//! begins and dropped whole: a random index that grows for a year would slow every insert down.
+
+use crate::fault::StoreFault;
+use rusqlite::{Connection, TransactionBehavior};
+use std::path::Path;
+
+/// One file holds everything.
+pub(crate) const FILE_NAME: &str = "hermod.db";
+
+const MIGRATIONS: &[&str] = &["
+CREATE TABLE message (
+    id          INTEGER PRIMARY KEY,
+    account     INTEGER NOT NULL,
+    connection  INTEGER NOT NULL,
+    carrier     INTEGER NOT NULL,
+    source      TEXT    NOT NULL,
+    dest        INTEGER NOT NULL,
+    text        TEXT,
+    encoding    INTEGER NOT NULL,
+    parts       INTEGER NOT NULL,
+    reference   INTEGER NOT NULL,
+    cost        INTEGER NOT NULL,
+    expires_at  INTEGER NOT NULL,
+    state       INTEGER NOT NULL,
+    dlr         INTEGER NOT NULL,
+    err         INTEGER NOT NULL,
+    settled_at  INTEGER
+) STRICT;
+
+-- The parts of messages that have not ended. Keyed so that a carrier's queue reads in order, account by account.
+CREATE TABLE part (
+    carrier     INTEGER NOT NULL,
+    account     INTEGER NOT NULL,
+    message     INTEGER NOT NULL,
+    no          INTEGER NOT NULL,
+    state       INTEGER NOT NULL,
+    doubts      INTEGER NOT NULL,
+    resend      INTEGER NOT NULL,
+    attempts    INTEGER NOT NULL,
+    due_at      INTEGER NOT NULL,
+    expires_at  INTEGER NOT NULL,
+    PRIMARY KEY (carrier, account, message, no)
+) WITHOUT ROWID, STRICT;
+
+-- What happened to a message beside its ordinary way: doubts, resends, temporary errors, late receipts.
+CREATE TABLE timeline (
+    message     INTEGER NOT NULL,
+    at          INTEGER NOT NULL,
+    part        INTEGER NOT NULL,
+    what        TEXT    NOT NULL,
+    detail      TEXT    NOT NULL
+) STRICT;
+CREATE INDEX timeline_message ON timeline (message);
+
+-- Every change of a balance that is not a message's own cost.
+CREATE TABLE ledger (
+    id          INTEGER PRIMARY KEY,
+    account     INTEGER NOT NULL,
+    at          INTEGER NOT NULL,
+    kind        INTEGER NOT NULL,
+    balance     INTEGER NOT NULL,
+    credit_used INTEGER NOT NULL,
+    message     INTEGER,
+    note        TEXT    NOT NULL
+) STRICT;
+CREATE INDEX ledger_account ON ledger (account, id);
+CREATE UNIQUE INDEX ledger_one_refund ON ledger (message) WHERE message IS NOT NULL;
+
+CREATE TABLE balance (
+    account     INTEGER PRIMARY KEY,
+    balance     INTEGER NOT NULL,
+    credit_used INTEGER NOT NULL
+) STRICT;
+
+-- An in-memory filter for each past day's keys, so that a new key costs no look-up in a year of old ones.
+CREATE TABLE key_filter (
+    day         INTEGER PRIMARY KEY,
+    filter      BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE catalogue (
+    kind        TEXT    NOT NULL,
+    id          INTEGER NOT NULL,
+    name        TEXT    NOT NULL,
+    body        TEXT    NOT NULL,
+    PRIMARY KEY (kind, id),
+    UNIQUE (kind, name)
+) WITHOUT ROWID, STRICT;
+"];
+
+/// Opens the file for the writer: made if need be, brought up to the newest schema, and set up to be durable.
+pub(crate) fn open_for_writing(folder: &Path) -> Result<Connection, StoreFault> {
+    let path = folder.join(FILE_NAME);
+    let mut connection = Connection::open(&path)?;
+    connection.execute_batch(
+        // FULL: every commit is on the disk before it is reported. The checkpointer moves the log into the file.
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;
+         PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY; PRAGMA busy_timeout = 5000;",
+    )?;
+    connection.set_prepared_statement_cache_capacity(128);
+    migrate(&mut connection, &path)?;
+    Ok(connection)
+}
+
+pub(crate) fn open_for_reading(folder: &Path) -> Result<Connection, StoreFault> {
+    let connection = Connection::open(folder.join(FILE_NAME))?;
+    connection
+        .execute_batch("PRAGMA query_only = ON; PRAGMA busy_timeout = 5000; PRAGMA cache_size = -4096;")?;
+    Ok(connection)
+}
+
+fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreFault> {
+    let known = i64::try_from(MIGRATIONS.len()).expect("a handful of migrations");
+    let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    if found > known {
+        return Err(StoreFault::TooNew { path: path.to_owned(), found, known });
+    }
+    for (number, sql) in (1..).zip(MIGRATIONS).skip_while(|(number, _)| *number <= found) {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction.execute_batch(sql)?;
+        transaction.pragma_update(None, "user_version", number)?;
+        transaction.commit()?;
+    }
+    Ok(())
+}
+
+/// The days for which a table of this kind exists (`key` or `remote`), oldest first.
+pub(crate) fn bucket_days(connection: &Connection, kind: &str) -> Result<Vec<i64>, StoreFault> {
+    let mut statement =
+        connection.prepare_cached("SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB ?1")?;
+    let names = statement.query_map([format!("{kind}_[0-9]*")], |row| row.get::<_, String>(0))?;
+    let mut days = Vec::new();
+    for name in names {
+        if let Some(day) = name?.strip_prefix(kind).and_then(|rest| rest.strip_prefix('_')?.parse().ok()) {
+            days.push(day);
+        }
+    }
+    days.sort_unstable();
+    Ok(days)
+}
+
+/// Opens a store that must be there already, for the commands that look at one from outside.
+pub(crate) fn open_existing(folder: &Path) -> Result<Connection, StoreFault> {
+    let path = folder.join(FILE_NAME);
+    if !path.exists() {
+        let error = std::io::Error::new(std::io::ErrorKind::NotFound, "there is no Hermod store here");
+        return Err(StoreFault::File { path, error });
+    }
+    let mut connection = Connection::open(&path)?;
+    connection.busy_timeout(std::time::Duration::from_secs(5))?;
+    migrate(&mut connection, &path)?;
+    Ok(connection)
+}

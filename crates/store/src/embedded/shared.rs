@@ -1,0 +1,67 @@
+//! The few facts that the writer and its callers both look at without asking each other.
+
+use hermod_domain::time::Timestamp;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+
+pub(crate) struct Shared {
+    folder: PathBuf,
+    /// Below this many free bytes nothing is accepted, so that what was accepted can still be finished.
+    low_water_bytes: u64,
+    accepting: AtomicBool,
+    next_due_ms: AtomicI64,
+}
+
+const NOTHING_DUE: i64 = i64::MAX;
+
+impl Shared {
+    pub(crate) fn new(folder: PathBuf, low_water_bytes: u64) -> Shared {
+        let shared = Shared {
+            folder,
+            low_water_bytes,
+            accepting: AtomicBool::new(true),
+            next_due_ms: AtomicI64::new(NOTHING_DUE),
+        };
+        shared.look_at_disk();
+        shared
+    }
+
+    /// May new messages be accepted, as far as the disk goes?
+    pub(crate) fn accepting(&self) -> bool {
+        self.accepting.load(Ordering::Acquire)
+    }
+
+    /// Measures the free space. Called every second, and after the disk was found full.
+    pub(crate) fn look_at_disk(&self) {
+        let free = match rustix::fs::statvfs(&self.folder) {
+            Ok(disk) => disk.f_bavail.saturating_mul(disk.f_frsize),
+            Err(error) => {
+                tracing::warn!(%error, "The free disk space cannot be measured");
+                return;
+            }
+        };
+        let enough = free >= self.low_water_bytes;
+        if self.accepting.swap(enough, Ordering::AcqRel) != enough {
+            if enough {
+                tracing::info!(free_bytes = free, "Disk space is back; accepting again");
+            } else {
+                tracing::error!(
+                    free_bytes = free,
+                    "The disk is nearly full; refusing new messages until space returns"
+                );
+            }
+        }
+    }
+
+    pub(crate) fn disk_is_full(&self) {
+        self.accepting.store(false, Ordering::Release);
+    }
+
+    pub(crate) fn next_due_is(&self, at: Option<Timestamp>) {
+        self.next_due_ms.store(at.map_or(NOTHING_DUE, Timestamp::as_millis), Ordering::Release);
+    }
+
+    pub(crate) fn is_due(&self, now: Timestamp) -> bool {
+        self.next_due_ms.load(Ordering::Acquire) <= now.as_millis()
+    }
+}

@@ -1,0 +1,47 @@
+//! How the store says that its surroundings failed. None of these is the caller's fault, and each means the operation
+//! was certainly not done: an outcome that cannot be known ends the process instead.
+
+use std::path::PathBuf;
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreFault {
+    #[error("the store's queue is full ({0} operations waiting)")]
+    QueueFull(usize),
+    #[error("the disk is nearly full; nothing is accepted until space returns")]
+    DiskLow,
+    #[error("the store is shutting down")]
+    Closed,
+    #[error("the store refused: {0}")]
+    Sql(#[from] rusqlite::Error),
+    #[error("the data makes no sense: {0}")]
+    Damaged(String),
+    #[error("{path}: {error}")]
+    File { path: PathBuf, error: std::io::Error },
+    #[error("{0} is in use by another hermod process; stop that one first, or use another data folder")]
+    InUse(PathBuf),
+    #[error(
+        "{path} was written by a newer release (schema {found}, this one knows {known}); use that release"
+    )]
+    TooNew { path: PathBuf, found: i64, known: i64 },
+}
+
+impl StoreFault {
+    pub(crate) fn damaged(what: impl std::fmt::Display) -> StoreFault {
+        StoreFault::Damaged(what.to_string())
+    }
+
+    /// The disk is full: nothing was written, and the same operation may succeed later.
+    pub(crate) fn is_disk_full(&self) -> bool {
+        matches!(self, StoreFault::Sql(rusqlite::Error::SqliteFailure(error, _))
+            if error.code == rusqlite::ErrorCode::DiskFull)
+    }
+
+    /// The disk itself failed (a failed fsync above all). What is on it now cannot be known from here: a second fsync
+    /// may report success for data the first one lost. The process must end and recover from the log.
+    pub(crate) fn is_fatal(&self) -> bool {
+        matches!(self, StoreFault::Sql(rusqlite::Error::SqliteFailure(error, _))
+            if matches!(error.code, rusqlite::ErrorCode::SystemIoFailure
+                | rusqlite::ErrorCode::DatabaseCorrupt
+                | rusqlite::ErrorCode::NotADatabase))
+    }
+}

@@ -1,0 +1,195 @@
+//! What can be asked of the store: each operation is one whole fact, listing everything that is written together. There
+//! is no `begin` and no `commit` outside this crate.
+
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo, RemoteId};
+use hermod_domain::lifecycle::{DoubtPolicy, MessageState, RefusedFor, Verdict};
+use hermod_domain::money::Money;
+use hermod_domain::phone::Msisdn;
+use hermod_domain::receipt::DlrCode;
+use hermod_domain::sender::Sender;
+use hermod_domain::text::{Encoding, MessageText};
+use hermod_domain::time::Timestamp;
+use std::time::Duration;
+
+/// One bind of ours to a carrier, for as long as it lasts. Never reused within a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LinkId(pub u64);
+
+/// A customer's idempotency key, as the store keeps it: a digest scoped to the account, and a fingerprint of the
+/// request so that a reuse with another body can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyClaim {
+    pub digest: [u8; 16],
+    pub fingerprint: u64,
+}
+
+/// Everything one accepted submission writes, all of it or none: the message, its parts, its charge and its key.
+#[derive(Clone, Debug)]
+pub struct Acceptance {
+    pub account: AccountId,
+    pub connection: ConnectionId,
+    pub carrier: CarrierId,
+    pub to: Msisdn,
+    pub from: Sender,
+    pub text: MessageText,
+    pub encoding: Encoding,
+    pub parts: u8,
+    pub cost: Money,
+    /// The account may not be charged below `minimum - credit_limit`.
+    pub credit_limit: Money,
+    pub minimum: Money,
+    pub key: Option<KeyClaim>,
+    /// What the route says about parts whose answer never comes.
+    pub doubt: DoubtPolicy,
+    pub validity: Duration,
+    pub now: Timestamp,
+}
+
+/// How a submission ended. Anything but `Accepted` wrote nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AcceptOutcome {
+    Accepted {
+        message: MessageId,
+        /// Right after this message's own charge.
+        balance: Money,
+    },
+    Replay(Replay),
+    InsufficientCredit {
+        available: Money,
+    },
+}
+
+/// The key was used before: this is what it made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Replay {
+    pub message: MessageId,
+    pub same_request: bool,
+}
+
+/// One part on its way to a carrier.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    pub message: MessageId,
+    pub part: PartNo,
+    pub parts: u8,
+    pub account: AccountId,
+    pub carrier: CarrierId,
+    pub from: Sender,
+    pub to: Msisdn,
+    pub text: MessageText,
+    pub encoding: Encoding,
+    /// Ties the parts of one message together on the handset; rotates per sender and recipient.
+    pub reference: u8,
+    pub expires_at: Timestamp,
+    /// The batch and place its row is still to be written in. Only the writer cares.
+    pub(crate) fresh: Option<(u64, usize)>,
+}
+
+/// What a carrier said to a part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Accepted(RemoteId),
+    /// Slow down: back to the front of the queue, and it does not count as an attempt.
+    Throttled,
+    /// Try again later, on the retry schedule.
+    Temporary {
+        status: u32,
+    },
+    Refused {
+        about: RefusedFor,
+        status: u32,
+    },
+    /// The link was lost, or the carrier stayed silent, after bytes may have left.
+    NoAnswer,
+    /// The link was lost before any byte of it left.
+    NotSent,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnswerRecord {
+    pub message: MessageId,
+    pub part: PartNo,
+    pub account: AccountId,
+    pub answer: Answer,
+}
+
+/// A receipt, with the sequence number its `deliver_sm` must be answered under once it is durable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReceiptRecord {
+    pub sequence: u32,
+    pub remote: RemoteId,
+    pub verdict: Verdict,
+    pub err: u16,
+}
+
+/// Everything a link learned in one read of its socket.
+#[derive(Clone, Debug)]
+pub struct LinkBatch {
+    pub carrier: CarrierId,
+    pub link: LinkId,
+    pub answers: Vec<AnswerRecord>,
+    pub receipts: Vec<ReceiptRecord>,
+    /// How many more parts the link can take now: free window slots that also have a rate token.
+    pub slots: u32,
+    pub now: Timestamp,
+}
+
+/// A message as its status record shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MessageRecord {
+    pub id: MessageId,
+    pub account: AccountId,
+    pub carrier: CarrierId,
+    pub from: Sender,
+    pub to: Msisdn,
+    pub state: MessageState,
+    pub dlr: DlrCode,
+    pub err: u16,
+    pub parts: u8,
+    pub cost: Money,
+    pub settled_at: Option<Timestamp>,
+}
+
+/// What an account has and owes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Balance {
+    pub balance: Money,
+    pub credit_used: Money,
+}
+
+/// A change of a balance that is not a message's charge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LedgerEntry {
+    pub account: AccountId,
+    pub kind: LedgerKind,
+    pub amount: Money,
+    pub note: String,
+    pub now: Timestamp,
+}
+
+/// Kinds are stored as small integers: add, never renumber.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LedgerKind {
+    TopUp,
+    Refund,
+    Adjustment,
+}
+
+impl LedgerKind {
+    pub fn to_stored(self) -> i64 {
+        match self {
+            LedgerKind::TopUp => 1,
+            LedgerKind::Refund => 2,
+            LedgerKind::Adjustment => 3,
+        }
+    }
+}
+
+/// One slow-changing thing (account, connection, key, carrier, price, route): a named document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CatalogueRow {
+    pub kind: String,
+    pub id: u32,
+    pub name: String,
+    pub body: String,
+}
