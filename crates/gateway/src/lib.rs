@@ -1,1 +1,10 @@
-//! Placeholder
+//! What Hermod connects. `edges` speak to the outside (HTTP API, carriers) and know nothing of each other; `app` holds
+//! one file per thing the product does, and knows no protocol; `world` is what they all stand in: clock, store,
+//! catalogue. The way of a message is edges -> app -> domain + store, and back.
+
+pub mod app;
+pub mod clock;
+pub mod edges;
+pub mod secrets;
+pub mod workers;
+pub mod world;

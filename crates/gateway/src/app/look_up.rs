@@ -1,0 +1,44 @@
+//! What a customer may ask about: a message of theirs, and their balance.
+
+use crate::app::authenticate::Caller;
+use crate::app::faults::refusal_of;
+use crate::world::World;
+use hermod_domain::ids::MessageId;
+use hermod_domain::money::{Currency, Money};
+use hermod_domain::refusal::{NotFound, Refusal};
+use hermod_store::MessageRecord;
+
+/// Figures that always add up: available = balance + credit limit - credit used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BalanceView {
+    pub balance: Money,
+    pub currency: Currency,
+    pub credit_limit: Money,
+    pub credit_used: Money,
+    pub available: Money,
+}
+
+/// A malformed id, an unknown one and another account's are answered alike.
+pub async fn message_status(world: &World, caller: &Caller, id: &str) -> Result<MessageRecord, Refusal> {
+    let missing = Refusal::NotFound(NotFound::Message);
+    let Some(id) = MessageId::parse(id) else { return Err(missing) };
+    let found = world.store.message(caller.account, id).await.map_err(|fault| refusal_of(&fault))?;
+    found.ok_or(missing)
+}
+
+pub async fn account_balance(world: &World, caller: &Caller) -> Result<BalanceView, Refusal> {
+    let account = &caller.account().account;
+    let held = world.store.balance(caller.account).await.map_err(|fault| refusal_of(&fault))?;
+    let available = held
+        .balance
+        .checked_add(account.credit_limit)
+        .and_then(|sum| sum.checked_sub(held.credit_used))
+        .ok_or(Refusal::SubmitFailed)?;
+    Ok(BalanceView {
+        balance: held.balance,
+        currency: account.currency,
+        credit_limit: account.credit_limit,
+        credit_used: held.credit_used,
+        available,
+    })
+}

@@ -1,0 +1,11 @@
+//! What the product does, one file per verb. No protocol is known here: edges parse what came in and write what goes
+//! out, this decides and commits.
+
+mod authenticate;
+mod faults;
+mod look_up;
+mod submit_message;
+
+pub use authenticate::{Caller, Credentials, authenticate};
+pub use look_up::{BalanceView, account_balance, message_status};
+pub use submit_message::{Accepted, Submitted, find_replay, submit_message};
