@@ -29,6 +29,7 @@ impl<'a> Reader<'a> {
         self.rest
     }
 
+    #[inline]
     pub(crate) fn octet(&mut self, field: &'static str) -> Result<u8, Fault> {
         let (octet, rest) = self.rest.split_first().ok_or(ended(field))?;
         self.rest = rest;
@@ -43,6 +44,7 @@ impl<'a> Reader<'a> {
 
     /// A C-octet string of at most `octets_max` octets, null included. A body that stops first was cut
     /// short; a full field without a null is the field's own fault.
+    #[inline]
     pub(crate) fn text(
         &mut self,
         field: &'static str,
@@ -71,6 +73,7 @@ impl<'a> Reader<'a> {
         self.text(field, octets_max, status).map(Hidden)
     }
 
+    #[inline]
     pub(crate) fn address(
         &mut self,
         field: &'static str,
@@ -84,6 +87,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `sm_length` and the text it counts. The octets may be anything, nulls included (`@` in GSM).
+    #[inline]
     pub(crate) fn short_message(&mut self, field: &'static str, octets_max: u8) -> Result<Hidden<'a>, Fault> {
         let length = self.octet(field)?;
         let fault = Fault { status: CommandStatus::INVMSGLEN, field };

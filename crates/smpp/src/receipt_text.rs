@@ -75,13 +75,13 @@ pub fn parse(text: &[u8]) -> ReceiptText<'_> {
     let mut receipt = ReceiptText::default();
     let mut open: Option<(Label, usize)> = None;
     let mut at = 0;
-    while at < text.len() {
-        let Some((label, value_at)) = label_at(text, at) else {
-            at = at.saturating_add(1);
+    while let Some(word_at) = next_word(text, at) {
+        let Some((label, value_at)) = label_at(text, word_at) else {
+            at = skip(text, word_at, is_word);
             continue;
         };
         if let Some((previous, start)) = open {
-            receipt.set(previous, trim(text.get(start..at).unwrap_or_default()));
+            receipt.set(previous, trim(text.get(start..word_at).unwrap_or_default()));
         }
         open = Some((label, value_at));
         at = value_at;
@@ -114,13 +114,22 @@ impl<'a> ReceiptText<'a> {
     }
 }
 
-/// A label that starts here, and where its value starts. A label begins a word: `valid:` is not `id:`.
+fn is_word(char: u8) -> bool {
+    char.is_ascii_alphanumeric() || char == b'_'
+}
+
+/// Labels begin words, so that `valid:` is not `id:`; only there are they looked for.
+fn next_word(text: &[u8], at: usize) -> Option<usize> {
+    let word_at = skip(text, at, |char| !is_word(char));
+    (word_at < text.len()).then_some(word_at)
+}
+
+/// A label that starts here, and where its value starts.
 fn label_at(text: &[u8], at: usize) -> Option<(Label, usize)> {
-    let before = at.checked_sub(1).and_then(|i| text.get(i));
-    if before.is_some_and(|char| char.is_ascii_alphanumeric() || *char == b'_') {
-        return None;
-    }
-    LABELS.iter().find_map(|(label, words)| match_words(text, at, words).map(|end| (*label, end)))
+    let initial = text.get(at)?.to_ascii_lowercase();
+    let mut labels =
+        LABELS.iter().filter(|(_, words)| words.first().and_then(|w| w.first()) == Some(&initial));
+    labels.find_map(|(label, words)| match_words(text, at, words).map(|end| (*label, end)))
 }
 
 fn match_words(text: &[u8], at: usize, words: &[&[u8]]) -> Option<usize> {

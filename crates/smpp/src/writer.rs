@@ -1,7 +1,7 @@
 //! Writes PDU fields one by one, with the verbs of `Reader`. What would not survive the way (a string
 //! that is too long for its field or holds a null) is refused instead of being cut.
 
-use bytes::{BufMut, BytesMut};
+use bytes::BytesMut;
 use thiserror::Error;
 
 use crate::{Address, CommandStatus, Hidden, Tlvs};
@@ -30,23 +30,58 @@ pub enum Unfit {
     BadCount,
 }
 
+/// Room made at a time. Most PDUs need one step, so that a field costs a store and not a call.
+const ROOM_BYTES: usize = 256;
+
+/// Writes behind what `out` already holds. The room made ahead of the fields is given back at the end.
 pub(crate) struct Writer<'o> {
     out: &'o mut BytesMut,
+    at: usize,
 }
 
 type Written = Result<(), EncodeError>;
 
 impl<'o> Writer<'o> {
-    pub(crate) const fn new(out: &'o mut BytesMut) -> Self {
-        Writer { out }
+    pub(crate) fn new(out: &'o mut BytesMut) -> Self {
+        let at = out.len();
+        Writer { out, at }
     }
 
+    /// Gives back the room that was not used.
+    pub(crate) fn finish(self) {
+        self.out.truncate(self.at);
+    }
+
+    #[inline]
     pub(crate) fn raw(&mut self, octets: &[u8]) {
-        self.out.put_slice(octets);
+        let end = self.at.saturating_add(octets.len());
+        if end > self.out.len() {
+            self.make_room(end);
+        }
+        if let Some(field) = self.out.get_mut(self.at..end) {
+            field.copy_from_slice(octets);
+        }
+        self.at = end;
     }
 
+    pub(crate) fn u32(&mut self, value: u32) {
+        self.raw(&value.to_be_bytes());
+    }
+
+    #[cold]
+    fn make_room(&mut self, end: usize) {
+        self.out.resize(end.saturating_add(ROOM_BYTES), 0);
+    }
+
+    #[inline]
     pub(crate) fn octet(&mut self, _field: &'static str, value: u8) -> Written {
-        self.out.put_u8(value);
+        if self.at >= self.out.len() {
+            self.make_room(self.at);
+        }
+        if let Some(slot) = self.out.get_mut(self.at) {
+            *slot = value;
+        }
+        self.at = self.at.saturating_add(1);
         Ok(())
     }
 
@@ -63,9 +98,10 @@ impl<'o> Writer<'o> {
         if value.contains(&0) {
             return Err(EncodeError { field, why: Unfit::ContainsNull });
         }
-        self.out.put_slice(value);
-        self.out.put_u8(0);
-        Ok(())
+        if !value.is_empty() {
+            self.raw(value);
+        }
+        self.octet(field, 0)
     }
 
     pub(crate) fn secret(
@@ -85,8 +121,7 @@ impl<'o> Writer<'o> {
         octets_max: usize,
         status: CommandStatus,
     ) -> Written {
-        self.out.put_u8(value.ton);
-        self.out.put_u8(value.npi);
+        self.raw(&[value.ton, value.npi]);
         self.text(field, value.value, octets_max, status)
     }
 
@@ -97,18 +132,17 @@ impl<'o> Writer<'o> {
         octets_max: u8,
     ) -> Written {
         let length = u8::try_from(value.len()).ok().filter(|length| *length <= octets_max);
-        self.out.put_u8(length.ok_or(EncodeError { field, why: Unfit::TooLong })?);
-        self.out.put_slice(&value);
+        self.octet(field, length.ok_or(EncodeError { field, why: Unfit::TooLong })?)?;
+        self.raw(&value);
         Ok(())
     }
 
-    pub(crate) fn tlvs(&mut self, _field: &'static str, value: Tlvs<'_>, _request: u8) -> Written {
-        self.out.put_slice(value.as_bytes());
-        Ok(())
+    pub(crate) fn tlvs(&mut self, field: &'static str, value: Tlvs<'_>, _request: u8) -> Written {
+        self.lenient_tlvs(field, value)
     }
 
     pub(crate) fn lenient_tlvs(&mut self, _field: &'static str, value: Tlvs<'_>) -> Written {
-        self.out.put_slice(value.as_bytes());
+        self.raw(value.as_bytes());
         Ok(())
     }
 

@@ -10,8 +10,8 @@ pub use bind::{Bind, BindResp, BindType, Outbind, VERSION_3_3, VERSION_3_4};
 pub use manage::{AlertNotification, CancelSm, QuerySm, QuerySmResp, ReplaceSm};
 pub use message::{DataSm, DataSmResp, DeliverSm, DeliverSmResp, SubmitSm, SubmitSmResp, esm_class};
 pub use multi::{
-    Destination, Destinations, DestinationsBuffer, Refusal, SubmitMulti, SubmitMultiResp, Unsuccessful,
-    UnsuccessfulBuffer,
+    Destination, Destinations, DestinationsBuffer, SubmitMulti, SubmitMultiResp, Unsuccessful,
+    UnsuccessfulBuffer, UnsuccessfulSme,
 };
 
 use bytes::{BufMut, BytesMut};
@@ -174,13 +174,16 @@ pub fn encode(
 ) -> Result<(), EncodeError> {
     let start = out.len();
     let command = pdu.command();
-    out.reserve(256);
-    out.put_u32(0);
-    out.put_u32(command.0);
-    out.put_u32(status.0);
-    out.put_u32(sequence);
+    let mut writer = Writer::new(out);
+    for field in [0, command.0, status.0, sequence] {
+        writer.u32(field);
+    }
     if status.is_ok() || !command.is_answer() {
-        pdu.write(&mut Writer::new(out)).inspect_err(|_| out.truncate(start))?;
+        let written = pdu.write(&mut writer);
+        writer.finish();
+        written.inspect_err(|_| out.truncate(start))?;
+    } else {
+        writer.finish();
     }
     let length = u32::try_from(out.len().saturating_sub(start)).unwrap_or(u32::MAX);
     if let Some(field) = out.get_mut(start..).and_then(<[u8]>::first_chunk_mut) {

@@ -1,7 +1,7 @@
 //! One message to many: `submit_multi` (§4.5). Its lists are kept raw like TLVs, so that reading them
 //! allocates nothing.
 
-use bytes::{BufMut, BytesMut};
+use bytes::BytesMut;
 
 use super::fields::fields;
 use super::message::{ADDRESS_BYTES, MESSAGE_ID_BYTES, SERVICE_TYPE_BYTES, SHORT_MESSAGE_BYTES, TIME_BYTES};
@@ -81,7 +81,7 @@ pub struct Destinations<'a> {
 
 /// One recipient that was refused, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refusal<'a> {
+pub struct UnsuccessfulSme<'a> {
     /// Who.
     pub destination: Address<'a>,
     /// Why.
@@ -125,7 +125,7 @@ impl<'a> Unsuccessful<'a> {
     }
 
     /// All of them, in order.
-    pub fn iter(self) -> impl Iterator<Item = Refusal<'a>> {
+    pub fn iter(self) -> impl Iterator<Item = UnsuccessfulSme<'a>> {
         let mut reader = Reader::new(self.bytes);
         std::iter::from_fn(move || read_refusal(&mut reader, "unsuccessful").ok())
     }
@@ -144,14 +144,14 @@ impl DestinationsBuffer {
         let field = "destinations";
         let room = self.count.checked_add(1).filter(|count| *count <= DESTINATIONS_MAX);
         let count = room.ok_or(EncodeError { field, why: Unfit::BadCount })?;
-        undo_on_error(&mut self.bytes, |bytes| match destination {
+        undo_on_error(&mut self.bytes, |writer| match destination {
             Destination::Sme(address) => {
-                bytes.put_u8(SME_ADDRESS);
-                Writer::new(bytes).address(field, address, ADDRESS_BYTES, CommandStatus::INVDSTADR)
+                writer.octet(field, SME_ADDRESS)?;
+                writer.address(field, address, ADDRESS_BYTES, CommandStatus::INVDSTADR)
             }
             Destination::DistributionList(name) => {
-                bytes.put_u8(DISTRIBUTION_LIST);
-                Writer::new(bytes).text(field, name, ADDRESS_BYTES, CommandStatus::INVDLNAME)
+                writer.octet(field, DISTRIBUTION_LIST)?;
+                writer.text(field, name, ADDRESS_BYTES, CommandStatus::INVDLNAME)
             }
         })?;
         self.count = count;
@@ -173,13 +173,12 @@ pub struct UnsuccessfulBuffer {
 
 impl UnsuccessfulBuffer {
     /// Adds one refusal; refuses the 256th and what does not fit its field.
-    pub fn push(&mut self, refusal: Refusal<'_>) -> Result<(), EncodeError> {
+    pub fn push(&mut self, refusal: UnsuccessfulSme<'_>) -> Result<(), EncodeError> {
         let field = "unsuccessful";
         let count = self.count.checked_add(1).ok_or(EncodeError { field, why: Unfit::BadCount })?;
-        undo_on_error(&mut self.bytes, |bytes| {
-            let status = CommandStatus::INVDSTADR;
-            Writer::new(bytes).address(field, refusal.destination, ADDRESS_BYTES, status)?;
-            bytes.put_u32(refusal.status.0);
+        undo_on_error(&mut self.bytes, |writer| {
+            writer.address(field, refusal.destination, ADDRESS_BYTES, CommandStatus::INVDSTADR)?;
+            writer.u32(refusal.status.0);
             Ok(())
         })?;
         self.count = count;
@@ -194,10 +193,13 @@ impl UnsuccessfulBuffer {
 
 fn undo_on_error(
     bytes: &mut BytesMut,
-    write: impl FnOnce(&mut BytesMut) -> Result<(), EncodeError>,
+    write: impl FnOnce(&mut Writer<'_>) -> Result<(), EncodeError>,
 ) -> Result<(), EncodeError> {
     let before = bytes.len();
-    write(bytes).inspect_err(|_| bytes.truncate(before))
+    let mut writer = Writer::new(bytes);
+    let written = write(&mut writer);
+    writer.finish();
+    written.inspect_err(|_| bytes.truncate(before))
 }
 
 fn read_destination<'a>(reader: &mut Reader<'a>, field: &'static str) -> Result<Destination<'a>, Fault> {
@@ -210,9 +212,9 @@ fn read_destination<'a>(reader: &mut Reader<'a>, field: &'static str) -> Result<
     }
 }
 
-fn read_refusal<'a>(reader: &mut Reader<'a>, field: &'static str) -> Result<Refusal<'a>, Fault> {
+fn read_refusal<'a>(reader: &mut Reader<'a>, field: &'static str) -> Result<UnsuccessfulSme<'a>, Fault> {
     let destination = reader.address(field, ADDRESS_BYTES, CommandStatus::INVDSTADR)?;
-    Ok(Refusal { destination, status: CommandStatus(reader.u32(field)?) })
+    Ok(UnsuccessfulSme { destination, status: CommandStatus(reader.u32(field)?) })
 }
 
 /// Walks `count` entries and gives back the octets they took.
