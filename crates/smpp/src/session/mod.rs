@@ -14,6 +14,17 @@ mod per_minute;
 mod timers;
 mod window;
 
+#[cfg(test)]
+mod pair_tests;
+#[cfg(test)]
+mod row_tests;
+#[cfg(test)]
+mod story_tests;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod timer_tests;
+
 pub use config::{Acceptance, BindRequest, ClientConfig, Limits, Moment, ServerConfig};
 pub use event::{AnswerRefused, CloseReason, Counters, Event, Refused};
 

@@ -1,0 +1,7 @@
+//! Proof of the SMPP crate from outside, through its public face: golden vectors from other
+//! implementations, laws that hold for all inputs, and a mutator that tries to break it.
+
+mod laws;
+mod mutator;
+mod printed;
+mod vectors;
