@@ -2,5 +2,6 @@
 
 pub mod http;
 pub mod live;
+mod pacer;
 pub mod report;
 pub mod schedule;

@@ -102,13 +102,25 @@ impl Schedule {
         }
         let planned = self.planned();
         let position = self.taken.fetch_update(Relaxed, Relaxed, |n| (n < planned).then_some(n + 1)).ok()?;
-        let due = match self.pace {
+        Some(Arrival { position, due: self.due(position) })
+    }
+
+    fn due(&self, position: u64) -> Option<Instant> {
+        match self.pace {
             Pace::ClosedLoop => None,
             Pace::OpenLoop { per_second } => {
                 Some(self.started + Duration::from_secs_f64(position as f64 / per_second))
             }
-        };
-        Some(Arrival { position, due })
+        }
+    }
+
+    /// When the arrival at `position` is due; none when the run has no such arrival or is stopped.
+    pub(crate) fn due_at(&self, position: usize) -> Option<Instant> {
+        let position = position as u64;
+        if self.stopped.load(Relaxed) || position >= self.planned() {
+            return None;
+        }
+        self.due(position)
     }
 
     /// How many messages the run holds; in a closed loop limited by time alone nobody knows.

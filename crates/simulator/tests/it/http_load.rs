@@ -37,7 +37,7 @@ fn observe(options: &mut LoadOptions) -> Seen {
             Outcome::Failed(failure) => Err(failure),
         };
         let key = attempt.key.expect("these messages have keys").to_owned();
-        told.lock().unwrap().push((attempt.index, key, outcome));
+        told.lock().expect("no holder panics").push((attempt.index, key, outcome));
     }));
     seen
 }
@@ -55,10 +55,10 @@ async fn a_closed_loop_sends_exactly_its_count() {
     assert_eq!(report.count(202), 500);
     assert!(report.per_second > 0.0);
     assert!(report.latency.p50_us > 0 && report.latency.p50_us <= report.latency.max_us);
-    let seen = seen.lock().unwrap();
+    let seen = std::mem::take(&mut *seen.lock().unwrap());
     let indices: BTreeSet<u64> = seen.iter().map(|(index, _, _)| *index).collect();
     assert_eq!(indices, (100..600).collect());
-    for (index, key, outcome) in &*seen {
+    for (index, key, outcome) in &seen {
         assert_eq!(key, &format!("test-{index:010}"));
         assert_eq!(outcome, &Ok((202, Some("288230376151711743".to_owned()))));
     }
@@ -120,8 +120,8 @@ async fn serve<F>(talk: impl Fn(TcpStream) -> F + Send + 'static) -> SocketAddr
 where
     F: Future<Output = io::Result<()>> + Send,
 {
-    let listener = TcpListener::bind(ANY_PORT).await.unwrap();
-    let address = listener.local_addr().unwrap();
+    let listener = TcpListener::bind(ANY_PORT).await.expect("a free port");
+    let address = listener.local_addr().expect("a bound socket has an address");
     let mut tasks = tokio::task::JoinSet::new();
     tasks.spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
@@ -204,7 +204,7 @@ async fn a_server_that_never_answers_times_out() {
 async fn what_is_not_http_is_a_bad_answer() {
     let address = serve(|mut stream| async move {
         let mut request = [0_u8; 4096];
-        stream.read(&mut request).await?;
+        let _whole = stream.read(&mut request).await?;
         stream.write_all(b"\x00\x00\x00\x10 this is something else\r\n\r\n").await
     })
     .await;
@@ -216,7 +216,7 @@ async fn what_is_not_http_is_a_bad_answer() {
 async fn an_answer_that_ends_with_the_connection_counts() {
     let address = serve(|mut stream| async move {
         let mut request = [0_u8; 4096];
-        stream.read(&mut request).await?;
+        let _whole = stream.read(&mut request).await?;
         let answer = b"HTTP/1.1 429 Too Many Requests\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}";
         stream.write_all(answer).await
     })

@@ -1,3 +1,5 @@
 //! The simulator from outside: over real sockets, as its users meet it.
 
+mod carrier;
+mod esme;
 mod http_load;

@@ -3,7 +3,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::{BodyExt, Full};
@@ -43,10 +43,11 @@ pub(super) async fn run(shared: Arc<Shared>, address: SocketAddr, number: u32) {
     let options = &shared.options;
     let tally = &shared.tallies[number as usize % shared.tallies.len()];
     let mut open: Option<Open> = None;
-    while let Some(arrival) = shared.schedule.take(world::now()) {
-        if let Some(due) = arrival.due {
-            wait_until_due(due).await;
+    loop {
+        if let Some(turnstile) = &shared.turnstile {
+            turnstile.pass().await;
         }
+        let Some(arrival) = shared.schedule.take(world::now()) else { return };
         let index = options.which.index(arrival.position);
         let key = options.messages.key(index);
         let request = request(&shared, index, key.as_deref());
@@ -70,12 +71,6 @@ pub(super) async fn run(shared: Arc<Shared>, address: SocketAddr, number: u32) {
         if let Some(observer) = &options.observer {
             observe(observer.as_ref(), index, key.as_deref(), outcome);
         }
-    }
-}
-
-async fn wait_until_due(due: Instant) {
-    if due > world::now() {
-        world::sleep_until(due).await;
     }
 }
 

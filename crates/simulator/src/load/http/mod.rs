@@ -16,6 +16,7 @@ pub use messages::{Keys, Messages, MessagesRefusal};
 pub use target::{Target, TargetRefusal};
 
 use crate::load::live::Live;
+use crate::load::pacer::{Pacer, Turnstile};
 use crate::load::report::{Failure, Mode, Report, RunFacts, Tally};
 use crate::load::schedule::Schedule;
 pub use crate::load::schedule::{Bound, BoundRefusal, Pace};
@@ -99,6 +100,7 @@ pub enum Outcome<'a> {
 /// A run under way.
 pub struct Run {
     shared: Arc<Shared>,
+    pacer: Option<Pacer>,
     connections: Vec<JoinHandle<()>>,
 }
 
@@ -118,7 +120,9 @@ impl Stopper {
 /// What all connections of a run share.
 struct Shared {
     options: LoadOptions,
-    schedule: Schedule,
+    schedule: Arc<Schedule>,
+    /// Where the connections of an open loop wait until something is due.
+    turnstile: Option<Turnstile>,
     live: Arc<Live>,
     /// Connections are spread over a few tallies: one for each of thousands would cost more than the lock.
     tallies: Vec<Mutex<Tally>>,
@@ -134,8 +138,14 @@ pub async fn start(mut options: LoadOptions) -> io::Result<Run> {
     }
     let address = options.target.resolve().await?;
     let started = world::now();
+    let schedule = Arc::new(Schedule::new(options.pace, options.bound, started, options.answer_wait_max));
+    let pacer = match options.pace {
+        Pace::ClosedLoop => None,
+        Pace::OpenLoop { .. } => Some(Pacer::start(Arc::clone(&schedule), options.connections)),
+    };
     let shared = Arc::new(Shared {
-        schedule: Schedule::new(options.pace, options.bound, started, options.answer_wait_max),
+        schedule,
+        turnstile: pacer.as_ref().map(Pacer::turnstile),
         live: Arc::new(Live::new(started)),
         tallies: (0..options.connections.min(TALLIES_MAX)).map(|_| Mutex::new(Tally::new())).collect(),
         options,
@@ -143,7 +153,7 @@ pub async fn start(mut options: LoadOptions) -> io::Result<Run> {
     let connections = (0..shared.options.connections)
         .map(|number| world::spawn(connection::run(Arc::clone(&shared), address, number)))
         .collect();
-    Ok(Run { shared, connections })
+    Ok(Run { shared, pacer, connections })
 }
 
 /// Starts a run and waits for its end.
@@ -167,7 +177,10 @@ impl Run {
         for connection in self.connections {
             connection.await.expect("a connection's task does not panic");
         }
-        let Shared { options, schedule, live, tallies } = &*self.shared;
+        if let Some(pacer) = self.pacer {
+            pacer.finish();
+        }
+        let Shared { options, schedule, turnstile: _, live, tallies } = &*self.shared;
         let mut total = Tally::new();
         for tally in tallies {
             total.merge(&tally.lock().expect("no holder of a tally panics"));

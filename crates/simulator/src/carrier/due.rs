@@ -1,0 +1,126 @@
+//! Things that are due at some time, in order. One queue and one timer serve any number of delayed answers or
+//! receipts: a timer for each of a hundred thousand would cost more than the work itself.
+
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, VecDeque};
+use std::time::Instant;
+
+/// A queue ordered by due time; what is due at the same time leaves in the order it came.
+#[derive(Debug)]
+pub(super) struct DueQueue<T> {
+    /// What came in due order already, which is nearly everything: delays are mostly one constant.
+    in_order: VecDeque<Entry<T>>,
+    /// What was due before something that stood in line already.
+    early: BinaryHeap<Entry<T>>,
+    arrivals: u64,
+}
+
+#[derive(Debug)]
+struct Entry<T> {
+    due: Instant,
+    arrival: u64,
+    item: T,
+}
+
+impl<T> DueQueue<T> {
+    pub(super) fn new() -> DueQueue<T> {
+        DueQueue { in_order: VecDeque::new(), early: BinaryHeap::new(), arrivals: 0 }
+    }
+
+    pub(super) fn push(&mut self, due: Instant, item: T) {
+        let entry = Entry { due, arrival: self.arrivals, item };
+        self.arrivals += 1;
+        match self.in_order.back() {
+            Some(last) if due < last.due => self.early.push(entry),
+            _ => self.in_order.push_back(entry),
+        }
+    }
+
+    /// When the first thing is due.
+    pub(super) fn next_due(&self) -> Option<Instant> {
+        let first = self.in_order.front().map(|entry| entry.due);
+        let early = self.early.peek().map(|entry| entry.due);
+        match (first, early) {
+            (Some(first), Some(early)) => Some(first.min(early)),
+            (one, other) => one.or(other),
+        }
+    }
+
+    /// The first thing, if it is due.
+    pub(super) fn pop_due(&mut self, now: Instant) -> Option<T> {
+        if self.next_due()? > now {
+            return None;
+        }
+        let early_is_first = match (self.in_order.front(), self.early.peek()) {
+            (Some(first), Some(early)) => early > first,
+            (first, _) => first.is_none(),
+        };
+        let entry = if early_is_first { self.early.pop() } else { self.in_order.pop_front() };
+        entry.map(|entry| entry.item)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.in_order.len() + self.early.len()
+    }
+}
+
+/// The greatest entry is the one that leaves first: earliest due, then earliest come.
+impl<T> Ord for Entry<T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (other.due, other.arrival).cmp(&(self.due, self.arrival))
+    }
+}
+
+impl<T> PartialOrd for Entry<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T> PartialEq for Entry<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl<T> Eq for Entry<T> {}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::world;
+
+    /// Pushes `n` due after `n` ms, in the order given, and reads the queue empty.
+    #[track_caller]
+    fn check(pushed: &[u64], expect: &[(u64, usize)]) {
+        let start = world::now();
+        let mut queue = DueQueue::new();
+        for (order, &ms) in pushed.iter().enumerate() {
+            queue.push(start + Duration::from_millis(ms), (ms, order));
+        }
+        assert_eq!(queue.len(), pushed.len());
+        let end = start + Duration::from_secs(3600);
+        let left: Vec<(u64, usize)> = std::iter::from_fn(|| queue.pop_due(end)).collect();
+        assert_eq!(left, expect);
+        assert_eq!((queue.len(), queue.next_due()), (0, None));
+    }
+
+    #[test]
+    fn things_leave_in_due_order_and_then_in_order_of_arrival() {
+        check(&[5, 5, 5], &[(5, 0), (5, 1), (5, 2)]);
+        check(&[1, 9, 3, 9, 3, 2], &[(1, 0), (2, 5), (3, 2), (3, 4), (9, 1), (9, 3)]);
+        check(&[9, 1], &[(1, 1), (9, 0)]);
+    }
+
+    #[test]
+    fn nothing_leaves_before_it_is_due() {
+        let start = world::now();
+        let mut queue = DueQueue::new();
+        queue.push(start + Duration::from_millis(10), "later");
+        assert_eq!(queue.pop_due(start + Duration::from_millis(9)), None);
+        assert_eq!(queue.next_due(), Some(start + Duration::from_millis(10)));
+        assert_eq!(queue.pop_due(start + Duration::from_millis(10)), Some("later"));
+    }
+}

@@ -1,0 +1,181 @@
+//! Scripts as sentences: what a plan decides about one submit after the other.
+
+use super::*;
+use crate::carrier::ids::IdStyle;
+use crate::carrier::when::When;
+
+const SUBMIT: SubmitSeen<'static> = SubmitSeen {
+    destination: b"4915112345678",
+    data_coding: 0,
+    text: b"hello",
+    registered_delivery: 1,
+    unanswered: 1,
+    at: Duration::ZERO,
+    receipts_full: false,
+};
+
+fn told(reply: Reply) -> String {
+    match reply {
+        Reply::Accept { id, then: Then::GoOn } => format!("{id}"),
+        Reply::Accept { id, then } => format!("{id}+{then:?}"),
+        Reply::Refuse(CommandStatus(status)) => format!("0x{status:02x}"),
+        Reply::Silence => "silence".to_owned(),
+        Reply::CutBeforeAnswer { id } => format!("{id}+cut before"),
+    }
+}
+
+/// What the first submits are told, in order.
+#[track_caller]
+fn check(script: Script, expect: &str) {
+    let mut plan = Plan::new(script, 7, 1);
+    let count = expect.split(", ").count();
+    let replies: Vec<String> = (0..count).map(|_| told(plan.next(&SUBMIT).reply)).collect();
+    assert_eq!(replies.join(", "), expect);
+}
+
+#[test]
+fn the_easy_carrier_takes_everything() {
+    check(Script::new(), "1, 2, 3");
+}
+
+#[test]
+fn throttling_ends_after_its_count_or_returns_with_every_kth() {
+    check(Script::new().throttle(2), "0x58, 0x58, 1, 2");
+    check(Script::new().throttle_every(3), "1, 2, 0x58, 3, 4, 0x58");
+}
+
+#[test]
+fn rules_are_asked_in_order_and_count_only_what_reaches_them() {
+    let script = Script::new().throttle(2).refuse_first(1, CommandStatus::SYSERR).silent(1);
+    check(script, "0x58, 0x58, 0x08, silence, 1");
+}
+
+#[test]
+fn the_connection_is_ended_in_every_way_a_carrier_knows() {
+    let script = Script::new().cut_after(2).cut_before_answer(3).unbind_after(3).garbage_after(3);
+    check(script, "1, 2+Cut, 3, 4+cut before, 5+Unbind, 6+Garbage, 7");
+}
+
+#[test]
+fn rules_may_look_at_destination_and_text() {
+    let script = Script::new()
+        .refuse_when(When::to("+4915"), CommandStatus::INVDSTADR)
+        .refuse_when(When::text("win a").only_first(1), CommandStatus::SUBMITFAIL);
+    let mut plan = Plan::new(script, 0, 1);
+    let mut say = |destination: &[u8], data_coding: u8, text: &[u8]| {
+        told(plan.next(&SubmitSeen { destination, data_coding, text, ..SUBMIT }).reply)
+    };
+    assert_eq!(say(b"4915112345678", 0, b"hi"), "0x0b");
+    assert_eq!(say(b"+4915112345678", 0, b"hi"), "0x0b");
+    assert_eq!(say(b"4415112345678", 0, b"hi"), "1");
+    assert_eq!(say(b"4415112345678", 8, b"\0w\0i\0n\0 \0a\0 \0c\0a\0r"), "0x45");
+    assert_eq!(say(b"4415112345678", 0, b"win a car"), "2");
+}
+
+#[test]
+fn chance_is_seeded() {
+    let refused = |seed: u64| {
+        let script = Script::new().refuse_when(When::per_mille(250), CommandStatus::SYSERR);
+        let mut plan = Plan::new(script, seed, 1);
+        (0..1000)
+            .map(|_| plan.next(&SUBMIT).reply == Reply::Refuse(CommandStatus::SYSERR))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(refused(1), refused(1));
+    assert_ne!(refused(1), refused(2));
+    let count = refused(1).into_iter().filter(|refused| *refused).count();
+    assert!((200..300).contains(&count), "{count} of 1000 is not about a quarter");
+}
+
+#[test]
+fn a_full_window_a_full_second_and_a_full_queue_push_back() {
+    let mut plan = Plan::new(Script::new().window_max(2).per_second_max(3), 0, 1);
+    let mut say = |unanswered: u32, at_ms: u64, receipts_full: bool| {
+        let at = Duration::from_millis(at_ms);
+        told(plan.next(&SubmitSeen { unanswered, at, receipts_full, ..SUBMIT }).reply)
+    };
+    assert_eq!(say(2, 0, false), "1");
+    assert_eq!(say(3, 0, false), "0x58");
+    assert_eq!(say(1, 999, false), "2");
+    assert_eq!(say(1, 999, false), "0x58");
+    assert_eq!(say(1, 1000, false), "3");
+    assert_eq!(say(1, 1000, true), "0x14");
+}
+
+#[test]
+fn a_full_queue_still_takes_who_wants_no_receipt() {
+    let mut plan = Plan::new(Script::new(), 0, 1);
+    let seen = SubmitSeen { receipts_full: true, registered_delivery: 0, ..SUBMIT };
+    assert_eq!(told(plan.next(&seen).reply), "1");
+}
+
+#[test]
+fn delays_follow_their_own_rules() {
+    let slow = Duration::from_secs(9);
+    let script = Script::new().delay(Duration::from_millis(5)).delay_when(When::nth(2), slow).throttle(1);
+    let mut plan = Plan::new(script, 0, 1);
+    let delays: Vec<u128> = (0..3).map(|_| plan.next(&SUBMIT).delay.as_millis()).collect();
+    assert_eq!(delays, [5, 9000, 5]);
+}
+
+/// Which final outcomes are told under a registered_delivery.
+#[track_caller]
+fn check_asked(registered_delivery: u8, expect: &str) {
+    let told: Vec<&str> = Outcome::ALL
+        .into_iter()
+        .filter(|outcome| {
+            let script = Script::new().receipt_after(Duration::ZERO, *outcome);
+            let mut plan = Plan::new(script, 0, 1);
+            plan.next(&SubmitSeen { registered_delivery, ..SUBMIT }).receipts.outcome.is_some()
+        })
+        .map(Outcome::word)
+        .collect();
+    assert_eq!(told.join(" "), expect, "registered_delivery 0x{registered_delivery:02x}");
+}
+
+#[test]
+fn registered_delivery_decides_who_gets_receipts() {
+    let all = "ENROUTE DELIVRD EXPIRED DELETED UNDELIV ACCEPTD UNKNOWN REJECTD";
+    check_asked(0x00, "");
+    check_asked(0x01, all);
+    check_asked(0x02, "ENROUTE EXPIRED DELETED UNDELIV ACCEPTD UNKNOWN REJECTD");
+    check_asked(0x03, "DELIVRD");
+    check_asked(0x10, "ENROUTE ACCEPTD");
+    check_asked(0x11, all);
+}
+
+#[test]
+fn what_is_not_taken_gets_no_receipt() {
+    let mut plan = Plan::new(Script::new().throttle(1).silent(1).cut_before_answer(1), 0, 1);
+    assert_eq!(plan.next(&SUBMIT).receipts, Receipts::never());
+    assert_eq!(plan.next(&SUBMIT).receipts, Receipts::never());
+    assert_eq!(plan.next(&SUBMIT).receipts, Receipts::after(Duration::ZERO, Outcome::Delivered));
+}
+
+#[test]
+fn binds_are_refused_by_count_and_by_password() {
+    let script = Script::new().refuse_binds(2, CommandStatus::BINDFAIL).credentials("hermod", "secret");
+    let mut plan = Plan::new(script, 0, 1);
+    assert_eq!(plan.bind(b"hermod", b"secret"), Err(CommandStatus::BINDFAIL));
+    assert_eq!(plan.bind(b"hermod", b"secret"), Err(CommandStatus::BINDFAIL));
+    assert_eq!(plan.bind(b"hermod", b"wrong"), Err(CommandStatus::INVPASWD));
+    assert_eq!(plan.bind(b"hermes", b"secret"), Err(CommandStatus::INVPASWD));
+    assert_eq!(plan.bind(b"hermod", b"secret"), Ok(()));
+}
+
+#[test]
+fn a_new_script_starts_from_its_beginning_but_ids_go_on() {
+    let mut plan = Plan::new(Script::new().throttle(1), 0, 100);
+    assert_eq!(told(plan.next(&SUBMIT).reply), "0x58");
+    assert_eq!(told(plan.next(&SUBMIT).reply), "100");
+    plan.set_script(Script::new().throttle(1).ids(IdFormat::new(IdStyle::Hex)));
+    assert_eq!(told(plan.next(&SUBMIT).reply), "0x58");
+    assert_eq!(told(plan.next(&SUBMIT).reply), "101");
+    assert_eq!(plan.ids().in_answer(101), "65");
+}
+
+#[test]
+fn unknown_ids_are_never_given() {
+    let mut plan = Plan::new(Script::new(), 3, 1_700_000_000_000_000);
+    assert!((0..1000).all(|_| plan.unknown_id() >= UNKNOWN_IDS_FROM));
+}

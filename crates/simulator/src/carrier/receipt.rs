@@ -1,0 +1,205 @@
+//! A receipt on its way: small enough that a million can wait, and written out only when it is sent.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use hermod_domain::time::Timestamp;
+use hermod_smpp::{Address, DeliverSm, Hidden, Tag, TlvBuffer, esm_class};
+
+use super::ids::IdFormat;
+use super::outcome::Outcome;
+
+/// Addresses hold 20 octets at most (SMPP v3.4 §4.4.1).
+const ADDRESS_BYTES_MAX: usize = 20;
+/// The kind of network in `network_error_code` (§5.3.2.31): GSM.
+const NETWORK_GSM: u8 = 3;
+
+/// An address kept in place, without a heap allocation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct KeptAddress {
+    ton: u8,
+    npi: u8,
+    length: u8,
+    octets: [u8; ADDRESS_BYTES_MAX],
+}
+
+impl KeptAddress {
+    pub(super) fn keep(address: &Address<'_>) -> KeptAddress {
+        let value = &address.value[..address.value.len().min(ADDRESS_BYTES_MAX)];
+        let mut octets = [0; ADDRESS_BYTES_MAX];
+        octets[..value.len()].copy_from_slice(value);
+        let length = u8::try_from(value.len()).expect("20 at most");
+        KeptAddress { ton: address.ton, npi: address.npi, length, octets }
+    }
+
+    fn address(&self) -> Address<'_> {
+        Address::new(self.ton, self.npi, &self.octets[..usize::from(self.length)])
+    }
+}
+
+/// One receipt that waits, is in flight, or must be sent again.
+#[derive(Debug, Clone)]
+pub(super) struct Receipt {
+    pub(super) id: u64,
+    pub(super) ids: Arc<IdFormat>,
+    pub(super) outcome: Outcome,
+    pub(super) error_code: u16,
+    /// The message's sender and recipient, as they were submitted.
+    pub(super) message_source: KeptAddress,
+    pub(super) message_destination: KeptAddress,
+    pub(super) submitted: Timestamp,
+    pub(super) user_message_reference: Option<u16>,
+}
+
+/// Places to write receipts into, used again for each.
+#[derive(Debug, Default)]
+pub(super) struct Pen {
+    text: String,
+    tlvs: TlvBuffer,
+    minutes: Minutes,
+}
+
+/// Whether the peer may be sent TLVs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialect {
+    WithTlvs,
+    TextOnly,
+}
+
+impl Pen {
+    /// The receipt as a deliver_sm. Gives the id as it stands there.
+    pub(super) fn write<'a>(
+        &'a mut self,
+        receipt: &'a Receipt,
+        dialect: Dialect,
+        done: Timestamp,
+    ) -> (String, DeliverSm<'a>) {
+        let Receipt { id, ids, outcome, error_code, .. } = receipt;
+        let id = ids.in_receipt(*id);
+        let delivered = u8::from(*outcome == Outcome::Delivered);
+        let (stat, error_code) = (outcome.word(), error_code.min(&999));
+        self.text.clear();
+        let [submitted, done] = [receipt.submitted, done].map(|time| self.minutes.write(time));
+        write!(
+            self.text,
+            "id:{id} sub:001 dlvrd:{delivered:03} submit date:{submitted} done date:{done} stat:{stat} \
+             err:{error_code:03} text:"
+        )
+        .expect("a string takes what is written to it");
+        self.tlvs = TlvBuffer::new();
+        if dialect == Dialect::WithTlvs {
+            self.add_tlvs(receipt, &id);
+        }
+        let class = if outcome.is_final() { esm_class::RECEIPT } else { esm_class::INTERMEDIATE };
+        let deliver_sm = DeliverSm {
+            source: receipt.message_destination.address(),
+            destination: receipt.message_source.address(),
+            esm_class: class,
+            short_message: Hidden(self.text.as_bytes()),
+            tlvs: self.tlvs.as_tlvs(),
+            ..DeliverSm::default()
+        };
+        (id, deliver_sm)
+    }
+
+    fn add_tlvs(&mut self, receipt: &Receipt, id: &str) {
+        self.tlvs.push_c_string(Tag::RECEIPTED_MESSAGE_ID, id.as_bytes());
+        self.tlvs.push_u8(Tag::MESSAGE_STATE, receipt.outcome.message_state());
+        if receipt.error_code != 0 {
+            let [high, low] = receipt.error_code.to_be_bytes();
+            self.tlvs.push(Tag::NETWORK_ERROR_CODE, &[NETWORK_GSM, high, low]);
+        }
+        if let Some(reference) = receipt.user_message_reference {
+            self.tlvs.push_u16(Tag::USER_MESSAGE_REFERENCE, reference);
+        }
+    }
+}
+
+/// Dates of receipts. The last two minutes asked for are kept: under load nearly all receipts share them.
+#[derive(Debug, Default)]
+struct Minutes {
+    kept: [(i64, String); 2],
+    oldest: usize,
+}
+
+impl Minutes {
+    fn write(&mut self, time: Timestamp) -> String {
+        let minute = time.as_millis().div_euclid(60_000);
+        if let Some((_, written)) = self.kept.iter().find(|(kept, text)| *kept == minute && !text.is_empty())
+        {
+            return written.clone();
+        }
+        let written = time.to_receipt_minute();
+        self.kept[self.oldest] = (minute, written.clone());
+        self.oldest = 1 - self.oldest;
+        written
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::carrier::ids::IdStyle;
+
+    fn receipt(outcome: Outcome) -> Receipt {
+        Receipt {
+            id: 0x1f,
+            ids: Arc::new(IdFormat {
+                answer: IdStyle::Hex,
+                receipt: IdStyle::Decimal,
+                prefix: String::new(),
+            }),
+            outcome,
+            error_code: if outcome == Outcome::Delivered { 0 } else { 11 },
+            message_source: KeptAddress::keep(&Address::alphanumeric(b"Hermod")),
+            message_destination: KeptAddress::keep(&Address::international(b"4915112345678")),
+            submitted: Timestamp::from_millis(1_709_164_799_000),
+            user_message_reference: Some(7),
+        }
+    }
+
+    #[track_caller]
+    fn check(outcome: Outcome, expect_class: u8, expect_text: &str) {
+        let receipt = receipt(outcome);
+        let mut pen = Pen::default();
+        for dialect in [Dialect::WithTlvs, Dialect::TextOnly] {
+            let (id, pdu) = pen.write(&receipt, dialect, Timestamp::from_millis(1_709_164_860_000));
+            assert_eq!(id, "31");
+            assert_eq!(pdu.esm_class, expect_class);
+            assert_eq!(std::str::from_utf8(&pdu.short_message).unwrap(), expect_text);
+            assert_eq!(pdu.source, Address::international(b"4915112345678"));
+            assert_eq!(pdu.destination, Address::alphanumeric(b"Hermod"));
+            assert_eq!(pdu.tlvs.is_empty(), dialect == Dialect::TextOnly);
+        }
+    }
+
+    #[test]
+    fn the_text_has_the_shape_strict_readers_want() {
+        let dates = "submit date:2402282359 done date:2402290001";
+        let delivered = format!("id:31 sub:001 dlvrd:001 {dates} stat:DELIVRD err:000 text:");
+        check(Outcome::Delivered, 0x04, &delivered);
+        let failed = format!("id:31 sub:001 dlvrd:000 {dates} stat:UNDELIV err:011 text:");
+        check(Outcome::Undeliverable, 0x04, &failed);
+        let enroute = format!("id:31 sub:001 dlvrd:000 {dates} stat:ENROUTE err:011 text:");
+        check(Outcome::Enroute, 0x20, &enroute);
+    }
+
+    #[test]
+    fn tlvs_say_the_same() {
+        let receipt = receipt(Outcome::Undeliverable);
+        let mut pen = Pen::default();
+        let (_, pdu) = pen.write(&receipt, Dialect::WithTlvs, receipt.submitted);
+        assert_eq!(pdu.tlvs.get_text(Tag::RECEIPTED_MESSAGE_ID), Some(&b"31"[..]));
+        assert_eq!(pdu.tlvs.get_u8(Tag::MESSAGE_STATE), Some(5));
+        assert_eq!(pdu.tlvs.get(Tag::NETWORK_ERROR_CODE), Some(&[3, 0, 11][..]));
+        assert_eq!(pdu.tlvs.get_u16(Tag::USER_MESSAGE_REFERENCE), Some(7));
+    }
+
+    #[test]
+    fn addresses_are_kept_as_they_came() {
+        for value in [&b""[..], b"1", b"12345678901234567890"] {
+            let address = Address::new(3, 9, value);
+            assert_eq!(KeptAddress::keep(&address).address(), address);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Puts parts together again, as a handset would: a text is there when all its parts are, in whatever order.
+
+use std::collections::HashMap;
+
+use super::Submit;
+
+/// A whole text as a handset would show it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Received {
+    pub source: String,
+    pub destination: String,
+    pub text: String,
+}
+
+/// What parts of one text have in common: source, destination, reference and total.
+type TextKey<'a> = (&'a str, &'a str, u16, u8);
+/// The parts of one copy of a text, as far as they have come.
+type Copy<'a> = Vec<Option<&'a str>>;
+
+/// The whole texts among `submits`, in the order their last part came. A part that comes twice belongs to a second
+/// copy of the text.
+pub(super) fn join<'a>(submits: impl Iterator<Item = &'a Submit>) -> Vec<Received> {
+    let mut open: HashMap<TextKey<'_>, Vec<Copy<'_>>> = HashMap::new();
+    let mut whole = Vec::new();
+    for submit in submits {
+        let received = |text: String| Received {
+            source: submit.source.clone(),
+            destination: submit.destination.clone(),
+            text,
+        };
+        let Some(part) = submit.part else {
+            whole.push(received(submit.text.clone()));
+            continue;
+        };
+        if part.sequence == 0 || part.sequence > part.total {
+            continue;
+        }
+        let key = (submit.source.as_str(), submit.destination.as_str(), part.reference, part.total);
+        let copies = open.entry(key).or_default();
+        let place = usize::from(part.sequence - 1);
+        let copy = match copies.iter().position(|copy| copy[place].is_none()) {
+            Some(copy) => copy,
+            None => {
+                copies.push(vec![None; usize::from(part.total)]);
+                copies.len() - 1
+            }
+        };
+        copies[copy][place] = Some(&submit.text);
+        if copies[copy].iter().all(Option::is_some) {
+            let parts = copies.remove(copy);
+            whole.push(received(parts.into_iter().flatten().collect()));
+        }
+    }
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::submit;
+    use super::*;
+    use crate::carrier::text::Part;
+
+    /// Submits as "reference total/sequence text", or just "text".
+    #[track_caller]
+    fn check(submits: &[&str], expect: &[&str]) {
+        let submits: Vec<Submit> = submits
+            .iter()
+            .map(|line| match line.split(' ').collect::<Vec<_>>()[..] {
+                [text] => submit(text, None),
+                [reference, place, text] => {
+                    let (total, sequence) = place.split_once('/').unwrap();
+                    let [total, sequence] = [total, sequence].map(|n| n.parse().unwrap());
+                    submit(text, Some(Part { reference: reference.parse().unwrap(), total, sequence }))
+                }
+                _ => panic!("{line:?} is no submit"),
+            })
+            .collect();
+        let texts: Vec<String> = join(submits.iter()).into_iter().map(|received| received.text).collect();
+        assert_eq!(texts, expect);
+    }
+
+    #[test]
+    fn a_text_is_there_with_its_last_part_in_any_order() {
+        check(&["1 2/2 world", "other", "1 2/1 hello"], &["other", "helloworld"]);
+    }
+
+    #[test]
+    fn texts_with_other_references_are_kept_apart() {
+        check(&["1 2/1 a", "2 2/1 b", "2 2/2 B", "1 2/2 A"], &["bB", "aA"]);
+    }
+
+    #[test]
+    fn a_part_sent_again_starts_a_second_copy() {
+        check(&["1 2/1 a", "1 2/1 a", "1 2/2 b"], &["ab"]);
+        check(&["1 2/1 a", "1 2/1 a", "1 2/2 b", "1 2/2 b"], &["ab", "ab"]);
+    }
+
+    #[test]
+    fn half_a_text_and_impossible_parts_are_nothing() {
+        check(&["1 3/1 a", "1 3/3 c", "2 2/0 x", "2 2/3 y"], &[]);
+    }
+}

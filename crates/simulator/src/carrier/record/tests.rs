@@ -1,0 +1,93 @@
+//! The record's answers to its questions.
+
+use super::*;
+
+/// A taken submit with this text.
+pub(super) fn submit(text: &str, part: Option<Part>) -> Submit {
+    Submit {
+        order: 0,
+        at: Duration::ZERO,
+        link: 1,
+        source: "Hermod".to_owned(),
+        destination: "4915112345678".to_owned(),
+        text: text.to_owned(),
+        part,
+        data_coding: 0,
+        esm_class: 0,
+        registered_delivery: 1,
+        answer: Answer::Accepted { id: "1".to_owned() },
+    }
+}
+
+fn note(record: &Record, text: &str, answer: Answer) {
+    record.write(|log| {
+        let kind = match answer {
+            Answer::Accepted { .. } | Answer::Cut { .. } => AnswerKind::Accepted,
+            Answer::Refused(_) => AnswerKind::Refused,
+            Answer::Silent => AnswerKind::Silent,
+        };
+        log.count_submit(kind, fingerprint(b"4915112345678", None, text.as_bytes()));
+        if log.wants_submits() {
+            log.keep_submit(Submit { answer, ..submit(text, None) });
+        }
+    });
+}
+
+fn accepted() -> Answer {
+    Answer::Accepted { id: "1".to_owned() }
+}
+
+#[test]
+fn refused_copies_are_no_duplicates_but_silent_ones_are() {
+    for mode in [RecordMode::Full, RecordMode::Compact] {
+        let record = Record::new(mode);
+        note(&record, "a", Answer::Refused(CommandStatus::THROTTLED));
+        note(&record, "a", accepted());
+        assert_eq!(record.duplicates(), 0, "{mode:?}");
+        assert_eq!(record.copies_max(), 1);
+        note(&record, "b", Answer::Silent);
+        note(&record, "b", accepted());
+        assert_eq!((record.duplicates(), record.copies_max()), (1, 2), "{mode:?}");
+        let counts = record.counts();
+        assert_eq!((counts.submits, counts.accepted, counts.refused, counts.silent), (4, 2, 1, 1));
+    }
+}
+
+#[test]
+fn the_full_record_tells_texts_and_the_compact_one_only_counts() {
+    let texts = |mode| {
+        let record = Record::new(mode);
+        note(&record, "a", accepted());
+        note(&record, "b", Answer::Refused(CommandStatus::SYSERR));
+        note(&record, "a", accepted());
+        assert_eq!(record.count_text("b"), 0);
+        (record.received_texts(), record.count_text("a"), record.submits().len())
+    };
+    assert_eq!(texts(RecordMode::Full), (vec!["a".to_owned(), "a".to_owned()], 2, 3));
+    assert_eq!(texts(RecordMode::Compact), (vec![], 0, 0));
+}
+
+#[tokio::test]
+async fn a_wait_ends_with_the_change_it_waits_for() {
+    let record = Record::new(RecordMode::Compact);
+    let writer = record.clone();
+    let write = async move {
+        tokio::task::yield_now().await;
+        note(&writer, "a", accepted());
+        tokio::task::yield_now().await;
+        note(&writer, "b", accepted());
+    };
+    let wait = record.wait_until(|record| record.counts().accepted == 2, Duration::from_secs(10));
+    let (waited, ()) = tokio::join!(wait, write);
+    assert_eq!(waited, Ok(()));
+}
+
+#[tokio::test]
+async fn a_wait_in_vain_says_what_there_is() {
+    let record = Record::new(RecordMode::Compact);
+    note(&record, "a", accepted());
+    let vain = record.wait_until(|record| record.counts().accepted == 2, Duration::from_millis(5)).await;
+    let sentence = vain.expect_err("nothing more comes").to_string();
+    assert!(sentence.starts_with("not seen within 5ms; the carrier has Counts {"), "{sentence}");
+    assert!(sentence.contains("accepted: 1,"), "{sentence}");
+}

@@ -1,0 +1,130 @@
+//! One submit_sm: what it says, what the plan does with it, the receipts it will get, and its line in the record.
+
+use std::time::{Duration, Instant};
+
+use hermod_smpp::{SubmitSm, Tag, esm_class};
+
+use super::link::Desk;
+use super::outcome::Outcome;
+use super::plan::{Behaviour, Reply, SubmitSeen};
+use super::receipt::{KeptAddress, Receipt};
+use super::record::{Answer, AnswerKind, Submit, fingerprint};
+use super::text::{self, Part};
+
+/// What was decided about a submit.
+pub(super) struct Decided {
+    pub(super) behaviour: Behaviour,
+    /// The id as the answer gives it; empty when there is none.
+    pub(super) id: String,
+    pub(super) receipts: Vec<(Instant, Receipt)>,
+}
+
+/// How a link stands when a submit comes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Circumstances {
+    pub(super) link: u64,
+    pub(super) unanswered: u32,
+    pub(super) receipts_full: bool,
+}
+
+/// Decides about a submit and writes it down.
+pub(super) fn decide(submit_sm: &SubmitSm<'_>, around: Circumstances, desk: &mut Desk<'_>) -> Decided {
+    let octets = submit_sm.text();
+    let has_header = submit_sm.esm_class & esm_class::UDHI != 0;
+    let (part, text) = text::split_header(has_header, &octets);
+    let part = part.or_else(|| part_in_tlvs(submit_sm));
+    let behaviour = desk.plan.next(&SubmitSeen {
+        destination: submit_sm.destination.value,
+        data_coding: submit_sm.data_coding,
+        text,
+        registered_delivery: submit_sm.registered_delivery,
+        unanswered: around.unanswered,
+        at: desk.at,
+        receipts_full: around.receipts_full,
+    });
+    let (id, receipts) = match behaviour.reply {
+        Reply::Accept { id, .. } | Reply::CutBeforeAnswer { id } => {
+            (desk.plan.ids().in_answer(id), receipts_of(submit_sm, id, &behaviour, desk))
+        }
+        Reply::Refuse(_) | Reply::Silence => (String::new(), Vec::new()),
+    };
+    let message = fingerprint(submit_sm.destination.value, part, text);
+    let order = desk.log.next_order();
+    desk.log.count_submit(answer_kind(behaviour.reply), message);
+    if desk.log.wants_submits() {
+        desk.log.keep_submit(Submit {
+            order,
+            at: desk.at,
+            link: around.link,
+            source: String::from_utf8_lossy(submit_sm.source.value).into_owned(),
+            destination: String::from_utf8_lossy(submit_sm.destination.value).into_owned(),
+            text: text::decode(submit_sm.data_coding, text),
+            part,
+            data_coding: submit_sm.data_coding,
+            esm_class: submit_sm.esm_class,
+            registered_delivery: submit_sm.registered_delivery,
+            answer: answer(behaviour.reply, &id),
+        });
+    }
+    Decided { behaviour, id, receipts }
+}
+
+/// The place of a part told in TLVs instead of a header; all three have to be there (SMPP v3.4 §5.3.2.22).
+fn part_in_tlvs(submit_sm: &SubmitSm<'_>) -> Option<Part> {
+    if submit_sm.tlvs.is_empty() {
+        return None;
+    }
+    Some(Part {
+        reference: submit_sm.tlvs.get_u16(Tag::SAR_MSG_REF_NUM)?,
+        total: submit_sm.tlvs.get_u8(Tag::SAR_TOTAL_SEGMENTS)?,
+        sequence: submit_sm.tlvs.get_u8(Tag::SAR_SEGMENT_SEQNUM)?,
+    })
+}
+
+fn answer_kind(reply: Reply) -> AnswerKind {
+    match reply {
+        Reply::Accept { .. } | Reply::CutBeforeAnswer { .. } => AnswerKind::Accepted,
+        Reply::Refuse(_) => AnswerKind::Refused,
+        Reply::Silence => AnswerKind::Silent,
+    }
+}
+
+fn answer(reply: Reply, id: &str) -> Answer {
+    match reply {
+        Reply::Accept { .. } => Answer::Accepted { id: id.to_owned() },
+        Reply::CutBeforeAnswer { .. } => Answer::Cut { id: id.to_owned() },
+        Reply::Refuse(status) => Answer::Refused(status),
+        Reply::Silence => Answer::Silent,
+    }
+}
+
+fn receipts_of(
+    submit_sm: &SubmitSm<'_>,
+    id: u64,
+    behaviour: &Behaviour,
+    desk: &mut Desk<'_>,
+) -> Vec<(Instant, Receipt)> {
+    let script = &behaviour.receipts;
+    let enroute = script.enroute_after.map(|delay| (delay, Outcome::Enroute));
+    if enroute.is_none() && script.outcome.is_none() {
+        return Vec::new();
+    }
+    let id = if script.unknown_id { desk.plan.unknown_id() } else { id };
+    let receipt = |outcome: Outcome| Receipt {
+        id,
+        ids: desk.plan.ids().clone(),
+        outcome,
+        error_code: if outcome.is_final() { script.error_code } else { 0 },
+        message_source: KeptAddress::keep(&submit_sm.source),
+        message_destination: KeptAddress::keep(&submit_sm.destination),
+        submitted: desk.wall,
+        user_message_reference: submit_sm.tlvs.get_u16(Tag::USER_MESSAGE_REFERENCE),
+    };
+    // Counted from the answer: a slow answer does not make its receipt overtake it.
+    let due = |delay: Duration| desk.now + behaviour.delay + delay;
+    let each = [enroute, script.outcome].into_iter().flatten();
+    each.flat_map(|(delay, outcome)| {
+        std::iter::repeat_n((due(delay), receipt(outcome)), usize::from(script.copies))
+    })
+    .collect()
+}

@@ -1,0 +1,85 @@
+//! Which submits a rule of a script is about: by destination, by text, and by whose turn it is.
+
+use super::text;
+
+/// Which submits a rule applies to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct When {
+    pub(super) destination_starts: Option<String>,
+    pub(super) text_contains: Option<String>,
+    pub(super) turn: Turn,
+}
+
+/// Which of the submits that reach a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Turn {
+    Each,
+    First(u64),
+    Nth(u64),
+    Every(u64),
+    /// About this many in a thousand, by the carrier's seed.
+    PerMille(u16),
+}
+
+impl When {
+    pub fn always() -> When {
+        When { destination_starts: None, text_contains: None, turn: Turn::Each }
+    }
+
+    pub fn first(count: u64) -> When {
+        When::always().turn(Turn::First(count))
+    }
+
+    pub fn nth(number: u64) -> When {
+        When::always().turn(Turn::Nth(number))
+    }
+
+    /// Every `k`-th; `every(1)` is each.
+    pub fn every(k: u64) -> When {
+        When::always().turn(Turn::Every(k.max(1)))
+    }
+
+    pub fn per_mille(chance: u16) -> When {
+        When::always().turn(Turn::PerMille(chance))
+    }
+
+    /// Destinations that start with these digits; a plus is ignored, as carriers are sent none.
+    pub fn to(prefix: &str) -> When {
+        let digits = prefix.trim_start_matches('+').to_owned();
+        When { destination_starts: Some(digits), ..When::always() }
+    }
+
+    /// Texts (of one part) that contain this.
+    pub fn text(contains: &str) -> When {
+        When { text_contains: Some(contains.to_owned()), ..When::always() }
+    }
+
+    /// Of the submits this is about, only the first `count`.
+    #[must_use]
+    pub fn only_first(self, count: u64) -> When {
+        self.turn(Turn::First(count))
+    }
+
+    fn turn(self, turn: Turn) -> When {
+        When { turn, ..self }
+    }
+}
+
+/// What a rule looks at in a submit. The text is decoded only when a rule asks for it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Content<'a> {
+    pub(super) destination: &'a [u8],
+    pub(super) data_coding: u8,
+    pub(super) text: &'a [u8],
+}
+
+impl When {
+    /// The submit is one this rule is about; whether it is its turn is counted by the plan.
+    pub(super) fn is_about(&self, content: &Content<'_>) -> bool {
+        let When { destination_starts, text_contains, turn: _ } = self;
+        let destination = content.destination.strip_prefix(b"+").unwrap_or(content.destination);
+        let to = destination_starts.as_ref().is_none_or(|digits| destination.starts_with(digits.as_bytes()));
+        let says = |words: &String| text::decode(content.data_coding, content.text).contains(words);
+        to && text_contains.as_ref().is_none_or(says)
+    }
+}

@@ -1,0 +1,224 @@
+//! A gateway reduced to its SMPP session: binds to a carrier, submits, answers receipts as told, and tells what
+//! happened to it in short sentences.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use hermod_smpp::session::{BindRequest, ClientConfig};
+use hermod_smpp::{
+    Address, BindType, CommandStatus, DeliverSmResp, Event, Frame, Hidden, Moment, Pdu, Session, SubmitSm,
+    VERSION_3_3, read_receipt,
+};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout, timeout_at};
+
+/// Nothing a carrier does in these tests takes longer.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long the answer to an enquire_link is awaited.
+pub(crate) const ENQUIRE_WAIT: Duration = Duration::from_millis(100);
+
+/// What is done with a receipt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OnReceipt {
+    Take,
+    Refuse(CommandStatus),
+    /// Leave it unanswered.
+    Ignore,
+}
+
+pub(crate) struct Esme {
+    stream: TcpStream,
+    session: Session<String>,
+    started: Instant,
+    pub(crate) on_receipt: OnReceipt,
+    happened: VecDeque<String>,
+    /// The most octets one read has brought.
+    pub(crate) read_max: usize,
+}
+
+impl Esme {
+    /// Connects and binds; the first thing that happens is the answer.
+    pub(crate) async fn connect(carrier: SocketAddr, kind: BindType) -> Esme {
+        Esme::connect_with(carrier, BindRequest::new(kind, b"hermod", b"secret")).await
+    }
+
+    pub(crate) async fn connect_3_3(carrier: SocketAddr) -> Esme {
+        let mut request = BindRequest::new(BindType::Transceiver, b"hermod", b"secret");
+        request.bind.interface_version = VERSION_3_3;
+        Esme::connect_with(carrier, request).await
+    }
+
+    async fn connect_with(carrier: SocketAddr, request: BindRequest<'_>) -> Esme {
+        let stream = TcpStream::connect(carrier).await.expect("the carrier listens");
+        let mut config = ClientConfig::standard();
+        config.limits.window_max = 1000;
+        config.limits.enquire_wait_ms = u64::try_from(ENQUIRE_WAIT.as_millis()).expect("it is short");
+        let session = Session::client(config, &request, Moment(0)).expect("a bind fits its PDU");
+        Esme {
+            stream,
+            session,
+            started: Instant::now(),
+            on_receipt: OnReceipt::Take,
+            happened: VecDeque::new(),
+            read_max: 0,
+        }
+    }
+
+    /// Connects as a transceiver and expects to be let in.
+    pub(crate) async fn bound(carrier: SocketAddr) -> Esme {
+        Esme::bound_as(carrier, BindType::Transceiver).await
+    }
+
+    pub(crate) async fn bound_as(carrier: SocketAddr, kind: BindType) -> Esme {
+        let mut esme = Esme::connect(carrier, kind).await;
+        assert_eq!(esme.next().await, "bound");
+        esme
+    }
+
+    fn now(&self) -> Moment {
+        Moment(u64::try_from(self.started.elapsed().as_millis()).expect("a short test"))
+    }
+
+    /// Submits a GSM text that wants a receipt.
+    pub(crate) async fn submit(&mut self, text: &str) {
+        self.submit_to("4915112345678", text).await;
+    }
+
+    pub(crate) async fn submit_to(&mut self, destination: &str, text: &str) {
+        let submit_sm = SubmitSm {
+            source: Address::alphanumeric(b"Hermod"),
+            destination: Address::international(destination.as_bytes()),
+            registered_delivery: 1,
+            short_message: Hidden(text.as_bytes()),
+            ..SubmitSm::default()
+        };
+        self.submit_pdu(text, &submit_sm).await;
+    }
+
+    pub(crate) async fn submit_pdu(&mut self, name: &str, submit_sm: &SubmitSm<'_>) {
+        let now = self.now();
+        self.session.request(&Pdu::SubmitSm(*submit_sm), name.to_owned(), now).expect("bound, with room");
+        self.flush().await;
+    }
+
+    pub(crate) async fn enquire(&mut self) {
+        let now = self.now();
+        self.session.probe(now);
+        self.flush().await;
+    }
+
+    pub(crate) async fn unbind(&mut self) {
+        let now = self.now();
+        self.session.unbind(now);
+        self.flush().await;
+    }
+
+    async fn flush(&mut self) {
+        let output = self.session.output().split();
+        // A carrier that has cut the connection is found out by the next read.
+        let _ = self.stream.write_all(&output).await;
+    }
+
+    /// The next thing that happens.
+    pub(crate) async fn next(&mut self) -> String {
+        timeout(PATIENCE, self.wait()).await.expect("something happens")
+    }
+
+    /// The next things that happen, in order.
+    pub(crate) async fn next_many(&mut self, count: usize) -> Vec<String> {
+        let mut happened = Vec::new();
+        for _ in 0..count {
+            happened.push(self.next().await);
+        }
+        happened
+    }
+
+    /// The next things that happen, sorted: for what comes in no certain order.
+    pub(crate) async fn next_sorted(&mut self, count: usize) -> Vec<String> {
+        let mut happened = self.next_many(count).await;
+        happened.sort();
+        happened
+    }
+
+    /// What happens within `time`, if anything does.
+    pub(crate) async fn within(&mut self, time: Duration) -> Option<String> {
+        timeout(time, self.wait()).await.ok()
+    }
+
+    async fn wait(&mut self) -> String {
+        loop {
+            if let Some(happened) = self.happened.pop_front() {
+                return happened;
+            }
+            let now = self.now();
+            self.session.on_deadline(now);
+            while let Some(event) = self.session.next_event(now) {
+                self.on_event(event);
+            }
+            self.flush().await;
+            if self.happened.is_empty() {
+                self.read().await;
+            }
+        }
+    }
+
+    async fn read(&mut self) {
+        let due = self.session.next_deadline().map_or(PATIENCE, |due| Duration::from_millis(due.0));
+        let read = self.stream.read_buf(self.session.read_buffer());
+        let Ok(read) = timeout_at(self.started + due, read).await else { return };
+        let now = self.now();
+        match read {
+            Ok(0) | Err(_) => self.session.connection_lost(now),
+            Ok(octets) => {
+                self.read_max = self.read_max.max(octets);
+                self.session.on_input(now);
+            }
+        }
+    }
+
+    fn on_event(&mut self, event: Event<String>) {
+        let told = match event {
+            Event::Bound { .. } => "bound".to_owned(),
+            Event::BindRefused(status) => format!("bind refused 0x{:02x}", status.0),
+            Event::Answered { token, frame } => answered(&token, &frame),
+            Event::Request(frame) => self.on_request(&frame),
+            Event::TimedOut { token } => format!("{token}: timed out"),
+            Event::Lost(tokens) => format!("lost {}", tokens.join(" ")),
+            Event::PeerUnbound => "unbound".to_owned(),
+            Event::Closed(reason) => format!("closed: {reason}"),
+            Event::BindRequested(_) | Event::Notification(_) => panic!("no carrier sends that"),
+        };
+        self.happened.push_back(told);
+    }
+
+    fn on_request(&mut self, frame: &Frame) -> String {
+        let Ok(Pdu::DeliverSm(deliver_sm)) = frame.decode() else { panic!("{frame:?} is no receipt") };
+        let receipt = read_receipt(&deliver_sm).expect("carriers send receipts here");
+        let now = self.now();
+        match self.on_receipt {
+            OnReceipt::Ignore => {}
+            OnReceipt::Take => {
+                let resp = Pdu::DeliverSmResp(DeliverSmResp::default());
+                self.session.answer(frame.header, &resp, now).expect("a receipt can be answered");
+            }
+            OnReceipt::Refuse(status) => {
+                self.session.refuse(frame.header, status, now).expect("a receipt can be answered");
+            }
+        }
+        let word = |octets: Option<&[u8]>| String::from_utf8_lossy(octets.unwrap_or(b"-")).into_owned();
+        let state = receipt.message_state.map_or("-".to_owned(), |state| state.to_string());
+        format!("receipt {} {} {state}", word(receipt.message_id), word(receipt.stat))
+    }
+}
+
+fn answered(token: &str, frame: &Frame) -> String {
+    match frame.decode() {
+        Ok(Pdu::SubmitSmResp(resp)) if frame.header.status.is_ok() => {
+            format!("{token}: {}", String::from_utf8_lossy(resp.message_id))
+        }
+        _ => format!("{token}: 0x{:02x}", frame.header.status.0),
+    }
+}
