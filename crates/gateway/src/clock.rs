@@ -18,6 +18,9 @@ impl Moment {
     }
 }
 
+/// Ten years: for ever, without the sums overflowing.
+const SLEEP_MS_MAX: u64 = 10 * 365 * 24 * 3_600_000;
+
 #[derive(Clone)]
 pub struct Clock(Kind);
 
@@ -59,7 +62,10 @@ impl Clock {
 
     pub async fn sleep_until(&self, until: Moment) {
         match &self.0 {
-            Kind::Real { start } => tokio::time::sleep_until(*start + Duration::from_millis(until.0)).await,
+            Kind::Real { start } => {
+                let ms = until.0.min(SLEEP_MS_MAX);
+                tokio::time::sleep_until(*start + Duration::from_millis(ms)).await;
+            }
             Kind::Manual(time) => {
                 let mut changes = time.subscribe();
                 // The sender lives in this very clock, so the wait cannot fail.

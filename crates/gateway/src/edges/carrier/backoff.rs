@@ -1,0 +1,123 @@
+//! When to come back to a carrier after a link ended. Carriers lock accounts that hammer them with wrong passwords, and
+//! many customers coming back in the same second bring down what has just come up.
+
+use hermod_domain::retry::Backoff;
+use hermod_smpp::session::CloseReason;
+use hermod_smpp::{CommandStatus, EncodeError};
+use std::fmt;
+use std::time::Duration;
+
+/// 1 s to 60 s, doubling, drawn at random.
+const ORDINARY: Backoff = Backoff {
+    floor: Duration::from_millis(500),
+    first: Duration::from_secs(1),
+    max: Duration::from_secs(60),
+};
+/// After a refusal of our credentials: somebody has to do something first.
+const BAD_CREDENTIALS: Duration = Duration::from_secs(5 * 60);
+/// The carrier still holds our old bind: longer than it takes to notice that it is dead.
+const ALREADY_BOUND: Duration = Duration::from_secs(65);
+/// A link that stayed bound this long has proved itself, and the next loss starts from the beginning.
+const PROVEN: Duration = Duration::from_secs(60);
+
+/// How a link ended.
+#[derive(Debug)]
+pub(super) enum Ended {
+    NotConnected(std::io::Error),
+    ConnectTimeout,
+    BadSettings(EncodeError),
+    BindRefused(CommandStatus),
+    /// It was bound for this long.
+    Closed {
+        reason: CloseReason,
+        bound_for: Duration,
+    },
+    /// Written bytes did not leave for too long.
+    WriteTimeout {
+        bound_for: Duration,
+    },
+    /// The store is closing.
+    StoreGone,
+    Stopped,
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ended::NotConnected(error) => write!(f, "cannot connect: {error}"),
+            Ended::ConnectTimeout => f.write_str("the carrier does not answer the connection"),
+            Ended::BadSettings(error) => write!(f, "the carrier's settings make no bind: {error}"),
+            Ended::BindRefused(status) => write!(f, "the carrier refused the bind with {status}"),
+            Ended::Closed { reason, .. } => reason.fmt(f),
+            Ended::WriteTimeout { .. } => f.write_str("the carrier does not read what is written to it"),
+            Ended::StoreGone => f.write_str("the store is closed"),
+            Ended::Stopped => f.write_str("stopped"),
+        }
+    }
+}
+
+/// Counts failures in a row.
+#[derive(Debug, Default)]
+pub(super) struct Reconnect {
+    failures: u32,
+}
+
+impl Reconnect {
+    pub(super) fn wait_after(&mut self, ended: &Ended, random: u32) -> Duration {
+        let bound_for = match ended {
+            Ended::Closed { bound_for, .. } | Ended::WriteTimeout { bound_for } => *bound_for,
+            Ended::NotConnected(_)
+            | Ended::ConnectTimeout
+            | Ended::BadSettings(_)
+            | Ended::BindRefused(_)
+            | Ended::StoreGone
+            | Ended::Stopped => Duration::ZERO,
+        };
+        self.failures = if bound_for >= PROVEN { 1 } else { self.failures.saturating_add(1) };
+        match ended {
+            Ended::BindRefused(
+                CommandStatus::INVPASWD | CommandStatus::INVSYSID | CommandStatus::INVSYSTYP,
+            )
+            | Ended::BadSettings(_) => BAD_CREDENTIALS,
+            Ended::BindRefused(CommandStatus::ALYBND) => ALREADY_BOUND,
+            Ended::BindRefused(_)
+            | Ended::NotConnected(_)
+            | Ended::ConnectTimeout
+            | Ended::Closed { .. }
+            | Ended::WriteTimeout { .. }
+            | Ended::StoreGone
+            | Ended::Stopped => ORDINARY.wait(self.failures, random),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lost_after(seconds: u64) -> Ended {
+        Ended::Closed { reason: CloseReason::ConnectionLost, bound_for: Duration::from_secs(seconds) }
+    }
+
+    #[test]
+    fn waits_grow_to_a_minute_and_start_over_after_a_link_that_held() {
+        let mut reconnect = Reconnect::default();
+        let most = |reconnect: &mut Reconnect, ended| reconnect.wait_after(&ended, u32::MAX).as_secs();
+        let waits: Vec<u64> = (0..9).map(|_| most(&mut reconnect, lost_after(1))).collect();
+        assert!(waits.is_sorted(), "{waits:?}");
+        assert!(waits[0] <= 1 && waits[8] >= 59 && waits[8] <= 60, "{waits:?}");
+        assert!(most(&mut reconnect, lost_after(61)) <= 1);
+    }
+
+    #[test]
+    fn a_refused_password_waits_five_minutes_and_an_old_bind_a_little_over_one() {
+        let mut reconnect = Reconnect::default();
+        let mut check = |status, seconds| {
+            assert_eq!(reconnect.wait_after(&Ended::BindRefused(status), 0).as_secs(), seconds, "{status}");
+        };
+        check(CommandStatus::INVPASWD, 300);
+        check(CommandStatus::INVSYSID, 300);
+        check(CommandStatus::INVSYSTYP, 300);
+        check(CommandStatus::ALYBND, 65);
+    }
+}
