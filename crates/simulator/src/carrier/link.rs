@@ -1,6 +1,8 @@
 //! One connection of a gateway to the carrier, without its socket: takes what the session reads, asks the plan,
 //! writes the record, and puts answers and receipts into the session's output when they are due.
 
+mod deliveries;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,18 +14,14 @@ use hermod_smpp::{BindType, CommandStatus, Event, Frame, Header, Moment, Pdu, Se
 use super::due::DueQueue;
 use super::outbox::Outbox;
 use super::plan::{Behaviour, Plan, Reply, Then};
-use super::receipt::{Dialect, Pen, Receipt};
-use super::record::{BindSeen, Log, ReceiptSent};
+use super::receipt::{Pen, Receipt};
+use super::record::{BindSeen, Log};
 use super::{Core, Shared, submit};
 use crate::world;
+use deliveries::InFlight;
 
 /// Submits a gateway may leave open on one link. Silence is a verb of scripts, so this must not be what ends it.
 const SUBMITS_OPEN_MAX: u32 = 1_000_000;
-/// A receipt the gateway could not take for the moment is sent again after this long.
-const RECEIPT_RETRY: Duration = Duration::from_secs(1);
-/// Statuses of a deliver_sm_resp that ask to try again.
-const TEMPORARY: [CommandStatus; 4] =
-    [CommandStatus::X_T_APPN, CommandStatus::THROTTLED, CommandStatus::MSGQFUL, CommandStatus::SYSERR];
 /// A receipt that overtakes its answer on another link gets this much of a start.
 const OVERTAKE: Duration = Duration::from_millis(20);
 /// Octets that are no PDU: the length they claim is beyond every limit.
@@ -51,13 +49,6 @@ pub(super) struct Link {
     /// Answers whose receipts go first, in order of arrival.
     overtaken: VecDeque<Overtaken>,
     pen: Pen,
-}
-
-/// A receipt that was sent, and where the record notes its answer.
-#[derive(Debug)]
-pub(super) struct InFlight {
-    receipt: Receipt,
-    place: Option<usize>,
 }
 
 /// An answer that is decided and not sent yet.
@@ -167,7 +158,7 @@ impl Link {
         match event {
             Event::BindRequested(frame) => self.on_bind(&frame, desk),
             Event::Request(frame) => self.on_request(&frame, desk),
-            Event::Answered { token, frame } => on_receipt_answer(token, frame.header.status, desk),
+            Event::Answered { token, frame } => deliveries::on_answer(token, frame.header.status, desk),
             Event::TimedOut { token } => self.send_again(token, desk),
             Event::Lost(tokens) => {
                 for token in tokens {
@@ -329,50 +320,6 @@ impl Link {
         }
     }
 
-    /// Sends receipts that go before their answers, each followed by its answer once all of them are out.
-    fn send_overtaking(&mut self, desk: &mut Desk<'_>) {
-        while self.may_deliver()
-            && let Some(mut first) = self.overtaken.pop_front()
-        {
-            while self.session.window_free() > 0
-                && let Some(receipt) = first.receipts.pop_front()
-            {
-                desk.outbox.note_in_flight();
-                self.deliver(receipt, desk);
-            }
-            if !first.receipts.is_empty() {
-                self.overtaken.push_front(first);
-                return;
-            }
-            self.promise_answer(first.due, first.promised, desk);
-        }
-    }
-
-    fn send_receipts(&mut self, desk: &mut Desk<'_>) {
-        while self.may_deliver()
-            && self.session.window_free() > 0
-            && let Some(receipt) = desk.outbox.take_due(desk.now)
-        {
-            self.deliver(receipt, desk);
-        }
-    }
-
-    fn deliver(&mut self, receipt: Receipt, desk: &mut Desk<'_>) {
-        let dialect = if self.session.peer_is_3_4() { Dialect::WithTlvs } else { Dialect::TextOnly };
-        let (at, link, outcome) = (desk.at, self.number, receipt.outcome);
-        let (id, deliver_sm) = self.pen.write(&receipt, dialect, desk.wall);
-        let place = desk.log.receipt_sent(|| ReceiptSent { at, link, id, outcome, answer: None });
-        // The PDU borrows the receipt that its token keeps.
-        let token = InFlight { receipt: receipt.clone(), place };
-        let sent = self.session.request(&Pdu::DeliverSm(deliver_sm), token, desk.moment);
-        sent.expect("there is room, and a receipt fits a deliver_sm");
-    }
-
-    fn send_again(&mut self, token: InFlight, desk: &mut Desk<'_>) {
-        desk.log.counts().receipts_unanswered += 1;
-        desk.outbox.put_back(desk.now, token.receipt);
-    }
-
     /// The connection is gone, or is dropped now: what was in flight goes back to the carrier.
     pub(super) fn lose(&mut self, now: Instant) {
         self.session.connection_lost(self.shared.moment(now));
@@ -389,14 +336,5 @@ impl Link {
         }
         drop(core);
         self.shared.receipts_ready.notify_waiters();
-    }
-}
-
-fn on_receipt_answer(token: InFlight, status: CommandStatus, desk: &mut Desk<'_>) {
-    desk.log.receipt_answered(token.place, status);
-    if TEMPORARY.contains(&status) {
-        desk.outbox.put_back(desk.now + RECEIPT_RETRY, token.receipt);
-    } else {
-        desk.outbox.settle();
     }
 }

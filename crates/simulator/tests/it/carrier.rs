@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use hermod_simulator::carrier::{
-    Act, Answer, Carrier, CarrierOptions, FirstId, IdFormat, IdStyle, Outcome, Part, Receipts, RecordMode,
-    Script, When,
+    Answer, Carrier, CarrierOptions, FirstId, IdFormat, IdStyle, Outcome, Part, Receipts, RecordMode, Script,
+    When,
 };
 use hermod_smpp::{Address, BindType, CommandStatus, Hidden, SubmitSm};
 use tokio::time::Instant;
@@ -242,9 +242,9 @@ async fn binds_are_refused_by_count_then_by_password() {
 async fn enquire_links_are_answered_or_not() {
     let carrier = carrier(Script::new().receipt_never().ignore_enquire_links()).await;
     let mut esme = Esme::bound(carrier.addr()).await;
-    esme.enquire().await;
     esme.submit("a").await;
     assert_eq!(esme.next().await, "a: 1", "all else goes on");
+    esme.enquire().await;
     assert_eq!(esme.next().await, "closed: the peer does not answer enquire_link");
     assert_eq!(carrier.record().counts().enquire_links, 1);
     carrier.set_script(Script::new().receipt_never());

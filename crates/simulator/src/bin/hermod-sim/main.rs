@@ -1,8 +1,10 @@
 //! `hermod-sim`: the other side of Hermod on the command line. Load on the HTTP API, an empty endpoint to
 //! measure that load against, and a carrier to send to.
 
+mod carrier;
 mod empty_http;
 mod http_load;
+mod script_flags;
 mod values;
 
 use std::process::ExitCode;
@@ -33,7 +35,8 @@ Every subcommand has examples of its own: hermod-sim help http-load";
 
 #[derive(Subcommand)]
 enum Command {
-    HttpLoad(http_load::HttpLoad),
+    Carrier(Box<carrier::CarrierArgs>),
+    HttpLoad(Box<http_load::HttpLoad>),
     EmptyHttp(empty_http::EmptyHttpArgs),
 }
 
@@ -42,6 +45,7 @@ type Ended = Result<(), String>;
 
 fn main() -> ExitCode {
     let ended = match Cli::parse().command {
+        Command::Carrier(args) => run_on(args.threads, args.run()),
         Command::HttpLoad(args) => run_on(args.threads, args.run()),
         Command::EmptyHttp(args) => run_on(args.threads, args.run()),
     };

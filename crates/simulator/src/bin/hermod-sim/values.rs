@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
+use hermod_simulator::carrier::Outcome;
+use hermod_smpp::CommandStatus;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// `250ms`, `10s`, `2m` or `1h`. A bare number is refused: it would read differently to everyone.
@@ -27,6 +29,27 @@ fn expected(text: &str) -> String {
 pub(crate) fn rate(text: &str) -> Result<f64, String> {
     let rate: f64 = text.parse().map_err(|_| format!("{text:?} is not a number"))?;
     if rate.is_finite() && rate > 0.0 { Ok(rate) } else { Err("a rate is above 0".to_owned()) }
+}
+
+/// A command status: hex as the specification writes it (`0x58`), or decimal.
+pub(crate) fn status(text: &str) -> Result<CommandStatus, String> {
+    let status = match text.strip_prefix("0x") {
+        Some(hex) => u32::from_str_radix(hex, 16),
+        None => text.parse(),
+    };
+    match status {
+        Ok(status) if status > 0 => Ok(CommandStatus(status)),
+        _ => Err(format!("{text:?} is not an SMPP error status such as 0x58")),
+    }
+}
+
+/// A receipt's word, in any case.
+pub(crate) fn outcome(text: &str) -> Result<Outcome, String> {
+    let outcome = Outcome::ALL.into_iter().find(|outcome| outcome.word().eq_ignore_ascii_case(text));
+    outcome.ok_or_else(|| {
+        let words: Vec<&str> = Outcome::ALL.into_iter().map(Outcome::word).collect();
+        format!("{text:?} is none of {}", words.join(", "))
+    })
 }
 
 /// Prints a result. A reader that went away is no fault of ours.
@@ -67,6 +90,23 @@ mod tests {
         for text in ["", "10", "s", "1.5s", "10 s", "10d", "-1s", "18446744073709551615h"] {
             assert_eq!(duration(text), Err(expected(text)));
         }
+    }
+
+    #[test]
+    fn statuses_are_hex_or_decimal_and_never_ok() {
+        assert_eq!(status("0x58"), Ok(CommandStatus::THROTTLED));
+        assert_eq!(status("88"), Ok(CommandStatus::THROTTLED));
+        for text in ["", "0", "0x0", "0xg", "throttled"] {
+            assert!(status(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn outcomes_are_the_words_of_receipts() {
+        assert_eq!(outcome("DELIVRD"), Ok(Outcome::Delivered));
+        assert_eq!(outcome("rejectd"), Ok(Outcome::Rejected));
+        let words = "ENROUTE, DELIVRD, EXPIRED, DELETED, UNDELIV, ACCEPTD, UNKNOWN, REJECTD";
+        assert_eq!(outcome("delivered"), Err(format!(r#""delivered" is none of {words}"#)));
     }
 
     #[test]
