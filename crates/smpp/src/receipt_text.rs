@@ -217,7 +217,7 @@ fn long_year(digits: &[u8]) -> Option<u16> {
 /// Everything a receipt text of ours says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiptFields<'a> {
-    /// Byte for byte the id of the `submit_sm_resp`: printable, without spaces.
+    /// Byte for byte the id of the `submit_sm_resp`: printable, without spaces and separators.
     pub id: &'a [u8],
     /// Parts, up to 999.
     pub sub: u16,
@@ -245,7 +245,7 @@ pub struct Unwritable(pub &'static str);
 pub fn write(fields: &ReceiptFields<'_>, out: &mut BytesMut) -> Result<(), Unwritable> {
     let ReceiptFields { id, sub, dlvrd, submit_date, done_date, stat, err, text } = fields;
     let checks = [
-        ("id", !id.is_empty() && id.len() <= 64 && id.iter().all(u8::is_ascii_graphic)),
+        ("id", !id.is_empty() && id.len() <= 64 && id.iter().all(is_id)),
         ("sub", *sub <= 999),
         ("dlvrd", *dlvrd <= 999),
         ("submit date", submit_date.is_real()),
@@ -274,6 +274,11 @@ pub fn write(fields: &ReceiptFields<'_>, out: &mut BytesMut) -> Result<(), Unwri
     out.put_slice(b" text:");
     out.put_slice(text);
     Ok(())
+}
+
+/// What survives every reader: no space ends it early, and no separator looks like the end of a label.
+fn is_id(char: &u8) -> bool {
+    char.is_ascii_graphic() && !b":,;".contains(char)
 }
 
 fn write_three(value: u16, out: &mut BytesMut) {

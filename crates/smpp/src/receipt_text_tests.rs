@@ -115,6 +115,7 @@ fn what_would_break_the_shape_is_not_written() {
     let cases = [
         (ReceiptFields { id: b"", ..fields() }, "id"),
         (ReceiptFields { id: b"a b", ..fields() }, "id"),
+        (ReceiptFields { id: b"a:b", ..fields() }, "id"),
         (ReceiptFields { sub: 1000, ..fields() }, "sub"),
         (ReceiptFields { dlvrd: 1000, ..fields() }, "dlvrd"),
         (ReceiptFields { submit_date: no_day, ..fields() }, "submit date"),

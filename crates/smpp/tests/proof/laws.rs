@@ -1,1 +1,196 @@
-//! x
+//! Laws that hold for all inputs.
+
+use bytes::BytesMut;
+use hermod_smpp::time::{Absolute, Relative, SmppTime};
+use hermod_smpp::*;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::made::Maker;
+use crate::printed::{PDU_BYTES_MAX, meaning};
+
+fn framed(octets: &[u8]) -> Frame {
+    let mut buf = BytesMut::from(octets);
+    let frame =
+        next_frame(&mut buf, PDU_BYTES_MAX).expect("the length is right").expect("the frame is whole");
+    assert!(buf.is_empty());
+    frame
+}
+
+/// Runs `law` on a valid PDU of any kind made from the pools.
+fn with_pdu(strings: &[u8], values: &[u8], law: impl FnOnce(&Pdu<'_>)) {
+    let mut maker = Maker::new(strings, values);
+    let (mut tlvs, mut destinations, mut unsuccessful) = Default::default();
+    maker.tlvs(&mut tlvs);
+    maker.destinations(&mut destinations);
+    maker.unsuccessful(&mut unsuccessful);
+    law(&maker.pdu(tlvs.as_tlvs(), destinations.as_destinations(), unsuccessful.as_unsuccessful()));
+}
+
+fn strings() -> impl Strategy<Value = Vec<u8>> {
+    vec(1..=u8::MAX, 0..600)
+}
+
+fn values() -> impl Strategy<Value = Vec<u8>> {
+    vec(any::<u8>(), 0..1_200)
+}
+
+/// A body for a known command, mostly nonsense, sometimes close to right.
+fn nonsense() -> impl Strategy<Value = (CommandId, Vec<u8>)> {
+    let octet = prop_oneof![3 => Just(0u8), 2 => 1..=8u8, 5 => any::<u8>()];
+    (proptest::sample::select(CommandId::ALL), vec(octet, 0..200))
+}
+
+fn with_header(command: CommandId, body: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(body.len() + HEADER_BYTES).expect("short");
+    let header = [length, command.0, 0, 7].map(u32::to_be_bytes).concat();
+    [header.as_slice(), body].concat()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn decoding_what_was_encoded_gives_the_same_pdu(
+        strings in strings(), values in values(), sequence: u32, before in vec(any::<u8>(), 0..20)
+    ) {
+        with_pdu(&strings, &values, |pdu| {
+            let mut out = BytesMut::from(&before[..]);
+            encode(pdu, CommandStatus::OK, sequence, &mut out).expect("the PDU is valid");
+            assert_eq!(&out[..before.len()], &before[..], "what was there stays");
+            let frame = framed(&out[before.len()..]);
+            assert_eq!(frame.header.sequence, sequence);
+            assert_eq!(frame.header.command, pdu.command());
+            assert_eq!(frame.decode(), Ok(*pdu));
+        });
+    }
+
+    #[test]
+    fn an_error_answer_is_its_header_alone(strings in strings(), values in values(), status in 1u32..) {
+        with_pdu(&strings, &values, |pdu| {
+            let mut out = BytesMut::new();
+            encode(pdu, CommandStatus(status), 1, &mut out).expect("the PDU is valid");
+            let frame = framed(&out);
+            assert_eq!(frame.header.status, CommandStatus(status));
+            assert!(!pdu.command().is_answer() || frame.body().is_empty());
+            assert_eq!(frame.decode().expect("decodes").command(), pdu.command());
+        });
+    }
+
+    #[test]
+    fn whatever_decodes_can_be_encoded_and_decodes_the_same((command, body) in nonsense()) {
+        let frame = framed(&with_header(command, &body));
+        if let Ok(pdu) = frame.decode() {
+            let mut out = BytesMut::new();
+            encode(&pdu, CommandStatus::OK, 7, &mut out).expect("what was read fits");
+            assert_eq!(framed(&out).decode(), Ok(pdu));
+        }
+    }
+
+    #[test]
+    fn nothing_past_the_command_length_is_read((command, body) in nonsense(), behind in vec(any::<u8>(), 0..50)) {
+        let octets = with_header(command, &body);
+        let mut buf = BytesMut::from(&[&octets[..], &behind].concat()[..]);
+        let frame = next_frame(&mut buf, PDU_BYTES_MAX).expect("the length is right").expect("whole");
+        assert_eq!(frame.bytes(), &octets);
+        assert_eq!(&buf[..], &behind[..]);
+        assert_eq!(frame.decode().is_ok(), framed(&octets).decode().is_ok());
+    }
+
+    #[test]
+    fn how_a_stream_is_cut_up_changes_nothing(
+        pdus in vec(nonsense(), 1..5), cuts in vec(1usize..60, 1..200)
+    ) {
+        let frames: Vec<Vec<u8>> = pdus.iter().map(|(command, body)| with_header(*command, body)).collect();
+        let stream = frames.concat();
+        let mut rest = &stream[..];
+        let mut buf = BytesMut::new();
+        let mut read = Vec::new();
+        let mut cuts = cuts.iter().cycle();
+        while !rest.is_empty() {
+            let (chunk, behind) = rest.split_at((*cuts.next().expect("endless")).min(rest.len()));
+            buf.extend_from_slice(chunk);
+            rest = behind;
+            while let Some(frame) = next_frame(&mut buf, PDU_BYTES_MAX).expect("the lengths are right") {
+                read.push(frame.bytes().to_vec());
+            }
+        }
+        assert_eq!(read, frames);
+        assert!(buf.is_empty());
+    }
+
+    #[test]
+    fn any_octets_at_all_are_survived(octets in vec(any::<u8>(), 0..300)) {
+        assert!(!meaning_of_first(&octets).is_empty());
+        let _ = receipt_text::parse(&octets);
+        let _ = udh::parse(&octets).map(|udh| (udh.concatenation(), udh.elements().count()));
+        let _ = time::parse(&octets);
+        let _ = ReceiptDate::parse(&octets);
+    }
+
+    #[test]
+    fn a_refused_pdu_leaves_the_output_alone(text in vec(any::<u8>(), 66..80), before in vec(any::<u8>(), 0..20)) {
+        let mut out = BytesMut::from(&before[..]);
+        let pdu = Pdu::QuerySm(QuerySm { message_id: &text, ..QuerySm::default() });
+        encode(&pdu, CommandStatus::OK, 1, &mut out).expect_err("the id is too long");
+        let text = [&text[..30], b"\0"].concat();
+        let pdu = Pdu::QuerySm(QuerySm { message_id: &text, ..QuerySm::default() });
+        encode(&pdu, CommandStatus::OK, 1, &mut out).expect_err("the id holds a null");
+        assert_eq!(&out[..], &before[..]);
+    }
+
+    #[test]
+    fn times_read_back_as_written(
+        year in 1938u16..=2037, month in 1u8..=12, day in 1u8..=28, hour in 0u8..24, minute in 0u8..60,
+        second in 0u8..60, tenths in 0u8..10, utc_quarters in -48i8..=48, spans: [u8; 6]
+    ) {
+        let absolute = Absolute { year, month, day, hour, minute, second, tenths, utc_quarters };
+        let [years, months, days, hours, minutes, seconds] = spans.map(|span| span % 100);
+        let relative = Relative { years, months, days, hours, minutes, seconds };
+        for time in [SmppTime::Absolute(absolute), SmppTime::Relative(relative)] {
+            match time.to_chars() {
+                Ok(chars) => assert_eq!(time::parse(&chars), Ok(Some(time))),
+                Err(_) => assert_eq!(relative, Relative::default()),
+            }
+        }
+    }
+
+    #[test]
+    fn receipts_read_back_as_written(
+        id in "[!-+--9<-~]{1,64}", sub in 0u16..1_000, dlvrd in 0u16..1_000, stat in "[A-Z]{7}", err in "[0-9A-Z]{3}",
+        text in "[ -~]{0,20}", minute in 0u8..60
+    ) {
+        let date = ReceiptDate { year: 2025, month: 4, day: 1, hour: 9, minute, second: 0 };
+        let fields = ReceiptFields {
+            id: id.as_bytes(),
+            sub,
+            dlvrd,
+            submit_date: date,
+            done_date: date,
+            stat: stat.as_bytes().try_into().expect("seven letters"),
+            err: err.as_bytes().try_into().expect("three letters"),
+            text: Hidden(text.as_bytes()),
+        };
+        let mut out = BytesMut::new();
+        receipt_text::write(&fields, &mut out).expect("it fits");
+        let read = receipt_text::parse(&out);
+        assert_eq!(read.id, Some(id.as_bytes()));
+        assert_eq!(read.stat, Some(stat.as_bytes()));
+        assert_eq!(read.err, Some(err.as_bytes()));
+        assert_eq!(read.sub.map(<[u8]>::len), Some(3));
+        assert_eq!(read.dlvrd, Some(format!("{dlvrd:03}").as_bytes()));
+        assert_eq!(read.done_date.and_then(ReceiptDate::parse), Some(date));
+        assert_eq!(read.submit_date.and_then(ReceiptDate::parse), Some(date));
+        let edges = [' ', ',', ';'];
+        assert_eq!(read.text, Some(Hidden(text.trim_matches(edges).as_bytes())));
+    }
+}
+
+/// The meaning of the first PDU in a stream, whatever follows it.
+fn meaning_of_first(octets: &[u8]) -> String {
+    let mut buf = BytesMut::from(octets);
+    match next_frame(&mut buf, PDU_BYTES_MAX) {
+        Ok(Some(frame)) => meaning(frame.bytes()),
+        Ok(None) | Err(_) => meaning(octets),
+    }
+}

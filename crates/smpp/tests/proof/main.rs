@@ -2,6 +2,7 @@
 //! implementations, laws that hold for all inputs, and a mutator that tries to break it.
 
 mod laws;
+mod made;
 mod mutator;
 mod printed;
 mod vectors;

@@ -1,1 +1,244 @@
-//! x
+//! A seeded mutator: takes the golden vectors apart, puts them together wrongly, and drives the result
+//! through framing, decoding, the receipt, header and time readers, and sessions of both roles. Nothing
+//! may panic, and a session's own rules must hold whatever it is fed.
+//!
+//! `MUTATIONS=1000000 SEED=7 cargo test -p hermod-smpp mutator` runs longer, or again.
+
+use bytes::BytesMut;
+use hermod_smpp::session::{Acceptance, BindRequest, ClientConfig, ServerConfig, State};
+use hermod_smpp::*;
+
+use crate::printed::PDU_BYTES_MAX;
+use crate::vectors;
+
+const MUTATIONS: u64 = 200_000;
+const SEED: u64 = 20_250_401;
+
+#[expect(clippy::disallowed_methods, reason = "a switch for people who run the tests")]
+fn setting(name: &str, otherwise: u64) -> u64 {
+    let value = std::env::var(name).ok();
+    value.map_or(otherwise, |value| value.parse().expect("a number"))
+}
+
+/// Says how to get back here if anything fails.
+struct Breadcrumb {
+    seed: u64,
+    mutation: u64,
+}
+
+impl Drop for Breadcrumb {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!(
+                "failed at mutation {} of seed {}: run with SEED={}",
+                self.mutation, self.seed, self.seed
+            );
+        }
+    }
+}
+
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        usize::try_from(self.next() % limit.max(1) as u64).expect("below a usize")
+    }
+
+    fn octet(&mut self) -> u8 {
+        self.next().to_be_bytes()[0]
+    }
+}
+
+fn mutate(octets: &mut Vec<u8>, other: &[u8], chance: &mut Chance) {
+    let at = chance.below(octets.len() + 1);
+    let upto = at + chance.below((octets.len() - at).min(32) + 1);
+    match chance.below(9) {
+        0 if at < octets.len() => octets[at] ^= 1 << chance.below(8),
+        1 if at < octets.len() => octets[at] = [0, 1, 0x7f, 0x80, 0xfe, 0xff][chance.below(6)],
+        2 => drop(octets.drain(at..upto)),
+        3 => octets.truncate(at),
+        4 => {
+            let again = octets[at..upto].to_vec();
+            octets.splice(at..at, again);
+        }
+        5 => {
+            let random: Vec<u8> = (0..chance.below(16)).map(|_| chance.octet()).collect();
+            octets.splice(at..at, random);
+        }
+        6 => octets.splice(at.., other[other.len().min(at)..].iter().copied()).for_each(drop),
+        7 if octets.len() >= 8 => {
+            let command = CommandId::ALL[chance.below(CommandId::ALL.len())];
+            octets[4..8].copy_from_slice(&command.0.to_be_bytes());
+        }
+        _ if at < octets.len() => octets[at] = chance.octet(),
+        _ => octets.push(chance.octet()),
+    }
+}
+
+/// Mutated octets; most get their length put right, or nothing would ever come past the framing.
+fn mutant(seeds: &[Vec<u8>], chance: &mut Chance) -> Vec<u8> {
+    let mut octets = seeds[chance.below(seeds.len())].clone();
+    let other = &seeds[chance.below(seeds.len())];
+    for _ in 0..=chance.below(4) {
+        mutate(&mut octets, other, chance);
+    }
+    if octets.len() >= HEADER_BYTES && chance.below(10) > 0 {
+        let length = u32::try_from(octets.len()).expect("short");
+        octets[..4].copy_from_slice(&length.to_be_bytes());
+    }
+    octets
+}
+
+fn check_codec(octets: &[u8]) {
+    let _ = receipt_text::parse(octets);
+    let mut buf = BytesMut::from(octets);
+    while let Ok(Some(frame)) = next_frame(&mut buf, PDU_BYTES_MAX) {
+        assert_eq!(frame.bytes().len(), usize::try_from(frame.header.length).expect("fits"));
+        let Ok(pdu) = frame.decode() else { continue };
+        let mut out = BytesMut::new();
+        encode(&pdu, CommandStatus::OK, frame.header.sequence, &mut out).expect("what was read fits");
+        let again = next_frame(&mut out, PDU_BYTES_MAX).expect("our length is right").expect("whole");
+        assert_eq!(again.decode(), Ok(pdu));
+        match pdu {
+            Pdu::SubmitSm(pdu) => {
+                let _ = udh::parse(&pdu.text()).map(|udh| udh.concatenation());
+                let _ = time::parse(pdu.validity_period);
+            }
+            Pdu::DeliverSm(pdu) => {
+                let _ = read_receipt(&pdu);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn client(now: Moment) -> Session<u64> {
+    let bind = BindRequest::new(BindType::Transceiver, b"acme", b"pw");
+    let mut client = Session::client(ClientConfig::standard(), &bind, now).expect("it fits");
+    let mut answer = BytesMut::new();
+    let pdu = Pdu::BindResp(BindType::Transceiver, BindResp::default());
+    encode(&pdu, CommandStatus::OK, 1, &mut answer).expect("it fits");
+    client.receive(&answer, now);
+    assert!(matches!(client.next_event(now), Some(Event::Bound { .. })));
+    client
+}
+
+/// What the application of one session has done.
+#[derive(Default)]
+struct Ledger {
+    /// Tokens count up, so each must come back once and in range.
+    sent: u64,
+    back: u64,
+    requests: u64,
+}
+
+/// Feeds a session and plays its application.
+fn check_session(session: &mut Session<u64>, octets: &[u8], now: Moment, ledger: &mut Ledger) {
+    let Ledger { sent, back, requests } = ledger;
+    session.receive(octets, now);
+    if session.next_deadline().is_some_and(|due| due <= now) {
+        session.on_deadline(now);
+    }
+    while let Some(event) = session.next_event(now) {
+        match event {
+            Event::BindRequested(frame) => {
+                assert!(matches!(frame.decode(), Ok(Pdu::Bind(..))));
+                let acceptance = Acceptance { system_id: b"hermod", window_max: 5, inbound_max: 3 };
+                session.accept_bind(&acceptance, now).expect("a bind is open");
+            }
+            Event::Request(frame) => {
+                assert!(frame.decode().is_ok(), "a request is known to decode");
+                assert!(!frame.header.command.is_answer());
+                *requests += 1;
+                session.refuse(frame.header, CommandStatus::SYSERR, now).expect("the request is open");
+            }
+            Event::Answered { token, frame } => {
+                assert!(token < *sent && frame.header.command.is_answer());
+                *back += 1;
+            }
+            Event::TimedOut { token } => {
+                assert!(token < *sent);
+                *back += 1;
+            }
+            Event::Lost(tokens) => *back += tokens.len() as u64,
+            Event::Closed(_) => assert_eq!(session.state(), State::Closed),
+            Event::Bound { .. } | Event::BindRefused(_) | Event::Notification(_) | Event::PeerUnbound => {}
+        }
+    }
+    let submit = Pdu::SubmitSm(SubmitSm::default());
+    if session.window_free() > 0 && session.request(&submit, *sent, now).is_ok() {
+        *sent += 1;
+    }
+    assert_eq!(*sent, *back + u64::from(session.outstanding()), "every token is out or back");
+    let mut written = session.output().split();
+    while let Some(frame) = next_frame(&mut written, PDU_BYTES_MAX).expect("we write whole PDUs") {
+        frame.decode().expect("we write PDUs that read");
+    }
+    assert!(written.is_empty());
+}
+
+#[test]
+fn the_mutator_breaks_nothing() {
+    let seed = setting("SEED", SEED);
+    let mut chance = Chance(seed);
+    let mut crumb = Breadcrumb { seed, mutation: 0 };
+    let seeds: Vec<Vec<u8>> = vectors::all().into_iter().map(|vector| vector.octets).collect();
+    let mut now = Moment(0);
+    let mut sessions = [Session::server(ServerConfig::standard(), now), client(now)];
+    let mut ledgers = [Ledger::default(), Ledger::default()];
+    let mut closed = [0, 0];
+    for mutation in 0..setting("MUTATIONS", MUTATIONS) {
+        crumb.mutation = mutation;
+        now = now.plus_ms(chance.below(200) as u64);
+        let octets = match chance.below(8) {
+            // Sound PDUs in between, so that sessions get somewhere before they are broken.
+            0..=2 => seeds[chance.below(seeds.len())].clone(),
+            3 => (0..chance.below(64)).map(|_| chance.octet()).collect(),
+            _ => mutant(&seeds, &mut chance),
+        };
+        check_codec(&octets);
+        let which = chance.below(2);
+        check_session(&mut sessions[which], &octets, now, &mut ledgers[which]);
+        if sessions[which].state() == State::Closed {
+            closed[which] += 1;
+            sessions[which] =
+                if which == 0 { Session::server(ServerConfig::standard(), now) } else { client(now) };
+        }
+    }
+    // The mutants got somewhere: sessions of both roles were served, and ended.
+    assert!(closed.iter().all(|count| *count > 100), "{closed:?}");
+    assert!(ledgers.iter().all(|ledger| ledger.requests > 100));
+    assert!(ledgers[1].back > 100);
+}
+
+/// An answer or a nack, however mangled, is never answered: two peers would nack each other for ever.
+#[test]
+fn mangled_answers_are_never_answered() {
+    let seed = setting("SEED", SEED);
+    let mut chance = Chance(seed);
+    let mut crumb = Breadcrumb { seed, mutation: 0 };
+    let seeds: Vec<Vec<u8>> = vectors::all().into_iter().map(|vector| vector.octets).collect();
+    let now = Moment(0);
+    let mut bound = client(now);
+    bound.output().clear();
+    for mutation in 0..setting("MUTATIONS", MUTATIONS) / 10 {
+        crumb.mutation = mutation;
+        let mut octets = mutant(&seeds, &mut chance);
+        octets.resize(octets.len().max(HEADER_BYTES), 0);
+        let length = u32::try_from(octets.len()).expect("short");
+        octets[..4].copy_from_slice(&length.to_be_bytes());
+        octets[4] |= 0x80;
+        bound.receive(&octets, now);
+        assert_eq!(bound.next_event(now), None);
+        assert!(bound.output().is_empty(), "{octets:02x?}");
+    }
+    assert_eq!(bound.counters().unmatched_answers, setting("MUTATIONS", MUTATIONS) / 10);
+}
