@@ -62,7 +62,9 @@ fn tests(tally: &mut Tally) -> Outcome {
 }
 
 fn documentation() -> Outcome {
-    let mut cargo_doc = command("cargo", &["doc", "--workspace", "--no-deps", "--locked"]);
+    // Whoever reads our documentation reads our code, so private items and links to them belong to it.
+    let args = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
+    let mut cargo_doc = command("cargo", &args);
     cargo_doc.env("RUSTDOCFLAGS", "-D warnings");
     shell::run(cargo_doc)
 }
