@@ -63,9 +63,10 @@ fn tests(tally: &mut Tally) -> Outcome {
 
 fn documentation() -> Outcome {
     // Whoever reads our documentation reads our code, so private items and links to them belong to it.
+    let flags = "-D warnings -A rustdoc::private_intra_doc_links";
     let args = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
     let mut cargo_doc = command("cargo", &args);
-    cargo_doc.env("RUSTDOCFLAGS", "-D warnings");
+    cargo_doc.env("RUSTDOCFLAGS", flags);
     shell::run(cargo_doc)
 }
 
