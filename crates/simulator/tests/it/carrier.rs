@@ -1,61 +1,11 @@
-//! The carrier against a bare SMPP client: each verb of a script, and what the record says about it.
+//! The carrier against a bare SMPP client: how it answers, how it ends links, and what its record says.
 
-use std::time::Duration;
-
-use hermod_simulator::carrier::{
-    Answer, Carrier, CarrierOptions, FirstId, IdFormat, IdStyle, Outcome, Part, Receipts, RecordMode, Script,
-    When,
-};
+use hermod_simulator::carrier::{Answer, Carrier, CarrierOptions, Outcome, Part, RecordMode, Script, When};
 use hermod_smpp::{Address, BindType, CommandStatus, Hidden, SubmitSm};
 use tokio::time::Instant;
 
-use crate::esme::{ENQUIRE_WAIT, Esme, OnReceipt, PATIENCE};
-
-fn ms(ms: u64) -> Duration {
-    Duration::from_millis(ms)
-}
-
-/// A carrier whose first id is 1.
-async fn carrier(script: Script) -> Carrier {
-    let options = CarrierOptions { first_id: FirstId::At(1), ..CarrierOptions::new(script) };
-    Carrier::start(options).await.expect("a free port")
-}
-
-/// Submits each text, waits for as many things as are expected, and compares.
-#[track_caller]
-fn check(script: Script, texts: &'static [&'static str], expect: &'static [&'static str]) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let happened = runtime.block_on(async {
-        let carrier = carrier(script).await;
-        let mut esme = Esme::bound(carrier.addr()).await;
-        for text in texts {
-            esme.submit(text).await;
-        }
-        esme.next_many(expect.len()).await
-    });
-    assert_eq!(happened, expect);
-}
-
-#[test]
-fn everything_is_taken_and_delivered() {
-    let expect = &["a: 1", "b: 2", "receipt 1 DELIVRD 2", "receipt 2 DELIVRD 2"];
-    check(Script::new().receipt_after(ms(30), Outcome::Delivered), &["a", "b"], expect);
-}
-
-#[test]
-fn a_receipt_follows_its_answer_and_not_the_other_way_round() {
-    check(Script::new(), &["a"], &["a: 1", "receipt 1 DELIVRD 2"]);
-    check(Script::new().delay(ms(30)), &["a"], &["a: 1", "receipt 1 DELIVRD 2"]);
-}
-
-#[test]
-fn unless_it_is_told_to_overtake() {
-    let first = || Script::new().receipt_first(Outcome::Delivered);
-    check(first(), &["a"], &["receipt 1 DELIVRD 2", "a: 1"]);
-    check(first().delay(ms(30)), &["a"], &["receipt 1 DELIVRD 2", "a: 1"]);
-    let twice = ["receipt 1 DELIVRD 2", "receipt 1 DELIVRD 2", "a: 1"];
-    check(first().receipt_twice(), &["a"], Box::leak(Box::new(twice)));
-}
+use crate::esme::{ENQUIRE_WAIT, Esme, PATIENCE};
+use crate::start::{carrier, check, ms};
 
 #[test]
 fn throttled_and_refused_submits_get_no_receipt() {
@@ -70,48 +20,6 @@ fn some_destinations_and_texts_are_refused() {
         .refuse_when(When::text("bad"), CommandStatus::SUBMITFAIL)
         .refuse_when(When::to("+4915"), CommandStatus::INVDSTADR);
     check(script, &["bad", "good"], &["bad: 0x45", "good: 0x0b"]);
-}
-
-#[test]
-fn every_outcome_has_its_word_and_its_number() {
-    for (outcome, expect) in [
-        (Outcome::Delivered, "receipt 1 DELIVRD 2"),
-        (Outcome::Expired, "receipt 1 EXPIRED 3"),
-        (Outcome::Undeliverable, "receipt 1 UNDELIV 5"),
-        (Outcome::Accepted, "receipt 1 ACCEPTD 6"),
-        (Outcome::Unknown, "receipt 1 UNKNOWN 7"),
-        (Outcome::Rejected, "receipt 1 REJECTD 8"),
-    ] {
-        let expect = Box::leak(Box::new(["a: 1", expect]));
-        check(Script::new().receipt_after(ms(0), outcome), &["a"], expect);
-    }
-}
-
-#[test]
-fn receipts_come_twice_or_with_an_enroute_before() {
-    let again = &["a: 1", "receipt 1 DELIVRD 2", "receipt 1 DELIVRD 2"];
-    check(Script::new().receipt_twice(), &["a"], again);
-    let script = Script::new().enroute_after(ms(0)).receipt_after(ms(30), Outcome::Undeliverable);
-    check(script, &["a"], &["a: 1", "receipt 1 ENROUTE 1", "receipt 1 UNDELIV 5"]);
-}
-
-#[test]
-fn outcomes_may_depend_on_the_message() {
-    let undelivered = Receipts::after(ms(50), Outcome::Undeliverable);
-    let script = Script::new().receipts_when(When::text("lost"), undelivered);
-    let expect = &["found: 1", "lost: 2", "receipt 1 DELIVRD 2", "receipt 2 UNDELIV 5"];
-    check(script.receipt_after(ms(50), Outcome::Delivered), &["found", "lost"], expect);
-}
-
-#[tokio::test]
-async fn ids_are_hex_in_the_answer_and_decimal_in_the_receipt() {
-    let ids = IdFormat { answer: IdStyle::UpperHex, receipt: IdStyle::Decimal, prefix: "c-".to_owned() };
-    let options =
-        CarrierOptions { first_id: FirstId::At(0xabc), ..CarrierOptions::new(Script::new().ids(ids)) };
-    let carrier = Carrier::start(options).await.unwrap();
-    let mut esme = Esme::bound(carrier.addr()).await;
-    esme.submit("a").await;
-    assert_eq!(esme.next_many(2).await, ["a: c-ABC", "receipt c-2748 DELIVRD 2"]);
 }
 
 #[test]
@@ -203,26 +111,6 @@ async fn a_coalescing_carrier_sends_many_pdus_at_once() {
 }
 
 #[tokio::test]
-async fn unknown_ids_are_not_the_ones_given() {
-    let carrier = carrier(Script::new().receipt_unknown_id()).await;
-    let mut esme = Esme::bound(carrier.addr()).await;
-    esme.submit("a").await;
-    assert_eq!(esme.next().await, "a: 1");
-    let receipt = esme.next().await;
-    assert!(receipt.starts_with("receipt 9") && receipt.ends_with(" DELIVRD 2"), "{receipt}");
-}
-
-#[tokio::test]
-async fn nobody_gets_a_receipt_from_a_carrier_that_never_sends_one() {
-    let carrier = carrier(Script::new().receipt_never()).await;
-    let mut esme = Esme::bound(carrier.addr()).await;
-    esme.submit("a").await;
-    assert_eq!(esme.next().await, "a: 1");
-    assert_eq!(esme.within(ms(50)).await, None);
-    assert_eq!(carrier.receipts_unsettled(), 0);
-}
-
-#[tokio::test]
 async fn binds_are_refused_by_count_then_by_password() {
     let script = Script::new().refuse_binds(1, CommandStatus::BINDFAIL).credentials("hermod", "other");
     let carrier = carrier(script).await;
@@ -265,95 +153,6 @@ async fn more_than_the_window_or_the_rate_is_throttled() {
     carrier.set_script(Script::new().receipt_never().per_second_max(0));
     esme.submit("d").await;
     assert_eq!(esme.next().await, "d: 0x58");
-}
-
-#[tokio::test]
-async fn receipts_wait_for_the_next_bind() {
-    let carrier = carrier(Script::new().receipt_after(ms(50), Outcome::Delivered)).await;
-    let mut esme = Esme::bound(carrier.addr()).await;
-    esme.submit("a").await;
-    assert_eq!(esme.next().await, "a: 1");
-    esme.unbind().await;
-    assert_eq!(esme.next().await, "closed: we unbound");
-    let gone = carrier.record();
-    gone.wait_until(|record| record.counts().links_closed == 1, PATIENCE).await.unwrap();
-    assert_eq!(carrier.receipts_unsettled(), 1);
-    let mut again = Esme::bound(carrier.addr()).await;
-    assert_eq!(again.next().await, "receipt 1 DELIVRD 2");
-    gone.wait_until(|record| record.counts().receipts_taken == 1, PATIENCE).await.unwrap();
-    assert_eq!(carrier.receipts_unsettled(), 0);
-    assert_eq!(gone.counts().unbinds, 1);
-}
-
-#[tokio::test]
-async fn receipts_nobody_answered_are_sent_again_after_the_next_bind() {
-    let carrier = carrier(Script::new()).await;
-    let mut esme = Esme::bound(carrier.addr()).await;
-    esme.on_receipt = OnReceipt::Ignore;
-    esme.submit("a").await;
-    assert_eq!(esme.next_many(2).await, ["a: 1", "receipt 1 DELIVRD 2"]);
-    drop(esme);
-    let mut again = Esme::bound(carrier.addr()).await;
-    assert_eq!(again.next().await, "receipt 1 DELIVRD 2");
-    let record = carrier.record();
-    record.wait_until(|record| record.counts().receipts_taken == 1, PATIENCE).await.unwrap();
-    assert_eq!((record.counts().receipts_sent, record.counts().receipts_unanswered), (2, 1));
-    let answers: Vec<_> = record.receipts().iter().map(|receipt| receipt.answer).collect();
-    assert_eq!(answers, [None, Some(CommandStatus::OK)]);
-}
-
-#[tokio::test]
-async fn a_receipt_is_tried_again_after_a_temporary_refusal_and_not_after_another() {
-    let carrier = carrier(Script::new()).await;
-    let mut esme = Esme::bound(carrier.addr()).await;
-    esme.on_receipt = OnReceipt::Refuse(CommandStatus::X_T_APPN);
-    esme.submit("a").await;
-    assert_eq!(esme.next_many(2).await, ["a: 1", "receipt 1 DELIVRD 2"]);
-    esme.on_receipt = OnReceipt::Refuse(CommandStatus::X_R_APPN);
-    assert_eq!(esme.next().await, "receipt 1 DELIVRD 2");
-    assert_eq!(esme.within(ms(50)).await, None);
-    let counts = carrier.record().counts();
-    assert_eq!((counts.receipts_sent, counts.receipts_refused), (2, 2));
-    assert_eq!(carrier.receipts_unsettled(), 0);
-}
-
-#[tokio::test]
-async fn receipts_of_a_transmitter_go_to_a_receiver() {
-    let carrier = carrier(Script::new()).await;
-    let mut transmitter = Esme::bound_as(carrier.addr(), BindType::Transmitter).await;
-    transmitter.submit("a").await;
-    assert_eq!(transmitter.next().await, "a: 1");
-    assert_eq!(carrier.receipts_unsettled(), 1);
-    let mut receiver = Esme::bound_as(carrier.addr(), BindType::Receiver).await;
-    assert_eq!(receiver.next().await, "receipt 1 DELIVRD 2");
-    transmitter.submit("b").await;
-    assert_eq!(receiver.next().await, "receipt 2 DELIVRD 2");
-    assert_eq!(transmitter.next().await, "b: 2");
-}
-
-#[tokio::test]
-async fn an_old_client_gets_receipts_without_tlvs() {
-    let carrier = carrier(Script::new()).await;
-    let mut esme = Esme::connect_3_3(carrier.addr()).await;
-    assert_eq!(esme.next().await, "bound");
-    esme.submit("a").await;
-    assert_eq!(esme.next_many(2).await, ["a: 1", "receipt 1 DELIVRD -"]);
-    assert_eq!(carrier.record().binds()[0].interface_version, 0x33);
-}
-
-#[tokio::test]
-async fn a_carrier_with_too_many_receipts_waiting_pushes_back() {
-    let options = CarrierOptions {
-        receipts_max: 2,
-        first_id: FirstId::At(1),
-        ..CarrierOptions::new(Script::new().receipt_after(PATIENCE * 6, Outcome::Delivered))
-    };
-    let carrier = Carrier::start(options).await.unwrap();
-    let mut esme = Esme::bound(carrier.addr()).await;
-    for text in ["a", "b", "c"] {
-        esme.submit(text).await;
-    }
-    assert_eq!(esme.next_many(3).await, ["a: 1", "b: 2", "c: 0x14"]);
 }
 
 #[tokio::test]

@@ -37,7 +37,7 @@ pub(crate) struct HttpLoad {
     #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=i64::from(http::CONNECTIONS_MAX)))]
     connections: u32,
     /// Messages to send; the run ends after them or after --duration, whichever comes first
-    #[arg(long, required_unless_present = "duration")]
+    #[arg(long)]
     requests: Option<u64>,
     /// How long to send, as in 10s or 5m
     #[arg(long, value_parser = values::duration)]

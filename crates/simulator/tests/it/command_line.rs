@@ -1,0 +1,106 @@
+//! `hermod-sim` as a process: what it prints, and that it ends when it is told to.
+
+use std::process::Stdio;
+
+use hermod_simulator::load::report::Report;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
+
+use crate::esme::Esme;
+
+fn hermod_sim(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hermod-sim"));
+    command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    command
+}
+
+/// Starts a server; gives it and what it prints.
+fn start(arguments: &[&str]) -> (Child, Lines<BufReader<ChildStdout>>) {
+    let mut child = hermod_sim(arguments).spawn().expect("the binary was built");
+    let stdout = child.stdout.take().expect("stdout is piped");
+    (child, BufReader::new(stdout).lines())
+}
+
+/// Runs to the end; gives what it printed on stdout and stderr.
+async fn run(arguments: &[&str]) -> (bool, String, String) {
+    let output = hermod_sim(arguments).output().await.expect("the binary was built");
+    let text = |octets: Vec<u8>| String::from_utf8(octets).expect("output is text");
+    (output.status.success(), text(output.stdout), text(output.stderr))
+}
+
+fn terminate(child: &Child) {
+    let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
+    kill_process(pid.expect("it runs"), Signal::TERM).expect("it is ours to end");
+}
+
+#[tokio::test]
+async fn load_on_the_empty_endpoint_is_reported_as_json_and_as_a_table() {
+    let (mut server, mut printed) = start(&["empty-http", "--port", "0"]);
+    let url = printed.next_line().await.unwrap().expect("the address comes first");
+
+    let (ok, json, _) = run(&["http-load", "--url", &url, "--requests", "200", "--json"]).await;
+    assert!(ok);
+    let report: Report = serde_json::from_str(&json).expect("one JSON object");
+    assert_eq!((report.requests, report.count(202), report.failed), (200, 200, 0));
+
+    let log = std::env::temp_dir().join(format!("hermod-sim-test-{}.jsonl", std::process::id()));
+    let log_path = log.to_str().expect("a plain path");
+    let load = ["http-load", "--url", &url, "--requests", "5", "--idempotency", "k", "--log", log_path];
+    let (ok, table, progress) = run(&load).await;
+    assert!(ok && table.contains("closed loop, 32 connections"), "{table}");
+    assert_eq!(progress, "", "no progress line where there is no terminal");
+    let lines: Vec<Value> = std::fs::read_to_string(&log)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("each line is JSON"))
+        .collect();
+    std::fs::remove_file(&log).unwrap();
+    let mut keys: Vec<&str> = lines.iter().map(|line| line["key"].as_str().unwrap()).collect();
+    keys.sort_unstable();
+    assert_eq!(keys, ["k-0000000000", "k-0000000001", "k-0000000002", "k-0000000003", "k-0000000004"]);
+    assert!(lines.iter().all(|line| line["status"] == 202 && line["message_id"] == "288230376151711743"));
+
+    terminate(&server);
+    assert!(server.wait().await.unwrap().success());
+}
+
+#[tokio::test]
+async fn a_carrier_says_where_it_listens_and_what_it_saw() {
+    let (mut carrier, mut printed) =
+        start(&["carrier", "--listen", "127.0.0.1:0", "--no-receipts", "--json"]);
+    let first = printed.next_line().await.unwrap().expect("the address comes first");
+    let first: Value = serde_json::from_str(&first).expect("one JSON object");
+    let address = first["listening"].as_str().unwrap().parse().expect("an address");
+
+    let mut esme = Esme::bound(address).await;
+    esme.submit("hello").await;
+    assert!(esme.next().await.starts_with("hello: "));
+    esme.unbind().await;
+    assert_eq!(esme.next().await, "closed: we unbound");
+
+    terminate(&carrier);
+    let mut last = String::new();
+    while let Some(line) = printed.next_line().await.unwrap() {
+        last = line;
+    }
+    let counts: Value = serde_json::from_str(&last).expect("the last line is JSON");
+    assert_eq!((&counts["submits"], &counts["binds"], &counts["unbinds"]), (&1.into(), &1.into(), &1.into()));
+    assert!(carrier.wait().await.unwrap().success());
+}
+
+#[tokio::test]
+async fn mistakes_are_explained() {
+    for (arguments, sentence) in [
+        (vec!["http-load"], "a run needs an end: give a number of requests, a duration, or both"),
+        (vec!["http-load", "--requests", "1", "--url", "https://x/api/v1"], "only http:// is spoken here"),
+        (vec!["http-load", "--requests", "1", "--to", "12"], "is not a recipient"),
+        (vec!["http-load", "--duration", "10"], "expected a number and ms, s, m or h"),
+        (vec!["carrier", "--listen", "256.0.0.1:1"], "invalid"),
+        (vec!["carrier", "--status", "0"], "is not an SMPP error status"),
+    ] {
+        let (ok, _, stderr) = run(&arguments).await;
+        assert!(!ok && stderr.contains(sentence), "{arguments:?}: {stderr}");
+    }
+}
