@@ -32,3 +32,39 @@ impl fmt::Debug for Hidden<'_> {
         write!(f, "({} octets)", self.0.len())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::*;
+
+    /// Whatever somebody logs by accident, texts and passwords are not in it.
+    #[test]
+    fn secrets_and_texts_never_print() {
+        let mut tlvs = TlvBuffer::new();
+        tlvs.push(Tag::MESSAGE_PAYLOAD, b"SECRET");
+        let mut destinations = DestinationsBuffer::default();
+        destinations.push(Destination::Sme(Address::international(b"4917SECRET"))).unwrap();
+        let address = Address::international(b"4917SECRET");
+        let short_message = Hidden(b"SECRET");
+        let pdus = [
+            Pdu::Bind(BindType::Receiver, Bind { password: Hidden(b"SECRET"), ..Bind::default() }),
+            Pdu::Outbind(Outbind { password: Hidden(b"SECRET"), ..Outbind::default() }),
+            Pdu::SubmitSm(SubmitSm { source: address, short_message, ..SubmitSm::default() }),
+            Pdu::DeliverSm(DeliverSm { tlvs: tlvs.as_tlvs(), ..DeliverSm::default() }),
+            Pdu::ReplaceSm(ReplaceSm { short_message, ..ReplaceSm::default() }),
+            Pdu::SubmitMulti(SubmitMulti {
+                destinations: destinations.as_destinations(),
+                ..SubmitMulti::default()
+            }),
+            Pdu::Unknown(CommandId(0x999), Hidden(b"SECRET")),
+        ];
+        let octets = b"SECRET".map(|octet| octet.to_string()).join(", ");
+        let mut printed = format!("{pdus:?} {tlvs:?}");
+        let mut out = bytes::BytesMut::new();
+        for pdu in &pdus {
+            encode(pdu, CommandStatus::OK, 1, &mut out).unwrap();
+            printed += &format!("{:?}", next_frame(&mut out, 16_384).unwrap().unwrap());
+        }
+        assert!(!printed.contains("SECRET") && !printed.contains(&octets), "{printed}");
+    }
+}

@@ -69,7 +69,7 @@ pub use command::CommandId;
 pub use frame::{Frame, FrameError, HEADER_BYTES, Header, next_frame};
 pub use hidden::Hidden;
 pub use pdu::*;
-pub use receipt::{NetworkError, Receipt, ReceiptKind, read_receipt};
+pub use receipt::{NetworkError, Receipt, ReceiptKind, read_data_sm_receipt, read_receipt};
 pub use receipt_text::{ReceiptDate, ReceiptFields, ReceiptText};
 pub use session::{Event, Moment, Session};
 pub use status::CommandStatus;

@@ -1,6 +1,6 @@
 //! Reads a receipt out of a `deliver_sm`: the TLVs where they are, the text where they are not.
 
-use crate::{DeliverSm, Hidden, ReceiptText, Tag, Tlvs, esm_class, receipt_text};
+use crate::{DataSm, DeliverSm, Hidden, ReceiptText, Tag, Tlvs, esm_class, receipt_text};
 
 /// What a carrier says about one message. Values are raw: what they mean is decided elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +45,11 @@ pub struct NetworkError {
 /// alone does not: a subscriber can write it, and would settle messages that are not his.
 pub fn read_receipt<'a>(deliver_sm: &DeliverSm<'a>) -> Option<Receipt<'a>> {
     receipt_in(deliver_sm.esm_class, deliver_sm.text(), deliver_sm.tlvs)
+}
+
+/// The receipt in a `data_sm`: some carriers send them so.
+pub fn read_data_sm_receipt<'a>(data_sm: &DataSm<'a>) -> Option<Receipt<'a>> {
+    receipt_in(data_sm.esm_class, data_sm.text(), data_sm.tlvs)
 }
 
 fn receipt_in<'a>(class: u8, text: Hidden<'a>, tlvs: Tlvs<'a>) -> Option<Receipt<'a>> {
@@ -134,6 +139,16 @@ mod tests {
         let mut tlvs = TlvBuffer::new();
         tlvs.push(Tag::MESSAGE_PAYLOAD, b"id:5 stat:EXPIRED");
         check(0x44, b"", &tlvs, "Delivery id=5 state=None stat=EXPIRED error=None");
+    }
+
+    #[test]
+    fn a_receipt_may_travel_in_a_data_sm() {
+        let mut tlvs = TlvBuffer::new();
+        tlvs.push_c_string(Tag::RECEIPTED_MESSAGE_ID, b"ab").push_u8(Tag::MESSAGE_STATE, 5);
+        let data_sm = DataSm { esm_class: 0x04, tlvs: tlvs.as_tlvs(), ..DataSm::default() };
+        let receipt = read_data_sm_receipt(&data_sm).unwrap();
+        assert_eq!((receipt.message_id, receipt.message_state), (Some(&b"ab"[..]), Some(5)));
+        assert_eq!(read_data_sm_receipt(&DataSm::default()), None);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use bytes::{BufMut, BytesMut};
 use thiserror::Error;
 
 use crate::{
-    CommandId, CommandStatus, EncodeError, HEADER_BYTES, Header,
+    CommandId, CommandStatus, EncodeError, HEADER_BYTES, Header, Hidden,
     reader::{Fault, Reader},
     writer::Writer,
 };
@@ -73,7 +73,7 @@ pub enum Pdu<'a> {
     /// `alert_notification`
     AlertNotification(AlertNotification<'a>),
     /// A command that is not in the 3.4 table, with its body.
-    Unknown(CommandId, &'a [u8]),
+    Unknown(CommandId, Hidden<'a>),
 }
 
 /// Whether the connection can go on after an error.
@@ -152,7 +152,7 @@ fn read_body<'a>(command: CommandId, reader: &mut Reader<'a>) -> Result<Pdu<'a>,
         CommandId::REPLACE_SM => Pdu::ReplaceSm(ReplaceSm::read(reader)?),
         CommandId::REPLACE_SM_RESP => Pdu::ReplaceSmResp,
         CommandId::ALERT_NOTIFICATION => Pdu::AlertNotification(AlertNotification::read(reader)?),
-        unknown => Pdu::Unknown(unknown, reader.rest()),
+        unknown => Pdu::Unknown(unknown, Hidden(reader.rest())),
     })
 }
 

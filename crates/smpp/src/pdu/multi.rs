@@ -2,6 +2,7 @@
 //! allocates nothing.
 
 use bytes::BytesMut;
+use std::fmt;
 
 use super::fields::fields;
 use super::message::{ADDRESS_BYTES, MESSAGE_ID_BYTES, SERVICE_TYPE_BYTES, SHORT_MESSAGE_BYTES, TIME_BYTES};
@@ -73,7 +74,7 @@ pub enum Destination<'a> {
 }
 
 /// The recipients of a `submit_multi`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Destinations<'a> {
     count: u8,
     bytes: &'a [u8],
@@ -89,7 +90,7 @@ pub struct UnsuccessfulSme<'a> {
 }
 
 /// The refused recipients of a `submit_multi`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Unsuccessful<'a> {
     count: u8,
     bytes: &'a [u8],
@@ -131,8 +132,21 @@ impl<'a> Unsuccessful<'a> {
     }
 }
 
+/// Subscribers' numbers are shortened wherever they are printed.
+impl fmt::Debug for Destinations<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl fmt::Debug for Unsuccessful<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
 /// Builds a recipient list.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct DestinationsBuffer {
     count: u8,
     bytes: BytesMut,
@@ -165,7 +179,7 @@ impl DestinationsBuffer {
 }
 
 /// Builds a list of refused recipients.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct UnsuccessfulBuffer {
     count: u8,
     bytes: BytesMut,

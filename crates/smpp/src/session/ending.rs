@@ -2,7 +2,7 @@
 //! time; whatever is still unanswered at the end is reported as lost.
 
 use super::{CloseReason, Event, Moment, Session, Stage, gate::Role};
-use crate::{CommandId, CommandStatus, Header};
+use crate::{CommandId, CommandStatus, Header, next_frame};
 
 /// A session on its way out.
 #[derive(Clone, Copy)]
@@ -36,14 +36,25 @@ impl<T> Session<T> {
         self.end(CloseReason::Unbound, now);
     }
 
-    /// The connection broke, or the peer closed it.
+    /// The connection broke, or the peer closed it. Answers that had come before are still taken.
     pub fn connection_lost(&mut self, now: Moment) {
-        self.told(now);
+        let now = self.told(now);
+        self.settle_rest(now);
         let reason = match self.stage {
             Stage::Draining(drain) => drain.reason,
             _ => CloseReason::ConnectionLost,
         };
         self.close(reason);
+    }
+
+    /// Requests left in the input cannot be answered any more, but every answer among them is one message
+    /// less in doubt.
+    fn settle_rest(&mut self, now: Moment) {
+        while let Ok(Some(frame)) = next_frame(&mut self.input, self.limits.pdu_bytes_max) {
+            if frame.header.command.is_answer() {
+                self.on_frame(frame, now);
+            }
+        }
     }
 
     /// Unbinds if there is a bind to give up, else closes at once.

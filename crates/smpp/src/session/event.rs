@@ -17,7 +17,8 @@ pub enum Event<T> {
     /// Client: the bind was refused (or nacked). `Closed` follows.
     BindRefused(CommandStatus),
     /// Server: somebody wants to bind. Answer with `accept_bind` or `refuse_bind`; nothing more is read
-    /// until then. The frame is known to decode as `Pdu::Bind`.
+    /// until then. The time to bind runs on: an answer that comes after it is refused, and `Closed` has
+    /// been told. The frame is known to decode as `Pdu::Bind`.
     BindRequested(Frame),
     /// A request the application must answer, by `answer` or `refuse` with this frame's header. The frame
     /// is known to decode.

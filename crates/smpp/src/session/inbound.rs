@@ -69,7 +69,7 @@ impl<T> Session<T> {
         self.close(CloseReason::BadFrame(fault.length));
     }
 
-    fn on_frame(&mut self, frame: Frame, now: Moment) {
+    pub(super) fn on_frame(&mut self, frame: Frame, now: Moment) {
         let Some(column) = self.column() else { return };
         self.counters.pdus_in = self.counters.pdus_in.saturating_add(1);
         self.quiet_since = now;

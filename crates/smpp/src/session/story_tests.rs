@@ -308,6 +308,31 @@ fn a_lost_connection_reports_what_is_in_doubt() {
 }
 
 #[test]
+fn answers_that_came_before_the_connection_broke_are_taken() {
+    let mut config = ClientConfig::standard();
+    config.limits.inbound_max = 1;
+    let mut client = bound_client_with(config, BindType::Transceiver);
+    for token in [1, 2] {
+        client.request(&submit(), token, START).unwrap();
+    }
+    client.output().clear();
+    // The second delivery has to wait for the first, and the answer waits behind it.
+    let octets = [octets(&deliver(), 7), octets(&deliver(), 8), octets(&accepted(), 2)].concat();
+    check(&mut client, &octets, START, &["request deliver_sm ok 7"], &[]);
+    client.connection_lost(START);
+    let events = ["answered 1 submit_sm_resp ok 2", "lost [2]", "closed: the connection was lost"];
+    check(&mut client, b"", START, &events, &[]);
+
+    let bind = BindRequest::new(BindType::Transceiver, b"acme", b"pw");
+    let mut refused = Session::<u32>::client(ClientConfig::standard(), &bind, START).unwrap();
+    refused.output().clear();
+    refused.receive(&raw(CommandId::BIND_TRANSCEIVER_RESP, 0x0e, 1, b""), START);
+    refused.connection_lost(START);
+    let closed = "closed: the bind was refused with ESME_RINVPASWD (0x0e)";
+    check(&mut refused, b"", START, &["bind refused 0e", closed], &[]);
+}
+
+#[test]
 fn notifications_reach_the_application_unanswered() {
     let mut client = bound_client();
     let alert = Pdu::AlertNotification(AlertNotification::default());

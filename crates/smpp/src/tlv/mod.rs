@@ -102,6 +102,12 @@ impl fmt::Debug for Tlvs<'_> {
     }
 }
 
+impl fmt::Debug for TlvBuffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_tlvs().fmt(f)
+    }
+}
+
 impl fmt::Debug for Tlv<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({} octets)", self.tag, self.value.len())
@@ -109,7 +115,7 @@ impl fmt::Debug for Tlv<'_> {
 }
 
 /// Walks the TLVs of a PDU.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Iter<'a> {
     rest: &'a [u8],
 }
@@ -143,7 +149,7 @@ pub(crate) fn parse_strict(bytes: &[u8], request: u8) -> Result<Tlvs<'_>, Comman
 }
 
 /// Builds optional parameters; a receipt's fit without allocating.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct TlvBuffer {
     bytes: SmallVec<[u8; 64]>,
 }
@@ -177,6 +183,9 @@ impl TlvBuffer {
     }
 
     /// Adds a null-terminated parameter, as `receipted_message_id` is.
+    ///
+    /// # Panics
+    /// When value and null are longer than the 65,535 octets a TLV can hold.
     pub fn push_c_string(&mut self, tag: Tag, value: &[u8]) -> &mut Self {
         let length = value.len().checked_add(1).and_then(|length| u16::try_from(length).ok());
         let length = length.expect("a TLV value holds at most 65,535 octets");

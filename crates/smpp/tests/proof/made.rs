@@ -229,7 +229,7 @@ impl<'p> Maker<'p> {
                 let (source, esme) = (self.address(64), self.address(64));
                 Pdu::AlertNotification(AlertNotification { source, esme, tlvs })
             }
-            22 => Pdu::Unknown(CommandId(0x0001_0000 | u32::from(self.u16())), self.value(255)),
+            22 => Pdu::Unknown(CommandId(0x0001_0000 | u32::from(self.u16())), Hidden(self.value(255))),
             _ => Pdu::SubmitSm(self.submit_sm(tlvs)),
         }
     }
