@@ -1,6 +1,8 @@
 //! The project's own commands, run as `cargo xtask <command>`. This file only reads the command line and hands
 //! over: each command lives in a file of its own name.
 
+mod bench;
+mod crash;
 mod deny;
 mod fmt;
 mod manifests;
@@ -50,6 +52,11 @@ enum Command {
     Deny,
     /// Format every Rust file in the workspace
     Fmt,
+    /// Measure: the real binaries on the loopback, each figure beside a reference from the same run
+    #[command(subcommand)]
+    Bench(bench::Bench),
+    /// Kill the gateway under load, again and again, and compare what everyone knows
+    Crash(crash::Options),
 }
 
 fn main() -> ExitCode {
@@ -58,6 +65,8 @@ fn main() -> ExitCode {
         Command::Tidy => tidy::run(),
         Command::Deny => deny::run(),
         Command::Fmt => fmt::run(),
+        Command::Bench(bench) => bench::run(&bench),
+        Command::Crash(options) => crash::run(&options),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

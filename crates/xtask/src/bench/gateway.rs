@@ -1,0 +1,201 @@
+//! The two processes a benchmark runs against: a carrier, and a gateway with one funded customer routed to it.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::process::{Process, Usage, binary};
+use super::{failure, start_watch};
+use crate::shell::{self, Failure, Outcome};
+
+const API_KEY: &str = "bench-key";
+const API_SECRET: &str = "bench-secret-of-no-importance";
+/// How long a gateway may take to start on an empty folder.
+const READY_WAIT: Duration = Duration::from_secs(30);
+const POLL: Duration = Duration::from_millis(100);
+const SETTLED: &str = "hermod_messages_settled_total";
+
+/// A simulated carrier in a process of its own.
+pub(super) struct Carrier {
+    process: Process,
+    pub(super) address: String,
+}
+
+impl Carrier {
+    pub(super) fn start(flags: &[&str]) -> Result<Carrier, Failure> {
+        Carrier::start_at("127.0.0.1:0", flags)
+    }
+
+    pub(super) fn start_at(listen: &str, flags: &[&str]) -> Result<Carrier, Failure> {
+        let args: Vec<&str> =
+            ["carrier", "--listen", listen].into_iter().chain(flags.iter().copied()).collect();
+        let mut process = Process::start("hermod-sim", &args)?;
+        let address = process.line()?;
+        Ok(Carrier { process, address })
+    }
+
+    pub(super) fn usage(&self) -> Result<Usage, Failure> {
+        self.process.usage()
+    }
+
+    pub(super) fn end(self) -> Outcome {
+        self.process.end()
+    }
+}
+
+/// A gateway on a fresh data folder.
+pub(super) struct Gateway {
+    process: Process,
+    folder: PathBuf,
+    address: String,
+    pub(super) base_url: String,
+}
+
+impl Gateway {
+    pub(super) fn start(carrier: &str) -> Result<Gateway, Failure> {
+        let folder = fresh_folder()?;
+        let config = folder.join("hermod.toml");
+        let address = free_address()?;
+        write(&folder.join("provision.toml"), &provision(carrier))?;
+        write(&config, &SETTINGS.replace("ADDRESS", &address))?;
+        let config = config.to_str().ok_or_else(|| failure("the temporary folder's name is not UTF-8"))?;
+        let process = Process::start("hermod", &["serve", "--config", config])?;
+        let gateway = Gateway { process, folder, base_url: format!("http://{address}/api/v1"), address };
+        gateway.wait_until_ready()?;
+        Ok(gateway)
+    }
+
+    fn wait_until_ready(&self) -> Outcome {
+        let started = start_watch();
+        while started.elapsed() < READY_WAIT {
+            if self.get("/readyz").is_ok_and(|answer| answer.starts_with("HTTP/1.1 200")) {
+                return Ok(());
+            }
+            std::thread::sleep(POLL);
+        }
+        Err(failure(format!("the gateway was not ready after {READY_WAIT:?}")))
+    }
+
+    pub(super) fn credentials(&self) -> (&'static str, &'static str) {
+        (API_KEY, API_SECRET)
+    }
+
+    pub(super) fn usage(&self) -> Result<Usage, Failure> {
+        self.process.usage()
+    }
+
+    /// Waits until so many messages have ended, and returns how many have.
+    pub(super) fn wait_until_settled(&self, messages: u64, wait: Duration) -> Result<u64, Failure> {
+        let started = start_watch();
+        loop {
+            let settled = self.metric(SETTLED)?;
+            if settled >= messages {
+                return Ok(settled);
+            }
+            if started.elapsed() > wait {
+                return Err(failure(format!("{settled} of {messages} messages were settled after {wait:?}")));
+            }
+            eprint!("\r{settled} of {messages} settled ");
+            std::thread::sleep(POLL);
+        }
+    }
+
+    fn get(&self, path: &str) -> Result<String, Failure> {
+        let mut stream = TcpStream::connect(&self.address).map_err(failure)?;
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address);
+        stream.write_all(request.as_bytes()).map_err(failure)?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).map_err(failure)?;
+        Ok(answer)
+    }
+
+    fn metric(&self, name: &str) -> Result<u64, Failure> {
+        let answer = self.get("/metrics")?;
+        let value = answer.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        value.map_or(Ok(0), |text| text.parse().map_err(failure))
+    }
+
+    /// Ends the gateway, audits its store and compares the number of messages in it.
+    pub(super) fn end_and_audit(self, messages: u64) -> Outcome {
+        let Gateway { process, folder, .. } = self;
+        process.end()?;
+        let data = folder.join("data");
+        let data = data.to_str().ok_or_else(|| failure("the temporary folder's name is not UTF-8"))?;
+        let hermod = binary("hermod");
+        let report = shell::output_of(&hermod.to_string_lossy(), &["audit", "--data-dir", data, "--json"])
+            .ok_or_else(|| failure("the audit failed"))?;
+        let report: Value = serde_json::from_str(&report).map_err(failure)?;
+        if report["messages"].as_u64() != Some(messages) {
+            return Err(failure(format!(
+                "{messages} messages were accepted and the store has {}",
+                report["messages"]
+            )));
+        }
+        std::fs::remove_dir_all(&folder).map_err(failure)
+    }
+}
+
+const SETTINGS: &str = "[data]\nfolder = \"data\"\n[http]\nlisten = \"ADDRESS\"\n[log]\nlevel = \"warn\"\n\
+                        [provision]\nfile = \"provision.toml\"\n";
+
+fn provision(carrier: &str) -> String {
+    PROVISION.replace("CARRIER", carrier).replace("KEY", API_KEY).replace("SECRET", API_SECRET)
+}
+
+/// An address nobody listens on yet.
+pub(super) fn free_address() -> Result<String, Failure> {
+    let listener = TcpListener::bind("127.0.0.1:0").map_err(failure)?;
+    Ok(listener.local_addr().map_err(failure)?.to_string())
+}
+
+fn fresh_folder() -> Result<PathBuf, Failure> {
+    let folder = std::env::temp_dir().join(format!("hermod-bench-{}", std::process::id()));
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).map_err(failure)?;
+    }
+    std::fs::create_dir_all(&folder).map_err(failure)?;
+    Ok(folder)
+}
+
+fn write(path: &Path, text: &str) -> Outcome {
+    std::fs::write(path, text).map_err(|cause| failure(format!("{}: {cause}", path.display())))
+}
+
+const PROVISION: &str = r#"
+[[carrier]]
+name = "bench"
+address = "CARRIER"
+system_id = "bench"
+password = "bench"
+window = 500
+rate = 1000000
+
+[[route]]
+prefix = "*"
+carriers = ["bench"]
+
+[[price]]
+prefix = "*"
+per_part = "0.01"
+
+[[account]]
+name = "bench"
+currency = "EUR"
+opening_balance = "1000000"
+verified = true
+senders = ["Bench"]
+
+[[connection]]
+name = "bench"
+account = "bench"
+default_sender = "Bench"
+rate = 1000000
+
+[[key]]
+key = "KEY"
+secret = "SECRET"
+connection = "bench"
+"#;

@@ -1,0 +1,171 @@
+//! `cargo xtask bench http`: how many messages a second go the whole way, beside what the same client gets from an
+//! endpoint that does nothing.
+
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::Value;
+
+use super::gateway::{Carrier, Gateway};
+use super::process::{Process, Usage};
+use super::{failure, load_average, start_watch};
+use crate::shell::{Failure, Outcome};
+
+/// How long everything accepted may take to be settled after the load ends.
+const SETTLE_WAIT: Duration = Duration::from_secs(120);
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// How long to send, in seconds; the reference is measured for as long, half before and half after
+    #[arg(long, default_value_t = 20)]
+    seconds: u64,
+    /// Connections, each with one request in flight
+    #[arg(long, default_value_t = 64)]
+    connections: u32,
+    /// Give every message an idempotency key
+    #[arg(long)]
+    keys: bool,
+    /// Fail below this ratio
+    #[arg(long, default_value_t = 0.25)]
+    floor: f64,
+}
+
+/// One run of the load generator.
+struct Load {
+    per_second: f64,
+    answered: u64,
+    accepted: u64,
+    failed: u64,
+    p50_us: u64,
+    p99_us: u64,
+    p999_us: u64,
+}
+
+pub(crate) fn run(options: &Options) -> Outcome {
+    println!("load average before: {}", load_average());
+    let half = (options.seconds / 2).max(1);
+    let before = reference(options, half)?;
+    let measured = measure(options)?;
+    let after = reference(options, half)?;
+    let empty = f64::midpoint(before.per_second, after.per_second);
+    let ratio = measured.per_second / empty;
+    println!("\nempty endpoint       {:>9.0} /s before, {:.0} /s after", before.per_second, after.per_second);
+    measured.print();
+    println!(
+        "ratio                {ratio:>9.3}   (end to end / empty endpoint, same client, {} connections)",
+        options.connections
+    );
+    println!("load average after:  {}", load_average());
+    if ratio < options.floor {
+        return Err(failure(format!("the ratio {ratio:.3} is below {}", options.floor)));
+    }
+    Ok(())
+}
+
+fn reference(options: &Options, seconds: u64) -> Result<Load, Failure> {
+    let mut endpoint = Process::start("hermod-sim", &["empty-http", "--port", "0"])?;
+    let url = endpoint.line()?;
+    let load = load(options, &url, ("key", "secret"), seconds)?;
+    println!("empty endpoint: {:.0} requests/s", load.per_second);
+    endpoint.end()?;
+    Ok(load)
+}
+
+/// What the gateway did.
+struct Measured {
+    load: Load,
+    /// Messages settled per second, from the first request until the last receipt was recorded.
+    per_second: f64,
+    settled: u64,
+    gateway: Usage,
+    carrier: Usage,
+}
+
+fn measure(options: &Options) -> Result<Measured, Failure> {
+    let carrier = Carrier::start(&["--receipt-after", "1ms"])?;
+    let gateway = Gateway::start(&carrier.address)?;
+    let before = (gateway.usage()?, carrier.usage()?);
+    let started = start_watch();
+    let load = load(options, &gateway.base_url, gateway.credentials(), options.seconds)?;
+    let settled = gateway.wait_until_settled(load.accepted, SETTLE_WAIT)?;
+    let took = started.elapsed();
+    let after = (gateway.usage()?, carrier.usage()?);
+    gateway.end_and_audit(load.accepted)?;
+    carrier.end()?;
+    #[expect(clippy::cast_precision_loss, reason = "a count of messages, for a rate with three digits")]
+    let per_second = settled as f64 / took.as_secs_f64();
+    Ok(Measured {
+        load,
+        per_second,
+        settled,
+        gateway: after.0.since(before.0),
+        carrier: after.1.since(before.1),
+    })
+}
+
+impl Measured {
+    fn print(&self) {
+        let Load { answered, failed, accepted, p50_us, p99_us, p999_us, per_second } = self.load;
+        println!("hermod end to end    {:>9.0} /s   ({} settled)", self.per_second, self.settled);
+        println!(
+            "  accepted           {per_second:>9.0} /s   ({accepted} of {answered} answers, {failed} failed)"
+        );
+        println!(
+            "  latency of 202     {:>9.1} ms p50, {:.1} ms p99, {:.1} ms p99.9",
+            ms(p50_us),
+            ms(p99_us),
+            ms(p999_us)
+        );
+        let per_message = |amount: u128| amount / u128::from(self.settled.max(1));
+        println!(
+            "  CPU per message    {:>9} us gateway, {} us carrier",
+            per_message(self.gateway.cpu.as_micros()),
+            per_message(self.carrier.cpu.as_micros())
+        );
+        println!(
+            "  written            {:>9} bytes per message",
+            per_message(self.gateway.written_bytes.into())
+        );
+        println!("  memory             {:>9} MiB at most", self.gateway.resident_peak_bytes >> 20);
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a latency, shown with one decimal")]
+fn ms(us: u64) -> f64 {
+    us as f64 / 1000.0
+}
+
+fn load(options: &Options, url: &str, (key, secret): (&str, &str), seconds: u64) -> Result<Load, Failure> {
+    let connections = options.connections.to_string();
+    let duration = format!("{seconds}s");
+    let mut args = vec![
+        "http-load",
+        "--json",
+        "--url",
+        url,
+        "--key",
+        key,
+        "--secret",
+        secret,
+        "--connections",
+        &connections,
+        "--duration",
+        &duration,
+    ];
+    if options.keys {
+        args.extend(["--idempotency", "bench-"]);
+    }
+    let mut generator = Process::start("hermod-sim", &args)?;
+    let report: Value = serde_json::from_str(&generator.line()?).map_err(failure)?;
+    let count = |value: &Value| value.as_u64().unwrap_or(0);
+    let latency = &report["latency"];
+    Ok(Load {
+        per_second: report["per_second"].as_f64().unwrap_or(0.0),
+        answered: count(&report["answered"]),
+        accepted: count(&report["statuses"]["202"]),
+        failed: count(&report["failed"]),
+        p50_us: count(&latency["p50_us"]),
+        p99_us: count(&latency["p99_us"]),
+        p999_us: count(&latency["p999_us"]),
+    })
+}

@@ -1,0 +1,53 @@
+//! Benchmarks: the real binaries as separate processes on the loopback, each figure beside a reference from the same
+//! run, because a figure alone says more about the machine than about us.
+
+mod gateway;
+mod http;
+mod process;
+mod queue;
+
+use std::time::Instant;
+
+use clap::Subcommand;
+
+use crate::shell::{self, Failure, Outcome};
+
+#[derive(Subcommand)]
+pub(crate) enum Bench {
+    /// POST /sms end to end beside an empty endpoint with the same client
+    ///
+    /// Every message counted is accepted, charged, at the carrier, and its receipt recorded. Prints the rate, the
+    /// reference's rate, their ratio, latency, CPU and bytes written per message, and memory; audits the store.
+    Http(http::Options),
+    /// Messages waiting for a carrier that is away: memory while they wait, order and time when it returns
+    Queue(queue::Options),
+}
+
+pub(crate) fn run(bench: &Bench) -> Outcome {
+    build()?;
+    match bench {
+        Bench::Http(options) => http::run(options),
+        Bench::Queue(options) => queue::run(options),
+    }
+}
+
+fn build() -> Outcome {
+    let packages = ["build", "--release", "--package", "hermod", "--package", "hermod-simulator"];
+    shell::run(shell::command("cargo", &packages))
+}
+
+fn failure(what: impl std::fmt::Display) -> Failure {
+    Failure(what.to_string())
+}
+
+/// How busy the machine was with other things; a figure without it is hard to judge.
+fn load_average() -> String {
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    load.split_whitespace().take(3).collect::<Vec<_>>().join(" ")
+}
+
+/// When a measurement began.
+fn start_watch() -> Instant {
+    #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
+    Instant::now()
+}

@@ -1,0 +1,107 @@
+//! A process under measurement: started, asked for its first line, weighed by the kernel's own books, ended.
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use super::failure;
+use crate::shell::{self, Failure};
+
+/// Clock ticks per second in /proc/*/stat. Linux has reported 100 to user space for decades.
+const TICKS_PER_SECOND: u64 = 100;
+
+pub(super) struct Process {
+    child: Child,
+    stdout: BufReader<ChildStdout>,
+}
+
+/// What a process has used since it started.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Usage {
+    pub(super) cpu: Duration,
+    pub(super) written_bytes: u64,
+    pub(super) resident_bytes: u64,
+    pub(super) resident_peak_bytes: u64,
+}
+
+pub(super) fn binary(name: &str) -> PathBuf {
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| shell::root().join("target"), PathBuf::from);
+    target.join("release").join(name)
+}
+
+impl Process {
+    pub(super) fn start(program: &str, args: &[&str]) -> Result<Process, Failure> {
+        let mut command = Command::new(binary(program));
+        command.args(args).current_dir(shell::root()).stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child =
+            command.spawn().map_err(|cause| failure(format!("cannot start {program}: {cause}")))?;
+        let stdout = BufReader::new(child.stdout.take().expect("standard output was piped above"));
+        Ok(Process { child, stdout })
+    }
+
+    /// The next line it prints. Waits for it.
+    pub(super) fn line(&mut self) -> Result<String, Failure> {
+        let mut line = String::new();
+        let read = self.stdout.read_line(&mut line).map_err(failure)?;
+        if read == 0 {
+            return Err(failure("a process ended before it said what it was asked"));
+        }
+        Ok(line.trim_end().to_owned())
+    }
+
+    pub(super) fn usage(&self) -> Result<Usage, Failure> {
+        let read = |file: &str| {
+            std::fs::read_to_string(format!("/proc/{}/{file}", self.child.id()))
+                .map_err(|cause| failure(format!("a measured process is gone: {cause}")))
+        };
+        let stat = read("stat")?;
+        // The name in parentheses may hold spaces; what follows it does not.
+        let after_name = stat.rsplit(')').next().unwrap_or_default();
+        let ticks: u64 =
+            after_name.split_whitespace().skip(11).take(2).filter_map(|word| word.parse::<u64>().ok()).sum();
+        let status = read("status")?;
+        Ok(Usage {
+            cpu: Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND),
+            written_bytes: field(&read("io")?, "write_bytes:"),
+            resident_bytes: field(&status, "VmRSS:") * 1024,
+            resident_peak_bytes: field(&status, "VmHWM:") * 1024,
+        })
+    }
+
+    /// Asks it to end as an operator would, and waits.
+    pub(super) fn end(mut self) -> Result<(), Failure> {
+        shell::run(shell::command("kill", &["-TERM", &self.child.id().to_string()]))?;
+        let status = self.child.wait().map_err(failure)?;
+        if status.success() {
+            Ok(())
+        } else {
+            Err(failure(format!("a measured process ended with {status}")))
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Ended already is fine; this is for a bench that gave up half-way.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn field(text: &str, name: &str) -> u64 {
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
+    line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}
+
+impl Usage {
+    /// What was used between an earlier look and this one. Memory is as of now.
+    pub(super) fn since(self, earlier: Usage) -> Usage {
+        Usage {
+            cpu: self.cpu.saturating_sub(earlier.cpu),
+            written_bytes: self.written_bytes - earlier.written_bytes,
+            ..self
+        }
+    }
+}
