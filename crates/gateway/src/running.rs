@@ -1,0 +1,181 @@
+//! A running gateway: everything put together, started in order and stopped in order. The caller binds the listeners and
+//! owns the clock, so a test can have it on any free port and move its time.
+
+use crate::clock::{Clock, Moment};
+use crate::config::Config;
+use crate::edges::{carrier, http_api};
+use crate::provision::{self, ProvisionError};
+use crate::secrets::Pepper;
+use crate::telemetry;
+use crate::workers::Workers;
+use crate::world::World;
+use hermod_store::{OpenOptions, Store, StoreFault};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+
+/// How often parts whose waiting time is over are released.
+const TICK: Duration = Duration::from_millis(200);
+/// How often the free space of the disk is measured and histograms are folded.
+const LOOK: Duration = Duration::from_secs(1);
+/// How often everything that has not ended is looked through for what has outlived its validity.
+const SWEEP: Duration = Duration::from_secs(60);
+
+/// What a gateway is started with.
+pub struct GatewayOptions {
+    pub config: Config,
+    pub http: TcpListener,
+    /// Where the operations pages are, if not beside the API.
+    pub operations: Option<TcpListener>,
+    pub clock: Clock,
+}
+
+/// Why a gateway did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error(transparent)]
+    Store(#[from] StoreFault),
+    #[error("{path}: {error}")]
+    Secrets { path: PathBuf, error: std::io::Error },
+    #[error(transparent)]
+    Provision(#[from] ProvisionError),
+    #[error("a listener has no address: {0}")]
+    Listener(std::io::Error),
+}
+
+/// A gateway at work. It runs until [`Running::stop`]; dropping it does not stop it.
+pub struct Running {
+    http_addr: SocketAddr,
+    world: Arc<World>,
+    /// In the order in which they are stopped.
+    front: Workers,
+    links: Workers,
+    upkeep: Workers,
+}
+
+/// The store and secrets of a data folder, before anything runs on them.
+pub struct Opened {
+    pub store: Store,
+    pub pepper: Pepper,
+}
+
+/// Opens a data folder, made if need be. Blocking: it reads what was left behind.
+pub fn open(config: &Config, clock: &Clock) -> Result<Opened, StartError> {
+    let folder = config.data.folder.clone();
+    let options = OpenOptions {
+        folder: folder.clone(),
+        low_water_bytes: config.data.low_water.0,
+        in_doubt_wait: config.messages.in_doubt_wait.into(),
+        now: clock.now(),
+    };
+    let store = Store::open(&options)?;
+    let pepper = Pepper::load_or_make(&folder).map_err(|error| StartError::Secrets { path: folder, error })?;
+    Ok(Opened { store, pepper })
+}
+
+impl Running {
+    /// Starts a gateway on a data folder that was opened and provisioned.
+    pub async fn start(options: GatewayOptions, opened: Opened) -> Result<Running, StartError> {
+        let GatewayOptions { config, http, operations, clock } = options;
+        let Opened { store, pepper } = opened;
+        let catalogue = provision::load_catalogue(&store).await?;
+        let validity = config.messages.validity.into();
+        let world = Arc::new(World::new(clock.clone(), store, pepper, catalogue, validity));
+        let running = Running {
+            http_addr: http.local_addr().map_err(StartError::Listener)?,
+            world: world.clone(),
+            front: Workers::default(),
+            links: Workers::default(),
+            upkeep: Workers::default(),
+        };
+        running.keep_up();
+        carrier::supervise(&world, &running.links);
+        running.listen(&config, http, operations);
+        Ok(running)
+    }
+
+    pub fn http_addr(&self) -> SocketAddr {
+        self.http_addr
+    }
+
+    pub fn world(&self) -> &Arc<World> {
+        &self.world
+    }
+
+    /// Stops in good order: no new messages, requests under way finished, answers of carriers waited for, the store's
+    /// log emptied.
+    pub async fn stop(self) -> Result<(), StoreFault> {
+        self.world.start_draining();
+        self.front.stop().await;
+        self.links.stop().await;
+        self.upkeep.stop().await;
+        self.world.store.close().await
+    }
+
+    fn listen(&self, config: &Config, http: TcpListener, operations: Option<TcpListener>) {
+        let started = self.world.clock.moment();
+        let clock = self.world.clock.clone();
+        let render: http_api::RenderMetrics =
+            Arc::new(move || telemetry::figures().render(since(started, clock.moment())));
+        let beside = operations.is_none().then(|| render.clone());
+        self.serve("http", http, http_api::router(self.world.clone(), beside), config);
+        if let Some(listener) = operations {
+            let router = http_api::operations_router(self.world.clone(), render);
+            self.serve("operations", listener, router, config);
+        }
+    }
+
+    fn serve(&self, name: &str, listener: TcpListener, router: axum::Router, config: &Config) {
+        let limits = http_api::Limits {
+            connections_max: config.http.max_connections,
+            header_read_max: config.http.head_timeout.into(),
+            body_read_max: config.http.body_timeout.into(),
+            idle_max: config.http.idle_timeout.into(),
+            drain_max: config.http.drain_timeout.into(),
+        };
+        let (clock, workers) = (self.world.clock.clone(), self.front.clone());
+        self.front.spawn_named(name, async move {
+            http_api::serve(listener, router, clock, &workers, limits).await;
+        });
+    }
+
+    /// The work that time brings.
+    fn keep_up(&self) {
+        self.repeat("upkeep/tick", TICK, |world| async move { world.store.tick(world.clock.now()).await });
+        self.repeat("upkeep/look", LOOK, |world| async move {
+            world.store.look_at_disk();
+            telemetry::figures().fold();
+            Ok(())
+        });
+        self.repeat("upkeep/sweep", SWEEP, |world| async move {
+            let now = world.clock.now();
+            world.store.daily(now).await?;
+            world.store.sweep(now).await.map(|_| ())
+        });
+    }
+
+    fn repeat<F>(&self, name: &str, every: Duration, work: impl Fn(Arc<World>) -> F + Send + 'static)
+    where
+        F: Future<Output = Result<(), StoreFault>> + Send + 'static,
+    {
+        let (world, stopping) = (self.world.clone(), self.upkeep.stopping());
+        let task = name.to_owned();
+        self.upkeep.spawn_named(name, async move {
+            loop {
+                if let Err(fault) = work(world.clone()).await {
+                    tracing::error!(%fault, task, "Upkeep failed; it is tried again");
+                }
+                tokio::select! {
+                    () = world.clock.sleep(every) => {}
+                    () = stopping.cancelled() => return,
+                }
+            }
+        });
+    }
+}
+
+fn since(earlier: Moment, now: Moment) -> Duration {
+    Duration::from_millis(now.0.saturating_sub(earlier.0))
+}
