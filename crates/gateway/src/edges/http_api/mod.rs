@@ -1,1 +1,67 @@
-//! (being written)
+//! The HTTP API of the customers, and the pages a machine asks whether this node is well. Every request takes the same
+//! way: [`serve`] carries its connection, [`answer`] judges it, and what it asks for is one file each.
+//!
+//! An error answer always has the form `{"error": "CODE: sentence"}` and means: nothing was stored, nothing charged.
+
+mod answer;
+mod balance;
+mod body;
+mod credentials;
+mod errors;
+mod headers;
+mod meters;
+mod operations;
+mod patience;
+mod request_id;
+mod route;
+mod send_request;
+mod serve;
+mod sms;
+
+pub use operations::RenderMetrics;
+pub use serve::{Limits, serve};
+
+use crate::world::World;
+use answer::{Edge, answer};
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::routing::any;
+use route::Route;
+use std::sync::Arc;
+
+/// What customers may ask, and beside it, on the same listener, the operations pages if there is something to render
+/// as metrics.
+pub fn router(world: Arc<World>, metrics: Option<RenderMetrics>) -> Router {
+    let routes: &[Route] = match metrics {
+        Some(_) => &[
+            Route::Sms,
+            Route::SmsById,
+            Route::Balance,
+            Route::Healthz,
+            Route::Readyz,
+            Route::Metrics,
+        ],
+        None => &[Route::Sms, Route::SmsById, Route::Balance],
+    };
+    of_routes(routes, Edge::new(world, metrics))
+}
+
+/// The operations pages alone, for a listener that customers do not reach.
+pub fn operations_router(world: Arc<World>, metrics: RenderMetrics) -> Router {
+    of_routes(&[Route::Healthz, Route::Readyz, Route::Metrics], Edge::new(world, Some(metrics)))
+}
+
+fn of_routes(routes: &[Route], edge: Edge) -> Router {
+    let mut router = Router::new();
+    for route in routes {
+        // Methods are judged where everything else is, so that a wrong one gets the same kind of answer. There are no
+        // layers: each would box the future of every request once more.
+        let route = *route;
+        router = router.route(
+            route.template(),
+            any(move |State(edge): State<Arc<Edge>>, request: Request| answer(edge, route, request)),
+        );
+    }
+    let unknown = |State(edge): State<Arc<Edge>>, request: Request| answer(edge, Route::Unknown, request);
+    router.fallback(unknown).with_state(Arc::new(edge))
+}

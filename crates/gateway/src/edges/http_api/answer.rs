@@ -1,0 +1,126 @@
+//! The one way of every request: who asks, may they ask now, what comes of it, and what every answer carries.
+
+use super::body::RequestBody;
+use super::meters::Meters;
+use super::operations::RenderMetrics;
+use super::patience::Carried;
+use super::route::{Route, message_id_in};
+use super::{balance, credentials, errors, headers, operations, request_id, sms};
+use crate::app::{Caller, authenticate};
+use crate::clock::Moment;
+use crate::world::{RateLeft, World};
+use axum::extract::Request;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::Response;
+use hermod_domain::refusal::{NotFound, RateLimit, Refusal};
+use std::sync::Arc;
+
+/// The bucket refills continuously, so one second is enough for at least one request at any rate.
+const RATE_RETRY_S: u32 = 1;
+
+/// What the requests of one router share.
+pub(super) struct Edge {
+    pub(super) world: Arc<World>,
+    pub(super) metrics: Option<RenderMetrics>,
+    meters: Meters,
+}
+
+impl Edge {
+    pub(super) fn new(world: Arc<World>, metrics: Option<RenderMetrics>) -> Edge {
+        Edge { world, metrics, meters: Meters::new() }
+    }
+}
+
+pub(super) async fn answer(edge: Arc<Edge>, route: Route, request: Request) -> Response {
+    let started = edge.world.clock.moment();
+    let (head, body) = request.into_parts();
+    let carried = head.extensions.get::<Carried>();
+    let mut body = RequestBody::new(body, carried.map(|carried| carried.patience.clone()));
+    let id = request_id::of(&head.headers);
+
+    let mut response = dispatch(&edge, route, &head, &mut body).await;
+    // Whoever is still sending would not see the answer: closing under unread bytes resets the connection.
+    body.discard(&head.headers).await;
+
+    note(&edge, route, started, &head, &id, response.status().as_u16());
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(headers::X_REQUEST_ID, id);
+    response
+}
+
+/// One line and two figures for each request. The line has no body, no secret and no number in it.
+fn note(edge: &Edge, route: Route, started: Moment, head: &Parts, id: &HeaderValue, status: u16) {
+    let duration_ms = edge.world.clock.moment().0.saturating_sub(started.0);
+    edge.meters.count(route, status, duration_ms);
+    tracing::debug!(
+        method = %head.method,
+        route = route.template(),
+        status,
+        duration_ms,
+        request_id = id.to_str().unwrap_or_default(),
+        peer = ?head.extensions.get::<Carried>().map(|carried| carried.peer),
+        "Answered {} {} with {status} in {duration_ms} ms",
+        head.method,
+        route.template(),
+    );
+}
+
+async fn dispatch(edge: &Edge, route: Route, head: &Parts, body: &mut RequestBody) -> Response {
+    if let (false, Some(allow)) = (route.answers(&head.method), route.allow()) {
+        return errors::response(&Refusal::MethodNotAllowed { allow });
+    }
+    match route {
+        Route::Sms | Route::SmsById | Route::Balance => call(&edge.world, route, head, body).await,
+        Route::Healthz => operations::healthz(),
+        Route::Readyz => operations::readyz(&edge.world),
+        Route::Metrics => operations::metrics(edge.metrics.as_ref()),
+        Route::Unknown => errors::response(&Refusal::NotFound(NotFound::Path)),
+    }
+}
+
+/// A request of a customer: credentials first, then the bucket of the connection, then what was asked for.
+async fn call(world: &World, route: Route, head: &Parts, body: &mut RequestBody) -> Response {
+    let caller = match credentials::read(&head.headers).and_then(|given| authenticate(world, &given)) {
+        Ok(caller) => caller,
+        Err(refusal) => return errors::response(&refusal),
+    };
+    let left = world.take_token(caller.connection, caller.connection().requests_per_second);
+    let outcome = match left.refused_for {
+        Some(_) => {
+            Err(Refusal::RateLimited { limit: RateLimit::Connection, retry_after_s: RATE_RETRY_S })
+        }
+        None => perform(world, &caller, route, head, body).await,
+    };
+    let mut response = outcome.unwrap_or_else(|refusal| errors::response(&refusal));
+    show_rate(response.headers_mut(), left);
+    response
+}
+
+async fn perform(
+    world: &World,
+    caller: &Caller,
+    route: Route,
+    head: &Parts,
+    body: &mut RequestBody,
+) -> Result<Response, Refusal> {
+    match route {
+        Route::Sms => sms::send(world, caller, &head.headers, body).await,
+        Route::SmsById => sms::status(world, caller, message_id_in(head.uri.path())).await,
+        Route::Balance => balance::show(world, caller).await,
+        Route::Healthz | Route::Readyz | Route::Metrics | Route::Unknown => {
+            Err(Refusal::NotFound(NotFound::Path))
+        }
+    }
+}
+
+fn show_rate(headers: &mut HeaderMap, left: RateLeft) {
+    let RateLeft { limit, remaining, refused_for: _ } = left;
+    headers.insert(headers::X_RATELIMIT_LIMIT, limit.into());
+    headers.insert(headers::X_RATELIMIT_REMAINING, remaining.into());
+    // The bucket holds one second's worth, so it is full again after a second: t=1.
+    let rate = format!("\"connection\";r={remaining};t=1");
+    let rate = HeaderValue::from_maybe_shared(bytes::Bytes::from(rate)).expect("digits and signs are visible");
+    headers.insert(headers::RATELIMIT, rate);
+}

@@ -1,0 +1,28 @@
+//! `GET /balance`: what the account has, owes and may spend.
+
+use super::sms::json;
+use crate::app::{BalanceView, Caller, account_balance};
+use crate::world::World;
+use axum::http::StatusCode;
+use axum::response::Response;
+use hermod_domain::money::Money;
+use hermod_domain::refusal::Refusal;
+
+pub(super) async fn show(world: &World, caller: &Caller) -> Result<Response, Refusal> {
+    Ok(json(StatusCode::OK, record(&account_balance(world, caller).await?)))
+}
+
+/// Amounts are JSON numbers written from their decimal text.
+fn record(view: &BalanceView) -> String {
+    let BalanceView { balance, currency, credit_limit, credit_used, available } = view;
+    // Who may go below zero pays later.
+    let postpaid = *credit_limit > Money::ZERO;
+    let terms = if postpaid { "postpaid" } else { "prepaid" };
+    format!(
+        concat!(
+            r#"{{"balance":{},"currency":"{}","credit_limit":{},"credit_used":{},"available":{},"#,
+            r#""payment_terms":"{}","postpaid":{}}}"#
+        ),
+        balance, currency, credit_limit, credit_used, available, terms, postpaid
+    )
+}

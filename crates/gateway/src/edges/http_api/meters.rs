@@ -1,0 +1,39 @@
+//! What the API counts. Handles are kept once made: looking a metric up by its labels would cost more than counting.
+
+use super::route::Route;
+use metrics::{Counter, Histogram, counter, histogram};
+use std::sync::OnceLock;
+
+/// Every status an answer can have; one that is missing here is counted under 0, and a test would notice.
+const STATUSES: [u16; 14] = [0, 200, 202, 400, 401, 402, 403, 404, 405, 413, 422, 429, 500, 503];
+
+pub(super) struct Meters {
+    routes: [RouteMeters; Route::COUNT],
+}
+
+#[derive(Default)]
+struct RouteMeters {
+    /// By the place of the status in [`STATUSES`]. Made when first needed: most never are.
+    requests: [OnceLock<Counter>; STATUSES.len()],
+    duration: OnceLock<Histogram>,
+}
+
+impl Meters {
+    pub(super) fn new() -> Meters {
+        Meters { routes: Default::default() }
+    }
+
+    pub(super) fn count(&self, route: Route, status: u16, duration_ms: u64) {
+        let RouteMeters { requests, duration } = &self.routes[route as usize];
+        let place = STATUSES.iter().position(|known| *known == status).unwrap_or(0);
+        let request = requests[place].get_or_init(|| {
+            let status = STATUSES[place].to_string();
+            counter!("hermod_http_requests_total", "route" => route.template(), "status" => status)
+        });
+        request.increment(1);
+        let duration = duration.get_or_init(|| {
+            histogram!("hermod_http_request_duration_seconds", "route" => route.template())
+        });
+        duration.record(std::time::Duration::from_millis(duration_ms));
+    }
+}

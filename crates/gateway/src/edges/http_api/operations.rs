@@ -1,0 +1,40 @@
+//! The pages a machine asks: is the process alive, should it get traffic, and its figures. They need no credentials and
+//! tell nothing about customers.
+
+use crate::world::World;
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+use std::sync::Arc;
+
+/// Writes all figures in the text form of Prometheus.
+pub type RenderMetrics = Arc<dyn Fn() -> String + Send + Sync>;
+
+/// Answering at all is the answer.
+pub(super) fn healthz() -> Response {
+    plain(StatusCode::OK, "alive\n".into(), "text/plain; charset=utf-8")
+}
+
+/// Whether a load balancer should send customers here. A carrier that is away is no reason against it: messages wait.
+pub(super) fn readyz(world: &World) -> Response {
+    let (status, reason) = if world.is_draining() {
+        (StatusCode::SERVICE_UNAVAILABLE, "draining: the gateway is shutting down\n")
+    } else if !world.store.accepting() {
+        (StatusCode::SERVICE_UNAVAILABLE, "disk low: the store accepts no messages until space returns\n")
+    } else {
+        (StatusCode::OK, "ready\n")
+    };
+    plain(status, reason.into(), "text/plain; charset=utf-8")
+}
+
+pub(super) fn metrics(render: Option<&RenderMetrics>) -> Response {
+    let text = render.map(|render| render()).unwrap_or_default();
+    plain(StatusCode::OK, text.into(), "text/plain; version=0.0.4; charset=utf-8")
+}
+
+fn plain(status: StatusCode, body: Body, content_type: &'static str) -> Response {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}

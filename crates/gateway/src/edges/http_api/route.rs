@@ -1,0 +1,63 @@
+//! The paths there are, and which methods each of them answers.
+
+use axum::http::Method;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Route {
+    Sms,
+    SmsById,
+    Balance,
+    Healthz,
+    Readyz,
+    Metrics,
+    /// Any path that is none of the above.
+    Unknown,
+}
+
+/// What stands before the id in the path of [`Route::SmsById`].
+const SMS_PREFIX: &str = "/api/v1/sms/";
+
+const READ: &str = "GET, HEAD";
+
+impl Route {
+    pub(super) const COUNT: usize = 7;
+
+    /// The path with its parameters named: what routes, logs and metrics call it.
+    pub(super) const fn template(self) -> &'static str {
+        match self {
+            Route::Sms => "/api/v1/sms",
+            Route::SmsById => "/api/v1/sms/{id}",
+            Route::Balance => "/api/v1/balance",
+            Route::Healthz => "/healthz",
+            Route::Readyz => "/readyz",
+            Route::Metrics => "/metrics",
+            Route::Unknown => "unknown",
+        }
+    }
+
+    /// The methods it answers, as the header `Allow` lists them; `None` where no method would help.
+    pub(super) const fn allow(self) -> Option<&'static str> {
+        match self {
+            Route::Sms => Some("POST"),
+            Route::SmsById | Route::Balance | Route::Healthz | Route::Readyz | Route::Metrics => Some(READ),
+            Route::Unknown => None,
+        }
+    }
+
+    pub(super) fn answers(self, method: &Method) -> bool {
+        match self {
+            Route::Sms => method == Method::POST,
+            // RFC 9110 section 9.1: whoever answers GET answers HEAD.
+            Route::SmsById | Route::Balance | Route::Healthz | Route::Readyz | Route::Metrics => {
+                method == Method::GET || method == Method::HEAD
+            }
+            Route::Unknown => true,
+        }
+    }
+}
+
+/// The id in the path of [`Route::SmsById`], as it was sent. Ids are digits, so one that would need decoding is not
+/// one of ours.
+pub(super) fn message_id_in(path: &str) -> &str {
+    path.strip_prefix(SMS_PREFIX).unwrap_or("")
+}

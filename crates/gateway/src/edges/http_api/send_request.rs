@@ -1,0 +1,210 @@
+//! The JSON body of `POST /sms`: read strictly (every key once, whole UTF-8, nothing after the end), then turned into a
+//! submission. Fields we do not know are ignored, but not believed: what is wrong inside them is wrong all the same.
+
+use hermod_domain::phone::{Msisdn, PhoneRefusal};
+use hermod_domain::refusal::Refusal;
+use hermod_domain::sender::{Sender, SenderRefusal};
+use hermod_domain::submission::{IdempotencyKey, Submission};
+use hermod_domain::text::MessageText;
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fmt;
+
+/// The fields as they were given, borrowed from the body where no escape stands in the way.
+#[derive(Debug, Default)]
+pub(super) struct SendRequest<'a> {
+    to: Option<Given<'a>>,
+    from: Option<Given<'a>>,
+    text: Option<Given<'a>>,
+    idempotency_key: Option<Given<'a>>,
+}
+
+#[derive(Debug)]
+enum Given<'a> {
+    Null,
+    Text(Cow<'a, str>),
+    /// A number, a boolean, an array or an object.
+    NotText,
+}
+
+impl<'a> SendRequest<'a> {
+    pub(super) fn parse(body: &'a [u8]) -> Result<SendRequest<'a>, Refusal> {
+        let text = str::from_utf8(body).map_err(|_| Refusal::InvalidJson("it is not UTF-8".into()))?;
+        // Asked here, because the parser would quote what it found instead, however long that is.
+        if !text.trim_ascii_start().starts_with('{') {
+            return Err(Refusal::InvalidJson("it does not begin with {".into()));
+        }
+        serde_json::from_str(text).map_err(|error| Refusal::InvalidJson(error.to_string().into()))
+    }
+
+    /// `None` also for null and for the empty string.
+    pub(super) fn idempotency_key(&self) -> Result<Option<&str>, Refusal> {
+        text_of(self.idempotency_key.as_ref(), || not_a_string("idempotency_key"))
+    }
+
+    pub(super) fn submission(&self, key: Option<IdempotencyKey>) -> Result<Submission, Refusal> {
+        let to = text_of(self.to.as_ref(), || PhoneRefusal::NotText.into())?;
+        let to = Msisdn::parse(to.ok_or(Refusal::MissingField("to"))?)?;
+        let from = text_of(self.from.as_ref(), || SenderRefusal::NotText.into())?;
+        let from = from.map(Sender::parse).transpose()?;
+        let text = text_of(self.text.as_ref(), || not_a_string("text"))?;
+        let text = MessageText::parse(text.ok_or(Refusal::MissingField("text"))?)?;
+        Ok(Submission { to, from, text, key })
+    }
+}
+
+/// Absent, null and empty are the same everywhere.
+fn text_of<'a>(
+    given: Option<&'a Given<'_>>,
+    refusal: impl FnOnce() -> Refusal,
+) -> Result<Option<&'a str>, Refusal> {
+    match given {
+        None | Some(Given::Null) => Ok(None),
+        Some(Given::Text(text)) => Ok(Some(text.as_ref()).filter(|text| !text.is_empty())),
+        Some(Given::NotText) => Err(refusal()),
+    }
+}
+
+fn not_a_string(field: &str) -> Refusal {
+    Refusal::InvalidJson(format!("`{field}` must be a string").into())
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for SendRequest<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SendRequest<'a>, D::Error> {
+        deserializer.deserialize_map(Fields)
+    }
+}
+
+struct Fields;
+
+impl<'de> Visitor<'de> for Fields {
+    type Value = SendRequest<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<SendRequest<'de>, A::Error> {
+        let mut request = SendRequest::default();
+        let mut unknown = HashSet::new();
+        while let Some(Key(key)) = map.next_key()? {
+            let field = match key.as_ref() {
+                "to" => &mut request.to,
+                "from" => &mut request.from,
+                "text" => &mut request.text,
+                "idempotency_key" => &mut request.idempotency_key,
+                _ => {
+                    see(&mut unknown, key)?;
+                    map.next_value::<Ignored>()?;
+                    continue;
+                }
+            };
+            if field.is_some() {
+                return Err(given_twice());
+            }
+            *field = Some(map.next_value()?);
+        }
+        Ok(request)
+    }
+}
+
+fn see<'de, E: Error>(seen: &mut HashSet<Cow<'de, str>>, key: Cow<'de, str>) -> Result<(), E> {
+    if seen.insert(key) { Ok(()) } else { Err(given_twice()) }
+}
+
+fn given_twice<E: Error>() -> E {
+    E::custom("a key is given twice")
+}
+
+struct Key<'a>(Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Key<'a>, D::Error> {
+        struct KeyVisitor;
+        impl<'de> Visitor<'de> for KeyVisitor {
+            type Value = Key<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a key")
+            }
+            fn visit_borrowed_str<E: Error>(self, key: &'de str) -> Result<Key<'de>, E> {
+                Ok(Key(Cow::Borrowed(key)))
+            }
+            fn visit_str<E: Error>(self, key: &str) -> Result<Key<'de>, E> {
+                Ok(Key(Cow::Owned(key.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(KeyVisitor)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Given<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Given<'a>, D::Error> {
+        deserializer.deserialize_any(AnyValue)
+    }
+}
+
+/// A value nobody asked for. Looked through, because duplicate keys and broken strings inside it are errors too.
+struct Ignored;
+
+impl<'de> Deserialize<'de> for Ignored {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Ignored, D::Error> {
+        deserializer.deserialize_any(AnyValue).map(|_| Ignored)
+    }
+}
+
+struct AnyValue;
+
+impl<'de> Visitor<'de> for AnyValue {
+    type Value = Given<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Given<'de>, E> {
+        Ok(Given::Null)
+    }
+
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Given<'de>, E> {
+        Ok(Given::Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Given<'de>, E> {
+        Ok(Given::Text(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<Given<'de>, E> {
+        Ok(Given::NotText)
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<Given<'de>, E> {
+        Ok(Given::NotText)
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<Given<'de>, E> {
+        Ok(Given::NotText)
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<Given<'de>, E> {
+        Ok(Given::NotText)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Given<'de>, A::Error> {
+        while seq.next_element::<Ignored>()?.is_some() {}
+        Ok(Given::NotText)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Given<'de>, A::Error> {
+        let mut seen = HashSet::new();
+        while let Some(Key(key)) = map.next_key()? {
+            see(&mut seen, key)?;
+            map.next_value::<Ignored>()?;
+        }
+        Ok(Given::NotText)
+    }
+}
+
+#[cfg(test)]
+#[path = "send_request_tests.rs"]
+mod tests;

@@ -1,0 +1,184 @@
+//! Tables of request bodies and what is made of them.
+
+use super::*;
+
+/// What a body comes to: the submission in short, or the refusal's code.
+fn told(body: &[u8]) -> String {
+    let request = match SendRequest::parse(body) {
+        Ok(request) => request,
+        Err(refusal) => return refusal.to_string(),
+    };
+    match request.submission(None) {
+        Ok(Submission { to, from, text, key: _ }) => {
+            let from = from.map_or("default".to_owned(), |sender| sender.to_string());
+            format!("{to} from {from}: {}", text.as_str())
+        }
+        Err(refusal) => refusal.code().to_owned(),
+    }
+}
+
+#[track_caller]
+fn check(body: &str, expect: &str) {
+    assert_eq!(told(body.as_bytes()), expect, "{body}");
+}
+
+#[track_caller]
+fn check_not_json(body: &[u8], reason: &str) {
+    let expect = format!("INVALID_JSON: The body must be one JSON object: {reason}.");
+    assert_eq!(told(body), expect, "{}", String::from_utf8_lossy(body));
+}
+
+#[test]
+fn the_fields_make_a_submission() {
+    let expect = "+4915112345678 from default: hi";
+    check(r#"{"to":"+4915112345678","text":"hi"}"#, expect);
+    check(" \r\n\t{ \"text\" : \"hi\" , \"to\" : \"+4915112345678\" } \n", expect);
+    check(r#"{"to":"+4915112345678","text":"hi","from":null}"#, expect);
+    check(r#"{"to":"+4915112345678","text":"hi","from":""}"#, expect);
+    check(r#"{"to":"+4915112345678","text":"hi","from":"Acme"}"#, "+4915112345678 from Acme: hi");
+    check(r#"{"t\u006f":"\u002b4915112345678","text":"\ud83d\ude00\n"}"#, "+4915112345678 from default: 😀\n");
+}
+
+#[test]
+fn what_we_do_not_know_is_ignored() {
+    let expect = "+4915112345678 from default: hi";
+    check(r#"{"to":"+4915112345678","text":"hi","x":{"a":[1,-2,3.5e2,true,null,{"to":5}]},"TO":1}"#, expect);
+    check(r#"{"a":{"x":1},"b":{"x":1},"to":"+4915112345678","text":"hi"}"#, expect);
+}
+
+#[test]
+fn a_field_that_is_missing_or_wrong_has_its_own_refusal() {
+    check(r"{}", "MISSING_FIELD");
+    check(r#"{"text":"hi"}"#, "MISSING_FIELD");
+    check(r#"{"to":"","text":"hi"}"#, "MISSING_FIELD");
+    check(r#"{"to":null,"text":"hi"}"#, "MISSING_FIELD");
+    check(r#"{"to":"+4915112345678"}"#, "MISSING_FIELD");
+    check(r#"{"to":"+4915112345678","text":""}"#, "MISSING_FIELD");
+    check(r#"{"to":"+4915112345678","text":null}"#, "MISSING_FIELD");
+    for to in ["4915112345678", "true", "[]", r#"["+4915112345678"]"#, "{}", r#""4915112345678""#, r#""+49x""#] {
+        check(&format!(r#"{{"to":{to},"text":"hi"}}"#), "INVALID_NUMBER");
+    }
+    for from in ["7", "false", "[]", "{}", r#""TwelveLetter""#, r#""Ac/me""#, r#""Äcme""#, r#""12""#] {
+        check(&format!(r#"{{"to":"+4915112345678","text":"hi","from":{from}}}"#), "INVALID_SENDER");
+    }
+    for text in ["7", "false", "[]", "{}"] {
+        check(&format!(r#"{{"to":"+4915112345678","text":{text}}}"#), "INVALID_JSON");
+    }
+}
+
+#[test]
+fn what_is_not_one_json_object_is_refused_with_the_place() {
+    check_not_json(b"", "it does not begin with {");
+    check_not_json(b"  ", "it does not begin with {");
+    check_not_json(b"null", "it does not begin with {");
+    check_not_json(b"[]", "it does not begin with {");
+    check_not_json(br#""to""#, "it does not begin with {");
+    check_not_json(b"\xef\xbb\xbf{}", "it does not begin with {");
+    check_not_json(b"{\"to\":\"\xff\"}", "it is not UTF-8");
+    check_not_json(b"{\"x\":\"\xc3(\"}", "it is not UTF-8");
+    check_not_json(b"{", "EOF while parsing an object at line 1 column 1");
+    check_not_json(b"{\"to\":\"+49", "EOF while parsing a string at line 1 column 10");
+    check_not_json(b"{to:1}", "key must be a string at line 1 column 2");
+    check_not_json(b"{\"to\":1,}", "trailing comma at line 1 column 9");
+    check_not_json(b"{} {}", "trailing characters at line 1 column 4");
+    check_not_json(b"{}x", "trailing characters at line 1 column 3");
+    check_not_json(b"{\"x\":NaN}", "expected value at line 1 column 6");
+    check_not_json(b"{\"x\":01}", "invalid number at line 1 column 7");
+    check_not_json(
+        b"{\"x\":\"\n\"}",
+        "control character (\\u0000-\\u001F) found while parsing a string at line 2 column 0",
+    );
+}
+
+#[test]
+fn a_key_given_twice_is_refused_wherever_it_is() {
+    for body in [
+        r#"{"to":"+4915112345678","to":"+4915112345679","text":"hi"}"#,
+        r#"{"to":null,"to":"+4915112345678","text":"hi"}"#,
+        r#"{"to":"+4915112345678","text":"hi","t\u006f":"+4915112345678"}"#,
+        r#"{"x":1,"x":1,"to":"+4915112345678","text":"hi"}"#,
+        r#"{"x":{"y":1,"y":2},"to":"+4915112345678","text":"hi"}"#,
+        r#"{"x":[[{"y":1,"y":2}]],"to":"+4915112345678","text":"hi"}"#,
+        r#"{"to":{"y":1,"y":2},"text":"hi"}"#,
+    ] {
+        let told = told(body.as_bytes());
+        assert!(told.contains("INVALID_JSON") && told.contains("a key is given twice"), "{body}: {told}");
+    }
+}
+
+#[test]
+fn half_a_character_is_refused_wherever_it_is() {
+    for body in [
+        r#"{"to":"+4915112345678","text":"\ud83d"}"#,
+        r#"{"to":"+4915112345678","text":"\ude00"}"#,
+        r#"{"to":"+4915112345678","text":"\ud83d\ud83d"}"#,
+        r#"{"to":"+4915112345678","text":"hi","x":"\ud83d"}"#,
+        r#"{"to":"+4915112345678","text":"hi","x":["\ude00"]}"#,
+        r#"{"to":"+4915112345678","text":"hi","\ud83d":1}"#,
+    ] {
+        assert!(told(body.as_bytes()).starts_with("INVALID_JSON"), "{body}: {}", told(body.as_bytes()));
+    }
+}
+
+#[test]
+fn depth_is_limited() {
+    let nested = |depth: usize| format!(r#"{{"x":{}{}}}"#, "[".repeat(depth), "]".repeat(depth));
+    check(&nested(100), "MISSING_FIELD");
+    let told = told(nested(100_000).as_bytes());
+    assert!(told.starts_with("INVALID_JSON") && told.contains("recursion limit"), "{told}");
+}
+
+#[test]
+fn no_refusal_quotes_the_body_back() {
+    let long = "x".repeat(100_000);
+    for body in [format!("\"{long}\""), format!("{{\"{long}\":1,\"{long}\":2}}"), format!("{{\"to\":{long}}}")] {
+        assert!(told(body.as_bytes()).len() < 200);
+    }
+}
+
+#[test]
+fn the_key_in_the_body_may_be_absent_in_three_ways() {
+    let key = |body: &'static str| {
+        let request = SendRequest::parse(body.as_bytes()).unwrap();
+        request.idempotency_key().map(|key| key.map(str::to_owned)).map_err(|refusal| refusal.code())
+    };
+    assert_eq!(key("{}"), Ok(None));
+    assert_eq!(key(r#"{"idempotency_key":null}"#), Ok(None));
+    assert_eq!(key(r#"{"idempotency_key":""}"#), Ok(None));
+    assert_eq!(key(r#"{"idempotency_key":"k"}"#), Ok(Some("k".to_owned())));
+    assert_eq!(key(r#"{"idempotency_key":5}"#), Err("INVALID_JSON"));
+}
+
+/// A seeded mutator: whatever bytes come, the parser answers and does not panic.
+#[test]
+fn no_body_breaks_the_parser() {
+    let seeds: [&[u8]; 3] = [
+        br#"{"to":"+4915112345678","from":"Acme","text":"hello \ud83d\ude00","idempotency_key":"k"}"#,
+        br#"{"x":[1,2.5,{"y":null}],"to":7,"text":"\u0000"}"#,
+        b"{\"to\":\"\xf0\x9f\x98\x80\"}",
+    ];
+    let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut next = move |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state % u64::try_from(below).unwrap()).unwrap()
+    };
+    let mut parsed = 0;
+    for round in 0..20_000 {
+        let mut body = seeds[round % seeds.len()].to_vec();
+        for _ in 0..=next(4) {
+            let (at, other) = (next(body.len()), next(body.len()));
+            match next(4) {
+                0 => body[at] = u8::try_from(next(256)).unwrap(),
+                1 => body.truncate(at.max(1)),
+                2 => body.swap(at, other),
+                _ => body.insert(at, b"{}[]\",:\\u"[next(9)]),
+            }
+        }
+        let outcome = told(&body);
+        assert!(!outcome.is_empty());
+        parsed += usize::from(outcome.starts_with('+'));
+    }
+    assert!(parsed > 0, "some mutants stay valid, or the mutator proves nothing");
+}

@@ -1,0 +1,243 @@
+//! Carries HTTP/1.1 connections: so many at a time, each with a limit on how long it may keep us waiting, and all of them
+//! finished in order when the gateway stops.
+
+use super::patience::{Carried, Patience, Stage, Verdict};
+use crate::clock::Clock;
+use crate::workers::Workers;
+use axum::Router;
+use axum::http::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
+use hyper_util::rt::TokioIo;
+use hyper_util::service::TowerToHyperService;
+use metrics::{Gauge, gauge};
+use std::net::SocketAddr;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+
+/// What a connection may take. Every limit is one an operator can set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Connections at a time; further ones wait in the listener's backlog.
+    pub connections_max: u32,
+    /// From the first byte of a request to the end of its head, and from accept to that first byte.
+    pub header_read_max: Duration,
+    pub body_read_max: Duration,
+    /// Between two requests.
+    pub idle_max: Duration,
+    /// How long requests in flight may take to finish once the gateway stops.
+    pub drain_max: Duration,
+}
+
+/// A head longer than this is refused with 431.
+const HEAD_BYTES_MAX: usize = 64 * 1024;
+
+/// A peer that has not acknowledged what we sent for this long is gone, or will not read: the kernel gives up on it.
+const UNREAD_MAX: Duration = Duration::from_secs(30);
+
+/// How long to wait when no connection can be accepted: out of descriptors, most likely.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Serves until `workers` stop, then finishes what is in flight. Returns when the last connection has ended.
+pub async fn serve(listener: TcpListener, router: Router, clock: Clock, workers: &Workers, limits: Limits) {
+    let stopping = workers.stopping();
+    let room = Arc::new(Semaphore::new(usize::try_from(limits.connections_max).expect("32 bits fit")));
+    let open = gauge!("hermod_http_connections");
+    while let Some((stream, peer, permit)) = next_connection(&listener, &room, &stopping, &clock).await {
+        let connection = Connection {
+            router: router.clone(),
+            clock: clock.clone(),
+            limits,
+            peer,
+            // Its own child: the parent's lock would be shared by every connection at every wake-up.
+            stopping: stopping.child_token(),
+            _counted: Counted::new(open.clone()),
+            _permit: permit,
+        };
+        workers.spawn_named("http/connection", connection.carry(stream));
+    }
+    drop(listener);
+    // All permits back means all connections ended. Nobody closes the semaphore, so this cannot fail.
+    let _ = room.acquire_many(limits.connections_max).await;
+}
+
+/// `None` once the gateway stops.
+async fn next_connection(
+    listener: &TcpListener,
+    room: &Arc<Semaphore>,
+    stopping: &CancellationToken,
+    clock: &Clock,
+) -> Option<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
+    let accept = async {
+        let permit = room.clone().acquire_owned().await.expect("nobody closes the semaphore");
+        loop {
+            match listener.accept().await {
+                Ok((stream, peer)) => return (stream, peer, permit),
+                Err(error) => {
+                    tracing::warn!(%error, "Could not accept an HTTP connection");
+                    clock.sleep(ACCEPT_PAUSE).await;
+                }
+            }
+        }
+    };
+    tokio::select! {
+        biased;
+        () = stopping.cancelled() => None,
+        accepted = accept => Some(accepted),
+    }
+}
+
+struct Connection {
+    router: Router,
+    clock: Clock,
+    limits: Limits,
+    peer: SocketAddr,
+    stopping: CancellationToken,
+    _counted: Counted,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Connection {
+    async fn carry(self, stream: TcpStream) {
+        set_options(&stream);
+        let patience = Arc::new(Patience::new(self.clock.clone()));
+        let stream = Watched { stream, patience: patience.clone() };
+        let service = service_of(self.router, Carried { peer: self.peer, patience: patience.clone() });
+        let serving =
+            http1::Builder::new().max_buf_size(HEAD_BYTES_MAX).serve_connection(TokioIo::new(stream), service);
+        let mut serving = pin!(serving);
+        let first_look = self.clock.moment().plus(self.limits.header_read_max.min(self.limits.body_read_max));
+        let mut timer = pin!(self.clock.sleep_until(first_look));
+        let mut draining = false;
+        loop {
+            tokio::select! {
+                biased;
+                // A client that breaks the protocol or goes away is its own affair; hyper has answered what it could.
+                _ended = serving.as_mut() => return,
+                () = self.stopping.cancelled(), if !draining => {
+                    draining = true;
+                    serving.as_mut().graceful_shutdown();
+                    timer.set(self.clock.sleep_until(self.clock.moment().plus(self.limits.drain_max)));
+                }
+                () = timer.as_mut() => {
+                    if draining {
+                        return;
+                    }
+                    match patience.judge(&self.limits, self.clock.moment()) {
+                        Verdict::Close => return,
+                        Verdict::LookAgain(at) => timer.set(self.clock.sleep_until(at)),
+                        Verdict::GiveUpOnBody(at) => {
+                            patience.enter(Stage::Overdue);
+                            timer.set(self.clock.sleep_until(at));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The router as hyper calls it, telling each request where it came from and the connection what it is doing.
+fn service_of(
+    router: Router,
+    carried: Carried,
+) -> impl Service<
+    Request<Incoming>,
+    Response = axum::response::Response,
+    Error = std::convert::Infallible,
+    Future: Send,
+> {
+    let router = TowerToHyperService::new(router);
+    service_fn(move |mut request: Request<Incoming>| {
+        carried.patience.enter(Stage::Serving);
+        request.extensions_mut().insert(carried.clone());
+        let patience = carried.patience.clone();
+        let answer = router.call(request);
+        async move {
+            let answer = answer.await;
+            patience.enter(Stage::Idle);
+            answer
+        }
+    })
+}
+
+fn set_options(stream: &TcpStream) {
+    // A stream that refuses an option still serves, only slower or longer.
+    let _ = stream.set_nodelay(true);
+    let unread_ms = u32::try_from(UNREAD_MAX.as_millis()).expect("half a minute fits");
+    let _ = rustix::net::sockopt::set_tcp_user_timeout(stream, unread_ms);
+}
+
+/// A stream that tells when bytes came.
+struct Watched {
+    stream: TcpStream,
+    patience: Arc<Patience>,
+}
+
+impl AsyncRead for Watched {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if buffer.filled().len() > before {
+            self.patience.bytes_came();
+        }
+        read
+    }
+}
+
+impl AsyncWrite for Watched {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<std::io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[std::io::IoSlice<'_>],
+    ) -> Poll<std::io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+    }
+}
+
+/// Counts one open connection for as long as it lives.
+struct Counted(Gauge);
+
+impl Counted {
+    fn new(gauge: Gauge) -> Counted {
+        gauge.increment(1.0);
+        Counted(gauge)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.decrement(1.0);
+    }
+}

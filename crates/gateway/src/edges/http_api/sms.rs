@@ -1,0 +1,158 @@
+//! `POST /sms` and `GET /sms/{id}`: sending one message and asking what became of it.
+//!
+//! Bodies are written by hand. What stands between quotes in them (ids, numbers, senders, states) has no character that
+//! JSON would want escaped, and amounts must be numbers written from their decimal text.
+
+use super::body::RequestBody;
+use super::headers::{IDEMPOTENCY_KEY, IDEMPOTENCY_MISMATCH, Occurrence, X_SMS_ENCODING, X_SMS_PARTS, single};
+use super::send_request::SendRequest;
+use crate::app::{Accepted, Caller, Submitted, find_replay, message_status, submit_message};
+use crate::world::World;
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use hermod_domain::ids::MessageId;
+use hermod_domain::refusal::Refusal;
+use hermod_domain::submission::{IdempotencyKey, KeyRefusal};
+use hermod_store::{MessageRecord, Replay};
+
+/// Room for every header an answer carries, so that the map never grows.
+const HEADERS_USUAL: usize = 12;
+
+const KEY_FIELD: &str = "Idempotency-Key";
+
+pub(super) async fn send(
+    world: &World,
+    caller: &Caller,
+    headers: &HeaderMap,
+    body: &mut RequestBody,
+) -> Result<Response, Refusal> {
+    check_content_type(headers)?;
+    let bytes = body.read().await?;
+    let request = SendRequest::parse(&bytes)?;
+    let key = choose_key(headers, &request)?;
+    let refusal = match request.submission(key.clone()) {
+        Ok(submission) => {
+            return match submit_message(world, caller, &submission).await? {
+                Submitted::Accepted(accepted) => Ok(accepted_response(&accepted)),
+                Submitted::Replayed(replay) => Ok(replay_response(&replay)),
+            };
+        }
+        Err(refusal) => refusal,
+    };
+    // A retry of an accepted send must never become a refusal, not even of its own fields.
+    let Some(key) = key else { return Err(refusal) };
+    match find_replay(world, caller, &key, 0).await {
+        Some(Replay { message, .. }) => Ok(replay_response(&Replay { message, same_request: false })),
+        None => Err(refusal),
+    }
+}
+
+pub(super) async fn status(world: &World, caller: &Caller, id: &str) -> Result<Response, Refusal> {
+    let record = message_status(world, caller, id).await?;
+    Ok(json(StatusCode::OK, status_record(&record)))
+}
+
+pub(super) fn json(status: StatusCode, body: String) -> Response {
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.reserve(HEADERS_USUAL);
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// `application/json` in any case, with whatever parameters: JSON is UTF-8 whatever they say.
+fn check_content_type(headers: &HeaderMap) -> Result<(), Refusal> {
+    let Occurrence::Once(value) = single(headers, &header::CONTENT_TYPE) else {
+        return Err(Refusal::InvalidContentType);
+    };
+    let value = value.as_bytes();
+    let end = value.iter().position(|byte| *byte == b';').unwrap_or(value.len());
+    if value[..end].trim_ascii().eq_ignore_ascii_case(b"application/json") {
+        Ok(())
+    } else {
+        Err(Refusal::InvalidContentType)
+    }
+}
+
+/// The header wins over the body; an empty one is as good as none.
+fn choose_key(headers: &HeaderMap, request: &SendRequest<'_>) -> Result<Option<IdempotencyKey>, Refusal> {
+    let refused = |rule| Refusal::InvalidField { field: KEY_FIELD, rule };
+    let in_header = match single(headers, &IDEMPOTENCY_KEY) {
+        Occurrence::Absent => None,
+        Occurrence::Once(value) => {
+            Some(str::from_utf8(value.as_bytes()).map_err(|_| refused("it must be UTF-8"))?)
+        }
+        Occurrence::Repeated => return Err(refused("it must be given once")),
+    };
+    let chosen = match in_header.filter(|key| !key.is_empty()) {
+        Some(key) => Some(key),
+        None => request.idempotency_key()?,
+    };
+    match chosen.map(IdempotencyKey::parse) {
+        None | Some(Err(KeyRefusal::Empty)) => Ok(None),
+        Some(Ok(key)) => Ok(Some(key)),
+        Some(Err(KeyRefusal::TooLong)) => Err(refused("it must have at most 255 bytes")),
+    }
+}
+
+fn accepted_response(accepted: &Accepted) -> Response {
+    let Accepted { message, to, from, cost, balance, parts, encoding } = accepted;
+    let body = format!(
+        concat!(
+            r#"{{"message_id":"{}","status":"queued","to":"{}","from":"{}","#,
+            r#""charged":true,"cost":{},"balance":{}}}"#
+        ),
+        message, to, from, cost, balance
+    );
+    let mut response = json(StatusCode::ACCEPTED, body);
+    let headers = response.headers_mut();
+    headers.insert(X_SMS_PARTS, u16::from(*parts).into());
+    headers.insert(X_SMS_ENCODING, HeaderValue::from_static(encoding.as_str()));
+    response
+}
+
+fn replay_response(replay: &Replay) -> Response {
+    let Replay { message, same_request } = replay;
+    let mut response = json(StatusCode::OK, replay_body(*message));
+    if !same_request {
+        response.headers_mut().insert(IDEMPOTENCY_MISMATCH, HeaderValue::from_static("true"));
+    }
+    response
+}
+
+fn replay_body(message: MessageId) -> String {
+    format!(
+        r#"{{"message_id":"{message}","status":"duplicate","duplicate":true,"charged":false,"cost":0}}"#
+    )
+}
+
+fn status_record(record: &MessageRecord) -> String {
+    // What is not part of the documented record is named all the same, so that a new field is thought about here.
+    let MessageRecord {
+        id,
+        account: _,
+        carrier: _,
+        from,
+        to,
+        state,
+        dlr,
+        err: _,
+        parts: _,
+        cost: _,
+        settled_at: _,
+    } = record;
+    // Country and operator are empty until there is number data to name them from.
+    format!(
+        concat!(
+            r#"{{"message_id":"{}","source":"{}","dest":"{}","status":"{}","dlr":"{}","#,
+            r#""direction":"MT","country":"","operator":""}}"#
+        ),
+        id,
+        from,
+        to.number(),
+        state,
+        dlr
+    )
+}

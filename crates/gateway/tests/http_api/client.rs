@@ -1,0 +1,168 @@
+//! A client that sends exactly the bytes it is told to and reads what comes back: no library would send half of what is
+//! tried here.
+
+use crate::service::SECRET;
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// Longer than anything here takes, short enough that a hang is noticed.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub(crate) struct Client {
+    stream: TcpStream,
+    unread: Vec<u8>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    headers: Vec<(String, String)>,
+    pub(crate) body: String,
+}
+
+impl Reply {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The code of an error, which must be the same in header and body, the body having no other field.
+    #[track_caller]
+    pub(crate) fn code(&self) -> &str {
+        let Some(code) = self.header("x-error-code") else { return "" };
+        let body: serde_json::Value = serde_json::from_str(&self.body).unwrap();
+        let fields = body.as_object().unwrap();
+        assert_eq!(fields.keys().collect::<Vec<_>>(), ["error"], "{}", self.body);
+        let error = fields["error"].as_str().unwrap();
+        assert!(error.starts_with(&format!("{code}: ")), "{error}");
+        assert!(error.ends_with('.'), "{error}");
+        code
+    }
+
+    pub(crate) fn field(&self, name: &str) -> String {
+        let body: serde_json::Value = serde_json::from_str(&self.body).unwrap();
+        body[name].as_str().unwrap_or_default().to_owned()
+    }
+}
+
+impl Client {
+    pub(crate) async fn connect(address: SocketAddr) -> Client {
+        let stream = TcpStream::connect(address).await.unwrap();
+        stream.set_nodelay(true).unwrap();
+        Client { stream, unread: Vec::new() }
+    }
+
+    pub(crate) async fn write(&mut self, bytes: impl AsRef<[u8]>) {
+        self.stream.write_all(bytes.as_ref()).await.unwrap();
+    }
+
+    /// Writes as much as the other side takes: it may close on us half way.
+    pub(crate) async fn write_while_open(&mut self, bytes: &[u8]) {
+        let _ = self.stream.write_all(bytes).await;
+    }
+
+    pub(crate) async fn finish_writing(&mut self) {
+        self.stream.shutdown().await.unwrap();
+    }
+
+    /// Sends a request with a body and reads the answer.
+    pub(crate) async fn call(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
+        self.write(request(method, path, headers, body)).await;
+        self.read().await.expect("an answer")
+    }
+
+    pub(crate) async fn send(&mut self, key: &str, headers: &[(&str, &str)], body: &str) -> Reply {
+        let bearer = bearer(key);
+        let mut all = vec![("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
+        all.extend_from_slice(headers);
+        self.call("POST", "/api/v1/sms", &all, body.as_bytes()).await
+    }
+
+    pub(crate) async fn get(&mut self, key: &str, path: &str) -> Reply {
+        self.call("GET", path, &[("Authorization", &bearer(key))], b"").await
+    }
+
+    /// The next answer, or `None` if the connection ended first.
+    pub(crate) async fn read(&mut self) -> Option<Reply> {
+        self.read_answer_to("GET").await
+    }
+
+    pub(crate) async fn read_answer_to(&mut self, method: &str) -> Option<Reply> {
+        let head = loop {
+            if let Some(end) = find(&self.unread, b"\r\n\r\n") {
+                break self.unread.drain(..end + 4).collect::<Vec<u8>>();
+            }
+            if !self.read_more().await {
+                return None;
+            }
+        };
+        let head = String::from_utf8(head).unwrap();
+        let mut lines = head.trim_end().split("\r\n");
+        let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+        let headers = lines
+            .map(|line| line.split_once(": ").unwrap())
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        let mut reply = Reply { status, headers, body: String::new() };
+        if method != "HEAD" && status != 100 {
+            let length: usize = reply.header("content-length").unwrap().parse().unwrap();
+            while self.unread.len() < length {
+                assert!(self.read_more().await, "the answer was cut short");
+            }
+            reply.body = String::from_utf8(self.unread.drain(..length).collect()).unwrap();
+        }
+        Some(reply)
+    }
+
+    /// True if the other side has ended the connection and sent nothing more.
+    pub(crate) async fn is_closed(&mut self) -> bool {
+        self.unread.is_empty() && !self.read_more().await
+    }
+
+    /// Waits a little for the end of the connection.
+    pub(crate) async fn closes_within(&mut self, wait: Duration) -> bool {
+        let mut byte = [0];
+        match tokio::time::timeout(wait, self.stream.read(&mut byte)).await {
+            Ok(Ok(0) | Err(_)) => true,
+            Ok(Ok(_)) => {
+                self.unread.push(byte[0]);
+                false
+            }
+            Err(_) => false,
+        }
+    }
+
+    pub(crate) fn has_unread(&self) -> bool {
+        !self.unread.is_empty()
+    }
+
+    async fn read_more(&mut self) -> bool {
+        let read = tokio::time::timeout(PATIENCE, self.stream.read_buf(&mut self.unread)).await;
+        match read.expect("the server neither answers nor closes") {
+            Ok(length) => length > 0,
+            Err(_) => false,
+        }
+    }
+}
+
+pub(crate) fn bearer(key: &str) -> String {
+    format!("Bearer {key}:{SECRET}")
+}
+
+pub(crate) fn request(method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
+    let mut bytes = format!("{method} {path} HTTP/1.1\r\nHost: test\r\n").into_bytes();
+    for (name, value) in headers {
+        bytes.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
+    }
+    if !body.is_empty() || method == "POST" {
+        bytes.extend_from_slice(format!("Content-Length: {}\r\n", body.len()).as_bytes());
+    }
+    bytes.extend_from_slice(b"\r\n");
+    bytes.extend_from_slice(body);
+    bytes
+}
+
+fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+    haystack.windows(needle.len()).position(|window| window == needle)
+}

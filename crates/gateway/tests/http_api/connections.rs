@@ -1,0 +1,124 @@
+//! How long a connection may keep us waiting, and how many there may be.
+
+use crate::client::{Client, bearer};
+use crate::service::{ACME, LIMITS, Service};
+use hermod_gateway::edges::http_api::Limits;
+use std::time::Duration;
+
+/// Moves the clock second by second until the connection ends or something arrives, and says how many it took.
+async fn seconds_until_something_happens(service: &Service, client: &mut Client) -> u32 {
+    let mut seconds = 0;
+    while !client.closes_within(Duration::from_millis(20)).await && !client.has_unread() {
+        seconds += 1;
+        assert!(seconds < 300, "nothing happens");
+        service.world.clock.advance(Duration::from_secs(1));
+    }
+    seconds
+}
+
+#[tokio::test]
+async fn a_head_that_does_not_end_ends_the_connection() {
+    let service = Service::start().await;
+    for first in ["", "GET /api", "GET /api/v1/balance HTTP/1.1\r\nHost: t\r\nX-Slow: "] {
+        let mut client = service.client().await;
+        client.write(first).await;
+        let seconds = seconds_until_something_happens(&service, &mut client).await;
+        assert!(seconds >= 10, "{first:?} ended after {seconds} s of the 10 it has");
+        assert!(!client.has_unread(), "{first:?}");
+    }
+    // The same on a connection that was used before.
+    let mut client = service.client().await;
+    assert_eq!(client.get(ACME, "/api/v1/balance").await.status, 200);
+    client.write("GET /api").await;
+    let seconds = seconds_until_something_happens(&service, &mut client).await;
+    assert!((10..75).contains(&seconds), "ended after {seconds} s of the 10 it has");
+    service.still_serves().await;
+}
+
+#[tokio::test]
+async fn a_trickle_of_header_bytes_buys_no_time() {
+    let service = Service::start().await;
+    let mut client = service.client().await;
+    client.write("GET /api/v1/balance HTTP/1.1\r\nX-Slow: ").await;
+    let mut seconds = 0;
+    while !client.closes_within(Duration::from_millis(20)).await {
+        client.write_while_open(b"x").await;
+        service.world.clock.advance(Duration::from_secs(1));
+        seconds += 1;
+        assert!(seconds < 60, "still open");
+    }
+    assert!(seconds >= 10, "closed after {seconds} s");
+}
+
+#[tokio::test]
+async fn a_body_that_does_not_end_is_answered_and_ends_the_connection() {
+    let service = Service::start().await;
+    let mut client = service.client().await;
+    client
+        .write(format!(
+            "POST /api/v1/sms HTTP/1.1\r\nHost: t\r\nAuthorization: {}\r\nContent-Type: application/json\r\n\
+             Content-Length: 100\r\n\r\n{{\"to\":",
+            bearer(ACME)
+        ))
+        .await;
+    let seconds = seconds_until_something_happens(&service, &mut client).await;
+    assert!(seconds >= 30, "ended after {seconds} s of the 30 it has");
+    let reply = client.read().await.unwrap();
+    assert_eq!((reply.status, reply.code()), (400, "INVALID_JSON"));
+    assert!(reply.body.contains("too long to arrive"), "{}", reply.body);
+    assert!(client.is_closed().await);
+    service.still_serves().await;
+}
+
+#[tokio::test]
+async fn an_idle_connection_is_kept_for_a_while() {
+    let service = Service::start().await;
+    let mut client = service.client().await;
+    for _ in 0..3 {
+        assert_eq!(client.get(ACME, "/api/v1/balance").await.status, 200);
+        // In steps, as real time would pass: each look at the connection must leave it open.
+        for _ in 0..7 {
+            service.world.clock.advance(Duration::from_secs(10));
+            assert!(!client.closes_within(Duration::from_millis(5)).await);
+        }
+    }
+    assert_eq!(client.get(ACME, "/api/v1/balance").await.status, 200);
+    let seconds = seconds_until_something_happens(&service, &mut client).await;
+    assert!(seconds >= 75, "closed after {seconds} s of the 75 it has");
+}
+
+#[tokio::test]
+async fn connections_beyond_the_limit_wait_for_their_turn() {
+    let service = Service::start_with(Limits { connections_max: 2, ..LIMITS }).await;
+    let (mut one, mut two) = (service.client().await, service.client().await);
+    assert_eq!(one.get(ACME, "/api/v1/balance").await.status, 200);
+    assert_eq!(two.get(ACME, "/api/v1/balance").await.status, 200);
+    let mut three = service.client().await;
+    three.write(crate::client::request("GET", "/healthz", &[], b"")).await;
+    assert!(!three.closes_within(Duration::from_millis(50)).await);
+    assert!(!three.has_unread(), "a third connection was served");
+    drop(one);
+    assert_eq!(three.read().await.unwrap().status, 200);
+    drop(two);
+}
+
+#[tokio::test]
+async fn requests_can_be_sent_ahead_of_their_answers() {
+    let service = Service::start().await;
+    let mut client = service.client().await;
+    let bearer = bearer(ACME);
+    let headers = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
+    let send = crate::client::request(
+        "POST",
+        "/api/v1/sms",
+        &headers,
+        br#"{"to":"+4915112345678","text":"hello"}"#,
+    );
+    let balance = crate::client::request("GET", "/api/v1/balance", &headers, b"");
+    client.write([send.clone(), balance.clone(), send, balance].concat()).await;
+    let mut seen = Vec::new();
+    for _ in 0..4 {
+        seen.push(client.read().await.unwrap().status);
+    }
+    assert_eq!(seen, [202, 200, 202, 200]);
+}

@@ -1,0 +1,92 @@
+//! Who gets in, and in which order a request is judged.
+
+use crate::client::bearer;
+use crate::service::{ACME, SECRET, SLOW, Service};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+fn basic(pair: &str) -> String {
+    format!("Basic {}", STANDARD.encode(pair))
+}
+
+#[tokio::test]
+async fn three_forms_open_and_everything_else_is_401() {
+    let service = Service::start().await;
+    let pair = format!("{ACME}:{SECRET}");
+    let (good, bad) = (basic(&pair), basic(&format!("{ACME}:wrong")));
+    let bearer = bearer(ACME);
+    let cases: &[(&str, &[(&str, &str)], u16)] = &[
+        ("basic", &[("Authorization", &good)], 200),
+        ("bearer", &[("Authorization", &bearer)], 200),
+        ("two headers", &[("X-API-Key", ACME), ("X-API-Secret", SECRET)], 200),
+        ("authorization and two headers", &[("Authorization", &good), ("X-API-Key", "x")], 200),
+        ("none", &[], 401),
+        ("wrong secret", &[("Authorization", &bad)], 401),
+        ("unknown key", &[("Authorization", "Bearer nobody:wrong")], 401),
+        ("no secret", &[("Authorization", "Bearer acme-key")], 401),
+        ("empty secret", &[("Authorization", "Bearer acme-key:")], 401),
+        ("not base64", &[("Authorization", "Basic %%%")], 401),
+        ("another scheme", &[("Authorization", "Digest acme-key")], 401),
+        ("key without secret", &[("X-API-Key", ACME)], 401),
+        ("wrong pair of headers", &[("X-API-Key", ACME), ("X-API-Secret", "wrong")], 401),
+        ("no falling through", &[("Authorization", &bad), ("X-API-Key", ACME), ("X-API-Secret", SECRET)], 401),
+        ("twice", &[("Authorization", &good), ("Authorization", &good)], 401),
+    ];
+    for (name, headers, status) in cases {
+        let mut client = service.client().await;
+        let reply = client.call("GET", "/api/v1/balance", headers, b"").await;
+        assert_eq!(reply.status, *status, "{name}");
+        if *status == 401 {
+            assert_eq!(reply.code(), "INVALID_API_KEY", "{name}");
+            assert!(reply.header("www-authenticate").unwrap().starts_with("Basic"), "{name}");
+            assert_eq!(reply.header("x-ratelimit-limit"), None, "{name}");
+        }
+        // The refusal is about the request, not about the connection.
+        assert_eq!(client.get(ACME, "/api/v1/balance").await.status, 200, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn credentials_come_first_then_the_bucket_then_the_body() {
+    let service = Service::start().await;
+    let bad_json = "{";
+    let reply = service.client().await.call("POST", "/api/v1/sms", &[], bad_json.as_bytes()).await;
+    assert_eq!((reply.status, reply.code()), (401, "INVALID_API_KEY"));
+    for _ in 0..2 {
+        let reply = service.send(SLOW, &[], bad_json).await;
+        assert_eq!((reply.status, reply.code()), (400, "INVALID_JSON"));
+    }
+    let reply = service.send(SLOW, &[], bad_json).await;
+    assert_eq!((reply.status, reply.code()), (429, "RATE_LIMITED"));
+}
+
+#[tokio::test]
+async fn a_wrong_path_or_method_needs_no_credentials() {
+    let service = Service::start().await;
+    let cases = [
+        ("GET", "/api/v1/sms", 405, "METHOD_NOT_ALLOWED", Some("POST")),
+        ("DELETE", "/api/v1/sms", 405, "METHOD_NOT_ALLOWED", Some("POST")),
+        ("OPTIONS", "/api/v1/sms", 405, "METHOD_NOT_ALLOWED", Some("POST")),
+        ("POST", "/api/v1/sms/1", 405, "METHOD_NOT_ALLOWED", Some("GET, HEAD")),
+        ("PUT", "/api/v1/balance", 405, "METHOD_NOT_ALLOWED", Some("GET, HEAD")),
+        ("BREW", "/api/v1/balance", 405, "METHOD_NOT_ALLOWED", Some("GET, HEAD")),
+        ("POST", "/metrics", 405, "METHOD_NOT_ALLOWED", Some("GET, HEAD")),
+        ("GET", "/", 404, "NOT_FOUND", None),
+        ("GET", "/api/v1", 404, "NOT_FOUND", None),
+        ("GET", "/api/v1/", 404, "NOT_FOUND", None),
+        ("POST", "/api/v1/sms/", 404, "NOT_FOUND", None),
+        ("POST", "/api/v1/SMS", 404, "NOT_FOUND", None),
+        ("POST", "/api/v2/sms", 404, "NOT_FOUND", None),
+        ("GET", "/api/v1/sms/1/2", 404, "NOT_FOUND", None),
+        ("GET", "/api/v1/sms/../balance", 404, "NOT_FOUND", None),
+        ("GET", "/%ff%00", 404, "NOT_FOUND", None),
+        ("OPTIONS", "*", 404, "NOT_FOUND", None),
+    ];
+    for (method, path, status, code, allow) in cases {
+        let reply = service.client().await.call(method, path, &[], b"").await;
+        assert_eq!((reply.status, reply.code(), reply.header("allow")), (status, code, allow), "{method} {path}");
+        assert_eq!(reply.header("cache-control"), Some("no-store"), "{method} {path}");
+        assert!(reply.header("x-request-id").is_some(), "{method} {path}");
+    }
+    service.still_serves().await;
+}

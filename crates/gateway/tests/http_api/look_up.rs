@@ -1,0 +1,81 @@
+//! `GET /sms/{id}` and `GET /balance`.
+
+use crate::client::{bearer, request};
+use crate::service::{ACME, ACME_TOO, POSTPAID, Service};
+
+const SEND: &str = r#"{"to":"+4915112345678","text":"hello"}"#;
+
+#[tokio::test]
+async fn a_message_is_shown_to_its_own_account() {
+    let service = Service::start().await;
+    let id = service.send(ACME, &[], SEND).await.field("message_id");
+    let path = format!("/api/v1/sms/{id}");
+    let expect = format!(
+        r#"{{"message_id":"{id}","source":"Acme","dest":"4915112345678","status":"queued","dlr":"UNKNOWN","direction":"MT","country":"","operator":""}}"#
+    );
+    for key in [ACME, ACME_TOO] {
+        let reply = service.get(key, &path).await;
+        assert_eq!((reply.status, reply.body.as_str()), (200, expect.as_str()));
+        assert_eq!(reply.header("content-type"), Some("application/json"));
+        assert!(reply.header("x-ratelimit-remaining").is_some());
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_the_callers_is_not_found() {
+    let service = Service::start().await;
+    let id = service.send(ACME, &[], SEND).await.field("message_id");
+    let foreign = service.get(POSTPAID, &format!("/api/v1/sms/{id}")).await;
+    let mut bodies = vec![foreign];
+    for odd in [
+        "1",
+        "0",
+        "-1",
+        "999999999999999999",
+        "99999999999999999999999",
+        "abc",
+        "%31",
+        "1%00",
+        "+1",
+        "%ff",
+        "1?x=1",
+        "'--",
+    ] {
+        bodies.push(service.get(ACME, &format!("/api/v1/sms/{odd}")).await);
+    }
+    bodies.push(service.get(ACME, &format!("/api/v1/sms/0{id}")).await);
+    for reply in &bodies {
+        assert_eq!((reply.status, reply.code()), (404, "NOT_FOUND"));
+        assert_eq!(reply.body, bodies[0].body, "an answer must not tell whose ids exist");
+    }
+    // A query changes nothing.
+    assert_eq!(service.get(ACME, &format!("/api/v1/sms/{id}?verbose=1")).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_balance_adds_up() {
+    let service = Service::start().await;
+    let reply = service.get(ACME, "/api/v1/balance").await;
+    assert_eq!(
+        (reply.status, reply.body.as_str()),
+        (
+            200,
+            r#"{"balance":10,"currency":"EUR","credit_limit":0,"credit_used":0,"available":10,"payment_terms":"prepaid","postpaid":false}"#
+        )
+    );
+    assert_eq!(service.send(POSTPAID, &[], SEND).await.status, 202);
+    assert_eq!(
+        service.get(POSTPAID, "/api/v1/balance").await.body,
+        r#"{"balance":-0.065,"currency":"EUR","credit_limit":5,"credit_used":0,"available":4.935,"payment_terms":"postpaid","postpaid":true}"#
+    );
+}
+
+#[tokio::test]
+async fn head_is_get_without_the_body() {
+    let service = Service::start().await;
+    let mut client = service.client().await;
+    client.write(request("HEAD", "/api/v1/balance", &[("Authorization", &bearer(ACME))], b"")).await;
+    let reply = client.read_answer_to("HEAD").await.unwrap();
+    assert_eq!((reply.status, reply.header("content-type")), (200, Some("application/json")));
+    assert_eq!(client.get(ACME, "/api/v1/balance").await.status, 200);
+}

@@ -1,0 +1,86 @@
+//! The pages a load balancer and a monitoring system ask.
+
+use crate::service::{ACME, Service};
+use std::time::Duration;
+
+#[tokio::test]
+async fn health_readiness_and_metrics_need_no_credentials() {
+    let service = Service::start().await;
+    let mut client = service.client().await;
+    for (path, body) in [("/healthz", "alive\n"), ("/readyz", "ready\n"), ("/metrics", "hermod_up 1\n")] {
+        let reply = client.call("GET", path, &[], b"").await;
+        assert_eq!((reply.status, reply.body.as_str()), (200, body), "{path}");
+        assert!(reply.header("content-type").unwrap().starts_with("text/plain"), "{path}");
+        assert_eq!(reply.header("cache-control"), Some("no-store"), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_draining_gateway_is_alive_but_not_ready() {
+    let service = Service::start().await;
+    service.world.start_draining();
+    let mut client = service.client().await;
+    let reply = client.call("GET", "/readyz", &[], b"").await;
+    assert_eq!(reply.status, 503);
+    assert!(reply.body.starts_with("draining"), "{}", reply.body);
+    assert_eq!(client.call("GET", "/healthz", &[], b"").await.status, 200);
+}
+
+#[tokio::test]
+async fn stopping_finishes_what_is_in_flight_and_ends_the_rest() {
+    let service = Service::start().await;
+    let mut idle = service.client().await;
+    assert_eq!(idle.get(ACME, "/api/v1/balance").await.status, 200);
+    let mut fresh = service.client().await;
+    let mut busy = service.client().await;
+    let body = r#"{"to":"+4915112345678","text":"hello"}"#;
+    let (first, rest) = body.split_at(10);
+    let bearer = crate::client::bearer(ACME);
+    busy.write(format!(
+        "POST /api/v1/sms HTTP/1.1\r\nHost: t\r\nAuthorization: {bearer}\r\nContent-Type: application/json\r\n\
+         Expect: 100-continue\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    ))
+    .await;
+    // 100 Continue is the sign that the request is under way.
+    assert_eq!(busy.read().await.unwrap().status, 100);
+    busy.write(first).await;
+
+    let workers = service.workers.clone();
+    let stopped = async { workers.stop().await };
+    let finish = async {
+        assert!(idle.is_closed().await);
+        assert!(fresh.is_closed().await);
+        busy.write(rest).await;
+        let reply = busy.read().await.unwrap();
+        assert_eq!((reply.status, reply.header("connection")), (202, Some("close")));
+        assert!(busy.is_closed().await);
+    };
+    tokio::join!(stopped, finish);
+    assert!(tokio::net::TcpStream::connect(service.address).await.is_err());
+}
+
+#[tokio::test]
+async fn a_client_that_never_finishes_cannot_keep_the_gateway_from_stopping() {
+    let service = Service::start().await;
+    let mut stuck = service.client().await;
+    let bearer = crate::client::bearer(ACME);
+    stuck
+        .write(format!(
+            "POST /api/v1/sms HTTP/1.1\r\nHost: t\r\nAuthorization: {bearer}\r\nContent-Type: application/json\r\n\
+             Expect: 100-continue\r\nContent-Length: 100\r\n\r\n"
+        ))
+        .await;
+    assert_eq!(stuck.read().await.unwrap().status, 100);
+    let workers = service.workers.clone();
+    let stopped = async { workers.stop().await };
+    let wait = async {
+        let mut seconds = 0;
+        while !stuck.closes_within(Duration::from_millis(20)).await {
+            seconds += 1;
+            service.world.clock.advance(Duration::from_secs(1));
+        }
+        assert!(seconds >= 5, "closed after {seconds} s of the 5 it may take");
+    };
+    tokio::join!(stopped, wait);
+}
