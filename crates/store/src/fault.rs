@@ -23,11 +23,24 @@ pub enum StoreFault {
         "{path} was written by a newer release (schema {found}, this one knows {known}); use that release"
     )]
     TooNew { path: PathBuf, found: i64, known: i64 },
+    #[error(
+        "{path} was written by an older release (schema {found}, this one needs {known}); start the gateway once to bring it up to date"
+    )]
+    TooOld { path: PathBuf, found: i64, known: i64 },
 }
+
+/// The exit code after the disk failed (sysexits.h: EX_IOERR).
+const EXIT_DISK_FAILED: i32 = 74;
 
 impl StoreFault {
     pub(crate) fn damaged(what: impl std::fmt::Display) -> StoreFault {
         StoreFault::Damaged(what.to_string())
+    }
+
+    /// The disk failed under us. Nobody may be told anything any more; the log on the disk decides at the next start.
+    pub(crate) fn die(&self) -> ! {
+        tracing::error!(fault = %self, "The store's disk failed; stopping at once so that nothing is acknowledged that is not stored");
+        std::process::exit(EXIT_DISK_FAILED)
     }
 
     /// The disk is full: nothing was written, and the same operation may succeed later.

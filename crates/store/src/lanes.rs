@@ -2,8 +2,9 @@
 //! customer with a million messages waiting does not hold up one with a single message. Pure: the writer tells it what
 //! was accepted and which links have room, and it says which part goes to which link.
 //!
-//! Memory is bounded: a lane holds its head only. What does not fit is *spilled*: it stands in the store and is read
-//! back in order. While a lane is spilled nothing new enters its memory, so nothing overtakes.
+//! Memory is bounded: a lane holds its head only, and none at all for a carrier without links. What does not fit is
+//! *spilled*: it stands in the store and is read back in order. While a lane is spilled nothing new enters its memory,
+//! so nothing overtakes.
 
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use std::collections::{HashMap, VecDeque};
@@ -12,10 +13,10 @@ use crate::ops::{Job, LinkId};
 
 /// Jobs that all lanes of the process together may hold in memory.
 pub const JOBS_IN_MEMORY_MAX: usize = 20_000;
-/// A lane may always hold this many, however many lanes there are.
-const LANE_JOBS_MIN: usize = 16;
 /// Parts one account may send before it is the next account's turn.
 const TURN_PARTS: u32 = 16;
+/// Read back at least a whole turn at once, however many lanes share the memory.
+const REFILL_MIN: usize = TURN_PARTS as usize;
 
 /// Where an accepted part was put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +48,9 @@ pub(crate) struct Refill {
 
 #[derive(Default)]
 struct Lane {
+    /// In order of acceptance.
     jobs: VecDeque<Job>,
-    /// Set while the store holds more than memory does.
+    /// Set while the store holds more than memory does: everything that waits behind this place.
     spilled: Option<Option<Cursor>>,
 }
 
@@ -94,13 +96,13 @@ impl Lanes {
     /// A freshly accepted part takes its place at the end of its lane.
     pub(crate) fn offer(&mut self, job: Job) -> Placed {
         let lane_max = self.lane_max();
+        let linked = self.carriers.get(&job.carrier).is_some_and(|carrier| !carrier.links.is_empty());
         let lane = self.lane(job.carrier, job.account);
         if lane.spilled.is_some() {
             return Placed::Spilled;
         }
-        if lane.jobs.len() >= lane_max {
-            // Parts that were put back stand out of order in front, so the last one is not always the latest.
-            lane.spilled = Some(lane.jobs.iter().map(cursor).max());
+        if !linked || lane.jobs.len() >= lane_max {
+            lane.spilled = Some(lane.jobs.back().map(cursor));
             return Placed::Spilled;
         }
         lane.jobs.push_back(job);
@@ -108,10 +110,31 @@ impl Lanes {
         Placed::Memory
     }
 
-    /// A part that had its slot and did not use it goes back to the very front.
+    /// A part that had its slot and did not use it, or whose waiting time is over, takes up its old place: before
+    /// everything that was accepted after it.
     pub(crate) fn put_back(&mut self, job: Job) {
-        self.lane(job.carrier, job.account).jobs.push_front(job);
+        let lane = self.lane(job.carrier, job.account);
+        let place = lane.jobs.partition_point(|waiting| cursor(waiting) < cursor(&job));
+        lane.jobs.insert(place, job);
         self.in_memory += 1;
+    }
+
+    /// Gives memory back once the lanes hold more than they may: the tail of the longest ones is read from the store
+    /// again when its time comes. Only between batches, when every job has its row.
+    pub(crate) fn trim(&mut self) {
+        if self.in_memory <= JOBS_IN_MEMORY_MAX {
+            return;
+        }
+        let lane_max = self.lane_max();
+        for lane in self.carriers.values_mut().flat_map(|carrier| carrier.lanes.values_mut()) {
+            let Some(dropped) = lane.jobs.len().checked_sub(lane_max).filter(|dropped| *dropped > 0) else {
+                continue;
+            };
+            lane.jobs.truncate(lane_max);
+            let kept = lane.jobs.back().map(cursor);
+            lane.spilled = Some(lane.spilled.map_or(kept, |before| before.min(kept)));
+            self.in_memory -= dropped;
+        }
     }
 
     /// Takes the next part for a carrier, turn by turn.
@@ -130,7 +153,7 @@ impl Lanes {
                 return Next::Job(Box::new(job));
             }
             if let Some(after) = lane.spilled {
-                return Next::Refill(Refill { carrier, account, after, limit: lane_max });
+                return Next::Refill(Refill { carrier, account, after, limit: lane_max.max(REFILL_MIN) });
             }
             lanes.turns.pop_front();
             lanes.turn_left = TURN_PARTS;
@@ -144,17 +167,9 @@ impl Lanes {
     pub(crate) fn refill(&mut self, request: Refill, jobs: Vec<Job>) {
         let lane = self.lane(request.carrier, request.account);
         lane.spilled = if jobs.len() < request.limit { None } else { Some(jobs.last().map(cursor)) };
-        self.in_memory += jobs.len();
-        self.lane(request.carrier, request.account).jobs.extend(jobs);
-    }
-
-    /// Removes the waiting parts of a message that has ended.
-    pub(crate) fn drop_message(&mut self, carrier: CarrierId, account: AccountId, message: MessageId) {
-        let lane = self.lane(carrier, account);
-        let before = lane.jobs.len();
-        lane.jobs.retain(|job| job.message != message);
-        let dropped = before - lane.jobs.len();
-        self.in_memory -= dropped;
+        let read = jobs.len();
+        lane.jobs.extend(jobs);
+        self.in_memory += read;
     }
 
     pub(crate) fn link_opened(&mut self, carrier: CarrierId, link: LinkId) {
@@ -220,7 +235,7 @@ impl Lanes {
 
     /// Memory is shared out evenly between the lanes there are.
     fn lane_max(&self) -> usize {
-        (JOBS_IN_MEMORY_MAX / self.lanes.max(1)).max(LANE_JOBS_MIN)
+        (JOBS_IN_MEMORY_MAX / self.lanes.max(1)).max(1)
     }
 
     /// The lane, made if need be. A lane exists exactly while its account is in turn.
@@ -240,3 +255,7 @@ impl Lanes {
 fn cursor(job: &Job) -> Cursor {
     (job.message, job.part)
 }
+
+#[cfg(test)]
+#[path = "lanes_tests.rs"]
+mod tests;

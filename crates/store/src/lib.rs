@@ -10,7 +10,7 @@ mod fault;
 mod lanes;
 mod ops;
 
-pub use audit::{AuditReport, audit};
+pub use audit::{AuditReport, Violation, audit};
 pub use embedded::{Embedded as Store, Handout, LinkPort, OpenOptions, QUEUE_OPS_MAX, backup};
 pub use fault::StoreFault;
 pub use lanes::JOBS_IN_MEMORY_MAX;

@@ -134,6 +134,21 @@ pub struct LinkBatch {
     pub now: Timestamp,
 }
 
+impl LinkBatch {
+    /// Every record on its own, and the slots last.
+    pub(crate) fn into_pieces(self) -> Vec<LinkBatch> {
+        let LinkBatch { carrier, link, answers, receipts, slots, now } = self;
+        let empty = LinkBatch { carrier, link, answers: Vec::new(), receipts: Vec::new(), slots: 0, now };
+        let mut pieces = Vec::with_capacity(answers.len() + receipts.len() + 1);
+        pieces.extend(answers.into_iter().map(|answer| LinkBatch { answers: vec![answer], ..empty.clone() }));
+        pieces.extend(
+            receipts.into_iter().map(|receipt| LinkBatch { receipts: vec![receipt], ..empty.clone() }),
+        );
+        pieces.push(LinkBatch { slots, ..empty });
+        pieces
+    }
+}
+
 /// A message as its status record shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MessageRecord {

@@ -13,7 +13,6 @@ use hermod_domain::lifecycle::{DoubtPolicy, Event, PartState, Verdict};
 use hermod_domain::retry::Schedule;
 use hermod_domain::time::Timestamp;
 use rusqlite::{OptionalExtension, params};
-use std::time::Duration;
 
 /// What a part's row says about how it is to be sent again.
 struct Retrying {
@@ -67,19 +66,12 @@ impl Batch<'_> {
 
     /// The carrier did not take it, and it is still first in line.
     fn back_to_front(&mut self, place: Place, part: PartNo, event: Event) -> Result<(), StoreFault> {
-        let Applied::Moved { part: now, .. } = self.apply(place, part, event, 0, None)? else {
-            return Ok(());
-        };
-        match now.state {
-            // It waits for its resend again; the wait it had is over.
-            PartState::InDoubt => self.defer(place, part, Duration::ZERO),
-            _ => {
-                if let Some(job) = jobs::load(self.connection, place, part)? {
-                    self.books.lanes.put_back(job);
-                }
-                Ok(())
-            }
+        if let Applied::Moved { .. } = self.apply(place, part, event, 0, None)?
+            && let Some(job) = jobs::load(self.connection, place, part)?
+        {
+            self.books.lanes.put_back(job);
         }
+        Ok(())
     }
 
     fn retry_later(&mut self, place: Place, part: PartNo, status: u32) -> Result<(), StoreFault> {
@@ -125,23 +117,6 @@ impl Batch<'_> {
             )
             .optional()?;
         Ok(row)
-    }
-
-    fn defer(&mut self, place: Place, part: PartNo, wait: Duration) -> Result<(), StoreFault> {
-        let due_at = self.now.plus(wait);
-        self.connection
-            .prepare_cached(
-                "UPDATE part SET due_at = ?5 WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
-            )?
-            .execute(params![
-                place.carrier.get(),
-                place.account.get(),
-                place.message.as_i64(),
-                part.get(),
-                due_at.as_millis()
-            ])?;
-        self.push_due(place, part, due_at);
-        Ok(())
     }
 
     fn push_due(&mut self, place: Place, part: PartNo, at: Timestamp) {

@@ -90,6 +90,8 @@ pub(crate) struct Batch<'a> {
     pub now: Timestamp,
     pub fresh: Vec<FreshPart>,
     pub handouts: HashMap<LinkId, Handout>,
+    /// Their mailboxes go once this is committed: a batch that is rolled back has closed nothing.
+    pub links_closed: Vec<LinkId>,
     pub tally: Tally,
 }
 
@@ -102,6 +104,7 @@ impl<'a> Batch<'a> {
             now: Timestamp::EPOCH,
             fresh: Vec::new(),
             handouts: HashMap::new(),
+            links_closed: Vec::new(),
             tally: Tally::default(),
         }
     }
@@ -110,9 +113,8 @@ impl<'a> Batch<'a> {
         self.now = self.now.max(now);
     }
 
-    /// The last step before the commit: slots are given out and everything that was held back is written.
+    /// The last step before the commit: everything that was held back is written.
     pub(crate) fn finish(&mut self) -> Result<(), StoreFault> {
-        self.hand_out()?;
         self.write_fresh()?;
         self.books.balances.write(self.connection)
     }

@@ -9,12 +9,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// The log is checkpointed after about this many operations (some 4 KB of log each).
 const OPS_PER_CHECKPOINT: usize = 4_000;
 /// From this size on the writer itself empties the log. It stays well below 256 MiB.
 const LOG_BYTES_MAX: i64 = 128 * 1024 * 1024;
 const PAGE_BYTES: i64 = 4096;
+/// How long the writer waits for readers when it empties the log itself.
+const OVERGROWN_WAIT: Duration = Duration::from_millis(20);
 
 pub(crate) struct Checkpointer {
     wake: Option<SyncSender<()>>,
@@ -47,7 +50,10 @@ impl Checkpointer {
             let _ = self.wake.as_ref().map(|wake| wake.try_send(()));
         }
         if self.overgrown.swap(false, Ordering::AcqRel) {
+            // A long read, such as a backup, keeps the log from being emptied. It is not waited for.
+            wait_at_most(writer, OVERGROWN_WAIT);
             run(writer, "PRAGMA wal_checkpoint(TRUNCATE)");
+            wait_at_most(writer, schema::BUSY_WAIT);
         }
     }
 
@@ -72,13 +78,22 @@ fn checkpoint_when_woken(connection: &Connection, woken: &Receiver<()>, overgrow
     }
 }
 
-/// Runs a checkpoint and returns the pages in the log. A checkpoint that cannot be done now is done later.
+/// Runs a checkpoint and returns the pages in the log. A checkpoint that cannot be done now is done later, unless the
+/// disk failed: pages that a failed fsync lost would never be written again, and the log that has them would be reused.
 fn run(connection: &Connection, pragma: &str) -> i64 {
     match connection.query_row(pragma, [], |row| row.get::<_, i64>(1)) {
         Ok(log_pages) => log_pages,
         Err(error) => {
-            tracing::warn!(%error, "The log could not be checkpointed this time");
+            let fault = StoreFault::from(error);
+            if fault.is_fatal() {
+                fault.die();
+            }
+            tracing::warn!(%fault, "The log could not be checkpointed this time");
             0
         }
     }
+}
+
+fn wait_at_most(connection: &Connection, wait: Duration) {
+    connection.busy_timeout(wait).expect("setting a time-out touches no file");
 }

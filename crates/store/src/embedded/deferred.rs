@@ -55,3 +55,47 @@ impl Deferred {
         self.per_carrier.clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn due(at: i64, carrier: u32, message: i64) -> Due {
+        Due {
+            at: Timestamp::from_millis(at),
+            message: MessageId::from_i64(message).unwrap(),
+            part: PartNo::FIRST,
+            carrier: CarrierId::new(carrier),
+            account: AccountId::new(1),
+        }
+    }
+
+    #[test]
+    fn parts_come_out_when_due_and_in_order() {
+        let mut deferred = Deferred::default();
+        [due(30, 1, 1), due(10, 1, 3), due(20, 1, 2), due(10, 1, 2)].map(|due| deferred.push(due));
+        assert_eq!(deferred.next_at(), Some(Timestamp::from_millis(10)));
+        assert_eq!(deferred.pop_due(Timestamp::from_millis(9)), None);
+        let mut released = Vec::new();
+        while let Some(due) = deferred.pop_due(Timestamp::from_millis(20)) {
+            released.push((due.at.as_millis(), due.message.as_i64()));
+        }
+        assert_eq!(released, [(10, 2), (10, 3), (20, 2)]);
+        assert_eq!(deferred.next_at(), Some(Timestamp::from_millis(30)));
+        deferred.clear();
+        assert_eq!(deferred.next_at(), None);
+    }
+
+    #[test]
+    fn a_carrier_with_ten_thousand_deferred_parts_is_full_until_some_are_through() {
+        let mut deferred = Deferred::default();
+        for message in 1..=i64::try_from(DEFERRED_PER_CARRIER_MAX).unwrap() {
+            assert!(!deferred.is_full(CarrierId::new(1)));
+            deferred.push(due(5, 1, message));
+        }
+        assert!(deferred.is_full(CarrierId::new(1)));
+        assert!(!deferred.is_full(CarrierId::new(2)), "another carrier is not concerned");
+        deferred.pop_due(Timestamp::from_millis(5)).unwrap();
+        assert!(!deferred.is_full(CarrierId::new(1)));
+    }
+}

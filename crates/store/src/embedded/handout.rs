@@ -10,6 +10,7 @@ use crate::ops::{Job, LinkId};
 use hermod_domain::ids::PartNo;
 use hermod_domain::lifecycle::{self, Event, Progress, Step};
 use hermod_domain::time::Timestamp;
+use rusqlite::params;
 
 /// Parts that come due in one batch; the rest follow in the next.
 const DUE_PER_BATCH_MAX: usize = 1_000;
@@ -74,7 +75,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Puts parts whose waiting time is over in front of their lanes, the longest waiting first.
+    /// Puts parts whose waiting time is over back into their lanes. From here on they wait for a slot only.
     pub(crate) fn release_due(&mut self, now: Timestamp) -> Result<(), StoreFault> {
         self.at(now);
         let mut due = Vec::new();
@@ -83,23 +84,31 @@ impl Batch<'_> {
         {
             due.push(next);
         }
-        for next in due.into_iter().rev() {
+        for next in due {
             let place = Place { carrier: next.carrier, account: next.account, message: next.message };
             if let Some(job) = jobs::load(self.connection, place, next.part)? {
+                self.no_longer_timed(place, next.part)?;
                 self.books.lanes.put_back(job);
             }
         }
         Ok(())
     }
 
+    fn no_longer_timed(&self, place: Place, part: PartNo) -> Result<(), StoreFault> {
+        let Place { carrier, account, message } = place;
+        self.connection
+            .prepare_cached(
+                "UPDATE part SET due_at = 0 WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
+            )?
+            .execute(params![carrier.get(), account.get(), message.as_i64(), part.get()])?;
+        Ok(())
+    }
+
     pub(crate) fn lapse(&mut self, lapsed: &[Lapsed], now: Timestamp) -> Result<(), StoreFault> {
         self.at(now);
-        for Lapsed { place, part, event } in lapsed {
-            self.apply(*place, *part, *event, 0, None)?;
-            if *event == Event::ValidityEnded {
-                self.books.lanes.drop_message(place.carrier, place.account, place.message);
-            }
-        }
-        Ok(())
+        // A job of theirs that is still in a lane finds its message ended when its turn comes.
+        lapsed.iter().try_for_each(|Lapsed { place, part, event }| {
+            self.apply(*place, *part, *event, 0, None).map(|_| ())
+        })
     }
 }

@@ -15,26 +15,22 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 const COLUMNS: &str = "p.message, p.no, m.parts, p.account, p.carrier, m.source, m.dest, m.text, m.encoding,
                        m.reference, m.expires_at";
 
-/// The next waiting parts of a lane, in order. Parts that wait for a time are not among them.
+/// Which parts wait for a slot. Those with a due time wait for that first.
+pub(crate) const WAITING_FOR_A_SLOT: &str = "p.state IN (0, 2) AND p.due_at = 0";
+
+/// The next waiting parts of a lane, in order.
 pub(crate) fn read_waiting(connection: &Connection, refill: Refill) -> Result<Vec<Job>, StoreFault> {
     let (message, part) = refill.after.map_or((0, 0), |(message, part)| (message.as_i64(), part.get()));
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM part p JOIN message m ON m.id = p.message
-         WHERE p.carrier = ?1 AND p.account = ?2 AND (p.message, p.no) > (?3, ?4) AND p.state = ?5 AND p.due_at = 0
-         ORDER BY p.message, p.no LIMIT ?6"
+         WHERE p.carrier = ?1 AND p.account = ?2 AND (p.message, p.no) > (?3, ?4) AND {WAITING_FOR_A_SLOT}
+         ORDER BY p.message, p.no LIMIT ?5"
     ))?;
     let limit = i64::try_from(refill.limit).unwrap_or(i64::MAX);
-    let rows = statement.query_map(
-        params![
-            refill.carrier.get(),
-            refill.account.get(),
-            message,
-            part,
-            PartState::Queued.to_stored(),
-            limit
-        ],
-        |row| Ok(read(row)),
-    )?;
+    let rows = statement
+        .query_map(params![refill.carrier.get(), refill.account.get(), message, part, limit], |row| {
+            Ok(read(row))
+        })?;
     let mut jobs: Vec<Job> = Vec::new();
     for job in rows {
         let mut job = job??;
@@ -47,7 +43,7 @@ pub(crate) fn read_waiting(connection: &Connection, refill: Refill) -> Result<Ve
     Ok(jobs)
 }
 
-/// One part that is waiting, or in doubt and due. Nothing if its message has ended meanwhile.
+/// One part that waits for a slot or for a time. Nothing if it does not, or its message has ended.
 pub(crate) fn load(connection: &Connection, place: Place, part: PartNo) -> Result<Option<Job>, StoreFault> {
     let Place { carrier, account, message } = place;
     connection
@@ -103,5 +99,19 @@ pub(crate) fn stored_encoding(number: i64) -> Result<Encoding, StoreFault> {
         0 => Ok(Encoding::Gsm7),
         1 => Ok(Encoding::Ucs2),
         other => Err(StoreFault::damaged(format!("{other} is no encoding"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_query_for_waiting_parts_names_the_states_that_wait() {
+        let waiting = [PartState::Queued, PartState::InDoubt].map(PartState::to_stored);
+        assert_eq!(
+            WAITING_FOR_A_SLOT,
+            format!("p.state IN ({}, {}) AND p.due_at = 0", waiting[0], waiting[1])
+        );
     }
 }

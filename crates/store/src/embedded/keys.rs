@@ -57,9 +57,10 @@ impl KeyDays {
         let mut bytes_left = FILTER_BYTES_MAX;
         for day in &mut self.days {
             if day.filter.is_none() {
-                day.filter =
-                    stored_filter(connection, day.day)?.filter(|filter| filter.0.len() <= bytes_left);
+                day.filter = stored_filter(connection, day.day)?;
             }
+            // A newer day's filter goes before an older one's.
+            day.filter.take_if(|filter| filter.0.len() > bytes_left);
             bytes_left -= day.filter.as_ref().map_or(0, |filter| filter.0.len());
         }
         Ok(())
@@ -170,8 +171,10 @@ fn stored_filter(connection: &Connection, day: i64) -> Result<Option<DayFilter>,
 /// Past days that have keys and no filter yet.
 pub(crate) fn days_to_seal(connection: &Connection, today: Day) -> Result<Vec<i64>, StoreFault> {
     let mut days = schema::bucket_days(connection, TABLE)?;
-    // Yesterday may still get keys from a message whose id runs ahead or behind by a moment.
-    days.retain(|day| *day < today.get() - 1);
+    // A key goes to the day of its message's id, and ids only ever grow: a day before the newest one with keys gets no
+    // more of them, wherever the clock is set. Until then it must not be sealed.
+    let newest = days.last().copied();
+    days.retain(|day| *day < today.get() && Some(*day) != newest);
     let mut missing = Vec::new();
     for day in days {
         if stored_filter(connection, day)?.is_none() {
@@ -197,3 +200,7 @@ pub(crate) fn build_filter(connection: &Connection, day: i64) -> Result<Vec<u8>,
     bytes.extend_from_slice(filter.dma_fingerprints());
     Ok(bytes)
 }
+
+#[cfg(test)]
+#[path = "keys_tests.rs"]
+mod tests;

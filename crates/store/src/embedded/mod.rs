@@ -75,8 +75,8 @@ struct Inner {
     shared: Arc<Shared>,
     links_opened: AtomicU64,
     writer: Mutex<Option<JoinHandle<()>>>,
-    // Held for as long as the store is open.
-    _lock: FolderLock,
+    /// Held for as long as the store is open.
+    lock: Mutex<Option<FolderLock>>,
 }
 
 impl Embedded {
@@ -105,6 +105,7 @@ impl Embedded {
             checkpointer: Checkpointer::start(folder)?,
             meters: Meters::register(),
             batches: 0,
+            full_disk: None,
         };
         let thread = std::thread::Builder::new()
             .name("hermod-writer".to_owned())
@@ -117,7 +118,7 @@ impl Embedded {
                 shared,
                 links_opened: AtomicU64::new(0),
                 writer: Mutex::new(Some(thread)),
-                _lock: lock,
+                lock: Mutex::new(Some(lock)),
             }),
         })
     }
@@ -183,6 +184,8 @@ impl Embedded {
                 return Err(StoreFault::damaged("the writer thread panicked"));
             }
         }
+        self.inner.readers.close();
+        drop(self.inner.lock.lock().unwrap_or_else(PoisonError::into_inner).take());
         Ok(())
     }
 
@@ -208,6 +211,9 @@ pub fn backup(folder: &Path, destination: &Path) -> Result<(), StoreFault> {
     let name = destination.to_str().ok_or_else(|| StoreFault::damaged("the file name is not UTF-8"))?;
     connection.execute("VACUUM INTO ?1", [name])?;
     // VACUUM INTO does not wait for the disk; a backup that a power cut can undo is none.
-    let synced = std::fs::File::open(destination).and_then(|file| file.sync_all());
-    synced.map_err(|error| StoreFault::File { path: destination.to_owned(), error })
+    let folder = destination.parent().filter(|parent| !parent.as_os_str().is_empty());
+    [destination, folder.unwrap_or(Path::new("."))].into_iter().try_for_each(|path| {
+        let synced = std::fs::File::open(path).and_then(|file| file.sync_all());
+        synced.map_err(|error| StoreFault::File { path: path.to_owned(), error })
+    })
 }

@@ -11,6 +11,7 @@ use crate::ops::{
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::{Day, Timestamp};
 use rusqlite::params;
+use std::fmt;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -26,6 +27,13 @@ pub(crate) enum Op {
     /// Parts whose waiting time is over.
     Due(Timestamp),
     Stop(Reply<()>),
+}
+
+/// Does an operation write anything?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Needs {
+    Room,
+    NoRoom,
 }
 
 /// Changes that have nothing to say but "done".
@@ -83,9 +91,33 @@ impl Op {
         }
     }
 
-    /// Must this be written sooner or later, whatever happens?
-    pub(crate) fn must_be_kept(&self) -> bool {
-        matches!(self, Op::Link(_) | Op::Rest(Change::CloseLink { .. } | Change::OpenLink { .. }, _))
+    pub(crate) fn needs(&self) -> Needs {
+        match self {
+            Op::Accept(..) | Op::Post(..) | Op::Link(_) | Op::Due(_) => Needs::Room,
+            Op::FindKey(..) | Op::Stop(_) => Needs::NoRoom,
+            Op::Rest(change, _) => match change {
+                Change::OpenLink { .. } | Change::CloseLink { .. } => Needs::NoRoom,
+                Change::PutCatalogue(_)
+                | Change::Lapse(..)
+                | Change::KeepFilter { .. }
+                | Change::DropOldDays(_) => Needs::Room,
+            },
+        }
+    }
+}
+
+/// What it is about, never a text: a batch that could not be written is told in the log.
+impl fmt::Debug for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Op::Accept(..) => f.write_str("Accept"),
+            Op::FindKey(..) => f.write_str("FindKey"),
+            Op::Post(..) => f.write_str("Post"),
+            Op::Rest(..) => f.write_str("Rest"),
+            Op::Link(learned) => learned.fmt(f),
+            Op::Due(now) => write!(f, "Due({now:?})"),
+            Op::Stop(_) => f.write_str("Stop"),
+        }
     }
 }
 
@@ -99,7 +131,7 @@ impl Change {
             }
             Change::CloseLink { carrier, link } => {
                 batch.books.lanes.link_closed(*carrier, *link);
-                batch.books.mailboxes.remove(link);
+                batch.links_closed.push(*link);
                 Ok(())
             }
             Change::PutCatalogue(rows) => put_catalogue(batch, rows),
@@ -117,9 +149,11 @@ impl Change {
 }
 
 fn put_catalogue(batch: &mut Batch<'_>, rows: &[CatalogueRow]) -> Result<(), StoreFault> {
-    let mut statement = batch
-        .connection
-        .prepare_cached("INSERT OR REPLACE INTO catalogue (kind, id, name, body) VALUES (?1, ?2, ?3, ?4)")?;
+    // Not OR REPLACE: an entry under another one's name must fail, not make the other one vanish.
+    let mut statement = batch.connection.prepare_cached(
+        "INSERT INTO catalogue (kind, id, name, body) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (kind, id) DO UPDATE SET name = excluded.name, body = excluded.body",
+    )?;
     for CatalogueRow { kind, id, name, body } in rows {
         statement.execute(params![kind, id, name, body])?;
     }

@@ -6,7 +6,7 @@ use crate::embedded::batch::{Batch, stored_state};
 use crate::fault::StoreFault;
 use crate::ops::{LedgerEntry, LedgerKind};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
-use hermod_domain::lifecycle::{self, Event, MessageState, Moved, Part, Parts, Progress, Step};
+use hermod_domain::lifecycle::{self, Event, MessageState, Moved, Part, PartState, Parts, Progress, Step};
 use hermod_domain::money::Money;
 use hermod_domain::time::Timestamp;
 use rusqlite::{Connection, params};
@@ -72,9 +72,6 @@ impl Batch<'_> {
         let Moved { after, dlr, refund } = moved;
         if after.state.is_final() {
             self.settle(place, moved, err)?;
-            if after.parts.len() > 1 {
-                self.books.lanes.drop_message(place.carrier, place.account, place.message);
-            }
             if *refund {
                 self.refund(place)?;
             }
@@ -163,10 +160,17 @@ pub(crate) fn load(connection: &Connection, place: Place) -> Result<Option<Progr
     if parts.is_empty() {
         return Ok(None);
     }
-    // With several parts, only the message's row remembers that one of them was enroute before it was delivered.
     let remembered =
-        if parts.len() == 1 { MessageState::Queued } else { stored_message_state(connection, place)? };
+        if needs_memory(&parts) { stored_message_state(connection, place)? } else { MessageState::Queued };
     Ok(Some(Progress::of(remembered, parts)))
+}
+
+/// Only the message's row remembers that a part was enroute before it was delivered or overdue. It is asked only where
+/// that can matter: once every part was handed over and none is enroute now.
+fn needs_memory(parts: &[Part]) -> bool {
+    let was_further = |part: &Part| matches!(part.state, PartState::Delivered | PartState::Overdue);
+    parts.iter().all(|part| was_further(part) || matches!(part.state, PartState::Sent | PartState::Presumed))
+        && parts.iter().any(was_further)
 }
 
 fn stored_message_state(connection: &Connection, place: Place) -> Result<MessageState, StoreFault> {

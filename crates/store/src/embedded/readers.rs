@@ -21,6 +21,12 @@ impl Readers {
         Ok(Readers { idle: Arc::new(Mutex::new(connections)), free: Arc::new(Semaphore::new(READERS)) })
     }
 
+    /// Reads under way end in peace; later ones find the store closed.
+    pub(crate) fn close(&self) {
+        self.free.close();
+        lock(&self.idle).clear();
+    }
+
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Connection) -> Result<T, StoreFault> + Send + 'static,
@@ -28,7 +34,8 @@ impl Readers {
         let permit = self.free.clone().acquire_owned().await.map_err(|_| StoreFault::Closed)?;
         let idle = self.idle.clone();
         let reading = tokio::task::spawn_blocking(move || {
-            let connection = lock(&idle).pop().expect("a permit for each connection");
+            // None only if the store was closed between the permit and here.
+            let Some(connection) = lock(&idle).pop() else { return Err(StoreFault::Closed) };
             let result = read(&connection);
             lock(&idle).push(connection);
             drop(permit);

@@ -3,6 +3,7 @@
 use crate::embedded::balances::Balances;
 use crate::embedded::batch::{Batch, Books};
 use crate::embedded::deferred::{Deferred, Due};
+use crate::embedded::jobs::WAITING_FOR_A_SLOT;
 use crate::embedded::keys::KeyDays;
 use crate::embedded::references::References;
 use crate::embedded::remotes::RemoteDays;
@@ -49,9 +50,10 @@ impl Books {
     pub(crate) fn load_waiting(&mut self, connection: &Connection) -> Result<(), StoreFault> {
         self.lanes.forget_waiting();
         self.deferred.clear();
-        let mut lanes = connection
-            .prepare_cached("SELECT DISTINCT carrier, account FROM part WHERE state = ?1 AND due_at = 0")?;
-        let mut rows = lanes.query([PartState::Queued.to_stored()])?;
+        let mut lanes = connection.prepare_cached(&format!(
+            "SELECT DISTINCT carrier, account FROM part p WHERE {WAITING_FOR_A_SLOT}"
+        ))?;
+        let mut rows = lanes.query([])?;
         while let Some(row) = rows.next()? {
             self.lanes.spill(CarrierId::new(row.get(0)?), AccountId::new(row.get(1)?));
         }

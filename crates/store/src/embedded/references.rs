@@ -27,3 +27,29 @@ impl References {
         counter.wrapping_add(hash.to_le_bytes()[7])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn a_pair_goes_through_all_256_references_before_one_comes_again() {
+        let mut references = References::new();
+        let from = Sender::parse("Hermod").unwrap();
+        let to = Msisdn::from_number(4_915_112_345_678).unwrap();
+        let first: Vec<u8> = (0..256).map(|_| references.next(&from, to)).collect();
+        assert_eq!(first.iter().collect::<HashSet<_>>().len(), 256);
+        assert_eq!(references.next(&from, to), first[0]);
+    }
+
+    #[test]
+    fn pairs_start_at_different_places() {
+        let mut references = References::new();
+        let from = Sender::parse("Hermod").unwrap();
+        let starts: HashSet<u8> = (0..64)
+            .map(|n| references.next(&from, Msisdn::from_number(4_915_112_345_600 + n).unwrap()))
+            .collect();
+        assert!(starts.len() > 32, "{starts:?}");
+    }
+}

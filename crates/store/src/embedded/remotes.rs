@@ -92,7 +92,7 @@ impl RemoteDays {
     ) -> Result<Tied, StoreFault> {
         let index = self.today(connection, now.day())?;
         if now.since(now.day().start()) < MIDNIGHT_OVERLAP
-            && let Some(day) = self.days.get(index + 1)
+            && let Some(day) = self.days.get(index + 1).filter(|day| day.day + 1 == now.day().get())
             && let Some(Found::Parked(parked)) = day.find(connection, carrier, remote)?
         {
             day.tie(connection, carrier, remote, part)?;
@@ -275,3 +275,7 @@ fn verdict_from_stored(number: i64) -> Result<Verdict, StoreFault> {
         other => return Err(StoreFault::damaged(format!("{other} is no receipt verdict"))),
     })
 }
+
+#[cfg(test)]
+#[path = "remotes_tests.rs"]
+mod tests;

@@ -6,10 +6,14 @@
 
 use crate::fault::StoreFault;
 use rusqlite::{Connection, TransactionBehavior};
+use std::cmp::Ordering;
 use std::path::Path;
+use std::time::Duration;
 
 /// One file holds everything.
 pub(crate) const FILE_NAME: &str = "hermod.db";
+/// How long to wait for another process that has the file for a moment.
+pub(crate) const BUSY_WAIT: Duration = Duration::from_secs(5);
 
 const MIGRATIONS: &[&str] = &["
 CREATE TABLE message (
@@ -99,8 +103,9 @@ pub(crate) fn open_for_writing(folder: &Path) -> Result<Connection, StoreFault> 
     connection.execute_batch(
         // FULL: every commit is on the disk before it is reported. The checkpointer moves the log into the file.
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;
-         PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY; PRAGMA busy_timeout = 5000;",
+         PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;",
     )?;
+    connection.busy_timeout(BUSY_WAIT)?;
     connection.set_prepared_statement_cache_capacity(128);
     migrate(&mut connection, &path)?;
     Ok(connection)
@@ -108,14 +113,13 @@ pub(crate) fn open_for_writing(folder: &Path) -> Result<Connection, StoreFault> 
 
 pub(crate) fn open_for_reading(folder: &Path) -> Result<Connection, StoreFault> {
     let connection = Connection::open(folder.join(FILE_NAME))?;
-    connection
-        .execute_batch("PRAGMA query_only = ON; PRAGMA busy_timeout = 5000; PRAGMA cache_size = -4096;")?;
+    connection.execute_batch("PRAGMA query_only = ON; PRAGMA cache_size = -4096;")?;
+    connection.busy_timeout(BUSY_WAIT)?;
     Ok(connection)
 }
 
 fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreFault> {
-    let known = i64::try_from(MIGRATIONS.len()).expect("a handful of migrations");
-    let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    let (found, known) = versions(connection)?;
     if found > known {
         return Err(StoreFault::TooNew { path: path.to_owned(), found, known });
     }
@@ -126,6 +130,12 @@ fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreFault> {
         transaction.commit()?;
     }
     Ok(())
+}
+
+/// The schema the file has, and the newest this release knows.
+fn versions(connection: &Connection) -> Result<(i64, i64), StoreFault> {
+    let known = i64::try_from(MIGRATIONS.len()).expect("a handful of migrations");
+    Ok((connection.query_row("PRAGMA user_version", [], |row| row.get(0))?, known))
 }
 
 /// The days for which a table of this kind exists (`key` or `remote`), oldest first.
@@ -150,8 +160,13 @@ pub(crate) fn open_existing(folder: &Path) -> Result<Connection, StoreFault> {
         let error = std::io::Error::new(std::io::ErrorKind::NotFound, "there is no Hermod store here");
         return Err(StoreFault::File { path, error });
     }
-    let mut connection = Connection::open(&path)?;
-    connection.busy_timeout(std::time::Duration::from_secs(5))?;
-    migrate(&mut connection, &path)?;
-    Ok(connection)
+    let connection = Connection::open(&path)?;
+    connection.busy_timeout(BUSY_WAIT)?;
+    // Only looked at, never migrated: its gateway may be running.
+    let (found, known) = versions(&connection)?;
+    match found.cmp(&known) {
+        Ordering::Equal => Ok(connection),
+        Ordering::Greater => Err(StoreFault::TooNew { path, found, known }),
+        Ordering::Less => Err(StoreFault::TooOld { path, found, known }),
+    }
 }

@@ -1,17 +1,23 @@
 //! The one writer: a thread that owns the only connection that writes. Everything waiting becomes one transaction and
 //! one fsync, then everyone is answered. With nothing else going on an operation is written at once; under load the
 //! batch grows by itself while the disk is busy.
+//!
+//! An operation that fails does so alone: the batch is rolled back and its operations are run one by one. On a full disk
+//! what was asked for is refused, what carriers said is kept in memory until there is room, and the rest goes on.
 
 use crate::embedded::batch::{Batch, Books};
 use crate::embedded::checkpoint::Checkpointer;
 use crate::embedded::meters::Meters;
-use crate::embedded::op::{Done, Op};
+use crate::embedded::op::{Done, Needs, Op};
 use crate::embedded::shared::Shared;
 use crate::fault::StoreFault;
+use crate::ops::LinkBatch;
 use rusqlite::Connection;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TryRecvError;
 
 /// Operations in one transaction at most, so that the first of them does not wait for too many others.
 pub(crate) const BATCH_OPS_MAX: usize = 512;
@@ -19,9 +25,7 @@ pub(crate) const BATCH_OPS_MAX: usize = 512;
 const GATHER_FROM_OPS: usize = 16;
 const GATHER_PAUSE: Duration = Duration::from_millis(1);
 /// How long to wait before trying again to write facts that did not fit on the disk.
-const FULL_DISK_PAUSE: Duration = Duration::from_millis(200);
-/// The exit code after the disk failed (sysexits.h: EX_IOERR).
-const EXIT_DISK_FAILED: i32 = 74;
+const FULL_DISK_PAUSE: Duration = Duration::from_millis(500);
 
 pub(crate) struct Writer {
     pub connection: Connection,
@@ -31,20 +35,36 @@ pub(crate) struct Writer {
     pub checkpointer: Checkpointer,
     pub meters: Meters,
     pub batches: u64,
+    pub full_disk: Option<FullDisk>,
+}
+
+/// The disk has no room. What links have learned since waits here, in order. It cannot grow much: nothing is claimed
+/// meanwhile, so answers are at most what the windows hold, and carriers stop when their receipts are not answered.
+#[derive(Default)]
+pub(crate) struct FullDisk {
+    kept: VecDeque<LinkBatch>,
+}
+
+/// May a transaction give parts to links? That writes, so not while the disk is full.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Claims {
+    Allowed,
+    Withheld,
 }
 
 impl Writer {
     pub(crate) fn run(mut self) {
         let mut ops = Vec::with_capacity(BATCH_OPS_MAX);
-        loop {
-            ops.clear();
-            if self.queue.blocking_recv_many(&mut ops, BATCH_OPS_MAX) == 0 {
-                break;
-            }
-            self.gather(&mut ops);
+        while self.wait_for_ops(&mut ops) {
             let count = ops.len();
             let stop = ops.iter().any(|op| matches!(op, Op::Stop(_)));
-            self.write_all(&mut ops);
+            if self.full_disk.is_some() {
+                self.make_do(&mut ops);
+                self.write_what_was_kept();
+            } else {
+                self.write_all(&mut ops);
+            }
+            self.books.lanes.trim();
             self.shared.next_due_is(self.books.deferred.next_at());
             self.checkpointer.after_batch(count, &self.connection);
             if stop {
@@ -58,22 +78,35 @@ impl Writer {
         self.checkpointer.stop(&self.connection);
     }
 
-    /// Under load, waits a moment so that more operations share the transaction.
-    fn gather(&mut self, ops: &mut Vec<Op>) {
-        if ops.len() < GATHER_FROM_OPS {
-            return;
+    /// False once nobody is left who could ask for anything.
+    fn wait_for_ops(&mut self, ops: &mut Vec<Op>) -> bool {
+        ops.clear();
+        if self.full_disk.is_some() {
+            std::thread::sleep(FULL_DISK_PAUSE);
+            return self.take_waiting(ops) != Err(TryRecvError::Disconnected);
         }
-        std::thread::sleep(GATHER_PAUSE);
-        while ops.len() < BATCH_OPS_MAX
-            && let Ok(op) = self.queue.try_recv()
-        {
-            ops.push(op);
+        if self.queue.blocking_recv_many(ops, BATCH_OPS_MAX) == 0 {
+            return false;
         }
+        // Under load, a moment's wait lets more operations share the transaction.
+        if ops.len() >= GATHER_FROM_OPS {
+            std::thread::sleep(GATHER_PAUSE);
+            let _ = self.take_waiting(ops);
+        }
+        true
+    }
+
+    fn take_waiting(&mut self, ops: &mut Vec<Op>) -> Result<(), TryRecvError> {
+        while ops.len() < BATCH_OPS_MAX {
+            ops.push(self.queue.try_recv()?);
+        }
+        Ok(())
     }
 
     fn write_all(&mut self, ops: &mut Vec<Op>) {
-        match self.transact(ops) {
+        match self.transact(ops, Claims::Allowed) {
             Ok(done) => answer_all(ops, done),
+            Err(fault) if fault.is_disk_full() => self.make_do(ops),
             Err(fault) => {
                 tracing::warn!(%fault, operations = ops.len(), "A batch failed as a whole; its operations are tried one by one");
                 for op in ops.drain(..) {
@@ -84,35 +117,90 @@ impl Writer {
     }
 
     fn write_alone(&mut self, op: Op) {
-        let mut alone = vec![op];
-        loop {
-            match self.transact(&alone) {
-                Ok(done) => return answer_all(&mut alone, done),
+        match self.transact_one(&op, Claims::Allowed) {
+            Ok(done) => op.done(done),
+            Err(fault) if fault.is_disk_full() => self.make_do(&mut vec![op]),
+            Err(fault) => match op {
+                Op::Link(learned) => self.write_piecewise(learned),
+                op => op.failed(fault),
+            },
+        }
+    }
+
+    /// One record of a link that cannot be written must not take the others with it.
+    fn write_piecewise(&mut self, learned: LinkBatch) {
+        for piece in learned.into_pieces() {
+            let op = Op::Link(piece);
+            match self.transact_one(&op, Claims::Allowed) {
+                Ok(_) => {}
+                Err(fault) if fault.is_disk_full() => self.make_do(&mut vec![op]),
                 Err(fault) => {
-                    let keep = fault.is_disk_full() && alone.iter().all(Op::must_be_kept);
-                    if !keep {
-                        alone.drain(..).for_each(|op| op.failed(StoreFault::damaged(&fault)));
-                        return;
-                    }
-                    tracing::error!(%fault, "The disk is full; a carrier's answers wait in memory until there is room");
-                    std::thread::sleep(FULL_DISK_PAUSE);
+                    tracing::error!(%fault, ?op, "What a carrier said could not be recorded and is lost");
                 }
             }
         }
     }
 
+    /// The disk is full: what needs no room is done, what was asked for is refused, what a carrier said is kept.
+    fn make_do(&mut self, ops: &mut Vec<Op>) {
+        if self.full_disk.is_none() {
+            tracing::error!("The disk is full; what carriers say waits in memory until there is room");
+        }
+        for op in ops.drain(..) {
+            let full_disk = self.full_disk.get_or_insert_default();
+            match (op.needs(), op) {
+                (_, Op::Link(learned)) => full_disk.kept.push_back(learned),
+                (Needs::Room, op) => op.failed(StoreFault::DiskLow),
+                (Needs::NoRoom, op) => match self.transact_one(&op, Claims::Withheld) {
+                    Ok(done) => op.done(done),
+                    Err(fault) => op.failed(fault),
+                },
+            }
+        }
+    }
+
+    /// Tries again, with everything that links have learned since. An empty transaction succeeds: then the next
+    /// operation will show whether there is room.
+    fn write_what_was_kept(&mut self) {
+        while let Some(FullDisk { kept }) = &mut self.full_disk {
+            let ops: Vec<Op> = kept.drain(..kept.len().min(BATCH_OPS_MAX)).map(Op::Link).collect();
+            match self.transact(&ops, Claims::Allowed) {
+                Ok(_) => {
+                    self.full_disk.take_if(|full| full.kept.is_empty());
+                }
+                Err(fault) if fault.is_disk_full() => {
+                    let FullDisk { kept } = self.full_disk.get_or_insert_default();
+                    ops.into_iter().rev().for_each(|op| {
+                        if let Op::Link(learned) = op {
+                            kept.push_front(learned);
+                        }
+                    });
+                    return;
+                }
+                // Not for lack of room: one of them is at fault.
+                Err(_) => ops.into_iter().for_each(|op| self.write_alone(op)),
+            }
+        }
+        tracing::info!("There is room on the disk again; everything that was kept is written");
+    }
+
+    fn transact_one(&mut self, op: &Op, claims: Claims) -> Result<Done, StoreFault> {
+        let mut done = self.transact(std::slice::from_ref(op), claims)?;
+        Ok(done.pop().expect("one operation comes to one end"))
+    }
+
     /// Runs the operations in one transaction. All of it is durable when this returns what they came to.
-    fn transact(&mut self, ops: &[Op]) -> Result<Vec<Done>, StoreFault> {
+    fn transact(&mut self, ops: &[Op], claims: Claims) -> Result<Vec<Done>, StoreFault> {
         let rooms = self.books.lanes.rooms();
         self.batches += 1;
-        match self.try_transact(ops) {
+        match self.try_transact(ops, claims) {
             Ok(done) => {
                 self.books.balances.committed();
                 Ok(done)
             }
             Err(fault) => {
                 if fault.is_fatal() {
-                    self.die(&fault);
+                    fault.die();
                 }
                 if fault.is_disk_full() {
                     self.shared.disk_is_full();
@@ -121,26 +209,29 @@ impl Writer {
                 if !self.connection.is_autocommit()
                     && let Err(error) = self.connection.execute_batch("ROLLBACK")
                 {
-                    self.die(&StoreFault::from(error));
+                    StoreFault::from(error).die();
                 }
                 self.books.lanes.restore_rooms(rooms);
                 if let Err(error) = self.books.rolled_back(&self.connection) {
-                    self.die(&error);
+                    error.die();
                 }
                 Err(fault)
             }
         }
     }
 
-    fn try_transact(&mut self, ops: &[Op]) -> Result<Vec<Done>, StoreFault> {
+    fn try_transact(&mut self, ops: &[Op], claims: Claims) -> Result<Vec<Done>, StoreFault> {
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
         let mut batch = Batch::new(&self.connection, &mut self.books, self.batches);
         let mut done = Vec::with_capacity(ops.len());
         for op in ops {
             done.push(op.run(&mut batch)?);
         }
+        if claims == Claims::Allowed {
+            batch.hand_out()?;
+        }
         batch.finish()?;
-        let Batch { handouts, tally, .. } = batch;
+        let Batch { handouts, links_closed, tally, .. } = batch;
         self.connection.execute_batch("COMMIT")?;
         // Durable from here on; only now may anyone hear of it.
         for (link, handout) in handouts {
@@ -148,14 +239,11 @@ impl Writer {
                 mailbox.put(handout);
             }
         }
+        for link in links_closed {
+            self.books.mailboxes.remove(&link);
+        }
         self.meters.count(&tally, ops.len(), self.books.lanes.in_memory());
         Ok(done)
-    }
-
-    /// The disk failed under us. Nobody may be told anything any more; the log on the disk decides at the next start.
-    fn die(&self, fault: &StoreFault) -> ! {
-        tracing::error!(%fault, "The store's disk failed; stopping at once so that nothing is acknowledged that is not stored");
-        std::process::exit(EXIT_DISK_FAILED)
     }
 }
 

@@ -1,0 +1,319 @@
+//! Order, turns, spilling and room, told as short stories. The store behind the lanes is a sorted map here.
+
+use super::*;
+use hermod_domain::phone::Msisdn;
+use hermod_domain::sender::Sender;
+use hermod_domain::text::{Encoding, MessageText};
+use hermod_domain::time::Timestamp;
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+const ACME: CarrierId = CarrierId::new(1);
+const OTHER: CarrierId = CarrierId::new(2);
+const LINK: LinkId = LinkId(1);
+const ALICE: u32 = 1;
+const BOB: u32 = 2;
+
+fn part_of(carrier: CarrierId, account: u32, message: i64, part: u8) -> Job {
+    Job {
+        message: MessageId::from_i64(message).unwrap(),
+        part: PartNo::new(part).unwrap(),
+        parts: part,
+        account: AccountId::new(account),
+        carrier,
+        from: Sender::parse("Hermod").unwrap(),
+        to: Msisdn::from_number(4_915_112_345_678).unwrap(),
+        text: MessageText::parse("hello").unwrap(),
+        encoding: Encoding::Gsm7,
+        reference: 1,
+        expires_at: Timestamp::EPOCH,
+        fresh: None,
+    }
+}
+
+fn job(account: u32, message: i64) -> Job {
+    part_of(ACME, account, message, 1)
+}
+
+/// Lanes with a link to ACME, and a store that holds every waiting part as the real one does.
+struct World {
+    lanes: Lanes,
+    stored: BTreeMap<(CarrierId, AccountId, Cursor), Job>,
+    refills: usize,
+}
+
+impl World {
+    fn new() -> World {
+        let mut lanes = Lanes::default();
+        lanes.link_opened(ACME, LINK);
+        World { lanes, stored: BTreeMap::new(), refills: 0 }
+    }
+
+    fn accepts(&mut self, job: Job) -> Placed {
+        self.stored.insert((job.carrier, job.account, cursor(&job)), job.clone());
+        self.lanes.offer(job)
+    }
+
+    fn accepts_all(&mut self, messages: impl Iterator<Item = i64>, job: impl Fn(i64) -> Job) {
+        for message in messages {
+            self.accepts(job(message));
+        }
+    }
+
+    fn comes_back(&mut self, job: Job) {
+        self.stored.insert((job.carrier, job.account, cursor(&job)), job.clone());
+        self.lanes.put_back(job);
+    }
+
+    /// What is sent next: claimed, so no longer waiting in the store.
+    fn sends(&mut self, carrier: CarrierId) -> Option<Job> {
+        loop {
+            match self.lanes.next(carrier) {
+                Next::Job(job) => {
+                    let waiting = self.stored.remove(&(job.carrier, job.account, cursor(&job)));
+                    assert!(waiting.is_some(), "sent twice: {job:?}");
+                    return Some(*job);
+                }
+                Next::Refill(refill) => {
+                    let jobs = self.read(refill);
+                    self.refills += 1;
+                    self.lanes.refill(refill, jobs);
+                }
+                Next::Nothing => return None,
+            }
+        }
+    }
+
+    fn read(&self, refill: Refill) -> Vec<Job> {
+        let Refill { carrier, account, after, limit } = refill;
+        let first = (MessageId::from_i64(0).unwrap(), PartNo::FIRST);
+        let after = Bound::Excluded((carrier, account, after.unwrap_or(first)));
+        let of_lane = self.stored.range((after, Bound::Unbounded));
+        let of_lane = of_lane.take_while(|((c, a, _), _)| (*c, *a) == (carrier, account));
+        of_lane.map(|(_, job)| job.clone()).take(limit).collect()
+    }
+
+    fn order_of_sending(&mut self) -> String {
+        let mut told = Vec::new();
+        while let Some(job) = self.sends(ACME) {
+            told.push(format!("{}:{}.{}", job.account, job.message, job.part));
+        }
+        assert_eq!(self.lanes.in_memory(), 0, "nothing waits and memory is empty");
+        assert_eq!(self.stored.len(), 0, "everything that waited was sent");
+        told.join(" ")
+    }
+}
+
+#[test]
+fn an_account_is_served_in_order_of_acceptance() {
+    let mut world = World::new();
+    for (message, part) in [(7, 1), (7, 2), (8, 1), (9, 1)] {
+        world.accepts(part_of(ACME, ALICE, message, part));
+    }
+    assert_eq!(world.order_of_sending(), "1:7.1 1:7.2 1:8.1 1:9.1");
+}
+
+#[test]
+fn accounts_take_turns_of_sixteen_parts() {
+    let mut world = World::new();
+    world.accepts_all(1..=40, |message| job(ALICE, message));
+    world.accepts_all(100..=102, |message| job(BOB, message));
+    let mut turns = Vec::new();
+    while let Some(sent) = world.sends(ACME) {
+        match turns.last_mut() {
+            Some((account, count)) if *account == sent.account.get() => *count += 1,
+            _ => turns.push((sent.account.get(), 1)),
+        }
+    }
+    assert_eq!(turns, [(ALICE, 16), (BOB, 3), (ALICE, 24)]);
+}
+
+#[test]
+fn one_message_does_not_wait_for_a_million() {
+    let mut world = World::new();
+    world.accepts_all(1..=5_000, |message| job(ALICE, message));
+    world.accepts(job(BOB, 9_999));
+    let place = (1..).find(|_| world.sends(ACME).unwrap().account.get() == BOB);
+    assert_eq!(place, Some(17));
+}
+
+#[test]
+fn carriers_do_not_share_lanes() {
+    let mut world = World::new();
+    world.lanes.link_opened(OTHER, LinkId(2));
+    world.accepts(job(ALICE, 1));
+    world.accepts(part_of(OTHER, ALICE, 2, 1));
+    assert_eq!(world.sends(OTHER).unwrap().message.as_i64(), 2);
+    assert_eq!(world.sends(OTHER), None);
+    assert_eq!(world.sends(ACME).unwrap().message.as_i64(), 1);
+    assert_eq!(world.sends(CarrierId::new(77)), None);
+}
+
+#[test]
+fn without_a_link_nothing_is_held_in_memory() {
+    let mut world = World::new();
+    world.lanes.link_closed(ACME, LINK);
+    (1..=500).for_each(|message| assert_eq!(world.accepts(job(ALICE, message)), Placed::Spilled));
+    assert_eq!(world.lanes.in_memory(), 0);
+    world.lanes.link_opened(ACME, LINK);
+    // Spilled is spilled: what comes now must not overtake.
+    assert_eq!(world.accepts(job(ALICE, 501)), Placed::Spilled);
+    let sent: Vec<i64> = std::iter::from_fn(|| world.sends(ACME)).map(|job| job.message.as_i64()).collect();
+    assert_eq!(sent, (1..=501).collect::<Vec<_>>());
+    assert_eq!(world.accepts(job(ALICE, 502)), Placed::Memory);
+}
+
+#[test]
+fn a_spilled_lane_is_read_back_without_overtaking_or_repeating() {
+    let mut world = World::new();
+    let last = i64::try_from(JOBS_IN_MEMORY_MAX).unwrap() * 2 + 10;
+    for message in 1..=last {
+        let placed = world.accepts(job(ALICE, message));
+        let expected = if usize::try_from(message).unwrap() <= JOBS_IN_MEMORY_MAX {
+            Placed::Memory
+        } else {
+            Placed::Spilled
+        };
+        assert_eq!(placed, expected, "message {message}");
+    }
+    let mut sent = 0;
+    while let Some(job) = world.sends(ACME) {
+        sent += 1;
+        assert_eq!(job.message.as_i64(), sent);
+        assert!(world.lanes.in_memory() <= JOBS_IN_MEMORY_MAX);
+    }
+    assert_eq!((sent, world.refills), (last, 2));
+}
+
+#[test]
+fn what_was_put_back_is_first_again_and_in_its_old_order() {
+    let mut world = World::new();
+    world.accepts_all(1..=6, |message| job(ALICE, message));
+    let throttled: Vec<Job> = (0..3).filter_map(|_| world.sends(ACME)).collect();
+    // Answers come in the order of the submits.
+    throttled.into_iter().for_each(|job| world.comes_back(job));
+    assert_eq!(world.order_of_sending(), "1:1.1 1:2.1 1:3.1 1:4.1 1:5.1 1:6.1");
+}
+
+#[test]
+fn what_is_put_back_into_a_spilled_lane_neither_repeats_nor_hides_what_is_stored() {
+    let mut world = World::new();
+    // Many lanes make each of them short.
+    world.accepts_all(100..10_100, |account| job(u32::try_from(account).unwrap(), account));
+    world.accepts_all(1..=8, |message| part_of(OTHER, ALICE, message, 1));
+    world.lanes.link_opened(OTHER, LinkId(2));
+    let mut in_flight: Vec<Job> = (0..5).filter_map(|_| world.sends(OTHER)).collect();
+    assert_eq!(in_flight.len(), 5);
+    world.accepts_all(9..=12, |message| part_of(OTHER, ALICE, message, 1));
+    // They come back last first, which is the worst order for a lane that is read on from a place.
+    while let Some(job) = in_flight.pop() {
+        world.comes_back(job);
+        world.lanes.trim();
+    }
+    let sent: Vec<i64> = std::iter::from_fn(|| world.sends(OTHER)).map(|job| job.message.as_i64()).collect();
+    assert_eq!(sent, (1..=12).collect::<Vec<_>>());
+}
+
+#[test]
+fn memory_is_bounded_however_lanes_come_and_grow() {
+    let mut world = World::new();
+    let mut message = 0;
+    // Early lanes take all they may get; the many later ones must still find room.
+    for account in 1..=2_000_u32 {
+        for _ in 0..(40_000 / account).max(3) {
+            message += 1;
+            world.accepts(job(account, message));
+        }
+        world.lanes.trim();
+        assert!(world.lanes.in_memory() <= JOBS_IN_MEMORY_MAX, "{} lanes", account);
+    }
+    let mut last_of = HashMap::new();
+    let mut sent = 0;
+    while let Some(job) = world.sends(ACME) {
+        sent += 1;
+        let before = last_of.insert(job.account, job.message);
+        assert!(before.is_none_or(|before| before < job.message), "{job:?} after {before:?}");
+    }
+    assert_eq!(sent, message);
+}
+
+#[test]
+fn trimming_a_lane_that_was_put_back_to_keeps_everything_reachable() {
+    let mut world = World::new();
+    world.accepts_all(1..=30_000, |message| job(ALICE, message));
+    let in_flight: Vec<Job> = (0..25_000).filter_map(|_| world.sends(ACME)).collect();
+    world.accepts_all(30_001..=50_000, |message| job(ALICE, message));
+    in_flight.into_iter().rev().for_each(|job| world.comes_back(job));
+    world.lanes.trim();
+    assert!(world.lanes.in_memory() <= JOBS_IN_MEMORY_MAX);
+    let sent: Vec<i64> = std::iter::from_fn(|| world.sends(ACME)).map(|job| job.message.as_i64()).collect();
+    assert_eq!(sent, (1..=50_000).collect::<Vec<_>>());
+}
+
+#[test]
+fn forgetting_what_waits_keeps_the_links_and_reads_everything_again() {
+    let mut world = World::new();
+    world.lanes.grant(ACME, LINK, 3);
+    world.accepts_all(1..=4, |message| job(ALICE, message));
+    world.lanes.forget_waiting();
+    assert_eq!((world.lanes.in_memory(), world.lanes.sendable()), (0, vec![]));
+    world.lanes.spill(ACME, AccountId::new(ALICE));
+    assert_eq!(world.lanes.sendable(), [ACME]);
+    assert_eq!(world.order_of_sending(), "1:1.1 1:2.1 1:3.1 1:4.1");
+}
+
+#[test]
+fn slots_go_to_the_link_with_the_most_room() {
+    let mut lanes = Lanes::default();
+    let (one, two) = (LinkId(1), LinkId(2));
+    lanes.link_opened(ACME, one);
+    lanes.link_opened(ACME, two);
+    assert_eq!(lanes.roomiest(ACME), None);
+    lanes.grant(ACME, one, 1);
+    lanes.grant(ACME, two, 2);
+    let mut given = Vec::new();
+    while let Some(link) = lanes.roomiest(ACME) {
+        lanes.use_slot(ACME, link);
+        given.push(link.0);
+    }
+    given.sort_unstable();
+    assert_eq!(given, [1, 2, 2]);
+    lanes.grant(ACME, two, 5);
+    lanes.link_closed(ACME, two);
+    assert_eq!(lanes.roomiest(ACME), None, "a closed link has no room");
+    lanes.grant(ACME, two, 5);
+    assert_eq!(lanes.roomiest(ACME), None, "nor does it get any");
+}
+
+#[test]
+fn only_carriers_with_room_and_work_can_send() {
+    let mut world = World::new();
+    assert_eq!(world.lanes.sendable(), []);
+    world.accepts(job(ALICE, 1));
+    assert_eq!(world.lanes.sendable(), [], "no slot was granted");
+    world.lanes.grant(ACME, LINK, 1);
+    assert_eq!(world.lanes.sendable(), [ACME]);
+    world.lanes.use_slot(ACME, LINK);
+    assert_eq!(world.lanes.sendable(), []);
+}
+
+#[test]
+fn rooms_go_back_to_what_they_were() {
+    let mut lanes = Lanes::default();
+    lanes.link_opened(ACME, LINK);
+    lanes.grant(ACME, LINK, 2);
+    let before = lanes.rooms();
+    // The batch opens a link, closes the other, uses and grants slots; then it fails.
+    lanes.link_opened(OTHER, LinkId(2));
+    lanes.use_slot(ACME, LINK);
+    lanes.link_closed(ACME, LINK);
+    lanes.restore_rooms(before);
+    lanes.grant(OTHER, LinkId(2), 9);
+    assert_eq!(lanes.roomiest(OTHER), None, "that link was never opened");
+    let mut slots = 0;
+    while let Some(link) = lanes.roomiest(ACME) {
+        lanes.use_slot(ACME, link);
+        slots += 1;
+    }
+    assert_eq!(slots, 2);
+}

@@ -1,0 +1,133 @@
+//! The audit sees every kind of damage: each rule is made to fail once, by hand.
+
+use crate::world::*;
+use hermod_domain::lifecycle::Verdict;
+use hermod_store::{Acceptance, Answer, audit};
+
+/// A store with a message in every interesting position: delivered with a key, refunded, submitted, waiting.
+async fn a_day_of_business() -> World {
+    let mut world = World::new().await;
+    world.sends(world.sms()).await;
+    world.now = world.now.plus(VALIDITY);
+    world.store.sweep(world.now).await.unwrap();
+    let link = world.link_with_room(3).await;
+    world.sends(Acceptance { key: Some(key(1)), ..world.sms() }).await;
+    world.sends(Acceptance { key: Some(key(2)), ..world.sms() }).await;
+    world.sends(world.sms()).await;
+    let jobs = link.takes_jobs(3).await;
+    link.accepts(&jobs[0], "a").await;
+    link.receipt("a", Verdict::Delivered).await;
+    link.accepts(&jobs[1], "b").await;
+    link.answers(&jobs[2], Answer::NoAnswer).await;
+    world.sends(Acceptance { parts: 2, ..world.sms() }).await;
+    world.restarts().await;
+    world.books_are_sound();
+    world.store.close().await.unwrap();
+    world
+}
+
+#[tokio::test]
+async fn every_rule_is_seen_to_fail() {
+    // (what is done to the rows, the rule that must notice)
+    let cases = [
+        ("UPDATE balance SET balance = balance + 1", "balance = ledger - costs"),
+        ("DELETE FROM balance", "balance = ledger - costs"),
+        ("UPDATE message SET cost = cost + 1 WHERE state = 3", "balance = ledger - costs"),
+        ("DELETE FROM ledger WHERE kind = 1", "balance = ledger - costs"),
+        ("DELETE FROM message WHERE state = 3", "balance = ledger - costs"),
+        ("UPDATE message SET account = 2 WHERE state = 3", "balance = ledger - costs"),
+        ("UPDATE balance SET credit_used = 5", "credit used = ledger"),
+        (
+            "UPDATE ledger SET balance = balance - 1 WHERE kind = 2",
+            "a refund is a message's own cost, for a message that never left",
+        ),
+        (
+            "UPDATE message SET state = 3 WHERE state = 4",
+            "a refund is a message's own cost, for a message that never left",
+        ),
+        ("DELETE FROM part WHERE no = 2", "a message that has not ended has all its parts"),
+        ("UPDATE part SET no = 3 WHERE no = 2", "a message that has not ended has all its parts"),
+        (
+            "UPDATE message SET state = 3, settled_at = 1 WHERE parts = 2",
+            "every part belongs to a message that has not ended",
+        ),
+        ("UPDATE part SET carrier = 9 WHERE no = 2", "every part belongs to a message that has not ended"),
+        ("UPDATE part SET state = 9 WHERE no = 2", "a part's state fits a message that has not ended"),
+        (
+            "UPDATE message SET settled_at = NULL WHERE state = 3",
+            "a message that has ended says when, one that has not does not",
+        ),
+        ("UPDATE message SET cost = -1 WHERE state = 3", "costs are not negative"),
+        ("UPDATE timeline SET message = 5", "the timeline is about messages that exist"),
+        ("UPDATE {key} SET message = 5 WHERE rowid IN (SELECT 1)", "every idempotency key has its message"),
+        (
+            "UPDATE {key} SET message = (SELECT min(message) FROM {key})",
+            "a message has at most one idempotency key",
+        ),
+        ("UPDATE {remote} SET account = 9", "every carrier id stands for a part of its account"),
+        ("UPDATE {remote} SET part = 9", "every carrier id stands for a part of its account"),
+    ];
+    let world = a_day_of_business().await;
+    let day = |kind: &str| -> String {
+        let query = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB ?1 ORDER BY name DESC";
+        world.raw().query_row(query, [format!("{kind}_[0-9]*")], |row| row.get(0)).unwrap()
+    };
+    for (damage, rule) in cases {
+        let copy = tempfile::TempDir::new().unwrap();
+        std::fs::copy(world.path().join("hermod.db"), copy.path().join("hermod.db")).unwrap();
+        let damage = damage
+            .replace(" WHERE rowid IN (SELECT 1)", "")
+            .replace("{key}", &day("key"))
+            .replace("{remote}", &day("remote"));
+        let changed = raw(copy.path()).execute(&damage, []).unwrap();
+        assert!(changed > 0, "{damage}: changes nothing");
+        let report = audit(copy.path()).unwrap();
+        let seen: Vec<_> = report.violations.iter().map(|violation| violation.rule).collect();
+        assert!(seen.contains(&rule), "{damage}: {seen:?}");
+        assert!(!report.is_clean());
+    }
+}
+
+#[tokio::test]
+async fn a_broken_page_is_noticed() {
+    let world = a_day_of_business().await;
+    let file = world.path().join("hermod.db");
+    let mut bytes = std::fs::read(&file).unwrap();
+    // The root page of the message table: its header then claims cells beyond the page.
+    let page: usize = world
+        .raw()
+        .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'message'", [], |row| row.get(0))
+        .unwrap();
+    bytes[(page - 1) * 4096 + 3] = 0xff;
+    std::fs::write(&file, bytes).unwrap();
+    match audit(world.path()) {
+        Ok(report) => assert!(!report.is_clean()),
+        Err(fault) => assert!(fault.to_string().contains("malformed"), "{fault}"),
+    }
+}
+
+#[tokio::test]
+async fn a_long_list_of_violations_is_cut_and_counted() {
+    let world = World::new().await;
+    for _ in 0..30 {
+        world.sends(world.sms()).await;
+    }
+    world.store.close().await.unwrap();
+    world.raw().execute("DELETE FROM part", []).unwrap();
+    let report = audit(world.path()).unwrap();
+    assert_eq!(report.violations.len(), 21);
+    assert_eq!(report.violations[20].detail, "and 10 more");
+    assert_eq!((report.messages, report.accounts, report.open_parts), (30, 1, 0));
+}
+
+#[tokio::test]
+async fn the_audit_counts_what_there_is_beside_a_live_gateway() {
+    let world = World::new().await;
+    let link = world.link_with_room(1).await;
+    world.sends(Acceptance { parts: 3, ..world.sms() }).await;
+    link.takes_job().await;
+    let report = audit(world.path()).unwrap();
+    assert_eq!((report.messages, report.accounts, report.open_parts, report.resends), (1, 1, 3, 0));
+    assert!(report.is_clean());
+    world.sends(world.sms()).await;
+}

@@ -1,0 +1,406 @@
+//! The life of a message from acceptance to its end, in every way a carrier can make it go.
+
+use crate::world::*;
+use hermod_domain::ids::PartNo;
+use hermod_domain::lifecycle::{DoubtPolicy, MessageState, RefusedFor, Verdict};
+use hermod_domain::receipt::DlrCode;
+use hermod_store::{Acceptance, Answer, audit};
+use std::time::Duration;
+
+const PAID_IN: i64 = 1_000_000_000;
+
+#[tokio::test]
+async fn a_message_is_delivered() {
+    let world = World::new().await;
+    let link = world.link_with_room(10).await;
+    let message = world.sends(world.sms()).await;
+    assert_eq!(world.state(message).await, MessageState::Queued);
+
+    let job = link.takes_job().await;
+    assert_eq!((job.message, job.part, job.parts, job.account), (message, PartNo::FIRST, 1, ALICE));
+    assert_eq!((job.text.as_str(), job.from.as_str()), ("hello", "Hermod"));
+    assert_eq!(job.expires_at, world.now.plus(VALIDITY));
+    assert_eq!(world.state(message).await, MessageState::Queued, "until the carrier has it");
+
+    link.accepts(&job, "a1").await;
+    world.settles().await;
+    assert_eq!(world.state(message).await, MessageState::Submitted);
+
+    link.says(Vec::new(), vec![receipt(42, "a1", Verdict::Enroute)]).await;
+    assert_eq!(link.takes().await.recorded, [42], "answered only once it is durable");
+    let record = world.sees(message).await;
+    assert_eq!((record.state, record.dlr), (MessageState::Enroute, DlrCode::Acceptd));
+
+    link.receipt("a1", Verdict::Delivered).await;
+    world.settles().await;
+    let record = world.sees(message).await;
+    assert_eq!((record.state, record.dlr, record.err), (MessageState::Delivered, DlrCode::Delivrd, 0));
+    assert_eq!(record.settled_at, Some(world.now));
+    assert_eq!(world.balance(ALICE).await, PAID_IN - PRICE, "charged once");
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn every_final_word_of_a_carrier_ends_the_message_and_keeps_the_money() {
+    let by_receipt = |verdict| (Answer::Accepted(remote("r")), Some(verdict));
+    let refusal = |about| (Answer::Refused { about, status: 11 }, None);
+    let cases = [
+        (by_receipt(Verdict::Delivered), MessageState::Delivered, DlrCode::Delivrd),
+        (by_receipt(Verdict::Undeliverable), MessageState::Undeliverable, DlrCode::Undeliv),
+        (by_receipt(Verdict::Rejected), MessageState::Undeliverable, DlrCode::Rejectd),
+        (by_receipt(Verdict::Expired), MessageState::Expired, DlrCode::Expired),
+        (refusal(RefusedFor::Destination), MessageState::Undeliverable, DlrCode::Undeliv),
+        (refusal(RefusedFor::Anything), MessageState::Undeliverable, DlrCode::Rejectd),
+    ];
+    for ((answered, verdict), state, dlr) in cases {
+        let world = World::new().await;
+        let link = world.link_with_room(1).await;
+        let message = world.sends(world.sms()).await;
+        let job = link.takes_job().await;
+        link.answers(&job, answered).await;
+        if let Some(verdict) = verdict {
+            link.receipt("r", verdict).await;
+        }
+        world.settles().await;
+        let record = world.sees(message).await;
+        assert_eq!((record.state, record.dlr), (state, dlr), "{verdict:?}");
+        assert_eq!(record.err, if verdict.is_none() { 11 } else { 0 });
+        assert_eq!(world.balance(ALICE).await, PAID_IN - PRICE, "{state}: no refund");
+        world.books_are_sound();
+    }
+}
+
+#[tokio::test]
+async fn a_throttled_part_goes_back_to_the_front() {
+    let world = World::new().await;
+    let link = world.link_with_room(2).await;
+    let mut sent = Vec::new();
+    for _ in 0..4 {
+        sent.push(world.sends(world.sms()).await);
+    }
+    let jobs = link.takes_jobs(2).await;
+    link.says(jobs.iter().map(|job| answer(job, Answer::Throttled)).collect(), Vec::new()).await;
+    world.settles().await;
+    link.has_nothing().await;
+    link.has_room(4).await;
+    let order: Vec<_> = link.takes_jobs(4).await.iter().map(|job| job.message).collect();
+    assert_eq!(order, sent);
+    assert_eq!(world.timeline(sent[0]), [""; 0], "throttling is nothing to tell");
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn what_was_never_sent_goes_back_to_the_front() {
+    let world = World::new().await;
+    let link = world.link_with_room(1).await;
+    let first = world.sends(world.sms()).await;
+    let second = world.sends(world.sms()).await;
+    let job = link.takes_job().await;
+    link.answers(&job, Answer::NotSent).await;
+    link.closes().await.unwrap();
+    let link = world.link_with_room(2).await;
+    let jobs = link.takes_jobs(2).await;
+    assert_eq!([jobs[0].message, jobs[1].message], [first, second]);
+}
+
+#[tokio::test]
+async fn a_temporary_error_comes_back_on_schedule() {
+    let mut world = World::new().await;
+    let mut link = world.link_with_room(1).await;
+    let message = world.sends(world.sms()).await;
+    // The schedule strays by up to a tenth to either side.
+    for wait in [5, 30, 120, 600, 600] {
+        let job = link.takes_job().await;
+        link.now = world.now;
+        link.answers(&job, Answer::Temporary { status: 0x14 }).await;
+        link.has_room(1).await;
+        world.settles().await;
+        world.passes(secs(wait).mul_f32(0.89)).await;
+        link.has_nothing().await;
+        world.passes(secs(wait).mul_f32(0.22)).await;
+    }
+    assert_eq!(link.takes_job().await.message, message);
+    assert_eq!(world.timeline(message), ["temporary_error"; 5]);
+    assert_eq!(world.state(message).await, MessageState::Queued);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn no_answer_puts_a_part_in_doubt_and_it_is_sent_once_more_then_presumed() {
+    let mut world = World::new().await;
+    let link = world.link_with_room(1).await;
+    let message = world.sends(world.sms()).await;
+    let job = link.takes_job().await;
+    link.answers(&job, Answer::NoAnswer).await;
+    link.has_room(5).await;
+    world.passes(IN_DOUBT_WAIT - Duration::from_millis(1)).await;
+    link.has_nothing().await;
+    world.passes(Duration::from_millis(1)).await;
+    let again = link.takes_job().await;
+    assert_eq!((again.message, again.part), (job.message, job.part));
+    assert_eq!(world.timeline(message), ["in_doubt", "resent"]);
+
+    link.answers(&again, Answer::NoAnswer).await;
+    world.passes(secs(24 * 3600)).await;
+    link.has_nothing().await;
+    assert_eq!(world.state(message).await, MessageState::Submitted, "presumed to be with the carrier");
+    assert_eq!(world.timeline(message), ["in_doubt", "resent", "in_doubt"]);
+    assert_eq!(audit(world.path()).unwrap().resends, 1);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn a_resend_that_is_answered_goes_on_as_usual() {
+    let mut world = World::new().await;
+    let link = world.link_with_room(2).await;
+    let message = world.sends(world.sms()).await;
+    link.answers(&link.takes_job().await, Answer::NoAnswer).await;
+    world.settles().await;
+    world.passes(IN_DOUBT_WAIT).await;
+    let again = link.takes_job().await;
+    link.accepts(&again, "x").await;
+    link.receipt("x", Verdict::Delivered).await;
+    world.settles().await;
+    assert_eq!(world.state(message).await, MessageState::Delivered);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn a_route_that_never_resends_presumes_at_once() {
+    let mut world = World::new().await;
+    let link = world.link_with_room(5).await;
+    let message = world.sends(Acceptance { doubt: DoubtPolicy::NeverResend, ..world.sms() }).await;
+    link.answers(&link.takes_job().await, Answer::NoAnswer).await;
+    world.settles().await;
+    assert_eq!(world.state(message).await, MessageState::Submitted);
+    world.passes(secs(3600)).await;
+    link.has_nothing().await;
+    assert_eq!(world.timeline(message), ["in_doubt"]);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn what_expires_in_the_queue_is_refunded_exactly_once() {
+    let mut world = World::new().await;
+    let message = world.sends(world.sms()).await;
+    let long = world.sends(Acceptance { parts: 3, ..world.sms() }).await;
+    assert_eq!(world.store.sweep(world.now.plus(VALIDITY).minus(Duration::from_millis(1))).await.unwrap(), 0);
+    world.now = world.now.plus(VALIDITY);
+    assert_eq!(world.store.sweep(world.now).await.unwrap(), 4, "one part and three");
+    for _ in 0..2 {
+        assert_eq!(world.store.sweep(world.now).await.unwrap(), 0);
+        for id in [message, long] {
+            let record = world.sees(id).await;
+            assert_eq!((record.state, record.dlr), (MessageState::Expired, DlrCode::Expired));
+        }
+        assert_eq!(world.balance(ALICE).await, PAID_IN);
+        world.restarts().await;
+    }
+    let link = world.link_with_room(5).await;
+    world.settles().await;
+    link.has_nothing().await;
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn what_has_expired_when_its_turn_comes_is_not_sent() {
+    let mut world = World::new().await;
+    let message = world.sends(world.sms()).await;
+    world.now = world.now.plus(VALIDITY);
+    let link = world.link_with_room(5).await;
+    world.settles().await;
+    link.has_nothing().await;
+    assert_eq!(world.state(message).await, MessageState::Expired);
+    assert_eq!(world.balance(ALICE).await, PAID_IN, "refunded without waiting for a sweep");
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn what_is_in_doubt_or_with_a_carrier_when_it_expires_is_not_refunded() {
+    let mut world = World::new().await;
+    let link = world.link_with_room(2).await;
+    let in_doubt = world.sends(world.sms()).await;
+    let submitted = world.sends(world.sms()).await;
+    let jobs = link.takes_jobs(2).await;
+    link.says(
+        vec![answer(&jobs[0], Answer::NoAnswer), answer(&jobs[1], Answer::Accepted(remote("s")))],
+        vec![],
+    )
+    .await;
+    world.settles().await;
+    world.now = world.now.plus(VALIDITY);
+    assert_eq!(world.store.sweep(world.now).await.unwrap(), 1);
+    assert_eq!(world.state(in_doubt).await, MessageState::Submitted, "presumed");
+    assert_eq!(world.state(submitted).await, MessageState::Submitted);
+    assert_eq!(world.balance(ALICE).await, PAID_IN - 2 * PRICE);
+
+    // A day later nobody expects a receipt any more; if one comes it still counts.
+    world.now = world.now.plus(secs(24 * 3600));
+    assert_eq!(world.store.sweep(world.now).await.unwrap(), 2);
+    assert_eq!(world.store.sweep(world.now).await.unwrap(), 0);
+    let record = world.sees(submitted).await;
+    assert_eq!((record.state, record.dlr), (MessageState::Submitted, DlrCode::Unknown));
+    link.receipt("s", Verdict::Delivered).await;
+    world.settles().await;
+    assert_eq!(world.state(submitted).await, MessageState::Delivered);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn a_message_that_was_enroute_stays_so_when_its_receipt_is_overdue() {
+    let mut world = World::new().await;
+    let link = world.link_with_room(1).await;
+    let message = world.sends(world.sms()).await;
+    link.accepts(&link.takes_job().await, "e").await;
+    link.receipt("e", Verdict::Enroute).await;
+    world.settles().await;
+    world.now = world.now.plus(VALIDITY + secs(24 * 3600));
+    assert_eq!(world.store.sweep(world.now).await.unwrap(), 1);
+    let record = world.sees(message).await;
+    assert_eq!((record.state, record.dlr), (MessageState::Enroute, DlrCode::Unknown));
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn a_receipt_before_the_answer_waits_for_it() {
+    let world = World::new().await;
+    let link = world.link_with_room(1).await;
+    let message = world.sends(world.sms()).await;
+    let job = link.takes_job().await;
+    link.says(Vec::new(), vec![receipt(1, "z", Verdict::Enroute), receipt(2, "z", Verdict::Delivered)]).await;
+    assert_eq!(link.takes().await.recorded, [1, 2]);
+    assert_eq!(world.state(message).await, MessageState::Queued);
+    link.accepts(&job, "z").await;
+    world.settles().await;
+    assert_eq!(world.state(message).await, MessageState::Delivered);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn an_answer_and_its_receipt_in_one_read_settle_at_once() {
+    let world = World::new().await;
+    let link = world.link_with_room(1).await;
+    let message = world.sends(world.sms()).await;
+    let job = link.takes_job().await;
+    link.says(
+        vec![answer(&job, Answer::Accepted(remote("q")))],
+        vec![receipt(1, "q", Verdict::Delivered), receipt(2, "q", Verdict::Delivered)],
+    )
+    .await;
+    assert_eq!(link.takes().await.recorded, [1, 2], "a repeated receipt is answered too");
+    assert_eq!(world.state(message).await, MessageState::Delivered);
+    assert_eq!(world.timeline(message), ["late_receipt"]);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn late_and_repeated_receipts_only_add_to_the_timeline() {
+    let mut world = World::new().await;
+    let link = world.link_with_room(1).await;
+    let message = world.sends(world.sms()).await;
+    link.accepts(&link.takes_job().await, "a").await;
+    link.receipt("a", Verdict::Delivered).await;
+    world.settles().await;
+    let before = world.sees(message).await;
+    world.restarts().await;
+    let link = world.link().await;
+    for verdict in [Verdict::Delivered, Verdict::Undeliverable, Verdict::NoNews] {
+        link.receipt("a", verdict).await;
+    }
+    world.settles().await;
+    assert_eq!(world.sees(message).await, before);
+    assert_eq!(world.timeline(message), ["late_receipt"; 3]);
+    assert_eq!(world.balance(ALICE).await, PAID_IN - PRICE);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn a_receipt_for_an_id_nobody_knows_is_answered_and_harms_nobody() {
+    let world = World::new().await;
+    let link = world.link().await;
+    link.says(Vec::new(), vec![receipt(9, "stranger", Verdict::Delivered)]).await;
+    assert_eq!(link.takes().await.recorded, [9]);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn a_carrier_that_gives_an_id_twice_is_noted() {
+    let world = World::new().await;
+    let link = world.link_with_room(2).await;
+    let first = world.sends(world.sms()).await;
+    let second = world.sends(world.sms()).await;
+    for job in link.takes_jobs(2).await {
+        link.accepts(&job, "same").await;
+    }
+    link.receipt("same", Verdict::Delivered).await;
+    world.settles().await;
+    assert_eq!(world.state(first).await, MessageState::Submitted);
+    assert_eq!(world.state(second).await, MessageState::Delivered);
+    assert_eq!(world.timeline(second), ["carrier_id_reused"]);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn a_long_message_is_delivered_when_all_its_parts_are() {
+    let mut world = World::new().await;
+    let link = world.link_with_room(3).await;
+    let message = world.sends(Acceptance { parts: 3, ..world.sms() }).await;
+    let jobs = link.takes_jobs(3).await;
+    assert_eq!(jobs.iter().map(|job| job.part.get()).collect::<Vec<_>>(), [1, 2, 3]);
+    assert!(jobs.iter().all(|job| job.reference == jobs[0].reference));
+    link.accepts(&jobs[0], "p1").await;
+    link.receipt("p1", Verdict::Delivered).await;
+    link.accepts(&jobs[1], "p2").await;
+    world.settles().await;
+    assert_eq!(world.state(message).await, MessageState::Queued, "its last part is not with the carrier");
+    link.accepts(&jobs[2], "p3").await;
+    link.receipt("p2", Verdict::Enroute).await;
+    world.settles().await;
+    assert_eq!(world.state(message).await, MessageState::Enroute);
+    world.restarts().await;
+    let link = world.link().await;
+    link.receipt("p2", Verdict::Delivered).await;
+    world.settles().await;
+    assert_eq!(world.state(message).await, MessageState::Enroute, "it does not fall back");
+    link.receipt("p3", Verdict::Delivered).await;
+    world.settles().await;
+    assert_eq!(world.state(message).await, MessageState::Delivered);
+    assert_eq!(world.balance(ALICE).await, PAID_IN - PRICE);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn the_first_part_that_fails_ends_a_long_message_and_its_waiting_parts() {
+    let world = World::new().await;
+    let link = world.link_with_room(2).await;
+    let message = world.sends(Acceptance { parts: 3, ..world.sms() }).await;
+    let jobs = link.takes_jobs(2).await;
+    link.answers(&jobs[0], refused(0x0b)).await;
+    link.has_room(5).await;
+    world.settles().await;
+    link.has_nothing().await;
+    assert_eq!(world.state(message).await, MessageState::Undeliverable);
+    // The second part's answer and receipt come too late to change that.
+    link.accepts(&jobs[1], "late").await;
+    link.receipt("late", Verdict::Delivered).await;
+    world.settles().await;
+    assert_eq!(world.state(message).await, MessageState::Undeliverable);
+    assert_eq!(world.timeline(message), ["late_receipt"]);
+    assert_eq!(world.balance(ALICE).await, PAID_IN - PRICE);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn a_long_message_is_refunded_only_if_no_part_of_it_may_have_left() {
+    let mut world = World::new().await;
+    let link = world.link_with_room(1).await;
+    world.sends(Acceptance { parts: 2, ..world.sms() }).await;
+    let job = link.takes_job().await;
+    link.accepts(&job, "gone").await;
+    world.settles().await;
+    world.now = world.now.plus(VALIDITY);
+    world.store.sweep(world.now).await.unwrap();
+    assert_eq!(world.state(job.message).await, MessageState::Expired);
+    assert_eq!(world.balance(ALICE).await, PAID_IN - PRICE);
+    world.books_are_sound();
+}

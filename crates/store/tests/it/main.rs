@@ -1,0 +1,9 @@
+//! The store seen from outside: stories about money, messages and carriers, then everything that can go wrong around
+//! them. One binary, because each one links SQLite again.
+
+mod accepting;
+mod auditing;
+mod lifecycle;
+mod queueing;
+mod restarts;
+mod world;

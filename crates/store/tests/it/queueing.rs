@@ -1,0 +1,199 @@
+//! Waiting for a carrier: in order, in turns, within bounded memory, and never to two links at once.
+
+use crate::world::*;
+use hermod_domain::ids::{AccountId, MessageId};
+use hermod_domain::lifecycle::{MessageState, Verdict};
+use hermod_store::{Acceptance, Answer, JOBS_IN_MEMORY_MAX, Store};
+use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tokio::task::JoinSet;
+
+const MANY: usize = 60_000;
+
+/// Remembers the highest value of the gauge of jobs in memory.
+#[derive(Clone, Default)]
+struct JobsInMemory(Arc<AtomicU64>);
+
+impl metrics::GaugeFn for JobsInMemory {
+    fn increment(&self, _: f64) {}
+    fn decrement(&self, _: f64) {}
+    fn set(&self, value: f64) {
+        self.0.fetch_max(value.to_bits(), Ordering::Relaxed);
+    }
+}
+
+impl Recorder for JobsInMemory {
+    fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+    fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+    fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+    fn register_counter(&self, _: &Key, _: &Metadata<'_>) -> Counter {
+        Counter::noop()
+    }
+    fn register_gauge(&self, key: &Key, _: &Metadata<'_>) -> Gauge {
+        assert_eq!(key.name(), "hermod_store_jobs_in_memory");
+        Gauge::from_arc(Arc::new(self.clone()))
+    }
+    fn register_histogram(&self, _: &Key, _: &Metadata<'_>) -> Histogram {
+        Histogram::noop()
+    }
+}
+
+impl JobsInMemory {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count in a gauge")]
+    fn highest(&self) -> usize {
+        f64::from_bits(self.0.load(Ordering::Relaxed)) as usize
+    }
+}
+
+/// Sends so many from several customers at once and returns each one's messages in order.
+async fn many_send(world: &World, accounts: u32, each: usize) -> HashMap<AccountId, Vec<MessageId>> {
+    let mut sending = JoinSet::new();
+    for account in (1..=accounts).map(AccountId::new) {
+        world.pays_in(account, 1_000_000_000_000).await;
+        let store = world.store.clone();
+        let acceptance = Acceptance { account, ..world.sms() };
+        sending.spawn(async move {
+            let mut messages = Vec::with_capacity(each);
+            for _ in 0..each {
+                match store.accept(acceptance.clone()).await.expect("the store answers") {
+                    hermod_store::AcceptOutcome::Accepted { message, .. } => messages.push(message),
+                    other => panic!("{other:?}"),
+                }
+            }
+            (account, messages)
+        });
+    }
+    sending.join_all().await.into_iter().collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_carrier_that_is_down_costs_disk_and_everything_comes_out_in_order() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let gauge = JobsInMemory::default();
+    let opened = metrics::with_local_recorder(&gauge, || Store::open(&options(folder.path(), noon())));
+    let mut world = World { folder, store: opened.unwrap(), now: noon() };
+    let mut waiting = many_send(&world, 100, MANY / 100).await;
+    assert_eq!(gauge.highest(), 0, "no link, nothing in memory");
+
+    let link = world.link_with_room(1_000).await;
+    let mut taken = 0;
+    let mut reached: HashMap<AccountId, usize> = HashMap::new();
+    while taken < MANY {
+        let jobs = link.takes().await.jobs;
+        taken += jobs.len();
+        for job in &jobs {
+            let place = reached.entry(job.account).or_default();
+            assert_eq!(waiting[&job.account][*place], job.message, "in order of acceptance");
+            *place += 1;
+        }
+        let answers = jobs.iter().map(|job| answer(job, Answer::Accepted(remote(&job.message.to_string()))));
+        let slots = u32::try_from(jobs.len()).unwrap();
+        link.port.report(answers.collect(), Vec::new(), slots, world.now).await.unwrap();
+        // Accounts take turns, so none is far ahead of another.
+        let (most, least) = (reached.values().max().unwrap(), reached.values().min().unwrap());
+        assert!(most - least <= 2_000 && (reached.len() == 100 || taken <= 2_000), "{most} and {least}");
+    }
+    world.settles().await;
+    link.has_nothing().await;
+    assert!(gauge.highest() > 0 && gauge.highest() <= JOBS_IN_MEMORY_MAX + 1_000, "{}", gauge.highest());
+
+    // Nothing overtook on the way, and the way is free again: a new message goes out at once.
+    let last = world.sends(world.sms()).await;
+    assert_eq!(link.takes_job().await.message, last);
+    waiting.clear();
+    world.restarts().await;
+    world.books_are_sound();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_slow_link_is_fed_in_order_while_more_comes_in() {
+    let world = World::new().await;
+    let link = world.link_with_room(10).await;
+    let store = world.store.clone();
+    let acceptance = world.sms();
+    let mut sender = JoinSet::new();
+    sender.spawn(async move {
+        for _ in 0..3_000 {
+            store.accept(acceptance.clone()).await.expect("the store answers");
+        }
+    });
+    let mut last = None;
+    for _ in 0..3_000 {
+        let jobs = link.takes().await.jobs;
+        for job in &jobs {
+            assert!(last < Some(job.message), "{:?} after {last:?}", job.message);
+            last = Some(job.message);
+        }
+        let answers = jobs.iter().map(|job| answer(job, Answer::Accepted(remote(&job.message.to_string()))));
+        let slots = u32::try_from(jobs.len()).unwrap();
+        link.port.report(answers.collect(), Vec::new(), slots, world.now).await.unwrap();
+        if sender.is_empty() || sender.try_join_next().is_some() {
+            break;
+        }
+    }
+    sender.join_all().await;
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn a_link_gets_no_more_than_it_has_room_for() {
+    let world = World::new().await;
+    let link = world.link_with_room(3).await;
+    for _ in 0..10 {
+        world.sends(world.sms()).await;
+    }
+    assert_eq!(link.takes_jobs(3).await.len(), 3);
+    world.settles().await;
+    link.has_nothing().await;
+    link.has_room(1).await;
+    assert_eq!(link.takes_jobs(1).await.len(), 1);
+    world.settles().await;
+    link.has_nothing().await;
+}
+
+#[tokio::test]
+async fn two_links_share_the_work_and_no_part_goes_to_both() {
+    let world = World::new().await;
+    let (one, two) = (world.link_with_room(20).await, world.link_with_room(20).await);
+    let mut sent = HashSet::new();
+    for _ in 0..30 {
+        sent.insert(world.sends(world.sms()).await);
+    }
+    let (jobs, others) = (one.takes_jobs(15).await, two.takes_jobs(15).await);
+    let taken: HashSet<_> = jobs.iter().chain(&others).map(|job| job.message).collect();
+    assert_eq!(taken, sent);
+}
+
+#[tokio::test]
+async fn what_a_closed_link_had_not_taken_is_given_back_and_goes_to_the_next() {
+    let world = World::new().await;
+    let link = world.link_with_room(2).await;
+    let first = world.sends(world.sms()).await;
+    let second = world.sends(world.sms()).await;
+    let left = link.closes().await.unwrap();
+    assert_eq!(left.jobs.len(), 2);
+    link.says(left.jobs.iter().map(|job| answer(job, Answer::NotSent)).collect(), Vec::new()).await;
+    let third = world.sends(world.sms()).await;
+    let next = world.link_with_room(5).await;
+    let order: Vec<_> = next.takes_jobs(3).await.iter().map(|job| job.message).collect();
+    assert_eq!(order, [first, second, third]);
+    world.settles().await;
+    link.has_nothing().await;
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn a_receipt_that_came_over_one_link_settles_what_another_sent() {
+    let world = World::new().await;
+    let (one, two) = (world.link_with_room(1).await, world.link().await);
+    let message = world.sends(world.sms()).await;
+    one.accepts(&one.takes_job().await, "shared").await;
+    world.settles().await;
+    two.receipt("shared", Verdict::Delivered).await;
+    world.settles().await;
+    assert_eq!(world.state(message).await, MessageState::Delivered);
+    one.has_nothing().await;
+    assert_eq!(two.takes().await.recorded, [1], "answered where it came from");
+}
