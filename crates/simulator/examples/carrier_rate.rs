@@ -1,4 +1,5 @@
-//! How fast the carrier is by itself: one link that submits through a window for a few seconds and takes receipts.
+//! How fast the carrier is by itself: one link that submits through a window for a few seconds and takes the
+//! receipts that come meanwhile.
 //! `cargo run --release -p hermod-simulator --example carrier_rate -- ADDRESS [SECONDS] [WINDOW]`; start the carrier
 //! with `hermod-sim carrier` beside it.
 
@@ -40,13 +41,16 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut session = Session::client(config, &request, Moment(0))?;
     let (start, run) = (Instant::now(), Duration::from_secs(seconds));
     let mut seen = Seen::default();
-    while start.elapsed() < run || (seen.receipts < seen.submitted && start.elapsed() < run * 2) {
+    loop {
         let now = Moment(u64::try_from(start.elapsed().as_millis())?);
         while let Some(event) = session.next_event(now) {
             settle(&mut session, event, now, &mut seen)?;
         }
         while start.elapsed() < run && session.window_free() > 0 {
             submit(&mut session, now, &mut seen)?;
+        }
+        if start.elapsed() >= run && seen.answers == seen.submitted {
+            break;
         }
         while session.output().has_remaining() {
             stream.write_buf(session.output()).await?;

@@ -39,6 +39,7 @@ pub(super) async fn run(
         held_until: None,
         cuts: orders.borrow_and_update().cuts,
         ending: false,
+        give_up: None,
     };
     let ended = connection.serve(&mut orders).await;
     if ended.is_ok() && connection.link.fate == Fate::Ended {
@@ -61,6 +62,8 @@ struct Connection {
     cuts: u64,
     /// We have unbound because the carrier stops.
     ending: bool,
+    /// Until when a connection that is to be closed may take what was still to be said.
+    give_up: Option<Instant>,
 }
 
 /// What woke a connection.
@@ -89,14 +92,20 @@ impl Connection {
                 // The session reads on when its output has room again.
                 continue;
             }
-            if self.link.fate != Fate::Open && self.link.session.output().is_empty() {
-                return Ok(());
+            if self.link.fate != Fate::Open {
+                let give_up = *self.give_up.get_or_insert(now + GOODBYE_MAX);
+                if self.link.session.output().is_empty() || give_up <= now {
+                    return Ok(());
+                }
             }
             let due = self.next_due(now);
             let interest = self.interest(now);
             let woken = tokio::select! {
                 biased;
-                changed = orders.changed() => changed.map(|()| Woken::Orders).unwrap_or(Woken::Orders),
+                // Without a carrier to give orders there is no carrier.
+                changed = orders.changed() => {
+                    changed.map(|()| Woken::Orders).map_err(|_| io::ErrorKind::ConnectionAborted)?
+                }
                 ready = self.stream.ready(interest) => ready.map(|_| Woken::Socket)?,
                 () = world::sleep_until(due) => Woken::Time,
                 () = receipts => Woken::Receipts,
@@ -123,9 +132,11 @@ impl Connection {
     fn next_due(&self, now: Instant) -> Instant {
         // A carrier with nothing to do looks around once an hour.
         let idle = now + Duration::from_secs(3600);
-        let flush = if self.link.fate == Fate::Open { idle } else { now + GOODBYE_MAX };
-        let due = self.link.next_due().unwrap_or(idle).min(flush);
-        self.held_until.map_or(due, |held| held.min(due))
+        let link = match self.link.fate {
+            Fate::Open => self.link.next_due(),
+            Fate::CutAfterFlush | Fate::Ended => self.give_up,
+        };
+        [link, self.held_until].into_iter().flatten().fold(idle, Instant::min)
     }
 
     fn interest(&mut self, now: Instant) -> Interest {

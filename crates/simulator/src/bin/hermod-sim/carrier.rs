@@ -83,7 +83,9 @@ impl CarrierArgs {
         if self.json {
             values::say(&json!(counts).to_string());
         } else {
-            values::rewrite_line("");
+            if io::stderr().is_terminal() {
+                values::rewrite_line("");
+            }
             values::say(&table(&counts));
         }
         Ok(())
