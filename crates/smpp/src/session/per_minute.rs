@@ -46,6 +46,15 @@ mod tests {
     }
 
     #[test]
+    fn a_flood_costs_no_memory() {
+        let mut offences = PerMinute::new(10);
+        for moment in 0..1_000 {
+            assert_eq!(offences.is_full_after(Moment(moment)), moment >= 9);
+            assert!(offences.recent.len() <= 10);
+        }
+    }
+
+    #[test]
     fn offences_older_than_a_minute_are_forgotten() {
         let mut offences = PerMinute::new(2);
         for minute in 0..5 {

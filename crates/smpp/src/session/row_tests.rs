@@ -113,6 +113,21 @@ fn an_endless_string_gets_its_fields_own_code() {
 }
 
 #[test]
+fn a_recipient_list_has_1_to_254_entries_of_two_kinds() {
+    let list = |count: u8, entries: &[u8]| [&b"\0\0\0\0"[..], &[count], entries].concat();
+    let cases = [
+        (list(0, b""), "submit_multi_resp 33 7"),
+        (list(255, &b"\x01\x01\x01491\0".repeat(255)), "submit_multi_resp 33 7"),
+        (list(1, b"\x03"), "submit_multi_resp 40 7"),
+        (list(1, &[b"\x02".as_slice(), &[b'a'; 21]].concat()), "submit_multi_resp 34 7"),
+        (list(2, b"\x01\x01\x01491\0"), "submit_multi_resp 02 7"),
+    ];
+    for (body, answer) in cases {
+        check_goes_on(&raw(CommandId::SUBMIT_MULTI, 0, 7, &body), &[answer]);
+    }
+}
+
+#[test]
 fn a_bind_with_an_endless_string_is_refused_and_closed() {
     let fill = |before: &[u8], count: usize| [before, &vec![b'1'; count]].concat();
     let cases = [
@@ -191,6 +206,7 @@ fn a_3_3_bind_gets_no_3_4_codes_and_no_data_sm() {
     let mut server = bound_server(BindType::Transceiver, VERSION_3_3);
     check(&mut server, &submit_with(b"\x02hi\x02\x04\0\x01\x07"), START, &[], &["submit_sm_resp 45 7"]);
     check(&mut server, &submit_with(b"\x02hi\x02\x04\0"), START, &[], &["submit_sm_resp 45 7"]);
+    check(&mut server, &submit_with(b"\x02hi\x02\x0e\0\x01\0"), START, &[], &["submit_sm_resp 45 7"]);
     check(&mut server, &raw(CommandId::DATA_SM, 0, 8, b""), START, &[], &["data_sm_resp 03 8"]);
     // TLVs that are right are read all the same.
     let with_tlv = submit_with(b"\x02hi\x02\x04\0\x02\0\x07");

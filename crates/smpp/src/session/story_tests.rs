@@ -117,6 +117,23 @@ fn the_window_fills_and_each_answer_frees_one_slot() {
 }
 
 #[test]
+fn sequences_start_again_after_the_highest() {
+    let mut client = bound_client();
+    client.next_sequence = SEQUENCE_MAX;
+    let sequences = [1, 2, 3].map(|token| client.request(&submit(), token, START).unwrap());
+    assert_eq!(sequences, [SEQUENCE_MAX, 1, 2]);
+    client.output().clear();
+    check(&mut client, &octets(&accepted(), 1), START, &["answered 2 submit_sm_resp ok 1"], &[]);
+    check(
+        &mut client,
+        &octets(&accepted(), SEQUENCE_MAX),
+        START,
+        &["answered 1 submit_sm_resp ok 2147483647"],
+        &[],
+    );
+}
+
+#[test]
 fn requests_keep_to_the_bind_and_to_their_fields() {
     let mut receiver = bound_client_with(ClientConfig::standard(), BindType::Receiver);
     assert_eq!(receiver.request(&submit(), 1, START), Err(Refused::NotAllowed));
@@ -244,6 +261,7 @@ fn a_draining_server_answers_by_its_own_column() {
     // The one still open is waited for, although the client has agreed.
     server.answer(request(CommandId::SUBMIT_SM, 6), &accepted(), START).unwrap();
     check(&mut server, b"", START, &["closed: we unbound"], &["submit_sm_resp ok 6"]);
+    assert_eq!(server.counters().wrong_state, 0, "to refuse while draining is our doing");
 }
 
 #[test]

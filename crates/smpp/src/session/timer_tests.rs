@@ -89,6 +89,21 @@ fn an_answered_enquiry_starts_the_silence_anew() {
 }
 
 #[test]
+fn a_miss_is_forgotten_once_the_peer_speaks() {
+    let client = play(
+        bound_client(),
+        &[
+            At { ms: 30_000, does: due, events: &[], output: &["enquire_link ok 2"] },
+            At { ms: 40_000, does: due, events: &[], output: &["enquire_link ok 3"] },
+            At { ms: 41_000, does: enquiry, events: &[], output: &["enquire_link_resp ok 9"] },
+            At { ms: 71_000, does: due, events: &[], output: &["enquire_link ok 4"] },
+            At { ms: 81_000, does: due, events: &[], output: &["enquire_link ok 5"] },
+        ],
+    );
+    assert_eq!((client.counters().enquire_misses, client.state()), (2, State::Bound(BindType::Transceiver)));
+}
+
+#[test]
 fn a_client_never_enquires_before_it_is_bound_and_waits_10_s_for_that() {
     let bind = BindRequest::new(BindType::Transceiver, b"acme", b"pw");
     let mut client = Session::client(ClientConfig::standard(), &bind, START).unwrap();
@@ -264,6 +279,21 @@ fn an_unanswered_unbind_ends_after_5_s() {
             At { ms: 1_000, does: unbind, events: &[], output: &[] },
             At { ms: 6_000, does: due, events: &[], output: &["unbind ok 3"] },
             At { ms: 11_000, does: due, events: &["lost [1]", closed], output: &[] },
+        ],
+    );
+}
+
+#[test]
+fn a_client_unbinds_when_the_last_open_request_times_out() {
+    let mut config = ClientConfig::standard();
+    config.limits.response_ms = 2_000;
+    let unbind: fn(&mut Session<u32>, Moment) = |session, now| session.unbind(now);
+    play(
+        bound_client_with(config, BindType::Transceiver),
+        &[
+            At { ms: 0, does: submits, events: &[], output: &["submit_sm ok 2"] },
+            At { ms: 1_000, does: unbind, events: &[], output: &[] },
+            At { ms: 2_000, does: due, events: &["timed out 1"], output: &["unbind ok 3"] },
         ],
     );
 }

@@ -194,8 +194,9 @@ fn the_mutator_breaks_nothing() {
     let mut now = Moment(0);
     let mut sessions = [Session::server(ServerConfig::standard(), now), client(now)];
     let mut ledgers = [Ledger::default(), Ledger::default()];
-    let mut closed = [0, 0];
-    for mutation in 0..setting("MUTATIONS", MUTATIONS) {
+    let mut closed = [0u64, 0];
+    let mutations = setting("MUTATIONS", MUTATIONS);
+    for mutation in 0..mutations {
         crumb.mutation = mutation;
         now = now.plus_ms(chance.below(200) as u64);
         let octets = match chance.below(8) {
@@ -214,9 +215,10 @@ fn the_mutator_breaks_nothing() {
         }
     }
     // The mutants got somewhere: sessions of both roles were served, and ended.
-    assert!(closed.iter().all(|count| *count > 100), "{closed:?}");
-    assert!(ledgers.iter().all(|ledger| ledger.requests > 100));
-    assert!(ledgers[1].back > 100);
+    let enough = mutations / 1_000;
+    assert!(closed.iter().all(|count| *count > enough), "{closed:?}");
+    assert!(ledgers.iter().all(|ledger| ledger.requests > enough));
+    assert!(ledgers[1].back > enough);
 }
 
 /// An answer or a nack, however mangled, is never answered: two peers would nack each other for ever.
