@@ -73,7 +73,9 @@ mod tests {
     #[test]
     fn parts_come_out_when_due_and_in_order() {
         let mut deferred = Deferred::default();
-        [due(30, 1, 1), due(10, 1, 3), due(20, 1, 2), due(10, 1, 2)].map(|due| deferred.push(due));
+        for (at, message) in [(30, 1), (10, 3), (20, 2), (10, 2)] {
+            deferred.push(due(at, 1, message));
+        }
         assert_eq!(deferred.next_at(), Some(Timestamp::from_millis(10)));
         assert_eq!(deferred.pop_due(Timestamp::from_millis(9)), None);
         let mut released = Vec::new();

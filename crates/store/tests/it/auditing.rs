@@ -9,7 +9,7 @@ async fn a_day_of_business() -> World {
     let mut world = World::new().await;
     world.sends(world.sms()).await;
     world.now = world.now.plus(VALIDITY);
-    world.store.sweep(world.now).await.unwrap();
+    world.store.sweep(world.now).await.expect("a sweep");
     let link = world.link_with_room(3).await;
     world.sends(Acceptance { key: Some(key(1)), ..world.sms() }).await;
     world.sends(Acceptance { key: Some(key(2)), ..world.sms() }).await;
@@ -22,7 +22,7 @@ async fn a_day_of_business() -> World {
     world.sends(Acceptance { parts: 2, ..world.sms() }).await;
     world.restarts().await;
     world.books_are_sound();
-    world.store.close().await.unwrap();
+    world.store.close().await.expect("the store closes");
     world
 }
 
@@ -59,7 +59,7 @@ async fn every_rule_is_seen_to_fail() {
         ),
         ("UPDATE message SET cost = -1 WHERE state = 3", "costs are not negative"),
         ("UPDATE timeline SET message = 5", "the timeline is about messages that exist"),
-        ("UPDATE {key} SET message = 5 WHERE rowid IN (SELECT 1)", "every idempotency key has its message"),
+        ("UPDATE {key} SET message = 5", "every idempotency key has its message"),
         (
             "UPDATE {key} SET message = (SELECT min(message) FROM {key})",
             "a message has at most one idempotency key",
@@ -75,10 +75,7 @@ async fn every_rule_is_seen_to_fail() {
     for (damage, rule) in cases {
         let copy = tempfile::TempDir::new().unwrap();
         std::fs::copy(world.path().join("hermod.db"), copy.path().join("hermod.db")).unwrap();
-        let damage = damage
-            .replace(" WHERE rowid IN (SELECT 1)", "")
-            .replace("{key}", &day("key"))
-            .replace("{remote}", &day("remote"));
+        let damage = damage.replace("{key}", &day("key")).replace("{remote}", &day("remote"));
         let changed = raw(copy.path()).execute(&damage, []).unwrap();
         assert!(changed > 0, "{damage}: changes nothing");
         let report = audit(copy.path()).unwrap();
@@ -94,11 +91,11 @@ async fn a_broken_page_is_noticed() {
     let file = world.path().join("hermod.db");
     let mut bytes = std::fs::read(&file).unwrap();
     // The root page of the message table: its header then claims cells beyond the page.
-    let page: usize = world
+    let page: u32 = world
         .raw()
         .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'message'", [], |row| row.get(0))
         .unwrap();
-    bytes[(page - 1) * 4096 + 3] = 0xff;
+    bytes[usize::try_from(page - 1).unwrap() * 4096 + 3] = 0xff;
     std::fs::write(&file, bytes).unwrap();
     match audit(world.path()) {
         Ok(report) => assert!(!report.is_clean()),

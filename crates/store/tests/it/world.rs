@@ -17,31 +17,31 @@ use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
 
-pub const ALICE: AccountId = AccountId::new(1);
-pub const BOB: AccountId = AccountId::new(2);
-pub const ACME: CarrierId = CarrierId::new(1);
+pub(crate) const ALICE: AccountId = AccountId::new(1);
+pub(crate) const BOB: AccountId = AccountId::new(2);
+pub(crate) const ACME: CarrierId = CarrierId::new(1);
 /// What a message costs in these stories, in millionths.
-pub const PRICE: i64 = 65_000;
-pub const IN_DOUBT_WAIT: Duration = Duration::from_secs(30);
-pub const VALIDITY: Duration = Duration::from_secs(72 * 3600);
+pub(crate) const PRICE: i64 = 65_000;
+pub(crate) const IN_DOUBT_WAIT: Duration = Duration::from_secs(30);
+pub(crate) const VALIDITY: Duration = Duration::from_secs(72 * 3600);
 /// Long enough for a loaded machine; nothing waits this long unless it is broken.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-pub const fn secs(seconds: u64) -> Duration {
+pub(crate) const fn secs(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
 /// 2026-11-14, half past twelve: well away from midnight.
-pub const fn noon() -> Timestamp {
+pub(crate) const fn noon() -> Timestamp {
     Timestamp::from_millis(1_794_659_400_000)
 }
 
-pub fn options(folder: &Path, now: Timestamp) -> OpenOptions {
+pub(crate) fn options(folder: &Path, now: Timestamp) -> OpenOptions {
     OpenOptions { folder: folder.to_owned(), low_water_bytes: 0, in_doubt_wait: IN_DOUBT_WAIT, now }
 }
 
 /// One message of Alice's, to be changed where a story needs it.
-pub fn sms(now: Timestamp) -> Acceptance {
+pub(crate) fn sms(now: Timestamp) -> Acceptance {
     Acceptance {
         account: ALICE,
         connection: ConnectionId::new(1),
@@ -61,29 +61,29 @@ pub fn sms(now: Timestamp) -> Acceptance {
     }
 }
 
-pub fn key(number: u64) -> KeyClaim {
+pub(crate) fn key(number: u64) -> KeyClaim {
     let mut digest = [0; 16];
     digest[..8].copy_from_slice(&number.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes());
     KeyClaim { digest, fingerprint: number }
 }
 
-pub fn remote(text: &str) -> RemoteId {
+pub(crate) fn remote(text: &str) -> RemoteId {
     RemoteId::from_text(text).expect("a carrier's id")
 }
 
-pub fn refused(status: u32) -> Answer {
+pub(crate) fn refused(status: u32) -> Answer {
     Answer::Refused { about: RefusedFor::Destination, status }
 }
 
-pub struct World {
-    pub folder: TempDir,
-    pub store: Store,
-    pub now: Timestamp,
+pub(crate) struct World {
+    pub(crate) folder: TempDir,
+    pub(crate) store: Store,
+    pub(crate) now: Timestamp,
 }
 
 impl World {
     /// A new store in which Alice has paid in.
-    pub async fn with_credit(micros: i64) -> World {
+    pub(crate) async fn with_credit(micros: i64) -> World {
         let folder = TempDir::new().expect("a temporary folder");
         let store = Store::open(&options(folder.path(), noon())).expect("a new store");
         let world = World { folder, store, now: noon() };
@@ -91,11 +91,11 @@ impl World {
         world
     }
 
-    pub async fn new() -> World {
+    pub(crate) async fn new() -> World {
         World::with_credit(1_000_000_000).await
     }
 
-    pub async fn pays_in(&self, account: AccountId, micros: i64) {
+    pub(crate) async fn pays_in(&self, account: AccountId, micros: i64) {
         let entry = LedgerEntry {
             account,
             kind: LedgerKind::TopUp,
@@ -106,72 +106,72 @@ impl World {
         self.store.post(entry).await.expect("a ledger entry");
     }
 
-    pub fn sms(&self) -> Acceptance {
+    pub(crate) fn sms(&self) -> Acceptance {
         sms(self.now)
     }
 
-    pub async fn sends(&self, acceptance: Acceptance) -> MessageId {
+    pub(crate) async fn sends(&self, acceptance: Acceptance) -> MessageId {
         match self.store.accept(acceptance).await.expect("the store answers") {
             AcceptOutcome::Accepted { message, .. } => message,
             other => panic!("not accepted: {other:?}"),
         }
     }
 
-    pub async fn balance(&self, account: AccountId) -> i64 {
+    pub(crate) async fn balance(&self, account: AccountId) -> i64 {
         self.store.balance(account).await.expect("a balance").balance.as_micros()
     }
 
-    pub async fn sees(&self, message: MessageId) -> MessageRecord {
+    pub(crate) async fn sees(&self, message: MessageId) -> MessageRecord {
         let found = self.store.message(ALICE, message).await.expect("the store answers");
         found.expect("the message is there")
     }
 
-    pub async fn state(&self, message: MessageId) -> MessageState {
+    pub(crate) async fn state(&self, message: MessageId) -> MessageState {
         self.sees(message).await.state
     }
 
-    pub async fn link(&self) -> Link {
+    pub(crate) async fn link(&self) -> Link {
         Link { port: self.store.open_link(ACME).await.expect("a link"), now: self.now }
     }
 
     /// A link that has room for so many parts.
-    pub async fn link_with_room(&self, slots: u32) -> Link {
+    pub(crate) async fn link_with_room(&self, slots: u32) -> Link {
         let link = self.link().await;
         link.has_room(slots).await;
         link
     }
 
     /// Everything that was reported before is written: the writer answers in order.
-    pub async fn settles(&self) {
+    pub(crate) async fn settles(&self) {
         self.store.find_key(key(u64::MAX)).await.expect("the store answers");
     }
 
-    pub async fn passes(&mut self, wait: Duration) {
+    pub(crate) async fn passes(&mut self, wait: Duration) {
         self.now = self.now.plus(wait);
         self.store.tick(self.now).await.expect("a tick");
         self.settles().await;
     }
 
     /// The gateway ends and starts again.
-    pub async fn restarts(&mut self) {
+    pub(crate) async fn restarts(&mut self) {
         self.store.close().await.expect("the store closes");
         self.opens();
     }
 
-    pub fn opens(&mut self) {
+    pub(crate) fn opens(&mut self) {
         self.store = Store::open(&options(self.folder.path(), self.now)).expect("the store opens again");
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
     /// A connection of the test's own, to look at rows or to damage them.
-    pub fn raw(&self) -> Connection {
+    pub(crate) fn raw(&self) -> Connection {
         raw(self.path())
     }
 
-    pub fn timeline(&self, message: MessageId) -> Vec<String> {
+    pub(crate) fn timeline(&self, message: MessageId) -> Vec<String> {
         let raw = self.raw();
         let mut rows =
             raw.prepare("SELECT what FROM timeline WHERE message = ?1 ORDER BY rowid").expect("a query");
@@ -180,42 +180,42 @@ impl World {
     }
 
     #[track_caller]
-    pub fn books_are_sound(&self) {
+    pub(crate) fn books_are_sound(&self) {
         books_are_sound(self.path());
     }
 }
 
-pub fn raw(folder: &Path) -> Connection {
+pub(crate) fn raw(folder: &Path) -> Connection {
     let connection = Connection::open(folder.join("hermod.db")).expect("the file opens");
     connection.busy_timeout(secs(5)).expect("a time-out");
     connection
 }
 
 #[track_caller]
-pub fn books_are_sound(folder: &Path) {
+pub(crate) fn books_are_sound(folder: &Path) {
     let report = audit(folder).expect("an audit");
     assert!(report.is_clean(), "{:#?}", report.violations);
 }
 
 /// A bound link, driven by the test.
-pub struct Link {
-    pub port: LinkPort,
-    pub now: Timestamp,
+pub(crate) struct Link {
+    pub(crate) port: LinkPort,
+    pub(crate) now: Timestamp,
 }
 
 impl Link {
-    pub async fn has_room(&self, slots: u32) {
+    pub(crate) async fn has_room(&self, slots: u32) {
         self.port.report(Vec::new(), Vec::new(), slots, self.now).await.expect("a report");
     }
 
     /// What is handed out next; fails if nothing comes.
-    pub async fn takes(&self) -> Handout {
+    pub(crate) async fn takes(&self) -> Handout {
         let handed = tokio::time::timeout(PATIENCE, self.port.handout()).await;
         handed.expect("something is handed out")
     }
 
     /// So many parts, however they are bundled.
-    pub async fn takes_jobs(&self, count: usize) -> Vec<Job> {
+    pub(crate) async fn takes_jobs(&self, count: usize) -> Vec<Job> {
         let mut jobs = Vec::new();
         while jobs.len() < count {
             jobs.extend(self.takes().await.jobs);
@@ -224,45 +224,45 @@ impl Link {
         jobs
     }
 
-    pub async fn takes_job(&self) -> Job {
+    pub(crate) async fn takes_job(&self) -> Job {
         self.takes_jobs(1).await.remove(0)
     }
 
     /// Nothing is waiting to be taken. To be asked after `settles`.
-    pub async fn has_nothing(&self) {
+    pub(crate) async fn has_nothing(&self) {
         let handed = tokio::time::timeout(Duration::ZERO, self.port.handout()).await;
         assert!(handed.is_err(), "handed out: {handed:?}");
     }
 
-    pub async fn answers(&self, job: &Job, answer: Answer) {
+    pub(crate) async fn answers(&self, job: &Job, answer: Answer) {
         self.answers_part(job.message, job.part, answer).await;
     }
 
-    pub async fn answers_part(&self, message: MessageId, part: PartNo, answer: Answer) {
+    pub(crate) async fn answers_part(&self, message: MessageId, part: PartNo, answer: Answer) {
         self.says(vec![AnswerRecord { message, part, account: ALICE, answer }], Vec::new()).await;
     }
 
-    pub async fn accepts(&self, job: &Job, id: &str) {
+    pub(crate) async fn accepts(&self, job: &Job, id: &str) {
         self.answers(job, Answer::Accepted(remote(id))).await;
     }
 
-    pub async fn receipt(&self, id: &str, verdict: Verdict) {
+    pub(crate) async fn receipt(&self, id: &str, verdict: Verdict) {
         self.says(Vec::new(), vec![receipt(1, id, verdict)]).await;
     }
 
-    pub async fn says(&self, answers: Vec<AnswerRecord>, receipts: Vec<ReceiptRecord>) {
+    pub(crate) async fn says(&self, answers: Vec<AnswerRecord>, receipts: Vec<ReceiptRecord>) {
         self.port.report(answers, receipts, 0, self.now).await.expect("a report");
     }
 
-    pub async fn closes(&self) -> Result<Handout, StoreFault> {
+    pub(crate) async fn closes(&self) -> Result<Handout, StoreFault> {
         self.port.close().await
     }
 }
 
-pub fn receipt(sequence: u32, id: &str, verdict: Verdict) -> ReceiptRecord {
+pub(crate) fn receipt(sequence: u32, id: &str, verdict: Verdict) -> ReceiptRecord {
     ReceiptRecord { sequence, remote: remote(id), verdict, err: 0 }
 }
 
-pub fn answer(job: &Job, answer: Answer) -> AnswerRecord {
+pub(crate) fn answer(job: &Job, answer: Answer) -> AnswerRecord {
     AnswerRecord { message: job.message, part: job.part, account: job.account, answer }
 }

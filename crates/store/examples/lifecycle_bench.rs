@@ -1,0 +1,274 @@
+//! Drives the store through the whole life of messages, in one process: many customers send, one link answers every
+//! part at once and reports its delivery with the next read. Prints what that cost.
+//!
+//! `cargo run --release -p hermod-store --example lifecycle_bench -- [messages] [rate per second, 0 = all it can] [folder]`
+
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RemoteId};
+use hermod_domain::lifecycle::{DoubtPolicy, Verdict};
+use hermod_domain::money::Money;
+use hermod_domain::phone::Msisdn;
+use hermod_domain::sender::Sender;
+use hermod_domain::text::{Encoding, MessageText};
+use hermod_domain::time::Timestamp;
+use hermod_store::{
+    AcceptOutcome, Acceptance, Answer, AnswerRecord, Job, KeyClaim, LedgerEntry, LedgerKind, LinkPort,
+    OpenOptions, ReceiptRecord, Store, audit,
+};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tokio::task::JoinSet;
+
+const ACCOUNTS: u32 = 20;
+const CARRIER: CarrierId = CarrierId::new(1);
+/// Submissions under way at once when there is no rate.
+const SENDERS: u64 = 1_000;
+const WINDOW: u32 = 1_000;
+
+struct Plan {
+    messages: u64,
+    rate: u64,
+    folder: PathBuf,
+}
+
+fn main() {
+    let plan = read_plan();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    runtime.expect("a runtime").block_on(run(plan));
+}
+
+fn read_plan() -> Plan {
+    let mut words = std::env::args().skip(1);
+    let mut number = |default| words.next().map_or(default, |word| word.parse().expect("a number"));
+    let (messages, rate) = (number(200_000), number(0));
+    let folder = words.next().map_or_else(|| std::env::temp_dir().join("hermod-bench"), PathBuf::from);
+    Plan { messages, rate, folder }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark looks at the clock")]
+fn wall_clock() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
+    Timestamp::from_millis(i64::try_from(since.as_millis()).expect("before the year 292 million"))
+}
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark looks at the clock")]
+fn instant() -> Instant {
+    Instant::now()
+}
+
+async fn run(plan: Plan) {
+    let Plan { messages, rate, folder } = plan;
+    let _ = std::fs::remove_dir_all(&folder);
+    let options = OpenOptions {
+        folder: folder.clone(),
+        low_water_bytes: 0,
+        in_doubt_wait: Duration::from_secs(30),
+        now: wall_clock(),
+    };
+    let store = Store::open(&options).expect("a new store");
+    for account in 1..=ACCOUNTS {
+        pay_in(&store, AccountId::new(account)).await;
+    }
+    let port = store.open_link(CARRIER).await.expect("a link");
+    let before = Usage::now();
+    let started = instant();
+    let mut link = JoinSet::new();
+    link.spawn(async move { carry(&port, messages).await });
+    let mut took =
+        if rate == 0 { all_it_can(&store, messages).await } else { paced(&store, messages, rate).await };
+    let accepted_in = started.elapsed();
+    let handouts = link.join_next().await.expect("one link").expect("it ends well");
+    let settled_in = started.elapsed();
+    let after = Usage::now();
+    took.sort_unstable();
+    report(messages, accepted_in, settled_in, &took, handouts);
+    after.report_since(&before, messages);
+    store.close().await.expect("the store closes");
+    let report = audit(&folder).expect("an audit");
+    assert!(report.is_clean() && report.messages == messages && report.open_parts == 0, "{report:?}");
+    println!(
+        "audit             clean, {} messages, {} bytes on disk each",
+        report.messages,
+        size(&folder) / messages
+    );
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+async fn pay_in(store: &Store, account: AccountId) {
+    let entry = LedgerEntry {
+        account,
+        kind: LedgerKind::TopUp,
+        amount: Money::from_micros(i64::MAX / 2),
+        note: String::new(),
+        now: wall_clock(),
+    };
+    store.post(entry).await.expect("a ledger entry");
+}
+
+fn submission(number: u64) -> Acceptance {
+    let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mut digest = [0; 16];
+    digest[..8].copy_from_slice(&mixed.to_be_bytes());
+    digest[8..].copy_from_slice(&mixed.rotate_left(17).to_be_bytes());
+    Acceptance {
+        account: AccountId::new(u32::try_from(number % u64::from(ACCOUNTS)).expect("small") + 1),
+        connection: ConnectionId::new(1),
+        carrier: CARRIER,
+        to: Msisdn::from_number(4_915_100_000_000 + mixed % 100_000_000).expect("a number"),
+        from: Sender::parse("Hermod").expect("a sender"),
+        text: MessageText::parse("Your code is 123456. It is valid for ten minutes; do not share it.")
+            .expect("a text"),
+        encoding: Encoding::Gsm7,
+        parts: 1,
+        cost: Money::from_micros(65_000),
+        credit_limit: Money::ZERO,
+        minimum: Money::ZERO,
+        key: Some(KeyClaim { digest, fingerprint: mixed }),
+        doubt: DoubtPolicy::ResendOnce,
+        validity: Duration::from_secs(72 * 3600),
+        now: wall_clock(),
+    }
+}
+
+async fn send(store: &Store, number: u64) -> u64 {
+    let started = instant();
+    let outcome = store.accept(submission(number)).await.expect("the store answers");
+    assert!(matches!(outcome, AcceptOutcome::Accepted { .. }), "{outcome:?}");
+    u64::try_from(started.elapsed().as_micros()).expect("not that long")
+}
+
+async fn all_it_can(store: &Store, messages: u64) -> Vec<u64> {
+    let next = Arc::new(AtomicU64::new(0));
+    let mut senders = JoinSet::new();
+    for _ in 0..SENDERS {
+        let (store, next) = (store.clone(), next.clone());
+        senders.spawn(async move {
+            let mut took = Vec::new();
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= messages {
+                    return took;
+                }
+                took.push(send(&store, number).await);
+            }
+        });
+    }
+    senders.join_all().await.into_iter().flatten().collect()
+}
+
+/// Arrivals on a clock, whatever the store does.
+async fn paced(store: &Store, messages: u64, rate: u64) -> Vec<u64> {
+    let started = instant();
+    let mut clock = tokio::time::interval(Duration::from_millis(1));
+    let mut sending = JoinSet::new();
+    let mut sent = 0;
+    while sent < messages {
+        clock.tick().await;
+        let elapsed = u64::try_from(started.elapsed().as_micros()).expect("not that long");
+        while sent < messages.min(elapsed * rate / 1_000_000) {
+            let (store, number) = (store.clone(), sent);
+            sending.spawn(async move { send(&store, number).await });
+            sent += 1;
+        }
+    }
+    sending.join_all().await
+}
+
+/// Answers everything at once; what was delivered is said with the next read, as carriers do.
+async fn carry(port: &LinkPort, messages: u64) -> u64 {
+    port.report(Vec::new(), Vec::new(), WINDOW, wall_clock()).await.expect("a report");
+    let (mut receipts, mut recorded, mut handouts) = (Vec::new(), 0, 0);
+    while recorded < messages {
+        let handout = port.handout().await;
+        handouts += 1;
+        recorded += u64::try_from(handout.recorded.len()).expect("small");
+        let answers = handout.jobs.iter().map(answer).collect();
+        let slots = u32::try_from(handout.jobs.len()).expect("at most a window");
+        let earlier = std::mem::replace(&mut receipts, handout.jobs.iter().map(receipt).collect());
+        port.report(answers, earlier, slots, wall_clock()).await.expect("a report");
+        if handout.jobs.is_empty() {
+            continue;
+        }
+    }
+    handouts
+}
+
+fn remote(job: &Job) -> RemoteId {
+    let mixed = job.message.as_i64().cast_unsigned().wrapping_mul(0xD6E8_FEB8_6659_FD93);
+    RemoteId::from_text(&format!("{mixed:016x}")).expect("an id")
+}
+
+fn answer(job: &Job) -> AnswerRecord {
+    let answer = Answer::Accepted(remote(job));
+    AnswerRecord { message: job.message, part: job.part, account: job.account, answer }
+}
+
+fn receipt(job: &Job) -> ReceiptRecord {
+    ReceiptRecord { sequence: 1, remote: remote(job), verdict: Verdict::Delivered, err: 0 }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "figures for people")]
+fn report(messages: u64, accepted_in: Duration, settled_in: Duration, took: &[u64], handouts: u64) {
+    let rate = |wall: Duration| messages as f64 / wall.as_secs_f64();
+    println!("messages          {messages}, one part each, each with an idempotency key");
+    println!("accepted          {:.0} /s", rate(accepted_in));
+    println!("whole lives       {:.0} /s", rate(settled_in));
+    let at = |percent: usize| took[(took.len() - 1) * percent / 100] as f64 / 1_000.0;
+    println!("accept            p50 {:.1} ms, p99 {:.1} ms, max {:.1} ms", at(50), at(99), at(100));
+    println!("handouts          {handouts}");
+}
+
+/// What the process has used so far.
+struct Usage {
+    /// Nanoseconds on a core, by thread name.
+    threads: Vec<(String, u64)>,
+    bytes_written: u64,
+    syscalls_write: u64,
+}
+
+impl Usage {
+    fn now() -> Usage {
+        let mut threads: Vec<(String, u64)> = Vec::new();
+        for task in std::fs::read_dir("/proc/self/task").expect("Linux").flatten() {
+            let name =
+                std::fs::read_to_string(task.path().join("comm")).unwrap_or_default().trim().to_owned();
+            let stat = std::fs::read_to_string(task.path().join("schedstat")).unwrap_or_default();
+            let nanos = stat.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0);
+            match threads.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, sum)) => *sum += nanos,
+                None => threads.push((name, nanos)),
+            }
+        }
+        threads.sort();
+        let io = std::fs::read_to_string("/proc/self/io").expect("Linux");
+        let figure = |name: &str| {
+            let line = io.lines().find_map(|line| line.strip_prefix(name)).expect("a line of /proc/self/io");
+            line.trim().parse().expect("a number")
+        };
+        Usage { threads, bytes_written: figure("wchar:"), syscalls_write: figure("syscw:") }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "figures for people")]
+    fn report_since(&self, before: &Usage, messages: u64) {
+        let each = |nanos: u64| nanos as f64 / 1_000.0 / messages as f64;
+        let mut total = 0;
+        for (name, nanos) in &self.threads {
+            let earlier =
+                before.threads.iter().find(|(known, _)| known == name).map_or(0, |(_, nanos)| *nanos);
+            total += nanos - earlier;
+            println!("cpu               {:.2} us a message  {name}", each(nanos - earlier));
+        }
+        println!("cpu               {:.2} us a message  together", each(total));
+        println!(
+            "written           {} bytes a message",
+            (self.bytes_written - before.bytes_written) / messages
+        );
+        println!("write calls       {}", self.syscalls_write - before.syscalls_write);
+    }
+}
+
+fn size(folder: &Path) -> u64 {
+    let files = std::fs::read_dir(folder).expect("the folder").flatten();
+    files.filter_map(|file| file.metadata().ok()).map(|metadata| metadata.len()).sum()
+}
