@@ -4,7 +4,11 @@
 
 pub mod app;
 pub mod clock;
+pub mod config;
 pub mod edges;
+pub mod provision;
+pub mod running;
 pub mod secrets;
+pub mod telemetry;
 pub mod workers;
 pub mod world;

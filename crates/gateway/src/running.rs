@@ -9,12 +9,15 @@ use crate::secrets::Pepper;
 use crate::telemetry;
 use crate::workers::Workers;
 use crate::world::World;
-use hermod_store::{OpenOptions, Store, StoreFault};
+use hermod_store::{OpenOptions, Store};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
+
+/// For the commands that look at a data folder from outside.
+pub use hermod_store::{AuditReport, StoreFault, audit, backup};
 
 /// How often parts whose waiting time is over are released.
 const TICK: Duration = Duration::from_millis(200);
@@ -63,6 +66,8 @@ pub struct Opened {
 
 /// Opens a data folder, made if need be. Blocking: it reads what was left behind.
 pub fn open(config: &Config, clock: &Clock) -> Result<Opened, StartError> {
+    // First of all: what is counted before there is a recorder is lost.
+    telemetry::figures();
     let folder = config.data.folder.clone();
     let options = OpenOptions {
         folder: folder.clone(),
@@ -71,7 +76,8 @@ pub fn open(config: &Config, clock: &Clock) -> Result<Opened, StartError> {
         now: clock.now(),
     };
     let store = Store::open(&options)?;
-    let pepper = Pepper::load_or_make(&folder).map_err(|error| StartError::Secrets { path: folder, error })?;
+    let pepper =
+        Pepper::load_or_make(&folder).map_err(|error| StartError::Secrets { path: folder, error })?;
     Ok(Opened { store, pepper })
 }
 

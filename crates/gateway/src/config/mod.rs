@@ -1,0 +1,114 @@
+//! The settings of a gateway: typed sections, defaults written once in `default.toml`, and refusals that say where and
+//! what to do. Nothing else in the product reads a setting from anywhere.
+
+mod sections;
+mod source;
+#[cfg(test)]
+mod tests;
+mod values;
+
+pub use sections::{Data, Http, Log, LogFormat, Messages, Operations, Provision};
+pub use source::{FileError, Source};
+pub use values::{Bytes, Period};
+
+use crate::telemetry;
+use serde::{Deserialize, Serialize};
+use std::fmt::Display;
+use std::path::Path;
+
+/// The defaults, with their explanations.
+pub const DEFAULT_TOML: &str = include_str!("default.toml");
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    pub data: Data,
+    pub http: Http,
+    pub operations: Operations,
+    pub messages: Messages,
+    pub log: Log,
+    pub provision: Provision,
+}
+
+impl Config {
+    /// What is in effect without any file.
+    pub fn defaults() -> Config {
+        let source = Source { path: "default.toml".into(), text: DEFAULT_TOML.to_owned() };
+        source.parse().expect("the embedded defaults are settings: a test reads them")
+    }
+
+    pub fn load(path: &Path) -> Result<Config, FileError> {
+        let mut config = Config::parse(&Source::read(path)?)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        config.data.folder = folder.join(&config.data.folder);
+        config.provision.file = config.provision.file.map(|file| folder.join(file));
+        Ok(config)
+    }
+
+    pub fn parse(source: &Source) -> Result<Config, FileError> {
+        let config: Config = source.parse_over(DEFAULT_TOML)?;
+        match config.check() {
+            Ok(()) => Ok(config),
+            Err((key, sentence)) => Err(source.blame_key(key, sentence)),
+        }
+    }
+
+    /// What is in effect, as a settings file. Nothing secret stands in it.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("settings that were read can be written")
+    }
+
+    /// The first setting that makes no sense, and why.
+    fn check(&self) -> Checked {
+        let Config { data, http, operations: Operations { listen: _ }, messages, log, provision } = self;
+        let Data { folder, low_water } = data;
+        let Messages { validity, in_doubt_wait } = messages;
+        let Log { format: _, level } = log;
+        let Provision { file: _ } = provision;
+        if folder.as_os_str().is_empty() {
+            return Err(("data.folder", "is empty; name a folder".to_owned()));
+        }
+        within("data.low_water", *low_water, Bytes(16 << 20), Bytes(1 << 40))?;
+        check_http(http)?;
+        within("messages.validity", *validity, Period::from_secs(60), Period::from_secs(72 * 3600))?;
+        within("messages.in_doubt_wait", *in_doubt_wait, Period::from_secs(0), Period::from_secs(24 * 3600))?;
+        telemetry::level_filter(level).map_err(|sentence| ("log.level", sentence))?;
+        Ok(())
+    }
+}
+
+/// A setting that makes no sense, and why.
+type Checked = Result<(), (&'static str, String)>;
+
+fn check_http(http: &Http) -> Checked {
+    let Http {
+        listen,
+        allow_plain,
+        max_connections,
+        head_timeout,
+        body_timeout,
+        idle_timeout,
+        drain_timeout,
+    } = http;
+    if !allow_plain && !listen.ip().to_canonical().is_loopback() {
+        let sentence = format!(
+            "{listen} can be reached from other machines, and plain HTTP shows them every API secret; listen on \
+             127.0.0.1, or write allow_plain = true if something in front of Hermod ends TLS or the network is yours \
+             alone"
+        );
+        return Err(("http.listen", sentence));
+    }
+    within("http.max_connections", *max_connections, 1, 1_000_000)?;
+    let (second, hour) = (Period::from_secs(1), Period::from_secs(3600));
+    within("http.head_timeout", *head_timeout, second, hour)?;
+    within("http.body_timeout", *body_timeout, second, hour)?;
+    within("http.idle_timeout", *idle_timeout, second, hour)?;
+    within("http.drain_timeout", *drain_timeout, second, hour)
+}
+
+fn within<T: PartialOrd + Display>(key: &'static str, value: T, least: T, most: T) -> Checked {
+    if (&least..=&most).contains(&&value) {
+        return Ok(());
+    }
+    Err((key, format!("{value} is not between {least} and {most}")))
+}

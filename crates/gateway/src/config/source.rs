@@ -1,0 +1,156 @@
+//! Reading a TOML file so that whatever is wrong with it is told with file, line and key. Used for settings and for
+//! provisioning alike.
+
+use serde::de::DeserializeOwned;
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A longer file is none that a person wrote.
+const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// The text of a file, with its name for whoever has to mend it.
+#[derive(Clone, Debug)]
+pub struct Source {
+    pub path: PathBuf,
+    pub text: String,
+}
+
+/// What is wrong with a file, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileError {
+    pub path: PathBuf,
+    /// From 1.
+    pub line: Option<usize>,
+    /// `section.key`, where one is to blame.
+    pub key: Option<String>,
+    pub sentence: String,
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let FileError { path, line, key, sentence } = self;
+        write!(f, "{}", path.display())?;
+        if let Some(line) = line {
+            write!(f, ":{line}")?;
+        }
+        if let Some(key) = key {
+            write!(f, ": {key}")?;
+        }
+        write!(f, ": {sentence}")
+    }
+}
+
+impl std::error::Error for FileError {}
+
+impl Source {
+    pub fn read(path: &Path) -> Result<Source, FileError> {
+        let unreadable =
+            |sentence: String| FileError { path: path.to_owned(), line: None, key: None, sentence };
+        let length =
+            std::fs::metadata(path).map_err(|error| unreadable(format!("cannot be read: {error}")))?.len();
+        if length > FILE_BYTES_MAX {
+            return Err(unreadable(format!("is too large ({length} bytes)")));
+        }
+        let text =
+            std::fs::read_to_string(path).map_err(|error| unreadable(format!("cannot be read: {error}")))?;
+        Ok(Source { path: path.to_owned(), text })
+    }
+
+    /// Reads the whole text as one value.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, FileError> {
+        self.parse_over("")
+    }
+
+    /// Reads the text over defaults: a key that is missing in one of the file's sections is taken from `defaults`, and
+    /// so is a section that is missing altogether.
+    pub fn parse_over<T: DeserializeOwned>(&self, defaults: &str) -> Result<T, FileError> {
+        let own = DeTable::parse(&self.text)
+            .map_err(|error| self.blame_span(error.span(), error.message(), None))?;
+        let mut whole = own.clone();
+        let defaults = DeTable::parse(defaults).expect("the embedded defaults are TOML: a test reads them");
+        fill(whole.get_mut(), defaults.into_inner());
+        T::deserialize(toml::Deserializer::from(whole))
+            .map_err(|error| self.blame_span(error.span(), error.message(), Some(own.get_ref())))
+    }
+
+    /// An error about a key, with its line where the file has it.
+    pub fn blame_key(&self, key: &str, sentence: impl Into<String>) -> FileError {
+        let span = DeTable::parse(&self.text).ok().and_then(|table| span_of(table.get_ref(), key));
+        FileError {
+            path: self.path.clone(),
+            line: span.map(|span| self.line_of(span.start)),
+            key: Some(key.to_owned()),
+            sentence: sentence.into(),
+        }
+    }
+
+    fn blame_span(
+        &self,
+        span: Option<Range<usize>>,
+        message: &str,
+        table: Option<&DeTable<'_>>,
+    ) -> FileError {
+        let key = span.as_ref().and_then(|span| key_at(table?, span.start));
+        FileError {
+            path: self.path.clone(),
+            line: span.map(|span| self.line_of(span.start)),
+            key,
+            sentence: message.trim_end().replace('\n', ", "),
+        }
+    }
+
+    fn line_of(&self, offset: usize) -> usize {
+        let before = self.text.as_bytes().get(..offset).unwrap_or(self.text.as_bytes());
+        before.iter().filter(|byte| **byte == b'\n').count() + 1
+    }
+}
+
+/// Adds what is missing in `table`, section by section.
+fn fill<'i>(table: &mut DeTable<'i>, defaults: DeTable<'i>) {
+    for (key, value) in defaults {
+        match (table.get_mut(key.get_ref().as_ref()).map(Spanned::get_mut), value.get_ref()) {
+            (Some(DeValue::Table(section)), DeValue::Table(_)) => {
+                if let DeValue::Table(missing) = value.into_inner() {
+                    fill(section, missing);
+                }
+            }
+            (Some(_), _) => {}
+            (None, _) => {
+                table.insert(key, value);
+            }
+        }
+    }
+}
+
+/// The dotted name of the innermost key at an offset. Elements of a list are counted from 1, as a person would.
+fn key_at(table: &DeTable<'_>, offset: usize) -> Option<String> {
+    for (key, value) in table.iter() {
+        let name = key.get_ref();
+        let inside = match value.get_ref() {
+            DeValue::Table(section) => key_at(section, offset).map(|inner| format!("{name}.{inner}")),
+            DeValue::Array(list) => list.iter().enumerate().find_map(|(index, element)| {
+                let section = element.get_ref().as_table()?;
+                key_at(section, offset).map(|inner| format!("{name} {}.{inner}", index + 1))
+            }),
+            _ => None,
+        };
+        if inside.is_some() {
+            return inside;
+        }
+        if key.span().contains(&offset) || value.span().contains(&offset) {
+            return Some(name.to_string());
+        }
+    }
+    None
+}
+
+/// Where the value of a `section.key` stands.
+fn span_of(table: &DeTable<'_>, key: &str) -> Option<Range<usize>> {
+    match key.split_once('.') {
+        Some((section, rest)) => span_of(table.get(section)?.get_ref().as_table()?, rest),
+        None => Some(table.get(key)?.span()),
+    }
+}

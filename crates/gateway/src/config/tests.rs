@@ -1,0 +1,137 @@
+//! What settings say and refuse, as tables.
+
+use super::*;
+
+#[track_caller]
+fn check(text: &str, expect: &str) {
+    let source = Source { path: "hermod.toml".into(), text: text.to_owned() };
+    let told = match Config::parse(&source) {
+        Ok(_) => "fine".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    assert_eq!(told, expect, "{text}");
+}
+
+#[test]
+fn the_embedded_defaults_are_what_an_empty_file_means() {
+    let empty = Source { path: "hermod.toml".into(), text: String::new() };
+    assert_eq!(Config::parse(&empty), Ok(Config::defaults()));
+}
+
+#[test]
+fn every_setting_is_explained_in_the_defaults() {
+    let lines: Vec<&str> = DEFAULT_TOML.lines().collect();
+    for (place, line) in lines.iter().enumerate().filter(|(_, line)| line.contains(" = ")) {
+        let setting = line.trim_start_matches("# ");
+        if setting.split(" = ").next().is_some_and(|key| !key.contains(' ')) {
+            assert!(lines[place - 1].starts_with("# "), "no explanation above {line:?}");
+        }
+    }
+}
+
+#[test]
+fn what_a_file_says_goes_over_the_defaults() {
+    let text = "[http]\nlisten = \"[::1]:0\"\n[messages]\nvalidity = \"2h\"\n";
+    let config = Config::parse(&Source { path: "hermod.toml".into(), text: text.to_owned() }).unwrap();
+    assert_eq!(config.http.listen.to_string(), "[::1]:0");
+    assert_eq!(config.messages.validity, Period::from_secs(7200));
+    assert_eq!(config.http.idle_timeout, Period::from_secs(75));
+}
+
+#[test]
+fn what_is_in_effect_reads_back() {
+    let config = Config::defaults();
+    let source = Source { path: "effective.toml".into(), text: config.to_toml() };
+    assert_eq!(Config::parse(&source), Ok(config));
+}
+
+#[test]
+fn plain_http_for_other_machines_must_be_said() {
+    check("[http]\nlisten = \"127.0.0.2:80\"", "fine");
+    check("[http]\nlisten = \"[::ffff:127.0.0.1]:80\"", "fine");
+    check("[http]\nallow_plain = true\nlisten = \"0.0.0.0:80\"", "fine");
+    check(
+        "[http]\n# for everyone\nlisten = \"0.0.0.0:80\"",
+        "hermod.toml:3: http.listen: 0.0.0.0:80 can be reached from other machines, and plain HTTP shows them every API \
+         secret; listen on 127.0.0.1, or write allow_plain = true if something in front of Hermod ends TLS or the \
+         network is yours alone",
+    );
+}
+
+#[test]
+fn values_out_of_bounds_are_refused_with_the_bounds() {
+    check("[messages]\nvalidity = \"73h\"", "hermod.toml:2: messages.validity: 73h is not between 1m and 3d");
+    check("[messages]\nvalidity = \"72h\"", "fine");
+    check(
+        "[http]\n\nmax_connections = 0",
+        "hermod.toml:3: http.max_connections: 0 is not between 1 and 1000000",
+    );
+    check("[http]\nidle_timeout = \"0s\"", "hermod.toml:2: http.idle_timeout: 0ms is not between 1s and 1h");
+    check(
+        "data.low_water = \"1MiB\"",
+        "hermod.toml:1: data.low_water: 1MiB is not between 16MiB and 1024GiB",
+    );
+    check("[data]\nfolder = \"\"", "hermod.toml:2: data.folder: is empty; name a folder");
+    check(
+        "[log]\nlevel = \"loud\"",
+        "hermod.toml:2: log.level: \"loud\" is no level: use error, warn, info, debug or trace, or name a part as in \
+         \"info,hermod_gateway=debug\"",
+    );
+}
+
+#[test]
+fn what_is_not_understood_is_refused_where_it_stands() {
+    check(
+        "[http]\nlisen = \"127.0.0.1:80\"",
+        "hermod.toml:2: http.lisen: unknown field `lisen`, expected one of `listen`, `allow_plain`, `max_connections`, \
+         `head_timeout`, `body_timeout`, `idle_timeout`, `drain_timeout`",
+    );
+    check(
+        "[htpp]\n",
+        "hermod.toml:1: htpp: unknown field `htpp`, expected one of `data`, `http`, `operations`, `messages`, `log`, \
+         `provision`",
+    );
+    check(
+        "[http]\nidle_timeout = 75",
+        "hermod.toml:2: http.idle_timeout: integer `75` has no unit: a time is a whole number and a unit: \"500ms\", \
+         \"15s\", \"10m\", \"72h\" or \"30d\"",
+    );
+    check(
+        "[http]\nidle_timeout = \"75 s\"",
+        "hermod.toml:2: http.idle_timeout: \"75 s\": a time is a whole number and a unit: \"500ms\", \"15s\", \"10m\", \
+         \"72h\" or \"30d\"",
+    );
+    check("[http]\nlisten = \"here\"", "hermod.toml:2: http.listen: invalid socket address syntax");
+    check(
+        "[log]\nformat = \"xml\"",
+        "hermod.toml:2: log.format: unknown variant `xml`, expected `human` or `json`",
+    );
+    check("http = 1", "hermod.toml:1: http: invalid type: integer `1`, expected struct Http");
+}
+
+#[test]
+fn what_is_no_toml_is_refused_where_it_breaks() {
+    let source = Source { path: "hermod.toml".into(), text: "[http]\nlisten = 127.0.0.1:80\n".to_owned() };
+    let error = Config::parse(&source).unwrap_err();
+    assert_eq!(error.line, Some(2), "{error}");
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named() {
+    let error = Config::load(Path::new("no/such/hermod.toml")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "no/such/hermod.toml: cannot be read: No such file or directory (os error 2)"
+    );
+}
+
+#[test]
+fn relative_paths_start_at_the_settings_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("hermod.toml");
+    std::fs::write(&path, "[provision]\nfile = \"seed.toml\"\n[data]\nfolder = \"/var/lib/hermod\"\n")
+        .unwrap();
+    let config = Config::load(&path).unwrap();
+    assert_eq!(config.provision.file, Some(folder.path().join("seed.toml")));
+    assert_eq!(config.data.folder, Path::new("/var/lib/hermod"));
+}

@@ -1,0 +1,159 @@
+//! Times and sizes as people write them: a whole number and one unit. A grammar this small is ours, so that what is
+//! refused is refused with a sentence, and what is printed reads back.
+
+use serde::de::{Deserializer, Error, Unexpected, Visitor};
+use serde::ser::Serializer;
+use std::fmt;
+use std::time::Duration;
+
+/// A stretch of time, such as "15s".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Period(pub Duration);
+
+/// A size, such as "64MiB".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Bytes(pub u64);
+
+/// Largest first; each is a multiple of the next.
+const PERIOD_UNITS: [(&str, u64); 5] =
+    [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
+const BYTE_UNITS: [(&str, u64); 4] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1)];
+
+const PERIOD_FORM: &str =
+    "a time is a whole number and a unit: \"500ms\", \"15s\", \"10m\", \"72h\" or \"30d\"";
+const BYTES_FORM: &str = "a size is a whole number and a unit: \"512B\", \"64KiB\", \"1MiB\" or \"2GiB\"";
+
+impl Period {
+    pub const fn from_secs(seconds: u64) -> Period {
+        Period(Duration::from_secs(seconds))
+    }
+
+    pub fn parse(text: &str) -> Option<Period> {
+        parse(text, &PERIOD_UNITS).map(|ms| Period(Duration::from_millis(ms)))
+    }
+}
+
+impl From<Period> for Duration {
+    fn from(period: Period) -> Duration {
+        period.0
+    }
+}
+
+impl Bytes {
+    pub fn parse(text: &str) -> Option<Bytes> {
+        parse(text, &BYTE_UNITS).map(Bytes)
+    }
+}
+
+fn parse(text: &str, units: &[(&str, u64)]) -> Option<u64> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let (_, factor) = units.iter().find(|(name, _)| *name == unit)?;
+    number.parse::<u64>().ok()?.checked_mul(*factor)
+}
+
+/// In the largest unit that loses nothing.
+fn write(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)]) -> fmt::Result {
+    let (smallest, _) = units.last().expect("there are units");
+    let fits = |(_, factor): &&(&str, u64)| value != 0 && value.is_multiple_of(*factor);
+    match units.iter().find(fits) {
+        Some((name, factor)) => write!(f, "{}{name}", value / factor),
+        None => write!(f, "{value}{smallest}"),
+    }
+}
+
+impl fmt::Display for Period {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write(f, u64::try_from(self.0.as_millis()).unwrap_or(u64::MAX), &PERIOD_UNITS)
+    }
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write(f, self.0, &BYTE_UNITS)
+    }
+}
+
+/// Reads a text with `parse`; everything else is refused with the form it should have had.
+struct Written<T> {
+    parse: fn(&str) -> Option<T>,
+    form: &'static str,
+}
+
+impl<T> Visitor<'_> for Written<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.form)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+        (self.parse)(text).ok_or_else(|| E::custom(format!("\"{text}\": {}", self.form)))
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {
+        Err(E::custom(format!("{} has no unit: {}", Unexpected::Signed(number), self.form)))
+    }
+}
+
+macro_rules! written_as_text {
+    ($name:ident, $form:ident) => {
+        impl serde::Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<$name, D::Error> {
+                deserializer.deserialize_any(Written { parse: $name::parse, form: $form })
+            }
+        }
+    };
+}
+
+written_as_text!(Period, PERIOD_FORM);
+written_as_text!(Bytes, BYTES_FORM);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_period(text: &str, expect: &str) {
+        let told = Period::parse(text)
+            .map_or("refused".to_owned(), |period| format!("{} ms, shown {period}", period.0.as_millis()));
+        assert_eq!(told, expect, "{text:?}");
+    }
+
+    #[track_caller]
+    fn check_bytes(text: &str, expect: &str) {
+        let told =
+            Bytes::parse(text).map_or("refused".to_owned(), |bytes| format!("{} B, shown {bytes}", bytes.0));
+        assert_eq!(told, expect, "{text:?}");
+    }
+
+    #[test]
+    fn times_are_read_and_shown_in_the_largest_exact_unit() {
+        check_period("500ms", "500 ms, shown 500ms");
+        check_period("15s", "15000 ms, shown 15s");
+        check_period("90s", "90000 ms, shown 90s");
+        check_period("120s", "120000 ms, shown 2m");
+        check_period("72h", "259200000 ms, shown 3d");
+        check_period("0s", "0 ms, shown 0ms");
+        for text in ["", "s", "15", "1.5s", "-1s", "15 s", "15S", "1h30m", "15sec", "99999999999999999d"] {
+            check_period(text, "refused");
+        }
+    }
+
+    #[test]
+    fn sizes_are_read_and_shown_in_the_largest_exact_unit() {
+        check_bytes("512B", "512 B, shown 512B");
+        check_bytes("64KiB", "65536 B, shown 64KiB");
+        check_bytes("1024KiB", "1048576 B, shown 1MiB");
+        check_bytes("2GiB", "2147483648 B, shown 2GiB");
+        for text in ["", "64", "64MB", "64mib", "0.5GiB", "99999999999GiB"] {
+            check_bytes(text, "refused");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The catalogue as the store keeps it: one row of JSON for each thing, by kind, number and name.
+
+use hermod_domain::catalogue::{Account, ApiKey, Carrier, Connection, Documents, Price, RouteEntry};
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RouteId};
+use hermod_store::CatalogueRow;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fmt;
+
+/// Stored by name: add, never rename.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    Carrier,
+    Route,
+    Price,
+    Account,
+    Connection,
+    Key,
+}
+
+impl Kind {
+    const ALL: [Kind; 6] =
+        [Kind::Carrier, Kind::Route, Kind::Price, Kind::Account, Kind::Connection, Kind::Key];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Kind::Carrier => "carrier",
+            Kind::Route => "route",
+            Kind::Price => "price",
+            Kind::Account => "account",
+            Kind::Connection => "connection",
+            Kind::Key => "key",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A row that this release cannot make sense of.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the stored {kind} \"{name}\" cannot be read: {reason}")]
+pub struct UnreadableRow {
+    pub kind: String,
+    pub name: String,
+    pub reason: String,
+}
+
+pub(super) fn row<T: Serialize>(kind: Kind, id: u32, name: &str, document: &T) -> CatalogueRow {
+    let body = serde_json::to_string(document).expect("documents have texts, numbers and lists only");
+    CatalogueRow { kind: kind.as_str().to_owned(), id, name: name.to_owned(), body }
+}
+
+pub(super) fn kind_of(row: &CatalogueRow) -> Result<Kind, UnreadableRow> {
+    let known = Kind::ALL.into_iter().find(|kind| kind.as_str() == row.kind);
+    known.ok_or_else(|| unreadable(row, "a newer release may know what it is"))
+}
+
+pub(super) fn documents<'a>(
+    rows: impl IntoIterator<Item = &'a CatalogueRow>,
+) -> Result<Documents, UnreadableRow> {
+    let mut documents = Documents::default();
+    for row in rows {
+        let (id, name) = (row.id, row.name.clone());
+        match kind_of(row)? {
+            Kind::Carrier => documents.carriers.push((CarrierId::new(id), name, read::<Carrier>(row)?)),
+            Kind::Route => documents.routes.push((RouteId::new(id), read::<RouteEntry>(row)?)),
+            Kind::Price => documents.prices.push(read::<Price>(row)?),
+            Kind::Account => documents.accounts.push((AccountId::new(id), name, read::<Account>(row)?)),
+            Kind::Connection => documents.connections.push((ConnectionId::new(id), read::<Connection>(row)?)),
+            Kind::Key => documents.keys.push((name, read::<ApiKey>(row)?)),
+        }
+    }
+    Ok(documents)
+}
+
+pub(super) fn read<T: DeserializeOwned>(row: &CatalogueRow) -> Result<T, UnreadableRow> {
+    serde_json::from_str(&row.body).map_err(|error| unreadable(row, &error.to_string()))
+}
+
+fn unreadable(row: &CatalogueRow, reason: &str) -> UnreadableRow {
+    UnreadableRow { kind: row.kind.clone(), name: row.name.clone(), reason: reason.to_owned() }
+}

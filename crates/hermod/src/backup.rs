@@ -1,0 +1,110 @@
+//! `hermod backup`: a copy of a data folder that is one in its own right, taken while the gateway works.
+
+use crate::ending::{Ended, Failure};
+use clap::Args;
+use hermod_gateway::running;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// What a data folder is made of beside the database.
+const KEPT_FILES: [&str; 2] = ["pepper.key", "demo-credentials.json"];
+const DATABASE: &str = "hermod.db";
+
+const EXAMPLES: &str = "\
+Examples:
+  hermod backup --data-dir hermod-data backups/monday
+
+  Is the copy good?
+    hermod audit --data-dir backups/monday
+
+  Restore: stop the gateway, move the old folder away, put the copy in its place, start again:
+    mv hermod-data hermod-data.old && cp -r backups/monday hermod-data
+
+The copy is one moment's state of everything, the key that API secrets are checked with included: keep it as safe as
+the original. The gateway may go on working meanwhile.";
+
+/// Copy a data folder while it is in use
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Backup {
+    /// The data folder
+    #[arg(long, value_name = "DIR")]
+    data_dir: PathBuf,
+    /// The folder to make; it must not exist yet
+    #[arg(value_name = "DEST")]
+    destination: PathBuf,
+}
+
+impl Backup {
+    pub(crate) fn run(self) -> Ended {
+        let Backup { data_dir, destination } = self;
+        if destination.exists() {
+            return Err(Failure::mend(format!(
+                "{} is there already; name a new folder",
+                destination.display()
+            )));
+        }
+        // Under another name until it is complete: half a backup must not look like one.
+        let mut draft = destination.clone().into_os_string();
+        draft.push(".partial");
+        let draft = PathBuf::from(draft);
+        let copied = copy(&data_dir, &draft).and_then(|bytes| {
+            std::fs::rename(&draft, &destination).map_err(|error| about(&destination, &error))?;
+            sync_parent(&destination)?;
+            Ok(bytes)
+        });
+        let bytes = copied.inspect_err(|_| {
+            // What cannot be removed stays under a name that says what it is.
+            let _ = std::fs::remove_dir_all(&draft);
+        })?;
+        let (from, to) = (data_dir.display(), destination.display());
+        println!("Copied {from} to {to} ({}).", in_words(bytes));
+        println!("To restore it: stop the gateway, then  mv {from} {from}.old && cp -r {to} {from}");
+        Ok(())
+    }
+}
+
+fn copy(from: &Path, draft: &Path) -> Result<u64, Failure> {
+    if !from.join(DATABASE).exists() {
+        return Err(Failure::mend(format!("{} is no data folder of Hermod", from.display())));
+    }
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(draft)
+        .map_err(|error| about(draft, &error))?;
+    running::backup(from, &draft.join(DATABASE)).map_err(Failure::failed)?;
+    let mut bytes = size_of(&draft.join(DATABASE))?;
+    for name in KEPT_FILES.iter().filter(|name| from.join(name).exists()) {
+        let copied = draft.join(name);
+        let done = std::fs::copy(from.join(name), &copied).and_then(|_| {
+            std::fs::set_permissions(&copied, std::fs::Permissions::from_mode(0o600))?;
+            std::fs::File::open(&copied)?.sync_all()
+        });
+        done.map_err(|error| about(&copied, &error))?;
+        bytes += size_of(&copied)?;
+    }
+    std::fs::File::open(draft).and_then(|folder| folder.sync_all()).map_err(|error| about(draft, &error))?;
+    Ok(bytes)
+}
+
+fn sync_parent(path: &Path) -> Ended {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::File::open(parent).and_then(|folder| folder.sync_all()).map_err(|error| about(parent, &error))
+}
+
+fn size_of(path: &Path) -> Result<u64, Failure> {
+    std::fs::metadata(path).map(|metadata| metadata.len()).map_err(|error| about(path, &error))
+}
+
+fn about(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::failed(format!("{}: {error}", path.display()))
+}
+
+fn in_words(bytes: u64) -> String {
+    match bytes {
+        0..10_240 => format!("{bytes} bytes"),
+        10_240..10_485_760 => format!("{} KiB", bytes >> 10),
+        _ => format!("{} MiB", bytes >> 20),
+    }
+}

@@ -1,0 +1,69 @@
+//! `hermod config`: the defaults, an example of what to provision, and a judgement on a file of yours.
+
+use crate::ending::{Ended, Failure};
+use clap::{Args, Subcommand};
+use hermod_gateway::config::{Config as Settings, DEFAULT_TOML, Source};
+use hermod_gateway::provision::{EXAMPLE_TOML, Wanted};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  hermod config default > hermod.toml
+  hermod config provision > provision.toml
+  hermod config check --config hermod.toml";
+
+/// Print default settings, or check yours
+#[derive(Args)]
+#[command(after_help = EXAMPLES, arg_required_else_help = true)]
+pub(crate) struct Config {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Print every setting with its default and its explanation
+    #[command(after_help = "Example:\n  hermod config default > hermod.toml")]
+    Default,
+    /// Print an example of carriers, routes, prices and customers, every key explained
+    #[command(after_help = "Example:\n  hermod config provision > provision.toml")]
+    Provision,
+    /// Check a settings file and the provision file it names; print what is in effect
+    ///
+    /// Nothing is opened or changed. Secrets are hidden. What is wrong is told with file, line and key.
+    #[command(after_help = "Example:\n  hermod config check --config hermod.toml && echo fine\n\n\
+                            Exit codes: 0 all is well, 2 something needs mending.")]
+    Check {
+        /// The settings file
+        #[arg(long, value_name = "FILE")]
+        config: PathBuf,
+    },
+}
+
+impl Config {
+    pub(crate) fn run(self) -> Ended {
+        match self.what {
+            What::Default => print!("{DEFAULT_TOML}"),
+            What::Provision => print!("{EXAMPLE_TOML}"),
+            What::Check { config } => return check(&config),
+        }
+        Ok(())
+    }
+}
+
+fn check(path: &std::path::Path) -> Ended {
+    let settings = Settings::load(path).map_err(Failure::mend)?;
+    let wanted = match &settings.provision.file {
+        Some(file) => {
+            let source = Source::read(file).map_err(Failure::mend)?;
+            Some((file, Wanted::parse(&source).map_err(Failure::mend)?))
+        }
+        None => None,
+    };
+    println!("# {} is fine. In effect:\n\n{}", path.display(), settings.to_toml().trim_end());
+    if let Some((file, wanted)) = wanted {
+        println!("\n# {} is fine too, as far as can be told without the store:\n", file.display());
+        println!("{}", wanted.to_toml().trim_end());
+    }
+    Ok(())
+}

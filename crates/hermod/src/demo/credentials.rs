@@ -1,0 +1,53 @@
+//! The demo's credentials, kept readable for their owner only, so that every start prints the same ones. A real gateway
+//! never keeps a secret in clear.
+
+use crate::ending::Failure;
+use hermod_gateway::secrets::random_token;
+use serde::{Deserialize, Serialize};
+use std::io::Write as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+const FILE: &str = "demo-credentials.json";
+const DATABASE: &str = "hermod.db";
+
+/// Later releases add to it; what is missing in an older file is then made.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Credentials {
+    pub(super) api_key: String,
+    pub(super) api_secret: String,
+}
+
+impl Credentials {
+    pub(super) fn load_or_make(folder: &Path) -> Result<Credentials, Failure> {
+        let path = folder.join(FILE);
+        let about = |error: std::io::Error| Failure::failed(format!("{}: {error}", path.display()));
+        if path.exists() {
+            let text = std::fs::read_to_string(&path).map_err(about)?;
+            return serde_json::from_str(&text)
+                .map_err(|error| Failure::mend(format!("{}: {error}; mend or remove it", path.display())));
+        }
+        if folder.join(DATABASE).exists() {
+            // Somebody's real customers may live there: a demo account with a million has no business among them.
+            let folder = folder.display();
+            return Err(Failure::mend(format!("{folder} was not made by the demo; name another --data-dir")));
+        }
+        let credentials = Credentials {
+            api_key: format!("demo-{}", random_token(12).map_err(about)?),
+            api_secret: random_token(32).map_err(about)?,
+        };
+        credentials.keep(folder).map_err(about)?;
+        Ok(credentials)
+    }
+
+    /// Written whole under another name first: half a file would lock the demo out of its own data.
+    fn keep(&self, folder: &Path) -> std::io::Result<()> {
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        let draft = folder.join(format!("{FILE}.new"));
+        let mut file =
+            std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
+        file.write_all(serde_json::to_string_pretty(self)?.as_bytes())?;
+        file.sync_all()?;
+        std::fs::rename(&draft, folder.join(FILE))
+    }
+}

@@ -1,0 +1,121 @@
+//! `hermod demo`: a whole gateway in one command, with a simulated carrier and a customer that has money.
+
+mod credentials;
+mod seed;
+mod welcome;
+
+use crate::ending::{Ended, Failure};
+use crate::runtime::{self, bind};
+use crate::signals::{Signals, run_until_told};
+use clap::Args;
+use credentials::Credentials;
+use hermod_gateway::clock::Clock;
+use hermod_gateway::config::{Config, Log, LogFormat, Period};
+use hermod_gateway::provision;
+use hermod_gateway::running::{self, GatewayOptions, Running};
+use hermod_gateway::telemetry;
+use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, RecordMode, Script};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+use welcome::Welcome;
+
+const EXAMPLES: &str = "\
+Examples:
+  hermod demo
+
+  On any free port, with everything a script needs in the first line of output:
+    hermod demo --http-port 0 --json | head -1
+
+The first start makes the data folder with an account that holds EUR 1,000,000; later starts find everything again,
+credentials included. Ctrl-C stops it in good order.";
+
+/// The simulated carrier says "delivered" this long after it took a message.
+const RECEIPT_AFTER: Duration = Duration::from_millis(300);
+/// A part in doubt is sent again this soon: nobody watching a demo wants to wait a minute.
+const IN_DOUBT_WAIT: Period = Period::from_secs(5);
+/// How long receipts that are still to come are waited for when the demo stops: its carrier stops with it.
+const RECEIPTS_WAIT_MAX: Duration = Duration::from_secs(5);
+const RECEIPTS_LOOK: Duration = Duration::from_millis(50);
+/// This many looks in a row must find nothing outstanding.
+const RECEIPTS_QUIET_LOOKS: u32 = 3;
+
+/// See it work: a gateway with a simulated carrier and a funded account
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Demo {
+    /// Where everything is kept; made if it is not there
+    #[arg(long, value_name = "DIR", default_value = "hermod-data")]
+    data_dir: PathBuf,
+    /// Port of the HTTP API on the loopback; 0 takes any free one
+    #[arg(long, value_name = "N", default_value_t = 8080)]
+    http_port: u16,
+    /// Port for customers' SMPP binds; this release does not listen there yet
+    #[arg(long, value_name = "N", default_value_t = 2775)]
+    smpp_port: u16,
+    /// Port for customers' SMPP binds over TLS; this release does not listen there yet
+    #[arg(long, value_name = "N", default_value_t = 2776)]
+    smpp_tls_port: u16,
+    /// Print one JSON object with address and credentials instead of the welcome
+    #[arg(long)]
+    json: bool,
+    /// What to log on standard error: error, warn, info, debug or trace
+    #[arg(long, value_name = "LEVEL", default_value = "warn")]
+    log: String,
+}
+
+impl Demo {
+    pub(crate) fn run(self) -> Ended {
+        let log = Log { format: LogFormat::Human, level: self.log.clone() };
+        telemetry::start_logging(&log).map_err(|sentence| Failure::mend(format!("--log: {sentence}")))?;
+        runtime::block_on(self.serve())
+    }
+
+    async fn serve(self) -> Ended {
+        let mut config = Config::defaults();
+        config.http.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, self.http_port));
+        config.data.folder.clone_from(&self.data_dir);
+        config.messages.in_doubt_wait = IN_DOUBT_WAIT;
+
+        let mut signals = Signals::listen()?;
+        let http = bind(config.http.listen, "say --http-port 0 for any free port").await?;
+        let credentials = Credentials::load_or_make(&self.data_dir)?;
+        let clock = Clock::real();
+        let opened = running::open(&config, &clock).map_err(Failure::failed)?;
+        let carrier = start_carrier().await?;
+        let wanted = seed::wanted(&credentials, carrier.addr());
+        let applied = provision::apply(&opened.store, &opened.pepper, &wanted, clock.now()).await;
+        applied.map_err(Failure::failed)?;
+        let options = GatewayOptions { config, http, operations: None, clock: clock.clone() };
+        let running = Running::start(options, opened).await.map_err(Failure::failed)?;
+
+        let data_dir = std::fs::canonicalize(&self.data_dir).unwrap_or(self.data_dir);
+        let welcome =
+            Welcome { address: running.http_addr(), credentials: &credentials, data_dir: &data_dir };
+        if self.json {
+            welcome.print_json()
+        } else {
+            welcome.print()
+        }
+        let ended = run_until_told(running, &mut signals, receipts_are_in(&carrier, &clock)).await;
+        carrier.stop().await;
+        ended
+    }
+}
+
+async fn start_carrier() -> Result<Carrier, Failure> {
+    let script = Script::new().receipt_after(RECEIPT_AFTER, Outcome::Delivered);
+    let options = CarrierOptions { record: RecordMode::Compact, ..CarrierOptions::new(script) };
+    let started = Carrier::start(options).await;
+    started.map_err(|error| Failure::failed(format!("the simulated carrier cannot start: {error}")))
+}
+
+/// Waits until the carrier owes no receipt, for a while: it keeps them in memory only.
+async fn receipts_are_in(carrier: &Carrier, clock: &Clock) {
+    let give_up = clock.moment().plus(RECEIPTS_WAIT_MAX);
+    let mut quiet = 0;
+    while quiet < RECEIPTS_QUIET_LOOKS && clock.moment() < give_up {
+        clock.sleep(RECEIPTS_LOOK).await;
+        quiet = if carrier.receipts_unsettled() == 0 { quiet + 1 } else { 0 };
+    }
+}

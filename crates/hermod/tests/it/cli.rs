@@ -1,0 +1,324 @@
+//! The real binary as a person or a script meets it: what it prints, what it does, and the code it ends with.
+
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long something may take that should happen at once, on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+const POLL: Duration = Duration::from_millis(20);
+
+fn hermod(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hermod"));
+    command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Runs a command to its end: exit code, standard output, standard error.
+fn ran(args: &[&str]) -> (i32, String, String) {
+    let Output { status, stdout, stderr } = hermod(args).output().expect("the binary runs");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    (status.code().expect("it was not killed"), text(stdout), text(stderr))
+}
+
+fn path(path: &Path) -> &str {
+    path.to_str().expect("a temporary folder's name is UTF-8")
+}
+
+/// A process that is killed when a test is done with it, one way or the other.
+struct Process {
+    child: Child,
+    out: BufReader<ChildStdout>,
+}
+
+impl Process {
+    fn start(args: &[&str]) -> Process {
+        let mut child = hermod(args).stderr(Stdio::inherit()).spawn().expect("the binary starts");
+        let out = BufReader::new(child.stdout.take().expect("it was piped"));
+        Process { child, out }
+    }
+
+    fn first_line(&mut self) -> String {
+        let mut line = String::new();
+        self.out.read_line(&mut line).expect("a line");
+        line
+    }
+
+    fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args([name, &self.child.id().to_string()]).status();
+        assert!(sent.expect("kill is everywhere").success());
+    }
+
+    /// SIGTERM, and the code it ends with.
+    fn terminated(mut self) -> i32 {
+        self.signal("-TERM");
+        let started = Instant::now();
+        loop {
+            match self.child.try_wait().expect("a child can be asked") {
+                Some(status) => return status.code().expect("it ended by itself"),
+                None => assert!(started.elapsed() < PATIENCE, "it does not end after SIGTERM"),
+            }
+            std::thread::sleep(POLL);
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Already gone is just as well.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A customer with the credentials that the demo printed, or others.
+struct Caller {
+    address: String,
+    key: String,
+    secret: String,
+}
+
+impl Caller {
+    fn of(ready: &Value) -> Caller {
+        let text = |name: &str| ready[name].as_str().expect("a text").to_owned();
+        let base = text("base_url");
+        let address = base.strip_prefix("http://").and_then(|rest| rest.strip_suffix("/api/v1"));
+        Caller {
+            address: address.expect("base_url").to_owned(),
+            key: text("api_key"),
+            secret: text("api_secret"),
+        }
+    }
+
+    fn call(&self, method: &str, path: &str, body: &str) -> (u16, Value) {
+        let Caller { address, key, secret } = self;
+        let mut stream = TcpStream::connect(address).expect("it listens");
+        let request = format!(
+            "{method} /api/v1{path} HTTP/1.1\r\nHost: {address}\r\nX-API-Key: {key}\r\nX-API-Secret: {secret}\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(request.as_bytes()).expect("it reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers");
+        let status = answer.split(' ').nth(1).expect("a status line").parse().expect("a number");
+        let body = answer.split_once("\r\n\r\n").expect("a body").1;
+        (status, serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}")))
+    }
+
+    fn sends(&self, text: &str) -> String {
+        let body = serde_json::json!({ "to": "+4915112345678", "text": text }).to_string();
+        let (status, answer) = self.call("POST", "/sms", &body);
+        assert_eq!(status, 202, "{answer}");
+        answer["message_id"].as_str().expect("a message id").to_owned()
+    }
+
+    fn waits_for(&self, message: &str, wanted: &str) {
+        let started = Instant::now();
+        loop {
+            let (status, answer) = self.call("GET", &format!("/sms/{message}"), "");
+            assert_eq!(status, 200, "{answer}");
+            if answer["status"] == wanted {
+                return;
+            }
+            assert!(started.elapsed() < PATIENCE, "still {answer}");
+            std::thread::sleep(POLL);
+        }
+    }
+
+    fn balance(&self) -> String {
+        let (status, answer) = self.call("GET", "/balance", "");
+        assert_eq!(status, 200, "{answer}");
+        answer["balance"].to_string()
+    }
+}
+
+fn start_demo(data: &Path) -> (Process, Value) {
+    let mut demo = Process::start(&["demo", "--data-dir", path(data), "--http-port", "0", "--json"]);
+    let line = demo.first_line();
+    let ready = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
+    (demo, ready)
+}
+
+#[test]
+fn the_demo_delivers_charges_drains_and_can_be_audited_copied_and_started_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, copy) = (folder.path().join("data"), folder.path().join("copy"));
+    let (demo, ready) = start_demo(&data);
+    for absent in ["operator_token", "smpp_host", "smpp_port", "smpp_tls_port", "system_id", "password"] {
+        assert_eq!(ready.get(absent), Some(&Value::Null), "{absent}");
+    }
+    assert_eq!(ready["data_dir"], std::fs::canonicalize(&data).unwrap().to_str().unwrap());
+
+    let customer = Caller::of(&ready);
+    assert_eq!(customer.balance(), "1000000");
+    let message = customer.sends("Hello from a test");
+    customer.waits_for(&message, "delivered");
+    assert_eq!(customer.balance(), "999999.95");
+    // Its receipt is still to come when the demo is told to stop.
+    let last = customer.sends("Hello in the last moment");
+
+    let (code, out, _) = ran(&["audit", "--data-dir", path(&data)]);
+    assert_eq!((code, out.contains("Everything agrees.")), (0, true), "beside the live gateway: {out}");
+    let (code, out, _) = ran(&["backup", "--data-dir", path(&data), path(&copy)]);
+    assert_eq!((code, out.contains("To restore it:")), (0, true), "{out}");
+    let (code, _, told) = ran(&["backup", "--data-dir", path(&data), path(&copy)]);
+    assert_eq!((code, told.contains("is there already; name a new folder")), (2, true), "{told}");
+    assert_eq!(demo.terminated(), 0);
+
+    let (code, out, _) = ran(&["audit", "--data-dir", path(&data), "--json"]);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        (code, &report["clean"], &report["messages"]),
+        (0, &Value::Bool(true), &Value::from(2)),
+        "{out}"
+    );
+    assert_eq!(report["open_parts"], 0, "what was under way came to its end before it stopped");
+    assert_eq!(ran(&["audit", "--data-dir", path(&copy)]).0, 0, "the copy is good");
+    let secrets = std::fs::metadata(data.join("demo-credentials.json")).unwrap();
+    assert_eq!(secrets.permissions().mode() & 0o777, 0o600);
+
+    let (demo, again) = start_demo(&data);
+    assert_eq!((&again["api_key"], &again["api_secret"]), (&ready["api_key"], &ready["api_secret"]));
+    let customer = Caller::of(&again);
+    assert_eq!(customer.balance(), "999999.9");
+    customer.waits_for(&message, "delivered");
+    customer.waits_for(&last, "delivered");
+    assert_eq!(demo.terminated(), 0);
+}
+
+#[test]
+fn the_demo_shows_lines_to_paste_and_keeps_away_from_other_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let mut demo = Process::start(&["demo", "--data-dir", path(&data), "--http-port", "0"]);
+    let mut welcome = String::new();
+    while !welcome.contains("Ctrl-C stops it") {
+        let line = demo.first_line();
+        assert!(!line.is_empty(), "it ended after {welcome}");
+        welcome.push_str(&line);
+    }
+    assert_eq!(welcome.matches("curl -s -u demo-").count(), 3, "{welcome}");
+    let (code, _, told) = ran(&["demo", "--data-dir", path(&data), "--http-port", "0"]);
+    assert_eq!((code, told.contains("is in use by another hermod process")), (1, true), "{told}");
+    assert_eq!(demo.terminated(), 0);
+
+    std::fs::remove_file(data.join("demo-credentials.json")).unwrap();
+    let (code, _, told) = ran(&["demo", "--data-dir", path(&data), "--http-port", "0"]);
+    assert_eq!(
+        (code, told.contains("was not made by the demo; name another --data-dir")),
+        (2, true),
+        "{told}"
+    );
+}
+
+#[test]
+fn an_audit_finds_what_was_tampered_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let (demo, _) = start_demo(folder.path());
+    assert_eq!(demo.terminated(), 0);
+    let database = rusqlite::Connection::open(folder.path().join("hermod.db")).unwrap();
+    database.execute("UPDATE balance SET balance = balance + 1", []).unwrap();
+    drop(database);
+    let (code, out, _) = ran(&["audit", "--data-dir", path(folder.path())]);
+    assert_eq!((code, out.contains("not true that balance = ledger - costs: account 1")), (1, true), "{out}");
+    let (code, _, told) = ran(&["audit", "--data-dir", path(&folder.path().join("nowhere"))]);
+    assert_eq!((code, told.contains("there is no Hermod store here")), (1, true), "{told}");
+}
+
+#[test]
+fn settings_are_printed_and_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let (settings, seed) = (folder.path().join("hermod.toml"), folder.path().join("provision.toml"));
+    let (code, defaults, _) = ran(&["config", "default"]);
+    assert_eq!(code, 0);
+    std::fs::write(&settings, defaults).unwrap();
+    let (code, out, _) = ran(&["config", "check", "--config", path(&settings)]);
+    assert_eq!((code, out.contains("listen = \"127.0.0.1:8080\"")), (0, true), "{out}");
+
+    let (code, example, _) = ran(&["config", "provision"]);
+    assert_eq!(code, 0);
+    std::fs::write(&seed, example).unwrap();
+    std::fs::write(&settings, "[provision]\nfile = \"provision.toml\"\n").unwrap();
+    let (code, out, _) = ran(&["config", "check", "--config", path(&settings)]);
+    assert_eq!((code, out.contains("password = \"(hidden)\"")), (0, true), "{out}");
+    assert!(!out.contains("secret08") && !out.contains("change-me"), "{out}");
+
+    for (text, expect) in [
+        ("[http]\nlisten = \"0.0.0.0:80\"\n", "hermod.toml:2: http.listen: 0.0.0.0:80 can be reached from"),
+        ("[http]\nport = 80\n", "hermod.toml:2: http.port: unknown field `port`, expected one of `listen`"),
+        (
+            "[messages]\n\nvalidity = \"96h\"\n",
+            "hermod.toml:3: messages.validity: 4d is not between 1m and 3d",
+        ),
+        ("[provision]\nfile = \"gone.toml\"\n", "gone.toml: cannot be read: No such file"),
+    ] {
+        std::fs::write(&settings, text).unwrap();
+        for command in [["config", "check"].as_slice(), &["serve"]] {
+            let (code, _, told) = ran(&[command, &["--config", path(&settings)]].concat());
+            assert_eq!((code, told.contains(expect)), (2, true), "{text}: {told}");
+        }
+    }
+}
+
+#[test]
+fn serve_starts_from_a_provision_file_and_says_what_does_not_fit() {
+    let folder = tempfile::tempdir().unwrap();
+    let (settings, seed) = (folder.path().join("hermod.toml"), folder.path().join("provision.toml"));
+    let address = free_address();
+    let operations = free_address();
+    let text = format!(
+        "[data]\nfolder = \"data\"\n[http]\nlisten = \"{address}\"\n[operations]\nlisten = \"{operations}\"\n\
+         [log]\nformat = \"json\"\nlevel = \"warn\"\n[provision]\nfile = \"provision.toml\"\n"
+    );
+    std::fs::write(&settings, text).unwrap();
+    let (_, example, _) = ran(&["config", "provision"]);
+    std::fs::write(&seed, example.replace("carriers = [\"acme\"]", "carriers = [\"acne\"]")).unwrap();
+    let (code, _, told) = ran(&["serve", "--config", path(&settings)]);
+    let expect = "route \"*\" names carrier \"acne\", which is neither in this file nor in the store";
+    assert_eq!((code, told.contains(expect)), (2, true), "{told}");
+
+    // Nobody is at this address: what is accepted waits.
+    std::fs::write(&seed, example.replace("smsc.example:2775", "127.0.0.1:9")).unwrap();
+    let serving = Process::start(&["serve", "--config", path(&settings)]);
+    wait_until_it_listens(&address.to_string());
+    let customer = Caller {
+        address: address.to_string(),
+        key: "shop-key-1".to_owned(),
+        secret: "change-me-to-a-long-random-text".to_owned(),
+    };
+    assert_eq!(customer.balance(), "100");
+    let message = customer.sends("Hello");
+    customer.waits_for(&message, "queued");
+    assert_eq!(customer.balance(), "99.9625");
+    let figures = page(&operations.to_string(), "/metrics");
+    assert!(figures.contains("hermod_messages_accepted_total 1"), "{figures}");
+    assert!(page(&address.to_string(), "/metrics").starts_with("HTTP/1.1 404"), "out of customers' reach");
+    assert_eq!(serving.terminated(), 0);
+}
+
+fn free_address() -> SocketAddr {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+    listener.local_addr().expect("it is bound")
+}
+
+fn page(address: &str, path: &str) -> String {
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).expect("it reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("it answers");
+    answer
+}
+
+fn wait_until_it_listens(address: &str) {
+    let started = Instant::now();
+    while TcpStream::connect(address).is_err() {
+        assert!(started.elapsed() < PATIENCE, "nobody listens on {address}");
+        std::thread::sleep(POLL);
+    }
+}

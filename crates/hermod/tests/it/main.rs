@@ -1,0 +1,8 @@
+//! The tests of the whole product, in one binary: stories told by customers and operators, the command line, and what
+//! happens when the process dies.
+
+mod assembly;
+mod cli;
+mod crash;
+mod scenario;
+mod stories;
