@@ -23,11 +23,6 @@ pub(crate) struct CarrierArgs {
     /// Address to listen on; port 0 takes any free one
     #[arg(long, default_value = "127.0.0.1:2775")]
     listen: SocketAddr,
-    #[command(flatten)]
-    script: ScriptFlags,
-    /// Receipts a link may have unanswered
-    #[arg(long, default_value_t = 500, help_heading = "Receipts")]
-    receipt_window: u32,
     /// Decides what is left to chance
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -37,6 +32,11 @@ pub(crate) struct CarrierArgs {
     /// Threads to serve on
     #[arg(long, default_value_t = 1)]
     pub(crate) threads: usize,
+    #[command(flatten)]
+    script: ScriptFlags,
+    /// Receipts a link may have unanswered
+    #[arg(long, default_value_t = 500, help_heading = "Receipts")]
+    receipt_window: u32,
 }
 
 const EXAMPLES: &str = "\

@@ -25,7 +25,7 @@ Examples:
     hermod-sim carrier --listen 127.0.0.1:2775 --receipt-after 500ms
 
   Ten thousand messages to a gateway, 32 at a time:
-    hermod-sim http-load --url http://127.0.0.1:8080/api/v1 --key KEY --secret SECRET --requests 10000
+    hermod-sim http-load --key KEY --secret SECRET --requests 10000
 
   What this machine can do when nothing is stored:
     hermod-sim empty-http --port 8081 &

@@ -34,11 +34,13 @@ struct BindFlags {
     /// Let in only this system_id (with --password)
     #[arg(long, requires = "password")]
     system_id: Option<String>,
+    /// The password that goes with it
     #[arg(long, requires = "system_id")]
     password: Option<String>,
     /// Refuse the first N binds with --bind-status
     #[arg(long, value_name = "N")]
     refuse_binds: Option<u64>,
+    /// What refused binds are told
     #[arg(long, default_value = "0x0d", value_parser = values::status)]
     bind_status: CommandStatus,
 }
