@@ -6,13 +6,14 @@ use crate::embedded::balances::Balances;
 use crate::embedded::deferred::Deferred;
 use crate::embedded::keys::KeyDays;
 use crate::embedded::mailbox::{Handout, Mailbox};
+use crate::embedded::recent::Recent;
 use crate::embedded::references::References;
 use crate::embedded::remotes::RemoteDays;
 use crate::fault::StoreFault;
 use crate::lanes::Lanes;
 use crate::ops::{Job, LinkId};
 use hermod_domain::ids::{AccountId, CarrierId, IdMint, MessageId, PartNo};
-use hermod_domain::lifecycle::{DoubtPolicy, Part, PartState};
+use hermod_domain::lifecycle::{DoubtPolicy, Part, PartState, Progress};
 use hermod_domain::time::Timestamp;
 use rusqlite::{Connection, params};
 use std::collections::HashMap;
@@ -28,6 +29,8 @@ pub(crate) struct Books {
     pub remotes: RemoteDays,
     pub deferred: Deferred,
     pub references: References,
+    /// Where messages stand that something happened to lately. Always what the tables say.
+    pub standing: Recent<MessageId, Progress>,
     /// How long a part in doubt waits before its one resend.
     pub in_doubt_wait: Duration,
     pub mailboxes: HashMap<LinkId, Arc<Mailbox>>,

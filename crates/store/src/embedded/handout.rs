@@ -50,6 +50,9 @@ impl Batch<'_> {
                 return Err(StoreFault::damaged("a fresh part could not be claimed"));
             };
             fresh.now = *moved.after.parts.get(job.part.index()).expect("the part that was claimed");
+            if job.parts == 1 {
+                self.books.standing.insert(job.message, moved.after);
+            }
             return self.give(link, job);
         }
         let place = Place { carrier: job.carrier, account: job.account, message: job.message };

@@ -16,6 +16,7 @@ mod meters;
 mod op;
 mod progress;
 mod readers;
+mod recent;
 mod records;
 mod recover;
 mod references;

@@ -42,12 +42,21 @@ impl Batch<'_> {
         err: u16,
         due_at: Option<Timestamp>,
     ) -> Result<Applied, StoreFault> {
-        let Some(before) = load(self.connection, place)? else { return Ok(Applied::Over) };
+        let known = self.books.standing.get(&place.message).cloned();
+        let Some(before) = known.map_or_else(|| load(self.connection, place), |known| Ok(Some(known)))? else {
+            return Ok(Applied::Over);
+        };
         match lifecycle::apply(&before, part, event) {
             Step::Moved(moved) => {
                 self.write(place, part, event, &before, &moved, err, due_at)?;
                 let now = *moved.after.parts.get(part.index()).expect("the part that moved");
-                Ok(Applied::Moved { part: now, ended: moved.after.state.is_final() })
+                let ended = moved.after.state.is_final();
+                if ended {
+                    self.books.standing.remove(&place.message);
+                } else {
+                    self.books.standing.insert(place.message, moved.after);
+                }
+                Ok(Applied::Moved { part: now, ended })
             }
             Step::Ignored => Ok(Applied::Ignored),
             Step::Illegal => {

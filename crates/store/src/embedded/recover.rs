@@ -5,6 +5,7 @@ use crate::embedded::batch::{Batch, Books};
 use crate::embedded::deferred::{Deferred, Due};
 use crate::embedded::jobs::WAITING_FOR_A_SLOT;
 use crate::embedded::keys::KeyDays;
+use crate::embedded::recent::Recent;
 use crate::embedded::references::References;
 use crate::embedded::remotes::RemoteDays;
 use crate::fault::StoreFault;
@@ -31,6 +32,7 @@ impl Books {
             remotes: RemoteDays::load(connection)?,
             deferred: Deferred::default(),
             references: References::new(),
+            standing: Recent::new(),
             in_doubt_wait,
             mailboxes: HashMap::new(),
         };
@@ -41,6 +43,7 @@ impl Books {
     /// The batch under way came to nothing: back to what the tables say.
     pub(crate) fn rolled_back(&mut self, connection: &Connection) -> Result<(), StoreFault> {
         self.balances.rolled_back();
+        self.standing.clear();
         self.keys = KeyDays::load(connection)?;
         self.remotes = RemoteDays::load(connection)?;
         self.load_waiting(connection)

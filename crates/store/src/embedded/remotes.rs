@@ -5,6 +5,7 @@
 //! A day's table is dropped whole: its messages were final, or reported UNKNOWN, within validity + 24 h, and late
 //! receipts are matched for 72 h more.
 
+use crate::embedded::recent::Recent;
 use crate::embedded::schema;
 use crate::fault::StoreFault;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo, RemoteId};
@@ -59,12 +60,14 @@ struct RemoteDay {
 /// The days that have carrier ids, newest first.
 pub(crate) struct RemoteDays {
     days: Vec<RemoteDay>,
+    /// Ids tied lately. Most receipts come soon after the answer.
+    recent: Recent<(CarrierId, RemoteId), PartKey>,
 }
 
 impl RemoteDays {
     pub(crate) fn load(connection: &Connection) -> Result<RemoteDays, StoreFault> {
         let days = schema::bucket_days(connection, TABLE)?.into_iter().rev().map(RemoteDay::new).collect();
-        Ok(RemoteDays { days })
+        Ok(RemoteDays { days, recent: Recent::new() })
     }
 
     pub(crate) fn find(
@@ -73,6 +76,9 @@ impl RemoteDays {
         carrier: CarrierId,
         remote: &RemoteId,
     ) -> Result<Option<Found>, StoreFault> {
+        if let Some(part) = self.recent.get(&(carrier, remote.clone())) {
+            return Ok(Some(Found::Part(*part)));
+        }
         for day in &self.days {
             if let Some(found) = day.find(connection, carrier, remote)? {
                 return Ok(Some(found));
@@ -81,8 +87,22 @@ impl RemoteDays {
         Ok(None)
     }
 
-    /// Ties the id to a part. On the usual way this is a single insert.
+    /// Ties the id to a part.
     pub(crate) fn tie(
+        &mut self,
+        connection: &Connection,
+        now: Timestamp,
+        carrier: CarrierId,
+        remote: &RemoteId,
+        part: PartKey,
+    ) -> Result<Tied, StoreFault> {
+        let tied = self.write(connection, now, carrier, remote, part)?;
+        self.recent.insert((carrier, remote.clone()), part);
+        Ok(tied)
+    }
+
+    /// On the usual way this is a single insert.
+    fn write(
         &mut self,
         connection: &Connection,
         now: Timestamp,
@@ -172,6 +192,7 @@ impl RemoteDays {
             connection.execute_batch(&format!("DROP TABLE {TABLE}_{}", day.day))?;
         }
         self.days.retain(|day| day.day + DAYS_KEPT >= today.get());
+        self.recent.clear();
         Ok(())
     }
 
