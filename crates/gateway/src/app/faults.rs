@@ -16,7 +16,8 @@ pub(crate) fn refusal_of(fault: &StoreFault) -> Refusal {
         | StoreFault::Damaged(_)
         | StoreFault::File { .. }
         | StoreFault::InUse(_)
-        | StoreFault::TooNew { .. } => {
+        | StoreFault::TooNew { .. }
+        | StoreFault::TooOld { .. } => {
             tracing::error!(%fault, "The store failed an operation");
             return Refusal::SubmitFailed;
         }

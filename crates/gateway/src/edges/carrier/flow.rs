@@ -28,8 +28,8 @@ impl Flow {
             window,
             full_rate,
             rate: full_rate,
-            // A link that has just come up may have spent its burst a moment ago.
-            pace: Pace::empty(rate_of(full_rate, window), as_timestamp(now)),
+            // The burst is no more than a window, and a link that was lost does not come back within half a second.
+            pace: Pace::full(rate_of(full_rate, window), as_timestamp(now)),
             granted: 0,
             paused_until: now,
             recovers_at: now,
@@ -127,7 +127,7 @@ mod tests {
             (0..slots).for_each(|_| flow.used());
             granted += slots;
         }
-        assert!((490..=500).contains(&granted), "{granted}");
+        assert!((540..=550).contains(&granted), "ten seconds and one burst: {granted}");
     }
 
     #[test]

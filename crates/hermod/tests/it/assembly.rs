@@ -1,0 +1,168 @@
+//! Putting a gateway together for a test: in this process with a clock of the test's, or as the real binary.
+
+use hermod_domain::ids::AccountId;
+use hermod_domain::time::Timestamp;
+use hermod_gateway::clock::Clock;
+use hermod_gateway::config::{Bytes, Config, Period, Source};
+use hermod_gateway::provision::{self, Wanted};
+use hermod_gateway::running::{self, GatewayOptions, Running};
+use hermod_store::Store;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+pub(crate) const KEY: &str = "alice-key";
+pub(crate) const SECRET: &str = "alice-secret";
+pub(crate) const OPENING_MICROS: i64 = 100_000_000_000;
+pub(crate) const PRICE_MICROS: i64 = 50_000;
+
+/// How long a gateway may take to be ready.
+const READY_WAIT: Duration = Duration::from_secs(30);
+const POLL: Duration = Duration::from_millis(20);
+
+pub(crate) fn data_folder(folder: &Path) -> PathBuf {
+    folder.join("data")
+}
+
+/// A gateway in this process.
+pub(crate) struct InProcess {
+    running: Running,
+    pub(crate) address: SocketAddr,
+}
+
+impl InProcess {
+    pub(crate) async fn start(folder: &Path, carrier: SocketAddr, clock: Clock) -> InProcess {
+        let mut config = Config::defaults();
+        config.data.folder = data_folder(folder);
+        config.data.low_water = Bytes(16 << 20);
+        config.messages.in_doubt_wait = Period::from_secs(15);
+        let http = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free port");
+        let opened = running::open(&config, &clock).expect("the data folder opens");
+        let text = provision_text(carrier, "100");
+        let wanted: Wanted =
+            Source { path: "provision.toml".into(), text }.parse().expect("a provision file");
+        let applied = provision::apply(&opened.store, &opened.pepper, &wanted, clock.now()).await;
+        applied.expect("it can be provisioned");
+        let options = GatewayOptions { config, http, operations: None, clock };
+        let running = Running::start(options, opened).await.expect("the gateway starts");
+        InProcess { address: running.http_addr(), running }
+    }
+
+    pub(crate) async fn stop(self) {
+        self.running.stop().await.expect("it stops in good order");
+    }
+}
+
+/// The real binary, serving.
+pub(crate) struct Served {
+    child: Child,
+    address: SocketAddr,
+}
+
+impl Served {
+    pub(crate) fn start(folder: &Path, carrier: SocketAddr) -> Served {
+        let address = free_address();
+        let settings = format!(
+            "[data]\nfolder = \"data\"\nlow_water = \"16MiB\"\n[http]\nlisten = \"{address}\"\n\
+             [messages]\nin_doubt_wait = \"200ms\"\n[log]\nlevel = \"warn\"\n[provision]\nfile = \"provision.toml\"\n"
+        );
+        std::fs::write(folder.join("hermod.toml"), settings).expect("a settings file");
+        std::fs::write(folder.join("provision.toml"), provision_text(carrier, "100000"))
+            .expect("a provision file");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hermod"));
+        command.arg("serve").arg("--config").arg(folder.join("hermod.toml"));
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().expect("the binary starts");
+        let mut served = Served { child, address };
+        served.wait_until_ready();
+        served
+    }
+
+    fn wait_until_ready(&mut self) {
+        let started = Instant::now();
+        while !ready(self.address) {
+            assert!(started.elapsed() < READY_WAIT, "the gateway is not ready after {READY_WAIT:?}");
+            let ended = self.child.try_wait().expect("a child can be asked");
+            assert!(ended.is_none(), "the gateway ended with {ended:?} instead of getting ready");
+            std::thread::sleep(POLL);
+        }
+    }
+
+    pub(crate) fn base_url(&self) -> String {
+        format!("http://{}/api/v1", self.address)
+    }
+
+    /// SIGKILL: no goodbye.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().expect("it was alive");
+        self.child.wait().expect("it is gone");
+    }
+
+    /// SIGTERM, and it must end well.
+    pub(crate) async fn stop(mut self) {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-TERM", &id]).status().expect("kill is everywhere");
+        assert!(sent.success());
+        let status =
+            tokio::task::spawn_blocking(move || self.child.wait().expect("it can be waited for")).await;
+        let status = status.expect("waiting does not panic");
+        assert!(status.success(), "the gateway ended with {status}");
+    }
+
+    pub(crate) async fn wait_until_nothing_is_open(&self, folder: &Path, wait: Duration) {
+        let started = Instant::now();
+        loop {
+            let data = data_folder(folder);
+            let audit = tokio::task::spawn_blocking(move || hermod_store::audit(&data)).await;
+            let open = audit.expect("an audit does not panic").expect("an audit").open_parts;
+            if open == 0 {
+                return;
+            }
+            assert!(started.elapsed() < wait, "{open} parts are still open after {wait:?}");
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    }
+}
+
+fn ready(address: SocketAddr) -> bool {
+    use std::io::{Read, Write};
+    let Ok(mut stream) = std::net::TcpStream::connect(address) else { return false };
+    let asked = stream.write_all(b"GET /readyz HTTP/1.1\r\nHost: hermod\r\nConnection: close\r\n\r\n");
+    let mut answer = String::new();
+    asked.and_then(|()| stream.read_to_string(&mut answer)).is_ok() && answer.starts_with("HTTP/1.1 200")
+}
+
+pub(crate) fn free_address() -> SocketAddr {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+    listener.local_addr().expect("it is bound")
+}
+
+/// The account that [`KEY`] opens.
+pub(crate) async fn account_id(store: &Store) -> AccountId {
+    let rows = store.catalogue().await.expect("a catalogue");
+    let row =
+        rows.iter().find(|row| row.kind == "account" && row.name == "alice").expect("alice has an account");
+    AccountId::new(row.id)
+}
+
+pub(crate) fn wall_time() -> Timestamp {
+    Clock::real().now()
+}
+
+/// One carrier, and three customers: alice and bob with money, carol with money for ten messages.
+pub(crate) fn provision_text(carrier: SocketAddr, opening: &str) -> String {
+    let mut text = format!(
+        "[[carrier]]\nname = \"acme\"\naddress = \"{carrier}\"\nsystem_id = \"hermod\"\npassword = \"secret\"\n\
+         window = 100\nrate = 100000\nresponse_timeout = \"60s\"\n\
+         [[route]]\nprefix = \"49\"\ncarriers = [\"acme\"]\n[[price]]\nprefix = \"49\"\nper_part = \"0.05\"\n"
+    );
+    for (name, opening) in [("alice", opening), ("bob", opening), ("carol", "0.5")] {
+        text.push_str(&format!(
+            "[[account]]\nname = \"{name}\"\ncurrency = \"EUR\"\nopening_balance = \"{opening}\"\nverified = true\n\
+             senders = [\"Hermod\"]\n[[connection]]\nname = \"{name}-http\"\naccount = \"{name}\"\n\
+             default_sender = \"Hermod\"\nrate = 100000\n\
+             [[key]]\nkey = \"{name}-key\"\nsecret = \"{name}-secret\"\nconnection = \"{name}-http\"\n"
+        ));
+    }
+    text
+}

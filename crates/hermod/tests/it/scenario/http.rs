@@ -1,0 +1,47 @@
+//! A small HTTP client for stories: one request, one answer, over a socket of its own. No pool and no retries, so that
+//! a story sees exactly what a customer would.
+
+use serde_json::Value;
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+#[derive(Clone, Debug)]
+pub(crate) struct HttpAnswer {
+    pub(crate) status: u16,
+    /// By lower-case name.
+    pub(crate) headers: HashMap<String, String>,
+    pub(crate) body: Value,
+}
+
+/// Sends a request and reads the answer to the end of the connection.
+pub(crate) async fn call(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> std::io::Result<HttpAnswer> {
+    let mut request = format!("{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
+    for (name, value) in headers {
+        request.push_str(&format!("{name}: {value}\r\n"));
+    }
+    request.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
+    let mut stream = TcpStream::connect(address).await?;
+    stream.write_all(request.as_bytes()).await?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await?;
+    parse(&String::from_utf8_lossy(&answer)).ok_or_else(|| std::io::Error::other("that is no HTTP answer"))
+}
+
+fn parse(answer: &str) -> Option<HttpAnswer> {
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    let mut lines = head.lines();
+    let status = lines.next()?.split(' ').nth(1)?.parse().ok()?;
+    let headers = lines
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
+        .collect();
+    Some(HttpAnswer { status, headers, body: serde_json::from_str(body).unwrap_or(Value::Null) })
+}

@@ -1,0 +1,212 @@
+//! The stage for stories: the real gateway on free ports with the embedded store in a folder of its own, a clock that the
+//! story moves, a carrier that does what its script says and remembers what it saw, and three customers.
+//!
+//! What a story waits for is waited for in real time (the carrier and the sockets are real); what the gateway waits for
+//! passes only when the story says so. Leaving is a test: the store is audited, and work that is left over fails it.
+
+mod customer;
+mod http;
+
+pub(crate) use customer::Customer;
+
+use crate::assembly::{self, InProcess};
+use hermod_domain::time::Timestamp;
+use hermod_gateway::clock::Clock;
+use hermod_simulator::carrier::{Carrier, CarrierOptions, Script};
+use std::future::Future;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How long a story waits for something that should happen at once.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+/// 2026-11-15T00:00:00Z, a Sunday.
+const START: Timestamp = Timestamp::from_millis(1_794_700_800_000);
+
+pub(crate) struct Scenario {
+    pub(crate) alice: Customer,
+    pub(crate) bob: Customer,
+    /// Has money for ten messages.
+    pub(crate) carol: Customer,
+    clock: Clock,
+    folder: tempfile::TempDir,
+    carrier_address: SocketAddr,
+    carrier: Option<Carrier>,
+    gateway: Option<InProcess>,
+}
+
+impl Scenario {
+    pub(crate) async fn with(script: Script) -> Scenario {
+        let carrier = Carrier::start(CarrierOptions::new(script)).await.expect("a free port on the loopback");
+        let s = Scenario::start(carrier.addr(), Some(carrier)).await;
+        s.link_is_up().await;
+        s
+    }
+
+    /// The carrier's address is known, and nobody is there.
+    pub(crate) async fn without_carrier() -> Scenario {
+        let free = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+        let address = free.local_addr().expect("it is bound");
+        drop(free);
+        Scenario::start(address, None).await
+    }
+
+    async fn start(carrier_address: SocketAddr, carrier: Option<Carrier>) -> Scenario {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let clock = Clock::manual(START);
+        let gateway = InProcess::start(folder.path(), carrier_address, clock.clone()).await;
+        let address = gateway.address;
+        Scenario {
+            alice: Customer::new("alice", address),
+            bob: Customer::new("bob", address),
+            carol: Customer::new("carol", address),
+            clock,
+            folder,
+            carrier_address,
+            carrier,
+            gateway: Some(gateway),
+        }
+    }
+
+    /// Stops the gateway in good order and starts it again on the same data.
+    pub(crate) async fn restart(&mut self) {
+        self.gateway.take().expect("it is running").stop().await;
+        let gateway = InProcess::start(self.folder.path(), self.carrier_address, self.clock.clone()).await;
+        for customer in [&mut self.alice, &mut self.bob, &mut self.carol] {
+            customer.calls(gateway.address);
+        }
+        self.gateway = Some(gateway);
+        if self.carrier.is_some() {
+            self.link_is_up().await;
+        }
+    }
+
+    /// Lets time pass for the gateway.
+    pub(crate) async fn advance(&self, by: Duration) {
+        // In two steps, so that what is due at the very end is seen by whoever looks from time to time.
+        self.clock.advance(by);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        self.clock.advance(Duration::from_secs(61));
+    }
+
+    /// Lets time pass again and again until `wanted` has come about.
+    pub(crate) async fn stepping<T, F: Future<Output = T>>(
+        &self,
+        step: Duration,
+        wanted: impl Fn() -> F,
+    ) -> T {
+        let wanted = wanted();
+        tokio::pin!(wanted);
+        loop {
+            tokio::select! {
+                done = &mut wanted => return done,
+                () = tokio::time::sleep(Duration::from_millis(150)) => self.clock.advance(step),
+            }
+        }
+    }
+
+    pub(crate) async fn carrier_comes_back(&mut self, script: Script) {
+        let options = CarrierOptions { listen: self.carrier_address, ..CarrierOptions::new(script) };
+        self.carrier = Some(Carrier::start(options).await.expect("the address is still free"));
+    }
+
+    pub(crate) fn carrier_does(&self, script: Script) {
+        self.carrier().set_script(script);
+    }
+
+    pub(crate) fn carrier_texts(&self) -> Vec<String> {
+        self.carrier().record().received_texts()
+    }
+
+    #[track_caller]
+    pub(crate) fn carrier_received_once(&self, text: &str) {
+        assert_eq!(
+            self.carrier().record().count_text(text),
+            1,
+            "the carrier received {:?}",
+            self.carrier_texts()
+        );
+    }
+
+    #[track_caller]
+    pub(crate) fn carrier_received_nothing(&self) {
+        assert_eq!(self.carrier().record().counts().submits, 0);
+    }
+
+    #[track_caller]
+    pub(crate) fn carrier_saw_submits(&self, count: u64) {
+        assert_eq!(self.carrier().record().counts().submits, count);
+    }
+
+    pub(crate) async fn carrier_has_seen_submits(&self, count: u64) {
+        let seen = self.carrier().record();
+        seen.wait_until(|record| record.counts().submits >= count, PATIENCE)
+            .await
+            .expect("submits at the carrier");
+    }
+
+    pub(crate) async fn carrier_receipts_are_taken(&self, count: u64) {
+        let seen = self.carrier().record();
+        seen.wait_until(|record| record.counts().receipts_taken >= count, PATIENCE)
+            .await
+            .expect("receipts taken");
+    }
+
+    /// Parts sent again after a doubt, as the store has recorded them.
+    pub(crate) async fn resends(&self) -> u64 {
+        let folder = self.data_folder();
+        tokio::task::spawn_blocking(move || hermod_store::audit(&folder).expect("an audit").resends)
+            .await
+            .expect("an audit does not panic")
+    }
+
+    /// Waits until no message is under way.
+    pub(crate) async fn everything_settles(&self) {
+        let started = tokio::time::Instant::now();
+        loop {
+            let folder = self.data_folder();
+            let open = tokio::task::spawn_blocking(move || {
+                hermod_store::audit(&folder).expect("an audit").open_parts
+            });
+            if open.await.expect("an audit does not panic") == 0 {
+                return;
+            }
+            assert!(started.elapsed() < PATIENCE, "messages are still under way");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    /// The end of a story in which everything came to its end.
+    pub(crate) async fn end(self) {
+        self.end_with_open_parts(0).await;
+    }
+
+    pub(crate) async fn end_with_open_parts(mut self, open_parts: u64) {
+        self.gateway.take().expect("it is running").stop().await;
+        if let Some(carrier) = self.carrier.take() {
+            carrier.stop().await;
+        }
+        let report = hermod_store::audit(&self.data_folder()).expect("an audit");
+        assert!(report.is_clean(), "the audit found {:#?}", report.violations);
+        assert_eq!(report.open_parts, open_parts, "parts that have not ended");
+    }
+
+    async fn link_is_up(&self) {
+        let seen = self.carrier().record();
+        let bound = |record: &hermod_simulator::carrier::Record| {
+            let counts = record.counts();
+            counts.binds > counts.binds_refused && counts.links_opened > counts.links_closed
+        };
+        self.stepping(Duration::from_secs(2), || seen.wait_until(bound, PATIENCE))
+            .await
+            .expect("a bound link");
+    }
+
+    fn carrier(&self) -> &Carrier {
+        self.carrier.as_ref().expect("this story has a carrier")
+    }
+
+    fn data_folder(&self) -> PathBuf {
+        assembly::data_folder(self.folder.path())
+    }
+}

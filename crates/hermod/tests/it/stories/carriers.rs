@@ -1,0 +1,116 @@
+//! Carriers as they are: they refuse, throttle, fall silent and hang up.
+
+use crate::scenario::Scenario;
+use hermod_simulator::carrier::{Outcome, Script};
+use hermod_smpp::CommandStatus;
+use std::time::Duration;
+
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
+const IN_DOUBT_WAIT: Duration = Duration::from_secs(15);
+const RECONNECT: Duration = Duration::from_secs(61);
+
+#[tokio::test]
+async fn what_the_carrier_cannot_deliver_is_undeliverable_and_stays_paid() {
+    let s = Scenario::with(Script::new().receipt_after(Duration::ZERO, Outcome::Undeliverable)).await;
+    let message = s.alice.sends("+4915112345678", "nobody there").await.accepted();
+    s.alice.sees(&message).becomes("undeliverable").await;
+    assert_eq!(s.alice.asks_for(&message).await["dlr"], "UNDELIV");
+    s.alice.has("99.95").await;
+    s.end().await;
+}
+
+#[tokio::test]
+async fn a_permanent_refusal_is_not_retried() {
+    let s = Scenario::with(Script::new().refuse_first(1, CommandStatus::SUBMITFAIL)).await;
+    let message = s.alice.sends("+4915112345678", "no").await.accepted();
+    s.alice.sees(&message).becomes("undeliverable").await;
+    assert_eq!(s.alice.asks_for(&message).await["dlr"], "REJECTD");
+    s.carrier_saw_submits(1);
+    s.end().await;
+}
+
+#[tokio::test]
+async fn a_refused_destination_is_reported_as_undeliverable() {
+    let s = Scenario::with(Script::new().refuse_first(1, CommandStatus::INVDSTADR)).await;
+    let message = s.alice.sends("+4915112345678", "no such number").await.accepted();
+    s.alice.sees(&message).becomes("undeliverable").await;
+    assert_eq!(s.alice.asks_for(&message).await["dlr"], "UNDELIV");
+    s.end().await;
+}
+
+#[tokio::test]
+async fn a_throttled_link_pauses_and_keeps_the_order() {
+    let s = Scenario::with(Script::new().throttle(1)).await;
+    let mut messages = Vec::new();
+    for n in 0..5 {
+        messages.push(s.alice.sends("+4915112345678", &format!("in order {n}")).await.accepted());
+    }
+    s.carrier_has_seen_submits(1).await;
+    for message in &messages {
+        s.stepping(Duration::from_secs(1), || s.alice.sees(message).becomes("delivered")).await;
+    }
+    s.alice.has("99.75").await;
+    s.end().await;
+}
+
+#[tokio::test]
+async fn a_temporary_error_is_tried_again_on_schedule() {
+    let s = Scenario::with(Script::new().refuse_first(2, CommandStatus::SYSERR)).await;
+    let message = s.alice.sends("+4915112345678", "later").await.accepted();
+    s.carrier_has_seen_submits(1).await;
+    s.alice.sees(&message).is("queued").await;
+    s.advance(Duration::from_secs(6)).await;
+    s.carrier_has_seen_submits(2).await;
+    s.advance(Duration::from_secs(34)).await;
+    s.alice.sees(&message).becomes("delivered").await;
+    s.alice.has("99.95").await;
+    s.end().await;
+}
+
+#[tokio::test]
+async fn an_answer_that_never_comes_is_in_doubt_and_resent_once() {
+    let s = Scenario::with(Script::new().silent(1)).await;
+    let message = s.alice.sends("+4915112345678", "hello?").await.accepted();
+    s.carrier_has_seen_submits(1).await;
+    s.advance(RESPONSE_TIMEOUT).await;
+    s.stepping(IN_DOUBT_WAIT, || s.alice.sees(&message).becomes("delivered")).await;
+    s.carrier_saw_submits(2);
+    assert_eq!(s.resends().await, 1);
+    s.alice.has("99.95").await;
+    s.end().await;
+}
+
+#[tokio::test]
+async fn in_doubt_twice_is_presumed_sent_and_never_refunded() {
+    let s = Scenario::with(Script::new().silent(2)).await;
+    let message = s.alice.sends("+4915112345678", "hello??").await.accepted();
+    s.carrier_has_seen_submits(1).await;
+    s.advance(RESPONSE_TIMEOUT).await;
+    s.stepping(IN_DOUBT_WAIT, || s.carrier_has_seen_submits(2)).await;
+    s.advance(RESPONSE_TIMEOUT).await;
+    s.stepping(IN_DOUBT_WAIT, || s.alice.sees(&message).becomes("submitted")).await;
+    s.alice.has("99.95").await;
+    s.end_with_open_parts(1).await;
+}
+
+#[tokio::test]
+async fn a_cut_link_comes_back_and_what_was_under_way_is_resent_once() {
+    let s = Scenario::with(Script::new().cut_before_answer(1)).await;
+    let message = s.alice.sends("+4915112345678", "cut").await.accepted();
+    s.carrier_has_seen_submits(1).await;
+    s.stepping(RECONNECT, || s.alice.sees(&message).becomes("delivered")).await;
+    s.carrier_saw_submits(2);
+    assert_eq!(s.resends().await, 1);
+    s.end().await;
+}
+
+#[tokio::test]
+async fn a_carrier_that_unbinds_is_bound_again() {
+    let s = Scenario::with(Script::new().unbind_after(1)).await;
+    let first = s.alice.sends("+4915112345678", "one").await.accepted();
+    s.stepping(RECONNECT, || s.alice.sees(&first).becomes("delivered")).await;
+    let second = s.alice.sends("+4915112345678", "two").await.accepted();
+    s.stepping(RECONNECT, || s.alice.sees(&second).becomes("delivered")).await;
+    s.carrier_received_once("two");
+    s.end().await;
+}

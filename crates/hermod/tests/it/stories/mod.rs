@@ -1,0 +1,6 @@
+//! Stories a customer or an operator would tell, against the real gateway with a carrier that does what it is told.
+
+mod carriers;
+mod money;
+mod sending;
+mod waiting;

@@ -1,0 +1,106 @@
+//! The straight way: in over HTTP, out to the carrier, and the status comes back.
+
+use crate::scenario::Scenario;
+use hermod_simulator::carrier::{Outcome, Script};
+use std::time::Duration;
+
+#[tokio::test]
+async fn a_message_is_charged_sent_once_and_delivered() {
+    let s = Scenario::with(Script::new()).await;
+    let message = s.alice.sends("+4915112345678", "hello").await.accepted();
+    s.alice.sees(&message).becomes("delivered").await;
+    s.alice.has("99.95").await;
+    s.carrier_received_once("hello");
+    s.end().await;
+}
+
+#[tokio::test]
+async fn the_status_record_has_the_documented_fields() {
+    let s = Scenario::with(Script::new()).await;
+    let message = s.alice.sends("+4915112345678", "hello").await.accepted();
+    s.alice.sees(&message).becomes("delivered").await;
+    let record = s.alice.asks_for(&message).await;
+    assert_eq!(
+        record,
+        serde_json::json!({
+            "message_id": message, "source": "Hermod", "dest": "4915112345678", "status": "delivered",
+            "dlr": "DELIVRD", "direction": "MT", "country": "", "operator": "",
+        })
+    );
+    s.end().await;
+}
+
+#[tokio::test]
+async fn a_receipt_before_the_answer_still_ends_delivered() {
+    let s = Scenario::with(Script::new().receipt_first(Outcome::Delivered)).await;
+    let message = s.alice.sends("+4915112345678", "early").await.accepted();
+    s.alice.sees(&message).becomes("delivered").await;
+    s.end().await;
+}
+
+#[tokio::test]
+async fn receipts_that_come_twice_change_nothing() {
+    let s = Scenario::with(Script::new().receipt_twice()).await;
+    let message = s.alice.sends("+4915112345678", "twice").await.accepted();
+    s.alice.sees(&message).becomes("delivered").await;
+    s.carrier_receipts_are_taken(2).await;
+    s.alice.sees(&message).is("delivered").await;
+    s.alice.has("99.95").await;
+    s.end().await;
+}
+
+#[tokio::test]
+async fn a_message_on_its_way_is_enroute_and_then_delivered() {
+    let hour = Duration::from_secs(3600);
+    let script = Script::new().enroute_after(Duration::ZERO).receipt_after(hour, Outcome::Delivered);
+    let s = Scenario::with(script).await;
+    let message = s.alice.sends("+4915112345678", "slow").await.accepted();
+    s.alice.sees(&message).becomes("enroute").await;
+    assert_eq!(s.alice.asks_for(&message).await["dlr"], "ACCEPTD");
+    s.end_with_open_parts(1).await;
+}
+
+#[tokio::test]
+async fn without_a_receipt_a_message_stays_submitted_and_its_code_unknown() {
+    let s = Scenario::with(Script::new().receipt_never()).await;
+    let message = s.alice.sends("+4915112345678", "silence").await.accepted();
+    s.alice.sees(&message).becomes("submitted").await;
+    assert_eq!(s.alice.asks_for(&message).await["dlr"], "UNKNOWN");
+    s.end_with_open_parts(1).await;
+}
+
+#[tokio::test]
+async fn a_long_message_travels_in_parts_and_arrives_whole() {
+    let s = Scenario::with(Script::new()).await;
+    let text = "Hermod rode nine nights through deep and dark valleys. ".repeat(8);
+    let answer = s.alice.sends("+4915112345678", &text).await;
+    assert_eq!(answer.headers["x-sms-parts"], "3");
+    assert_eq!(answer.headers["x-sms-encoding"], "gsm7");
+    let message = answer.accepted();
+    s.alice.sees(&message).becomes("delivered").await;
+    s.alice.has("99.85").await;
+    s.carrier_received_once(&text);
+    s.end().await;
+}
+
+#[tokio::test]
+async fn emoji_and_umlauts_arrive_as_they_were_written() {
+    let s = Scenario::with(Script::new()).await;
+    let text = "Grüße aus Åsgard 🐎🌈 ".repeat(7);
+    let answer = s.alice.sends("+4915112345678", &text).await;
+    assert_eq!(answer.headers["x-sms-encoding"], "ucs2");
+    let message = answer.accepted();
+    s.alice.sees(&message).becomes("delivered").await;
+    s.carrier_received_once(&text);
+    s.end().await;
+}
+
+#[tokio::test]
+async fn nobody_sees_another_accounts_message() {
+    let s = Scenario::with(Script::new()).await;
+    let message = s.alice.sends("+4915112345678", "private").await.accepted();
+    s.alice.sees(&message).becomes("delivered").await;
+    assert_eq!(s.bob.asks(&message).await.status, 404);
+    assert_eq!(s.bob.asks("1").await.status, 404);
+    s.end().await;
+}
