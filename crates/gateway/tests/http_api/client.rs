@@ -10,6 +10,9 @@ use tokio::net::TcpStream;
 /// Longer than anything here takes, short enough that a hang is noticed.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// Names and values, as they are sent.
+pub(crate) type Headers<'a> = &'a [(&'a str, &'a str)];
+
 pub(crate) struct Client {
     stream: TcpStream,
     unread: Vec<u8>,
@@ -67,12 +70,18 @@ impl Client {
     }
 
     /// Sends a request with a body and reads the answer.
-    pub(crate) async fn call(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
+    pub(crate) async fn call(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: Headers<'_>,
+        body: &[u8],
+    ) -> Reply {
         self.write(request(method, path, headers, body)).await;
         self.read().await.expect("an answer")
     }
 
-    pub(crate) async fn send(&mut self, key: &str, headers: &[(&str, &str)], body: &str) -> Reply {
+    pub(crate) async fn send(&mut self, key: &str, headers: Headers<'_>, body: &str) -> Reply {
         let bearer = bearer(key);
         let mut all = vec![("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
         all.extend_from_slice(headers);
@@ -150,7 +159,7 @@ pub(crate) fn bearer(key: &str) -> String {
     format!("Bearer {key}:{SECRET}")
 }
 
-pub(crate) fn request(method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
+pub(crate) fn request(method: &str, path: &str, headers: Headers<'_>, body: &[u8]) -> Vec<u8> {
     let mut bytes = format!("{method} {path} HTTP/1.1\r\nHost: test\r\n").into_bytes();
     for (name, value) in headers {
         bytes.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());

@@ -108,12 +108,8 @@ async fn requests_can_be_sent_ahead_of_their_answers() {
     let mut client = service.client().await;
     let bearer = bearer(ACME);
     let headers = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
-    let send = crate::client::request(
-        "POST",
-        "/api/v1/sms",
-        &headers,
-        br#"{"to":"+4915112345678","text":"hello"}"#,
-    );
+    let send =
+        crate::client::request("POST", "/api/v1/sms", &headers, br#"{"to":"+4915112345678","text":"hello"}"#);
     let balance = crate::client::request("GET", "/api/v1/balance", &headers, b"");
     client.write([send.clone(), balance.clone(), send, balance].concat()).await;
     let mut seen = Vec::new();

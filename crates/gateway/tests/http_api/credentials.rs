@@ -1,6 +1,6 @@
 //! Who gets in, and in which order a request is judged.
 
-use crate::client::bearer;
+use crate::client::{Headers, bearer};
 use crate::service::{ACME, SECRET, SLOW, Service};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -15,7 +15,7 @@ async fn three_forms_open_and_everything_else_is_401() {
     let pair = format!("{ACME}:{SECRET}");
     let (good, bad) = (basic(&pair), basic(&format!("{ACME}:wrong")));
     let bearer = bearer(ACME);
-    let cases: &[(&str, &[(&str, &str)], u16)] = &[
+    let cases: &[(&str, Headers<'_>, u16)] = &[
         ("basic", &[("Authorization", &good)], 200),
         ("bearer", &[("Authorization", &bearer)], 200),
         ("two headers", &[("X-API-Key", ACME), ("X-API-Secret", SECRET)], 200),
@@ -29,7 +29,11 @@ async fn three_forms_open_and_everything_else_is_401() {
         ("another scheme", &[("Authorization", "Digest acme-key")], 401),
         ("key without secret", &[("X-API-Key", ACME)], 401),
         ("wrong pair of headers", &[("X-API-Key", ACME), ("X-API-Secret", "wrong")], 401),
-        ("no falling through", &[("Authorization", &bad), ("X-API-Key", ACME), ("X-API-Secret", SECRET)], 401),
+        (
+            "no falling through",
+            &[("Authorization", &bad), ("X-API-Key", ACME), ("X-API-Secret", SECRET)],
+            401,
+        ),
         ("twice", &[("Authorization", &good), ("Authorization", &good)], 401),
     ];
     for (name, headers, status) in cases {
@@ -84,7 +88,11 @@ async fn a_wrong_path_or_method_needs_no_credentials() {
     ];
     for (method, path, status, code, allow) in cases {
         let reply = service.client().await.call(method, path, &[], b"").await;
-        assert_eq!((reply.status, reply.code(), reply.header("allow")), (status, code, allow), "{method} {path}");
+        assert_eq!(
+            (reply.status, reply.code(), reply.header("allow")),
+            (status, code, allow),
+            "{method} {path}"
+        );
         assert_eq!(reply.header("cache-control"), Some("no-store"), "{method} {path}");
         assert!(reply.header("x-request-id").is_some(), "{method} {path}");
     }

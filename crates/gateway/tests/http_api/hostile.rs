@@ -96,7 +96,9 @@ async fn a_body_that_is_cut_short_is_not_a_send() {
 #[tokio::test]
 async fn no_request_hides_in_the_body_of_another() {
     let service = Service::start().await;
-    let hidden = String::from_utf8(request("GET", "/api/v1/balance", &[("Authorization", &bearer(ACME))], b"")).unwrap();
+    let hidden =
+        String::from_utf8(request("GET", "/api/v1/balance", &[("Authorization", &bearer(ACME))], b""))
+            .unwrap();
     let body = r#"{"to":"+4915112345678","text":"hello"}"#;
     let in_chunks = String::from_utf8(chunked(body.as_bytes())).unwrap();
     let one_length = format!("Content-Length: {}\r\n", body.len());
@@ -108,14 +110,34 @@ async fn no_request_hides_in_the_body_of_another() {
         ("chunked, then length", format!("{te}{zero}"), format!("{in_chunks}{hidden}"), 202),
         ("chunked hidden by length", format!("{one_length}{te}"), format!("0\r\n\r\n{hidden}"), 400),
         ("two lengths", format!("{one_length}Content-Length: 5\r\n"), format!("{body}{hidden}"), 400),
-        ("two lengths in one line", format!("Content-Length: {}, 5\r\n", body.len()), format!("{body}{hidden}"), 400),
+        (
+            "two lengths in one line",
+            format!("Content-Length: {}, 5\r\n", body.len()),
+            format!("{body}{hidden}"),
+            400,
+        ),
         ("signed length", "Content-Length: +5\r\n".to_owned(), format!("{body}{hidden}"), 400),
         ("negative length", "Content-Length: -5\r\n".to_owned(), format!("{body}{hidden}"), 400),
-        ("chunked is not last", "Transfer-Encoding: chunked, identity\r\n".to_owned(), format!("{in_chunks}{hidden}"), 400),
+        (
+            "chunked is not last",
+            "Transfer-Encoding: chunked, identity\r\n".to_owned(),
+            format!("{in_chunks}{hidden}"),
+            400,
+        ),
         ("unknown coding", "Transfer-Encoding: xchunked\r\n".to_owned(), format!("{in_chunks}{hidden}"), 400),
-        ("space before colon", format!("Transfer-Encoding : chunked\r\n{zero}"), format!("{in_chunks}{hidden}"), 400),
+        (
+            "space before colon",
+            format!("Transfer-Encoding : chunked\r\n{zero}"),
+            format!("{in_chunks}{hidden}"),
+            400,
+        ),
         ("folded header", format!("X: y\r\n {te}{zero}"), format!("{in_chunks}{hidden}"), 400),
-        ("bare carriage return", format!("X: y\rTransfer-Encoding: chunked\r\n{zero}"), format!("{in_chunks}{hidden}"), 400),
+        (
+            "bare carriage return",
+            format!("X: y\rTransfer-Encoding: chunked\r\n{zero}"),
+            format!("{in_chunks}{hidden}"),
+            400,
+        ),
         ("null in a header", format!("X: y\0z\r\n{zero}"), hidden.clone(), 400),
         ("broken chunk size", te.to_owned(), format!("zz\r\n{body}\r\n0\r\n\r\n{hidden}"), 400),
         ("huge chunk size", te.to_owned(), format!("fffffffffffffffff\r\n{body}\r\n0\r\n\r\n{hidden}"), 400),
@@ -138,7 +160,11 @@ async fn hostile_heads_are_refused() {
         ("garbage", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n".to_vec(), &[400]),
         ("http/2 without asking", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(), &[400]),
         ("no version", b"GET /api/v1/balance\r\n\r\n".to_vec(), &[400]),
-        ("a huge header", format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "y".repeat(100_000)).into_bytes(), &[431]),
+        (
+            "a huge header",
+            format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "y".repeat(100_000)).into_bytes(),
+            &[431],
+        ),
         ("a huge path", format!("GET /{} HTTP/1.1\r\n\r\n", "y".repeat(100_000)).into_bytes(), &[414, 431]),
         ("200 headers", format!("GET / HTTP/1.1\r\n{many}\r\n").into_bytes(), &[431]),
         ("not ascii", b"GET / HTTP/1.1\r\nX\xff: y\r\n\r\n".to_vec(), &[400]),
@@ -160,7 +186,11 @@ async fn odd_but_valid_requests_are_served() {
     let service = Service::start().await;
     let bearer = bearer(ACME);
     let mut client = service.client().await;
-    client.write(format!("GET http://elsewhere/api/v1/balance HTTP/1.1\r\nHost: t\r\nAuthorization: {bearer}\r\n\r\n")).await;
+    client
+        .write(format!(
+            "GET http://elsewhere/api/v1/balance HTTP/1.1\r\nHost: t\r\nAuthorization: {bearer}\r\n\r\n"
+        ))
+        .await;
     assert_eq!(client.read().await.unwrap().status, 200);
     // One byte at a time.
     let mut client = service.client().await;
@@ -175,7 +205,8 @@ async fn odd_but_valid_requests_are_served() {
     assert!(client.is_closed().await);
     // A body nobody asked for.
     let mut client = service.client().await;
-    let reply = client.call("GET", "/api/v1/balance", &[("Authorization", &bearer)], &vec![b'x'; 100_000]).await;
+    let reply =
+        client.call("GET", "/api/v1/balance", &[("Authorization", &bearer)], &vec![b'x'; 100_000]).await;
     assert_eq!(reply.status, 200);
     assert_eq!(client.get(ACME, "/api/v1/balance").await.status, 200);
 }

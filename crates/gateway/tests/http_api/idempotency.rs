@@ -1,5 +1,6 @@
 //! A repeated key never sends or charges twice, and never turns an accepted send into a refusal.
 
+use crate::client::Headers;
 use crate::send::join_all;
 use crate::service::{ACME, ACME_TOO, POOR, SLOW, Service};
 
@@ -13,7 +14,7 @@ async fn a_repeated_key_is_answered_with_the_first_message() {
     let id = first.field("message_id");
     let in_body = r#"{"to":"+4915112345678","text":"hello","idempotency_key":"order-1"}"#;
     let with_other_key_in_body = r#"{"to":"+4915112345678","text":"hello","idempotency_key":"order-2"}"#;
-    let cases: &[(&str, &str, &[(&str, &str)], &str, Option<&str>)] = &[
+    let cases: &[(&str, &str, Headers<'_>, &str, Option<&str>)] = &[
         ("the same", ACME, &[("Idempotency-Key", "order-1")], SEND, None),
         ("in the body", ACME, &[], in_body, None),
         ("the header wins", ACME, &[("Idempotency-Key", "order-1")], with_other_key_in_body, None),
@@ -34,7 +35,13 @@ async fn a_repeated_key_is_answered_with_the_first_message() {
             r#"{"to":"nonsense"}"#,
             Some("true"),
         ),
-        ("types that would be refused", ACME, &[("Idempotency-Key", "order-1")], r#"{"text":5}"#, Some("true")),
+        (
+            "types that would be refused",
+            ACME,
+            &[("Idempotency-Key", "order-1")],
+            r#"{"text":5}"#,
+            Some("true"),
+        ),
         (
             "a sender that would be refused",
             ACME,
@@ -124,7 +131,8 @@ async fn twenty_at_once_with_one_key_send_once() {
     let service = Service::start().await;
     for round in 0..5 {
         let key = format!("round-{round}");
-        let replies = join_all((0..20).map(|_| service.send(ACME, &[("Idempotency-Key", &key)], SEND))).await;
+        let headers = [("Idempotency-Key", key.as_str())];
+        let replies = join_all((0..20).map(|_| service.send(ACME, &headers, SEND))).await;
         let mut statuses: Vec<u16> = replies.iter().map(|reply| reply.status).collect();
         statuses.sort_unstable();
         assert_eq!(statuses, [[200].repeat(19), vec![202]].concat());

@@ -1,6 +1,8 @@
 //! The pages a load balancer and a monitoring system ask.
 
-use crate::service::{ACME, Service};
+use crate::service::{ACME, LIMITS, Service};
+use metrics_exporter_prometheus::PrometheusBuilder;
+use std::sync::Arc;
 use std::time::Duration;
 
 #[tokio::test]
@@ -13,6 +15,37 @@ async fn health_readiness_and_metrics_need_no_credentials() {
         assert!(reply.header("content-type").unwrap().starts_with("text/plain"), "{path}");
         assert_eq!(reply.header("cache-control"), Some("no-store"), "{path}");
     }
+}
+
+#[tokio::test]
+async fn requests_are_counted_by_route_and_status() {
+    let recorder = PrometheusBuilder::new().build_recorder();
+    let handle = recorder.handle();
+    // The recorder of this thread, which is the one everything in this test runs on.
+    let _guard = metrics::set_default_local_recorder(&recorder);
+    let service = Service::start_rendering(LIMITS, Arc::new(move || handle.render())).await;
+    let mut client = service.client().await;
+    let body = r#"{"to":"+4915112345678","text":"hello"}"#;
+    for _ in 0..2 {
+        assert_eq!(client.send(ACME, &[], body).await.status, 202);
+    }
+    assert_eq!(client.send(ACME, &[], "{").await.status, 400);
+    assert_eq!(client.get(ACME, "/api/v1/sms/7").await.status, 404);
+    assert_eq!(client.get(ACME, "/nowhere/4915112345678").await.status, 404);
+    assert_eq!(client.call("PUT", "/api/v1/balance", &[], b"").await.status, 405);
+    let text = client.call("GET", "/metrics", &[], b"").await.body;
+    for line in [
+        r#"hermod_http_requests_total{route="/api/v1/sms",status="202"} 2"#,
+        r#"hermod_http_requests_total{route="/api/v1/sms",status="400"} 1"#,
+        r#"hermod_http_requests_total{route="/api/v1/sms/{id}",status="404"} 1"#,
+        r#"hermod_http_requests_total{route="unknown",status="404"} 1"#,
+        r#"hermod_http_requests_total{route="/api/v1/balance",status="405"} 1"#,
+        r#"hermod_http_request_duration_seconds_count{route="/api/v1/sms"} 3"#,
+        "hermod_http_connections 1",
+    ] {
+        assert!(text.lines().any(|given| given == line), "{line} is not in\n{text}");
+    }
+    assert!(!text.contains("4915112345678"));
 }
 
 #[tokio::test]

@@ -8,7 +8,8 @@ const SEND: &str = r#"{"to":"+4915112345678","text":"hello"}"#;
 #[tokio::test]
 async fn an_accepted_message_is_answered_with_the_documented_fields() {
     let service = Service::start().await;
-    let reply = service.send(ACME, &[], r#"{"to":"+4915112345678","from":"A&B - c_d.","text":"hello"}"#).await;
+    let reply =
+        service.send(ACME, &[], r#"{"to":"+4915112345678","from":"A&B - c_d.","text":"hello"}"#).await;
     assert_eq!(reply.status, 202);
     let id = reply.field("message_id");
     assert!((10..=18).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_digit()), "{id}");
@@ -89,13 +90,25 @@ async fn each_refusal_has_its_status_and_code_and_charges_nothing() {
         ("to with zero", ACME, r#"{"to":"+04915112345","text":"a"}"#, 400, "INVALID_NUMBER"),
         ("to too short", ACME, r#"{"to":"+491511","text":"a"}"#, 400, "INVALID_NUMBER"),
         ("to too long", ACME, r#"{"to":"+4915112345678901","text":"a"}"#, 400, "INVALID_NUMBER"),
-        ("long sender", ACME, r#"{"to":"+4915112345678","from":"TwelveLetter","text":"a"}"#, 400, "INVALID_SENDER"),
+        (
+            "long sender",
+            ACME,
+            r#"{"to":"+4915112345678","from":"TwelveLetter","text":"a"}"#,
+            400,
+            "INVALID_SENDER",
+        ),
         ("odd sender", ACME, r#"{"to":"+4915112345678","from":"Acme!","text":"a"}"#, 400, "INVALID_SENDER"),
         ("sender a number", ACME, r#"{"to":"+4915112345678","from":5,"text":"a"}"#, 400, "INVALID_SENDER"),
         ("1601 characters", ACME, &long, 400, "TEXT_TOO_LONG"),
         ("max_parts", SLOW, &two_parts, 400, "TEXT_TOO_LONG"),
         ("not verified", UNVERIFIED, SEND, 403, "VERIFICATION_REQUIRED"),
-        ("strange sender", ACME, r#"{"to":"+4915112345678","from":"Other","text":"a"}"#, 403, "SENDER_NOT_APPROVED"),
+        (
+            "strange sender",
+            ACME,
+            r#"{"to":"+4915112345678","from":"Other","text":"a"}"#,
+            403,
+            "SENDER_NOT_APPROVED",
+        ),
         ("no price", ACME, r#"{"to":"+33612345678","text":"a"}"#, 422, "NO_PRICE"),
         ("no route", ACME, r#"{"to":"+447700900123","text":"a"}"#, 422, "NO_ROUTE"),
         ("unknown country", ACME, r#"{"to":"+9991234567","text":"a"}"#, 422, "NO_PRICE"),

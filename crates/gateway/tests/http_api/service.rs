@@ -1,7 +1,9 @@
 //! A gateway with a handful of customers, each there for one kind of answer.
 
-use crate::client::{Client, Reply};
-use hermod_domain::catalogue::{Account, ApiKey, Carrier, Catalogue, Connection, Documents, Price, RouteEntry};
+use crate::client::{Client, Headers, Reply};
+use hermod_domain::catalogue::{
+    Account, ApiKey, Carrier, Catalogue, Connection, Documents, Price, RouteEntry,
+};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RouteId};
 use hermod_domain::lifecycle::DoubtPolicy;
 use hermod_domain::money::Money;
@@ -9,7 +11,7 @@ use hermod_domain::prefix::Prefix;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
-use hermod_gateway::edges::http_api::{Limits, router, serve};
+use hermod_gateway::edges::http_api::{Limits, RenderMetrics, router, serve};
 use hermod_gateway::secrets::Pepper;
 use hermod_gateway::workers::Workers;
 use hermod_gateway::world::World;
@@ -55,6 +57,10 @@ impl Service {
     }
 
     pub(crate) async fn start_with(limits: Limits) -> Service {
+        Service::start_rendering(limits, Arc::new(|| "hermod_up 1\n".to_owned())).await
+    }
+
+    pub(crate) async fn start_rendering(limits: Limits, metrics: RenderMetrics) -> Service {
         let folder = tempfile::tempdir().unwrap();
         let clock = Clock::manual(Timestamp::from_millis(1_750_000_000_000));
         let store = Store::open(&OpenOptions {
@@ -81,10 +87,7 @@ impl Service {
         let workers = Workers::default();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let (routes, owner) = (
-            router(world.clone(), Some(Arc::new(|| "hermod_up 1\n".to_owned()))),
-            workers.clone(),
-        );
+        let (routes, owner) = (router(world.clone(), Some(metrics)), workers.clone());
         workers.spawn_named("http", async move { serve(listener, routes, clock, &owner, limits).await });
         Service { world, workers, address, _folder: folder }
     }
@@ -94,7 +97,7 @@ impl Service {
     }
 
     /// `POST /sms` of one customer on a connection of its own.
-    pub(crate) async fn send(&self, key: &str, headers: &[(&str, &str)], body: &str) -> Reply {
+    pub(crate) async fn send(&self, key: &str, headers: Headers<'_>, body: &str) -> Reply {
         self.client().await.send(key, headers, body).await
     }
 
@@ -181,11 +184,7 @@ fn connection(
 }
 
 fn price(prefix: &str, per_part: &str) -> Price {
-    Price {
-        account: None,
-        prefix: Prefix::parse(prefix).unwrap(),
-        per_part: Money::parse(per_part).unwrap(),
-    }
+    Price { account: None, prefix: Prefix::parse(prefix).unwrap(), per_part: Money::parse(per_part).unwrap() }
 }
 
 fn route(id: u32, prefix: &str) -> (RouteId, RouteEntry) {

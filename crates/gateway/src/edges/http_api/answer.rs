@@ -88,9 +88,7 @@ async fn call(world: &World, route: Route, head: &Parts, body: &mut RequestBody)
     };
     let left = world.take_token(caller.connection, caller.connection().requests_per_second);
     let outcome = match left.refused_for {
-        Some(_) => {
-            Err(Refusal::RateLimited { limit: RateLimit::Connection, retry_after_s: RATE_RETRY_S })
-        }
+        Some(_) => Err(Refusal::RateLimited { limit: RateLimit::Connection, retry_after_s: RATE_RETRY_S }),
         None => perform(world, &caller, route, head, body).await,
     };
     let mut response = outcome.unwrap_or_else(|refusal| errors::response(&refusal));
@@ -121,6 +119,7 @@ fn show_rate(headers: &mut HeaderMap, left: RateLeft) {
     headers.insert(headers::X_RATELIMIT_REMAINING, remaining.into());
     // The bucket holds one second's worth, so it is full again after a second: t=1.
     let rate = format!("\"connection\";r={remaining};t=1");
-    let rate = HeaderValue::from_maybe_shared(bytes::Bytes::from(rate)).expect("digits and signs are visible");
+    let rate =
+        HeaderValue::from_maybe_shared(bytes::Bytes::from(rate)).expect("digits and signs are visible");
     headers.insert(headers::RATELIMIT, rate);
 }

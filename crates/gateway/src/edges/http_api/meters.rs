@@ -31,9 +31,8 @@ impl Meters {
             counter!("hermod_http_requests_total", "route" => route.template(), "status" => status)
         });
         request.increment(1);
-        let duration = duration.get_or_init(|| {
-            histogram!("hermod_http_request_duration_seconds", "route" => route.template())
-        });
+        let duration = duration
+            .get_or_init(|| histogram!("hermod_http_request_duration_seconds", "route" => route.template()));
         duration.record(std::time::Duration::from_millis(duration_ms));
     }
 }

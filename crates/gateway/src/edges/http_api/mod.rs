@@ -33,14 +33,9 @@ use std::sync::Arc;
 /// as metrics.
 pub fn router(world: Arc<World>, metrics: Option<RenderMetrics>) -> Router {
     let routes: &[Route] = match metrics {
-        Some(_) => &[
-            Route::Sms,
-            Route::SmsById,
-            Route::Balance,
-            Route::Healthz,
-            Route::Readyz,
-            Route::Metrics,
-        ],
+        Some(_) => {
+            &[Route::Sms, Route::SmsById, Route::Balance, Route::Healthz, Route::Readyz, Route::Metrics]
+        }
         None => &[Route::Sms, Route::SmsById, Route::Balance],
     };
     of_routes(routes, Edge::new(world, metrics))

@@ -36,7 +36,10 @@ fn the_fields_make_a_submission() {
     check(r#"{"to":"+4915112345678","text":"hi","from":null}"#, expect);
     check(r#"{"to":"+4915112345678","text":"hi","from":""}"#, expect);
     check(r#"{"to":"+4915112345678","text":"hi","from":"Acme"}"#, "+4915112345678 from Acme: hi");
-    check(r#"{"t\u006f":"\u002b4915112345678","text":"\ud83d\ude00\n"}"#, "+4915112345678 from default: 😀\n");
+    check(
+        r#"{"t\u006f":"\u002b4915112345678","text":"\ud83d\ude00\n"}"#,
+        "+4915112345678 from default: 😀\n",
+    );
 }
 
 #[test]
@@ -55,7 +58,9 @@ fn a_field_that_is_missing_or_wrong_has_its_own_refusal() {
     check(r#"{"to":"+4915112345678"}"#, "MISSING_FIELD");
     check(r#"{"to":"+4915112345678","text":""}"#, "MISSING_FIELD");
     check(r#"{"to":"+4915112345678","text":null}"#, "MISSING_FIELD");
-    for to in ["4915112345678", "true", "[]", r#"["+4915112345678"]"#, "{}", r#""4915112345678""#, r#""+49x""#] {
+    for to in
+        ["4915112345678", "true", "[]", r#"["+4915112345678"]"#, "{}", r#""4915112345678""#, r#""+49x""#]
+    {
         check(&format!(r#"{{"to":{to},"text":"hi"}}"#), "INVALID_NUMBER");
     }
     for from in ["7", "false", "[]", "{}", r#""TwelveLetter""#, r#""Ac/me""#, r#""Äcme""#, r#""12""#] {
@@ -131,7 +136,9 @@ fn depth_is_limited() {
 #[test]
 fn no_refusal_quotes_the_body_back() {
     let long = "x".repeat(100_000);
-    for body in [format!("\"{long}\""), format!("{{\"{long}\":1,\"{long}\":2}}"), format!("{{\"to\":{long}}}")] {
+    for body in
+        [format!("\"{long}\""), format!("{{\"{long}\":1,\"{long}\":2}}"), format!("{{\"to\":{long}}}")]
+    {
         assert!(told(body.as_bytes()).len() < 200);
     }
 }

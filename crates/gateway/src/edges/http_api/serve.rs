@@ -37,7 +37,10 @@ pub struct Limits {
 }
 
 /// A head longer than this is refused with 431.
-const HEAD_BYTES_MAX: usize = 64 * 1024;
+const HEAD_BYTES_MAX: usize = 32 * 1024;
+
+/// What a connection may hold of what it has read and not yet used.
+const READ_BYTES_MAX: usize = 64 * 1024;
 
 /// A peer that has not acknowledged what we sent for this long is gone, or will not read: the kernel gives up on it.
 const UNREAD_MAX: Duration = Duration::from_secs(30);
@@ -110,8 +113,10 @@ impl Connection {
         let patience = Arc::new(Patience::new(self.clock.clone()));
         let stream = Watched { stream, patience: patience.clone() };
         let service = service_of(self.router, Carried { peer: self.peer, patience: patience.clone() });
-        let serving =
-            http1::Builder::new().max_buf_size(HEAD_BYTES_MAX).serve_connection(TokioIo::new(stream), service);
+        let serving = http1::Builder::new()
+            .max_header_size(HEAD_BYTES_MAX)
+            .max_buf_size(READ_BYTES_MAX)
+            .serve_connection(TokioIo::new(stream), service);
         let mut serving = pin!(serving);
         let first_look = self.clock.moment().plus(self.limits.header_read_max.min(self.limits.body_read_max));
         let mut timer = pin!(self.clock.sleep_until(first_look));

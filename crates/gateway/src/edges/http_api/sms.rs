@@ -4,7 +4,9 @@
 //! JSON would want escaped, and amounts must be numbers written from their decimal text.
 
 use super::body::RequestBody;
-use super::headers::{IDEMPOTENCY_KEY, IDEMPOTENCY_MISMATCH, Occurrence, X_SMS_ENCODING, X_SMS_PARTS, single};
+use super::headers::{
+    IDEMPOTENCY_KEY, IDEMPOTENCY_MISMATCH, Occurrence, X_SMS_ENCODING, X_SMS_PARTS, single,
+};
 use super::send_request::SendRequest;
 use crate::app::{Accepted, Caller, Submitted, find_replay, message_status, submit_message};
 use crate::world::World;
@@ -123,9 +125,7 @@ fn replay_response(replay: &Replay) -> Response {
 }
 
 fn replay_body(message: MessageId) -> String {
-    format!(
-        r#"{{"message_id":"{message}","status":"duplicate","duplicate":true,"charged":false,"cost":0}}"#
-    )
+    format!(r#"{{"message_id":"{message}","status":"duplicate","duplicate":true,"charged":false,"cost":0}}"#)
 }
 
 fn status_record(record: &MessageRecord) -> String {
