@@ -45,7 +45,8 @@ pub fn level_filter(text: &str) -> Result<Targets, String> {
             Some((part, level)) => (Some(part.trim()), level.trim()),
             None => (None, directive.trim()),
         };
-        let known: LevelFilter = level.parse().map_err(|_| {
+        // The empty text would be read as "error".
+        let known = level.parse::<LevelFilter>().ok().filter(|_| !level.is_empty()).ok_or_else(|| {
             format!(
                 "\"{level}\" is no level: use error, warn, info, debug or trace, or name a part as in \
                  \"info,hermod_gateway=debug\""
