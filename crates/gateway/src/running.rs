@@ -170,7 +170,12 @@ impl Running {
         let task = name.to_owned();
         self.upkeep.spawn_named(name, async move {
             loop {
-                if let Err(fault) = work(world.clone()).await {
+                // Nothing here is lost when it is cut short: what a sweep did not reach, the next one does.
+                let done = tokio::select! {
+                    done = work(world.clone()) => done,
+                    () = stopping.cancelled() => return,
+                };
+                if let Err(fault) = done {
                     tracing::error!(%fault, task, "Upkeep failed; it is tried again");
                 }
                 tokio::select! {

@@ -140,7 +140,6 @@ pub(super) fn prefix_name(prefix: Prefix) -> String {
     if prefix == Prefix::ANY { "*".to_owned() } else { prefix.to_string() }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the shape serde asks for")]
 pub(super) fn hidden<S: Serializer>(_: &Secret, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str("(hidden)")
 }

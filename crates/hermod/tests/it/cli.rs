@@ -1,5 +1,6 @@
 //! The real binary as a person or a script meets it: what it prints, what it does, and the code it ends with.
 
+use hermod_simulator::carrier::{Carrier, CarrierOptions, Script};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -299,6 +300,47 @@ fn serve_starts_from_a_provision_file_and_says_what_does_not_fit() {
     assert!(figures.contains("hermod_messages_accepted_total 1"), "{figures}");
     assert!(page(&address.to_string(), "/metrics").starts_with("HTTP/1.1 404"), "out of customers' reach");
     assert_eq!(serving.terminated(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_second_signal_does_not_wait_for_a_silent_carrier() {
+    let folder = tempfile::tempdir().unwrap();
+    let silent = CarrierOptions::new(Script::new().silent(u64::MAX));
+    let carrier = Carrier::start(silent).await.expect("a free port");
+    let address = free_address();
+    let settings = folder.path().join("hermod.toml");
+    let text = format!(
+        "[http]\nlisten = \"{address}\"\n[log]\nlevel = \"error\"\n[provision]\nfile = \"seed.toml\"\n"
+    );
+    std::fs::write(&settings, text).unwrap();
+    let (_, example, _) = ran(&["config", "provision"]);
+    let seed = example.replace("smsc.example:2775", &carrier.addr().to_string());
+    std::fs::write(folder.path().join("seed.toml"), seed).unwrap();
+
+    let serving = Process::start(&["serve", "--config", path(&settings)]);
+    wait_until_it_listens(&address.to_string());
+    let customer = Caller {
+        address: address.to_string(),
+        key: "shop-key-1".to_owned(),
+        secret: "change-me-to-a-long-random-text".to_owned(),
+    };
+    customer.sends("Nobody will ever answer for this");
+    let started = Instant::now();
+    while carrier.record().received_texts().is_empty() {
+        assert!(started.elapsed() < PATIENCE, "the carrier never saw the message");
+        std::thread::sleep(POLL);
+    }
+    serving.signal("-TERM");
+    while TcpStream::connect(address).is_ok() {
+        assert!(started.elapsed() < PATIENCE, "it still listens");
+        std::thread::sleep(POLL);
+    }
+    let told_again = Instant::now();
+    assert_eq!(serving.terminated(), 130);
+    assert!(told_again.elapsed() < Duration::from_secs(5), "it waited all the same");
+    let (code, out, _) = ran(&["audit", "--data-dir", path(&folder.path().join("hermod-data"))]);
+    assert_eq!(code, 0, "{out}");
+    carrier.stop().await;
 }
 
 fn free_address() -> SocketAddr {
