@@ -1,5 +1,6 @@
 //! The real binary as a person or a script meets it: what it prints, what it does, and the code it ends with.
 
+use crate::real_time::{self, wait_until};
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Script};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -7,11 +8,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
-use std::time::{Duration, Instant};
-
-/// How long something may take that should happen at once, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
-const POLL: Duration = Duration::from_millis(20);
+use std::time::Duration;
 
 fn hermod(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hermod"));
@@ -57,14 +54,12 @@ impl Process {
     /// SIGTERM, and the code it ends with.
     fn terminated(mut self) -> i32 {
         self.signal("-TERM");
-        let started = Instant::now();
-        loop {
-            match self.child.try_wait().expect("a child can be asked") {
-                Some(status) => return status.code().expect("it ended by itself"),
-                None => assert!(started.elapsed() < PATIENCE, "it does not end after SIGTERM"),
-            }
-            std::thread::sleep(POLL);
-        }
+        let mut ended = None;
+        wait_until("it ends after SIGTERM", || {
+            ended = self.child.try_wait().expect("a child can be asked");
+            ended.is_some()
+        });
+        ended.and_then(|status| status.code()).expect("it ended by itself")
     }
 }
 
@@ -119,16 +114,11 @@ impl Caller {
     }
 
     fn waits_for(&self, message: &str, wanted: &str) {
-        let started = Instant::now();
-        loop {
+        wait_until(&format!("message {message} is {wanted}"), || {
             let (status, answer) = self.call("GET", &format!("/sms/{message}"), "");
             assert_eq!(status, 200, "{answer}");
-            if answer["status"] == wanted {
-                return;
-            }
-            assert!(started.elapsed() < PATIENCE, "still {answer}");
-            std::thread::sleep(POLL);
-        }
+            answer["status"] == wanted
+        });
     }
 
     fn balance(&self) -> String {
@@ -325,17 +315,10 @@ async fn a_second_signal_does_not_wait_for_a_silent_carrier() {
         secret: "change-me-to-a-long-random-text".to_owned(),
     };
     customer.sends("Nobody will ever answer for this");
-    let started = Instant::now();
-    while carrier.record().received_texts().is_empty() {
-        assert!(started.elapsed() < PATIENCE, "the carrier never saw the message");
-        std::thread::sleep(POLL);
-    }
+    wait_until("the carrier sees the message", || !carrier.record().received_texts().is_empty());
     serving.signal("-TERM");
-    while TcpStream::connect(address).is_ok() {
-        assert!(started.elapsed() < PATIENCE, "it still listens");
-        std::thread::sleep(POLL);
-    }
-    let told_again = Instant::now();
+    wait_until("it listens no more", || TcpStream::connect(address).is_err());
+    let told_again = real_time::now();
     assert_eq!(serving.terminated(), 130);
     assert!(told_again.elapsed() < Duration::from_secs(5), "it waited all the same");
     let (code, out, _) = ran(&["audit", "--data-dir", path(&folder.path().join("hermod-data"))]);
@@ -358,9 +341,5 @@ fn page(address: &str, path: &str) -> String {
 }
 
 fn wait_until_it_listens(address: &str) {
-    let started = Instant::now();
-    while TcpStream::connect(address).is_err() {
-        assert!(started.elapsed() < PATIENCE, "nobody listens on {address}");
-        std::thread::sleep(POLL);
-    }
+    wait_until("it listens", || TcpStream::connect(address).is_ok());
 }

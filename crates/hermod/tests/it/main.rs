@@ -4,5 +4,6 @@
 mod assembly;
 mod cli;
 mod crash;
+mod real_time;
 mod scenario;
 mod stories;
