@@ -27,6 +27,10 @@ pub enum StoreFault {
         "{path} was written by an older release (schema {found}, this one needs {known}); start the gateway once to bring it up to date"
     )]
     TooOld { path: PathBuf, found: i64, known: i64 },
+    #[error(
+        "the database knows of {found} commits, but {told} were acknowledged: its log is damaged or missing, or it was replaced by an older copy; restore a backup, or delete {path} to go on with what is there"
+    )]
+    Behind { path: PathBuf, told: u64, found: u64 },
 }
 
 /// The exit code after the disk failed (sysexits.h: EX_IOERR).

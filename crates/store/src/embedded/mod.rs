@@ -12,6 +12,7 @@ mod keys;
 mod link;
 mod lock;
 mod mailbox;
+mod mark;
 mod meters;
 mod op;
 mod progress;
@@ -38,6 +39,7 @@ use checkpoint::Checkpointer;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::time::Timestamp;
 use lock::FolderLock;
+use mark::Mark;
 use meters::Meters;
 use op::{Change, Op, Reply};
 use readers::Readers;
@@ -86,7 +88,8 @@ impl Embedded {
         let OpenOptions { folder, low_water_bytes, in_doubt_wait, now } = options;
         std::fs::create_dir_all(folder).map_err(|error| StoreFault::File { path: folder.clone(), error })?;
         let lock = FolderLock::take(folder)?;
-        let connection = schema::open_for_writing(folder)?;
+        let mut connection = schema::open_for_writing(folder)?;
+        let mark = Mark::open(folder, &connection)?;
         let mut books = Books::load(&connection, *in_doubt_wait)?;
         connection.execute_batch("BEGIN IMMEDIATE")?;
         let mut batch = Batch::new(&connection, &mut books, 0);
@@ -98,12 +101,14 @@ impl Embedded {
         let shared = Arc::new(Shared::new(folder.clone(), *low_water_bytes));
         shared.next_due_is(books.deferred.next_at());
         let (queue, waiting) = mpsc::channel(QUEUE_OPS_MAX);
+        let checkpointer = Checkpointer::start(folder, &mut connection)?;
         let writer = Writer {
             connection,
             books,
             queue: waiting,
             shared: shared.clone(),
-            checkpointer: Checkpointer::start(folder)?,
+            checkpointer,
+            mark,
             meters: Meters::register(),
             batches: 0,
             full_disk: None,

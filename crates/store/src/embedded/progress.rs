@@ -43,7 +43,8 @@ impl Batch<'_> {
         due_at: Option<Timestamp>,
     ) -> Result<Applied, StoreFault> {
         let known = self.books.standing.get(&place.message).cloned();
-        let Some(before) = known.map_or_else(|| load(self.connection, place), |known| Ok(Some(known)))? else {
+        let Some(before) = known.map_or_else(|| load(self.connection, place), |known| Ok(Some(known)))?
+        else {
             return Ok(Applied::Over);
         };
         match lifecycle::apply(&before, part, event) {

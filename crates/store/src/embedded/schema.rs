@@ -75,6 +75,12 @@ CREATE TABLE ledger (
 CREATE INDEX ledger_account ON ledger (account, id);
 CREATE UNIQUE INDEX ledger_one_refund ON ledger (message) WHERE message IS NOT NULL;
 
+-- One row: how many times the writer has committed. See mark.rs.
+CREATE TABLE writer (
+    commits     INTEGER NOT NULL
+) STRICT;
+INSERT INTO writer (commits) VALUES (0);
+
 CREATE TABLE balance (
     account     INTEGER PRIMARY KEY,
     balance     INTEGER NOT NULL,

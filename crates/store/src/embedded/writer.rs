@@ -7,6 +7,7 @@
 
 use crate::embedded::batch::{Batch, Books};
 use crate::embedded::checkpoint::Checkpointer;
+use crate::embedded::mark::Mark;
 use crate::embedded::meters::Meters;
 use crate::embedded::op::{Done, Needs, Op};
 use crate::embedded::shared::Shared;
@@ -33,6 +34,7 @@ pub(crate) struct Writer {
     pub queue: mpsc::Receiver<Op>,
     pub shared: Arc<Shared>,
     pub checkpointer: Checkpointer,
+    pub mark: Mark,
     pub meters: Meters,
     pub batches: u64,
     pub full_disk: Option<FullDisk>,
@@ -56,7 +58,6 @@ impl Writer {
     pub(crate) fn run(mut self) {
         let mut ops = Vec::with_capacity(BATCH_OPS_MAX);
         while self.wait_for_ops(&mut ops) {
-            let count = ops.len();
             let stop = ops.iter().any(|op| matches!(op, Op::Stop(_)));
             if self.full_disk.is_some() {
                 self.make_do(&mut ops);
@@ -66,7 +67,7 @@ impl Writer {
             }
             self.books.lanes.trim();
             self.shared.next_due_is(self.books.deferred.next_at());
-            self.checkpointer.after_batch(count, &self.connection);
+            self.checkpointer.after_batch(&self.connection);
             if stop {
                 break;
             }
@@ -221,7 +222,8 @@ impl Writer {
     }
 
     fn try_transact(&mut self, ops: &[Op], claims: Claims) -> Result<Vec<Done>, StoreFault> {
-        self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        let changes = self.connection.total_changes();
         let mut batch = Batch::new(&self.connection, &mut self.books, self.batches);
         let mut done = Vec::with_capacity(ops.len());
         for op in ops {
@@ -232,7 +234,14 @@ impl Writer {
         }
         batch.finish()?;
         let Batch { handouts, links_closed, tally, .. } = batch;
-        self.connection.execute_batch("COMMIT")?;
+        let wrote = self.connection.total_changes() != changes;
+        if wrote {
+            self.mark.count(&self.connection)?;
+        }
+        self.connection.prepare_cached("COMMIT")?.execute([])?;
+        if wrote {
+            self.mark.committed();
+        }
         // Durable from here on; only now may anyone hear of it.
         for (link, handout) in handouts {
             if let Some(mailbox) = self.books.mailboxes.get(&link) {
