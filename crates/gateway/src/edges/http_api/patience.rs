@@ -62,8 +62,13 @@ impl Patience {
     }
 
     pub(super) fn enter(&self, stage: Stage) {
+        let since = match stage {
+            Stage::Head | Stage::Body | Stage::Idle | Stage::Overdue => self.clock.moment(),
+            // We wait for ourselves as long as it takes, so nobody asks since when: one look at the clock less.
+            Stage::Serving => Moment(0),
+        };
         // `as` on a fieldless enum is its place in the list above.
-        self.packed.store(self.clock.moment().0 << STAGE_BITS | stage as u64, Ordering::Relaxed);
+        self.packed.store(since.0 << STAGE_BITS | stage as u64, Ordering::Relaxed);
     }
 
     pub(super) fn now(&self) -> (Stage, Moment) {
