@@ -35,7 +35,13 @@ pub struct RateLeft {
 }
 
 impl World {
-    pub fn new(clock: Clock, store: Store, pepper: Pepper, catalogue: Catalogue, validity: Duration) -> World {
+    pub fn new(
+        clock: Clock,
+        store: Store,
+        pepper: Pepper,
+        catalogue: Catalogue,
+        validity: Duration,
+    ) -> World {
         World {
             clock,
             store,

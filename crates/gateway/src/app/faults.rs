@@ -12,12 +12,8 @@ pub(crate) fn refusal_of(fault: &StoreFault) -> Refusal {
         StoreFault::QueueFull(_) => (Unavailable::QueueFull, RETRY_SOON_S),
         StoreFault::DiskLow => (Unavailable::DiskLow, RETRY_LATER_S),
         StoreFault::Closed => (Unavailable::Draining, RETRY_LATER_S),
-        StoreFault::Sql(_)
-        | StoreFault::Damaged(_)
-        | StoreFault::File { .. }
-        | StoreFault::InUse(_)
-        | StoreFault::TooNew { .. }
-        | StoreFault::TooOld { .. } => {
+        // Whatever else it was, it is ours to mend, and the operation was certainly not done.
+        _ => {
             tracing::error!(%fault, "The store failed an operation");
             return Refusal::SubmitFailed;
         }
