@@ -1,4 +1,4 @@
-//! What the gate needs beside Rust: a C compiler for the bundled SQLite, rustfmt, clippy and cargo-deny. Whatever is
+//! What the gate needs beside Rust: a C compiler for the bundled SQLite, strace, rustfmt, clippy and cargo-deny. Whatever is
 //! missing is installed; where that fails, the message is the command a person has to run.
 
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ const CARGO_DENY_VERSION: &str = "0.20.2";
 
 pub(crate) fn ensure_all() -> Outcome {
     ensure_c_compiler()?;
+    ensure_strace()?;
     ensure_component("rustfmt", "cargo-fmt")?;
     ensure_component("clippy", "cargo-clippy")?;
     ensure_cargo_deny().map(drop)
@@ -25,6 +26,15 @@ fn ensure_c_compiler() -> Outcome {
     println!("no working C compiler: installing gcc and libc6-dev");
     apt_install(&["gcc", "libc6-dev"])?;
     if compiles() { Ok(()) } else { Err(Failure("`cc` still cannot compile a C file".to_owned())) }
+}
+
+/// The tests make a disk fail by letting its system calls fail.
+fn ensure_strace() -> Outcome {
+    if shell::succeeds("strace", &["--version"], "") {
+        return Ok(());
+    }
+    println!("strace is missing: installing it");
+    apt_install(&["strace"])
 }
 
 fn ensure_component(component: &str, program: &str) -> Outcome {

@@ -126,7 +126,7 @@ impl Wanted {
 }
 
 fn thirty_seconds() -> Period {
-    Period::from_secs(30)
+    Period::from_secs(60)
 }
 
 fn resend_once() -> DoubtPolicy {

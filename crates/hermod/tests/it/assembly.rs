@@ -1,5 +1,6 @@
 //! Putting a gateway together for a test: in this process with a clock of the test's, or as the real binary.
 
+use crate::real_time::{now, pause};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
@@ -10,7 +11,7 @@ use hermod_store::Store;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub(crate) const KEY: &str = "alice-key";
 pub(crate) const SECRET: &str = "alice-secret";
@@ -62,6 +63,11 @@ pub(crate) struct Served {
 
 impl Served {
     pub(crate) fn start(folder: &Path, carrier: SocketAddr) -> Served {
+        Served::start_under(&[], folder, carrier)
+    }
+
+    /// Runs it under another program, such as one that makes system calls fail.
+    pub(crate) fn start_under(program: &[&str], folder: &Path, carrier: SocketAddr) -> Served {
         let address = free_address();
         let settings = format!(
             "[data]\nfolder = \"data\"\nlow_water = \"16MiB\"\n[http]\nlisten = \"{address}\"\n\
@@ -70,8 +76,9 @@ impl Served {
         std::fs::write(folder.join("hermod.toml"), settings).expect("a settings file");
         std::fs::write(folder.join("provision.toml"), provision_text(carrier, "100000"))
             .expect("a provision file");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hermod"));
-        command.arg("serve").arg("--config").arg(folder.join("hermod.toml"));
+        let words: Vec<&str> = program.iter().copied().chain([env!("CARGO_BIN_EXE_hermod")]).collect();
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).arg("serve").arg("--config").arg(folder.join("hermod.toml"));
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().expect("the binary starts");
         let mut served = Served { child, address };
         served.wait_until_ready();
@@ -79,13 +86,22 @@ impl Served {
     }
 
     fn wait_until_ready(&mut self) {
-        let started = Instant::now();
+        let started = now();
         while !ready(self.address) {
             assert!(started.elapsed() < READY_WAIT, "the gateway is not ready after {READY_WAIT:?}");
             let ended = self.child.try_wait().expect("a child can be asked");
             assert!(ended.is_none(), "the gateway ended with {ended:?} instead of getting ready");
             std::thread::sleep(POLL);
         }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Waits for it to end by itself.
+    pub(crate) fn exit_code(&mut self) -> Option<i32> {
+        self.child.wait().expect("it can be waited for").code()
     }
 
     pub(crate) fn base_url(&self) -> String {
@@ -110,7 +126,7 @@ impl Served {
     }
 
     pub(crate) async fn wait_until_nothing_is_open(&self, folder: &Path, wait: Duration) {
-        let started = Instant::now();
+        let started = now();
         loop {
             let data = data_folder(folder);
             let audit = tokio::task::spawn_blocking(move || hermod_store::audit(&data)).await;
@@ -119,7 +135,7 @@ impl Served {
                 return;
             }
             assert!(started.elapsed() < wait, "{open} parts are still open after {wait:?}");
-            tokio::time::sleep(Duration::from_millis(200)).await;
+            pause(Duration::from_millis(200)).await;
         }
     }
 }

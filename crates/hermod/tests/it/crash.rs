@@ -6,6 +6,7 @@
 //! a run's moments.
 
 use crate::assembly::{self, Served};
+use crate::real_time::pause;
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome as ReceiptOutcome, RecordMode, Script};
 use hermod_simulator::load::http::{
     self, Attempt, Bound, Keys, LoadOptions, Messages, Outcome, Target, Which,
@@ -95,7 +96,7 @@ impl Customer {
         let first = self.book.lock().unwrap().next;
         let retry = http::start(self.load(&gateway, Which::These(again.into()))).await.expect("a run");
         let fresh = http::start(self.load(&gateway, Which::From(first))).await.expect("a run");
-        tokio::time::sleep(life).await;
+        pause(life).await;
         let (stop_retry, stop_fresh) = (retry.stopper(), fresh.stopper());
         gateway.kill();
         stop_retry.stop();

@@ -4,6 +4,7 @@
 mod assembly;
 mod cli;
 mod crash;
+mod disk;
 mod real_time;
 mod scenario;
 mod stories;

@@ -20,3 +20,12 @@ pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
         std::thread::sleep(POLL);
     }
 }
+
+/// Lets real time pass: sockets, disks and other processes keep it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what a test waits for here happens outside the gateway's clock"
+)]
+pub(crate) async fn pause(wait: Duration) {
+    tokio::time::sleep(wait).await;
+}

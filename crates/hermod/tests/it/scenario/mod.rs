@@ -8,8 +8,10 @@ mod customer;
 mod http;
 
 pub(crate) use customer::Customer;
+pub(crate) use http::HttpAnswer;
 
 use crate::assembly::{self, InProcess};
+use crate::real_time::{PATIENCE, now, pause};
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Script};
@@ -18,8 +20,6 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How long a story waits for something that should happen at once.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 /// 2026-11-15T00:00:00Z, a Sunday.
 const START: Timestamp = Timestamp::from_millis(1_794_700_800_000);
 
@@ -85,7 +85,7 @@ impl Scenario {
     pub(crate) async fn advance(&self, by: Duration) {
         // In two steps, so that what is due at the very end is seen by whoever looks from time to time.
         self.clock.advance(by);
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        pause(Duration::from_millis(20)).await;
         self.clock.advance(Duration::from_secs(61));
     }
 
@@ -100,7 +100,7 @@ impl Scenario {
         loop {
             tokio::select! {
                 done = &mut wanted => return done,
-                () = tokio::time::sleep(Duration::from_millis(150)) => self.clock.advance(step),
+                () = pause(Duration::from_millis(150)) => self.clock.advance(step),
             }
         }
     }
@@ -162,7 +162,7 @@ impl Scenario {
 
     /// Waits until no message is under way.
     pub(crate) async fn everything_settles(&self) {
-        let started = tokio::time::Instant::now();
+        let started = now();
         loop {
             let folder = self.data_folder();
             let open = tokio::task::spawn_blocking(move || {
@@ -172,7 +172,7 @@ impl Scenario {
                 return;
             }
             assert!(started.elapsed() < PATIENCE, "messages are still under way");
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            pause(Duration::from_millis(50)).await;
         }
     }
 

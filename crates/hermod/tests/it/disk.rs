@@ -1,0 +1,135 @@
+//! The disk as it is: it fills up, and it fails. Both against the real binary, with the real kernel doing the damage.
+
+use crate::assembly::{self, Served};
+use crate::real_time::{now, pause};
+use crate::scenario::{Customer, HttpAnswer};
+use hermod_simulator::carrier::{Carrier, CarrierOptions, Script};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// Space must be noticed, gone or back, within this time.
+const NOTICE_WAIT: Duration = Duration::from_secs(10);
+/// The call for durability that fails, and all after it: well past the start, well before the end of the test.
+const FAILING_SYNC: u32 = 150;
+/// sysexits.h: EX_IOERR.
+const EXIT_DISK_FAILED: i32 = 74;
+
+#[tokio::test]
+async fn a_disk_that_fills_up_refuses_in_time_and_accepts_again_when_there_is_room() {
+    let carrier = Carrier::start(CarrierOptions::new(Script::new())).await.expect("a free port");
+    let disk = SmallDisk::mount("80m");
+    let gateway = Served::start(&disk.path, carrier.addr());
+    let alice = Customer::new("alice", gateway.address());
+    let message = alice.sends("+4915112345678", "there is room").await.accepted();
+    alice.sees(&message).becomes("delivered").await;
+
+    for round in 0..3 {
+        let ballast = disk.fill_up_to(8 << 20);
+        let refused = until(&alice, |answer| answer.status == 503).await;
+        assert_eq!(refused.headers["x-error-code"], "GATEWAY_UNAVAILABLE");
+        assert_eq!(refused.headers["retry-after"], "10");
+        assert_eq!(alice.asks(&message).await.status, 200, "reading goes on");
+        std::fs::remove_file(ballast).expect("the ballast goes");
+        let accepted = until(&alice, |answer| answer.status == 202).await.accepted();
+        alice.sees(&accepted).becomes("delivered").await;
+        println!("round {round}: refused and accepted again");
+    }
+    gateway.stop().await;
+    let report = hermod_store::audit(&assembly::data_folder(&disk.path)).expect("an audit");
+    assert!(report.is_clean(), "{:#?}", report.violations);
+    carrier.stop().await;
+}
+
+#[tokio::test]
+async fn a_disk_that_fails_to_sync_ends_the_process_and_nothing_acknowledged_is_lost() {
+    let carrier = Carrier::start(CarrierOptions::new(Script::new())).await.expect("a free port");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let inject = format!("inject=fsync,fdatasync:error=EIO:when={FAILING_SYNC}+");
+    let strace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync,fdatasync", "-e", &inject];
+    let mut gateway = Served::start_under(&strace, folder.path(), carrier.addr());
+    let alice = Customer::new("alice", gateway.address());
+    let mut acknowledged = Vec::new();
+    for n in 0..2 * FAILING_SYNC {
+        match alice.tries_to_send("+4915112345678", &format!("sync {n}")).await {
+            Ok(answer) if answer.status == 202 => acknowledged.push(answer.accepted()),
+            // Gone, or going.
+            Ok(_) | Err(_) => break,
+        }
+    }
+    assert_eq!(gateway.exit_code(), Some(EXIT_DISK_FAILED));
+    assert!(acknowledged.len() > 10, "the disk failed too early to tell: {}", acknowledged.len());
+
+    let gateway = Served::start(folder.path(), carrier.addr());
+    let alice = Customer::new("alice", gateway.address());
+    for message in &acknowledged {
+        assert_eq!(alice.asks(message).await.status, 200, "message {message} was acknowledged");
+    }
+    gateway.wait_until_nothing_is_open(folder.path(), Duration::from_secs(60)).await;
+    gateway.stop().await;
+    let report = hermod_store::audit(&assembly::data_folder(folder.path())).expect("an audit");
+    assert!(report.is_clean(), "{:#?}", report.violations);
+    carrier.stop().await;
+}
+
+/// Sends until an answer is as wanted.
+async fn until(alice: &Customer, wanted: impl Fn(&HttpAnswer) -> bool) -> HttpAnswer {
+    let started = now();
+    loop {
+        let answer = alice.sends("+4915112345678", "is there room?").await;
+        if wanted(&answer) {
+            return answer;
+        }
+        assert!(
+            started.elapsed() < NOTICE_WAIT,
+            "still {} after {NOTICE_WAIT:?}: {}",
+            answer.status,
+            answer.body
+        );
+        pause(Duration::from_millis(100)).await;
+    }
+}
+
+/// A file system in memory that is quickly full.
+struct SmallDisk {
+    path: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+impl SmallDisk {
+    fn mount(size: &str) -> SmallDisk {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("disk");
+        std::fs::create_dir(&path).expect("a folder to mount on");
+        let options = format!("size={size}");
+        let mounted =
+            Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(&path).status();
+        assert!(
+            mounted.is_ok_and(|status| status.success()),
+            "mounting a small disk needs root: run the tests as root"
+        );
+        SmallDisk { path, _folder: folder }
+    }
+
+    /// Leaves only so many bytes free. Returns the file that takes the rest.
+    fn fill_up_to(&self, free: u64) -> PathBuf {
+        let path = self.path.join("ballast");
+        let room = free_bytes(&self.path).saturating_sub(free);
+        std::fs::write(&path, vec![0; usize::try_from(room).expect("a small disk")]).expect("ballast fits");
+        path
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let unmounted = Command::new("umount").arg("-l").arg(&self.path).status();
+        assert!(unmounted.is_ok_and(|status| status.success()) || std::thread::panicking());
+    }
+}
+
+fn free_bytes(path: &Path) -> u64 {
+    let printed =
+        Command::new("df").args(["--output=avail", "-B1"]).arg(path).output().expect("df is everywhere");
+    let text = String::from_utf8_lossy(&printed.stdout).into_owned();
+    text.lines().last().and_then(|line| line.trim().parse().ok()).expect("df prints a number")
+}
