@@ -169,6 +169,10 @@ fn the_demo_delivers_charges_drains_and_can_be_audited_copied_and_started_again(
         "{out}"
     );
     assert_eq!(report["open_parts"], 0, "what was under way came to its end before it stopped");
+    let (restored, known) = start_demo(&copy);
+    assert_eq!(known["api_secret"], ready["api_secret"], "the copy is a data folder in its own right");
+    assert_eq!(Caller::of(&known).balance(), "999999.9");
+    assert_eq!(restored.terminated(), 0);
     assert_eq!(ran(&["audit", "--data-dir", path(&copy)]).0, 0, "the copy is good");
     let secrets = std::fs::metadata(data.join("demo-credentials.json")).unwrap();
     assert_eq!(secrets.permissions().mode() & 0o777, 0o600);
