@@ -158,7 +158,8 @@ mod tests {
     fn the_tlvs_of_a_receipt_win_over_its_text() {
         let mut tlvs = TlvBuffer::new();
         tlvs.push_c_string(Tag::RECEIPTED_MESSAGE_ID, b"99").push_u8(Tag::MESSAGE_STATE, 5);
-        let receipt = DeliverSm { tlvs: tlvs.as_tlvs(), ..deliver_sm(esm_class::RECEIPT, b"id:77 stat:DELIVRD") };
+        let receipt =
+            DeliverSm { tlvs: tlvs.as_tlvs(), ..deliver_sm(esm_class::RECEIPT, b"id:77 stat:DELIVRD") };
         let Incoming::Receipt(record) = read_deliver_sm(1, &receipt) else { panic!("no receipt") };
         assert_eq!((record.remote.octets(), record.verdict), (&b"99"[..], Verdict::Undeliverable));
     }
