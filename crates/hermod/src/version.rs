@@ -1,4 +1,4 @@
-//! `hermod version`.
+//! `hermod version`: which release this is, for bug reports and scripts.
 
 use crate::ending::Ended;
 use clap::Args;

@@ -14,7 +14,7 @@ use hermod_simulator::load::http::{
 use hermod_store::{OpenOptions, Store};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 const CYCLES: u64 = 20;
@@ -93,7 +93,7 @@ impl Book {
 impl Customer {
     async fn sends_until_killed(&self, gateway: Served, life: Duration) {
         let again: Vec<u64> = self.unanswered();
-        let first = self.book.lock().unwrap().next;
+        let first = self.book().next;
         let retry = http::start(self.load(&gateway, Which::These(again.into()))).await.expect("a run");
         let fresh = http::start(self.load(&gateway, Which::From(first))).await.expect("a run");
         pause(life).await;
@@ -119,21 +119,25 @@ impl Customer {
         let target = Target::new(&gateway.base_url(), assembly::KEY, assembly::SECRET).expect("a target");
         let keys = Keys::Prefixed("crash".to_owned());
         let messages = Messages::new(("+4915100000000", 90_000_000), None, "crash ", keys).expect("messages");
-        let book = self.book.clone();
+        let customer = self.clone();
         let mut options = LoadOptions::new(target, messages, Bound::duration(Duration::from_secs(60)));
         options.which = which;
         options.connections = CONNECTIONS;
         options.connect_wait_max = Duration::from_millis(50);
-        options.observer = Some(Arc::new(move |attempt| book.lock().unwrap().note(attempt)));
+        options.observer = Some(Arc::new(move |attempt| customer.book().note(attempt)));
         options
     }
 
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().expect("nobody panics while holding the book")
+    }
+
     fn unanswered(&self) -> Vec<u64> {
-        self.book.lock().unwrap().unanswered.iter().copied().collect()
+        self.book().unanswered.iter().copied().collect()
     }
 
     fn told(&self) -> usize {
-        self.book.lock().unwrap().told.len()
+        self.book().told.len()
     }
 }
 
@@ -143,10 +147,13 @@ async fn compare(folder: &Path, customer: &Customer, carrier: &Carrier) {
     assert!(audit.is_clean(), "the audit found {:#?}", audit.violations);
     assert_eq!(audit.open_parts, 0, "parts that have not ended");
 
-    let book = customer.book.lock().unwrap();
-    assert_eq!(book.contradictions, Vec::<String>::new(), "one key, one message");
-    let ids: BTreeSet<&String> = book.told.values().collect();
-    assert_eq!(ids.len(), book.told.len(), "two keys share a message");
+    let ids: BTreeSet<String> = {
+        let book = customer.book();
+        assert_eq!(book.contradictions, Vec::<String>::new(), "one key, one message");
+        let ids: BTreeSet<String> = book.told.values().cloned().collect();
+        assert_eq!(ids.len(), book.told.len(), "two keys share a message");
+        ids
+    };
     assert_eq!(
         audit.messages,
         ids.len() as u64,
@@ -169,7 +176,7 @@ async fn compare(folder: &Path, customer: &Customer, carrier: &Carrier) {
         seen.duplicates,
         audit.resends
     );
-    check_each_message(&data, ids.iter().map(|id| id.as_str())).await;
+    check_each_message(&data, ids.iter().map(String::as_str)).await;
 }
 
 /// Looks every acknowledged message up, and the money they cost.

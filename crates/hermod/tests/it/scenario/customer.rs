@@ -114,10 +114,6 @@ impl Sees<'_> {
                 "still {} after {PATIENCE:?}, not {status}",
                 seen["status"]
             );
-            #[expect(
-                clippy::disallowed_methods,
-                reason = "a story waits in real time for what real sockets do"
-            )]
             pause(Duration::from_millis(20)).await;
         }
     }

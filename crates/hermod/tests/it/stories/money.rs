@@ -24,14 +24,12 @@ async fn the_same_key_sends_and_charges_once_even_after_a_restart() {
 #[tokio::test]
 async fn two_hundred_at_once_against_a_balance_for_ten_are_ten() {
     let s = Scenario::with(Script::new()).await;
-    let sends = (0..200).map(|n| {
+    let mut sends = tokio::task::JoinSet::new();
+    for n in 0..200 {
         let carol = s.carol.clone();
-        tokio::spawn(async move { carol.sends("+4915112345678", &format!("race {n}")).await.status })
-    });
-    let mut statuses = Vec::new();
-    for send in sends.collect::<Vec<_>>() {
-        statuses.push(send.await.unwrap());
+        sends.spawn(async move { carol.sends("+4915112345678", &format!("race {n}")).await.status });
     }
+    let statuses = sends.join_all().await;
     assert_eq!(statuses.iter().filter(|status| **status == 202).count(), 10);
     assert_eq!(statuses.iter().filter(|status| **status == 402).count(), 190);
     s.carol.has("0").await;
