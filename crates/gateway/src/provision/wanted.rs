@@ -47,7 +47,7 @@ pub struct WantedCarrier {
     pub window: u16,
     #[serde(deserialize_with = "checks::rate")]
     pub rate: u32,
-    #[serde(default = "thirty_seconds", deserialize_with = "checks::link_wait")]
+    #[serde(default = "one_minute", deserialize_with = "checks::link_wait")]
     pub response_timeout: Period,
     #[serde(default = "thirty_seconds", deserialize_with = "checks::link_wait")]
     pub enquire_link: Period,
@@ -125,8 +125,12 @@ impl Wanted {
     }
 }
 
-fn thirty_seconds() -> Period {
+fn one_minute() -> Period {
     Period::from_secs(60)
+}
+
+fn thirty_seconds() -> Period {
+    Period::from_secs(30)
 }
 
 fn resend_once() -> DoubtPolicy {

@@ -68,10 +68,20 @@ impl Served {
 
     /// Runs it under another program, such as one that makes system calls fail.
     pub(crate) fn start_under(program: &[&str], folder: &Path, carrier: SocketAddr) -> Served {
+        Served::launch(program, folder, carrier, "warn", Stdio::inherit())
+    }
+
+    /// Writes everything it has to say to a file.
+    pub(crate) fn start_logging_everything(folder: &Path, carrier: SocketAddr, log: &Path) -> Served {
+        let log = std::fs::File::create(log).expect("a log file");
+        Served::launch(&[], folder, carrier, "trace", log.into())
+    }
+
+    fn launch(program: &[&str], folder: &Path, carrier: SocketAddr, level: &str, log: Stdio) -> Served {
         let address = free_address();
         let settings = format!(
             "[data]\nfolder = \"data\"\nlow_water = \"16MiB\"\n[http]\nlisten = \"{address}\"\n\
-             [messages]\nin_doubt_wait = \"200ms\"\n[log]\nlevel = \"warn\"\n[provision]\nfile = \"provision.toml\"\n"
+             [messages]\nin_doubt_wait = \"200ms\"\n[log]\nlevel = \"{level}\"\n[provision]\nfile = \"provision.toml\"\n"
         );
         std::fs::write(folder.join("hermod.toml"), settings).expect("a settings file");
         std::fs::write(folder.join("provision.toml"), provision_text(carrier, "100000"))
@@ -79,7 +89,12 @@ impl Served {
         let words: Vec<&str> = program.iter().copied().chain([env!("CARGO_BIN_EXE_hermod")]).collect();
         let mut command = Command::new(words[0]);
         command.args(&words[1..]).arg("serve").arg("--config").arg(folder.join("hermod.toml"));
-        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().expect("the binary starts");
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .expect("the binary starts");
         let mut served = Served { child, address };
         served.wait_until_ready();
         served
