@@ -15,7 +15,8 @@ use clap::{Parser, Subcommand};
 use ending::Ended;
 use std::process::ExitCode;
 
-/// Measured against the system's allocator under the submit load; see docs/performance.md.
+/// Against the system's allocator, in eight alternating runs of 60,000 messages on two busy cores: the same CPU time per
+/// message within the noise of some 10 %, and about 20 MB more memory. A quiet machine has to decide whether it stays.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
