@@ -4,6 +4,7 @@
 use crate::config::{Log, LogFormat};
 use metrics::{describe_gauge, gauge};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use std::io::IsTerminal as _;
 use std::sync::OnceLock;
 use std::time::Duration;
 use tracing_subscriber::Layer as _;
@@ -20,7 +21,9 @@ const COUNT_BUCKETS: [f64; 10] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 2
 pub fn start_logging(log: &Log) -> Result<(), String> {
     let Log { format, level } = log;
     let filter = level_filter(level)?;
-    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    // Colours are for eyes: in a file they are noise.
+    let colours = std::io::stderr().is_terminal();
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(colours);
     let started = match format {
         LogFormat::Human => {
             tracing_subscriber::registry().with(lines.with_target(false).with_filter(filter)).try_init()
