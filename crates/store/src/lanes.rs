@@ -114,6 +114,10 @@ impl Lanes {
     /// everything that was accepted after it.
     pub(crate) fn put_back(&mut self, job: Job) {
         let lane = self.lane(job.carrier, job.account);
+        if lane.spilled.is_some_and(|read_to| read_to < Some(cursor(&job))) {
+            // It stands in the store behind the place up to which the lane has been read, and will be read in order.
+            return;
+        }
         let place = lane.jobs.partition_point(|waiting| cursor(waiting) < cursor(&job));
         lane.jobs.insert(place, job);
         self.in_memory += 1;

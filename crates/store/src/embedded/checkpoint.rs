@@ -12,9 +12,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// The log is checkpointed each time it has grown by this many pages of 4 KiB.
-const PAGES_PER_CHECKPOINT: i32 = 4_096;
-/// From this size on (64 MiB) the writer itself empties the log.
-const LOG_PAGES_MAX: i32 = 16_384;
+const PAGES_PER_CHECKPOINT: i32 = 12_288;
+/// From this size on (128 MiB) the writer itself empties the log.
+const LOG_PAGES_MAX: i32 = 32_768;
 /// How long the writer waits for readers when it empties the log itself.
 const OVERGROWN_WAIT: Duration = Duration::from_millis(20);
 

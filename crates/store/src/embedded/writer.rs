@@ -66,7 +66,6 @@ impl Writer {
                 self.write_all(&mut ops);
             }
             self.books.lanes.trim();
-            self.shared.next_due_is(self.books.deferred.next_at());
             self.checkpointer.after_batch(&self.connection);
             if stop {
                 break;
@@ -197,6 +196,8 @@ impl Writer {
         match self.try_transact(ops, claims) {
             Ok(done) => {
                 self.books.balances.committed();
+                // Before anyone is answered: who was told of a deferral may ask for its release at once.
+                self.shared.next_due_is(self.books.deferred.next_at());
                 Ok(done)
             }
             Err(fault) => {
@@ -216,6 +217,7 @@ impl Writer {
                 if let Err(error) = self.books.rolled_back(&self.connection) {
                     error.die();
                 }
+                self.shared.next_due_is(self.books.deferred.next_at());
                 Err(fault)
             }
         }

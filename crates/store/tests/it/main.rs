@@ -4,6 +4,7 @@
 mod accepting;
 mod auditing;
 mod lifecycle;
+mod model;
 mod queueing;
 mod restarts;
 mod world;

@@ -1,0 +1,206 @@
+//! The store as it should be, in a few maps: what was accepted, where it stands by the rules of the lifecycle, and whose
+//! money that leaves.
+
+use crate::world::{IN_DOUBT_WAIT, VALIDITY};
+use hermod_domain::ids::{AccountId, MessageId, PartNo};
+use hermod_domain::lifecycle::{self, DoubtPolicy, Event, MessageState, PartState, Progress, Step, Verdict};
+use hermod_domain::receipt::DlrCode;
+use hermod_domain::retry::Schedule;
+use hermod_domain::time::{Day, Timestamp};
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+const RECEIPT_GRACE: Duration = Duration::from_secs(24 * 3600);
+const MIDNIGHT_OVERLAP: Duration = Duration::from_secs(3600);
+
+pub(super) type Place = (MessageId, PartNo);
+
+pub(super) struct Message {
+    pub account: AccountId,
+    pub cost: i64,
+    pub doubt: DoubtPolicy,
+    pub expires_at: Timestamp,
+    pub progress: Progress,
+    pub dlr: DlrCode,
+    attempts: HashMap<PartNo, u32>,
+    /// Parts that wait for a time.
+    due: HashMap<PartNo, Timestamp>,
+}
+
+#[derive(Default)]
+pub(super) struct Books {
+    pub balances: HashMap<AccountId, i64>,
+    pub messages: BTreeMap<MessageId, Message>,
+    pub keys: HashMap<u64, MessageId>,
+    tied: HashMap<String, Place>,
+    parked: HashMap<String, (Verdict, Day)>,
+}
+
+impl Books {
+    pub(super) fn accept(
+        &mut self,
+        id: MessageId,
+        account: AccountId,
+        parts: u8,
+        cost: i64,
+        doubt: DoubtPolicy,
+        now: Timestamp,
+    ) {
+        *self.balances.entry(account).or_default() -= cost;
+        let message = Message {
+            account,
+            cost,
+            doubt,
+            expires_at: now.plus(VALIDITY),
+            progress: Progress::queued(parts),
+            dlr: DlrCode::Unknown,
+            attempts: HashMap::new(),
+            due: HashMap::new(),
+        };
+        let earlier = self.messages.insert(id, message);
+        assert!(earlier.is_none(), "an id was given twice");
+    }
+
+    fn state(&self, (message, part): Place) -> Option<PartState> {
+        let message = self.messages.get(&message)?;
+        if message.progress.state.is_final() {
+            return None;
+        }
+        message.progress.parts.get(part.index()).map(|part| part.state)
+    }
+
+    /// Parts that wait for a slot, in the order in which each account's must go out.
+    pub(super) fn waiting(&self) -> Vec<(AccountId, Place)> {
+        let mut waiting = Vec::new();
+        for (id, message) in self.messages.iter().filter(|(_, message)| !message.progress.state.is_final()) {
+            for part in PartNo::up_to(u8::try_from(message.progress.parts.len()).expect("few parts")) {
+                let waits = matches!(self.state((*id, part)), Some(PartState::Queued | PartState::InDoubt));
+                if waits && !message.due.contains_key(&part) {
+                    waiting.push((message.account, (*id, part)));
+                }
+            }
+        }
+        waiting
+    }
+
+    /// Applies an event; true if it moved the part.
+    pub(super) fn apply(&mut self, (id, part): Place, event: Event) -> bool {
+        let message = self.messages.get_mut(&id).expect("a message that was accepted");
+        match lifecycle::apply(&message.progress, part, event) {
+            Step::Moved(moved) => {
+                message.progress = moved.after;
+                message.dlr = moved.dlr.unwrap_or(message.dlr);
+                if moved.refund {
+                    *self.balances.entry(message.account).or_default() += message.cost;
+                }
+                true
+            }
+            Step::Ignored => false,
+            Step::Illegal => panic!("the store let {event:?} happen to {id} {part}"),
+        }
+    }
+
+    pub(super) fn claimed(&mut self, place: Place) {
+        assert!(self.apply(place, Event::Claimed));
+    }
+
+    /// Nothing happens to a message that has ended.
+    fn is_over(&self, (id, _): Place) -> bool {
+        self.messages[&id].progress.state.is_final()
+    }
+
+    pub(super) fn accepted(&mut self, place: Place, remote: &str, now: Timestamp) {
+        if !self.is_over(place) {
+            self.apply(place, Event::Accepted);
+        }
+        self.tied.insert(remote.to_owned(), place);
+        let Some((verdict, day)) = self.parked.get(remote).copied() else { return };
+        let after_midnight = now.since(now.day().start()) < MIDNIGHT_OVERLAP;
+        if day == now.day() || (after_midnight && day.next() == now.day()) {
+            self.parked.remove(remote);
+            self.settle(place, verdict);
+        }
+    }
+
+    pub(super) fn refused(&mut self, place: Place, event: Event) {
+        if !self.is_over(place) {
+            self.apply(place, event);
+        }
+    }
+
+    pub(super) fn temporary(&mut self, place: Place, now: Timestamp) {
+        if self.is_over(place) || !self.apply(place, Event::Deferred) {
+            return;
+        }
+        let (id, part) = place;
+        let message = self.messages.get_mut(&id).expect("a message");
+        let attempts = message.attempts.entry(part).or_default();
+        *attempts += 1;
+        let mixed = id.as_i64().cast_unsigned().wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let jitter = u32::try_from(mixed >> 32).expect("32 bits");
+        let wait = Schedule::after_temporary_error().wait(*attempts, jitter).expect("for ever");
+        message.due.insert(part, now.plus(wait));
+    }
+
+    pub(super) fn no_answer(&mut self, place: Place, now: Timestamp) {
+        if self.is_over(place) {
+            return;
+        }
+        let (id, part) = place;
+        self.apply(place, Event::NoAnswer(self.messages[&id].doubt));
+        if self.state(place) == Some(PartState::InDoubt) {
+            self.messages.get_mut(&id).expect("a message").due.insert(part, now.plus(IN_DOUBT_WAIT));
+        }
+    }
+
+    pub(super) fn receipt(&mut self, remote: &str, verdict: Verdict, today: Day) {
+        if let Some(place) = self.tied.get(remote) {
+            self.settle(*place, verdict);
+            return;
+        }
+        match self.parked.get_mut(remote) {
+            Some((earlier, _)) if matches!(earlier, Verdict::Enroute | Verdict::NoNews) => *earlier = verdict,
+            Some(_) => {}
+            None => drop(self.parked.insert(remote.to_owned(), (verdict, today))),
+        }
+    }
+
+    fn settle(&mut self, place: Place, verdict: Verdict) {
+        if !self.is_over(place) {
+            self.apply(place, Event::Receipt(verdict));
+        }
+    }
+
+    pub(super) fn release_due(&mut self, now: Timestamp) {
+        for message in self.messages.values_mut() {
+            message.due.retain(|_, due| *due > now);
+        }
+    }
+
+    pub(super) fn sweep(&mut self, now: Timestamp) {
+        let ids: Vec<MessageId> = self.messages.keys().copied().collect();
+        for id in ids {
+            let (expires_at, parts) =
+                (self.messages[&id].expires_at, self.messages[&id].progress.parts.len());
+            for part in PartNo::up_to(u8::try_from(parts).expect("few parts")) {
+                match self.state((id, part)) {
+                    Some(PartState::Queued | PartState::InDoubt) if expires_at <= now => {
+                        self.apply((id, part), Event::ValidityEnded);
+                        self.messages.get_mut(&id).expect("a message").due.remove(&part);
+                    }
+                    Some(PartState::Sent | PartState::Presumed | PartState::Enroute)
+                        if expires_at.plus(RECEIPT_GRACE) <= now =>
+                    {
+                        self.apply((id, part), Event::ReceiptOverdue);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    pub(super) fn shows(&self, id: MessageId) -> (MessageState, DlrCode) {
+        let message = &self.messages[&id];
+        (message.progress.state, message.dlr)
+    }
+}
