@@ -3,6 +3,7 @@
 
 mod accepting;
 mod auditing;
+mod faults;
 mod lifecycle;
 mod model;
 mod queueing;

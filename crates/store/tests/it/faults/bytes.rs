@@ -1,0 +1,127 @@
+//! Changed and missing bytes in the database and its log: noticed when opening or by the audit, or without effect on
+//! what was acknowledged. Never a balance that is silently wrong.
+
+use crate::world::*;
+use hermod_domain::lifecycle::Verdict;
+use hermod_store::{Acceptance, Store, audit};
+use proptest::prelude::Rng;
+use proptest::test_runner::{RngAlgorithm, TestRng};
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+const SPOTS: usize = 120;
+const FILES: [&str; 3] = ["hermod.db", "hermod.db-wal", "hermod.mark"];
+
+struct Image {
+    folder: TempDir,
+    balances: (i64, i64),
+    messages: u64,
+}
+
+/// A store as a crash leaves it: some of it in the database, some only in the log.
+async fn crashed() -> Image {
+    let mut world = World::new().await;
+    world.pays_in(BOB, 500_000_000).await;
+    for round in 0..2 {
+        let link = world.link_with_room(40).await;
+        for number in 0..40 {
+            let account = if number % 3 == 0 { BOB } else { ALICE };
+            world.sends(Acceptance { account, key: Some(key(round * 100 + number)), ..world.sms() }).await;
+        }
+        for job in link.takes_jobs(40).await.iter().take(30) {
+            let id = job.message.to_string();
+            let accepted = answer(job, hermod_store::Answer::Accepted(remote(&id)));
+            link.says(vec![accepted], vec![receipt(1, &id, Verdict::Delivered)]).await;
+        }
+        world.settles().await;
+        if round == 0 {
+            world.restarts().await;
+        }
+    }
+    let folder = TempDir::new().expect("a temporary folder");
+    FILES.iter().for_each(|file| drop(std::fs::copy(world.path().join(file), folder.path().join(file))));
+    let report = audit(world.path()).expect("an audit");
+    assert!(report.is_clean());
+    Image {
+        folder,
+        balances: (world.balance(ALICE).await, world.balance(BOB).await),
+        messages: report.messages,
+    }
+}
+
+impl Image {
+    fn copy(&self) -> TempDir {
+        let copy = TempDir::new().expect("a temporary folder");
+        for file in FILES {
+            std::fs::copy(self.folder.path().join(file), copy.path().join(file)).expect("a copy");
+        }
+        copy
+    }
+
+    /// What became of a damaged copy: noticed, or without effect. Anything else fails.
+    async fn judge(&self, folder: &Path, damage: &str) -> &'static str {
+        let Ok(store) = Store::open(&options(folder, noon())) else { return "refused" };
+        let (alice, bob) = (store.balance(ALICE).await, store.balance(BOB).await);
+        let report = audit(folder);
+        drop(store);
+        let (Ok(alice), Ok(bob), Ok(report)) = (alice, bob, report) else { return "unreadable" };
+        if !report.is_clean() {
+            return "audited";
+        }
+        let balances = (alice.balance.as_micros(), bob.balance.as_micros());
+        assert_eq!((balances, report.messages), (self.balances, self.messages), "{damage}: silently wrong");
+        "harmless"
+    }
+}
+
+fn damage(folder: &Path, random: &mut TestRng) -> String {
+    let file: PathBuf = folder.join(FILES[usize::from(!random.next_u32().is_multiple_of(3))]);
+    let mut bytes = std::fs::read(&file).expect("the file");
+    let spot = usize::try_from(random.next_u64()).expect("64 bits") % bytes.len();
+    let kind = random.next_u32() % 4;
+    match kind {
+        0 => bytes.truncate(spot),
+        // A sector that never arrived.
+        1 => bytes[spot..].iter_mut().take(512).for_each(|byte| *byte = 0),
+        _ => bytes[spot] ^= 1 << (random.next_u32() % 8),
+    }
+    std::fs::write(&file, bytes).expect("the file is written");
+    format!("{} {kind} at {spot}", file.display())
+}
+
+#[tokio::test]
+async fn damaged_bytes_never_make_a_balance_silently_wrong() {
+    let image = crashed().await;
+    let untouched = image.copy();
+    assert_eq!(image.judge(untouched.path(), "nothing").await, "harmless");
+
+    let mut random = TestRng::from_seed(RngAlgorithm::ChaCha, &[11; 32]);
+    let mut fates = std::collections::BTreeMap::new();
+    for _ in 0..SPOTS {
+        let copy = image.copy();
+        let damage = damage(copy.path(), &mut random);
+        *fates.entry(image.judge(copy.path(), &damage).await).or_insert(0) += 1;
+    }
+    assert!(fates.get("refused") > Some(&10), "the log's damage is refused: {fates:?}");
+    assert!(fates.contains_key("audited") || fates.contains_key("unreadable"), "{fates:?}");
+}
+
+#[tokio::test]
+async fn a_log_that_lost_its_end_or_went_missing_is_refused() {
+    let image = crashed().await;
+    let log = |copy: &TempDir| copy.path().join("hermod.db-wal");
+    let cut = image.copy();
+    let bytes = std::fs::read(log(&cut)).unwrap();
+    std::fs::write(log(&cut), &bytes[..bytes.len() - 1]).unwrap();
+    let missing = image.copy();
+    std::fs::remove_file(log(&missing)).unwrap();
+    let flipped = image.copy();
+    let mut bytes = std::fs::read(log(&flipped)).unwrap();
+    let last = bytes.len() - 100;
+    bytes[last] ^= 1;
+    std::fs::write(log(&flipped), bytes).unwrap();
+    for copy in [cut, missing, flipped] {
+        let fault = Store::open(&options(copy.path(), noon())).err().expect("refused");
+        assert!(fault.to_string().contains("were acknowledged"), "{fault}");
+    }
+}

@@ -1,0 +1,187 @@
+//! A full disk, on a small file system made for the test.
+
+use crate::world::*;
+use hermod_domain::lifecycle::{MessageState, Verdict};
+use hermod_store::{AcceptOutcome, Acceptance, Answer, OpenOptions, Store, StoreFault};
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use tempfile::TempDir;
+
+const DISK_BYTES: u64 = 12 * 1024 * 1024;
+const LOW_WATER_BYTES: u64 = 4 * 1024 * 1024;
+
+/// A file system of its own in memory, gone with the test.
+struct SmallDisk {
+    mount_point: TempDir,
+}
+
+impl SmallDisk {
+    fn new() -> SmallDisk {
+        let mount_point = TempDir::new().expect("a temporary folder");
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={DISK_BYTES}"), "hermod-test"])
+            .arg(mount_point.path())
+            .output();
+        let told = mounted.as_ref().map(|output| String::from_utf8_lossy(&output.stderr).into_owned());
+        let done = mounted.as_ref().is_ok_and(|output| output.status.success());
+        assert!(
+            done,
+            "this test fills a disk of its own: it needs the right to mount a tmpfs (root): {told:?}"
+        );
+        SmallDisk { mount_point }
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.mount_point.path().join("data")
+    }
+
+    fn filler(&self) -> PathBuf {
+        self.mount_point.path().join("filler")
+    }
+
+    /// Uses up everything but so many bytes.
+    fn fill(&self, leave: u64) {
+        let mut filler = File::options().create(true).append(true).open(self.filler()).expect("a file");
+        let chunk = [7; 4096];
+        while self.free() > leave {
+            if filler.write_all(&chunk).is_err() {
+                break;
+            }
+        }
+    }
+
+    fn free(&self) -> u64 {
+        let disk = rustix::fs::statvfs(self.mount_point.path()).expect("a file system");
+        disk.f_bavail * disk.f_frsize
+    }
+
+    fn make_room(&self) {
+        std::fs::remove_file(self.filler()).expect("the filler is there");
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let path: &Path = self.mount_point.path();
+        let unmounted = Command::new("umount").arg("--lazy").arg(path).status();
+        assert!(unmounted.is_ok_and(|status| status.success()), "umount {}", path.display());
+    }
+}
+
+async fn opened_on(disk: &SmallDisk, low_water_bytes: u64) -> World {
+    let options = OpenOptions { low_water_bytes, ..options(&disk.folder(), noon()) };
+    let store = Store::open(&options).expect("a new store");
+    let world = World { folder: TempDir::new().expect("unused"), store, now: noon() };
+    world.pays_in(ALICE, 1_000_000_000).await;
+    world
+}
+
+#[tokio::test]
+async fn nothing_is_accepted_below_the_low_water_mark_and_everything_else_goes_on() {
+    let disk = SmallDisk::new();
+    let world = opened_on(&disk, LOW_WATER_BYTES).await;
+    let link = world.link_with_room(1).await;
+    let message = world.sends(Acceptance { key: Some(key(1)), ..world.sms() }).await;
+    for _ in 0..3 {
+        disk.fill(LOW_WATER_BYTES / 2);
+        world.store.look_at_disk();
+        assert!(!world.store.accepting());
+        let refused = world.store.accept(world.sms()).await;
+        assert!(matches!(refused, Err(StoreFault::DiskLow)), "{refused:?}");
+        assert_eq!(world.state(message).await, MessageState::Queued, "reads go on");
+        disk.make_room();
+        world.store.look_at_disk();
+        assert!(world.store.accepting());
+        world.sends(world.sms()).await;
+    }
+    // There is still room for the end of what was accepted.
+    disk.fill(LOW_WATER_BYTES / 2);
+    world.store.look_at_disk();
+    link.accepts(&link.takes_job().await, "id").await;
+    link.receipt("id", Verdict::Delivered).await;
+    world.settles().await;
+    assert_eq!(world.state(message).await, MessageState::Delivered);
+    world.store.close().await.unwrap();
+    books_are_sound(&disk.folder());
+}
+
+/// Sends until the disk takes no more; how many it took.
+async fn sends_until_full(world: &World) -> i64 {
+    for accepted in 0.. {
+        match world.store.accept(world.sms()).await {
+            Ok(outcome) => assert!(matches!(outcome, AcceptOutcome::Accepted { .. })),
+            Err(StoreFault::DiskLow) => return accepted,
+            Err(other) => panic!("not a clean refusal: {other:?}"),
+        }
+        assert!(accepted < 10_000, "the disk never fills");
+    }
+    0
+}
+
+#[tokio::test]
+async fn a_disk_that_is_really_full_refuses_cleanly_and_keeps_what_carriers_said() {
+    let disk = SmallDisk::new();
+    let world = opened_on(&disk, 0).await;
+    let mut paid = 1_000_000_000;
+    for round in 0..3 {
+        let link = world.link_with_room(2).await;
+        let message = world.sends(Acceptance { key: Some(key(round)), ..world.sms() }).await;
+        let job = link.takes_job().await;
+        assert_eq!(job.message, message);
+        disk.fill(0);
+        paid -= PRICE + sends_until_full(&world).await * PRICE;
+        assert_eq!(world.balance(ALICE).await, paid, "what was refused was not charged");
+        assert_eq!(world.store.find_key(key(round)).await.unwrap().map(|found| found.message), Some(message));
+        // The carrier answers and reports; both wait in memory. So does the next part's slot.
+        let id = format!("id{round}");
+        link.says(
+            vec![answer(&job, Answer::Accepted(remote(&id)))],
+            vec![receipt(9, &id, Verdict::Delivered)],
+        )
+        .await;
+        let other = world.store.open_link(ACME).await.expect("a link needs no room");
+        other.close().await.expect("nor does its end");
+        assert_eq!(world.state(message).await, MessageState::Queued);
+        link.has_nothing().await;
+
+        disk.make_room();
+        let handout = link.takes().await;
+        assert_eq!(handout.recorded, [9], "recorded once there is room");
+        assert_eq!(world.state(message).await, MessageState::Delivered);
+        back_within_ten_seconds(&world).await;
+        paid -= PRICE;
+        // The rest of the backlog goes out, for the next round.
+        drain(&world, &link, handout.jobs).await;
+    }
+    world.store.close().await.unwrap();
+    books_are_sound(&disk.folder());
+}
+
+async fn back_within_ten_seconds(world: &World) {
+    for _ in 0..40 {
+        world.store.look_at_disk();
+        if world.store.accept(world.sms()).await.is_ok() {
+            return;
+        }
+        tokio::task::spawn_blocking(|| std::thread::sleep(Duration::from_millis(250)))
+            .await
+            .expect("a pause");
+    }
+    panic!("not accepting again ten seconds after the disk had room");
+}
+
+async fn drain(world: &World, link: &Link, mut jobs: Vec<hermod_store::Job>) {
+    loop {
+        let answers: Vec<_> = jobs.iter().map(|job| answer(job, refused(11))).collect();
+        link.port.report(answers, Vec::new(), 500, world.now).await.expect("a report");
+        world.settles().await;
+        match tokio::time::timeout(Duration::ZERO, link.port.handout()).await {
+            Ok(handout) => jobs = handout.jobs,
+            Err(_) => break,
+        }
+    }
+    link.closes().await.expect("it closes");
+}

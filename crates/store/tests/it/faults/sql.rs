@@ -1,0 +1,113 @@
+//! One operation that the database refuses does not take its neighbours with it.
+
+use crate::world::*;
+use hermod_domain::lifecycle::{MessageState, Verdict};
+use hermod_domain::phone::Msisdn;
+use hermod_store::{AcceptOutcome, Acceptance, Answer, audit};
+use tokio::task::JoinSet;
+
+const POISON: u64 = 4_915_199_999_999;
+
+/// From here on the database refuses messages to one recipient.
+fn poison_a_recipient(world: &World) {
+    let trigger = format!(
+        "CREATE TRIGGER poison BEFORE INSERT ON message WHEN NEW.dest = {POISON}
+         BEGIN SELECT RAISE(ABORT, 'poisoned'); END"
+    );
+    world.raw().execute_batch(&trigger).expect("a trigger");
+}
+
+fn to_poison(world: &World) -> Acceptance {
+    Acceptance { to: Msisdn::from_number(POISON).expect("a number"), ..world.sms() }
+}
+
+#[tokio::test]
+async fn a_failing_operation_fails_alone() {
+    let world = World::new().await;
+    poison_a_recipient(&world);
+    let mut sending = JoinSet::new();
+    for number in 0..60 {
+        let store = world.store.clone();
+        let base = if number % 20 == 7 { to_poison(&world) } else { world.sms() };
+        let acceptance = Acceptance { key: Some(key(number)), ..base };
+        sending.spawn(async move { (number, store.accept(acceptance).await) });
+    }
+    for (number, outcome) in sending.join_all().await {
+        if number % 20 == 7 {
+            let fault = outcome.expect_err("the database refused it");
+            assert!(fault.to_string().contains("poisoned"), "{fault}");
+            assert_eq!(world.store.find_key(key(number)).await.unwrap(), None, "its key is free");
+        } else {
+            assert!(matches!(outcome, Ok(AcceptOutcome::Accepted { .. })), "{outcome:?}");
+        }
+    }
+    assert_eq!(world.balance(ALICE).await, 1_000_000_000 - 57 * PRICE);
+    assert_eq!(audit(world.path()).unwrap().messages, 57);
+    world.books_are_sound();
+    // And everything that was accepted is sent, once, in order.
+    let link = world.link_with_room(100).await;
+    let jobs = link.takes_jobs(57).await;
+    assert!(jobs.is_sorted_by_key(|job| job.message));
+    world.settles().await;
+    link.has_nothing().await;
+}
+
+#[tokio::test]
+async fn a_record_of_a_link_that_fails_does_not_take_the_others_with_it() {
+    let world = World::new().await;
+    let link = world.link_with_room(3).await;
+    for _ in 0..4 {
+        world.sends(world.sms()).await;
+    }
+    let jobs = link.takes_jobs(3).await;
+    let trigger = format!(
+        "CREATE TRIGGER poison BEFORE UPDATE ON part WHEN NEW.message = {} AND NEW.state = 4
+         BEGIN SELECT RAISE(ABORT, 'poisoned'); END",
+        jobs[1].message
+    );
+    world.raw().execute_batch(&trigger).unwrap();
+    let accepted = |index: usize| answer(&jobs[index], Answer::Accepted(remote(&format!("r{index}"))));
+    let receipts = vec![receipt(5, "r0", Verdict::Delivered), receipt(6, "r2", Verdict::Delivered)];
+    link.port.report((0..3).map(accepted).collect(), receipts, 1, world.now).await.unwrap();
+    // Its two receipts are recorded and its slot is used.
+    let (mut recorded, mut more) = (Vec::new(), Vec::new());
+    while recorded.len() < 2 || more.is_empty() {
+        let handout = link.takes().await;
+        recorded.extend(handout.recorded);
+        more.extend(handout.jobs);
+    }
+    assert_eq!((recorded, more.len()), (vec![5, 6], 1));
+    assert_eq!(world.state(jobs[0].message).await, MessageState::Delivered);
+    assert_eq!(world.state(jobs[1].message).await, MessageState::Queued, "as if nothing had been said");
+    assert_eq!(world.state(jobs[2].message).await, MessageState::Delivered);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn links_opened_and_closed_beside_a_failing_operation_lose_nothing() {
+    let world = World::new().await;
+    poison_a_recipient(&world);
+    let mut accepted = 0;
+    let mut seen = std::collections::HashSet::new();
+    for round in 0..30 {
+        let link = world.link_with_room(3).await;
+        let (good, bad, closed) = tokio::join!(
+            world.store.accept(world.sms()),
+            world.store.accept(to_poison(&world)),
+            link.closes()
+        );
+        assert!(matches!(good, Ok(AcceptOutcome::Accepted { .. })), "round {round}: {good:?}");
+        assert!(bad.is_err());
+        accepted += 1;
+        // What was handed to the closing link comes back from it; the rest waits for the next one.
+        let left = closed.unwrap().jobs;
+        link.says(left.iter().map(|job| answer(job, Answer::NotSent)).collect(), Vec::new()).await;
+        world.settles().await;
+        link.has_nothing().await;
+    }
+    let link = world.link_with_room(100).await;
+    for job in link.takes_jobs(accepted).await {
+        assert!(seen.insert(job.message));
+    }
+    world.books_are_sound();
+}
