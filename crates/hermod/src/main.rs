@@ -15,11 +15,6 @@ use clap::{Parser, Subcommand};
 use ending::Ended;
 use std::process::ExitCode;
 
-/// Against the system's allocator, in eight alternating runs of 60,000 messages on two busy cores: the same CPU time per
-/// message within the noise of some 10 %, and about 20 MB more memory. A quiet machine has to decide whether it stays.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// Hermod, an SMS gateway: customers send over HTTP, carriers deliver over SMPP, and every message is stored and charged
 /// exactly once before it is acknowledged.
 #[derive(Parser)]
