@@ -186,6 +186,15 @@ impl Lanes {
         }
     }
 
+    /// A link takes nothing more until it grants room again.
+    pub(crate) fn revoke(&mut self, carrier: CarrierId, link: LinkId) {
+        if let Some(lanes) = self.carriers.get_mut(&carrier)
+            && let Some(room) = lanes.links.iter_mut().find(|room| room.link == link)
+        {
+            room.free = 0;
+        }
+    }
+
     /// A link can take this many parts more than it was last known to.
     pub(crate) fn grant(&mut self, carrier: CarrierId, link: LinkId, slots: u32) {
         if let Some(lanes) = self.carriers.get_mut(&carrier)

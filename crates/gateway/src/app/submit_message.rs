@@ -60,7 +60,8 @@ pub async fn submit_message(
         Ok(AcceptOutcome::InsufficientCredit { available }) => {
             Err(Refusal::InsufficientCredit { cost, available })
         }
-        Err(fault) => Err(refusal_of(&fault)),
+        // The disk may be low or the queue full; what was accepted before is still known.
+        Err(fault) => replay_or(world, caller, submission, refusal_of(&fault)).await,
     }
 }
 

@@ -23,6 +23,10 @@ struct Retrying {
 impl Batch<'_> {
     pub(crate) fn link_batch(&mut self, batch: &LinkBatch) -> Result<(), StoreFault> {
         self.at(batch.now);
+        if batch.answers.iter().any(|record| record.answer == Answer::Throttled) {
+            // "Slow down" is said to the link: what it had room for before that, it has not any more.
+            self.books.lanes.revoke(batch.carrier, batch.link);
+        }
         for record in &batch.answers {
             self.answer(batch.carrier, record)?;
         }

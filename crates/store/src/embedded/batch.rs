@@ -93,8 +93,6 @@ pub(crate) struct Batch<'a> {
     pub now: Timestamp,
     pub fresh: Vec<FreshPart>,
     pub handouts: HashMap<LinkId, Handout>,
-    /// Their mailboxes go once this is committed: a batch that is rolled back has closed nothing.
-    pub links_closed: Vec<LinkId>,
     pub tally: Tally,
 }
 
@@ -107,7 +105,6 @@ impl<'a> Batch<'a> {
             now: Timestamp::EPOCH,
             fresh: Vec::new(),
             handouts: HashMap::new(),
-            links_closed: Vec::new(),
             tally: Tally::default(),
         }
     }
@@ -122,8 +119,9 @@ impl<'a> Batch<'a> {
         self.books.balances.write(self.connection)
     }
 
-    fn write_fresh(&self) -> Result<(), StoreFault> {
-        self.fresh.iter().try_for_each(|part| part.insert(self.connection))
+    /// Writes the rows that were held back. From then on the tables know these parts like any other.
+    pub(crate) fn write_fresh(&mut self) -> Result<(), StoreFault> {
+        self.fresh.drain(..).try_for_each(|part| part.insert(self.connection))
     }
 
     /// The row of a part accepted in this very batch.

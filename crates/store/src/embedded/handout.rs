@@ -33,6 +33,9 @@ impl Batch<'_> {
                 match self.books.lanes.next(carrier) {
                     Next::Job(job) => self.claim(link, *job)?,
                     Next::Refill(refill) => {
+                        // A long message may stand half in memory and half in the tables: what is read next to the
+                        // rows must find all of them there.
+                        self.write_fresh()?;
                         let jobs = jobs::read_waiting(self.connection, refill)?;
                         self.books.lanes.refill(refill, jobs);
                     }

@@ -6,6 +6,7 @@ mod balances;
 mod batch;
 mod checkpoint;
 mod deferred;
+mod gathering;
 mod handout;
 mod jobs;
 mod keys;
@@ -36,6 +37,7 @@ use crate::ops::{
 };
 use batch::{Batch, Books};
 use checkpoint::Checkpointer;
+use gathering::Gathering;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::time::Timestamp;
 use lock::FolderLock;
@@ -111,6 +113,7 @@ impl Embedded {
             mark,
             meters: Meters::register(),
             batches: 0,
+            gathering: Gathering::default(),
             full_disk: None,
         };
         let thread = std::thread::Builder::new()

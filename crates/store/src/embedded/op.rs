@@ -125,13 +125,14 @@ impl Change {
     fn run(&self, batch: &mut Batch<'_>) -> Result<(), StoreFault> {
         match self {
             Change::OpenLink { carrier, link, mailbox } => {
+                // A closed link still hears that its receipts are recorded; a link nobody holds any more does not.
+                batch.books.mailboxes.retain(|_, mailbox| Arc::strong_count(mailbox) > 1);
                 batch.books.mailboxes.insert(*link, mailbox.clone());
                 batch.books.lanes.link_opened(*carrier, *link);
                 Ok(())
             }
             Change::CloseLink { carrier, link } => {
                 batch.books.lanes.link_closed(*carrier, *link);
-                batch.links_closed.push(*link);
                 Ok(())
             }
             Change::PutCatalogue(rows) => put_catalogue(batch, rows),

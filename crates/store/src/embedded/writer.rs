@@ -7,6 +7,7 @@
 
 use crate::embedded::batch::{Batch, Books};
 use crate::embedded::checkpoint::Checkpointer;
+use crate::embedded::gathering::Gathering;
 use crate::embedded::mark::Mark;
 use crate::embedded::meters::Meters;
 use crate::embedded::op::{Done, Needs, Op};
@@ -22,9 +23,6 @@ use tokio::sync::mpsc::error::TryRecvError;
 
 /// Operations in one transaction at most, so that the first of them does not wait for too many others.
 pub(crate) const BATCH_OPS_MAX: usize = 512;
-/// A batch that starts with this many operations is worth a short wait for more to share its fsync.
-const GATHER_FROM_OPS: usize = 16;
-const GATHER_PAUSE: Duration = Duration::from_millis(1);
 /// How long to wait before trying again to write facts that did not fit on the disk.
 const FULL_DISK_PAUSE: Duration = Duration::from_millis(500);
 
@@ -37,6 +35,7 @@ pub(crate) struct Writer {
     pub mark: Mark,
     pub meters: Meters,
     pub batches: u64,
+    pub gathering: Gathering,
     pub full_disk: Option<FullDisk>,
 }
 
@@ -88,10 +87,11 @@ impl Writer {
         if self.queue.blocking_recv_many(ops, BATCH_OPS_MAX) == 0 {
             return false;
         }
-        // Under load, a moment's wait lets more operations share the transaction.
-        if ops.len() >= GATHER_FROM_OPS {
-            std::thread::sleep(GATHER_PAUSE);
+        if let Some(pause) = self.gathering.pause(ops.len()) {
+            let before = ops.len();
+            std::thread::sleep(pause);
             let _ = self.take_waiting(ops);
+            self.gathering.came(before, ops.len() - before);
         }
         true
     }
@@ -235,7 +235,7 @@ impl Writer {
             batch.hand_out()?;
         }
         batch.finish()?;
-        let Batch { handouts, links_closed, tally, .. } = batch;
+        let Batch { handouts, tally, .. } = batch;
         let wrote = self.connection.total_changes() != changes;
         if wrote {
             self.mark.count(&self.connection)?;
@@ -249,9 +249,6 @@ impl Writer {
             if let Some(mailbox) = self.books.mailboxes.get(&link) {
                 mailbox.put(handout);
             }
-        }
-        for link in links_closed {
-            self.books.mailboxes.remove(&link);
         }
         self.meters.count(&tally, ops.len(), self.books.lanes.in_memory());
         Ok(done)

@@ -1,8 +1,9 @@
 //! Waiting for a carrier: in order, in turns, within bounded memory, and never to two links at once.
 
 use crate::world::*;
-use hermod_domain::ids::{AccountId, MessageId};
+use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::lifecycle::{MessageState, Verdict};
+use hermod_domain::money::Money;
 use hermod_store::{Acceptance, Answer, JOBS_IN_MEMORY_MAX, Store};
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
 use std::collections::{HashMap, HashSet};
@@ -195,4 +196,30 @@ async fn a_receipt_that_came_over_one_link_settles_what_another_sent() {
     assert_eq!(world.state(message).await, MessageState::Delivered);
     one.has_nothing().await;
     assert_eq!(two.takes().await.recorded, [1], "answered where it came from");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_long_message_leaves_whole_even_if_its_lane_holds_only_a_few_parts() {
+    const LANES: u32 = 5_000;
+    const PARTS: u8 = 11;
+    let world = World::new().await;
+    let credit_limit = Money::from_micros(1_000_000_000);
+    let mut sending = JoinSet::new();
+    // So many accounts wait for another carrier that each lane's share of the memory is a few parts.
+    for account in (100..100 + LANES).map(AccountId::new) {
+        let store = world.store.clone();
+        let acceptance = Acceptance { account, carrier: CarrierId::new(77), credit_limit, ..world.sms() };
+        sending.spawn(async move { store.accept(acceptance).await.expect("the store answers") });
+    }
+    sending.join_all().await;
+    let link = world.link_with_room(50).await;
+    let message = world.sends(Acceptance { parts: PARTS, ..world.sms() }).await;
+    let jobs = link.takes_jobs(usize::from(PARTS)).await;
+    assert_eq!(jobs.iter().map(|job| job.part.get()).collect::<Vec<_>>(), (1..=PARTS).collect::<Vec<_>>());
+    for job in &jobs {
+        link.accepts(job, &format!("part {}", job.part)).await;
+    }
+    world.settles().await;
+    assert_eq!(world.state(message).await, MessageState::Submitted);
+    world.books_are_sound();
 }

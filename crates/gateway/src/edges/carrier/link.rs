@@ -14,7 +14,8 @@ use crate::world::World;
 use bytes::{Buf, BytesMut};
 use hermod_domain::catalogue::Carrier;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
-use hermod_smpp::session::{BindRequest, ClientConfig, CloseReason, Limits, State};
+use hermod_domain::lifecycle::RefusedFor;
+use hermod_smpp::session::{BindRequest, ClientConfig, CloseReason, Limits, Refused, State};
 use hermod_smpp::{
     BindType, CommandId, CommandStatus, DeliverSmResp, EncodeError, Event, Frame, Header, Pdu, Session,
 };
@@ -61,6 +62,7 @@ pub(super) struct Link<'a> {
     bound_at: Option<Moment>,
     /// Set once the link takes no more parts and only waits for answers.
     draining_until: Option<Moment>,
+    stopping: bool,
     /// Learned since the store was last told.
     answers: Vec<AnswerRecord>,
     receipts: Vec<ReceiptRecord>,
@@ -102,6 +104,7 @@ impl<'a> Link<'a> {
             write_by: None,
             bound_at: None,
             draining_until: None,
+            stopping: false,
             answers: Vec::new(),
             receipts: Vec::new(),
             silent: Vec::new(),
@@ -140,7 +143,7 @@ impl<'a> Link<'a> {
                 }
                 handout = handout_of(self.port.as_ref()), if self.port.is_some() => self.send(handout),
                 () = self.world.clock.sleep_until(wake_at) => self.on_wake(),
-                () = stopping.cancelled(), if self.draining_until.is_none() => self.drain(STOP_WAIT).await,
+                () = stopping.cancelled(), if !self.stopping => self.stop().await,
             }
         }
         let _ = writer.shutdown().await;
@@ -249,15 +252,18 @@ impl<'a> Link<'a> {
         for job in handout.jobs {
             self.flow.used();
             let sent = Sent { message: job.message, part: job.part, account: job.account };
-            let requested = match self.scratch.submit_sm(&job) {
-                Some(pdu) => {
-                    self.session.request(&pdu, sent, now).map(|_| ()).map_err(|refused| refused.to_string())
+            let requested = self.scratch.submit_sm(&job).map(|pdu| self.session.request(&pdu, sent, now));
+            match requested {
+                Some(Ok(_)) => {}
+                Some(Err(Refused::WindowFull | Refused::NotBound | Refused::Draining | Refused::Closed)) => {
+                    self.answers.push(sent.record(Answer::NotSent));
                 }
-                None => Err("its text does not have that part".to_owned()),
-            };
-            if let Err(reason) = requested {
-                tracing::warn!(message.id = %job.message, %reason, "A part was given back unsent");
-                self.answers.push(sent.record(Answer::NotSent));
+                // It would not fit tomorrow either.
+                Some(Err(Refused::NotAllowed | Refused::Encode(_))) | None => {
+                    tracing::error!(message.id = %job.message, part = %job.part, "A part makes no submit_sm");
+                    let status = CommandStatus::SUBMITFAIL.0;
+                    self.answers.push(sent.record(Answer::Refused { about: RefusedFor::Anything, status }));
+                }
             }
         }
     }
@@ -310,6 +316,16 @@ impl<'a> Link<'a> {
 
     fn session_is_leaving(&self) -> bool {
         self.port.is_some() && matches!(self.session.state(), State::Draining | State::Closed)
+    }
+
+    /// The gateway is stopping: whatever is still waited for is waited for no longer than that allows.
+    async fn stop(&mut self) {
+        self.stopping = true;
+        let until = self.world.clock.moment().plus(STOP_WAIT);
+        match self.draining_until {
+            None => self.drain(STOP_WAIT).await,
+            Some(already) => self.draining_until = Some(already.min(until)),
+        }
     }
 
     /// Takes no more parts. Those handed out and not yet written go back untouched; answers are still waited for.

@@ -138,6 +138,16 @@ impl Scenario {
         assert_eq!(self.carrier().record().counts().submits, count);
     }
 
+    #[track_caller]
+    pub(crate) fn carrier_saw_at_most_submits(&self, count: u64) {
+        assert!(self.carrier().record().counts().submits <= count, "{:?}", self.carrier().record().counts());
+    }
+
+    /// Real time for whatever would happen at once to happen; the gateway's clock stands still.
+    pub(crate) async fn a_moment_passes(&self) {
+        pause(Duration::from_millis(200)).await;
+    }
+
     pub(crate) async fn carrier_has_seen_submits(&self, count: u64) {
         let seen = self.carrier().record();
         seen.wait_until(|record| record.counts().submits >= count, PATIENCE)

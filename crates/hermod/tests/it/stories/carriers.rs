@@ -46,6 +46,9 @@ async fn a_throttled_link_pauses_and_keeps_the_order() {
         messages.push(s.alice.sends("+4915112345678", &format!("in order {n}")).await.accepted());
     }
     s.carrier_has_seen_submits(1).await;
+    s.a_moment_passes().await;
+    s.carrier_saw_at_most_submits(5);
+    s.alice.sees(&messages[0]).is("queued").await;
     for message in &messages {
         s.stepping(Duration::from_secs(1), || s.alice.sees(message).becomes("delivered")).await;
     }
