@@ -6,7 +6,6 @@ mod balances;
 mod batch;
 mod checkpoint;
 mod deferred;
-mod gathering;
 mod handout;
 mod jobs;
 mod keys;
@@ -37,7 +36,6 @@ use crate::ops::{
 };
 use batch::{Batch, Books};
 use checkpoint::Checkpointer;
-use gathering::Gathering;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::time::Timestamp;
 use lock::FolderLock;
@@ -113,7 +111,6 @@ impl Embedded {
             mark,
             meters: Meters::register(),
             batches: 0,
-            gathering: Gathering::default(),
             full_disk: None,
         };
         let thread = std::thread::Builder::new()

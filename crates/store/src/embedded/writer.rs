@@ -7,7 +7,6 @@
 
 use crate::embedded::batch::{Batch, Books};
 use crate::embedded::checkpoint::Checkpointer;
-use crate::embedded::gathering::Gathering;
 use crate::embedded::mark::Mark;
 use crate::embedded::meters::Meters;
 use crate::embedded::op::{Done, Needs, Op};
@@ -35,7 +34,6 @@ pub(crate) struct Writer {
     pub mark: Mark,
     pub meters: Meters,
     pub batches: u64,
-    pub gathering: Gathering,
     pub full_disk: Option<FullDisk>,
 }
 
@@ -84,16 +82,7 @@ impl Writer {
             std::thread::sleep(FULL_DISK_PAUSE);
             return self.take_waiting(ops) != Err(TryRecvError::Disconnected);
         }
-        if self.queue.blocking_recv_many(ops, BATCH_OPS_MAX) == 0 {
-            return false;
-        }
-        if let Some(pause) = self.gathering.pause(ops.len()) {
-            let before = ops.len();
-            std::thread::sleep(pause);
-            let _ = self.take_waiting(ops);
-            self.gathering.came(before, ops.len() - before);
-        }
-        true
+        self.queue.blocking_recv_many(ops, BATCH_OPS_MAX) > 0
     }
 
     fn take_waiting(&mut self, ops: &mut Vec<Op>) -> Result<(), TryRecvError> {
