@@ -5,6 +5,8 @@
 //! only after the store has committed what it says; and whatever ends the link, every part that was under way is
 //! reported before the link is gone.
 
+mod leaving;
+
 use super::answers::{Incoming, LinkNext, read_answer, read_deliver_sm};
 use super::backoff::Ended;
 use super::flow::Flow;
@@ -316,73 +318,6 @@ impl<'a> Link<'a> {
 
     fn session_is_leaving(&self) -> bool {
         self.port.is_some() && matches!(self.session.state(), State::Draining | State::Closed)
-    }
-
-    /// The gateway is stopping: whatever is still waited for is waited for no longer than that allows.
-    async fn stop(&mut self) {
-        self.stopping = true;
-        let until = self.world.clock.moment().plus(STOP_WAIT);
-        match self.draining_until {
-            None => self.drain(STOP_WAIT).await,
-            Some(already) => self.draining_until = Some(already.min(until)),
-        }
-    }
-
-    /// Takes no more parts. Those handed out and not yet written go back untouched; answers are still waited for.
-    async fn drain(&mut self, wait: Duration) {
-        self.draining_until = Some(self.world.clock.moment().plus(wait));
-        let Some(port) = &self.port else {
-            self.ended.get_or_insert(Ended::Stopped);
-            return;
-        };
-        match port.close().await {
-            Ok(unsent) => {
-                for job in unsent.jobs {
-                    let sent = Sent { message: job.message, part: job.part, account: job.account };
-                    self.answers.push(sent.record(Answer::NotSent));
-                }
-                unsent.recorded.into_iter().for_each(|sequence| self.answer_deliver_sm(sequence));
-            }
-            Err(fault) => tracing::error!(%fault, "A link could not be signed off"),
-        }
-    }
-
-    /// The link is gone: whatever was under way is in doubt, and the store is told so before anyone tries again.
-    async fn leave(mut self) -> Ended {
-        self.connection_lost();
-        let now = smpp_moment(self.world.clock.moment());
-        while let Some(event) = self.session.next_event(now) {
-            match event {
-                Event::Lost(tokens) => self.silent.extend(tokens),
-                Event::TimedOut { token } => self.silent.push(token),
-                Event::Answered { token, frame } => self.answers.push(token.record(read_answer(&frame).0)),
-                Event::Bound { .. }
-                | Event::BindRefused(_)
-                | Event::BindRequested(_)
-                | Event::Request(_)
-                | Event::Notification(_)
-                | Event::PeerUnbound
-                | Event::Closed(_) => {}
-            }
-        }
-        if self.draining_until.is_none() {
-            self.drain(Duration::ZERO).await;
-        }
-        let silent = std::mem::take(&mut self.silent);
-        self.answers.extend(silent.into_iter().map(|sent| sent.record(Answer::NoAnswer)));
-        if let Some(port) = &self.port
-            && let Err(fault) = port
-                .report(
-                    std::mem::take(&mut self.answers),
-                    std::mem::take(&mut self.receipts),
-                    0,
-                    self.world.clock.now(),
-                )
-                .await
-        {
-            tracing::error!(%fault, "What a lost link left open could not be reported; it is in doubt after the next start");
-        }
-        self.ended.unwrap_or(Ended::Stopped)
     }
 
     fn next_wake(&mut self) -> Moment {
