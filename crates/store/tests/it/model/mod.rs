@@ -220,7 +220,11 @@ impl Pair {
                 self.books.accepted(place, &id, now);
                 self.remotes.push(id);
             }
-            Said::Throttled => self.books.refused(place, Event::Deferred),
+            Said::Throttled => {
+                self.books.refused(place, Event::Deferred);
+                // The link is to slow down: what it had room for is taken back.
+                self.slots = 0;
+            }
             Said::NotSent => self.books.refused(place, Event::Released),
             Said::Refused(about) => self.books.refused(place, Event::Refused(about)),
             Said::Temporary => self.books.temporary(place, now),
