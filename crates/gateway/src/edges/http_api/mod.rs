@@ -1,5 +1,5 @@
 //! The HTTP API of the customers, and the pages a machine asks whether this node is well. Every request takes the same
-//! way: [`serve`] carries its connection, [`answer`] judges it, and what it asks for is one file each.
+//! way: [`serve()`] carries its connection, `answer` judges it, and what it asks for is one file each.
 //!
 //! An error answer always has the form `{"error": "CODE: sentence"}` and means: nothing was stored, nothing charged.
 
