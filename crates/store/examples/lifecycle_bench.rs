@@ -1,7 +1,7 @@
 //! Drives the store through the whole life of messages, in one process: many customers send, one link answers every
 //! part at once and reports its delivery with the next read. Prints what that cost.
 //!
-//! `cargo run --release -p hermod-store --example lifecycle_bench -- [messages] [rate per second, 0 = all it can] [folder]`
+//! `cargo run --release -p hermod-store --example lifecycle_bench -- [messages] [rate per second, 0 = all it can] [senders] [folder]`
 
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RemoteId};
 use hermod_domain::lifecycle::{DoubtPolicy, Verdict};
@@ -22,13 +22,13 @@ use tokio::task::JoinSet;
 
 const ACCOUNTS: u32 = 20;
 const CARRIER: CarrierId = CarrierId::new(1);
-/// Submissions under way at once when there is no rate.
-const SENDERS: u64 = 1_000;
 const WINDOW: u32 = 1_000;
 
 struct Plan {
     messages: u64,
     rate: u64,
+    /// Submissions under way at once when there is no rate.
+    senders: u64,
     folder: PathBuf,
 }
 
@@ -41,9 +41,9 @@ fn main() {
 fn read_plan() -> Plan {
     let mut words = std::env::args().skip(1);
     let mut number = |default| words.next().map_or(default, |word| word.parse().expect("a number"));
-    let (messages, rate) = (number(200_000), number(0));
+    let (messages, rate, senders) = (number(200_000), number(0), number(1_000));
     let folder = words.next().map_or_else(|| std::env::temp_dir().join("hermod-bench"), PathBuf::from);
-    Plan { messages, rate, folder }
+    Plan { messages, rate, senders, folder }
 }
 
 #[expect(clippy::disallowed_methods, reason = "a benchmark looks at the clock")]
@@ -58,7 +58,7 @@ fn instant() -> Instant {
 }
 
 async fn run(plan: Plan) {
-    let Plan { messages, rate, folder } = plan;
+    let Plan { messages, rate, senders, folder } = plan;
     let _ = std::fs::remove_dir_all(&folder);
     let options = OpenOptions {
         folder: folder.clone(),
@@ -75,8 +75,11 @@ async fn run(plan: Plan) {
     let started = instant();
     let mut link = JoinSet::new();
     link.spawn(async move { carry(&port, messages).await });
-    let mut took =
-        if rate == 0 { all_it_can(&store, messages).await } else { paced(&store, messages, rate).await };
+    let mut took = if rate == 0 {
+        all_it_can(&store, messages, senders).await
+    } else {
+        paced(&store, messages, rate).await
+    };
     let accepted_in = started.elapsed();
     let handouts = link.join_next().await.expect("one link").expect("it ends well");
     let settled_in = started.elapsed();
@@ -138,12 +141,12 @@ async fn send(store: &Store, number: u64) -> u64 {
     u64::try_from(started.elapsed().as_micros()).expect("not that long")
 }
 
-async fn all_it_can(store: &Store, messages: u64) -> Vec<u64> {
+async fn all_it_can(store: &Store, messages: u64, senders: u64) -> Vec<u64> {
     let next = Arc::new(AtomicU64::new(0));
-    let mut senders = JoinSet::new();
-    for _ in 0..SENDERS {
+    let mut sending = JoinSet::new();
+    for _ in 0..senders {
         let (store, next) = (store.clone(), next.clone());
-        senders.spawn(async move {
+        sending.spawn(async move {
             let mut took = Vec::new();
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
@@ -154,7 +157,7 @@ async fn all_it_can(store: &Store, messages: u64) -> Vec<u64> {
             }
         });
     }
-    senders.join_all().await.into_iter().flatten().collect()
+    sending.join_all().await.into_iter().flatten().collect()
 }
 
 /// Arrivals on a clock, whatever the store does.
@@ -186,9 +189,12 @@ async fn carry(port: &LinkPort, messages: u64) -> u64 {
         let answers = handout.jobs.iter().map(answer).collect();
         let slots = u32::try_from(handout.jobs.len()).expect("at most a window");
         let earlier = std::mem::replace(&mut receipts, handout.jobs.iter().map(receipt).collect());
+        let nothing_to_come = earlier.is_empty();
         port.report(answers, earlier, slots, wall_clock()).await.expect("a report");
-        if handout.jobs.is_empty() {
-            continue;
+        if nothing_to_come {
+            // No record of an earlier receipt will wake us: say it now.
+            let receipts = std::mem::take(&mut receipts);
+            port.report(Vec::new(), receipts, 0, wall_clock()).await.expect("a report");
         }
     }
     handouts
