@@ -27,16 +27,12 @@ const NOBODY: &str = "0000000000000000000000000000000000000000000000000000000000
 
 pub fn authenticate(world: &World, credentials: &Credentials) -> Result<Caller, Refusal> {
     let catalogue = world.catalogue();
-    let known = catalogue.key(&credentials.key).map(|key| (key.connection, key.secret_digest.clone()));
-    let digest = known.as_ref().map_or(NOBODY, |(_, digest)| digest);
+    let known = catalogue.key(&credentials.key);
+    let digest = known.map_or(NOBODY, |key| &key.secret_digest);
     let matches = world.pepper.matches(credentials.secret.reveal(), digest);
-    match known {
-        Some((connection, _)) if matches => {
-            let account = catalogue.connection(connection).ok_or(Refusal::InvalidApiKey)?.account;
-            Ok(Caller { account, connection, catalogue })
-        }
-        Some(_) | None => Err(Refusal::InvalidApiKey),
-    }
+    let connection = known.filter(|_| matches).ok_or(Refusal::InvalidApiKey)?.connection;
+    let account = catalogue.connection(connection).ok_or(Refusal::InvalidApiKey)?.account;
+    Ok(Caller { account, connection, catalogue })
 }
 
 impl Caller {

@@ -1,10 +1,11 @@
 //! The real binary as a person or a script meets it: what it prints, what it does, and the code it ends with.
 
+use crate::assembly::free_address;
 use crate::real_time::{self, wait_until};
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Script};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
@@ -328,11 +329,6 @@ async fn a_second_signal_does_not_wait_for_a_silent_carrier() {
     let (code, out, _) = ran(&["audit", "--data-dir", path(&folder.path().join("hermod-data"))]);
     assert_eq!(code, 0, "{out}");
     carrier.stop().await;
-}
-
-fn free_address() -> SocketAddr {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
-    listener.local_addr().expect("it is bound")
 }
 
 fn page(address: &str, path: &str) -> String {

@@ -16,7 +16,7 @@ use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Script};
 use std::future::Future;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -45,10 +45,7 @@ impl Scenario {
 
     /// The carrier's address is known, and nobody is there.
     pub(crate) async fn without_carrier() -> Scenario {
-        let free = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
-        let address = free.local_addr().expect("it is bound");
-        drop(free);
-        Scenario::start(address, None).await
+        Scenario::start(assembly::free_address(), None).await
     }
 
     async fn start(carrier_address: SocketAddr, carrier: Option<Carrier>) -> Scenario {
