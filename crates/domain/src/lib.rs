@@ -8,6 +8,7 @@ pub mod catalogue;
 pub mod ids;
 pub mod lifecycle;
 pub mod money;
+pub mod numbers;
 pub mod pace;
 pub mod phone;
 pub mod prefix;

@@ -48,6 +48,17 @@ impl Prefix {
         Ok(Prefix { digits, length })
     }
 
+    /// It and its neighbours up to the one whose last digit is `last`.
+    pub(crate) fn up_to(self, last: u8) -> impl Iterator<Item = Prefix> {
+        let end = self.digits - self.digits % 10 + u64::from(last);
+        (self.digits..=end).map(move |digits| Prefix { digits, length: self.length })
+    }
+
+    /// Where it stands among other prefixes: in the order of digits, a shorter one before those it contains.
+    pub(crate) fn place(self) -> (u64, u8) {
+        (self.interval().0, self.length)
+    }
+
     /// The interval of keys that begin with it.
     fn interval(self) -> (u64, u64) {
         let start = key(self.digits);
@@ -96,51 +107,34 @@ pub struct DuplicatePrefix(pub Prefix);
 #[derive(Clone, Debug)]
 pub struct PrefixTable<V> {
     entries: Box<[(Prefix, V)]>,
-    /// Where each stretch of numbers begins, ascending. The first is 0.
-    starts: Box<[u64]>,
-    /// The entry that holds in each stretch.
-    holders: Box<[Option<u32>]>,
+    /// The entry that holds in each stretch of numbers.
+    stretches: Stretches<Option<u32>>,
 }
 
 /// An empty table: one stretch that nobody holds.
 impl<V> Default for PrefixTable<V> {
     fn default() -> PrefixTable<V> {
-        PrefixTable { entries: Box::default(), starts: Box::new([0]), holders: Box::new([None]) }
+        PrefixTable { entries: Box::default(), stretches: Stretches::flatten(std::iter::empty(), None) }
     }
 }
 
 impl<V> PrefixTable<V> {
     pub fn build(entries: impl IntoIterator<Item = (Prefix, V)>) -> Result<PrefixTable<V>, DuplicatePrefix> {
         let mut entries: Vec<(Prefix, V)> = entries.into_iter().collect();
-        entries.sort_by_key(|(prefix, _)| (prefix.interval().0, prefix.length));
+        entries.sort_by_key(|(prefix, _)| prefix.place());
         for pair in entries.windows(2) {
             if pair[0].0 == pair[1].0 {
                 return Err(DuplicatePrefix(pair[0].0));
             }
         }
-
-        let mut stretches = Stretches { starts: vec![0], holders: vec![None] };
-        // The prefixes we are inside of, outermost first, with the ends of their intervals.
-        let mut open: Vec<(u64, u32)> = Vec::new();
-        for (index, (prefix, _)) in (0_u32..).zip(&entries) {
-            let (start, end) = prefix.interval();
-            stretches.close_before(&mut open, start);
-            stretches.begin(start, Some(index));
-            open.push((end, index));
-        }
-        stretches.close_before(&mut open, u64::MAX);
-        Ok(PrefixTable {
-            entries: entries.into(),
-            starts: stretches.starts.into(),
-            holders: stretches.holders.into(),
-        })
+        let indexed = (0_u32..).zip(&entries).map(|(index, (prefix, _))| (*prefix, Some(index)));
+        let stretches = Stretches::flatten(indexed, None);
+        Ok(PrefixTable { entries: entries.into(), stretches })
     }
 
     /// The entry with the longest prefix of the number.
     pub fn find(&self, number: Msisdn) -> Option<&V> {
-        let key = key(number.number());
-        let after = self.starts.partition_point(|start| *start <= key);
-        let holder = self.holders[after - 1]?;
+        let holder = self.stretches.find(number)?;
         let (_, value) = &self.entries[usize::try_from(holder).expect("an index of entries")];
         Some(value)
     }
@@ -151,24 +145,61 @@ impl<V> PrefixTable<V> {
     }
 }
 
-struct Stretches {
-    starts: Vec<u64>,
-    holders: Vec<Option<u32>>,
+/// All numbers cut into stretches, each with its holder.
+#[derive(Clone, Debug)]
+pub(crate) struct Stretches<H> {
+    /// Where each stretch of numbers begins, ascending. The first is 0.
+    starts: Box<[u64]>,
+    holders: Box<[H]>,
 }
 
-impl Stretches {
+impl<H: Copy + PartialEq> Stretches<H> {
+    /// From prefixes in the order of their places, none of them twice. `nobody` holds what no prefix covers.
+    pub(crate) fn flatten(sorted: impl Iterator<Item = (Prefix, H)>, nobody: H) -> Stretches<H> {
+        let mut edges = Edges { starts: vec![0], holders: vec![nobody], nobody };
+        // The prefixes we are inside of, outermost first, with the ends of their intervals.
+        let mut open: Vec<(u64, H)> = Vec::new();
+        for (prefix, holder) in sorted {
+            let (start, end) = prefix.interval();
+            edges.close_before(&mut open, start);
+            edges.begin(start, holder);
+            open.push((end, holder));
+        }
+        edges.close_before(&mut open, u64::MAX);
+        Stretches { starts: edges.starts.into(), holders: edges.holders.into() }
+    }
+
+    /// Who holds the longest prefix of the number.
+    pub(crate) fn find(&self, number: Msisdn) -> H {
+        let key = key(number.number());
+        let after = self.starts.partition_point(|start| *start <= key);
+        self.holders[after - 1]
+    }
+}
+
+struct Edges<H> {
+    starts: Vec<u64>,
+    holders: Vec<H>,
+    nobody: H,
+}
+
+impl<H: Copy + PartialEq> Edges<H> {
     /// Leaves every open prefix that ends at or before `start`; the one around it holds again from there.
-    fn close_before(&mut self, open: &mut Vec<(u64, u32)>, start: u64) {
+    fn close_before(&mut self, open: &mut Vec<(u64, H)>, start: u64) {
         while let Some((end, _)) = open.pop_if(|(end, _)| *end <= start) {
-            self.begin(end, open.last().map(|(_, around)| *around));
+            self.begin(end, open.last().map_or(self.nobody, |(_, around)| *around));
         }
     }
 
-    fn begin(&mut self, start: u64, holder: Option<u32>) {
+    fn begin(&mut self, start: u64, holder: H) {
         if self.starts.last() == Some(&start) {
             // Nothing lies between: the later, inner or next one replaces it.
             self.starts.pop();
             self.holders.pop();
+        }
+        if self.holders.last() == Some(&holder) {
+            // The stretch before goes on.
+            return;
         }
         self.starts.push(start);
         self.holders.push(holder);

@@ -1,0 +1,154 @@
+//! Mobile networks by their codes: the mobile country code (MCC) and the mobile network code (MNC) of ITU-T E.212.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// A mobile country code: three digits, `262`. Some countries have several, and a few share one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Mcc(u16);
+
+/// A mobile network code: two or three digits. `01` and `001` are different networks, so the length counts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Mnc {
+    number: u16,
+    length: u8,
+}
+
+/// One mobile network, written `262-01`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Network {
+    pub mcc: Mcc,
+    pub mnc: Mnc,
+}
+
+/// Why a text does not name a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NetworkRefusal {
+    #[error("an MCC has three digits, as in 262")]
+    NotMcc,
+    #[error("an MNC has two or three digits, as in 01")]
+    NotMnc,
+    #[error("a network is an MCC, a hyphen and an MNC, as in 262-01")]
+    MissingHyphen,
+}
+
+impl Mcc {
+    pub fn parse(text: &str) -> Result<Mcc, NetworkRefusal> {
+        if text.len() != 3 {
+            return Err(NetworkRefusal::NotMcc);
+        }
+        number(text).map(Mcc).ok_or(NetworkRefusal::NotMcc)
+    }
+}
+
+impl Mnc {
+    pub fn parse(text: &str) -> Result<Mnc, NetworkRefusal> {
+        let length = match text.len() {
+            2 => 2,
+            3 => 3,
+            _ => return Err(NetworkRefusal::NotMnc),
+        };
+        let number = number(text).ok_or(NetworkRefusal::NotMnc)?;
+        Ok(Mnc { number, length })
+    }
+}
+
+impl Network {
+    pub fn parse(text: &str) -> Result<Network, NetworkRefusal> {
+        let (mcc, mnc) = text.split_once('-').ok_or(NetworkRefusal::MissingHyphen)?;
+        Ok(Network { mcc: Mcc::parse(mcc)?, mnc: Mnc::parse(mnc)? })
+    }
+}
+
+/// `str::parse` alone would take a sign.
+fn number(text: &str) -> Option<u16> {
+    if text.bytes().all(|b| b.is_ascii_digit()) { text.parse().ok() } else { None }
+}
+
+impl fmt::Display for Mcc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:03}", self.0)
+    }
+}
+
+impl fmt::Display for Mnc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:0width$}", self.number, width = usize::from(self.length))
+    }
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.mcc, self.mnc)
+    }
+}
+
+/// Text in and out is the same for all three: what `parse` reads and `Display` writes.
+macro_rules! text_form {
+    ($($name:ident),+) => {$(
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($name), "({})"), self)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = NetworkRefusal;
+
+            fn from_str(text: &str) -> Result<$name, NetworkRefusal> {
+                $name::parse(text)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<$name, D::Error> {
+                let text = String::deserialize(deserializer)?;
+                $name::parse(&text).map_err(de::Error::custom)
+            }
+        }
+    )+};
+}
+
+text_form!(Mcc, Mnc, Network);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_network_is_written_as_it_was_read() {
+        for text in ["262-01", "262-001", "310-410", "001-01", "404-00", "901-99"] {
+            assert_eq!(Network::parse(text).unwrap().to_string(), text);
+        }
+        assert_ne!(Mnc::parse("01"), Mnc::parse("001"), "the length counts");
+        assert_eq!(format!("{:?}", Network::parse("262-01").unwrap()), "Network(262-01)");
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        for (text, expect) in [
+            ("", NetworkRefusal::MissingHyphen),
+            ("26201", NetworkRefusal::MissingHyphen),
+            ("26-01", NetworkRefusal::NotMcc),
+            ("2622-01", NetworkRefusal::NotMcc),
+            ("+26-01", NetworkRefusal::NotMcc),
+            ("２６２-01", NetworkRefusal::NotMcc),
+            ("262-", NetworkRefusal::NotMnc),
+            ("262-1", NetworkRefusal::NotMnc),
+            ("262-+1", NetworkRefusal::NotMnc),
+            ("262-0001", NetworkRefusal::NotMnc),
+            ("262-01-02", NetworkRefusal::NotMnc),
+            (" 262-01", NetworkRefusal::NotMcc),
+        ] {
+            assert_eq!(Network::parse(text), Err(expect), "{text:?}");
+        }
+    }
+}

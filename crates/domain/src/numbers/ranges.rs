@@ -1,0 +1,77 @@
+//! Reads the data file of number ranges and searches it.
+//!
+//! A line of the file is a destination, with a tab between its fields: country, network, operator, and the prefixes
+//! that belong to it. Any of the first three may be empty. `49170-5` stands for the prefixes 49170 to 49175. A line
+//! that begins with a space has more prefixes of the line before.
+
+use super::Destination;
+use super::country::Country;
+use super::network::Network;
+use crate::phone::Msisdn;
+use crate::prefix::{Prefix, Stretches};
+
+#[derive(Debug)]
+pub(super) struct Ranges {
+    /// The first is the unknown one.
+    destinations: Box<[Destination<'static>]>,
+    /// The place of the destination that holds each stretch of numbers.
+    stretches: Stretches<u16>,
+}
+
+const NOBODY: u16 = 0;
+
+impl Ranges {
+    /// The file is part of the program: a mistake in it is a bug, which a test finds before anyone else does.
+    pub(super) fn read(text: &'static str) -> Ranges {
+        let mut destinations = vec![Destination::UNKNOWN];
+        let mut holder = NOBODY;
+        let mut prefixes: Vec<(Prefix, u16)> = Vec::new();
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let fields = match line.strip_prefix(' ') {
+                Some(more) => more,
+                None => {
+                    let (destination, fields) = destination(line);
+                    holder = u16::try_from(destinations.len())
+                        .expect("the file has fewer than 65536 destinations");
+                    destinations.push(destination);
+                    fields
+                }
+            };
+            for field in fields.split(' ') {
+                prefixes.extend(run(field).map(|prefix| (prefix, holder)));
+            }
+        }
+        prefixes.sort_by_cached_key(|(prefix, _)| prefix.place());
+        Ranges {
+            destinations: destinations.into(),
+            stretches: Stretches::flatten(prefixes.into_iter(), NOBODY),
+        }
+    }
+
+    pub(super) fn find(&self, number: Msisdn) -> Destination<'static> {
+        self.destinations[usize::from(self.stretches.find(number))]
+    }
+}
+
+/// Reads a line up to its prefixes.
+fn destination(line: &'static str) -> (Destination<'static>, &'static str) {
+    let mut fields = line.splitn(4, '\t');
+    let mut next = || fields.next().expect("the file has four fields a line");
+    let (country, network, operator, prefixes) = (next(), next(), next(), next());
+    let country = optional(country).map(|code| Country::parse(code).expect("the file has known countries"));
+    let network =
+        optional(network).map(|codes| Network::parse(codes).expect("the file has networks as 262-01"));
+    (Destination { country, operator, network }, prefixes)
+}
+
+fn optional(field: &str) -> Option<&str> {
+    if field.is_empty() { None } else { Some(field) }
+}
+
+/// The prefixes a field stands for: one, or a run of neighbours that differ in their last digit.
+fn run(field: &str) -> impl Iterator<Item = Prefix> {
+    let (first, last) = field.split_once('-').unwrap_or((field, &field[field.len() - 1..]));
+    let first = Prefix::parse(first).expect("the file has prefixes of digits");
+    let last = last.parse().expect("a run ends with a digit");
+    first.up_to(last)
+}
