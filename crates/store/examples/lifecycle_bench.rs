@@ -11,8 +11,8 @@ use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
 use hermod_store::{
-    AcceptOutcome, Acceptance, Answer, AnswerRecord, Job, KeyClaim, LedgerEntry, LedgerKind, LinkPort,
-    OpenOptions, ReceiptRecord, Store, audit,
+    AcceptOutcome, Acceptance, Answer, AnswerRecord, DailyLimits, Job, KeyClaim, LedgerEntry, LedgerKind,
+    LinkPort, OpenOptions, ReceiptRecord, Store, audit,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -104,6 +104,7 @@ async fn pay_in(store: &Store, account: AccountId) {
         kind: LedgerKind::TopUp,
         amount: Money::from_micros(i64::MAX / 2),
         note: String::new(),
+        reference: None,
         now: wall_clock(),
     };
     store.post(entry).await.expect("a ledger entry");
@@ -127,6 +128,7 @@ fn submission(number: u64) -> Acceptance {
         cost: Money::from_micros(65_000),
         credit_limit: Money::ZERO,
         minimum: Money::ZERO,
+        daily: DailyLimits::default(),
         key: Some(KeyClaim { digest, fingerprint: mixed }),
         doubt: DoubtPolicy::ResendOnce,
         validity: Duration::from_secs(72 * 3600),

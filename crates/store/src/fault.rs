@@ -1,12 +1,17 @@
-//! How the store says that its surroundings failed. None of these is the caller's fault, and each means the operation
-//! was certainly not done: an outcome that cannot be known ends the process instead.
+//! How the store says that its surroundings failed. Each means the operation was certainly not
+//! done: an outcome that cannot be known ends the process instead.
 
+use crate::ops::PostRefusal;
 use std::path::PathBuf;
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreFault {
     #[error("the store's queue is full ({0} operations waiting)")]
     QueueFull(usize),
+    #[error("the store did not come to it in time; it was given up and not done")]
+    Waited,
+    #[error("nothing was changed, because a ledger entry was refused: {0}")]
+    EntryRefused(PostRefusal),
     #[error("the disk is nearly full; nothing is accepted until space returns")]
     DiskLow,
     #[error("the store is shutting down")]

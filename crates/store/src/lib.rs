@@ -11,7 +11,10 @@ mod lanes;
 mod ops;
 
 pub use audit::{AuditReport, Violation, audit};
-pub use embedded::{Embedded as Store, Handout, LinkPort, OpenOptions, QUEUE_OPS_MAX, backup};
+pub use embedded::{
+    ACCEPT_WAIT_MAX, DAYS_PER_READ_MAX, Embedded as Store, Handout, LinkPort, OpenOptions, QUEUE_OPS_MAX,
+    backup,
+};
 pub use fault::StoreFault;
 pub use lanes::JOBS_IN_MEMORY_MAX;
 pub use ops::*;

@@ -12,12 +12,14 @@ use hermod_domain::sender::{Sender, SenderRefusal};
 use hermod_domain::submission::{IdempotencyKey, Submission};
 use hermod_domain::text::{Encoding, Measure};
 use hermod_domain::time::Timestamp;
-use hermod_store::{AcceptOutcome, Acceptance, KeyClaim, Replay};
+use hermod_store::{ACCEPT_WAIT_MAX, AcceptOutcome, Acceptance, DailyLimits, KeyClaim, Replay, StoreFault};
 use sha2::{Digest, Sha256};
 use std::time::Duration;
 
 /// Seconds a customer should wait while this node hands its work over.
 const DRAIN_RETRY_S: u32 = 5;
+/// Seconds after which it is worth trying again when the store was too busy to begin.
+const WAITED_RETRY_S: u32 = 1;
 
 /// What came of a submission that was not refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,15 +53,21 @@ pub async fn submit_message(
         // A retry of an accepted send must never become a refusal.
         Err(refusal) => return replay_or(world, caller, submission, refusal).await,
     };
-    let Acceptance { to, from, cost, parts, encoding, .. } = acceptance;
-    match world.store.accept(acceptance).await {
-        Ok(AcceptOutcome::Accepted { message, balance }) => {
+    let Acceptance { to, from, cost, parts, encoding, now, .. } = acceptance;
+    let waited = world.clock.sleep(ACCEPT_WAIT_MAX);
+    match world.store.accept_unless(acceptance, waited).await {
+        Ok(AcceptOutcome::Accepted { message, balance, .. }) => {
             Ok(Submitted::Accepted(Accepted { message, to, from, cost, balance, parts, encoding }))
         }
         Ok(AcceptOutcome::Replay(replay)) => Ok(Submitted::Replayed(replay)),
         Ok(AcceptOutcome::InsufficientCredit { available }) => {
             Err(Refusal::InsufficientCredit { cost, available })
         }
+        Ok(AcceptOutcome::OptedOut) => Err(Refusal::RecipientOptedOut),
+        Ok(AcceptOutcome::OverDailyLimit(_)) => {
+            Err(Refusal::TrafficControl { retry_after_s: seconds_to_midnight(now) })
+        }
+        Err(StoreFault::Waited) => Err(waited_too_long(submission)),
         // The disk may be low or the queue full; what was accepted before is still known.
         Err(fault) => replay_or(world, caller, submission, refusal_of(&fault)).await,
     }
@@ -126,6 +134,7 @@ fn decide(
         cost: quote.cost,
         credit_limit: view.account.credit_limit,
         minimum: view.account.minimum,
+        daily: DailyLimits::default(),
         key: submission.key.as_ref().map(|key| key_claim(caller, key, submission.fingerprint())),
         doubt: route.doubt(),
         validity,
@@ -141,6 +150,18 @@ fn key_claim(caller: &Caller, key: &IdempotencyKey, fingerprint: u64) -> KeyClai
     let whole: [u8; 32] = hash.finalize().into();
     let digest = *whole.first_chunk().expect("32 bytes have a first 16");
     KeyClaim { digest, fingerprint }
+}
+
+/// Days are UTC. Never zero: a retry at once would be refused again.
+fn seconds_to_midnight(now: Timestamp) -> u32 {
+    let left = now.day().next().start().since(now);
+    u32::try_from(left.as_millis().div_ceil(1_000)).expect("less than a day is left of it")
+}
+
+/// The writer did not come to it, so whatever came first with the same key is not through either.
+fn waited_too_long(submission: &Submission) -> Refusal {
+    let cause = if submission.key.is_some() { Unavailable::KeyInFlight } else { Unavailable::QueueFull };
+    Refusal::GatewayUnavailable { cause, retry_after_s: WAITED_RETRY_S }
 }
 
 fn draining() -> Refusal {

@@ -19,7 +19,10 @@ use hermod_domain::catalogue::{Catalogue, CatalogueFault};
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::time::Timestamp;
-use hermod_store::{LedgerEntry, LedgerKind, Store, StoreFault};
+use hermod_store::{CatalogueChange, LedgerEntry, LedgerKind, Store, StoreFault};
+
+/// An account is opened once: the reference of that entry, and its note.
+const OPENING: &str = "opening balance";
 
 /// What became, or would become, of one thing in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,13 +78,10 @@ pub async fn prepare(store: &Store, pepper: &Pepper, wanted: &Wanted) -> Result<
 
 /// Does what was prepared. The catalogue it leads to is in the plan; whoever runs a gateway swaps it in.
 pub async fn carry_out(store: &Store, plan: &Plan, now: Timestamp) -> Result<(), ProvisionError> {
-    // Money first: an account that nobody can use yet is opened. Should the process die before the account exists, the
-    // next attempt finds the money and posts only what is missing, so that no opening balance is lost or given twice.
-    for (account, opening) in &plan.openings {
-        open_account(store, *account, *opening, now).await?;
-    }
-    if !plan.rows.is_empty() {
-        store.put_catalogue(plan.rows.clone()).await?;
+    let entries: Vec<_> = plan.openings.iter().filter_map(|opening| entry(*opening, now)).collect();
+    let change = CatalogueChange { put: plan.rows.clone(), remove: Vec::new(), entries };
+    if change != CatalogueChange::default() {
+        store.change_catalogue(change).await?;
     }
     Ok(())
 }
@@ -97,21 +97,12 @@ pub async fn apply(
     Ok(plan)
 }
 
-async fn open_account(
-    store: &Store,
-    account: AccountId,
-    opening: Money,
-    now: Timestamp,
-) -> Result<(), ProvisionError> {
-    let held = store.balance(account).await?.balance;
-    let missing = opening.checked_sub(held).ok_or_else(|| {
-        ProvisionRefusal::about(&format!("account {account}"), "has too large an opening balance")
-    })?;
-    if missing == Money::ZERO {
-        return Ok(());
+/// What a new account begins with, if it is anything.
+fn entry((account, amount): (AccountId, Money), now: Timestamp) -> Option<LedgerEntry> {
+    if amount == Money::ZERO {
+        return None;
     }
-    let kind = if missing.is_negative() { LedgerKind::Adjustment } else { LedgerKind::TopUp };
-    let entry = LedgerEntry { account, kind, amount: missing, note: "opening balance".to_owned(), now };
-    store.post(entry).await?;
-    Ok(())
+    let kind = if amount.is_negative() { LedgerKind::Adjustment } else { LedgerKind::TopUp };
+    let note = OPENING.to_owned();
+    Some(LedgerEntry { account, kind, amount, note, reference: Some(OPENING.to_owned()), now })
 }

@@ -109,15 +109,16 @@ async fn a_later_file_updates_by_name_and_keeps_the_numbers() {
 }
 
 #[tokio::test]
-async fn an_opening_that_was_cut_short_is_finished_and_not_repeated() {
+async fn an_account_is_opened_once_however_often_its_plan_is_carried_out() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let text = "[[account]]\nname = \"shop\"\ncurrency = \"EUR\"\nopening_balance = 30\n";
     let plan = prepare(&store, &pepper(), &wanted(text)).await.unwrap();
-    // The process dies between the money and the account.
-    open_account(&store, plan.openings[0].0, plan.openings[0].1, NOW).await.unwrap();
-    assert_eq!(applied(&store, text).await, "+account shop");
-    assert_eq!(store.balance(plan.openings[0].0).await.unwrap().balance.to_string(), "30");
+    for _ in 0..2 {
+        carry_out(&store, &plan, NOW).await.unwrap();
+        assert_eq!(store.balance(plan.openings[0].0).await.unwrap().balance.to_string(), "30");
+    }
+    assert_eq!(applied(&store, text).await, "=account shop");
 }
 
 const CUSTOMER: &str = "[[account]]\nname = \"a\"\ncurrency = \"EUR\"\nsenders = [\"Me\"]\n\

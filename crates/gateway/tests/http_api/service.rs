@@ -76,6 +76,7 @@ impl Service {
                 kind: LedgerKind::TopUp,
                 amount: Money::parse(amount).unwrap(),
                 note: "test".to_owned(),
+                reference: None,
                 now: clock.now(),
             };
             store.post(entry).await.unwrap();

@@ -1,11 +1,12 @@
 //! Accepting a message: the charge, the message, its parts and its key, all in the batch's transaction.
 
 use crate::embedded::batch::{Batch, FreshPart};
+use crate::embedded::day_totals;
 use crate::embedded::jobs::encoding_to_stored;
 use crate::embedded::keys::Claimed;
 use crate::fault::StoreFault;
 use crate::lanes::Placed;
-use crate::ops::{AcceptOutcome, Acceptance, Balance, Job, LedgerEntry};
+use crate::ops::{AcceptOutcome, Acceptance, Balance, DayTotals, Job};
 use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::lifecycle::{MessageState, Part};
 use hermod_domain::money::Money;
@@ -23,9 +24,9 @@ impl Batch<'_> {
         {
             return Ok(AcceptOutcome::Replay(replay));
         }
-        let before = self.books.balances.of(acceptance.account);
-        let Some(after) = charge(before, acceptance) else {
-            return self.refuse_unless_replay(acceptance, before);
+        let (after, today) = match self.judge(acceptance, message)? {
+            Ok(figures) => figures,
+            Err(refused) => return self.replay_or(acceptance, refused),
         };
         if let Some(key) = &acceptance.key
             && let Claimed::Used(replay) = self.books.keys.claim(self.connection, key, message)?
@@ -33,23 +34,43 @@ impl Batch<'_> {
             return Ok(AcceptOutcome::Replay(replay));
         }
         self.books.balances.set(acceptance.account, after);
+        self.books.today.set(acceptance.account, today);
         self.write_message(message, acceptance)?;
         self.tally.accepted += 1;
-        Ok(AcceptOutcome::Accepted { message, balance: after.balance })
+        Ok(AcceptOutcome::Accepted { message, balance: after.balance, today })
     }
 
-    fn refuse_unless_replay(
-        &mut self,
+    /// The account's figures with this message, or why it is refused. The order decides what a customer is told.
+    fn judge(
+        &self,
         acceptance: &Acceptance,
-        before: Balance,
-    ) -> Result<AcceptOutcome, StoreFault> {
-        if let Some(key) = &acceptance.key
-            && let Some(replay) = self.books.keys.find(self.connection, key)?
-        {
-            return Ok(AcceptOutcome::Replay(replay));
+        message: MessageId,
+    ) -> Result<Result<(Balance, DayTotals), AcceptOutcome>, StoreFault> {
+        let Acceptance { account, to, cost, daily, credit_limit, .. } = acceptance;
+        if self.books.opt_outs.has(self.connection, *account, *to)? {
+            return Ok(Err(AcceptOutcome::OptedOut));
         }
-        let available = available(before, acceptance.credit_limit).unwrap_or(Money::ZERO);
-        Ok(AcceptOutcome::InsufficientCredit { available })
+        let today = self.books.today.of(*account, message.accepted_at().day());
+        let today = match day_totals::count(today, *cost, *daily) {
+            Ok(today) => today,
+            Err(limit) => return Ok(Err(AcceptOutcome::OverDailyLimit(limit))),
+        };
+        let before = self.books.balances.of(*account);
+        Ok(charge(before, acceptance).map(|after| (after, today)).ok_or_else(|| {
+            let available = available(before, *credit_limit).unwrap_or(Money::ZERO);
+            AcceptOutcome::InsufficientCredit { available }
+        }))
+    }
+
+    /// A retry of an accepted send must never become a refusal: the key may have been used today.
+    fn replay_or(
+        &self,
+        acceptance: &Acceptance,
+        refused: AcceptOutcome,
+    ) -> Result<AcceptOutcome, StoreFault> {
+        let Some(key) = &acceptance.key else { return Ok(refused) };
+        let used = self.books.keys.find(self.connection, key)?;
+        Ok(used.map_or(refused, AcceptOutcome::Replay))
     }
 
     fn write_message(&mut self, message: MessageId, acceptance: &Acceptance) -> Result<(), StoreFault> {
@@ -110,35 +131,6 @@ impl Batch<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Writes a ledger entry and changes the balance by it.
-    pub(crate) fn post(
-        &mut self,
-        entry: &LedgerEntry,
-        message: Option<MessageId>,
-    ) -> Result<Balance, StoreFault> {
-        let LedgerEntry { account, kind, amount, note, now } = entry;
-        self.at(*now);
-        let before = self.books.balances.of(*account);
-        let balance =
-            before.balance.checked_add(*amount).ok_or_else(|| StoreFault::damaged("a balance overflowed"))?;
-        self.connection
-            .prepare_cached(
-                "INSERT INTO ledger (account, at, kind, balance, credit_used, message, note)
-                 VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6)",
-            )?
-            .execute(params![
-                account.get(),
-                now.as_millis(),
-                kind.to_stored(),
-                amount.as_micros(),
-                message.map(MessageId::as_i64),
-                note
-            ])?;
-        let after = Balance { balance, ..before };
-        self.books.balances.set(*account, after);
-        Ok(after)
     }
 }
 

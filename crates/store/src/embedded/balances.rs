@@ -1,19 +1,13 @@
-//! Every account's balance, in memory, as of the batch under way: charges of one batch see each other, and each
-//! account's row is written once per batch. A batch that is rolled back leaves no trace here.
+//! Every account's balance, in memory, so that charging costs no look-up. Each account's row is written once per batch.
 
+use crate::embedded::overlay::Overlay;
 use crate::fault::StoreFault;
 use crate::ops::Balance;
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use rusqlite::{Connection, params};
-use std::collections::HashMap;
 
-#[derive(Default)]
-pub(crate) struct Balances {
-    durable: HashMap<AccountId, Balance>,
-    /// What the batch under way has made of some of them.
-    changed: HashMap<AccountId, Balance>,
-}
+pub(crate) struct Balances(Overlay<Balance>);
 
 impl Balances {
     pub(crate) fn load(connection: &Connection) -> Result<Balances, StoreFault> {
@@ -23,20 +17,20 @@ impl Balances {
             let credit_used = Money::from_micros(row.get(2)?);
             Ok((AccountId::new(row.get(0)?), Balance { balance, credit_used }))
         })?;
-        Ok(Balances { durable: rows.collect::<Result<_, _>>()?, changed: HashMap::new() })
+        Ok(Balances(Overlay::over(rows.collect::<Result<_, _>>()?)))
     }
 
     pub(crate) fn of(&self, account: AccountId) -> Balance {
-        self.changed.get(&account).or_else(|| self.durable.get(&account)).copied().unwrap_or_default()
+        self.0.get(account).unwrap_or_default()
     }
 
     pub(crate) fn set(&mut self, account: AccountId, balance: Balance) {
-        self.changed.insert(account, balance);
+        self.0.set(account, balance);
     }
 
     /// Writes the changed rows. They count as durable only after [`Balances::committed`].
     pub(crate) fn write(&self, connection: &Connection) -> Result<(), StoreFault> {
-        for (account, Balance { balance, credit_used }) in &self.changed {
+        for (account, Balance { balance, credit_used }) in self.0.changed() {
             connection
                 .prepare_cached(
                     "INSERT OR REPLACE INTO balance (account, balance, credit_used) VALUES (?1, ?2, ?3)",
@@ -47,11 +41,11 @@ impl Balances {
     }
 
     pub(crate) fn committed(&mut self) {
-        self.durable.extend(self.changed.drain());
+        self.0.committed();
     }
 
     pub(crate) fn rolled_back(&mut self) {
-        self.changed.clear();
+        self.0.rolled_back();
     }
 }
 

@@ -3,9 +3,11 @@
 //! free slots are given to whoever is next, what is new gets its rows, and everything is committed at once.
 
 use crate::embedded::balances::Balances;
+use crate::embedded::day_totals::Today;
 use crate::embedded::deferred::Deferred;
 use crate::embedded::keys::KeyDays;
 use crate::embedded::mailbox::{Handout, Mailbox};
+use crate::embedded::opt_outs::OptOuts;
 use crate::embedded::recent::Recent;
 use crate::embedded::references::References;
 use crate::embedded::remotes::RemoteDays;
@@ -25,6 +27,8 @@ pub(crate) struct Books {
     pub mint: IdMint,
     pub lanes: Lanes,
     pub balances: Balances,
+    pub today: Today,
+    pub opt_outs: OptOuts,
     pub keys: KeyDays,
     pub remotes: RemoteDays,
     pub deferred: Deferred,
@@ -116,7 +120,8 @@ impl<'a> Batch<'a> {
     /// The last step before the commit: everything that was held back is written.
     pub(crate) fn finish(&mut self) -> Result<(), StoreFault> {
         self.write_fresh()?;
-        self.books.balances.write(self.connection)
+        self.books.balances.write(self.connection)?;
+        self.books.today.write(self.connection)
     }
 
     /// Writes the rows that were held back. From then on the tables know these parts like any other.

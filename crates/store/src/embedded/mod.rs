@@ -4,17 +4,23 @@ mod accept;
 mod answers;
 mod balances;
 mod batch;
+mod catalogue;
 mod checkpoint;
+mod day_totals;
 mod deferred;
+mod errand;
 mod handout;
 mod jobs;
 mod keys;
+mod ledger;
 mod link;
 mod lock;
 mod mailbox;
 mod mark;
 mod meters;
 mod op;
+mod opt_outs;
+mod overlay;
 mod progress;
 mod readers;
 mod recent;
@@ -25,17 +31,18 @@ mod remotes;
 pub(crate) mod schema;
 mod shared;
 mod upkeep;
+mod waiting;
 mod writer;
 
+pub use day_totals::DAYS_PER_READ_MAX;
 pub use link::LinkPort;
 pub use mailbox::Handout;
 
 use crate::fault::StoreFault;
-use crate::ops::{
-    AcceptOutcome, Acceptance, Balance, CatalogueRow, KeyClaim, LedgerEntry, MessageRecord, Replay,
-};
+use crate::ops::{AcceptOutcome, Acceptance, Balance, KeyClaim, MessageRecord, Replay};
 use batch::{Batch, Books};
 use checkpoint::Checkpointer;
+use errand::Asked;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::time::Timestamp;
 use lock::FolderLock;
@@ -50,10 +57,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
+use waiting::Waiting;
 use writer::Writer;
 
 /// Operations that may wait for the writer. Beyond that a submission is refused with 503: it would only grow old.
 pub const QUEUE_OPS_MAX: usize = 8_192;
+/// How long a submission should wait for the writer to begin with it before its sender gives up.
+pub const ACCEPT_WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// Where the store lives and how it behaves.
 #[derive(Clone, Debug)]
@@ -96,7 +106,7 @@ impl Embedded {
         batch.doubt_what_was_being_sent(*now)?;
         batch.finish()?;
         connection.execute_batch("COMMIT")?;
-        books.balances.committed();
+        books.committed();
 
         let shared = Arc::new(Shared::new(folder.clone(), *low_water_bytes));
         shared.next_due_is(books.deferred.next_at());
@@ -131,35 +141,39 @@ impl Embedded {
 
     /// Charges, stores and queues one message. Durable when this returns `Accepted`; nothing happened otherwise.
     pub async fn accept(&self, acceptance: Acceptance) -> Result<AcceptOutcome, StoreFault> {
+        self.accept_unless(acceptance, std::future::pending()).await
+    }
+
+    /// The same, for a sender who does not wait for ever: if `waited` is over before the writer has begun with the
+    /// submission, it is given up, certainly not done, and the answer is [`StoreFault::Waited`].
+    pub async fn accept_unless(
+        &self,
+        acceptance: Acceptance,
+        waited: impl Future<Output = ()>,
+    ) -> Result<AcceptOutcome, StoreFault> {
         if !self.inner.shared.accepting() {
             return Err(StoreFault::DiskLow);
         }
-        let (reply, answer) = oneshot::channel();
-        let op = Op::Accept(Box::new(acceptance), reply);
-        self.inner.queue.try_send(op).map_err(|error| match error {
+        let (reply, mut answer) = oneshot::channel();
+        let waiting = Arc::new(Waiting::new(acceptance));
+        self.inner.queue.try_send(Op::Accept(waiting.clone(), reply)).map_err(|error| match error {
             mpsc::error::TrySendError::Full(_) => StoreFault::QueueFull(QUEUE_OPS_MAX),
             mpsc::error::TrySendError::Closed(_) => StoreFault::Closed,
         })?;
+        tokio::select! {
+            biased;
+            answered = &mut answer => return answered.map_err(|_| StoreFault::Closed)?,
+            () = waited => {}
+        }
+        if waiting.give_up() {
+            return Err(StoreFault::Waited);
+        }
         answer.await.map_err(|_| StoreFault::Closed)?
     }
 
     /// Was this idempotency key used? Asked of the writer, so that a send under way counts.
     pub async fn find_key(&self, key: KeyClaim) -> Result<Option<Replay>, StoreFault> {
         self.ask(|reply| Op::FindKey(key, reply)).await
-    }
-
-    /// Changes a balance by a ledger entry.
-    pub async fn post(&self, entry: LedgerEntry) -> Result<Balance, StoreFault> {
-        self.ask(|reply| Op::Post(entry, reply)).await
-    }
-
-    /// Replaces catalogue entries, all or none.
-    pub async fn put_catalogue(&self, rows: Vec<CatalogueRow>) -> Result<(), StoreFault> {
-        self.change(Change::PutCatalogue(rows)).await
-    }
-
-    pub async fn catalogue(&self) -> Result<Vec<CatalogueRow>, StoreFault> {
-        self.inner.readers.run(records::catalogue).await
     }
 
     /// The message, if it is this account's.
@@ -197,6 +211,14 @@ impl Embedded {
 
     async fn change(&self, change: Change) -> Result<(), StoreFault> {
         self.ask(|reply| Op::Rest(change, reply)).await
+    }
+
+    /// Has something done in the writer's next transaction, and waits until it is durable.
+    async fn request<T: Send + 'static>(
+        &self,
+        work: impl Fn(&mut Batch<'_>) -> Result<T, StoreFault> + Send + 'static,
+    ) -> Result<T, StoreFault> {
+        self.ask(|reply| Op::Errand(Box::new(Asked::new(work, reply)))).await
     }
 
     async fn ask<T>(&self, op: impl FnOnce(Reply<T>) -> Op) -> Result<T, StoreFault> {

@@ -2,12 +2,12 @@
 //! that kept it out.
 
 use crate::embedded::batch::Batch;
+use crate::embedded::errand::Errand;
 use crate::embedded::handout::Lapsed;
 use crate::embedded::mailbox::Mailbox;
+use crate::embedded::waiting::Waiting;
 use crate::fault::StoreFault;
-use crate::ops::{
-    AcceptOutcome, Acceptance, Balance, CatalogueRow, KeyClaim, LedgerEntry, LinkBatch, LinkId, Replay,
-};
+use crate::ops::{AcceptOutcome, KeyClaim, LinkBatch, LinkId, Replay};
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::{Day, Timestamp};
 use rusqlite::params;
@@ -18,9 +18,10 @@ use tokio::sync::oneshot;
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, StoreFault>>;
 
 pub(crate) enum Op {
-    Accept(Box<Acceptance>, Reply<AcceptOutcome>),
+    Accept(Arc<Waiting>, Reply<AcceptOutcome>),
     FindKey(KeyClaim, Reply<Option<Replay>>),
-    Post(LedgerEntry, Reply<Balance>),
+    /// Everything that writes and is rarer than a message.
+    Errand(Box<dyn Errand>),
     Rest(Change, Reply<()>),
     /// What a link learned. It cannot be refused: it is a fact about the world. It is kept until it is written.
     Link(LinkBatch),
@@ -40,7 +41,6 @@ pub(crate) enum Needs {
 pub(crate) enum Change {
     OpenLink { carrier: CarrierId, link: LinkId, mailbox: Arc<Mailbox> },
     CloseLink { carrier: CarrierId, link: LinkId },
-    PutCatalogue(Vec<CatalogueRow>),
     Lapse(Vec<Lapsed>, Timestamp),
     KeepFilter { day: i64, filter: Vec<u8> },
     DropOldDays(Day),
@@ -50,16 +50,19 @@ pub(crate) enum Change {
 pub(crate) enum Done {
     Accepted(AcceptOutcome),
     Key(Option<Replay>),
-    Balance(Balance),
+    /// Nothing to say; or nobody to say it to, because the submission was given up.
     Nothing,
 }
 
 impl Op {
     pub(crate) fn run(&self, batch: &mut Batch<'_>) -> Result<Done, StoreFault> {
         match self {
-            Op::Accept(acceptance, _) => batch.accept(acceptance).map(Done::Accepted),
+            Op::Accept(waiting, _) if waiting.begin() => {
+                batch.accept(&waiting.acceptance).map(Done::Accepted)
+            }
+            Op::Accept(..) => Ok(Done::Nothing),
             Op::FindKey(key, _) => batch.books.keys.find(batch.connection, key).map(Done::Key),
-            Op::Post(entry, _) => batch.post(entry, None).map(Done::Balance),
+            Op::Errand(errand) => errand.run(batch).map(|()| Done::Nothing),
             Op::Rest(change, _) => change.run(batch).map(|()| Done::Nothing),
             Op::Link(learned) => batch.link_batch(learned).map(|()| Done::Nothing),
             Op::Due(now) => batch.release_due(*now).map(|()| Done::Nothing),
@@ -72,10 +75,10 @@ impl Op {
         match (self, done) {
             (Op::Accept(_, reply), Done::Accepted(outcome)) => drop(reply.send(Ok(outcome))),
             (Op::FindKey(_, reply), Done::Key(found)) => drop(reply.send(Ok(found))),
-            (Op::Post(_, reply), Done::Balance(balance)) => drop(reply.send(Ok(balance))),
+            (Op::Errand(errand), Done::Nothing) => errand.done(),
             (Op::Rest(_, reply) | Op::Stop(reply), Done::Nothing) => drop(reply.send(Ok(()))),
-            (Op::Link(_) | Op::Due(_), Done::Nothing) => {}
-            (_, Done::Accepted(_) | Done::Key(_) | Done::Balance(_) | Done::Nothing) => {
+            (Op::Accept(..) | Op::Link(_) | Op::Due(_), Done::Nothing) => {}
+            (_, Done::Accepted(_) | Done::Key(_) | Done::Nothing) => {
                 unreachable!("every operation comes to its own kind of end")
             }
         }
@@ -85,7 +88,7 @@ impl Op {
         match self {
             Op::Accept(_, reply) => drop(reply.send(Err(fault))),
             Op::FindKey(_, reply) => drop(reply.send(Err(fault))),
-            Op::Post(_, reply) => drop(reply.send(Err(fault))),
+            Op::Errand(errand) => errand.failed(fault),
             Op::Rest(_, reply) | Op::Stop(reply) => drop(reply.send(Err(fault))),
             Op::Link(_) | Op::Due(_) => {}
         }
@@ -93,14 +96,11 @@ impl Op {
 
     pub(crate) fn needs(&self) -> Needs {
         match self {
-            Op::Accept(..) | Op::Post(..) | Op::Link(_) | Op::Due(_) => Needs::Room,
+            Op::Accept(..) | Op::Errand(_) | Op::Link(_) | Op::Due(_) => Needs::Room,
             Op::FindKey(..) | Op::Stop(_) => Needs::NoRoom,
             Op::Rest(change, _) => match change {
                 Change::OpenLink { .. } | Change::CloseLink { .. } => Needs::NoRoom,
-                Change::PutCatalogue(_)
-                | Change::Lapse(..)
-                | Change::KeepFilter { .. }
-                | Change::DropOldDays(_) => Needs::Room,
+                Change::Lapse(..) | Change::KeepFilter { .. } | Change::DropOldDays(_) => Needs::Room,
             },
         }
     }
@@ -112,7 +112,7 @@ impl fmt::Debug for Op {
         match self {
             Op::Accept(..) => f.write_str("Accept"),
             Op::FindKey(..) => f.write_str("FindKey"),
-            Op::Post(..) => f.write_str("Post"),
+            Op::Errand(_) => f.write_str("Errand"),
             Op::Rest(..) => f.write_str("Rest"),
             Op::Link(learned) => learned.fmt(f),
             Op::Due(now) => write!(f, "Due({now:?})"),
@@ -135,7 +135,6 @@ impl Change {
                 batch.books.lanes.link_closed(*carrier, *link);
                 Ok(())
             }
-            Change::PutCatalogue(rows) => put_catalogue(batch, rows),
             Change::Lapse(lapsed, now) => batch.lapse(lapsed, *now),
             Change::KeepFilter { day, filter } => {
                 batch
@@ -147,16 +146,4 @@ impl Change {
             Change::DropOldDays(today) => batch.books.remotes.drop_before(batch.connection, *today),
         }
     }
-}
-
-fn put_catalogue(batch: &mut Batch<'_>, rows: &[CatalogueRow]) -> Result<(), StoreFault> {
-    // Not OR REPLACE: an entry under another one's name must fail, not make the other one vanish.
-    let mut statement = batch.connection.prepare_cached(
-        "INSERT INTO catalogue (kind, id, name, body) VALUES (?1, ?2, ?3, ?4)
-         ON CONFLICT (kind, id) DO UPDATE SET name = excluded.name, body = excluded.body",
-    )?;
-    for CatalogueRow { kind, id, name, body } in rows {
-        statement.execute(params![kind, id, name, body])?;
-    }
-    Ok(())
 }

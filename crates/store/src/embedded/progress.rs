@@ -4,7 +4,6 @@
 
 use crate::embedded::batch::{Batch, stored_state};
 use crate::fault::StoreFault;
-use crate::ops::{LedgerEntry, LedgerKind};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::{self, Event, MessageState, Moved, Part, PartState, Parts, Progress, Step};
 use hermod_domain::money::Money;
@@ -83,7 +82,7 @@ impl Batch<'_> {
         if after.state.is_final() {
             self.settle(place, moved, err)?;
             if *refund {
-                self.refund(place)?;
+                self.give_back(place)?;
             }
             return Ok(());
         }
@@ -138,19 +137,12 @@ impl Batch<'_> {
         Ok(())
     }
 
-    fn refund(&mut self, place: Place) -> Result<(), StoreFault> {
+    fn give_back(&mut self, place: Place) -> Result<(), StoreFault> {
         let cost: i64 = self
             .connection
             .prepare_cached("SELECT cost FROM message WHERE id = ?1")?
             .query_row([place.message.as_i64()], |row| row.get(0))?;
-        let entry = LedgerEntry {
-            account: place.account,
-            kind: LedgerKind::Refund,
-            amount: Money::from_micros(cost),
-            note: String::new(),
-            now: self.now,
-        };
-        self.post(&entry, Some(place.message))?;
+        self.refund(place.account, place.message, Money::from_micros(cost))?;
         self.tally.refunded += 1;
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use crate::embedded::progress::{self, Place};
 use crate::fault::StoreFault;
-use crate::ops::{Balance, CatalogueRow, MessageRecord};
+use crate::ops::{Balance, MessageRecord};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::money::Money;
@@ -66,12 +66,4 @@ pub(crate) fn balance(connection: &Connection, account: AccountId) -> Result<Bal
         })
         .optional()?;
     Ok(found.unwrap_or_default())
-}
-
-pub(crate) fn catalogue(connection: &Connection) -> Result<Vec<CatalogueRow>, StoreFault> {
-    let mut statement = connection.prepare("SELECT kind, id, name, body FROM catalogue ORDER BY kind, id")?;
-    let rows = statement.query_map([], |row| {
-        Ok(CatalogueRow { kind: row.get(0)?, id: row.get(1)?, name: row.get(2)?, body: row.get(3)? })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
 }

@@ -2,9 +2,11 @@
 
 use crate::embedded::balances::Balances;
 use crate::embedded::batch::{Batch, Books};
+use crate::embedded::day_totals::Today;
 use crate::embedded::deferred::{Deferred, Due};
 use crate::embedded::jobs::WAITING_FOR_A_SLOT;
 use crate::embedded::keys::KeyDays;
+use crate::embedded::opt_outs::OptOuts;
 use crate::embedded::recent::Recent;
 use crate::embedded::references::References;
 use crate::embedded::remotes::RemoteDays;
@@ -23,11 +25,14 @@ const NODE: u8 = 0;
 
 impl Books {
     pub(crate) fn load(connection: &Connection, in_doubt_wait: Duration) -> Result<Books, StoreFault> {
-        let last: Option<i64> = connection.query_row("SELECT max(id) FROM message", [], |row| row.get(0))?;
+        let last = newest_id(connection)?;
+        let newest_day = last.map_or(Timestamp::EPOCH, MessageId::accepted_at).day();
         let mut books = Books {
-            mint: IdMint::new(NODE, last.and_then(MessageId::from_i64)),
+            mint: IdMint::new(NODE, last),
             lanes: Lanes::default(),
             balances: Balances::load(connection)?,
+            today: Today::load(connection, newest_day)?,
+            opt_outs: OptOuts::load(connection)?,
             keys: KeyDays::load(connection)?,
             remotes: RemoteDays::load(connection)?,
             deferred: Deferred::default(),
@@ -40,9 +45,16 @@ impl Books {
         Ok(books)
     }
 
+    /// The batch under way is durable.
+    pub(crate) fn committed(&mut self) {
+        self.balances.committed();
+        self.today.committed();
+    }
+
     /// The batch under way came to nothing: back to what the tables say.
     pub(crate) fn rolled_back(&mut self, connection: &Connection) -> Result<(), StoreFault> {
         self.balances.rolled_back();
+        self.today.rolled_back();
         self.standing.clear();
         self.keys = KeyDays::load(connection)?;
         self.remotes = RemoteDays::load(connection)?;
@@ -103,6 +115,16 @@ impl Batch<'_> {
         }
         Ok(())
     }
+}
+
+/// The highest id ever given, to a message sent or received.
+fn newest_id(connection: &Connection) -> Result<Option<MessageId>, StoreFault> {
+    let last: Option<i64> = connection.query_row(
+        "SELECT max(id) FROM (SELECT max(id) AS id FROM message UNION ALL SELECT max(message) FROM inbound_counter)",
+        [],
+        |row| row.get(0),
+    )?;
+    Ok(last.and_then(MessageId::from_i64))
 }
 
 pub(crate) fn message_and_part(

@@ -16,7 +16,9 @@ pub(crate) const FILE_NAME: &str = "hermod.db";
 /// How long to wait for another process that has the file for a moment.
 pub(crate) const BUSY_WAIT: Duration = Duration::from_secs(5);
 
-const MIGRATIONS: &[&str] = &["
+const MIGRATIONS: &[&str] = &[SPINE, BILLING_AND_POLICY];
+
+const SPINE: &str = "
 CREATE TABLE message (
     id          INTEGER PRIMARY KEY,
     account     INTEGER NOT NULL,
@@ -101,7 +103,71 @@ CREATE TABLE catalogue (
     PRIMARY KEY (kind, id),
     UNIQUE (kind, name)
 ) WITHOUT ROWID, STRICT;
-"];
+";
+
+const BILLING_AND_POLICY: &str = "
+ALTER TABLE ledger ADD COLUMN reference TEXT;
+CREATE UNIQUE INDEX ledger_reference ON ledger (account, reference) WHERE reference IS NOT NULL;
+-- Statements go by time, which is not always the order of writing.
+CREATE INDEX ledger_at ON ledger (account, at);
+
+-- What each account had accepted on each UTC day (the day of the message's id). Refunds do not reduce it.
+CREATE TABLE daily (
+    account     INTEGER NOT NULL,
+    day         INTEGER NOT NULL,
+    messages    INTEGER NOT NULL,
+    spend       INTEGER NOT NULL,
+    PRIMARY KEY (account, day)
+) WITHOUT ROWID, STRICT;
+INSERT INTO daily (account, day, messages, spend)
+    SELECT account, ((id >> 18) + 1735689600000) / 86400000, count(*), sum(cost) FROM message GROUP BY 1, 2;
+
+CREATE TABLE opt_out (
+    account     INTEGER NOT NULL,
+    number      INTEGER NOT NULL,
+    at          INTEGER NOT NULL,
+    how         TEXT    NOT NULL,
+    PRIMARY KEY (account, number)
+) WITHOUT ROWID, STRICT;
+
+CREATE TABLE inbound (
+    account     INTEGER NOT NULL,
+    id          INTEGER NOT NULL,
+    message     INTEGER NOT NULL,
+    source      TEXT    NOT NULL,
+    dest        TEXT    NOT NULL,
+    text        TEXT    NOT NULL,
+    received_at INTEGER NOT NULL,
+    PRIMARY KEY (account, id)
+) WITHOUT ROWID, STRICT;
+
+-- The number and message id given last. It outlives the messages themselves.
+CREATE TABLE inbound_counter (
+    account     INTEGER PRIMARY KEY,
+    last        INTEGER NOT NULL,
+    message     INTEGER NOT NULL
+) STRICT;
+
+-- AUTOINCREMENT: the number of a case that was forgotten is never given to another.
+CREATE TABLE review (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    account     INTEGER NOT NULL,
+    digest      BLOB    NOT NULL,
+    source      TEXT    NOT NULL,
+    dest        INTEGER NOT NULL,
+    text        TEXT    NOT NULL,
+    rules       TEXT    NOT NULL,
+    opened_at   INTEGER NOT NULL,
+    last_at     INTEGER NOT NULL,
+    seen        INTEGER NOT NULL,
+    state       INTEGER NOT NULL,
+    decided_at  INTEGER,
+    decided_by  TEXT    NOT NULL,
+    UNIQUE (account, digest)
+) STRICT;
+CREATE INDEX review_state ON review (state);
+CREATE INDEX review_open ON review (account) WHERE state = 0;
+";
 
 /// Opens the file for the writer: made if need be, brought up to the newest schema, and set up to be durable.
 pub(crate) fn open_for_writing(folder: &Path) -> Result<Connection, StoreFault> {

@@ -184,7 +184,7 @@ impl Writer {
         self.batches += 1;
         match self.try_transact(ops, claims) {
             Ok(done) => {
-                self.books.balances.committed();
+                self.books.committed();
                 // Before anyone is answered: who was told of a deferral may ask for its release at once.
                 self.shared.next_due_is(self.books.deferred.next_at());
                 Ok(done)

@@ -1,14 +1,13 @@
 //! Accepting and charging: once, in order, and alone.
 
 use crate::world::*;
-use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
-use hermod_store::{AcceptOutcome, Acceptance, CatalogueRow, LedgerEntry, LedgerKind, Replay, StoreFault};
+use hermod_store::{AcceptOutcome, Acceptance, Replay, StoreFault};
 use std::collections::HashSet;
 use tokio::task::JoinSet;
 
 /// All at once, so that they share batches; the outcomes in no particular order.
-async fn all_at_once(world: &World, acceptances: Vec<Acceptance>) -> Vec<AcceptOutcome> {
+pub(crate) async fn all_at_once(world: &World, acceptances: Vec<Acceptance>) -> Vec<AcceptOutcome> {
     let mut sending = JoinSet::new();
     for acceptance in acceptances {
         let store = world.store.clone();
@@ -163,63 +162,6 @@ async fn keys_of_days_ago_are_known_through_upkeep_and_restart() {
     let sealed: i64 = world.raw().query_row("SELECT count(*) FROM key_filter", [], |row| row.get(0)).unwrap();
     assert_eq!(sealed, 3, "every day but the newest");
     world.books_are_sound();
-}
-
-#[tokio::test]
-async fn the_ledger_moves_balances_both_ways() {
-    let world = World::with_credit(500).await;
-    let correction = LedgerEntry {
-        account: ALICE,
-        kind: LedgerKind::Adjustment,
-        amount: Money::from_micros(-700),
-        note: "correction".to_owned(),
-        now: world.now,
-    };
-    let after = world.store.post(correction).await.unwrap();
-    assert_eq!(after.balance.as_micros(), -200);
-    assert_eq!(world.balance(ALICE).await, -200);
-    assert_eq!(world.balance(AccountId::new(99)).await, 0, "nobody's balance is nothing");
-    world.books_are_sound();
-}
-
-#[tokio::test]
-async fn an_entry_that_would_overflow_is_refused_alone() {
-    let world = World::with_credit(i64::MAX).await;
-    let entry = LedgerEntry {
-        account: ALICE,
-        kind: LedgerKind::TopUp,
-        amount: Money::from_micros(1),
-        note: String::new(),
-        now: world.now,
-    };
-    let told = world.store.post(entry).await;
-    assert!(matches!(told, Err(StoreFault::Damaged(_))), "{told:?}");
-    assert_eq!(world.balance(ALICE).await, i64::MAX);
-    world.books_are_sound();
-}
-
-#[tokio::test]
-async fn the_catalogue_is_replaced_by_kind_and_id_all_or_none() {
-    let mut world = World::new().await;
-    let row = |kind: &str, id, name: &str, body: &str| CatalogueRow {
-        kind: kind.to_owned(),
-        id,
-        name: name.to_owned(),
-        body: body.to_owned(),
-    };
-    world
-        .store
-        .put_catalogue(vec![row("route", 1, "de", "{}"), row("account", 1, "alice", "{}")])
-        .await
-        .unwrap();
-    world.store.put_catalogue(vec![row("account", 1, "alice", "new")]).await.unwrap();
-    let expected = vec![row("account", 1, "alice", "new"), row("route", 1, "de", "{}")];
-    assert_eq!(world.store.catalogue().await.unwrap(), expected);
-    let taken = vec![row("route", 1, "fr", "changed"), row("account", 2, "alice", "an impostor")];
-    assert!(world.store.put_catalogue(taken).await.is_err(), "the name is taken");
-    assert_eq!(world.store.catalogue().await.unwrap(), expected);
-    world.restarts().await;
-    assert_eq!(world.store.catalogue().await.unwrap(), expected);
 }
 
 #[tokio::test]

@@ -3,7 +3,9 @@
 
 mod accepting;
 mod auditing;
+mod catalogue;
 mod faults;
+mod ledger;
 mod lifecycle;
 mod model;
 mod queueing;

@@ -9,8 +9,9 @@ use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
 use hermod_store::{
-    AcceptOutcome, Acceptance, Answer, AnswerRecord, Handout, Job, KeyClaim, LedgerEntry, LedgerKind,
-    LinkPort, MessageRecord, OpenOptions, ReceiptRecord, Store, StoreFault, audit,
+    AcceptOutcome, Acceptance, Answer, AnswerRecord, Balance, DailyLimits, Handout, Job, KeyClaim,
+    LedgerEntry, LedgerKind, LinkPort, MessageRecord, OpenOptions, PostOutcome, ReceiptRecord, Store,
+    StoreFault, audit,
 };
 use rusqlite::Connection;
 use std::path::Path;
@@ -54,6 +55,7 @@ pub(crate) fn sms(now: Timestamp) -> Acceptance {
         cost: Money::from_micros(PRICE),
         credit_limit: Money::ZERO,
         minimum: Money::ZERO,
+        daily: DailyLimits::default(),
         key: None,
         doubt: DoubtPolicy::ResendOnce,
         validity: VALIDITY,
@@ -96,14 +98,29 @@ impl World {
     }
 
     pub(crate) async fn pays_in(&self, account: AccountId, micros: i64) {
-        let entry = LedgerEntry {
+        if micros != 0 {
+            // A debt to begin with is an adjustment: nobody pays in less than nothing.
+            let kind = if micros > 0 { LedgerKind::TopUp } else { LedgerKind::Adjustment };
+            self.posts(self.entry(account, kind, micros)).await;
+        }
+    }
+
+    pub(crate) fn entry(&self, account: AccountId, kind: LedgerKind, micros: i64) -> LedgerEntry {
+        LedgerEntry {
             account,
-            kind: LedgerKind::TopUp,
+            kind,
             amount: Money::from_micros(micros),
-            note: "paid in".to_owned(),
+            note: "by a test".to_owned(),
+            reference: None,
             now: self.now,
-        };
-        self.store.post(entry).await.expect("a ledger entry");
+        }
+    }
+
+    pub(crate) async fn posts(&self, entry: LedgerEntry) -> Balance {
+        match self.store.post(entry).await.expect("the store answers") {
+            PostOutcome::Posted { balance, .. } => balance,
+            other => panic!("not posted: {other:?}"),
+        }
     }
 
     pub(crate) fn sms(&self) -> Acceptance {

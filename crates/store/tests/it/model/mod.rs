@@ -195,7 +195,7 @@ impl Pair {
         } else if cost > had {
             assert_eq!(outcome, AcceptOutcome::InsufficientCredit { available: Money::from_micros(had) });
         } else {
-            let AcceptOutcome::Accepted { message, balance } = outcome else { panic!("{outcome:?}") };
+            let AcceptOutcome::Accepted { message, balance, .. } = outcome else { panic!("{outcome:?}") };
             assert_eq!(balance.as_micros(), had - cost);
             self.books.accept(message, account, parts, cost, doubt, self.world.now);
             self.books.keys.extend(number.map(|number| (number, message)));

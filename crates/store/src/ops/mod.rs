@@ -1,6 +1,20 @@
 //! What can be asked of the store: each operation is one whole fact, listing everything that is written together. There
 //! is no `begin` and no `commit` outside this crate.
 
+mod inbound;
+mod money;
+mod policy;
+
+pub use inbound::{Inbound, InboundRecord};
+pub use money::{
+    Balance, DailyLimit, DailyLimits, DayTotals, LedgerEntry, LedgerKind, LedgerRow, PostOutcome,
+    PostRefusal, Statement, StatementLine,
+};
+pub use policy::{
+    APPROVAL_LASTS, OptOut, REVIEW_CASE_KEPT, REVIEW_CASES_OPEN_MAX, ReviewCase, ReviewState, Screened,
+    Screening,
+};
+
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo, RemoteId};
 use hermod_domain::lifecycle::{DoubtPolicy, MessageState, RefusedFor, Verdict};
 use hermod_domain::money::Money;
@@ -9,7 +23,20 @@ use hermod_domain::receipt::DlrCode;
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
+use std::fmt;
 use std::time::Duration;
+
+/// Rows a page of any list has at most, whatever was asked for.
+pub const PAGE_ROWS_MAX: u32 = 1_000;
+
+/// A message's text where it would be printed: its length.
+struct Hidden<'a>(&'a str);
+
+impl fmt::Debug for Hidden<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({} bytes)", self.0.len())
+    }
+}
 
 /// One bind of ours to a carrier, for as long as it lasts. Never reused within a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,6 +65,8 @@ pub struct Acceptance {
     /// The account may not be charged below `minimum - credit_limit`.
     pub credit_limit: Money,
     pub minimum: Money,
+    /// Refused beyond these. Only the limits that are enforced, not those that only watch.
+    pub daily: DailyLimits,
     pub key: Option<KeyClaim>,
     /// What the route says about parts whose answer never comes.
     pub doubt: DoubtPolicy,
@@ -52,8 +81,13 @@ pub enum AcceptOutcome {
         message: MessageId,
         /// Right after this message's own charge.
         balance: Money,
+        /// With this message.
+        today: DayTotals,
     },
     Replay(Replay),
+    /// The recipient has opted out of this account's messages.
+    OptedOut,
+    OverDailyLimit(DailyLimit),
     InsufficientCredit {
         available: Money,
     },
@@ -165,41 +199,6 @@ pub struct MessageRecord {
     pub settled_at: Option<Timestamp>,
 }
 
-/// What an account has and owes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Balance {
-    pub balance: Money,
-    pub credit_used: Money,
-}
-
-/// A change of a balance that is not a message's charge.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LedgerEntry {
-    pub account: AccountId,
-    pub kind: LedgerKind,
-    pub amount: Money,
-    pub note: String,
-    pub now: Timestamp,
-}
-
-/// Kinds are stored as small integers: add, never renumber.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LedgerKind {
-    TopUp,
-    Refund,
-    Adjustment,
-}
-
-impl LedgerKind {
-    pub fn to_stored(self) -> i64 {
-        match self {
-            LedgerKind::TopUp => 1,
-            LedgerKind::Refund => 2,
-            LedgerKind::Adjustment => 3,
-        }
-    }
-}
-
 /// One slow-changing thing (account, connection, key, carrier, price, route): a named document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CatalogueRow {
@@ -207,4 +206,15 @@ pub struct CatalogueRow {
     pub id: u32,
     pub name: String,
     pub body: String,
+}
+
+/// Everything one change of the setup writes, all of it or none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CatalogueChange {
+    /// Entries that are new or replaced.
+    pub put: Vec<CatalogueRow>,
+    /// Entries that go, by kind and id, before anything is put: a name that becomes free can be given anew at once.
+    pub remove: Vec<(String, u32)>,
+    /// What new accounts begin with. One that is refused keeps everything from happening.
+    pub entries: Vec<LedgerEntry>,
 }

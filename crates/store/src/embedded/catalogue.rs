@@ -1,0 +1,51 @@
+//! The setup: small documents that are read whole and changed rarely, each change all or none.
+
+use crate::embedded::Embedded;
+use crate::embedded::batch::Batch;
+use crate::fault::StoreFault;
+use crate::ops::{CatalogueChange, CatalogueRow, PostOutcome};
+use rusqlite::{Connection, params};
+
+impl Embedded {
+    /// Changes the setup, all or none. An account's opening entries go with it.
+    pub async fn change_catalogue(&self, change: CatalogueChange) -> Result<(), StoreFault> {
+        self.request(move |batch| batch.change_catalogue(&change)).await
+    }
+
+    pub async fn catalogue(&self) -> Result<Vec<CatalogueRow>, StoreFault> {
+        self.inner.readers.run(read).await
+    }
+}
+
+impl Batch<'_> {
+    fn change_catalogue(&mut self, change: &CatalogueChange) -> Result<(), StoreFault> {
+        let CatalogueChange { put, remove, entries } = change;
+        for (kind, id) in remove {
+            self.connection
+                .prepare_cached("DELETE FROM catalogue WHERE kind = ?1 AND id = ?2")?
+                .execute(params![kind, id])?;
+        }
+        // Not OR REPLACE: an entry under another one's name must fail, not make the other one vanish.
+        let mut statement = self.connection.prepare_cached(
+            "INSERT INTO catalogue (kind, id, name, body) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (kind, id) DO UPDATE SET name = excluded.name, body = excluded.body",
+        )?;
+        for CatalogueRow { kind, id, name, body } in put {
+            statement.execute(params![kind, id, name, body])?;
+        }
+        for entry in entries {
+            if let PostOutcome::Refused(refusal) = self.post(entry)? {
+                return Err(StoreFault::EntryRefused(refusal));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn read(connection: &Connection) -> Result<Vec<CatalogueRow>, StoreFault> {
+    let mut statement = connection.prepare("SELECT kind, id, name, body FROM catalogue ORDER BY kind, id")?;
+    let rows = statement.query_map([], |row| {
+        Ok(CatalogueRow { kind: row.get(0)?, id: row.get(1)?, name: row.get(2)?, body: row.get(3)? })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}

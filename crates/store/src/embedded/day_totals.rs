@@ -1,0 +1,158 @@
+//! What every account has sent today, counted always and held against its limits in the transaction that accepts. Like
+//! balances they are in memory, and each account's row is written once per batch.
+//!
+//! A message belongs to the UTC day of its id. Ids only grow, so an account's day only moves on, and the newest is all
+//! that is held here; the rows of past days stay for statements.
+
+use crate::embedded::Embedded;
+use crate::embedded::overlay::Overlay;
+use crate::fault::StoreFault;
+use crate::ops::{DailyLimit, DailyLimits, DayTotals};
+use hermod_domain::ids::AccountId;
+use hermod_domain::money::Money;
+use hermod_domain::time::Day;
+use rusqlite::{Connection, Row, params};
+use std::collections::HashMap;
+
+/// Days read at once: a year and its leap day.
+pub const DAYS_PER_READ_MAX: i64 = 366;
+
+pub(crate) struct Today(Overlay<DayTotals>);
+
+impl Today {
+    /// `day` is that of the newest id: no message will belong to an earlier one.
+    pub(crate) fn load(connection: &Connection, day: Day) -> Result<Today, StoreFault> {
+        // By way of the balances, which name every account that ever sent: a seek for each instead of a scan of all days.
+        let mut statement = connection.prepare(
+            "SELECT d.day, d.messages, d.spend, d.account FROM balance b
+             JOIN daily d ON d.account = b.account AND d.day = ?1",
+        )?;
+        let rows = statement.query_map([day.get()], |row| Ok((AccountId::new(row.get(3)?), read(row)?)))?;
+        Ok(Today(Overlay::over(rows.collect::<Result<HashMap<_, _>, _>>()?)))
+    }
+
+    pub(crate) fn of(&self, account: AccountId, day: Day) -> DayTotals {
+        self.0.get(account).filter(|totals| totals.day == day).unwrap_or(DayTotals::none(day))
+    }
+
+    pub(crate) fn set(&mut self, account: AccountId, totals: DayTotals) {
+        self.0.set(account, totals);
+    }
+
+    /// Writes the changed rows. They count as durable only after [`Today::committed`].
+    pub(crate) fn write(&self, connection: &Connection) -> Result<(), StoreFault> {
+        for (account, DayTotals { day, messages, spend }) in self.0.changed() {
+            connection
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO daily (account, day, messages, spend) VALUES (?1, ?2, ?3, ?4)",
+                )?
+                .execute(params![account.get(), day.get(), messages.cast_signed(), spend.as_micros()])?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn committed(&mut self) {
+        self.0.committed();
+    }
+
+    pub(crate) fn rolled_back(&mut self) {
+        self.0.rolled_back();
+    }
+}
+
+/// The totals with one more message, or the limit it would break.
+pub(crate) fn count(before: DayTotals, cost: Money, limits: DailyLimits) -> Result<DayTotals, DailyLimit> {
+    let messages = before.messages + 1;
+    if limits.messages_max.is_some_and(|messages_max| messages > messages_max) {
+        return Err(DailyLimit::Messages);
+    }
+    // More in a day than can be counted is more than any limit.
+    let spend = before.spend.checked_add(cost).ok_or(DailyLimit::Spend)?;
+    if limits.spend_max.is_some_and(|spend_max| spend > spend_max) {
+        return Err(DailyLimit::Spend);
+    }
+    Ok(DayTotals { day: before.day, messages, spend })
+}
+
+impl Embedded {
+    /// The days from the first to the last, both included, that had messages; a year of them at most.
+    pub async fn day_totals(
+        &self,
+        account: AccountId,
+        from: Day,
+        to: Day,
+    ) -> Result<Vec<DayTotals>, StoreFault> {
+        self.inner.readers.run(move |connection| between(connection, account, from, to)).await
+    }
+}
+
+pub(crate) fn between(
+    connection: &Connection,
+    account: AccountId,
+    from: Day,
+    to: Day,
+) -> Result<Vec<DayTotals>, StoreFault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT day, messages, spend FROM daily WHERE account = ?1 AND day BETWEEN ?2 AND ?3 ORDER BY day LIMIT ?4",
+    )?;
+    let rows = statement.query_map(params![account.get(), from.get(), to.get(), DAYS_PER_READ_MAX], read)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<DayTotals> {
+    Ok(DayTotals {
+        day: Day::new(row.get(0)?),
+        messages: row.get::<_, i64>(1)?.cast_unsigned(),
+        spend: Money::from_micros(row.get(2)?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MONDAY: Day = Day::new(20_771);
+
+    #[test]
+    fn a_message_counts_up_to_each_limit_and_not_beyond() {
+        let before = DayTotals { day: MONDAY, messages: 9, spend: Money::from_micros(900) };
+        let limits = |messages_max, spend_max: Option<i64>| DailyLimits {
+            messages_max,
+            spend_max: spend_max.map(Money::from_micros),
+        };
+        let counted = Ok(DayTotals { day: MONDAY, messages: 10, spend: Money::from_micros(1_000) });
+        let cases = [
+            (limits(None, None), counted),
+            (limits(Some(10), Some(1_000)), counted),
+            (limits(Some(9), None), Err(DailyLimit::Messages)),
+            (limits(Some(0), Some(0)), Err(DailyLimit::Messages)),
+            (limits(None, Some(999)), Err(DailyLimit::Spend)),
+            (limits(Some(10), Some(0)), Err(DailyLimit::Spend)),
+        ];
+        for (limits, expect) in cases {
+            assert_eq!(count(before, Money::from_micros(100), limits), expect, "{limits:?}");
+        }
+        let full = DayTotals { spend: Money::from_micros(i64::MAX), ..before };
+        assert_eq!(count(full, Money::from_micros(1), limits(None, None)), Err(DailyLimit::Spend));
+    }
+
+    #[test]
+    fn yesterday_is_not_today() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let connection = crate::embedded::schema::open_for_writing(folder.path()).unwrap();
+        let (alice, tuesday) = (AccountId::new(1), MONDAY.next());
+        let mut today = Today::load(&connection, MONDAY).unwrap();
+        let monday = DayTotals { day: MONDAY, messages: 3, spend: Money::from_micros(30) };
+        today.set(alice, monday);
+        today.write(&connection).unwrap();
+        today.committed();
+        assert_eq!(today.of(alice, MONDAY), monday);
+        assert_eq!(today.of(alice, tuesday), DayTotals::none(tuesday));
+        today.set(alice, DayTotals { day: tuesday, messages: 1, spend: Money::ZERO });
+        today.rolled_back();
+        assert_eq!(today.of(alice, MONDAY), monday);
+        connection.execute("INSERT INTO balance VALUES (1, 0, 0)", []).unwrap();
+        assert_eq!(Today::load(&connection, MONDAY).unwrap().of(alice, MONDAY), monday);
+        assert_eq!(Today::load(&connection, tuesday).unwrap().of(alice, MONDAY), DayTotals::none(MONDAY));
+    }
+}

@@ -1,0 +1,80 @@
+//! The setup is changed all or none, with the money that accounts begin with.
+
+use crate::world::*;
+use hermod_domain::money::Money;
+use hermod_store::{CatalogueChange, CatalogueRow, LedgerEntry, LedgerKind, PostRefusal, StoreFault};
+
+fn row(kind: &str, id: u32, name: &str, body: &str) -> CatalogueRow {
+    CatalogueRow { kind: kind.to_owned(), id, name: name.to_owned(), body: body.to_owned() }
+}
+
+fn puts(rows: Vec<CatalogueRow>) -> CatalogueChange {
+    CatalogueChange { put: rows, ..CatalogueChange::default() }
+}
+
+#[tokio::test]
+async fn entries_are_replaced_by_kind_and_id_all_or_none() {
+    let mut world = World::new().await;
+    let store = &world.store;
+    store
+        .change_catalogue(puts(vec![row("route", 1, "de", "{}"), row("account", 1, "alice", "{}")]))
+        .await
+        .unwrap();
+    store.change_catalogue(puts(vec![row("account", 1, "alice", "new")])).await.unwrap();
+    let expected = vec![row("account", 1, "alice", "new"), row("route", 1, "de", "{}")];
+    assert_eq!(store.catalogue().await.unwrap(), expected);
+    let taken = vec![row("route", 1, "fr", "changed"), row("account", 2, "alice", "an impostor")];
+    assert!(store.change_catalogue(puts(taken)).await.is_err(), "the name is taken");
+    assert_eq!(store.catalogue().await.unwrap(), expected);
+    world.restarts().await;
+    assert_eq!(world.store.catalogue().await.unwrap(), expected);
+}
+
+#[tokio::test]
+async fn a_name_that_is_removed_can_be_given_anew_in_the_same_change() {
+    let world = World::new().await;
+    let before = vec![row("key", 1, "k", "old"), row("key", 2, "other", "{}"), row("route", 1, "de", "{}")];
+    world.store.change_catalogue(puts(before)).await.unwrap();
+    let change = CatalogueChange {
+        put: vec![row("key", 3, "k", "new")],
+        remove: vec![("key".to_owned(), 1), ("route".to_owned(), 77)],
+        entries: Vec::new(),
+    };
+    world.store.change_catalogue(change).await.unwrap();
+    let after = vec![row("key", 2, "other", "{}"), row("key", 3, "k", "new"), row("route", 1, "de", "{}")];
+    assert_eq!(world.store.catalogue().await.unwrap(), after);
+}
+
+#[tokio::test]
+async fn an_account_and_its_opening_come_together_or_not_at_all() {
+    let world = World::with_credit(0).await;
+    let opening = |account, micros| LedgerEntry {
+        reference: Some("opening".to_owned()),
+        ..world.entry(account, LedgerKind::TopUp, micros)
+    };
+    let bad = CatalogueChange {
+        put: vec![row("account", 1, "alice", "{}"), row("account", 2, "bob", "{}")],
+        remove: Vec::new(),
+        entries: vec![opening(ALICE, 500), opening(BOB, 0)],
+    };
+    let told = world.store.change_catalogue(bad.clone()).await;
+    assert!(matches!(told, Err(StoreFault::EntryRefused(PostRefusal::NotPositive))), "{told:?}");
+    assert_eq!(world.store.catalogue().await.unwrap(), []);
+    assert_eq!((world.balance(ALICE).await, world.balance(BOB).await), (0, 0));
+
+    let good = CatalogueChange { entries: vec![opening(ALICE, 500), opening(BOB, 700)], ..bad };
+    for _ in 0..2 {
+        world.store.change_catalogue(good.clone()).await.unwrap();
+        assert_eq!((world.balance(ALICE).await, world.balance(BOB).await), (500, 700));
+    }
+    // Another opening for the same account is not an opening.
+    let other = CatalogueChange {
+        put: vec![row("account", 1, "renamed", "{}")],
+        entries: vec![LedgerEntry { amount: Money::from_micros(1), ..opening(ALICE, 500) }],
+        ..CatalogueChange::default()
+    };
+    let told = world.store.change_catalogue(other).await;
+    assert!(matches!(told, Err(StoreFault::EntryRefused(PostRefusal::ReferenceTaken))), "{told:?}");
+    assert_eq!(world.store.catalogue().await.unwrap()[0].name, "alice");
+    world.books_are_sound();
+}

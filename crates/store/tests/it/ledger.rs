@@ -1,0 +1,130 @@
+//! Money beside the messages: what each kind of entry does, what is refused, and that a retry changes nothing.
+
+use crate::world::*;
+use hermod_domain::ids::AccountId;
+use hermod_domain::money::Money;
+use hermod_store::{Balance, LedgerEntry, LedgerKind, PostOutcome, PostRefusal};
+
+const fn both(balance: i64, credit_used: i64) -> Balance {
+    Balance { balance: Money::from_micros(balance), credit_used: Money::from_micros(credit_used) }
+}
+
+#[tokio::test]
+async fn each_kind_moves_the_two_figures_its_own_way() {
+    let world = World::with_credit(0).await;
+    let story = [
+        // (what is posted, balance and credit in use after it)
+        (LedgerKind::TopUp, 100, both(100, 0)),
+        (LedgerKind::Adjustment, -700, both(-600, 0)),
+        (LedgerKind::Invoice, 600, both(0, 600)),
+        (LedgerKind::Payment, 250, both(0, 350)),
+        (LedgerKind::Payment, 400, both(50, 0)),
+        (LedgerKind::Payment, 7, both(57, 0)),
+        (LedgerKind::Adjustment, 3, both(60, 0)),
+        (LedgerKind::Invoice, 40, both(100, 40)),
+        (LedgerKind::Payment, 40, both(100, 0)),
+    ];
+    for (kind, micros, after) in story {
+        assert_eq!(world.posts(world.entry(ALICE, kind, micros)).await, after, "{kind:?} {micros}");
+        assert_eq!(world.store.balance(ALICE).await.unwrap(), after);
+    }
+    assert_eq!(world.balance(AccountId::new(99)).await, 0, "nobody's balance is nothing");
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn an_entry_that_makes_no_sense_is_refused_alone() {
+    let world = World::with_credit(i64::MAX).await;
+    let cases = [
+        (LedgerKind::TopUp, 0, PostRefusal::NotPositive),
+        (LedgerKind::TopUp, -1, PostRefusal::NotPositive),
+        (LedgerKind::Invoice, 0, PostRefusal::NotPositive),
+        (LedgerKind::Payment, -5, PostRefusal::NotPositive),
+        (LedgerKind::Adjustment, 0, PostRefusal::Zero),
+        (LedgerKind::Refund, 5, PostRefusal::RefundsAreAutomatic),
+        (LedgerKind::TopUp, 1, PostRefusal::TooLarge),
+        (LedgerKind::Invoice, 1, PostRefusal::TooLarge),
+        (LedgerKind::Payment, 1, PostRefusal::TooLarge),
+        (LedgerKind::Adjustment, 1, PostRefusal::TooLarge),
+    ];
+    for (kind, micros, refusal) in cases {
+        let told = world.store.post(world.entry(ALICE, kind, micros)).await.unwrap();
+        assert_eq!(told, PostOutcome::Refused(refusal), "{kind:?} {micros}");
+    }
+    assert_eq!(world.store.balance(ALICE).await.unwrap(), both(i64::MAX, 0));
+    assert_eq!(world.store.ledger(ALICE, None, 10).await.unwrap().len(), 1);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn a_reference_is_posted_once_and_means_one_thing() {
+    let mut world = World::with_credit(0).await;
+    let entry = |account, kind, micros| LedgerEntry {
+        reference: Some("bank 4711".to_owned()),
+        ..world.entry(account, kind, micros)
+    };
+    world.posts(world.entry(ALICE, LedgerKind::Invoice, 30)).await;
+    let payment = entry(ALICE, LedgerKind::Payment, 100);
+    let PostOutcome::Posted { entry: id, balance } = world.store.post(payment.clone()).await.unwrap() else {
+        panic!("not posted");
+    };
+    assert_eq!(balance, both(100, 0));
+    world.posts(world.entry(ALICE, LedgerKind::TopUp, 5)).await;
+    let others = [
+        entry(ALICE, LedgerKind::Payment, 99),
+        entry(ALICE, LedgerKind::Payment, 70),
+        entry(ALICE, LedgerKind::TopUp, 100),
+    ];
+    let bobs = entry(BOB, LedgerKind::TopUp, 1);
+    for _ in 0..2 {
+        // As it is now: whoever retries wants to know where he stands.
+        let repeated = PostOutcome::Repeated { entry: id, balance: both(105, 0) };
+        assert_eq!(world.store.post(payment.clone()).await.unwrap(), repeated);
+        for other in &others {
+            let told = world.store.post(other.clone()).await.unwrap();
+            assert_eq!(told, PostOutcome::Refused(PostRefusal::ReferenceTaken), "{other:?}");
+        }
+        world.restarts().await;
+    }
+    assert_eq!(world.posts(bobs).await, both(1, 0), "another account's references are its own");
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn the_same_reference_fifty_times_at_once_is_posted_once() {
+    let world = World::with_credit(0).await;
+    let entry =
+        LedgerEntry { reference: Some("once".to_owned()), ..world.entry(ALICE, LedgerKind::TopUp, 10) };
+    let mut posting = tokio::task::JoinSet::new();
+    for _ in 0..50 {
+        let (store, entry) = (world.store.clone(), entry.clone());
+        posting.spawn(async move { store.post(entry).await.expect("the store answers") });
+    }
+    let outcomes = posting.join_all().await;
+    let posted = outcomes.iter().filter(|outcome| matches!(outcome, PostOutcome::Posted { .. })).count();
+    assert_eq!((posted, world.balance(ALICE).await), (1, 10));
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn the_ledger_reads_back_newest_first_page_by_page() {
+    let world = World::with_credit(0).await;
+    for micros in 1..=5 {
+        let reference = (micros == 3).then(|| "third".to_owned());
+        world.posts(LedgerEntry { reference, ..world.entry(ALICE, LedgerKind::TopUp, micros) }).await;
+        world.posts(world.entry(BOB, LedgerKind::TopUp, 1_000)).await;
+    }
+    let mut read = Vec::new();
+    let mut before = None;
+    loop {
+        let page = world.store.ledger(ALICE, before, 2).await.unwrap();
+        let Some(last) = page.last() else { break };
+        before = Some(last.id);
+        read.extend(page);
+    }
+    let amounts: Vec<i64> = read.iter().map(|row| row.balance.as_micros()).collect();
+    assert_eq!(amounts, [5, 4, 3, 2, 1]);
+    let third = &read[2];
+    assert_eq!((third.kind, third.at, third.message), (LedgerKind::TopUp, world.now, None));
+    assert_eq!((third.reference.as_deref(), third.note.as_str()), (Some("third"), "by a test"));
+}
