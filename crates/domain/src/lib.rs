@@ -6,18 +6,22 @@
 
 pub mod catalogue;
 pub mod ids;
+pub mod keyed_pace;
 pub mod lifecycle;
 pub mod money;
 pub mod numbers;
 pub mod pace;
 pub mod phone;
+pub mod policy;
 pub mod prefix;
 pub mod price;
 pub mod receipt;
 pub mod refusal;
 pub mod retry;
 pub mod route;
+pub mod screen;
 pub mod sender;
 pub mod submission;
 pub mod text;
 pub mod time;
+pub mod traffic;

@@ -59,6 +59,23 @@ impl Prefix {
         (self.interval().0, self.length)
     }
 
+    /// How many digits it has.
+    pub const fn len(self) -> u8 {
+        self.length
+    }
+
+    pub const fn is_empty(self) -> bool {
+        self.length == 0
+    }
+
+    /// Without its last digit; nothing of the empty one.
+    pub const fn shorter(self) -> Option<Prefix> {
+        match self.length {
+            0 => None,
+            length => Some(Prefix { digits: self.digits / 10, length: length - 1 }),
+        }
+    }
+
     /// The interval of keys that begin with it.
     fn interval(self) -> (u64, u64) {
         let start = key(self.digits);
@@ -134,9 +151,13 @@ impl<V> PrefixTable<V> {
 
     /// The entry with the longest prefix of the number.
     pub fn find(&self, number: Msisdn) -> Option<&V> {
+        self.find_entry(number).map(|(_, value)| value)
+    }
+
+    /// As `find`, with the prefix itself.
+    pub fn find_entry(&self, number: Msisdn) -> Option<&(Prefix, V)> {
         let holder = self.stretches.find(number)?;
-        let (_, value) = &self.entries[usize::try_from(holder).expect("an index of entries")];
-        Some(value)
+        Some(&self.entries[usize::try_from(holder).expect("an index of entries")])
     }
 
     /// All entries in the order of their prefixes, shorter ones before those they contain.

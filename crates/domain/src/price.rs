@@ -5,21 +5,62 @@
 //! charged more because the default list has a dearer entry for one network in it. Everything else falls through
 //! to the default list.
 
+use std::collections::HashMap;
+use std::fmt;
+use std::hash::Hash;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::money::Money;
+use crate::numbers::{Mcc, Network};
 use crate::phone::Msisdn;
-use crate::prefix::{DuplicatePrefix, Prefix, PrefixTable};
+use crate::prefix::{Prefix, PrefixTable};
+use crate::time::Timestamp;
 
 /// The dearest part: far above any real price, and low enough that no message's cost can overflow.
 pub const PRICE_MAX: Money = Money::from_micros(1_000_000_000);
 
 const _: () = assert!(PRICE_MAX.as_micros() < i64::MAX / 255);
 
+/// What a price is for. A network goes before the longest prefix, that before a whole country by its MCC, and that
+/// before everywhere (the empty prefix).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PricedFor {
+    Network(Network),
+    Prefix(Prefix),
+    Country(Mcc),
+}
+
+impl fmt::Display for PricedFor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PricedFor::Network(network) => write!(f, "network {network}"),
+            PricedFor::Prefix(prefix) => write!(f, "prefix \"{prefix}\""),
+            PricedFor::Country(mcc) => write!(f, "mcc {mcc}"),
+        }
+    }
+}
+
+/// A price and when it begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Priced {
+    pub what: PricedFor,
+    pub per_part: Money,
+    /// [`Timestamp::EPOCH`] for what always was.
+    pub from: Timestamp,
+}
+
+/// Prices of one destination, by when they begin.
+type Versions = SmallVec<[(Timestamp, Money); 1]>;
+
 /// Prices per part.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PriceList {
-    per_part: PrefixTable<Money>,
+    networks: HashMap<Network, Versions>,
+    prefixes: PrefixTable<Versions>,
+    countries: HashMap<Mcc, Versions>,
+    everywhere: Versions,
     /// Asked where this list has nothing to say.
     fallback: Option<Arc<PriceList>>,
 }
@@ -27,10 +68,10 @@ pub struct PriceList {
 /// Why prices do not make a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PriceRefusal {
-    #[error(transparent)]
-    Duplicate(#[from] DuplicatePrefix),
-    #[error("the price {price} for prefix \"{prefix}\" is not between 0 and {PRICE_MAX}")]
-    OutOfRange { prefix: Prefix, price: Money },
+    #[error("there are two prices for {what} from the same time on")]
+    Duplicate { what: PricedFor },
+    #[error("the price {price} for {what} is not between 0 and {PRICE_MAX}")]
+    OutOfRange { what: PricedFor, price: Money },
 }
 
 /// What one message costs, and how that came about.
@@ -41,16 +82,34 @@ pub struct Quote {
     pub cost: Money,
 }
 
+/// What a price may depend on.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    pub to: Msisdn,
+    pub network: Option<Network>,
+    pub mcc: Option<Mcc>,
+    pub now: Timestamp,
+}
+
 impl PriceList {
     /// The default list.
-    pub fn new(prices: impl IntoIterator<Item = (Prefix, Money)>) -> Result<PriceList, PriceRefusal> {
-        let prices: Vec<(Prefix, Money)> = prices.into_iter().collect();
-        for (prefix, price) in &prices {
-            if !(Money::ZERO..=PRICE_MAX).contains(price) {
-                return Err(PriceRefusal::OutOfRange { prefix: *prefix, price: *price });
+    pub fn new(prices: impl IntoIterator<Item = Priced>) -> Result<PriceList, PriceRefusal> {
+        let mut networks = HashMap::new();
+        let mut countries = HashMap::new();
+        let mut prefixes = HashMap::new();
+        for priced in prices {
+            if !(Money::ZERO..=PRICE_MAX).contains(&priced.per_part) {
+                return Err(PriceRefusal::OutOfRange { what: priced.what, price: priced.per_part });
+            }
+            match priced.what {
+                PricedFor::Network(network) => add(&mut networks, network, priced)?,
+                PricedFor::Prefix(prefix) => add(&mut prefixes, prefix, priced)?,
+                PricedFor::Country(mcc) => add(&mut countries, mcc, priced)?,
             }
         }
-        Ok(PriceList { per_part: PrefixTable::build(prices)?, fallback: None })
+        let everywhere = prefixes.remove(&Prefix::ANY).unwrap_or_default();
+        let prefixes = PrefixTable::build(with_shorter_before(prefixes)).expect("a map has each prefix once");
+        Ok(PriceList { networks, prefixes, countries, everywhere, fallback: None })
     }
 
     /// An account's own list, with `fallback` for the destinations it does not name.
@@ -60,70 +119,56 @@ impl PriceList {
     }
 
     /// `None` when there is no price for the destination, in which case nothing may be sent there.
-    pub fn quote(&self, to: Msisdn, parts: u8) -> Option<Quote> {
-        let per_part = self.per_part(to)?;
+    pub fn quote(&self, asked: Asked, parts: u8) -> Option<Quote> {
+        let per_part = self.per_part(asked)?;
         let cost = per_part.times(parts).expect("255 parts at the dearest price fit");
         Some(Quote { per_part, parts, cost })
     }
 
-    fn per_part(&self, to: Msisdn) -> Option<Money> {
-        match (self.per_part.find(to), &self.fallback) {
-            (Some(price), _) => Some(*price),
-            (None, Some(fallback)) => fallback.per_part(to),
-            (None, None) => None,
+    fn per_part(&self, asked: Asked) -> Option<Money> {
+        let Asked { to, network, mcc, now } = asked;
+        let own = network
+            .and_then(|network| in_force(self.networks.get(&network)?, now))
+            .or_else(|| in_force(self.prefixes.find(to)?, now))
+            .or_else(|| in_force(self.countries.get(&mcc?)?, now))
+            .or_else(|| in_force(&self.everywhere, now));
+        own.or_else(|| self.fallback.as_ref()?.per_part(asked))
+    }
+}
+
+fn add<K: Eq + Hash>(prices: &mut HashMap<K, Versions>, key: K, priced: Priced) -> Result<(), PriceRefusal> {
+    let Priced { what, per_part, from } = priced;
+    let versions = prices.entry(key).or_default();
+    match versions.binary_search_by_key(&from, |(from, _)| *from) {
+        Ok(_) => Err(PriceRefusal::Duplicate { what }),
+        Err(place) => {
+            versions.insert(place, (from, per_part));
+            Ok(())
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn list(prices: &[(&str, &str)]) -> Result<PriceList, PriceRefusal> {
-        PriceList::new(
-            prices
-                .iter()
-                .map(|(prefix, price)| (Prefix::parse(prefix).unwrap(), Money::parse(price).unwrap())),
-        )
+/// A look-up finds the longest prefix only, so each has what holds before its own first price from the next shorter one.
+fn with_shorter_before(mut prices: HashMap<Prefix, Versions>) -> HashMap<Prefix, Versions> {
+    let mut shortest_first: Vec<Prefix> = prices.keys().copied().collect();
+    shortest_first.sort_unstable_by_key(|prefix| prefix.len());
+    for prefix in shortest_first {
+        let Some((first, _)) = prices.get(&prefix).and_then(|versions| versions.first().copied()) else {
+            continue;
+        };
+        let mut shorter = std::iter::successors(prefix.shorter(), |shorter| shorter.shorter());
+        let Some(parent) = shorter.find_map(|shorter| prices.get(&shorter)) else { continue };
+        let before: Versions = parent.iter().copied().filter(|(from, _)| *from < first).collect();
+        prices.entry(prefix).or_default().insert_many(0, before);
     }
-
-    #[track_caller]
-    fn check(list: &PriceList, to: &str, parts: u8, expect: Option<&str>) {
-        let quote = list.quote(Msisdn::parse(to).unwrap(), parts);
-        let told = quote.map(|quote| format!("{} x {} = {}", quote.parts, quote.per_part, quote.cost));
-        assert_eq!(told.as_deref(), expect, "{to}");
-    }
-
-    #[test]
-    fn a_message_costs_the_price_of_its_destination_times_its_parts() {
-        let list = list(&[("49", "0.0375"), ("49151", "0.05"), ("1", "0")]).unwrap();
-        check(&list, "+498912345678", 1, Some("1 x 0.0375 = 0.0375"));
-        check(&list, "+498912345678", 3, Some("3 x 0.0375 = 0.1125"));
-        check(&list, "+4915112345678", 2, Some("2 x 0.05 = 0.1"));
-        check(&list, "+12025550123", 11, Some("11 x 0 = 0"));
-        check(&list, "+33612345678", 1, None);
-    }
-
-    #[test]
-    fn an_accounts_own_list_decides_wherever_it_names_the_destination() {
-        let default = Arc::new(list(&[("49", "0.04"), ("49151", "0.08"), ("44", "0.03")]).unwrap());
-        let own = list(&[("49", "0.05")]).unwrap().over(default);
-        check(&own, "+498912345678", 1, Some("1 x 0.05 = 0.05"));
-        check(&own, "+4915112345678", 1, Some("1 x 0.05 = 0.05"));
-        check(&own, "+447700900123", 1, Some("1 x 0.03 = 0.03"));
-        check(&own, "+33612345678", 1, None);
-    }
-
-    #[test]
-    fn impossible_prices_are_refused() {
-        let told = |prices| list(prices).unwrap_err().to_string();
-        assert_eq!(told(&[("49", "1"), ("49", "2")]), "the prefix \"49\" is listed twice");
-        assert_eq!(told(&[("49", "-0.01")]), "the price -0.01 for prefix \"49\" is not between 0 and 1000");
-        assert_eq!(
-            told(&[("", "1000.000001")]),
-            "the price 1000.000001 for prefix \"\" is not between 0 and 1000"
-        );
-        let dearest = list(&[("49", "1000")]).unwrap();
-        check(&dearest, "+498912345678", 255, Some("255 x 1000 = 255000"));
-    }
+    prices
 }
+
+fn in_force(versions: &Versions, now: Timestamp) -> Option<Money> {
+    let after = versions.partition_point(|(from, _)| *from <= now);
+    versions[..after].last().map(|(_, price)| *price)
+}
+
+#[cfg(test)]
+#[path = "price_tests.rs"]
+mod tests;

@@ -1,6 +1,8 @@
 //! What we say no to, and why. A refusal is part of the product: its code stands in the published catalogue, its
 //! sentence tells the caller what to do, and it always means that nothing was stored and nothing was charged. The
-//! edges turn refusals into HTTP and SMPP status codes, each in one exhaustive table of its own.
+//! edges turn refusals into HTTP and SMPP status codes by one table, [`published`].
+
+pub mod published;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -105,64 +107,11 @@ pub enum Class {
 impl Refusal {
     /// The name in the published catalogue.
     pub const fn code(&self) -> &'static str {
-        match self {
-            Refusal::InvalidJson(_) => "INVALID_JSON",
-            Refusal::InvalidContentType => "INVALID_CONTENT_TYPE",
-            Refusal::BodyTooLarge { .. } => "BODY_TOO_LARGE",
-            Refusal::MissingField(_) => "MISSING_FIELD",
-            Refusal::InvalidField { .. } => "INVALID_FIELD",
-            Refusal::InvalidNumber(_) => "INVALID_NUMBER",
-            Refusal::InvalidSender(_) => "INVALID_SENDER",
-            Refusal::TextTooLong { .. } | Refusal::TooManyParts { .. } => "TEXT_TOO_LONG",
-            Refusal::InvalidApiKey => "INVALID_API_KEY",
-            Refusal::IpNotAllowed(_) => "IP_NOT_ALLOWED",
-            Refusal::VerificationRequired => "VERIFICATION_REQUIRED",
-            Refusal::SenderNotApproved(_) => "SENDER_NOT_APPROVED",
-            Refusal::SenderBlocked(_) => "SENDER_BLOCKED",
-            Refusal::RecipientOptedOut => "RECIPIENT_OPTED_OUT",
-            Refusal::CountryBlocked => "COUNTRY_BLOCKED",
-            Refusal::HeldForReview => "HELD_FOR_REVIEW",
-            Refusal::NotFound(_) => "NOT_FOUND",
-            Refusal::MethodNotAllowed { .. } => "METHOD_NOT_ALLOWED",
-            Refusal::NoPrice => "NO_PRICE",
-            Refusal::NoRoute => "NO_ROUTE",
-            Refusal::RateLimited { .. } => "RATE_LIMITED",
-            Refusal::TrafficControl { .. } => "TRAFFIC_CONTROL",
-            Refusal::InsufficientCredit { .. } => "INSUFFICIENT_CREDIT",
-            Refusal::SubmitFailed => "SUBMIT_FAILED",
-            Refusal::GatewayUnavailable { .. } => "GATEWAY_UNAVAILABLE",
-        }
+        self.published().code
     }
 
     pub const fn class(&self) -> Class {
-        match self {
-            Refusal::InvalidJson(_)
-            | Refusal::InvalidContentType
-            | Refusal::BodyTooLarge { .. }
-            | Refusal::MissingField(_)
-            | Refusal::InvalidField { .. }
-            | Refusal::InvalidNumber(_)
-            | Refusal::InvalidSender(_)
-            | Refusal::TextTooLong { .. }
-            | Refusal::TooManyParts { .. }
-            | Refusal::InvalidApiKey
-            | Refusal::IpNotAllowed(_)
-            | Refusal::VerificationRequired
-            | Refusal::SenderNotApproved(_)
-            | Refusal::SenderBlocked(_)
-            | Refusal::RecipientOptedOut
-            | Refusal::CountryBlocked
-            | Refusal::HeldForReview
-            | Refusal::NotFound(_)
-            | Refusal::MethodNotAllowed { .. }
-            | Refusal::NoPrice
-            | Refusal::NoRoute
-            | Refusal::InsufficientCredit { .. } => Class::Permanent,
-            Refusal::RateLimited { .. }
-            | Refusal::TrafficControl { .. }
-            | Refusal::SubmitFailed
-            | Refusal::GatewayUnavailable { .. } => Class::Temporary,
-        }
+        self.published().class
     }
 
     /// How long the caller should wait before it tries again, where we know.

@@ -74,8 +74,8 @@ impl Routes {
     }
 
     /// `None` when nobody serves the destination.
-    pub fn find(&self, to: Msisdn) -> Option<&Route> {
-        self.0.find(to)
+    pub fn find(&self, to: Msisdn) -> Option<(Prefix, &Route)> {
+        self.0.find_entry(to).map(|(prefix, route)| (*prefix, route))
     }
 
     pub fn entries(&self) -> &[(Prefix, Route)] {
@@ -96,7 +96,7 @@ mod tests {
     fn check(routes: &Routes, to: &str, expect: Option<(u32, &[u32])>) {
         let found = routes.find(Msisdn::parse(to).unwrap());
         let expect = expect.map(|(id, carriers)| route(id, carriers).unwrap());
-        assert_eq!(found, expect.as_ref(), "{to}");
+        assert_eq!(found.map(|(_, route)| route), expect.as_ref(), "{to}");
     }
 
     #[test]
@@ -108,8 +108,10 @@ mod tests {
         check(&routes, "+498912345678", Some((1, &[7, 8])));
         check(&routes, "+4915112345678", Some((2, &[9])));
         check(&routes, "+33612345678", None);
-        let first = routes.find(Msisdn::parse("+498912345678").unwrap()).map(Route::first_choice);
-        assert_eq!(first, Some(CarrierId::new(7)));
+        let first = routes
+            .find(Msisdn::parse("+498912345678").unwrap())
+            .map(|(prefix, route)| (prefix.to_string(), route.first_choice()));
+        assert_eq!(first, Some(("49".to_owned(), CarrierId::new(7))));
     }
 
     #[test]

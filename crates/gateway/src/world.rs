@@ -5,13 +5,16 @@ use crate::clock::Clock;
 use crate::secrets::Pepper;
 use arc_swap::ArcSwap;
 use hermod_domain::catalogue::Catalogue;
-use hermod_domain::ids::ConnectionId;
+use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::pace::{Pace, Rate};
+use hermod_domain::phone::Msisdn;
+use hermod_domain::traffic::{Admitted, Control, Velocity};
 use hermod_store::Store;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tokio::sync::watch;
 
 pub struct World {
     pub clock: Clock,
@@ -20,8 +23,13 @@ pub struct World {
     /// How long an accepted message may wait for its delivery.
     pub validity: Duration,
     catalogue: ArcSwap<Catalogue>,
+    /// Counts the catalogues there were, for those who follow it.
+    catalogues: watch::Sender<u64>,
     /// One bucket per connection, shared by all its keys. Bounded by the connections there are.
     buckets: Mutex<HashMap<ConnectionId, Pace>>,
+    /// How often recipients and ranges of numbers were written to lately.
+    velocity: Mutex<Velocity>,
+    watched: Mutex<HashMap<(AccountId, Arc<str>), u64>>,
     draining: AtomicBool,
 }
 
@@ -48,7 +56,10 @@ impl World {
             pepper,
             validity,
             catalogue: ArcSwap::from_pointee(catalogue),
+            catalogues: watch::Sender::new(0),
             buckets: Mutex::default(),
+            velocity: Mutex::default(),
+            watched: Mutex::default(),
             draining: AtomicBool::new(false),
         }
     }
@@ -59,6 +70,38 @@ impl World {
 
     pub fn set_catalogue(&self, catalogue: Catalogue) {
         self.catalogue.store(Arc::new(catalogue));
+        self.catalogues.send_modify(|count| *count += 1);
+    }
+
+    /// Told whenever there is a new catalogue.
+    pub fn catalogue_changes(&self) -> watch::Receiver<u64> {
+        self.catalogues.subscribe()
+    }
+
+    /// Counts one message towards the account's controls, or says which one refuses it.
+    pub fn admit_traffic(&self, account: AccountId, controls: &[Control], to: Msisdn) -> Admitted {
+        if controls.is_empty() {
+            return Admitted::default();
+        }
+        let now = self.clock.now();
+        lock(&self.velocity).admit(account, controls, to, now)
+    }
+
+    /// The message was not accepted after all.
+    pub fn give_traffic_back(&self, account: AccountId, controls: &[Control], to: Msisdn) {
+        if !controls.is_empty() {
+            lock(&self.velocity).give_back(account, controls, to);
+        }
+    }
+
+    /// A control that only watches would have refused a message.
+    pub fn would_have_refused(&self, account: AccountId, control: &Arc<str>) {
+        *lock(&self.watched).entry((account, control.clone())).or_default() += 1;
+    }
+
+    /// How often that was since this process started.
+    pub fn times_watched(&self, account: AccountId, control: &Arc<str>) -> u64 {
+        lock(&self.watched).get(&(account, control.clone())).copied().unwrap_or(0)
     }
 
     /// Takes one request from a connection's bucket.
@@ -67,7 +110,7 @@ impl World {
         let rate = Rate::per_second(per_second.max(1)).unwrap_or_else(|_| {
             Rate::per_second(hermod_domain::pace::PER_SECOND_MAX).expect("the maximum is allowed")
         });
-        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buckets = lock(&self.buckets);
         let bucket = buckets.entry(connection).or_insert_with(|| Pace::full(rate, now));
         if bucket.rate() != rate {
             *bucket = Pace::full(rate, now);
@@ -84,4 +127,9 @@ impl World {
     pub fn is_draining(&self) -> bool {
         self.draining.load(Ordering::Acquire)
     }
+}
+
+/// What is counted in memory is right even if somebody panicked while counting.
+fn lock<T>(counted: &Mutex<T>) -> MutexGuard<'_, T> {
+    counted.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,6 +2,7 @@
 
 pub mod gsm7;
 pub mod segment;
+mod smart;
 pub mod ucs2;
 
 use std::fmt;
@@ -48,6 +49,12 @@ impl MessageText {
     /// Encoding and number of parts: what a price needs to know.
     pub fn measure(&self) -> Measure {
         segment::measure(self)
+    }
+
+    /// In GSM-7 if typographic characters were all that kept it out of it, otherwise as it is.
+    #[must_use]
+    pub fn with_plain_punctuation(&self) -> MessageText {
+        smart::in_gsm7(self).unwrap_or_else(|| self.clone())
     }
 
     /// The parts themselves: what a carrier is sent.

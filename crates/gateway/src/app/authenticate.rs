@@ -2,9 +2,10 @@
 
 use crate::secrets::Secret;
 use crate::world::World;
-use hermod_domain::catalogue::{AccountView, Catalogue, Connection};
+use hermod_domain::catalogue::{AccountView, AllowList, Catalogue, Connection};
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::refusal::Refusal;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 
 /// A key and its secret as they came in.
@@ -19,6 +20,8 @@ pub struct Credentials {
 pub struct Caller {
     pub account: AccountId,
     pub connection: ConnectionId,
+    /// Where the key may be used from.
+    key_allows: AllowList,
     catalogue: Arc<Catalogue>,
 }
 
@@ -30,9 +33,26 @@ pub fn authenticate(world: &World, credentials: &Credentials) -> Result<Caller, 
     let known = catalogue.key(&credentials.key);
     let digest = known.map_or(NOBODY, |key| &key.secret_digest);
     let matches = world.pepper.matches(credentials.secret.reveal(), digest);
-    let connection = known.filter(|_| matches).ok_or(Refusal::InvalidApiKey)?.connection;
-    let account = catalogue.connection(connection).ok_or(Refusal::InvalidApiKey)?.account;
-    Ok(Caller { account, connection, catalogue })
+    let now = world.clock.now();
+    let proven = known.filter(|key| matches && key.is_valid_at(now)).ok_or(Refusal::InvalidApiKey)?;
+    let (connection, key_allows) = (proven.connection, proven.allow.clone());
+    let open = catalogue.connection(connection).filter(|connection| !connection.closed);
+    let account = open.ok_or(Refusal::InvalidApiKey)?.account;
+    if catalogue.account(account).is_none_or(|view| view.account.closed) {
+        return Err(Refusal::InvalidApiKey);
+    }
+    Ok(Caller { account, connection, key_allows, catalogue })
+}
+
+/// The lists of the key and of the connection must both admit where the request came from. Who cannot be told where it
+/// came from is admitted by no list.
+pub fn admit(caller: &Caller, peer: Option<IpAddr>) -> Result<(), Refusal> {
+    let lists = [&caller.key_allows, &caller.connection().allow];
+    if lists.iter().all(|list| list.is_empty()) {
+        return Ok(());
+    }
+    let peer = peer.unwrap_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED));
+    if lists.iter().all(|list| list.admits(peer)) { Ok(()) } else { Err(Refusal::IpNotAllowed(peer)) }
 }
 
 impl Caller {

@@ -7,12 +7,15 @@ use crate::world::World;
 use hermod_domain::ids::MessageId;
 use hermod_domain::money::Money;
 use hermod_domain::phone::Msisdn;
+use hermod_domain::policy::{Judged, Judgement, gives_way_to_opt_out, judge};
 use hermod_domain::refusal::{Refusal, Unavailable};
-use hermod_domain::sender::{Sender, SenderRefusal};
+use hermod_domain::sender::Sender;
 use hermod_domain::submission::{IdempotencyKey, Submission};
-use hermod_domain::text::{Encoding, Measure};
+use hermod_domain::text::Encoding;
 use hermod_domain::time::Timestamp;
+use hermod_domain::traffic::{Admitted, Daily, enforced_daily, watched_daily};
 use hermod_store::{ACCEPT_WAIT_MAX, AcceptOutcome, Acceptance, DailyLimits, KeyClaim, Replay, StoreFault};
+use metrics::counter;
 use sha2::{Digest, Sha256};
 use std::time::Duration;
 
@@ -46,30 +49,68 @@ pub async fn submit_message(
     caller: &Caller,
     submission: &Submission,
 ) -> Result<Submitted, Refusal> {
-    let accepting = if world.is_draining() { Err(draining()) } else { Ok(()) };
-    let decided = accepting.and_then(|()| decide(caller, submission, world.validity, world.clock.now()));
-    let acceptance = match decided {
-        Ok(acceptance) => acceptance,
-        // A retry of an accepted send must never become a refusal.
-        Err(refusal) => return replay_or(world, caller, submission, refusal).await,
-    };
-    let Acceptance { to, from, cost, parts, encoding, now, .. } = acceptance;
+    if world.is_draining() {
+        return refused(world, caller, submission, draining()).await;
+    }
+    let now = world.clock.now();
+    match judge(caller.catalogue(), caller.account(), caller.connection(), submission, now) {
+        Judgement::Fine(judged) => accept(world, caller, submission, judged, now).await,
+        Judgement::Refused(refusal) => refused(world, caller, submission, refusal).await,
+        Judgement::Screened { rules, from, otherwise } => {
+            if let Some(replay) = replay_of(world, caller, submission).await {
+                return Ok(Submitted::Replayed(replay));
+            }
+            if opted_out(world, caller, submission).await? {
+                return Err(Refusal::RecipientOptedOut);
+            }
+            // Nothing can be approved yet, so whatever else there is to say about it does not matter.
+            drop((rules, from, otherwise));
+            Err(Refusal::HeldForReview)
+        }
+    }
+}
+
+/// Counts the message towards the account's controls, and has the store settle the rest in one durable step.
+async fn accept(
+    world: &World,
+    caller: &Caller,
+    submission: &Submission,
+    judged: Judged,
+    now: Timestamp,
+) -> Result<Submitted, Refusal> {
+    let controls = caller.account().controls();
+    let Admitted { refused: over, watched } = world.admit_traffic(caller.account, controls, submission.to);
+    if let Some((control, wait)) = over {
+        count_refusal(&control);
+        let refusal = Refusal::TrafficControl { retry_after_s: whole_seconds(wait) };
+        return refused(world, caller, submission, refusal).await;
+    }
+    let Judged { from, cost, parts, encoding, .. } = judged;
     let waited = world.clock.sleep(ACCEPT_WAIT_MAX);
-    match world.store.accept_unless(acceptance, waited).await {
-        Ok(AcceptOutcome::Accepted { message, balance, .. }) => {
+    let outcome = world.store.accept_unless(acceptance(world, caller, submission, judged, now), waited).await;
+    if !matches!(outcome, Ok(AcceptOutcome::Accepted { .. })) {
+        world.give_traffic_back(caller.account, controls, submission.to);
+    }
+    match outcome {
+        Ok(AcceptOutcome::Accepted { message, balance, today }) => {
+            let beyond = watched_daily(controls, today.messages, today.spend);
+            beyond.chain(&watched).for_each(|control| world.would_have_refused(caller.account, control));
+            let to = submission.to;
             Ok(Submitted::Accepted(Accepted { message, to, from, cost, balance, parts, encoding }))
         }
         Ok(AcceptOutcome::Replay(replay)) => Ok(Submitted::Replayed(replay)),
+        Ok(AcceptOutcome::OptedOut) => Err(Refusal::RecipientOptedOut),
+        Ok(AcceptOutcome::OverDailyLimit(_)) => {
+            count_refusal("daily");
+            let reopens = now.day().next().start().since(now);
+            Err(Refusal::TrafficControl { retry_after_s: whole_seconds(reopens) })
+        }
         Ok(AcceptOutcome::InsufficientCredit { available }) => {
             Err(Refusal::InsufficientCredit { cost, available })
         }
-        Ok(AcceptOutcome::OptedOut) => Err(Refusal::RecipientOptedOut),
-        Ok(AcceptOutcome::OverDailyLimit(_)) => {
-            Err(Refusal::TrafficControl { retry_after_s: seconds_to_midnight(now) })
-        }
         Err(StoreFault::Waited) => Err(waited_too_long(submission)),
         // The disk may be low or the queue full; what was accepted before is still known.
-        Err(fault) => replay_or(world, caller, submission, refusal_of(&fault)).await,
+        Err(fault) => refused(world, caller, submission, refusal_of(&fault)).await,
     }
 }
 
@@ -85,61 +126,60 @@ pub async fn find_replay(
     world.store.find_key(key_claim(caller, key, fingerprint)).await.ok().flatten()
 }
 
-async fn replay_or(
+/// A retry of an accepted send never becomes a refusal, and an opt-out goes before whatever stands after it.
+async fn refused(
     world: &World,
     caller: &Caller,
     submission: &Submission,
     refusal: Refusal,
 ) -> Result<Submitted, Refusal> {
-    let Some(key) = &submission.key else { return Err(refusal) };
-    match find_replay(world, caller, key, submission.fingerprint()).await {
-        Some(replay) => Ok(Submitted::Replayed(replay)),
-        None => Err(refusal),
+    if let Some(replay) = replay_of(world, caller, submission).await {
+        return Ok(Submitted::Replayed(replay));
     }
+    if gives_way_to_opt_out(&refusal) && opted_out(world, caller, submission).await? {
+        return Err(Refusal::RecipientOptedOut);
+    }
+    Err(refusal)
 }
 
-/// Everything that can be judged without the store, in the order that decides which refusal a customer sees.
-fn decide(
+async fn replay_of(world: &World, caller: &Caller, submission: &Submission) -> Option<Replay> {
+    let key = submission.key.as_ref()?;
+    find_replay(world, caller, key, submission.fingerprint()).await
+}
+
+async fn opted_out(world: &World, caller: &Caller, submission: &Submission) -> Result<bool, Refusal> {
+    let found = world.store.opted_out(caller.account, submission.to).await;
+    found.map(|entry| entry.is_some()).map_err(|fault| refusal_of(&fault))
+}
+
+fn acceptance(
+    world: &World,
     caller: &Caller,
     submission: &Submission,
-    validity: Duration,
+    judged: Judged,
     now: Timestamp,
-) -> Result<Acceptance, Refusal> {
-    let (connection, view) = (caller.connection(), caller.account());
-    let from = submission
-        .from
-        .or(connection.default_sender)
-        .ok_or(Refusal::InvalidSender(SenderRefusal::NoDefault))?;
-    let Measure { encoding, parts } = submission.text.measure();
-    if let Some(parts_max) = connection.max_parts.filter(|parts_max| parts > *parts_max) {
-        return Err(Refusal::TooManyParts { parts, parts_max });
-    }
-    if !view.account.verified {
-        return Err(Refusal::VerificationRequired);
-    }
-    if !view.may_use(&from) {
-        return Err(Refusal::SenderNotApproved(from));
-    }
-    let quote = view.prices().quote(submission.to, parts).ok_or(Refusal::NoPrice)?;
-    let route = caller.catalogue().route(submission.to).ok_or(Refusal::NoRoute)?;
-    Ok(Acceptance {
+) -> Acceptance {
+    let Judged { from, text, encoding, parts, cost, carrier, doubt } = judged;
+    let view = caller.account();
+    let Daily { messages_max, spend_max } = enforced_daily(view.controls());
+    Acceptance {
         account: caller.account,
         connection: caller.connection,
-        carrier: route.first_choice(),
+        carrier,
         to: submission.to,
         from,
-        text: submission.text.clone(),
+        text,
         encoding,
         parts,
-        cost: quote.cost,
+        cost,
         credit_limit: view.account.credit_limit,
         minimum: view.account.minimum,
-        daily: DailyLimits::default(),
+        daily: DailyLimits { messages_max, spend_max },
         key: submission.key.as_ref().map(|key| key_claim(caller, key, submission.fingerprint())),
-        doubt: route.doubt(),
-        validity,
+        doubt,
+        validity: world.validity,
         now,
-    })
+    }
 }
 
 /// Keys are the customer's own words and may be long; the store keeps a digest, scoped to the account.
@@ -147,15 +187,21 @@ fn key_claim(caller: &Caller, key: &IdempotencyKey, fingerprint: u64) -> KeyClai
     let mut hash = Sha256::new();
     hash.update(caller.account.get().to_be_bytes());
     hash.update(key.as_str().as_bytes());
-    let whole: [u8; 32] = hash.finalize().into();
-    let digest = *whole.first_chunk().expect("32 bytes have a first 16");
-    KeyClaim { digest, fingerprint }
+    KeyClaim { digest: first_half(hash), fingerprint }
 }
 
-/// Days are UTC. Never zero: a retry at once would be refused again.
-fn seconds_to_midnight(now: Timestamp) -> u32 {
-    let left = now.day().next().start().since(now);
-    u32::try_from(left.as_millis().div_ceil(1_000)).expect("less than a day is left of it")
+fn first_half(hash: Sha256) -> [u8; 16] {
+    let whole: [u8; 32] = hash.finalize().into();
+    *whole.first_chunk().expect("32 bytes have a first 16")
+}
+
+/// Never less than a second: who is told to come back at once would be refused again.
+fn whole_seconds(wait: Duration) -> u32 {
+    u32::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u32::MAX).max(1)
+}
+
+fn count_refusal(control: &str) {
+    counter!("hermod_traffic_control_refusals_total", "control" => control.to_owned()).increment(1);
 }
 
 /// The writer did not come to it, so whatever came first with the same key is not through either.

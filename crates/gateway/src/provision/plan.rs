@@ -8,7 +8,9 @@ use crate::provision::wanted::{
 };
 use crate::provision::{Change, Effect, ProvisionRefusal};
 use crate::secrets::Pepper;
-use hermod_domain::catalogue::{Account, ApiKey, Carrier, Catalogue, Connection, Price, RouteEntry};
+use hermod_domain::catalogue::{
+    Account, AllowList, ApiKey, Carrier, Catalogue, Connection, Countries, Price, RouteEntry,
+};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId};
 use hermod_domain::money::Money;
 use hermod_store::CatalogueRow;
@@ -125,6 +127,7 @@ impl Draft {
             parts_per_second: *rate,
             response_timeout_ms: whole_ms(response_timeout.0),
             enquire_link_ms: whole_ms(enquire_link.0),
+            disabled: false,
         };
         self.put(Kind::Carrier, name, &document)
     }
@@ -150,7 +153,18 @@ impl Draft {
             }
             None => (prefix_name, None),
         };
-        self.put(Kind::Price, &name, &Price { account, prefix: *prefix, per_part: *per_part })
+        self.put(
+            Kind::Price,
+            &name,
+            &Price {
+                account,
+                prefix: Some(*prefix),
+                network: None,
+                mcc: None,
+                per_part: *per_part,
+                from: None,
+            },
+        )
     }
 
     fn account(&mut self, account: &WantedAccount) -> Result<(), ProvisionRefusal> {
@@ -176,6 +190,9 @@ impl Draft {
             minimum: *minimum,
             verified: *verified,
             senders: senders.clone(),
+            terms: None,
+            countries: Countries::All,
+            closed: false,
         };
         self.put(Kind::Account, name, &document)
     }
@@ -204,6 +221,9 @@ impl Draft {
             default_sender: *default_sender,
             requests_per_second: *rate,
             max_parts: *max_parts,
+            allow: AllowList::default(),
+            smart_encoding: false,
+            closed: false,
         };
         self.put(Kind::Connection, name, &document)
     }
@@ -211,8 +231,13 @@ impl Draft {
     fn key(&mut self, key: &WantedKey, pepper: &Pepper) -> Result<(), ProvisionRefusal> {
         let WantedKey { key, secret, connection } = key;
         let number = self.find(Kind::Connection, connection, &format!("key \"{key}\""))?;
-        let document =
-            ApiKey { connection: ConnectionId::new(number), secret_digest: pepper.digest(secret.reveal()) };
+        let document = ApiKey {
+            connection: ConnectionId::new(number),
+            secret_digest: pepper.digest(secret.reveal()),
+            allow: AllowList::default(),
+            expires_at: None,
+            revoked: false,
+        };
         self.put(Kind::Key, key, &document)
     }
 

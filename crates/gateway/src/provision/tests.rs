@@ -3,6 +3,7 @@
 use super::*;
 use crate::config::Source;
 use hermod_domain::phone::Msisdn;
+use hermod_domain::price::Asked;
 use hermod_store::OpenOptions;
 use std::path::Path;
 use std::time::Duration;
@@ -61,8 +62,16 @@ async fn the_example_makes_what_it_describes_and_is_the_same_the_second_time() {
     let account = catalogue.account(connection.account).unwrap();
     assert_eq!(account.name, "shop");
     let to = Msisdn::parse("+4915112345678").unwrap();
-    assert_eq!(account.prices().quote(to, 2).unwrap().cost.to_string(), "0.075");
-    assert_eq!(catalogue.carriers()[0].0, catalogue.route(to).unwrap().first_choice());
+    assert_eq!(
+        account
+            .prices()
+            .quote(Asked { to, network: None, mcc: None, now: Timestamp::EPOCH }, 2)
+            .unwrap()
+            .cost
+            .to_string(),
+        "0.075"
+    );
+    assert_eq!(catalogue.carriers()[0].0, catalogue.route(to).unwrap().1.first_choice());
     assert_eq!(store.balance(connection.account).await.unwrap().balance.to_string(), "100");
 
     assert_eq!(

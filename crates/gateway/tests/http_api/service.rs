@@ -2,7 +2,7 @@
 
 use crate::client::{Client, Headers, Reply};
 use hermod_domain::catalogue::{
-    Account, ApiKey, Carrier, Catalogue, Connection, Documents, Price, RouteEntry,
+    Account, AllowList, ApiKey, Carrier, Catalogue, Connection, Countries, Documents, Price, RouteEntry,
 };
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RouteId};
 use hermod_domain::lifecycle::DoubtPolicy;
@@ -121,7 +121,9 @@ impl Service {
 fn documents(pepper: &Pepper) -> Documents {
     let key = |public: &str, connection: u32| {
         let secret_digest = pepper.digest(SECRET);
-        (public.to_owned(), ApiKey { connection: ConnectionId::new(connection), secret_digest })
+        let connection = ConnectionId::new(connection);
+        let (allow, expires_at, revoked) = (AllowList::default(), None, false);
+        (public.to_owned(), ApiKey { connection, secret_digest, allow, expires_at, revoked })
     };
     Documents {
         accounts: vec![
@@ -148,6 +150,7 @@ fn documents(pepper: &Pepper) -> Documents {
         prices: vec![price("49", "0.065"), price("44", "0.04"), price("1", "0")],
         routes: vec![route(1, "49"), route(2, "33"), route(3, "1")],
         carriers: vec![(CarrierId::new(1), "carrier".to_owned(), carrier())],
+        ..Documents::default()
     }
 }
 
@@ -164,6 +167,9 @@ fn account(
         minimum: Money::parse(minimum).unwrap(),
         verified,
         senders: vec![Sender::parse("Acme").unwrap(), Sender::parse("A&B - c_d.").unwrap()],
+        terms: None,
+        countries: Countries::All,
+        closed: false,
     };
     (AccountId::new(id), name.to_owned(), account)
 }
@@ -180,12 +186,22 @@ fn connection(
         default_sender: default_sender.map(|sender| Sender::parse(sender).unwrap()),
         requests_per_second,
         max_parts,
+        allow: AllowList::default(),
+        smart_encoding: false,
+        closed: false,
     };
     (ConnectionId::new(id), connection)
 }
 
 fn price(prefix: &str, per_part: &str) -> Price {
-    Price { account: None, prefix: Prefix::parse(prefix).unwrap(), per_part: Money::parse(per_part).unwrap() }
+    Price {
+        account: None,
+        prefix: Some(Prefix::parse(prefix).unwrap()),
+        network: None,
+        mcc: None,
+        per_part: Money::parse(per_part).unwrap(),
+        from: None,
+    }
 }
 
 fn route(id: u32, prefix: &str) -> (RouteId, RouteEntry) {
@@ -207,5 +223,6 @@ fn carrier() -> Carrier {
         parts_per_second: 100,
         response_timeout_ms: 10_000,
         enquire_link_ms: 30_000,
+        disabled: false,
     }
 }

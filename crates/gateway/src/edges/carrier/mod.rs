@@ -15,26 +15,72 @@ use hermod_domain::catalogue::Carrier;
 use hermod_domain::ids::CarrierId;
 use link::Link;
 use metrics::{counter, gauge};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
+use tokio_util::sync::CancellationToken;
 
 /// TCP connect, at most.
 const CONNECT_WAIT: Duration = Duration::from_secs(10);
 /// Unacknowledged data for this long means the peer is gone, whatever else it looks like.
 const USER_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Starts a task for each carrier of the catalogue. They end when the workers are told to stop, after answering for
-/// what was under way.
+/// Keeps a task for each carrier of the catalogue, also of those that come later. They end when the workers are told to
+/// stop, after answering for what was under way.
 pub fn supervise(world: &Arc<World>, workers: &Workers) {
-    for (id, name, carrier) in world.catalogue().carriers() {
-        let (world, id, name, carrier) = (world.clone(), *id, name.clone(), carrier.clone());
-        let stopping = workers.stopping();
-        workers.spawn_named(format!("carrier/{name}"), async move {
-            let mut keeper = Keeper { world: &world, id, name: &name, carrier: &carrier };
-            keeper.keep_linked(&stopping).await;
-        });
+    let (world, owner, stopping) = (world.clone(), workers.clone(), workers.stopping());
+    let mut changes = world.catalogue_changes();
+    workers.spawn_named("carriers", async move {
+        let mut followed = HashSet::new();
+        loop {
+            changes.mark_unchanged();
+            for (id, name, _) in world.catalogue().carriers() {
+                if followed.insert(*id) {
+                    let (world, id, name, stopping) = (world.clone(), *id, name.clone(), stopping.clone());
+                    owner.spawn_named(format!("carrier/{name}"), async move {
+                        follow(&world, id, &name, &stopping).await;
+                    });
+                }
+            }
+            tokio::select! {
+                changed = changes.changed() => if changed.is_err() { return },
+                () = stopping.cancelled() => return,
+            }
+        }
+    });
+}
+
+/// Links to one carrier as the catalogue of the moment says. A changed carrier is left in good order and bound anew.
+async fn follow(world: &World, id: CarrierId, name: &str, stopping: &CancellationToken) {
+    let mut changes = world.catalogue_changes();
+    while !stopping.is_cancelled() {
+        changes.mark_unchanged();
+        let wanted = wanted(world, id);
+        let leaving = stopping.child_token();
+        let linked = async {
+            match &wanted {
+                Some(carrier) => Keeper { world, id, name, carrier }.keep_linked(&leaving).await,
+                None => leaving.cancelled().await,
+            }
+        };
+        let changed = async {
+            while changes.changed().await.is_ok() && self::wanted(world, id) == wanted {}
+            leaving.cancel();
+        };
+        tokio::pin!(linked);
+        tokio::select! {
+            () = &mut linked => {}
+            () = changed => linked.await,
+        }
     }
+}
+
+/// Nothing while it is disabled.
+fn wanted(world: &World, id: CarrierId) -> Option<Carrier> {
+    let catalogue = world.catalogue();
+    let found = catalogue.carriers().iter().find(|(known, ..)| *known == id);
+    found.map(|(_, _, carrier)| carrier).filter(|carrier| !carrier.disabled).cloned()
 }
 
 /// Keeps one link to one carrier up.
@@ -46,7 +92,7 @@ struct Keeper<'a> {
 }
 
 impl Keeper<'_> {
-    async fn keep_linked(&mut self, stopping: &tokio_util::sync::CancellationToken) {
+    async fn keep_linked(&mut self, stopping: &CancellationToken) {
         let mut reconnect = Reconnect::default();
         let up = gauge!("hermod_links_bound", "carrier" => self.name.to_owned());
         let attempts = counter!("hermod_bind_attempts_total", "carrier" => self.name.to_owned());
@@ -66,7 +112,7 @@ impl Keeper<'_> {
         }
     }
 
-    async fn link_once(&self, stopping: &tokio_util::sync::CancellationToken, up: &metrics::Gauge) -> Ended {
+    async fn link_once(&self, stopping: &CancellationToken, up: &metrics::Gauge) -> Ended {
         let stream = tokio::select! {
             stream = TcpStream::connect(&self.carrier.address) => stream,
             () = self.world.clock.sleep(CONNECT_WAIT) => return Ended::ConnectTimeout,

@@ -1,4 +1,4 @@
-//! How a refusal looks over HTTP: one table for its status, one form for its body.
+//! How a refusal looks over HTTP: the status its row in the published catalogue names, and one form for its body.
 
 use super::headers::X_ERROR_CODE;
 use super::sms::json;
@@ -9,34 +9,8 @@ use hermod_domain::refusal::Refusal;
 /// RFC 7617: the scheme and the realm, and that credentials are UTF-8.
 const CHALLENGE: HeaderValue = HeaderValue::from_static("Basic realm=\"Hermod\", charset=\"UTF-8\"");
 
-/// Every refusal by name, so that a new one cannot be forgotten here.
-pub(super) const fn status(refusal: &Refusal) -> StatusCode {
-    match refusal {
-        Refusal::InvalidJson(_)
-        | Refusal::InvalidContentType
-        | Refusal::MissingField(_)
-        | Refusal::InvalidField { .. }
-        | Refusal::InvalidNumber(_)
-        | Refusal::InvalidSender(_)
-        | Refusal::TextTooLong { .. }
-        | Refusal::TooManyParts { .. } => StatusCode::BAD_REQUEST,
-        Refusal::InvalidApiKey => StatusCode::UNAUTHORIZED,
-        Refusal::InsufficientCredit { .. } => StatusCode::PAYMENT_REQUIRED,
-        Refusal::IpNotAllowed(_)
-        | Refusal::VerificationRequired
-        | Refusal::SenderNotApproved(_)
-        | Refusal::SenderBlocked(_)
-        | Refusal::RecipientOptedOut
-        | Refusal::CountryBlocked
-        | Refusal::HeldForReview => StatusCode::FORBIDDEN,
-        Refusal::NotFound(_) => StatusCode::NOT_FOUND,
-        Refusal::MethodNotAllowed { .. } => StatusCode::METHOD_NOT_ALLOWED,
-        Refusal::BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-        Refusal::NoPrice | Refusal::NoRoute => StatusCode::UNPROCESSABLE_ENTITY,
-        Refusal::RateLimited { .. } | Refusal::TrafficControl { .. } => StatusCode::TOO_MANY_REQUESTS,
-        Refusal::SubmitFailed => StatusCode::INTERNAL_SERVER_ERROR,
-        Refusal::GatewayUnavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
-    }
+pub(super) fn status(refusal: &Refusal) -> StatusCode {
+    StatusCode::from_u16(refusal.published().http).expect("the catalogue has HTTP statuses only")
 }
 
 pub(super) fn response(refusal: &Refusal) -> Response {

@@ -1,0 +1,58 @@
+//! An account as a submission meets it: its senders, prices, rules and limits at hand.
+
+use super::{Account, SenderState};
+use crate::price::PriceList;
+use crate::screen::Screens;
+use crate::sender::Sender;
+use crate::text::MessageText;
+use crate::traffic::Control;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+#[derive(Debug)]
+pub struct AccountView {
+    pub name: String,
+    pub account: Account,
+    pub(super) senders: HashMap<Sender, SenderState>,
+    /// For everybody.
+    pub(super) blocked: Arc<HashSet<Sender>>,
+    pub(super) prices: PriceList,
+    /// Everybody's, then its own.
+    pub(super) screens: [Arc<Screens>; 2],
+    pub(super) controls: Vec<Control>,
+}
+
+/// What may be done with a sender id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SenderStanding {
+    Approved,
+    NotApproved,
+    Blocked,
+}
+
+impl AccountView {
+    pub fn standing_of(&self, sender: &Sender) -> SenderStanding {
+        if self.blocked.contains(sender) {
+            return SenderStanding::Blocked;
+        }
+        match self.senders.get(sender) {
+            Some(SenderState::Approved) => SenderStanding::Approved,
+            Some(SenderState::Blocked) => SenderStanding::Blocked,
+            Some(SenderState::Pending) | None => SenderStanding::NotApproved,
+        }
+    }
+
+    pub fn prices(&self) -> &PriceList {
+        &self.prices
+    }
+
+    /// In a fixed order: what is counted for a control is counted by its place.
+    pub fn controls(&self) -> &[Control] {
+        &self.controls
+    }
+
+    /// The screening rules that find something in a message.
+    pub fn screened(&self, from: &Sender, text: &MessageText) -> Vec<Arc<str>> {
+        self.screens.iter().flat_map(|screens| screens.hits(from, text)).collect()
+    }
+}

@@ -1,0 +1,275 @@
+//! The documents a catalogue is made of, as they stand in the store. Fields are added with a default that keeps what
+//! was stored before meaning what it meant.
+
+use crate::ids::{AccountId, CarrierId, ConnectionId, RouteId};
+use crate::lifecycle::DoubtPolicy;
+use crate::money::{Currency, Money};
+use crate::numbers::{Country, Mcc, Network};
+use crate::prefix::Prefix;
+use crate::screen::Field;
+use crate::sender::Sender;
+use crate::time::Timestamp;
+use crate::traffic::{Mode, TrafficRule};
+use ipnet::IpNet;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
+/// A customer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Account {
+    pub currency: Currency,
+    /// How far below zero the balance may go.
+    pub credit_limit: Money,
+    /// What must stay in the account after a charge.
+    pub minimum: Money,
+    /// The operator has checked who this is.
+    pub verified: bool,
+    /// Sender ids from before senders were documents of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub senders: Vec<Sender>,
+    /// Who does not say is postpaid if it may go below zero.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terms: Option<Terms>,
+    #[serde(default)]
+    pub countries: Countries,
+    /// Nobody signs in any more.
+    #[serde(default)]
+    pub closed: bool,
+}
+
+impl Account {
+    pub fn terms(&self) -> Terms {
+        let implied = if self.credit_limit > Money::ZERO { Terms::Postpaid } else { Terms::Prepaid };
+        self.terms.unwrap_or(implied)
+    }
+}
+
+/// When a customer pays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Terms {
+    Prepaid,
+    Postpaid,
+}
+
+impl Terms {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Terms::Prepaid => "prepaid",
+            Terms::Postpaid => "postpaid",
+        }
+    }
+}
+
+/// Where an account may send: `"*"`, or a list of country codes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Countries {
+    #[default]
+    All,
+    Only(BTreeSet<Country>),
+}
+
+impl Countries {
+    pub fn allow(&self, country: Country) -> bool {
+        match self {
+            Countries::All => true,
+            Countries::Only(enabled) => enabled.contains(&country),
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum CountriesText {
+    Star(String),
+    Only(BTreeSet<Country>),
+}
+
+impl Serialize for Countries {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Countries::All => serializer.serialize_str("*"),
+            Countries::Only(enabled) => enabled.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Countries {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Countries, D::Error> {
+        let rule = "countries are \"*\" or a list of two-letter codes such as [\"DE\", \"FR\"]";
+        match CountriesText::deserialize(deserializer).map_err(|_| de::Error::custom(rule))? {
+            CountriesText::Star(text) if text == "*" => Ok(Countries::All),
+            CountriesText::Star(_) => Err(de::Error::custom(rule)),
+            CountriesText::Only(enabled) => Ok(Countries::Only(enabled)),
+        }
+    }
+}
+
+/// Networks that may call. An empty list is everyone.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AllowList(pub Vec<IpNet>);
+
+impl AllowList {
+    pub fn admits(&self, peer: IpAddr) -> bool {
+        let peer = peer.to_canonical();
+        self.0.is_empty() || self.0.iter().any(|network| network.contains(&peer))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// One way in for an account.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Connection {
+    pub account: AccountId,
+    /// Used when a request names no sender.
+    pub default_sender: Option<Sender>,
+    pub requests_per_second: u32,
+    /// Refuse messages of more parts than this.
+    pub max_parts: Option<u8>,
+    #[serde(default)]
+    pub allow: AllowList,
+    /// Write typographic characters plainly where that keeps a text in GSM-7.
+    #[serde(default)]
+    pub smart_encoding: bool,
+    #[serde(default)]
+    pub closed: bool,
+}
+
+/// What an API key opens. The secret itself is nowhere; its keyed digest is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ApiKey {
+    pub connection: ConnectionId,
+    /// Lower-case hex.
+    pub secret_digest: String,
+    #[serde(default)]
+    pub allow: AllowList,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+    #[serde(default)]
+    pub revoked: bool,
+}
+
+impl ApiKey {
+    pub fn is_valid_at(&self, now: Timestamp) -> bool {
+        !self.revoked && self.expires_at.is_none_or(|expires_at| now < expires_at)
+    }
+}
+
+/// What one part to a destination costs, for everyone or for one account. It is for exactly one of a prefix, a network
+/// and a country.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    pub account: Option<AccountId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<Prefix>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mcc: Option<Mcc>,
+    pub per_part: Money,
+    /// In force from here on; nothing: always was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Timestamp>,
+}
+
+/// Which carriers serve a destination, in order of preference.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RouteEntry {
+    pub prefix: Prefix,
+    pub carriers: Vec<CarrierId>,
+    pub in_doubt: DoubtPolicy,
+}
+
+/// An upstream SMSC and how to talk to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Carrier {
+    /// `host:port`.
+    pub address: String,
+    pub system_id: String,
+    pub password: String,
+    pub system_type: String,
+    /// Parts sent and not yet answered, at most.
+    pub window: u16,
+    /// Parts per second, at most.
+    pub parts_per_second: u32,
+    pub response_timeout_ms: u64,
+    pub enquire_link_ms: u64,
+    /// No link is kept; what is routed to it waits.
+    #[serde(default)]
+    pub disabled: bool,
+}
+
+/// A sender id and what may be done with it: for one account, or for everyone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SenderEntry {
+    pub account: Option<AccountId>,
+    pub sender: Sender,
+    pub state: SenderState,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SenderState {
+    Approved,
+    /// Asked for, and not looked at yet.
+    Pending,
+    Blocked,
+}
+
+/// A number that handsets can write to. Whoever owns one may also send from it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NumberEntry {
+    pub number: Sender,
+    pub account: AccountId,
+    /// Several accounts can share a number if each has a word that its messages begin with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keyword: Option<String>,
+}
+
+/// A pattern that holds a message for review, in everybody's messages or in one account's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScreenEntry {
+    pub account: Option<AccountId>,
+    pub field: Field,
+    pub pattern: String,
+}
+
+/// A limit on an account's traffic, or on every account's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ControlEntry {
+    pub account: Option<AccountId>,
+    pub mode: Mode,
+    pub rule: TrafficRule,
+}
+
+/// Every document, as read from the store.
+#[derive(Clone, Debug, Default)]
+pub struct Documents {
+    pub accounts: Vec<(AccountId, String, Account)>,
+    pub connections: Vec<(ConnectionId, Connection)>,
+    /// By the public half of the key.
+    pub keys: Vec<(String, ApiKey)>,
+    pub prices: Vec<Price>,
+    pub routes: Vec<(RouteId, RouteEntry)>,
+    pub carriers: Vec<(CarrierId, String, Carrier)>,
+    pub senders: Vec<SenderEntry>,
+    pub numbers: Vec<NumberEntry>,
+    /// By the name the operator gave the rule.
+    pub screens: Vec<(String, ScreenEntry)>,
+    pub controls: Vec<(String, ControlEntry)>,
+}

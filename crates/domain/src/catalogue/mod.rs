@@ -1,0 +1,226 @@
+//! The slow-changing things a message is judged by: accounts, connections, keys, senders, prices, routes, carriers,
+//! rules. Each is a small named document in the store; all of them together are the [`Catalogue`], an immutable snapshot
+//! that is swapped whole, so that no send waits for a look-up and no half-made change is ever seen.
+
+mod account_view;
+mod documents;
+
+pub use account_view::{AccountView, SenderStanding};
+pub use documents::*;
+
+use crate::ids::{AccountId, CarrierId, ConnectionId, RouteId};
+use crate::phone::Msisdn;
+use crate::prefix::{DuplicatePrefix, Prefix};
+use crate::price::{PriceList, PriceRefusal, Priced, PricedFor};
+use crate::route::{Route, RouteRefusal, Routes};
+use crate::screen::{Pattern, PatternRefusal, Screens};
+use crate::sender::Sender;
+use crate::time::Timestamp;
+use crate::traffic::Control;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// Why documents do not make a catalogue. Whoever changed them is told; the old catalogue stays.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CatalogueFault {
+    #[error("key {key} belongs to connection {connection}, which does not exist")]
+    KeyWithoutConnection { key: String, connection: ConnectionId },
+    #[error("connection {connection} belongs to account {account}, which does not exist")]
+    ConnectionWithoutAccount { connection: ConnectionId, account: AccountId },
+    #[error("the route for prefix \"{prefix}\" names carrier {carrier}, which does not exist")]
+    RouteWithoutCarrier { prefix: Prefix, carrier: CarrierId },
+    #[error("the route for prefix \"{prefix}\": {refusal}")]
+    Route { prefix: Prefix, refusal: RouteRefusal },
+    #[error("two routes for the same prefix \"{0}\"")]
+    DuplicateRoute(Prefix),
+    #[error("prices: {0}")]
+    Prices(#[from] PriceRefusal),
+    #[error("a price is for exactly one of a prefix, a network (MCC-MNC) and an MCC")]
+    PriceForNothing,
+    #[error(transparent)]
+    Screens(#[from] PatternRefusal),
+    #[error("{what} belongs to account {account}, which does not exist")]
+    WithoutAccount { what: &'static str, account: AccountId },
+}
+
+/// Everything a submission is judged by, at one moment.
+#[derive(Debug, Default)]
+pub struct Catalogue {
+    accounts: HashMap<AccountId, AccountView>,
+    connections: HashMap<ConnectionId, Connection>,
+    keys: HashMap<String, ApiKey>,
+    routes: Routes,
+    carriers: Vec<(CarrierId, String, Carrier)>,
+}
+
+impl Catalogue {
+    pub fn build(documents: Documents) -> Result<Catalogue, CatalogueFault> {
+        check_owners(&documents)?;
+        let common = Common::build(&documents)?;
+        let mut accounts = HashMap::new();
+        for (id, name, account) in &documents.accounts {
+            accounts.insert(*id, common.view(*id, name, account, &documents)?);
+        }
+        let Documents { connections, keys, routes, carriers, .. } = documents;
+        let connections: HashMap<_, _> = connections.into_iter().collect();
+        for (connection, Connection { account, .. }) in &connections {
+            if !accounts.contains_key(account) {
+                return Err(CatalogueFault::ConnectionWithoutAccount {
+                    connection: *connection,
+                    account: *account,
+                });
+            }
+        }
+        let keys: HashMap<_, _> = keys.into_iter().collect();
+        for (key, ApiKey { connection, .. }) in &keys {
+            if !connections.contains_key(connection) {
+                return Err(CatalogueFault::KeyWithoutConnection {
+                    key: key.clone(),
+                    connection: *connection,
+                });
+            }
+        }
+        let routes = build_routes(&routes, &carriers)?;
+        Ok(Catalogue { accounts, connections, keys, routes, carriers })
+    }
+
+    pub fn key(&self, public: &str) -> Option<&ApiKey> {
+        self.keys.get(public)
+    }
+
+    pub fn connection(&self, id: ConnectionId) -> Option<&Connection> {
+        self.connections.get(&id)
+    }
+
+    pub fn account(&self, id: AccountId) -> Option<&AccountView> {
+        self.accounts.get(&id)
+    }
+
+    /// The route, and the prefix it is for.
+    pub fn route(&self, to: Msisdn) -> Option<(Prefix, &Route)> {
+        self.routes.find(to)
+    }
+
+    pub fn accounts(&self) -> impl Iterator<Item = (AccountId, &AccountView)> {
+        self.accounts.iter().map(|(id, view)| (*id, view))
+    }
+
+    pub fn carriers(&self) -> &[(CarrierId, String, Carrier)] {
+        &self.carriers
+    }
+}
+
+/// What documents say for every account.
+struct Common {
+    prices: Arc<PriceList>,
+    blocked: Arc<HashSet<Sender>>,
+    screens: Arc<Screens>,
+}
+
+impl Common {
+    fn build(documents: &Documents) -> Result<Common, CatalogueFault> {
+        let blocked = documents
+            .senders
+            .iter()
+            .filter(|entry| entry.account.is_none() && entry.state == SenderState::Blocked);
+        Ok(Common {
+            prices: Arc::new(price_list(&documents.prices, None)?),
+            blocked: Arc::new(blocked.map(|entry| entry.sender).collect()),
+            screens: Arc::new(screens(&documents.screens, None)?),
+        })
+    }
+
+    fn view(
+        &self,
+        id: AccountId,
+        name: &str,
+        account: &Account,
+        documents: &Documents,
+    ) -> Result<AccountView, CatalogueFault> {
+        let mut senders: HashMap<Sender, SenderState> =
+            account.senders.iter().map(|sender| (*sender, SenderState::Approved)).collect();
+        let numbers = documents.numbers.iter().filter(|entry| entry.account == id);
+        senders.extend(numbers.map(|entry| (entry.number, SenderState::Approved)));
+        let own = documents.senders.iter().filter(|entry| entry.account == Some(id));
+        senders.extend(own.map(|entry| (entry.sender, entry.state)));
+        let controls = documents.controls.iter();
+        let controls = controls.filter(|(_, entry)| entry.account.is_none_or(|account| account == id));
+        let controls = controls.map(|(name, entry)| Control {
+            name: name.as_str().into(),
+            mode: entry.mode,
+            rule: entry.rule,
+        });
+        Ok(AccountView {
+            name: name.to_owned(),
+            account: account.clone(),
+            senders,
+            blocked: self.blocked.clone(),
+            prices: price_list(&documents.prices, Some(id))?.over(self.prices.clone()),
+            screens: [self.screens.clone(), Arc::new(screens(&documents.screens, Some(id))?)],
+            controls: controls.collect(),
+        })
+    }
+}
+
+fn check_owners(documents: &Documents) -> Result<(), CatalogueFault> {
+    let known: HashSet<AccountId> = documents.accounts.iter().map(|(id, ..)| *id).collect();
+    let owners = (documents.prices.iter().filter_map(|price| price.account).map(|owner| ("a price", owner)))
+        .chain(documents.senders.iter().filter_map(|entry| entry.account).map(|owner| ("a sender", owner)))
+        .chain(documents.numbers.iter().map(|entry| ("a number", entry.account)))
+        .chain(
+            documents.screens.iter().filter_map(|(_, entry)| entry.account).map(|owner| ("a screen", owner)),
+        )
+        .chain(
+            documents
+                .controls
+                .iter()
+                .filter_map(|(_, entry)| entry.account)
+                .map(|owner| ("a control", owner)),
+        );
+    for (what, account) in owners {
+        if !known.contains(&account) {
+            return Err(CatalogueFault::WithoutAccount { what, account });
+        }
+    }
+    Ok(())
+}
+
+fn price_list(prices: &[Price], account: Option<AccountId>) -> Result<PriceList, CatalogueFault> {
+    let list = prices.iter().filter(|price| price.account == account);
+    let list = list.map(|Price { prefix, network, mcc, per_part, from, .. }| {
+        let what = match (prefix, network, mcc) {
+            (Some(prefix), None, None) => PricedFor::Prefix(*prefix),
+            (None, Some(network), None) => PricedFor::Network(*network),
+            (None, None, Some(mcc)) => PricedFor::Country(*mcc),
+            _ => return Err(CatalogueFault::PriceForNothing),
+        };
+        Ok(Priced { what, per_part: *per_part, from: from.unwrap_or(Timestamp::EPOCH) })
+    });
+    Ok(PriceList::new(list.collect::<Result<Vec<_>, _>>()?)?)
+}
+
+fn screens(entries: &[(String, ScreenEntry)], account: Option<AccountId>) -> Result<Screens, PatternRefusal> {
+    let own = entries.iter().filter(|(_, entry)| entry.account == account);
+    Screens::build(own.map(|(name, ScreenEntry { field, pattern, .. })| Pattern {
+        name,
+        field: *field,
+        pattern,
+    }))
+}
+
+fn build_routes(
+    routes: &[(RouteId, RouteEntry)],
+    carriers: &[(CarrierId, String, Carrier)],
+) -> Result<Routes, CatalogueFault> {
+    let mut built = Vec::new();
+    for (id, RouteEntry { prefix, carriers: chosen, in_doubt }) in routes {
+        let missing = chosen.iter().find(|chosen| !carriers.iter().any(|(carrier, ..)| carrier == *chosen));
+        if let Some(carrier) = missing {
+            return Err(CatalogueFault::RouteWithoutCarrier { prefix: *prefix, carrier: *carrier });
+        }
+        let route = Route::new(*id, chosen, *in_doubt)
+            .map_err(|refusal| CatalogueFault::Route { prefix: *prefix, refusal })?;
+        built.push((*prefix, route));
+    }
+    Routes::new(built).map_err(|DuplicatePrefix(prefix)| CatalogueFault::DuplicateRoute(prefix))
+}

@@ -1,0 +1,159 @@
+//! A rate for each of very many keys (addresses, recipients, ranges of numbers) in a bounded amount of memory.
+//!
+//! For each key only one time is kept: when its allowance will be whole again. A key whose time has passed is as good
+//! as new and can be forgotten, so what is held is bounded by what was used lately; beyond the bound the key that would
+//! be whole soonest makes room, in the caller's favour.
+
+use crate::time::Timestamp;
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::time::Duration;
+
+/// So many at once, all of it back after the period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allowance {
+    pub most: u32,
+    pub per: Duration,
+}
+
+impl Allowance {
+    fn share_ms(self) -> i64 {
+        let per = i64::try_from(self.per.as_millis()).unwrap_or(i64::MAX);
+        (per / i64::from(self.most.max(1))).max(1)
+    }
+
+    fn whole_ms(self) -> i64 {
+        self.share_ms().saturating_mul(i64::from(self.most))
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct KeyedPace<K> {
+    keys_max: usize,
+    /// When the allowance of a key is whole again.
+    whole_at_ms: HashMap<K, i64>,
+}
+
+impl<K: Copy + Eq + Hash> KeyedPace<K> {
+    /// Holds so many keys at most.
+    pub fn new(keys_max: usize) -> KeyedPace<K> {
+        KeyedPace { keys_max: keys_max.max(1), whole_at_ms: HashMap::new() }
+    }
+
+    /// Takes one from the key's allowance, or says how long until there is one.
+    pub fn admit(&mut self, key: K, allowance: Allowance, now: Timestamp) -> Result<(), Duration> {
+        let now_ms = now.as_millis();
+        let whole_at = self.whole_at(key, allowance, now_ms);
+        let after = whole_at.saturating_add(allowance.share_ms());
+        let over = after.saturating_sub(now_ms).saturating_sub(allowance.whole_ms());
+        if over > 0 {
+            // What the clock made too far away is brought near for good.
+            self.whole_at_ms.entry(key).and_modify(|kept| *kept = whole_at);
+            return Err(Duration::from_millis(over.unsigned_abs()));
+        }
+        if !self.whole_at_ms.contains_key(&key) && self.whole_at_ms.len() >= self.keys_max {
+            self.make_room(now_ms);
+        }
+        self.whole_at_ms.insert(key, after);
+        Ok(())
+    }
+
+    /// Gives back what was taken for something that did not happen after all.
+    pub fn give_back(&mut self, key: K, allowance: Allowance) {
+        if let Some(whole_at) = self.whole_at_ms.get_mut(&key) {
+            *whole_at = whole_at.saturating_sub(allowance.share_ms());
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.whole_at_ms.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.whole_at_ms.is_empty()
+    }
+
+    /// Never further away than one whole allowance: a clock that was set back must not lock a key out.
+    fn whole_at(&self, key: K, allowance: Allowance, now_ms: i64) -> i64 {
+        let kept = self.whole_at_ms.get(&key).copied().unwrap_or(now_ms);
+        kept.clamp(now_ms, now_ms.saturating_add(allowance.whole_ms()))
+    }
+
+    fn make_room(&mut self, now_ms: i64) {
+        self.whole_at_ms.retain(|_, whole_at| *whole_at > now_ms);
+        if self.whole_at_ms.len() < self.keys_max {
+            return;
+        }
+        // A tenth at a time, so that finding out who goes is paid for once in many admissions.
+        let mut times: Vec<i64> = self.whole_at_ms.values().copied().collect();
+        let place = (times.len() / 10).min(times.len() - 1);
+        let (_, limit, _) = times.select_nth_unstable(place);
+        let limit = *limit;
+        self.whole_at_ms.retain(|_, whole_at| *whole_at > limit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const THREE_PER_MINUTE: Allowance = Allowance { most: 3, per: Duration::from_secs(60) };
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_millis(1_750_000_000_000 + seconds * 1000)
+    }
+
+    /// `+` for admitted, otherwise the wait in seconds.
+    fn told(pace: &mut KeyedPace<u32>, key: u32, seconds: i64) -> String {
+        match pace.admit(key, THREE_PER_MINUTE, at(seconds)) {
+            Ok(()) => "+".to_owned(),
+            Err(wait) => wait.as_secs().to_string(),
+        }
+    }
+
+    #[test]
+    fn an_allowance_is_spent_at_once_and_comes_back_bit_by_bit() {
+        let mut pace = KeyedPace::new(10);
+        let answers: Vec<String> =
+            [0, 0, 0, 0, 5, 20, 20, 100, 100, 100, 100].map(|second| told(&mut pace, 1, second)).into();
+        assert_eq!(answers.join(" "), "+ + + 20 15 + 20 + + + 20");
+        assert_eq!(told(&mut pace, 2, 100), "+", "another key has its own");
+    }
+
+    #[test]
+    fn what_was_given_back_can_be_taken_again() {
+        let mut pace = KeyedPace::new(10);
+        for _ in 0..3 {
+            assert_eq!(told(&mut pace, 1, 0), "+");
+        }
+        pace.give_back(1, THREE_PER_MINUTE);
+        assert_eq!(told(&mut pace, 1, 0), "+");
+        assert_eq!(told(&mut pace, 1, 0), "20");
+    }
+
+    #[test]
+    fn a_clock_set_back_does_not_lock_a_key_out() {
+        let mut pace = KeyedPace::new(10);
+        assert_eq!(told(&mut pace, 1, 100_000), "+");
+        assert_eq!(told(&mut pace, 1, 0), "20", "spent, as far as anyone can tell");
+        assert_eq!(told(&mut pace, 1, 20), "+");
+    }
+
+    #[test]
+    fn memory_is_bounded_however_many_keys_come() {
+        let mut pace = KeyedPace::new(100);
+        for key in 0..10_000 {
+            assert_eq!(told(&mut pace, key, 0), "+");
+            assert!(pace.len() <= 100);
+        }
+        // Those who have used most of their allowance are kept longest.
+        let mut pace = KeyedPace::new(100);
+        for _ in 0..3 {
+            told(&mut pace, 7, 0);
+        }
+        for key in 100..1_000 {
+            told(&mut pace, key, 0);
+        }
+        assert_eq!(told(&mut pace, 7, 0), "20");
+    }
+}

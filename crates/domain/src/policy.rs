@@ -1,0 +1,160 @@
+//! May this message be sent, by whom, to whom, for how much and which way: everything about a submission that can be
+//! judged from the catalogue alone, in the order that decides which refusal a customer sees. What only the store knows
+//! (keys used, opt-outs, approvals of reviews, daily totals, the balance) is settled there, in the same order.
+
+use crate::catalogue::{AccountView, Catalogue, Connection, SenderStanding};
+use crate::ids::CarrierId;
+use crate::lifecycle::DoubtPolicy;
+use crate::money::Money;
+use crate::numbers::Numbers;
+use crate::price::Asked;
+use crate::refusal::Refusal;
+use crate::sender::{Sender, SenderRefusal};
+use crate::submission::Submission;
+use crate::text::{Encoding, Measure, MessageText};
+use crate::time::Timestamp;
+use std::sync::Arc;
+
+/// A message that may be sent as far as the catalogue goes.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    pub from: Sender,
+    /// What is sent: as given, or with plain punctuation if the connection asks for that.
+    pub text: MessageText,
+    pub encoding: Encoding,
+    pub parts: u8,
+    pub cost: Money,
+    pub carrier: CarrierId,
+    pub doubt: DoubtPolicy,
+}
+
+/// How far a judgement got.
+#[derive(Clone, Debug)]
+pub enum Judgement {
+    Fine(Judged),
+    /// These screening rules found something: only with a person's approval.
+    Screened {
+        rules: Vec<Arc<str>>,
+        from: Sender,
+        otherwise: Result<Judged, Refusal>,
+    },
+    Refused(Refusal),
+}
+
+pub fn judge(
+    catalogue: &Catalogue,
+    view: &AccountView,
+    connection: &Connection,
+    submission: &Submission,
+    now: Timestamp,
+) -> Judgement {
+    let text = if connection.smart_encoding {
+        submission.text.with_plain_punctuation()
+    } else {
+        submission.text.clone()
+    };
+    let measure = text.measure();
+    let from = match sender_of(view, connection, submission, measure) {
+        Ok(from) => from,
+        Err(refusal) => return Judgement::Refused(refusal),
+    };
+    let destination = Numbers::embedded().find(submission.to);
+    if destination.country.is_some_and(|country| !view.account.countries.allow(country)) {
+        return Judgement::Refused(Refusal::CountryBlocked);
+    }
+    let asked = Asked { to: submission.to, network: destination.network, mcc: destination.mcc(), now };
+    let rules = view.screened(&from, &text);
+    let known_country = destination.country.is_some();
+    let judged = rate_and_route(catalogue, view, asked, known_country, measure.parts).map(|way| {
+        let Way { cost, carrier, doubt } = way;
+        let Measure { encoding, parts } = measure;
+        Judged { from, text, encoding, parts, cost, carrier, doubt }
+    });
+    match (rules.is_empty(), judged) {
+        (false, otherwise) => Judgement::Screened { rules, from, otherwise },
+        (true, Ok(judged)) => Judgement::Fine(judged),
+        (true, Err(refusal)) => Judgement::Refused(refusal),
+    }
+}
+
+/// 400 for the sender and the parts, 403 for verification and the sender.
+fn sender_of(
+    view: &AccountView,
+    connection: &Connection,
+    submission: &Submission,
+    Measure { parts, .. }: Measure,
+) -> Result<Sender, Refusal> {
+    let from = submission.from.or(connection.default_sender);
+    let from = from.ok_or(Refusal::InvalidSender(SenderRefusal::NoDefault))?;
+    if let Some(parts_max) = connection.max_parts.filter(|parts_max| parts > *parts_max) {
+        return Err(Refusal::TooManyParts { parts, parts_max });
+    }
+    if !view.account.verified {
+        return Err(Refusal::VerificationRequired);
+    }
+    match view.standing_of(&from) {
+        SenderStanding::Approved => Ok(from),
+        SenderStanding::NotApproved => Err(Refusal::SenderNotApproved(from)),
+        SenderStanding::Blocked => Err(Refusal::SenderBlocked(from)),
+    }
+}
+
+struct Way {
+    cost: Money,
+    carrier: CarrierId,
+    doubt: DoubtPolicy,
+}
+
+fn rate_and_route(
+    catalogue: &Catalogue,
+    view: &AccountView,
+    asked: Asked,
+    known_country: bool,
+    parts: u8,
+) -> Result<Way, Refusal> {
+    // A route for "everywhere" is for every country there is: a number of none needs a route that names its digits.
+    let serves = |prefix: crate::prefix::Prefix| known_country || !prefix.is_empty();
+    let route = catalogue.route(asked.to).filter(|(prefix, _)| serves(*prefix)).map(|(_, route)| route);
+    if route.is_none() && !known_country {
+        return Err(Refusal::NoRoute);
+    }
+    let quote = view.prices().quote(asked, parts).ok_or(Refusal::NoPrice)?;
+    let route = route.ok_or(Refusal::NoRoute)?;
+    Ok(Way { cost: quote.cost, carrier: route.first_choice(), doubt: route.doubt() })
+}
+
+/// Opt-outs are known to the store only. A refusal that stands after them in the order of checks gives way to one.
+pub const fn gives_way_to_opt_out(refusal: &Refusal) -> bool {
+    match refusal {
+        Refusal::CountryBlocked
+        | Refusal::HeldForReview
+        | Refusal::NoPrice
+        | Refusal::NoRoute
+        | Refusal::TrafficControl { .. }
+        | Refusal::InsufficientCredit { .. } => true,
+        Refusal::InvalidJson(_)
+        | Refusal::InvalidContentType
+        | Refusal::BodyTooLarge { .. }
+        | Refusal::MissingField(_)
+        | Refusal::InvalidField { .. }
+        | Refusal::InvalidNumber(_)
+        | Refusal::InvalidSender(_)
+        | Refusal::TextTooLong { .. }
+        | Refusal::TooManyParts { .. }
+        | Refusal::InvalidApiKey
+        | Refusal::IpNotAllowed(_)
+        | Refusal::VerificationRequired
+        | Refusal::SenderNotApproved(_)
+        | Refusal::SenderBlocked(_)
+        | Refusal::RecipientOptedOut
+        | Refusal::NotFound(_)
+        | Refusal::MethodNotAllowed { .. }
+        | Refusal::RateLimited { .. }
+        | Refusal::SubmitFailed
+        | Refusal::GatewayUnavailable { .. } => false,
+    }
+}
+
+#[cfg(test)]
+#[path = "policy_tests.rs"]
+mod tests;

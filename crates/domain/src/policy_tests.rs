@@ -1,0 +1,182 @@
+//! Which refusal a submission meets, as a table over one small catalogue.
+
+use super::*;
+use crate::catalogue::{
+    Account, Carrier, Countries, Documents, NumberEntry, Price, RouteEntry, ScreenEntry, SenderEntry,
+    SenderState,
+};
+use crate::ids::{AccountId, ConnectionId, RouteId};
+use crate::phone::Msisdn;
+use crate::prefix::Prefix;
+use crate::screen::Field;
+
+const ACME: AccountId = AccountId::new(1);
+const NOW: Timestamp = Timestamp::from_millis(1_750_000_000_000);
+
+/// An account that may send to Germany and France, as Shop and from its own number, and one screening rule.
+fn documents() -> Documents {
+    let sender =
+        |account, sender: &str, state| SenderEntry { account, sender: Sender::parse(sender).unwrap(), state };
+    let route = |number, prefix: &str| {
+        let prefix = Prefix::parse(prefix).unwrap();
+        let entry =
+            RouteEntry { prefix, carriers: vec![CarrierId::new(1)], in_doubt: DoubtPolicy::ResendOnce };
+        (RouteId::new(number), entry)
+    };
+    let price = |prefix: &str| Price {
+        account: None,
+        prefix: Some(Prefix::parse(prefix).unwrap()),
+        network: None,
+        mcc: None,
+        per_part: Money::parse("0.05").unwrap(),
+        from: None,
+    };
+    Documents {
+        accounts: vec![(ACME, "acme".to_owned(), account())],
+        connections: vec![(ConnectionId::new(1), connection())],
+        prices: vec![price(""), price("882")],
+        routes: vec![route(1, "49"), route(2, ""), route(3, "883")],
+        carriers: vec![(CarrierId::new(1), "carrier".to_owned(), carrier())],
+        senders: vec![
+            sender(Some(ACME), "Shop", SenderState::Approved),
+            sender(Some(ACME), "Later", SenderState::Pending),
+            sender(Some(ACME), "Never", SenderState::Blocked),
+            sender(None, "BANK", SenderState::Blocked),
+            sender(Some(ACME), "BANK", SenderState::Approved),
+        ],
+        numbers: vec![NumberEntry {
+            number: Sender::parse("+4915100000").unwrap(),
+            account: ACME,
+            keyword: None,
+        }],
+        screens: vec![(
+            "links".to_owned(),
+            ScreenEntry { account: None, field: Field::Text, pattern: "https?://".to_owned() },
+        )],
+        ..Documents::default()
+    }
+}
+
+fn account() -> Account {
+    Account {
+        currency: "EUR".parse().unwrap(),
+        credit_limit: Money::ZERO,
+        minimum: Money::ZERO,
+        verified: true,
+        senders: Vec::new(),
+        terms: None,
+        countries: serde_json::from_str::<Countries>(r#"["DE", "FR"]"#).unwrap(),
+        closed: false,
+    }
+}
+
+fn connection() -> Connection {
+    Connection {
+        account: ACME,
+        default_sender: Some(Sender::parse("Shop").unwrap()),
+        requests_per_second: 10,
+        max_parts: Some(2),
+        allow: Default::default(),
+        smart_encoding: false,
+        closed: false,
+    }
+}
+
+fn carrier() -> Carrier {
+    Carrier {
+        address: "carrier.example:2775".to_owned(),
+        system_id: "hermod".to_owned(),
+        password: String::new(),
+        system_type: String::new(),
+        window: 10,
+        parts_per_second: 10,
+        response_timeout_ms: 1000,
+        enquire_link_ms: 1000,
+        disabled: false,
+    }
+}
+
+/// `parts encoding cost`, the code of the refusal, or `screened by` and what else would have come.
+fn told(documents: Documents, from: &str, to: &str, text: &str) -> String {
+    let catalogue = Catalogue::build(documents).unwrap();
+    let submission = Submission {
+        to: Msisdn::parse(to).unwrap(),
+        from: if from.is_empty() { None } else { Some(Sender::parse(from).unwrap()) },
+        text: MessageText::parse(text).unwrap(),
+        key: None,
+    };
+    let connection = catalogue.connection(ConnectionId::new(1)).unwrap();
+    let fine = |judged: Judged| format!("{} {} {}", judged.parts, judged.encoding.as_str(), judged.cost);
+    match judge(&catalogue, catalogue.account(ACME).unwrap(), connection, &submission, NOW) {
+        Judgement::Fine(judged) => fine(judged),
+        Judgement::Refused(refusal) => refusal.code().to_owned(),
+        Judgement::Screened { rules, otherwise, .. } => {
+            format!("screened by {}, else {}", rules[0], otherwise.map_or_else(|r| r.code().to_owned(), fine))
+        }
+    }
+}
+
+#[test]
+fn each_check_has_its_refusal() {
+    for (from, to, text, expect) in [
+        ("", "+4915112345678", "hello", "1 gsm7 0.05"),
+        ("Shop", "+33612345678", "h\u{2019}i", "1 ucs2 0.05"),
+        ("+4915100000", "+4915112345678", "from its own number", "1 gsm7 0.05"),
+        ("4915100000", "+4915112345678", "with or without the plus", "1 gsm7 0.05"),
+        ("Other", "+4915112345678", "hello", "SENDER_NOT_APPROVED"),
+        ("Later", "+4915112345678", "hello", "SENDER_NOT_APPROVED"),
+        ("Never", "+4915112345678", "hello", "SENDER_BLOCKED"),
+        ("BANK", "+4915112345678", "blocked for everyone", "SENDER_BLOCKED"),
+        ("", "+447700900123", "hello", "COUNTRY_BLOCKED"),
+        ("", "+4915112345678", "see http://x.example", "screened by links, else 1 gsm7 0.05"),
+        ("", "+9991234567", "a country nobody knows", "NO_ROUTE"),
+        ("", "+88312345678", "a country nobody knows, and a route that names it", "1 gsm7 0.05"),
+    ] {
+        assert_eq!(told(documents(), from, to, text), expect, "{from} {to} {text}");
+    }
+    assert_eq!(told(documents(), "", "+4915112345678", &"x".repeat(307)), "TEXT_TOO_LONG");
+}
+
+#[test]
+fn the_order_of_checks_decides_which_refusal_is_seen() {
+    let mut everything_wrong = documents();
+    everything_wrong.connections[0].1.default_sender = None;
+    everything_wrong.accounts[0].2.verified = false;
+    everything_wrong.prices.clear();
+    everything_wrong.routes.clear();
+    let long = "http://".repeat(100);
+    let told = |documents: &Documents, from: &str, text: &str| {
+        super::tests::told(documents.clone(), from, "+447700900123", text)
+    };
+    assert_eq!(told(&everything_wrong, "", &long), "INVALID_SENDER");
+    assert_eq!(told(&everything_wrong, "Never", &long), "TEXT_TOO_LONG");
+    assert_eq!(told(&everything_wrong, "Never", "http://"), "VERIFICATION_REQUIRED");
+    everything_wrong.accounts[0].2.verified = true;
+    assert_eq!(told(&everything_wrong, "Never", "http://"), "SENDER_BLOCKED");
+    assert_eq!(told(&everything_wrong, "Shop", "http://"), "COUNTRY_BLOCKED");
+    everything_wrong.accounts[0].2.countries = Countries::All;
+    assert_eq!(told(&everything_wrong, "Shop", "http://"), "screened by links, else NO_PRICE");
+    everything_wrong.screens.clear();
+    assert_eq!(told(&everything_wrong, "Shop", "http://"), "NO_PRICE");
+    everything_wrong.prices = documents().prices;
+    assert_eq!(told(&everything_wrong, "Shop", "http://"), "NO_ROUTE");
+}
+
+#[test]
+fn smart_encoding_is_asked_for() {
+    let mut documents = documents();
+    assert_eq!(told(documents.clone(), "", "+4915112345678", "it\u{2019}s"), "1 ucs2 0.05");
+    documents.connections[0].1.smart_encoding = true;
+    assert_eq!(told(documents, "", "+4915112345678", "it\u{2019}s"), "1 gsm7 0.05");
+}
+
+#[test]
+fn an_account_pays_later_if_it_says_so_or_may_go_below_zero() {
+    use crate::catalogue::Terms;
+    let mut account = account();
+    assert_eq!(account.terms(), Terms::Prepaid);
+    account.credit_limit = Money::parse("5").unwrap();
+    assert_eq!(account.terms(), Terms::Postpaid);
+    account.terms = Some(Terms::Prepaid);
+    assert_eq!(account.terms(), Terms::Prepaid);
+}

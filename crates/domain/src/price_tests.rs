@@ -1,0 +1,103 @@
+//! What messages cost, as tables.
+
+use super::*;
+
+const NOW: Timestamp = Timestamp::from_millis(1_750_000_000_000);
+
+/// `49`, `262-01`, `mcc 262` or nothing, then a price, then optionally `from` and a number of days from now.
+fn list(prices: &[&str]) -> Result<PriceList, PriceRefusal> {
+    PriceList::new(prices.iter().map(|line| {
+        let (what, price) = line.split_once(" = ").unwrap();
+        let (price, days) = price.split_once(" from ").unwrap_or((price, ""));
+        let what = match what.strip_prefix("mcc ") {
+            Some(mcc) => PricedFor::Country(Mcc::parse(mcc).unwrap()),
+            None if what.contains('-') => PricedFor::Network(Network::parse(what).unwrap()),
+            None => PricedFor::Prefix(Prefix::parse(what.trim()).unwrap()),
+        };
+        let from = match days {
+            "" => Timestamp::EPOCH,
+            days => Timestamp::from_millis(NOW.as_millis() + days.parse::<i64>().unwrap() * 86_400_000),
+        };
+        Priced { what, per_part: Money::parse(price).unwrap(), from }
+    }))
+}
+
+#[track_caller]
+fn check(list: &PriceList, to: &str, network: &str, parts: u8, expect: Option<&str>) {
+    check_at(list, to, network, parts, NOW, expect);
+}
+
+#[track_caller]
+fn check_at(list: &PriceList, to: &str, network: &str, parts: u8, now: Timestamp, expect: Option<&str>) {
+    let network = Network::parse(network).ok();
+    let mcc = network.map(|network| network.mcc);
+    let quote = list.quote(Asked { to: Msisdn::parse(to).unwrap(), network, mcc, now }, parts);
+    let told = quote.map(|quote| format!("{} x {} = {}", quote.parts, quote.per_part, quote.cost));
+    assert_eq!(told.as_deref(), expect, "{to}");
+}
+
+#[test]
+fn a_message_costs_the_price_of_its_destination_times_its_parts() {
+    let list = list(&["49 = 0.0375", "49151 = 0.05", "1 = 0"]).unwrap();
+    check(&list, "+498912345678", "", 1, Some("1 x 0.0375 = 0.0375"));
+    check(&list, "+498912345678", "", 3, Some("3 x 0.0375 = 0.1125"));
+    check(&list, "+4915112345678", "", 2, Some("2 x 0.05 = 0.1"));
+    check(&list, "+12025550123", "", 11, Some("11 x 0 = 0"));
+    check(&list, "+33612345678", "", 1, None);
+}
+
+#[test]
+fn the_most_specific_price_wins() {
+    let list = list(&[" = 0.09", "mcc 262 = 0.08", "49 = 0.07", "49151 = 0.06", "262-01 = 0.05"]).unwrap();
+    check(&list, "+4915112345678", "262-01", 1, Some("1 x 0.05 = 0.05"));
+    check(&list, "+4915112345678", "262-02", 1, Some("1 x 0.06 = 0.06"));
+    check(&list, "+4917012345678", "262-02", 1, Some("1 x 0.07 = 0.07"));
+    check(&list, "+8829912345678", "262-02", 1, Some("1 x 0.08 = 0.08"));
+    check(&list, "+33612345678", "208-01", 1, Some("1 x 0.09 = 0.09"));
+    check(&list, "+33612345678", "", 1, Some("1 x 0.09 = 0.09"));
+}
+
+#[test]
+fn an_accounts_own_list_decides_wherever_it_names_the_destination() {
+    let default = Arc::new(list(&["49 = 0.04", "49151 = 0.08", "262-01 = 0.01", "44 = 0.03"]).unwrap());
+    let own = list(&["49 = 0.05"]).unwrap().over(default);
+    check(&own, "+498912345678", "", 1, Some("1 x 0.05 = 0.05"));
+    check(&own, "+4915112345678", "262-01", 1, Some("1 x 0.05 = 0.05"));
+    check(&own, "+447700900123", "", 1, Some("1 x 0.03 = 0.03"));
+    check(&own, "+33612345678", "", 1, None);
+}
+
+#[test]
+fn a_price_holds_from_its_date_until_the_next_one() {
+    let list = list(&[
+        "49 = 0.04",
+        "49 = 0.05 from 10",
+        "49151 = 0.02 from 5",
+        "49151 = 0.03 from 20",
+        "262-07 = 0.01 from 30",
+        "44 = 0.06 from 5",
+    ])
+    .unwrap();
+    let on = |day: i64| Timestamp::from_millis(NOW.as_millis() + day * 86_400_000);
+    for (day, expect) in [(0, "0.04"), (4, "0.04"), (5, "0.02"), (19, "0.02"), (20, "0.03"), (40, "0.01")] {
+        let expect = format!("1 x {expect} = {expect}");
+        check_at(&list, "+4915112345678", "262-07", 1, on(day), Some(&expect));
+    }
+    check_at(&list, "+498912345678", "", 1, on(9), Some("1 x 0.04 = 0.04"));
+    check_at(&list, "+498912345678", "", 1, on(10), Some("1 x 0.05 = 0.05"));
+    check_at(&list, "+447700900123", "", 1, on(4), None);
+    check_at(&list, "+447700900123", "", 1, on(5), Some("1 x 0.06 = 0.06"));
+}
+
+#[test]
+fn impossible_prices_are_refused() {
+    let told = |prices: &[&str]| list(prices).unwrap_err().to_string();
+    assert_eq!(told(&["49 = 1", "49 = 2"]), "there are two prices for prefix \"49\" from the same time on");
+    assert_eq!(told(&["49 = -0.01"]), "the price -0.01 for prefix \"49\" is not between 0 and 1000");
+    assert_eq!(
+        told(&["262-01 = 1000.000001"]),
+        "the price 1000.000001 for network 262-01 is not between 0 and 1000"
+    );
+    let dearest = list(&["49 = 1000"]).unwrap();
+    check(&dearest, "+498912345678", "", 255, Some("255 x 1000 = 255000"));
+}

@@ -1,0 +1,224 @@
+//! The published error catalogue: one row for each code, with what it means over HTTP and over SMPP, whether trying
+//! again can help, and what to do. Both protocols and the documentation take their answers from here. No row is ever
+//! charged: an error means that nothing was stored.
+
+use super::{Class, Refusal, Unavailable};
+
+/// One row of the catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PublishedError {
+    pub code: &'static str,
+    pub http: u16,
+    /// The command_status of the answer to a submit_sm.
+    pub smpp: u32,
+    /// What a bind that asks for detail gets instead.
+    pub smpp_extended: Option<u32>,
+    pub class: Class,
+    pub charged: bool,
+    pub meaning: &'static str,
+    pub what_to_do: &'static str,
+}
+
+// SMPP v3.4 section 5.1.3.
+const INVMSGLEN: u32 = 0x01;
+const INVCMDID: u32 = 0x03;
+const SYSERR: u32 = 0x08;
+const INVSRCADR: u32 = 0x0A;
+const INVDSTADR: u32 = 0x0B;
+const INVMSGID: u32 = 0x0C;
+const BINDFAIL: u32 = 0x0D;
+const INVPASWD: u32 = 0x0E;
+const MSGQFUL: u32 = 0x14;
+const SUBMITFAIL: u32 = 0x45;
+const THROTTLED: u32 = 0x58;
+
+const fn permanent(
+    code: &'static str,
+    http: u16,
+    smpp: u32,
+    meaning: &'static str,
+    what_to_do: &'static str,
+) -> PublishedError {
+    PublishedError {
+        code,
+        http,
+        smpp,
+        smpp_extended: None,
+        class: Class::Permanent,
+        charged: false,
+        meaning,
+        what_to_do,
+    }
+}
+
+const fn temporary(
+    code: &'static str,
+    http: u16,
+    smpp: u32,
+    meaning: &'static str,
+    what_to_do: &'static str,
+) -> PublishedError {
+    PublishedError { class: Class::Temporary, ..permanent(code, http, smpp, meaning, what_to_do) }
+}
+
+impl PublishedError {
+    const fn in_detail(self, smpp_extended: u32) -> PublishedError {
+        PublishedError { smpp_extended: Some(smpp_extended), ..self }
+    }
+}
+
+macro_rules! catalogue {
+    ($($name:ident = $row:expr;)*) => {
+        $(const $name: PublishedError = $row;)*
+        /// Every row, in the order in which checks are made.
+        pub const PUBLISHED: &[PublishedError] = &[$($name),*];
+    };
+}
+
+catalogue! {
+    INVALID_API_KEY = permanent("INVALID_API_KEY", 401, INVPASWD,
+        "The API key or its secret is missing, wrong, expired or revoked.",
+        "Check both halves of the key in the client portal.");
+    IP_NOT_ALLOWED = permanent("IP_NOT_ALLOWED", 403, BINDFAIL,
+        "The source address is not on the list of the key or of the connection.",
+        "Add the address to both lists, or call from one that is on them.");
+    RATE_LIMITED = temporary("RATE_LIMITED", 429, THROTTLED,
+        "More requests than the connection's rate allows, or too many failed sign-ins from one address.",
+        "Wait as long as Retry-After says, then back off exponentially.");
+    METHOD_NOT_ALLOWED = permanent("METHOD_NOT_ALLOWED", 405, INVCMDID,
+        "The path does not answer this method.",
+        "Use a method that the Allow header names.");
+    INVALID_CONTENT_TYPE = permanent("INVALID_CONTENT_TYPE", 400, SUBMITFAIL,
+        "The Content-Type header is missing, repeated or another one.",
+        "Send Content-Type: application/json.");
+    BODY_TOO_LARGE = permanent("BODY_TOO_LARGE", 413, INVMSGLEN,
+        "The body has more bytes than are read.",
+        "Send one message per request.");
+    INVALID_JSON = permanent("INVALID_JSON", 400, SUBMITFAIL,
+        "The body is not one JSON object, has a key twice, is not UTF-8, or did not arrive whole.",
+        "Mend the request; the sentence says where it goes wrong.");
+    MISSING_FIELD = permanent("MISSING_FIELD", 400, SUBMITFAIL,
+        "A required field is missing or empty.",
+        "Give the field that the sentence names.");
+    INVALID_FIELD = permanent("INVALID_FIELD", 400, SUBMITFAIL,
+        "A field or parameter has a value that breaks its rule.",
+        "Mend the field that the sentence names.");
+    INVALID_NUMBER = permanent("INVALID_NUMBER", 400, INVDSTADR,
+        "The recipient is not a valid E.164 number: a plus, then 7 to 15 digits, the first not 0.",
+        "Mend the number.");
+    INVALID_SENDER = permanent("INVALID_SENDER", 400, INVSRCADR,
+        "The sender is too long, has characters that are not allowed, or is missing and the connection has no default.",
+        "Use 1 to 11 letters, digits, spaces and - _ . & with a letter among them, or a number of 3 to 15 digits.");
+    TEXT_TOO_LONG = permanent("TEXT_TOO_LONG", 400, INVMSGLEN,
+        "The text has more than 1600 characters, or needs more parts than the connection allows.",
+        "Shorten the text, or send it as several messages.");
+    VERIFICATION_REQUIRED = permanent("VERIFICATION_REQUIRED", 403, SUBMITFAIL,
+        "The account has not completed its identity verification.",
+        "Complete it in the client portal.").in_detail(0x0405);
+    SENDER_NOT_APPROVED = permanent("SENDER_NOT_APPROVED", 403, INVSRCADR,
+        "The sender is not approved for this account.",
+        "Register the sender, or use one that is approved.").in_detail(0x0402);
+    SENDER_BLOCKED = permanent("SENDER_BLOCKED", 403, INVSRCADR,
+        "The sender is blocked.",
+        "Use another sender.").in_detail(0x0402);
+    RECIPIENT_OPTED_OUT = permanent("RECIPIENT_OPTED_OUT", 403, SUBMITFAIL,
+        "The recipient has asked not to get messages from this account.",
+        "Take the number off your list.").in_detail(0x0401);
+    COUNTRY_BLOCKED = permanent("COUNTRY_BLOCKED", 403, INVDSTADR,
+        "The destination country is not enabled on the account.",
+        "Ask for the country to be enabled.").in_detail(0x0404);
+    HELD_FOR_REVIEW = permanent("HELD_FOR_REVIEW", 403, SUBMITFAIL,
+        "The message was not accepted: a person has to look at it first.",
+        "Send it again once it has been approved; an approval holds for seven days.").in_detail(0x0407);
+    NOT_FOUND = permanent("NOT_FOUND", 404, INVMSGID,
+        "This account has no such message, or there is nothing at this path.",
+        "Check the id or the path.");
+    NO_PRICE = permanent("NO_PRICE", 422, INVDSTADR,
+        "There is no price for the destination.",
+        "Ask for the destination to be added.").in_detail(0x0403);
+    NO_ROUTE = permanent("NO_ROUTE", 422, INVDSTADR,
+        "There is no route to the destination.",
+        "Check the number, or ask for the destination to be added.").in_detail(0x0403);
+    TRAFFIC_CONTROL = temporary("TRAFFIC_CONTROL", 429, MSGQFUL,
+        "A traffic control of the account refused the message: too much today, or too many to one recipient or range.",
+        "Wait as long as Retry-After says, or ask for the limit to be raised.").in_detail(0x0406);
+    INSUFFICIENT_CREDIT = permanent("INSUFFICIENT_CREDIT", 402, SUBMITFAIL,
+        "The message costs more than the account may still spend.",
+        "Top up the account, or pay its invoices.").in_detail(0x0400);
+    SUBMIT_FAILED = temporary("SUBMIT_FAILED", 500, SYSERR,
+        "Something failed inside, and it is certain that nothing was stored.",
+        "Try again, with the same idempotency key.");
+    GATEWAY_UNAVAILABLE = temporary("GATEWAY_UNAVAILABLE", 503, SYSERR,
+        "The gateway cannot take messages at the moment: its store is away, its queue or disk is full, or it is stopping.",
+        "Wait as long as Retry-After says, then try again with the same idempotency key.");
+}
+
+impl Refusal {
+    /// Its row in the catalogue.
+    pub const fn published(&self) -> &'static PublishedError {
+        match self {
+            Refusal::InvalidJson(_) => &INVALID_JSON,
+            Refusal::InvalidContentType => &INVALID_CONTENT_TYPE,
+            Refusal::BodyTooLarge { .. } => &BODY_TOO_LARGE,
+            Refusal::MissingField(_) => &MISSING_FIELD,
+            Refusal::InvalidField { .. } => &INVALID_FIELD,
+            Refusal::InvalidNumber(_) => &INVALID_NUMBER,
+            Refusal::InvalidSender(_) => &INVALID_SENDER,
+            Refusal::TextTooLong { .. } | Refusal::TooManyParts { .. } => &TEXT_TOO_LONG,
+            Refusal::InvalidApiKey => &INVALID_API_KEY,
+            Refusal::IpNotAllowed(_) => &IP_NOT_ALLOWED,
+            Refusal::VerificationRequired => &VERIFICATION_REQUIRED,
+            Refusal::SenderNotApproved(_) => &SENDER_NOT_APPROVED,
+            Refusal::SenderBlocked(_) => &SENDER_BLOCKED,
+            Refusal::RecipientOptedOut => &RECIPIENT_OPTED_OUT,
+            Refusal::CountryBlocked => &COUNTRY_BLOCKED,
+            Refusal::HeldForReview => &HELD_FOR_REVIEW,
+            Refusal::NotFound(_) => &NOT_FOUND,
+            Refusal::MethodNotAllowed { .. } => &METHOD_NOT_ALLOWED,
+            Refusal::NoPrice => &NO_PRICE,
+            Refusal::NoRoute => &NO_ROUTE,
+            Refusal::RateLimited { .. } => &RATE_LIMITED,
+            Refusal::TrafficControl { .. } => &TRAFFIC_CONTROL,
+            Refusal::InsufficientCredit { .. } => &INSUFFICIENT_CREDIT,
+            Refusal::SubmitFailed => &SUBMIT_FAILED,
+            Refusal::GatewayUnavailable { .. } => &GATEWAY_UNAVAILABLE,
+        }
+    }
+
+    /// The command_status of the answer to a submit_sm. A full queue is told from a fault: clients wait longer for it.
+    pub const fn smpp_status(&self) -> u32 {
+        if let Refusal::GatewayUnavailable { cause: Unavailable::DiskLow | Unavailable::QueueFull, .. } = self
+        {
+            return MSGQFUL;
+        }
+        self.published().smpp
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_code_stands_once_and_nothing_is_charged() {
+        let codes: HashSet<&str> = PUBLISHED.iter().map(|row| row.code).collect();
+        assert_eq!(codes.len(), PUBLISHED.len());
+        for row in PUBLISHED {
+            assert!(!row.charged, "{}", row.code);
+            assert!((400..=599).contains(&row.http), "{}", row.code);
+            assert!(row.meaning.ends_with('.') && row.what_to_do.ends_with('.'), "{}", row.code);
+            assert_eq!(row.class == Class::Temporary, matches!(row.http, 429 | 500 | 503), "{}", row.code);
+        }
+    }
+
+    #[test]
+    fn a_full_queue_and_a_fault_differ_over_smpp() {
+        let unavailable = |cause| Refusal::GatewayUnavailable { cause, retry_after_s: 1 }.smpp_status();
+        assert_eq!(unavailable(Unavailable::QueueFull), 0x14);
+        assert_eq!(unavailable(Unavailable::DiskLow), 0x14);
+        assert_eq!(unavailable(Unavailable::StoreAway), 0x08);
+        assert_eq!(Refusal::RecipientOptedOut.smpp_status(), 0x45);
+        assert_eq!(Refusal::NoRoute.smpp_status(), 0x0B);
+    }
+}
