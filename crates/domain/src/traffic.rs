@@ -231,4 +231,36 @@ mod tests {
         assert_eq!(watched(10, "1.5"), Vec::<String>::new());
         assert_eq!(watched(11, "1.500001"), ["c", "d"]);
     }
+
+    /// A small generator, so that the traces below are the same every time.
+    fn chance(state: &mut u64) -> u64 {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        *state >> 33
+    }
+
+    fn mobile(subscriber: u64) -> Msisdn {
+        Msisdn::parse(&format!("+4915{:09}", subscriber % 1_000_000_000)).unwrap()
+    }
+
+    fn refused(control: &Control, trace: impl Iterator<Item = (Msisdn, Timestamp)>) -> u32 {
+        let mut velocity = Velocity::default();
+        let controls = std::slice::from_ref(control);
+        let verdicts = trace.map(|(to, now)| velocity.admit(ACME, controls, to, now).refused.is_some());
+        verdicts.map(u32::from).sum()
+    }
+
+    #[test]
+    fn a_range_control_stops_pumping_and_leaves_ordinary_traffic_alone() {
+        let control = control("range", Mode::Enforce, TrafficRule::PerRange { most: 30, per_ms: 3_600_000 });
+        // Somebody is paid for messages to a rented block of numbers and walks through it, ten a second.
+        let pumping =
+            (0..10_000).map(|n| (mobile(123_450_000 + n % 3_000), at(i64::try_from(n / 10).unwrap())));
+        let stopped = refused(&control, pumping);
+        assert!(stopped >= 9_500, "{stopped} of 10,000 were stopped");
+        // A shop writes to customers all over a country, ten a second for three hours.
+        let mut state = 7;
+        let ordinary = (0..100_000_i64).map(|n| (mobile(chance(&mut state)), at(n / 10)));
+        let stopped = refused(&control, ordinary);
+        assert!(stopped <= 100, "{stopped} of 100,000 were stopped");
+    }
 }

@@ -111,7 +111,7 @@ async fn each_refusal_has_its_status_and_code_and_charges_nothing() {
         ),
         ("no price", ACME, r#"{"to":"+33612345678","text":"a"}"#, 422, "NO_PRICE"),
         ("no route", ACME, r#"{"to":"+447700900123","text":"a"}"#, 422, "NO_ROUTE"),
-        ("unknown country", ACME, r#"{"to":"+9991234567","text":"a"}"#, 422, "NO_PRICE"),
+        ("unknown country", ACME, r#"{"to":"+9991234567","text":"a"}"#, 422, "NO_ROUTE"),
     ];
     for (name, key, body, status, code) in cases {
         let reply = service.send(key, &[], body).await;
