@@ -26,6 +26,13 @@ impl Timestamp {
         Timestamp(unix_ms)
     }
 
+    /// A time of the UTC calendar; `None` for one that the calendar does not have.
+    pub fn from_utc(date: (i16, i8, i8), time: (i8, i8, i8)) -> Option<Timestamp> {
+        let ((year, month, day), (hour, minute, second)) = (date, time);
+        let civil = DateTime::new(year, month, day, hour, minute, second, 0).ok()?;
+        Some(Timestamp(Offset::UTC.to_timestamp(civil).ok()?.as_millisecond()))
+    }
+
     pub const fn as_millis(self) -> i64 {
         self.0
     }
@@ -154,6 +161,17 @@ mod tests {
     fn fractions_of_a_second_are_cut_off_even_before_1970() {
         check(1_735_689_599_999, "2024-12-31T23:59:59Z 2412312359 2024-12-31");
         check(-1, "1969-12-31T23:59:59Z 6912312359 1969-12-31");
+    }
+
+    #[test]
+    fn a_calendar_time_is_found_or_does_not_exist() {
+        let at = Timestamp::from_utc((2024, 2, 29), (23, 59, 59)).unwrap();
+        assert_eq!(at.to_iso(), "2024-02-29T23:59:59Z");
+        for (date, time) in
+            [((2023, 2, 29), (0, 0, 0)), ((2024, 13, 1), (0, 0, 0)), ((2024, 1, 1), (24, 0, 0))]
+        {
+            assert_eq!(Timestamp::from_utc(date, time), None, "{date:?} {time:?}");
+        }
     }
 
     #[test]

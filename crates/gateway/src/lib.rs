@@ -10,5 +10,6 @@ pub mod provision;
 pub mod running;
 pub mod secrets;
 pub mod telemetry;
+pub mod tls;
 pub mod workers;
 pub mod world;

@@ -2,11 +2,13 @@
 //! owns the clock, so a test can have it on any free port and move its time.
 
 use crate::clock::{Clock, Moment};
-use crate::config::Config;
+use crate::config::{Config, Network};
+use crate::edges::http_api::{Entrance, Security, TrustedProxies};
 use crate::edges::{carrier, http_api};
 use crate::provision::{self, ProvisionError};
 use crate::secrets::Pepper;
 use crate::telemetry;
+use crate::tls::Tls;
 use crate::workers::Workers;
 use crate::world::World;
 use hermod_store::{OpenOptions, Store};
@@ -23,13 +25,20 @@ pub use hermod_store::{AuditReport, StoreFault, audit, backup};
 const TICK: Duration = Duration::from_millis(200);
 /// How often the free space of the disk is measured and histograms are folded.
 const LOOK: Duration = Duration::from_secs(1);
+/// How often the files of the certificate are looked at.
+const CERTIFICATE_LOOK: Duration = Duration::from_secs(5);
 /// How often everything that has not ended is looked through for what has outlived its validity.
 const SWEEP: Duration = Duration::from_secs(60);
+
+/// What is spoken over TLS with customers, as a handshake names it.
+pub const HTTPS_PROTOCOL: &str = "http/1.1";
 
 /// What a gateway is started with.
 pub struct GatewayOptions {
     pub config: Config,
     pub http: TcpListener,
+    /// A listener for TLS, if there is one, and the certificate it shows.
+    pub https: Option<(TcpListener, Arc<Tls>)>,
     /// Where the operations pages are, if not beside the API.
     pub operations: Option<TcpListener>,
     pub clock: Clock,
@@ -51,6 +60,8 @@ pub enum StartError {
 /// A gateway at work. It runs until [`Running::stop`]; dropping it does not stop it.
 pub struct Running {
     http_addr: SocketAddr,
+    https_addr: Option<SocketAddr>,
+    tls: Option<Arc<Tls>>,
     world: Arc<World>,
     /// In the order in which they are stopped.
     front: Workers,
@@ -84,13 +95,19 @@ pub fn open(config: &Config, clock: &Clock) -> Result<Opened, StartError> {
 impl Running {
     /// Starts a gateway on a data folder that was opened and provisioned.
     pub async fn start(options: GatewayOptions, opened: Opened) -> Result<Running, StartError> {
-        let GatewayOptions { config, http, operations, clock } = options;
+        let GatewayOptions { config, http, https, operations, clock } = options;
         let Opened { store, pepper } = opened;
         let catalogue = provision::load_catalogue(&store).await?;
         let validity = config.messages.validity.into();
         let world = Arc::new(World::new(clock.clone(), store, pepper, catalogue, validity));
         let running = Running {
             http_addr: http.local_addr().map_err(StartError::Listener)?,
+            https_addr: https
+                .as_ref()
+                .map(|(listener, _)| listener.local_addr())
+                .transpose()
+                .map_err(StartError::Listener)?,
+            tls: https.as_ref().map(|(_, tls)| tls.clone()),
             world: world.clone(),
             front: Workers::default(),
             links: Workers::default(),
@@ -98,12 +115,24 @@ impl Running {
         };
         running.keep_up();
         carrier::supervise(&world, &running.links);
-        running.listen(&config, http, operations);
+        running.listen(&config, http, https, operations);
         Ok(running)
     }
 
     pub fn http_addr(&self) -> SocketAddr {
         self.http_addr
+    }
+
+    pub fn https_addr(&self) -> Option<SocketAddr> {
+        self.https_addr
+    }
+
+    /// Reads the certificate again, changed or not. What comes of it stands in the log.
+    pub fn reload(&self) {
+        match &self.tls {
+            Some(tls) => drop(tls.reload(self.world.clock.now())),
+            None => tracing::info!("Nothing to reload: there is no certificate without [https] listen"),
+        }
     }
 
     pub fn world(&self) -> &Arc<World> {
@@ -120,22 +149,40 @@ impl Running {
         self.world.store.close().await
     }
 
-    fn listen(&self, config: &Config, http: TcpListener, operations: Option<TcpListener>) {
+    fn listen(
+        &self,
+        config: &Config,
+        http: TcpListener,
+        https: Option<(TcpListener, Arc<Tls>)>,
+        operations: Option<TcpListener>,
+    ) {
         let started = self.world.clock.moment();
         let clock = self.world.clock.clone();
         let render: http_api::RenderMetrics =
             Arc::new(move || telemetry::figures().render(since(started, clock.moment())));
         let beside = operations.is_none().then(|| render.clone());
-        self.serve("http", http, http_api::router(self.world.clone(), beside), config);
+        let networks = config.http.trusted_proxies.iter().map(|Network(network)| *network);
+        let proxies = Arc::new(TrustedProxies::new(networks));
+        let security = if config.http.allow_plain { Security::PlainForAll } else { Security::PlainNearby };
+        let entrance = Entrance { listener: http, security, proxies: proxies.clone() };
+        self.serve("http", entrance, http_api::router(self.world.clone(), beside), config);
+        if let Some((listener, tls)) = https {
+            let entrance = Entrance { listener, security: Security::Tls(tls), proxies };
+            // The figures are not for the whole world.
+            self.serve("https", entrance, http_api::router(self.world.clone(), None), config);
+        }
         if let Some(listener) = operations {
             let router = http_api::operations_router(self.world.clone(), render);
-            self.serve("operations", listener, router, config);
+            // No secrets pass here.
+            let entrance = Entrance { listener, security: Security::PlainForAll, proxies: Arc::default() };
+            self.serve("operations", entrance, router, config);
         }
     }
 
-    fn serve(&self, name: &str, listener: TcpListener, router: axum::Router, config: &Config) {
+    fn serve(&self, name: &str, entrance: Entrance, router: axum::Router, config: &Config) {
         let limits = http_api::Limits {
             connections_max: config.http.max_connections,
+            handshake_max: config.https.handshake_timeout.into(),
             header_read_max: config.http.head_timeout.into(),
             body_read_max: config.http.body_timeout.into(),
             idle_max: config.http.idle_timeout.into(),
@@ -143,7 +190,7 @@ impl Running {
         };
         let (clock, workers) = (self.world.clock.clone(), self.front.clone());
         self.front.spawn_named(name, async move {
-            http_api::serve(listener, router, clock, &workers, limits).await;
+            http_api::serve(entrance, router, clock, &workers, limits).await;
         });
     }
 
@@ -155,6 +202,12 @@ impl Running {
             telemetry::figures().fold();
             Ok(())
         });
+        if let Some(tls) = self.tls.clone() {
+            self.repeat("upkeep/certificate", CERTIFICATE_LOOK, move |world| {
+                drop(tls.look(world.clock.now()));
+                std::future::ready(Ok(()))
+            });
+        }
         self.repeat("upkeep/sweep", SWEEP, |world| async move {
             let now = world.clock.now();
             // Neither may keep the other from being done.

@@ -2,8 +2,10 @@
 
 use crate::ending::{Ended, Failure};
 use clap::{Args, Subcommand};
+use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{Config as Settings, DEFAULT_TOML, Source};
 use hermod_gateway::provision::{EXAMPLE_TOML, Wanted};
+use hermod_gateway::tls::Tls;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -28,7 +30,7 @@ enum What {
     /// Print an example of carriers, routes, prices and customers, every key explained
     #[command(after_help = "Example:\n  hermod config provision > provision.toml")]
     Provision,
-    /// Check a settings file and the provision file it names; print what is in effect
+    /// Check a settings file, the provision file and the certificate it names; print what is in effect
     ///
     /// Nothing is opened or changed. Secrets are hidden. What is wrong is told with file, line and key.
     #[command(after_help = "Example:\n  hermod config check --config hermod.toml && echo fine\n\n\
@@ -60,6 +62,9 @@ fn check(path: &std::path::Path) -> Ended {
         }
         None => None,
     };
+    if let Some((_, files)) = settings.https.wanted() {
+        Tls::load(files, &[], Clock::real().now()).map_err(Failure::mend)?;
+    }
     println!("# {} is fine. In effect:\n\n{}", path.display(), settings.to_toml().trim_end());
     if let Some((file, wanted)) = wanted {
         println!("\n# {} is fine too, as far as can be told without the store:\n", file.display());

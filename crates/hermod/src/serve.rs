@@ -9,13 +9,18 @@ use hermod_gateway::config::{Config, Source};
 use hermod_gateway::provision::{self, Effect, Wanted};
 use hermod_gateway::running::{self, GatewayOptions, Opened, Running};
 use hermod_gateway::telemetry;
+use hermod_gateway::tls::{CertificateFiles, Tls};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 const EXAMPLES: &str = "\
 Examples:
   Start from the commented defaults:
     hermod config default > hermod.toml
     hermod serve --config hermod.toml
+
+  Take a renewed certificate at once (without a signal it is noticed within seconds):
+    kill -HUP PID
 
   Stop it in good order (systemd, Kubernetes and Ctrl-C do the same); a second signal stops it at once:
     kill -TERM PID
@@ -44,18 +49,24 @@ async fn serve(config: Config) -> Ended {
     // Everything a person may have got wrong first: it should be said before anything is opened.
     let file = config.provision.file.clone();
     let wanted = file.as_deref().map(read_wanted).transpose()?;
+    let clock = Clock::real();
+    let https = config.https.wanted();
+    let https = https.map(|(address, files)| Ok((address, load_certificate(files, &clock)?))).transpose()?;
     let mut signals = Signals::listen()?;
     let http = bind(config.http.listen, "change [http] listen").await?;
+    let https = match https {
+        Some((address, tls)) => Some((bind(address, "change [https] listen").await?, tls)),
+        None => None,
+    };
     let operations = match config.operations.listen {
         Some(address) => Some(bind(address, "change [operations] listen").await?),
         None => None,
     };
-    let clock = Clock::real();
     let opened = running::open(&config, &clock).map_err(Failure::failed)?;
     if let (Some(wanted), Some(file)) = (&wanted, &file) {
         apply(&opened, wanted, file, &clock).await?;
     }
-    let options = GatewayOptions { config, http, operations, clock };
+    let options = GatewayOptions { config, http, https, operations, clock };
     let running = Running::start(options, opened).await.map_err(Failure::failed)?;
     tracing::info!(
         address = %running.http_addr(),
@@ -63,7 +74,14 @@ async fn serve(config: Config) -> Ended {
         "Hermod serves http://{}/api/v1",
         running.http_addr()
     );
+    if let Some(address) = running.https_addr() {
+        tracing::info!(%address, "Hermod serves https://{address}/api/v1");
+    }
     run_until_told(running, &mut signals, async {}).await
+}
+
+fn load_certificate(files: CertificateFiles, clock: &Clock) -> Result<Arc<Tls>, Failure> {
+    Tls::load(files, &[running::HTTPS_PROTOCOL], clock.now()).map(Arc::new).map_err(Failure::mend)
 }
 
 fn read_wanted(file: &Path) -> Result<Wanted, Failure> {

@@ -1,4 +1,4 @@
-//! Being told to stop. The first time everything under way is finished; the second time nothing is waited for, which is
+//! Being told to read the certificate again, and being told to stop. The first time everything under way is finished; the second time nothing is waited for, which is
 //! safe because nothing was acknowledged that is not stored.
 
 use crate::ending::{Ended, Failure};
@@ -11,6 +11,7 @@ const EXIT_TOLD_TWICE: i32 = 130;
 pub(crate) struct Signals {
     terminate: Signal,
     interrupt: Signal,
+    hangup: Signal,
 }
 
 impl Signals {
@@ -19,14 +20,18 @@ impl Signals {
         Ok(Signals {
             terminate: listen(SignalKind::terminate())?,
             interrupt: listen(SignalKind::interrupt())?,
+            hangup: listen(SignalKind::hangup())?,
         })
     }
 
-    /// Waits until this process is told to stop, and says by what.
-    pub(crate) async fn told_to_stop(&mut self) -> &'static str {
-        tokio::select! {
-            _ = self.terminate.recv() => "SIGTERM",
-            _ = self.interrupt.recv() => "SIGINT",
+    /// Waits until this process is told to stop, and says by what. Told to reload, it does and goes on waiting.
+    async fn told_to_stop(&mut self, reload: impl Fn()) -> &'static str {
+        loop {
+            tokio::select! {
+                _ = self.terminate.recv() => return "SIGTERM",
+                _ = self.interrupt.recv() => return "SIGINT",
+                _ = self.hangup.recv() => reload(),
+            }
         }
     }
 
@@ -34,7 +39,7 @@ impl Signals {
     pub(crate) async fn unless_told_again<T>(&mut self, stopping: impl Future<Output = T>) -> T {
         tokio::select! {
             stopped = stopping => stopped,
-            signal = self.told_to_stop() => {
+            signal = self.told_to_stop(|| {}) => {
                 tracing::warn!(signal, "Told to stop again: not waiting for what is under way");
                 std::process::exit(EXIT_TOLD_TWICE)
             }
@@ -48,7 +53,7 @@ pub(crate) async fn run_until_told(
     signals: &mut Signals,
     before: impl Future<Output = ()>,
 ) -> Ended {
-    let signal = signals.told_to_stop().await;
+    let signal = signals.told_to_stop(|| running.reload()).await;
     tracing::info!(signal, "Stopping: no new messages, what is under way is finished");
     running.world().start_draining();
     let stopped = signals.unless_told_again(async {

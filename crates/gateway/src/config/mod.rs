@@ -7,9 +7,9 @@ mod source;
 mod tests;
 mod values;
 
-pub use sections::{Data, Http, Log, LogFormat, Messages, Operations, Provision};
+pub use sections::{Data, Http, Https, Log, LogFormat, Messages, Operations, Provision};
 pub use source::{FileError, Source};
-pub use values::{Bytes, Period};
+pub use values::{Bytes, Network, Period};
 
 use crate::telemetry;
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,7 @@ pub const DEFAULT_TOML: &str = include_str!("default.toml");
 pub struct Config {
     pub data: Data,
     pub http: Http,
+    pub https: Https,
     pub operations: Operations,
     pub messages: Messages,
     pub log: Log,
@@ -41,7 +42,9 @@ impl Config {
         let mut config = Config::parse(&Source::read(path)?)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         config.data.folder = folder.join(&config.data.folder);
-        config.provision.file = config.provision.file.map(|file| folder.join(file));
+        for file in [&mut config.provision.file, &mut config.https.certificate, &mut config.https.key] {
+            *file = file.take().map(|file| folder.join(file));
+        }
         Ok(config)
     }
 
@@ -60,7 +63,8 @@ impl Config {
 
     /// The first setting that makes no sense, and why.
     fn check(&self) -> Checked {
-        let Config { data, http, operations: Operations { listen: _ }, messages, log, provision } = self;
+        let Config { data, http, https, operations: Operations { listen: _ }, messages, log, provision } =
+            self;
         let Data { folder, low_water } = data;
         let Messages { validity, in_doubt_wait } = messages;
         let Log { format: _, level } = log;
@@ -70,6 +74,7 @@ impl Config {
         }
         within("data.low_water", *low_water, Bytes(16 << 20), Bytes(1 << 40))?;
         check_http(http)?;
+        check_https(https)?;
         within("messages.validity", *validity, Period::from_secs(60), Period::from_secs(72 * 3600))?;
         within("messages.in_doubt_wait", *in_doubt_wait, Period::from_secs(0), Period::from_secs(24 * 3600))?;
         telemetry::level_filter(level).map_err(|sentence| ("log.level", sentence))?;
@@ -84,17 +89,19 @@ fn check_http(http: &Http) -> Checked {
     let Http {
         listen,
         allow_plain,
+        trusted_proxies,
         max_connections,
         head_timeout,
         body_timeout,
         idle_timeout,
         drain_timeout,
     } = http;
-    if !allow_plain && !listen.ip().to_canonical().is_loopback() {
+    let guarded = listen.ip().to_canonical().is_loopback() || !trusted_proxies.is_empty();
+    if !guarded && !allow_plain {
         let sentence = format!(
             "{listen} can be reached from other machines, and plain HTTP shows them every API secret; listen on \
-             127.0.0.1, or write allow_plain = true if something in front of Hermod ends TLS or the network is yours \
-             alone"
+             127.0.0.1, use [https], name the proxies that end TLS in trusted_proxies, or write allow_plain = true if \
+             the network is yours alone"
         );
         return Err(("http.listen", sentence));
     }
@@ -104,6 +111,21 @@ fn check_http(http: &Http) -> Checked {
     within("http.body_timeout", *body_timeout, second, hour)?;
     within("http.idle_timeout", *idle_timeout, second, hour)?;
     within("http.drain_timeout", *drain_timeout, second, hour)
+}
+
+fn check_https(https: &Https) -> Checked {
+    let Https { listen, certificate, key, handshake_timeout } = https;
+    let given = [
+        ("https.listen", listen.is_some()),
+        ("https.certificate", certificate.is_some()),
+        ("https.key", key.is_some()),
+    ];
+    if given.iter().any(|(_, given)| *given)
+        && let Some((missing, _)) = given.iter().find(|(_, given)| !given)
+    {
+        return Err((missing, "is missing; TLS needs listen, certificate and key".to_owned()));
+    }
+    within("https.handshake_timeout", *handshake_timeout, Period::from_secs(1), Period::from_secs(3600))
 }
 
 fn within<T: PartialOrd + Display>(key: &'static str, value: T, least: T, most: T) -> Checked {

@@ -1,6 +1,7 @@
 //! The sections of the settings. Each part of the program is handed its own and never sees the others.
 
-use crate::config::values::{Bytes, Period};
+use crate::config::values::{Bytes, Network, Period};
+use crate::tls::CertificateFiles;
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -17,11 +18,30 @@ pub struct Data {
 pub struct Http {
     pub listen: SocketAddr,
     pub allow_plain: bool,
+    pub trusted_proxies: Vec<Network>,
     pub max_connections: u32,
     pub head_timeout: Period,
     pub body_timeout: Period,
     pub idle_timeout: Period,
     pub drain_timeout: Period,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Https {
+    pub listen: Option<SocketAddr>,
+    pub certificate: Option<PathBuf>,
+    pub key: Option<PathBuf>,
+    pub handshake_timeout: Period,
+}
+
+impl Https {
+    /// Where to listen and with what, if at all.
+    pub fn wanted(&self) -> Option<(SocketAddr, CertificateFiles)> {
+        let Https { listen, certificate, key, handshake_timeout: _ } = self;
+        let files = CertificateFiles { certificate: certificate.clone()?, key: key.clone()? };
+        Some(((*listen)?, files))
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -53,8 +53,29 @@ fn plain_http_for_other_machines_must_be_said() {
     check(
         "[http]\n# for everyone\nlisten = \"0.0.0.0:80\"",
         "hermod.toml:3: http.listen: 0.0.0.0:80 can be reached from other machines, and plain HTTP shows them every API \
-         secret; listen on 127.0.0.1, or write allow_plain = true if something in front of Hermod ends TLS or the \
-         network is yours alone",
+         secret; listen on 127.0.0.1, use [https], name the proxies that end TLS in trusted_proxies, or write \
+         allow_plain = true if the network is yours alone",
+    );
+    check("[http]\ntrusted_proxies = [\"10.0.0.0/8\", \"::1\"]\nlisten = \"0.0.0.0:80\"", "fine");
+    check(
+        "[http]\ntrusted_proxies = [\"10.0.0.0/33\"]",
+        "hermod.toml:2: http.trusted_proxies: \"10.0.0.0/33\": a network is an address, or one with the length of its \
+         prefix: \"192.0.2.7\", \"10.0.0.0/8\" or \"2001:db8::/32\"",
+    );
+}
+
+#[test]
+fn tls_is_given_whole_or_not_at_all() {
+    let (listen, certificate, key) =
+        ("listen = \"0.0.0.0:8443\"\n", "certificate = \"chain.pem\"\n", "key = \"key.pem\"\n");
+    check(&format!("[https]\n{listen}{certificate}{key}"), "fine");
+    let missing = |key| format!("hermod.toml: {key}: is missing; TLS needs listen, certificate and key");
+    check(&format!("[https]\n{listen}{certificate}"), &missing("https.key"));
+    check(&format!("[https]\n{listen}"), &missing("https.certificate"));
+    check(&format!("[https]\n{certificate}{key}"), &missing("https.listen"));
+    check(
+        "[https]\nhandshake_timeout = \"2h\"",
+        "hermod.toml:2: https.handshake_timeout: 2h is not between 1s and 1h",
     );
 }
 
@@ -83,12 +104,13 @@ fn values_out_of_bounds_are_refused_with_the_bounds() {
 fn what_is_not_understood_is_refused_where_it_stands() {
     check(
         "[http]\nlisen = \"127.0.0.1:80\"",
-        "hermod.toml:2: http.lisen: unknown field `lisen`, expected one of `listen`, `allow_plain`, `max_connections`, \
+        "hermod.toml:2: http.lisen: unknown field `lisen`, expected one of `listen`, `allow_plain`, \
+         `trusted_proxies`, `max_connections`, \
          `head_timeout`, `body_timeout`, `idle_timeout`, `drain_timeout`",
     );
     check(
         "[htpp]\n",
-        "hermod.toml:1: htpp: unknown field `htpp`, expected one of `data`, `http`, `operations`, `messages`, `log`, \
+        "hermod.toml:1: htpp: unknown field `htpp`, expected one of `data`, `http`, `https`, `operations`, `messages`, `log`, \
          `provision`",
     );
     check(
@@ -129,9 +151,13 @@ fn a_file_that_is_not_there_is_named() {
 fn relative_paths_start_at_the_settings_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("hermod.toml");
-    std::fs::write(&path, "[provision]\nfile = \"seed.toml\"\n[data]\nfolder = \"/var/lib/hermod\"\n")
-        .unwrap();
+    let text = "[provision]\nfile = \"seed.toml\"\n[data]\nfolder = \"/var/lib/hermod\"\n\
+                [https]\nlisten = \"[::1]:0\"\ncertificate = \"chain.pem\"\nkey = \"/etc/key.pem\"\n";
+    std::fs::write(&path, text).unwrap();
     let config = Config::load(&path).unwrap();
     assert_eq!(config.provision.file, Some(folder.path().join("seed.toml")));
     assert_eq!(config.data.folder, Path::new("/var/lib/hermod"));
+    let (_, files) = config.https.wanted().unwrap();
+    assert_eq!(files.certificate, folder.path().join("chain.pem"));
+    assert_eq!(files.key, Path::new("/etc/key.pem"));
 }

@@ -1,9 +1,11 @@
-//! Times and sizes as people write them: a whole number and one unit. A grammar this small is ours, so that what is
-//! refused is refused with a sentence, and what is printed reads back.
+//! Times, sizes and networks as people write them. Grammars this small are ours, so that what is refused is refused with
+//! a sentence, and what is printed reads back.
 
+use ipnet::{IpNet, Ipv4Net};
 use serde::de::{Deserializer, Error, Unexpected, Visitor};
 use serde::ser::Serializer;
 use std::fmt;
+use std::net::IpAddr;
 use std::time::Duration;
 
 /// A stretch of time, such as "15s".
@@ -14,6 +16,10 @@ pub struct Period(pub Duration);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Bytes(pub u64);
 
+/// A network such as "10.0.0.0/8", or one address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Network(pub IpNet);
+
 /// Largest first; each is a multiple of the next.
 const PERIOD_UNITS: [(&str, u64); 5] =
     [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
@@ -22,6 +28,10 @@ const BYTE_UNITS: [(&str, u64); 4] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB"
 const PERIOD_FORM: &str =
     "a time is a whole number and a unit: \"500ms\", \"15s\", \"10m\", \"72h\" or \"30d\"";
 const BYTES_FORM: &str = "a size is a whole number and a unit: \"512B\", \"64KiB\", \"1MiB\" or \"2GiB\"";
+const NETWORK_FORM: &str = "a network is an address, or one with the length of its prefix: \"192.0.2.7\", \"10.0.0.0/8\" or \
+     \"2001:db8::/32\"";
+/// RFC 4291 section 2.5.5.2: a v6 address with this many fixed bits holds a v4 address.
+const MAPPED_BITS: u8 = 96;
 
 impl Period {
     pub const fn from_secs(seconds: u64) -> Period {
@@ -42,6 +52,25 @@ impl From<Period> for Duration {
 impl Bytes {
     pub fn parse(text: &str) -> Option<Bytes> {
         parse(text, &BYTE_UNITS).map(Bytes)
+    }
+}
+
+impl Network {
+    /// Bits beyond the prefix do not count, and a v4 network written as v6 is the v4 network.
+    pub fn parse(text: &str) -> Option<Network> {
+        let net = match text.parse::<IpNet>() {
+            Ok(net) => net.trunc(),
+            Err(_) => IpNet::from(text.parse::<IpAddr>().ok()?),
+        };
+        let (IpAddr::V4(inside), Some(bits)) =
+            (net.addr().to_canonical(), net.prefix_len().checked_sub(MAPPED_BITS))
+        else {
+            return Some(Network(net));
+        };
+        match net {
+            IpNet::V4(_) => Some(Network(net)),
+            IpNet::V6(_) => Ipv4Net::new(inside, bits).ok().map(|net| Network(IpNet::V4(net))),
+        }
     }
 }
 
@@ -71,6 +100,14 @@ impl fmt::Display for Period {
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write(f, self.0, &BYTE_UNITS)
+    }
+}
+
+/// An address alone is written alone.
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Network(net) = self;
+        if net.prefix_len() == net.max_prefix_len() { net.addr().fmt(f) } else { net.fmt(f) }
     }
 }
 
@@ -114,6 +151,7 @@ macro_rules! written_as_text {
 
 written_as_text!(Period, PERIOD_FORM);
 written_as_text!(Bytes, BYTES_FORM);
+written_as_text!(Network, NETWORK_FORM);
 
 #[cfg(test)]
 mod tests {
@@ -154,6 +192,27 @@ mod tests {
         check_bytes("2GiB", "2147483648 B, shown 2GiB");
         for text in ["", "64", "64MB", "64mib", "0.5GiB", "99999999999GiB"] {
             check_bytes(text, "refused");
+        }
+    }
+
+    #[test]
+    fn networks_are_read_and_shown_in_their_plainest_form() {
+        for (text, expect) in [
+            ("10.0.0.0/8", "10.0.0.0/8"),
+            ("10.1.2.3/8", "10.0.0.0/8"),
+            ("192.0.2.7", "192.0.2.7"),
+            ("192.0.2.7/32", "192.0.2.7"),
+            ("2001:DB8::/32", "2001:db8::/32"),
+            ("::1", "::1"),
+            ("::ffff:10.0.0.0/104", "10.0.0.0/8"),
+            ("::ffff:192.0.2.7", "192.0.2.7"),
+            ("0.0.0.0/0", "0.0.0.0/0"),
+            ("::/0", "::/0"),
+        ] {
+            assert_eq!(Network::parse(text).unwrap().to_string(), expect, "{text}");
+        }
+        for text in ["", "10.0.0.0/33", "10.0.0/8", "10.0.0.0/", "example.com", "::1/129", "1", " 10.0.0.1"] {
+            assert_eq!(Network::parse(text), None, "{text}");
         }
     }
 }

@@ -4,8 +4,8 @@
 use crate::service::SECRET;
 use std::net::SocketAddr;
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
 
 /// Longer than anything here takes, short enough that a hang is noticed.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -13,8 +13,13 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Names and values, as they are sent.
 pub(crate) type Headers<'a> = &'a [(&'a str, &'a str)];
 
+/// What bytes go over: a socket, or TLS on one.
+trait Wire: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Wire for S {}
+
 pub(crate) struct Client {
-    stream: TcpStream,
+    stream: Box<dyn Wire>,
     unread: Vec<u8>,
 }
 
@@ -53,11 +58,24 @@ impl Client {
     pub(crate) async fn connect(address: SocketAddr) -> Client {
         let stream = TcpStream::connect(address).await.unwrap();
         stream.set_nodelay(true).unwrap();
-        Client { stream, unread: Vec::new() }
+        Client::on(stream)
+    }
+
+    /// A connection that comes from an address of the test's choice on the loopback.
+    pub(crate) async fn connect_from(source: &str, address: SocketAddr) -> Client {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind(SocketAddr::new(source.parse().unwrap(), 0)).unwrap();
+        Client::on(socket.connect(address).await.unwrap())
+    }
+
+    pub(crate) fn on(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> Client {
+        Client { stream: Box::new(stream), unread: Vec::new() }
     }
 
     pub(crate) async fn write(&mut self, bytes: impl AsRef<[u8]>) {
         self.stream.write_all(bytes.as_ref()).await.unwrap();
+        // TLS keeps what it has encrypted until told otherwise.
+        self.stream.flush().await.unwrap();
     }
 
     /// Writes as much as the other side takes: it may close on us half way.
@@ -122,6 +140,20 @@ impl Client {
             reply.body = String::from_utf8(self.unread.drain(..length).collect()).unwrap();
         }
         Some(reply)
+    }
+
+    /// Exactly so many bytes, whatever they are.
+    pub(crate) async fn read_bytes(&mut self, count: usize) -> Vec<u8> {
+        while self.unread.len() < count {
+            assert!(self.read_more().await, "only {:?} came", self.unread);
+        }
+        self.unread.drain(..count).collect()
+    }
+
+    /// Everything until the other side ends the connection.
+    pub(crate) async fn read_to_end(&mut self) -> Vec<u8> {
+        while self.read_more().await {}
+        std::mem::take(&mut self.unread)
     }
 
     /// True if the other side has ended the connection and sent nothing more.

@@ -1,7 +1,8 @@
 //! How long a connection may keep us waiting, and how many there may be.
 
 use crate::client::{Client, bearer};
-use crate::service::{ACME, LIMITS, Service};
+use crate::customers::ACME;
+use crate::service::{LIMITS, Service};
 use hermod_gateway::edges::http_api::Limits;
 use std::time::Duration;
 

@@ -1,7 +1,8 @@
 //! Who gets in, and in which order a request is judged.
 
 use crate::client::{Headers, bearer};
-use crate::service::{ACME, SECRET, SLOW, Service};
+use crate::customers::{ACME, SLOW};
+use crate::service::{SECRET, Service};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 

@@ -1,7 +1,8 @@
 //! Requests nobody sends in good faith. Each gets an answer or a closed connection, and the next customer is served.
 
 use crate::client::{bearer, request};
-use crate::service::{ACME, Service};
+use crate::customers::ACME;
+use crate::service::Service;
 
 const MIB: usize = 1024 * 1024;
 

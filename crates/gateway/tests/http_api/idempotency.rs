@@ -1,8 +1,9 @@
 //! A repeated key never sends or charges twice, and never turns an accepted send into a refusal.
 
 use crate::client::Headers;
+use crate::customers::{ACME, ACME_TOO, POOR, SLOW};
 use crate::send::join_all;
-use crate::service::{ACME, ACME_TOO, POOR, SLOW, Service};
+use crate::service::Service;
 
 const SEND: &str = r#"{"to":"+4915112345678","text":"hello"}"#;
 

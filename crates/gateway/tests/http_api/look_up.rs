@@ -1,7 +1,8 @@
 //! `GET /sms/{id}` and `GET /balance`.
 
 use crate::client::{bearer, request};
-use crate::service::{ACME, ACME_TOO, POSTPAID, Service};
+use crate::customers::{ACME, ACME_TOO, POSTPAID};
+use crate::service::Service;
 
 const SEND: &str = r#"{"to":"+4915112345678","text":"hello"}"#;
 

@@ -6,10 +6,13 @@
 mod client;
 mod connections;
 mod credentials;
+mod customers;
 mod hostile;
 mod idempotency;
 mod look_up;
 mod operations;
+mod peers;
 mod rate;
 mod send;
 mod service;
+mod tls;

@@ -1,6 +1,7 @@
 //! The pages a load balancer and a monitoring system ask.
 
-use crate::service::{ACME, LIMITS, Service};
+use crate::customers::ACME;
+use crate::service::{Opening, Service};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +24,8 @@ async fn requests_are_counted_by_route_and_status() {
     let handle = recorder.handle();
     // The recorder of this thread, which is the one everything in this test runs on.
     let _guard = metrics::set_default_local_recorder(&recorder);
-    let service = Service::start_rendering(LIMITS, Arc::new(move || handle.render())).await;
+    let service =
+        Service::open(Opening { metrics: Arc::new(move || handle.render()), ..Opening::default() }).await;
     let mut client = service.client().await;
     let body = r#"{"to":"+4915112345678","text":"hello"}"#;
     for _ in 0..2 {

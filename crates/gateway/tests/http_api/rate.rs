@@ -1,7 +1,8 @@
 //! The token bucket of a connection, and the request ids of answers.
 
 use crate::client::bearer;
-use crate::service::{ACME, SLOW, Service};
+use crate::customers::{ACME, SLOW};
+use crate::service::Service;
 use std::time::Duration;
 
 #[tokio::test]

@@ -1,7 +1,8 @@
 //! `POST /sms`: what is accepted, what is refused, and how both look.
 
 use crate::client::bearer;
-use crate::service::{ACME, POOR, POSTPAID, SLOW, Service, UNVERIFIED};
+use crate::customers::{ACME, POOR, POSTPAID, SLOW, UNVERIFIED};
+use crate::service::Service;
 
 const SEND: &str = r#"{"to":"+4915112345678","text":"hello"}"#;
 

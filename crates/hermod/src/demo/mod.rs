@@ -86,7 +86,7 @@ impl Demo {
         let wanted = seed::wanted(&credentials, carrier.addr());
         let applied = provision::apply(&opened.store, &opened.pepper, &wanted, clock.now()).await;
         applied.map_err(Failure::failed)?;
-        let options = GatewayOptions { config, http, operations: None, clock: clock.clone() };
+        let options = GatewayOptions { config, http, https: None, operations: None, clock: clock.clone() };
         let running = Running::start(options, opened).await.map_err(Failure::failed)?;
 
         let data_dir = std::fs::canonicalize(&self.data_dir).unwrap_or(self.data_dir);

@@ -45,7 +45,7 @@ impl InProcess {
             Source { path: "provision.toml".into(), text }.parse().expect("a provision file");
         let applied = provision::apply(&opened.store, &opened.pepper, &wanted, clock.now()).await;
         applied.expect("it can be provisioned");
-        let options = GatewayOptions { config, http, operations: None, clock };
+        let options = GatewayOptions { config, http, https: None, operations: None, clock };
         let running = Running::start(options, opened).await.expect("the gateway starts");
         InProcess { address: running.http_addr(), running }
     }

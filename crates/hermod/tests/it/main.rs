@@ -5,6 +5,7 @@ mod assembly;
 mod cli;
 mod crash;
 mod disk;
+mod https;
 mod real_time;
 mod scenario;
 mod stories;

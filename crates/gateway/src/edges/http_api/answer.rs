@@ -5,7 +5,7 @@ use super::meters::Meters;
 use super::operations::RenderMetrics;
 use super::patience::Carried;
 use super::route::{Route, message_id_in};
-use super::{balance, credentials, errors, headers, operations, request_id, sms};
+use super::{balance, credentials, errors, headers, operations, peer, request_id, sms};
 use crate::app::{Caller, authenticate};
 use crate::clock::Moment;
 use crate::world::{RateLeft, World};
@@ -14,6 +14,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 use hermod_domain::refusal::{NotFound, RateLimit, Refusal};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// The bucket refills continuously, so one second is enough for at least one request at any rate.
@@ -38,20 +39,30 @@ pub(super) async fn answer(edge: Arc<Edge>, route: Route, request: Request) -> R
     let carried = head.extensions.get::<Carried>();
     let mut body = RequestBody::new(body, carried.map(|carried| carried.patience.clone()));
     let id = request_id::of(&head.headers);
+    let peer = carried.and_then(|Carried { peer, proxies, .. }| peer::of(*peer, proxies, &head.headers));
 
     let mut response = dispatch(&edge, route, &head, &mut body).await;
     // Whoever is still sending would not see the answer: closing under unread bytes resets the connection.
     body.discard(&head.headers).await;
 
-    note(&edge, route, started, &head, &id, response.status().as_u16());
+    note(&edge, route, started, &head, &Noted { id: &id, peer, status: response.status().as_u16() });
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(headers::X_REQUEST_ID, id);
     response
 }
 
+/// What is told of a request beside its head.
+struct Noted<'a> {
+    id: &'a HeaderValue,
+    /// Unknown where a trusted proxy said it unreadably.
+    peer: Option<IpAddr>,
+    status: u16,
+}
+
 /// One line and two figures for each request. The line has no body, no secret and no number in it.
-fn note(edge: &Edge, route: Route, started: Moment, head: &Parts, id: &HeaderValue, status: u16) {
+fn note(edge: &Edge, route: Route, started: Moment, head: &Parts, noted: &Noted<'_>) {
+    let Noted { id, peer, status } = *noted;
     let duration_ms = edge.world.clock.moment().0.saturating_sub(started.0);
     edge.meters.count(route, status, duration_ms);
     tracing::debug!(
@@ -60,7 +71,7 @@ fn note(edge: &Edge, route: Route, started: Moment, head: &Parts, id: &HeaderVal
         status,
         duration_ms,
         request_id = id.to_str().unwrap_or_default(),
-        peer = ?head.extensions.get::<Carried>().map(|carried| carried.peer),
+        peer = peer.map(tracing::field::display),
         "Answered {} {} with {status} in {duration_ms} ms",
         head.method,
         route.template(),

@@ -7,17 +7,21 @@ mod answer;
 mod balance;
 mod body;
 mod credentials;
+mod entrance;
 mod errors;
 mod headers;
 mod meters;
 mod operations;
 mod patience;
+mod peer;
 mod request_id;
 mod route;
 mod send_request;
 mod serve;
 mod sms;
+mod watched;
 
+pub use entrance::{Entrance, Security, TrustedProxies};
 pub use operations::RenderMetrics;
 pub use serve::{Limits, serve};
 

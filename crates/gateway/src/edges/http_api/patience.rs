@@ -1,9 +1,10 @@
 //! How long a connection is waited for. A timer armed for every request would cost more than the request's own
 //! parsing, so each connection has one that looks now and then at what the connection is doing and since when.
 
+use super::entrance::TrustedProxies;
 use super::serve::Limits;
 use crate::clock::{Clock, Moment};
-use std::net::SocketAddr;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -11,7 +12,9 @@ use std::time::Duration;
 /// What a request knows about the connection it came on.
 #[derive(Clone)]
 pub(super) struct Carried {
-    pub(super) peer: SocketAddr,
+    /// The other end of the connection, canonical.
+    pub(super) peer: IpAddr,
+    pub(super) proxies: Arc<TrustedProxies>,
     pub(super) patience: Arc<Patience>,
 }
 
@@ -116,6 +119,7 @@ mod tests {
 
     const LIMITS: Limits = Limits {
         connections_max: 1,
+        handshake_max: Duration::from_secs(10),
         header_read_max: Duration::from_secs(10),
         body_read_max: Duration::from_secs(30),
         idle_max: Duration::from_secs(75),

@@ -1,7 +1,9 @@
 //! Carries HTTP/1.1 connections: so many at a time, each with a limit on how long it may keep us waiting, and all of them
 //! finished in order when the gateway stops.
 
+use super::entrance::{Entrance, Security, TrustedProxies, shake_hands};
 use super::patience::{Carried, Patience, Stage, Verdict};
+use super::watched::Watched;
 use crate::clock::Clock;
 use crate::workers::Workers;
 use axum::Router;
@@ -12,13 +14,12 @@ use hyper::service::{Service, service_fn};
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use metrics::{Gauge, gauge};
-use std::net::SocketAddr;
-use std::pin::{Pin, pin};
+use std::net::IpAddr;
+use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
@@ -27,6 +28,8 @@ use tokio_util::sync::CancellationToken;
 pub struct Limits {
     /// Connections at a time; further ones wait in the listener's backlog.
     pub connections_max: u32,
+    /// From accept to the end of the TLS handshake.
+    pub handshake_max: Duration,
     /// From the first byte of a request to the end of its head, and from accept to that first byte.
     pub header_read_max: Duration,
     pub body_read_max: Duration,
@@ -49,40 +52,47 @@ const UNREAD_MAX: Duration = Duration::from_secs(30);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Serves until `workers` stop, then finishes what is in flight. Returns when the last connection has ended.
-pub async fn serve(listener: TcpListener, router: Router, clock: Clock, workers: &Workers, limits: Limits) {
+pub async fn serve(entrance: Entrance, router: Router, clock: Clock, workers: &Workers, limits: Limits) {
     let stopping = workers.stopping();
     let room = Arc::new(Semaphore::new(usize::try_from(limits.connections_max).expect("32 bits fit")));
     let open = gauge!("hermod_http_connections");
-    while let Some((stream, peer, permit)) = next_connection(&listener, &room, &stopping, &clock).await {
+    while let Some((stream, peer, permit)) = next_connection(&entrance, &room, &stopping, &clock).await {
         let connection = Connection {
             router: router.clone(),
             clock: clock.clone(),
             limits,
             peer,
+            proxies: entrance.proxies.clone(),
             // Its own child: the parent's lock would be shared by every connection at every wake-up.
             stopping: stopping.child_token(),
             _counted: Counted::new(open.clone()),
             _permit: permit,
         };
-        workers.spawn_named("http/connection", connection.carry(stream));
+        // Nothing that waits for the other side happens here: the handshake is the connection's own affair.
+        workers.spawn_named("http/connection", connection.carry(stream, entrance.security.clone()));
     }
-    drop(listener);
+    drop(entrance);
     // All permits back means all connections ended. Nobody closes the semaphore, so this cannot fail.
     let _ = room.acquire_many(limits.connections_max).await;
 }
 
 /// `None` once the gateway stops.
 async fn next_connection(
-    listener: &TcpListener,
+    entrance: &Entrance,
     room: &Arc<Semaphore>,
     stopping: &CancellationToken,
     clock: &Clock,
-) -> Option<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
+) -> Option<(TcpStream, IpAddr, OwnedSemaphorePermit)> {
     let accept = async {
         let permit = room.clone().acquire_owned().await.expect("nobody closes the semaphore");
         loop {
-            match listener.accept().await {
-                Ok((stream, peer)) => return (stream, peer, permit),
+            match entrance.listener.accept().await {
+                Ok((stream, peer)) => {
+                    let peer = peer.ip().to_canonical();
+                    if entrance.admits(peer) {
+                        return (stream, peer, permit);
+                    }
+                }
                 Err(error) => {
                     tracing::warn!(%error, "Could not accept an HTTP connection");
                     clock.sleep(ACCEPT_PAUSE).await;
@@ -101,22 +111,44 @@ struct Connection {
     router: Router,
     clock: Clock,
     limits: Limits,
-    peer: SocketAddr,
+    /// The other end, canonical.
+    peer: IpAddr,
+    proxies: Arc<TrustedProxies>,
     stopping: CancellationToken,
     _counted: Counted,
     _permit: OwnedSemaphorePermit,
 }
 
 impl Connection {
-    async fn carry(self, stream: TcpStream) {
+    async fn carry(self, stream: TcpStream, security: Security) {
         set_options(&stream);
+        match security {
+            Security::PlainNearby | Security::PlainForAll => self.converse(stream).await,
+            // In a box of its own: a plain connection should not set memory aside for what only TLS needs.
+            Security::Tls(tls) => {
+                let shaken = async {
+                    tokio::select! {
+                        biased;
+                        () = self.stopping.cancelled() => None,
+                        stream = shake_hands(&tls, stream, &self.clock, self.limits.handshake_max) => stream,
+                    }
+                };
+                if let Some(stream) = Box::pin(shaken).await {
+                    Box::pin(self.converse(stream)).await;
+                }
+            }
+        }
+    }
+
+    async fn converse(self, stream: impl AsyncRead + AsyncWrite + Unpin) {
         let patience = Arc::new(Patience::new(self.clock.clone()));
         let stream = Watched { stream, patience: patience.clone() };
-        let service = service_of(self.router, Carried { peer: self.peer, patience: patience.clone() });
+        let Connection { router, peer, proxies, .. } = &self;
+        let carried = Carried { peer: *peer, proxies: proxies.clone(), patience: patience.clone() };
         let serving = http1::Builder::new()
             .max_header_size(HEAD_BYTES_MAX)
             .max_buf_size(READ_BYTES_MAX)
-            .serve_connection(TokioIo::new(stream), service);
+            .serve_connection(TokioIo::new(stream), service_of(router.clone(), carried));
         let mut serving = pin!(serving);
         let first_look = self.clock.moment().plus(self.limits.header_read_max.min(self.limits.body_read_max));
         let mut timer = pin!(self.clock.sleep_until(first_look));
@@ -178,57 +210,6 @@ fn set_options(stream: &TcpStream) {
     let _ = stream.set_nodelay(true);
     let unread_ms = u32::try_from(UNREAD_MAX.as_millis()).expect("half a minute fits");
     let _ = rustix::net::sockopt::set_tcp_user_timeout(stream, unread_ms);
-}
-
-/// A stream that tells when bytes came.
-struct Watched {
-    stream: TcpStream,
-    patience: Arc<Patience>,
-}
-
-impl AsyncRead for Watched {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<std::io::Result<()>> {
-        let before = buffer.filled().len();
-        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
-        if buffer.filled().len() > before {
-            self.patience.bytes_came();
-        }
-        read
-    }
-}
-
-impl AsyncWrite for Watched {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<std::io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        slices: &[std::io::IoSlice<'_>],
-    ) -> Poll<std::io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
-    }
 }
 
 /// Counts one open connection for as long as it lives.

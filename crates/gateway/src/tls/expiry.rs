@@ -1,0 +1,133 @@
+//! When a certificate ends. That is one field of X.509, a few steps into its DER (RFC 5280 section 4.1); a whole parser
+//! would be a crate larger than everything else we do with certificates.
+
+use hermod_domain::time::Timestamp;
+
+const INTEGER: u8 = 0x02;
+const SEQUENCE: u8 = 0x30;
+const UTC_TIME: u8 = 0x17;
+const GENERALIZED_TIME: u8 = 0x18;
+/// The context-specific tag of the version, which old certificates leave out.
+const VERSION: u8 = 0xa0;
+
+struct Element<'a> {
+    tag: u8,
+    content: &'a [u8],
+}
+
+/// The last moment of its validity; `None` if this is no certificate we can read.
+pub(super) fn not_after(certificate: &[u8]) -> Option<Timestamp> {
+    let (certificate, _) = expect(certificate, SEQUENCE)?;
+    let (mut fields, _) = expect(certificate, SEQUENCE)?;
+    if let (Element { tag: VERSION, .. }, rest) = element(fields)? {
+        fields = rest;
+    }
+    let (_serial, rest) = expect(fields, INTEGER)?;
+    let (_signature, rest) = expect(rest, SEQUENCE)?;
+    let (_issuer, rest) = expect(rest, SEQUENCE)?;
+    let (validity, _) = expect(rest, SEQUENCE)?;
+    let (_not_before, rest) = element(validity)?;
+    let (Element { tag, content }, _) = element(rest)?;
+    match tag {
+        UTC_TIME => {
+            let (year, rest) = two_digits(content)?;
+            // RFC 5280 section 4.1.2.5.1: from 50 on it is the last century.
+            time(if year >= 50 { 1900 + year } else { 2000 + year }, rest)
+        }
+        GENERALIZED_TIME => {
+            let (century, rest) = two_digits(content)?;
+            let (year, rest) = two_digits(rest)?;
+            time(century * 100 + year, rest)
+        }
+        _ => None,
+    }
+}
+
+/// `MMDDHHMMSSZ`, the only form a certificate may have.
+fn time(year: i16, rest: &[u8]) -> Option<Timestamp> {
+    let mut fields = [0; 5];
+    let mut rest = rest;
+    for field in &mut fields {
+        let (value, after) = two_digits(rest)?;
+        *field = i8::try_from(value).ok()?;
+        rest = after;
+    }
+    let [month, day, hour, minute, second] = fields;
+    if rest != b"Z" {
+        return None;
+    }
+    Timestamp::from_utc((year, month, day), (hour, minute, second))
+}
+
+fn two_digits(bytes: &[u8]) -> Option<(i16, &[u8])> {
+    let (pair, rest) = bytes.split_at_checked(2)?;
+    let digit = |byte: u8| byte.is_ascii_digit().then(|| i16::from(byte - b'0'));
+    Some((digit(pair[0])? * 10 + digit(pair[1])?, rest))
+}
+
+fn expect(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
+    let (element, rest) = element(bytes)?;
+    (element.tag == tag).then_some((element.content, rest))
+}
+
+/// The first element, and what follows it.
+fn element(bytes: &[u8]) -> Option<(Element<'_>, &[u8])> {
+    let (tag, rest) = bytes.split_first()?;
+    let (first, rest) = rest.split_first()?;
+    let (length, rest) = if *first < 0x80 {
+        (usize::from(*first), rest)
+    } else {
+        // No certificate needs more than three octets of length.
+        let octets = usize::from(first & 0x7f);
+        if !(1..=3).contains(&octets) {
+            return None;
+        }
+        let (octets, rest) = rest.split_at_checked(octets)?;
+        (octets.iter().fold(0, |length, octet| length << 8 | usize::from(*octet)), rest)
+    };
+    let (content, rest) = rest.split_at_checked(length)?;
+    Some((Element { tag: *tag, content }, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rcgen::{CertificateParams, KeyPair, date_time_ymd};
+
+    fn certificate_until(year: i32, month: u8, day: u8) -> Vec<u8> {
+        let mut params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+        params.not_before = date_time_ymd(1999, 1, 1);
+        params.not_after = date_time_ymd(year, month, day);
+        params.self_signed(&KeyPair::generate().unwrap()).unwrap().der().to_vec()
+    }
+
+    #[test]
+    fn the_end_of_a_certificate_is_found_in_both_forms_of_time() {
+        for (year, month, day, expect) in [
+            (1999, 12, 31, "1999-12-31T00:00:00Z"),
+            (2031, 2, 28, "2031-02-28T00:00:00Z"),
+            // From 2050 on certificates write four digits.
+            (2052, 2, 29, "2052-02-29T00:00:00Z"),
+        ] {
+            let found = not_after(&certificate_until(year, month, day)).unwrap();
+            assert_eq!(found.to_iso(), expect);
+        }
+    }
+
+    #[test]
+    fn what_is_cut_or_flipped_is_read_or_not_but_never_beyond_its_end() {
+        let whole = certificate_until(2031, 2, 28);
+        for end in 0..whole.len() {
+            assert_eq!(not_after(&whole[..end]), None, "cut at {end}");
+        }
+        for at in 0..whole.len() {
+            for bit in 0..8 {
+                let mut flipped = whole.clone();
+                flipped[at] ^= 1 << bit;
+                let _ = not_after(&flipped);
+            }
+        }
+        assert_eq!(not_after(b""), None);
+        assert_eq!(not_after(&[0x30, 0x84, 0xff, 0xff, 0xff, 0xff]), None);
+    }
+}

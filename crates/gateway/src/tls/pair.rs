@@ -1,0 +1,118 @@
+//! A certificate chain and its private key as PEM files have them, and what is wrong with them in a sentence.
+
+use super::expiry;
+use hermod_domain::time::Timestamp;
+use sha2::{Digest as _, Sha256};
+use std::fmt;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::{self, ServerConfig};
+
+/// A chain has a few kilobytes; whatever is longer is another file.
+const FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Where a pair is found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CertificateFiles {
+    /// The server's own certificate first, then what it is signed with.
+    pub certificate: PathBuf,
+    pub key: PathBuf,
+}
+
+/// What is wrong with which file.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {sentence}", path.display())]
+pub struct CertificateError {
+    pub path: PathBuf,
+    pub sentence: String,
+}
+
+pub(super) type Digest = [u8; 32];
+
+/// What both files hold, unjudged.
+pub(super) struct Pair {
+    certificate: Vec<u8>,
+    key: Vec<u8>,
+}
+
+/// The key must not show.
+impl fmt::Debug for Pair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Pair(…)")
+    }
+}
+
+impl Pair {
+    pub(super) fn read(files: &CertificateFiles) -> Result<Pair, CertificateError> {
+        let CertificateFiles { certificate, key } = files;
+        Ok(Pair { certificate: read(certificate)?, key: read(key)? })
+    }
+
+    pub(super) fn digest(&self) -> Digest {
+        let mut hash = Sha256::new();
+        hash.update(Sha256::digest(&self.certificate));
+        hash.update(Sha256::digest(&self.key));
+        hash.finalize().into()
+    }
+
+    /// When the server's own certificate ends, if that can be made out.
+    pub(super) fn expires(&self) -> Option<Timestamp> {
+        let own = CertificateDer::pem_slice_iter(&self.certificate).next()?.ok()?;
+        expiry::not_after(&own)
+    }
+
+    /// TLS 1.2 and 1.3, no client certificates, and these protocols above it.
+    pub(super) fn server_config(
+        &self,
+        files: &CertificateFiles,
+        protocols: &[Vec<u8>],
+    ) -> Result<ServerConfig, CertificateError> {
+        let CertificateFiles { certificate, key } = files;
+        let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(&self.certificate)
+            .collect::<Result<_, _>>()
+            .map_err(|error| blame(certificate, format!("is not PEM: {error}")))?;
+        if chain.is_empty() {
+            return Err(blame(certificate, "has no certificate in it (BEGIN CERTIFICATE)".to_owned()));
+        }
+        let secret = PrivateKeyDer::from_pem_slice(&self.key)
+            .map_err(|error| blame(key, format!("has no private key in it (BEGIN PRIVATE KEY): {error}")))?;
+        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_protocol_versions(&[&rustls::version::TLS13, &rustls::version::TLS12])
+            .expect("ring has both versions")
+            .with_no_client_auth()
+            .with_single_cert(chain, secret)
+            .map_err(|error| judge(files, &error))?;
+        config.alpn_protocols = protocols.to_vec();
+        Ok(config)
+    }
+}
+
+fn judge(files: &CertificateFiles, error: &rustls::Error) -> CertificateError {
+    let CertificateFiles { certificate, key } = files;
+    match error {
+        rustls::Error::InconsistentKeys(_) => {
+            blame(key, format!("is not the key of the certificate in {}", certificate.display()))
+        }
+        rustls::Error::InvalidCertificate(reason) => blame(certificate, format!("cannot be used: {reason}")),
+        other => blame(key, format!("cannot be used: {other}")),
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, CertificateError> {
+    let unreadable = |error: std::io::Error| blame(path, format!("cannot be read: {error}"));
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > FILE_BYTES_MAX {
+        return Err(blame(path, format!("has more than {FILE_BYTES_MAX} bytes")));
+    }
+    Ok(bytes)
+}
+
+fn blame(path: &Path, sentence: String) -> CertificateError {
+    CertificateError { path: path.to_owned(), sentence }
+}

@@ -1,0 +1,133 @@
+//! Customers, each there for one kind of answer, and where their messages may go.
+
+use crate::service::SECRET;
+use hermod_domain::catalogue::{
+    Account, AllowList, ApiKey, Carrier, Connection, Countries, Documents, Price, RouteEntry,
+};
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RouteId};
+use hermod_domain::lifecycle::DoubtPolicy;
+use hermod_domain::money::Money;
+use hermod_domain::prefix::Prefix;
+use hermod_domain::sender::Sender;
+use hermod_gateway::secrets::Pepper;
+
+/// A funded account with a default sender.
+pub(crate) const ACME: &str = "acme-key";
+/// Another key of the same connection.
+pub(crate) const ACME_TOO: &str = "acme-second-key";
+/// Two requests per second, no default sender, one part at most; the account of `ACME`.
+pub(crate) const SLOW: &str = "slow-key";
+/// Empty, and may go 5 below zero.
+pub(crate) const POSTPAID: &str = "postpaid-key";
+/// Has 0.1 and must keep 0.02.
+pub(crate) const POOR: &str = "poor-key";
+pub(crate) const UNVERIFIED: &str = "unverified-key";
+
+pub(crate) fn documents(pepper: &Pepper) -> Documents {
+    let key = |public: &str, connection: u32| {
+        let secret_digest = pepper.digest(SECRET);
+        let connection = ConnectionId::new(connection);
+        let (allow, expires_at, revoked) = (AllowList::default(), None, false);
+        (public.to_owned(), ApiKey { connection, secret_digest, allow, expires_at, revoked })
+    };
+    Documents {
+        accounts: vec![
+            account(1, "acme", "0", "0", true),
+            account(2, "postpaid", "5", "0", true),
+            account(3, "poor", "0", "0.02", true),
+            account(4, "unverified", "0", "0", false),
+        ],
+        connections: vec![
+            connection(1, 1, Some("Acme"), 1000, None),
+            connection(2, 1, None, 2, Some(1)),
+            connection(3, 2, Some("Acme"), 1000, None),
+            connection(4, 3, Some("Acme"), 1000, None),
+            connection(5, 4, Some("Acme"), 1000, None),
+        ],
+        keys: vec![
+            key(ACME, 1),
+            key(ACME_TOO, 1),
+            key(SLOW, 2),
+            key(POSTPAID, 3),
+            key(POOR, 4),
+            key(UNVERIFIED, 5),
+        ],
+        prices: vec![price("49", "0.065"), price("44", "0.04"), price("1", "0")],
+        routes: vec![route(1, "49"), route(2, "33"), route(3, "1")],
+        carriers: vec![(CarrierId::new(1), "carrier".to_owned(), carrier())],
+        ..Documents::default()
+    }
+}
+
+fn account(
+    id: u32,
+    name: &str,
+    credit_limit: &str,
+    minimum: &str,
+    verified: bool,
+) -> (AccountId, String, Account) {
+    let account = Account {
+        currency: "EUR".parse().unwrap(),
+        credit_limit: Money::parse(credit_limit).unwrap(),
+        minimum: Money::parse(minimum).unwrap(),
+        verified,
+        senders: vec![Sender::parse("Acme").unwrap(), Sender::parse("A&B - c_d.").unwrap()],
+        terms: None,
+        countries: Countries::All,
+        closed: false,
+    };
+    (AccountId::new(id), name.to_owned(), account)
+}
+
+fn connection(
+    id: u32,
+    account: u32,
+    default_sender: Option<&str>,
+    requests_per_second: u32,
+    max_parts: Option<u8>,
+) -> (ConnectionId, Connection) {
+    let connection = Connection {
+        account: AccountId::new(account),
+        default_sender: default_sender.map(|sender| Sender::parse(sender).unwrap()),
+        requests_per_second,
+        max_parts,
+        allow: AllowList::default(),
+        smart_encoding: false,
+        closed: false,
+    };
+    (ConnectionId::new(id), connection)
+}
+
+fn price(prefix: &str, per_part: &str) -> Price {
+    Price {
+        account: None,
+        prefix: Some(Prefix::parse(prefix).unwrap()),
+        network: None,
+        mcc: None,
+        per_part: Money::parse(per_part).unwrap(),
+        from: None,
+    }
+}
+
+fn route(id: u32, prefix: &str) -> (RouteId, RouteEntry) {
+    let entry = RouteEntry {
+        prefix: Prefix::parse(prefix).unwrap(),
+        carriers: vec![CarrierId::new(1)],
+        in_doubt: DoubtPolicy::ResendOnce,
+    };
+    (RouteId::new(id), entry)
+}
+
+fn carrier() -> Carrier {
+    Carrier {
+        address: "127.0.0.1:1".to_owned(),
+        system_id: "hermod".to_owned(),
+        password: "secret".to_owned(),
+        system_type: String::new(),
+        window: 10,
+        parts_per_second: 100,
+        response_timeout_ms: 10_000,
+        enquire_link_ms: 30_000,
+        disabled: false,
+    }
+}
