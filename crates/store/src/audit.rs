@@ -1,8 +1,11 @@
 //! Proving the books from raw rows. Nothing here trusts a figure that the gateway keeps: every balance, state and link
 //! between tables is worked out again and compared. It reads one snapshot, so it may run beside a live gateway.
 
+mod rules;
+
 use crate::embedded::schema;
 use crate::fault::StoreFault;
+use rules::{RULES, Rule};
 use rusqlite::Connection;
 use std::path::Path;
 
@@ -32,62 +35,6 @@ impl AuditReport {
         self.violations.is_empty()
     }
 }
-
-/// A rule: its query returns one row of text for each violation.
-struct Rule {
-    name: &'static str,
-    query: &'static str,
-}
-
-/// States as stored: 0 queued, 1 submitted, 2 enroute, 3 delivered, 4 expired, 5 undeliverable, 6 rejected.
-const RULES: &[Rule] = &[
-    Rule {
-        name: "balance = ledger - costs",
-        query: "WITH costs AS (SELECT account, sum(cost) AS cost FROM message GROUP BY account),
-             posted AS (SELECT account, sum(balance) AS posted FROM ledger GROUP BY account),
-             everyone AS (SELECT account FROM balance UNION SELECT account FROM costs UNION SELECT account FROM posted)
-             SELECT 'account ' || e.account || ': balance ' || ifnull(b.balance, 0) || ', ledger ' || ifnull(p.posted, 0)
-                 || ', costs ' || ifnull(c.cost, 0)
-             FROM everyone e LEFT JOIN balance b USING (account) LEFT JOIN costs c USING (account)
-                 LEFT JOIN posted p USING (account)
-             WHERE ifnull(b.balance, 0) <> ifnull(p.posted, 0) - ifnull(c.cost, 0)",
-    },
-    Rule {
-        name: "credit used = ledger",
-        query: "SELECT 'account ' || b.account FROM balance b
-             WHERE b.credit_used <> (SELECT ifnull(sum(credit_used), 0) FROM ledger l WHERE l.account = b.account)",
-    },
-    Rule {
-        name: "a refund is a message's own cost, for a message that never left",
-        query: "SELECT 'ledger entry ' || l.id FROM ledger l LEFT JOIN message m ON m.id = l.message
-             WHERE l.kind = 2 AND (m.id IS NULL OR m.account <> l.account OR m.cost <> l.balance OR m.state NOT IN (4, 6))",
-    },
-    Rule {
-        name: "a message that has not ended has all its parts",
-        query: "SELECT 'message ' || m.id FROM message m WHERE m.state IN (0, 1, 2) AND m.parts <>
-             (SELECT count(*) FROM part p
-              WHERE p.carrier = m.carrier AND p.account = m.account AND p.message = m.id AND p.no BETWEEN 1 AND m.parts)",
-    },
-    Rule {
-        name: "every part belongs to a message that has not ended",
-        query: "SELECT 'part ' || p.no || ' of message ' || p.message FROM part p LEFT JOIN message m ON m.id = p.message
-             WHERE m.id IS NULL OR m.account <> p.account OR m.carrier <> p.carrier OR m.state NOT IN (0, 1, 2)",
-    },
-    Rule {
-        name: "a part's state fits a message that has not ended",
-        query: "SELECT 'part ' || no || ' of message ' || message || ': state ' || state FROM part
-             WHERE state NOT BETWEEN 0 AND 7",
-    },
-    Rule {
-        name: "a message that has ended says when, one that has not does not",
-        query: "SELECT 'message ' || id FROM message WHERE (state IN (3, 4, 5, 6)) <> (settled_at IS NOT NULL)",
-    },
-    Rule { name: "costs are not negative", query: "SELECT 'message ' || id FROM message WHERE cost < 0" },
-    Rule {
-        name: "the timeline is about messages that exist",
-        query: "SELECT 'message ' || t.message FROM timeline t LEFT JOIN message m ON m.id = t.message WHERE m.id IS NULL",
-    },
-];
 
 /// Audits the store in a data folder.
 pub fn audit(folder: &Path) -> Result<AuditReport, StoreFault> {

@@ -1,5 +1,5 @@
 //! What has to be done from time to time: release parts whose waiting time is over, end what has outlived its validity,
-//! look at the disk, build key filters, drop old days. The caller owns the clock and says when.
+//! look at the disk, build key filters, drop old days and cases. The caller owns the clock and says when.
 
 use crate::embedded::Embedded;
 use crate::embedded::batch::stored_state;
@@ -65,7 +65,8 @@ impl Embedded {
                 self.inner.readers.run(move |connection| keys::build_filter(connection, day)).await?;
             self.change(Change::KeepFilter { day, filter }).await?;
         }
-        self.change(Change::DropOldDays(today)).await
+        self.change(Change::DropOldDays(today)).await?;
+        self.forget_reviews(now).await
     }
 }
 

@@ -1,0 +1,99 @@
+//! The rules of an audit, each a query over raw rows.
+
+/// A rule: its query returns one row of text for each violation.
+pub(super) struct Rule {
+    pub name: &'static str,
+    pub query: &'static str,
+}
+
+/// States as stored: 0 queued, 1 submitted, 2 enroute, 3 delivered, 4 expired, 5 undeliverable, 6 rejected.
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        name: "balance = ledger - costs",
+        query: "WITH costs AS (SELECT account, sum(cost) AS cost FROM message GROUP BY account),
+             posted AS (SELECT account, sum(balance) AS posted FROM ledger GROUP BY account),
+             everyone AS (SELECT account FROM balance UNION SELECT account FROM costs UNION SELECT account FROM posted)
+             SELECT 'account ' || e.account || ': balance ' || ifnull(b.balance, 0) || ', ledger ' || ifnull(p.posted, 0)
+                 || ', costs ' || ifnull(c.cost, 0)
+             FROM everyone e LEFT JOIN balance b USING (account) LEFT JOIN costs c USING (account)
+                 LEFT JOIN posted p USING (account)
+             WHERE ifnull(b.balance, 0) <> ifnull(p.posted, 0) - ifnull(c.cost, 0)",
+    },
+    Rule {
+        name: "credit used = ledger",
+        query: "SELECT 'account ' || b.account FROM balance b
+             WHERE b.credit_used <> (SELECT ifnull(sum(credit_used), 0) FROM ledger l WHERE l.account = b.account)",
+    },
+    Rule {
+        name: "a refund is a message's own cost, for a message that never left",
+        query: "SELECT 'ledger entry ' || l.id FROM ledger l LEFT JOIN message m ON m.id = l.message
+             WHERE l.kind = 2 AND (m.id IS NULL OR m.account <> l.account OR m.cost <> l.balance OR m.state NOT IN (4, 6))",
+    },
+    Rule {
+        name: "a message that has not ended has all its parts",
+        query: "SELECT 'message ' || m.id FROM message m WHERE m.state IN (0, 1, 2) AND m.parts <>
+             (SELECT count(*) FROM part p
+              WHERE p.carrier = m.carrier AND p.account = m.account AND p.message = m.id AND p.no BETWEEN 1 AND m.parts)",
+    },
+    Rule {
+        name: "every part belongs to a message that has not ended",
+        query: "SELECT 'part ' || p.no || ' of message ' || p.message FROM part p LEFT JOIN message m ON m.id = p.message
+             WHERE m.id IS NULL OR m.account <> p.account OR m.carrier <> p.carrier OR m.state NOT IN (0, 1, 2)",
+    },
+    Rule {
+        name: "a part's state fits a message that has not ended",
+        query: "SELECT 'part ' || no || ' of message ' || message || ': state ' || state FROM part
+             WHERE state NOT BETWEEN 0 AND 7",
+    },
+    Rule {
+        name: "a message that has ended says when, one that has not does not",
+        query: "SELECT 'message ' || id FROM message WHERE (state IN (3, 4, 5, 6)) <> (settled_at IS NOT NULL)",
+    },
+    Rule { name: "costs are not negative", query: "SELECT 'message ' || id FROM message WHERE cost < 0" },
+    Rule {
+        name: "the timeline is about messages that exist",
+        query: "SELECT 'message ' || t.message FROM timeline t LEFT JOIN message m ON m.id = t.message WHERE m.id IS NULL",
+    },
+    Rule {
+        name: "an entry's two figures fit its kind",
+        query: "SELECT 'ledger entry ' || id || ': kind ' || kind FROM ledger WHERE NOT CASE kind
+                 WHEN 1 THEN balance > 0 AND credit_used = 0 AND message IS NULL
+                 WHEN 2 THEN credit_used = 0 AND message IS NOT NULL
+                 WHEN 3 THEN balance <> 0 AND credit_used = 0 AND message IS NULL
+                 WHEN 4 THEN balance > 0 AND credit_used = balance AND message IS NULL
+                 WHEN 5 THEN balance >= 0 AND credit_used <= 0 AND balance - credit_used > 0 AND message IS NULL
+                 ELSE 0 END",
+    },
+    Rule {
+        name: "a day's totals = its messages",
+        query: "WITH counted AS (
+                 SELECT account, ((id >> 18) + 1735689600000) / 86400000 AS day, count(*) AS messages, sum(cost) AS spend
+                 FROM message GROUP BY 1, 2),
+             wrong AS (
+                 SELECT * FROM (SELECT account, day, messages, spend FROM daily EXCEPT SELECT * FROM counted)
+                 UNION ALL
+                 SELECT * FROM (SELECT * FROM counted EXCEPT SELECT account, day, messages, spend FROM daily))
+             SELECT DISTINCT 'account ' || account || ', day ' || day FROM wrong",
+    },
+    Rule {
+        name: "an opted-out number is a number",
+        query: "SELECT 'account ' || account || ': ' || number FROM opt_out
+             WHERE number NOT BETWEEN 1000000 AND 999999999999999",
+    },
+    Rule {
+        name: "inbound numbers have no gaps up to their counter",
+        query: "WITH kept AS (SELECT account, min(id) AS first, max(id) AS last, count(*) AS messages FROM inbound GROUP BY account)
+             SELECT 'account ' || k.account FROM kept k LEFT JOIN inbound_counter c USING (account)
+             WHERE c.last IS NOT k.last OR k.first < 1 OR k.messages <> k.last - k.first + 1",
+    },
+    Rule {
+        name: "inbound messages have ids of their own",
+        query: "SELECT 'inbound message ' || i.message FROM inbound i JOIN message m ON m.id = i.message
+             UNION ALL SELECT 'inbound message ' || message FROM inbound GROUP BY message HAVING count(*) > 1",
+    },
+    Rule {
+        name: "a review case is open, or says who decided and when",
+        query: "SELECT 'review case ' || id FROM review
+             WHERE state NOT IN (0, 1, 2) OR (state = 0) <> (decided_at IS NULL) OR seen < 1 OR last_at < opened_at",
+    },
+];

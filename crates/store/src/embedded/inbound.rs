@@ -1,0 +1,85 @@
+//! Messages from handsets, for accounts to read in order. Each account counts its own from 1; because one writer gives
+//! the numbers and makes them visible in the same commit, a reader that has seen a number has seen all below it.
+
+use crate::embedded::Embedded;
+use crate::embedded::batch::Batch;
+use crate::fault::StoreFault;
+use crate::ops::{Inbound, InboundRecord, PAGE_ROWS_MAX};
+use hermod_domain::ids::{AccountId, MessageId};
+use hermod_domain::time::Timestamp;
+use rusqlite::{Connection, Row, params};
+
+impl Embedded {
+    /// Keeps a message for its account.
+    pub async fn receive(&self, inbound: Inbound) -> Result<InboundRecord, StoreFault> {
+        self.request(move |batch| batch.receive(&inbound)).await
+    }
+
+    /// What came in behind a number, oldest first.
+    pub async fn inbound(
+        &self,
+        account: AccountId,
+        since: u64,
+        limit: u32,
+    ) -> Result<Vec<InboundRecord>, StoreFault> {
+        self.inner.readers.run(move |connection| page(connection, account, since, limit)).await
+    }
+}
+
+impl Batch<'_> {
+    fn receive(&mut self, inbound: &Inbound) -> Result<InboundRecord, StoreFault> {
+        let Inbound { account, from, to, text, received_at } = inbound;
+        self.at(*received_at);
+        let message = self.books.mint.mint(*received_at);
+        let id: i64 = self
+            .connection
+            .prepare_cached(
+                "INSERT INTO inbound_counter (account, last, message) VALUES (?1, 1, ?2)
+                 ON CONFLICT (account) DO UPDATE SET last = last + 1, message = excluded.message RETURNING last",
+            )?
+            .query_row(params![account.get(), message.as_i64()], |row| row.get(0))?;
+        self.connection
+            .prepare_cached(
+                "INSERT INTO inbound (account, id, message, source, dest, text, received_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?
+            .execute(params![account.get(), id, message.as_i64(), from, to, text, received_at.as_millis()])?;
+        Ok(InboundRecord {
+            id: id.cast_unsigned(),
+            message,
+            from: from.clone(),
+            to: to.clone(),
+            text: text.clone(),
+            received_at: *received_at,
+        })
+    }
+}
+
+fn page(
+    connection: &Connection,
+    account: AccountId,
+    since: u64,
+    limit: u32,
+) -> Result<Vec<InboundRecord>, StoreFault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, message, source, dest, text, received_at FROM inbound
+         WHERE account = ?1 AND id > ?2 ORDER BY id LIMIT ?3",
+    )?;
+    // A number no counter reaches has nothing behind it.
+    let since = i64::try_from(since).unwrap_or(i64::MAX);
+    let rows =
+        statement.query_map(params![account.get(), since, limit.min(PAGE_ROWS_MAX)], |row| Ok(read(row)))?;
+    rows.map(|row| row?).collect()
+}
+
+fn read(row: &Row<'_>) -> Result<InboundRecord, StoreFault> {
+    Ok(InboundRecord {
+        id: row.get::<_, i64>(0)?.cast_unsigned(),
+        message: MessageId::from_i64(row.get(1)?)
+            .ok_or_else(|| StoreFault::damaged("an inbound message's id"))?,
+        from: row.get(2)?,
+        to: row.get(3)?,
+        text: row.get(4)?,
+        received_at: Timestamp::from_millis(row.get(5)?),
+    })
+}

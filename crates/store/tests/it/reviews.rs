@@ -1,0 +1,214 @@
+//! Texts that somebody has to look at: one case each, approvals that last a week, and bounds on all of it.
+
+use crate::world::*;
+use hermod_domain::ids::AccountId;
+use hermod_domain::sender::Sender;
+use hermod_store::{
+    APPROVAL_LASTS, REVIEW_CASE_KEPT, REVIEW_CASES_OPEN_MAX, ReviewCase, ReviewState, Screened, Screening,
+};
+
+const PASSED: Screening = Screening::Passed;
+
+fn screened(world: &World, account: AccountId, text: &str) -> Screened {
+    let mut digest = [0; 16];
+    digest.iter_mut().zip(text.bytes()).for_each(|(place, byte)| *place = byte);
+    Screened {
+        account,
+        from: Sender::parse("Hermod").expect("a sender"),
+        to: world.sms().to,
+        text: text.to_owned(),
+        digest,
+        rules: vec!["no prizes".to_owned(), "no links".to_owned()],
+        now: world.now,
+    }
+}
+
+async fn tries(world: &World, text: &str) -> Screening {
+    world.store.screen(screened(world, ALICE, text)).await.expect("the store answers")
+}
+
+async fn is_held(world: &World, text: &str) -> u64 {
+    match tries(world, text).await {
+        Screening::Held { case: Some(case) } => case,
+        other => panic!("not held: {other:?}"),
+    }
+}
+
+async fn case(world: &World, id: u64) -> ReviewCase {
+    world.store.review(id).await.expect("the store answers").expect("there is such a case")
+}
+
+async fn decides(world: &World, id: u64, approve: bool) -> ReviewCase {
+    let decided = world.store.decide_review(id, approve, "olga".to_owned(), world.now).await;
+    decided.expect("the store answers").expect("there is such a case")
+}
+
+#[tokio::test]
+async fn a_text_is_held_in_one_case_however_often_it_is_tried() {
+    let mut world = World::new().await;
+    let first = is_held(&world, "you won").await;
+    let opened_at = world.now;
+    world.now = world.now.plus(secs(60));
+    assert_eq!(is_held(&world, "you won").await, first);
+    let other = is_held(&world, "you won again").await;
+    let bobs = world.store.screen(screened(&world, BOB, "you won")).await.unwrap();
+    assert!(first != other && bobs != Screening::Held { case: Some(first) });
+    world.restarts().await;
+    assert_eq!(
+        case(&world, first).await,
+        ReviewCase {
+            id: first,
+            account: ALICE,
+            from: Sender::parse("Hermod").unwrap(),
+            to: world.sms().to,
+            text: "you won".to_owned(),
+            rules: vec!["no prizes".to_owned(), "no links".to_owned()],
+            opened_at,
+            last_at: world.now,
+            seen: 2,
+            state: ReviewState::Open,
+            decided_at: None,
+            decided_by: String::new(),
+        }
+    );
+    assert_eq!(world.store.review(first + 100).await.unwrap(), None);
+    assert_eq!(world.store.review(u64::MAX).await.unwrap(), None);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn fifty_tries_at_once_open_one_case() {
+    let world = World::new().await;
+    let mut trying = tokio::task::JoinSet::new();
+    for _ in 0..50 {
+        let (store, text) = (world.store.clone(), screened(&world, ALICE, "you won"));
+        trying.spawn(async move { store.screen(text).await.expect("the store answers") });
+    }
+    let told = trying.join_all().await;
+    assert!(told.iter().all(|screening| *screening == told[0]), "{told:?}");
+    assert_eq!(world.store.reviews(None, None, 10).await.unwrap()[0].seen, 50);
+}
+
+#[tokio::test]
+async fn an_approval_lasts_a_week_and_then_the_case_is_open_again() {
+    let mut world = World::new().await;
+    let id = is_held(&world, "you won").await;
+    let approved = decides(&world, id, true).await;
+    assert_eq!((approved.state, approved.decided_at), (ReviewState::Approved, Some(world.now)));
+    assert_eq!(approved.decided_by, "olga");
+    let decided_at = world.now;
+    for wait in [secs(0), secs(3600), APPROVAL_LASTS - secs(1)] {
+        world.now = decided_at.plus(wait);
+        assert_eq!(tries(&world, "you won").await, PASSED, "after {wait:?}");
+        world.store.daily(world.now).await.unwrap();
+        world.restarts().await;
+    }
+    assert!(tries(&world, "you lost").await != PASSED, "another text was not approved");
+    world.now = decided_at.plus(APPROVAL_LASTS);
+    assert_eq!(is_held(&world, "you won").await, id);
+    let again = case(&world, id).await;
+    assert_eq!((again.state, again.decided_at, again.decided_by.as_str()), (ReviewState::Open, None, ""));
+    assert_eq!((again.seen, again.opened_at), (2, world.now));
+    decides(&world, id, true).await;
+    assert_eq!(tries(&world, "you won").await, PASSED);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn a_rejected_text_stays_held_until_somebody_thinks_better_of_it() {
+    let mut world = World::new().await;
+    let id = is_held(&world, "you won").await;
+    decides(&world, id, false).await;
+    for _ in 0..2 {
+        assert_eq!(is_held(&world, "you won").await, id);
+        assert_eq!(case(&world, id).await.state, ReviewState::Rejected);
+        world.now = world.now.plus(APPROVAL_LASTS);
+    }
+    decides(&world, id, true).await;
+    assert_eq!(tries(&world, "you won").await, PASSED);
+    let unknown = world.store.decide_review(id + 1, true, "olga".to_owned(), world.now).await.unwrap();
+    assert_eq!(unknown, None);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn cases_are_listed_newest_first_by_state() {
+    let world = World::new().await;
+    let mut ids = Vec::new();
+    for text in ["a", "b", "c", "d", "e"] {
+        ids.push(is_held(&world, text).await);
+    }
+    decides(&world, ids[1], true).await;
+    decides(&world, ids[3], false).await;
+    let lists = [
+        (None, vec![ids[4], ids[3], ids[2], ids[1], ids[0]]),
+        (Some(ReviewState::Open), vec![ids[4], ids[2], ids[0]]),
+        (Some(ReviewState::Approved), vec![ids[1]]),
+        (Some(ReviewState::Rejected), vec![ids[3]]),
+    ];
+    for (state, expected) in lists {
+        let mut listed: Vec<u64> = Vec::new();
+        while let page = world.store.reviews(state, listed.last().copied(), 2).await.unwrap()
+            && !page.is_empty()
+        {
+            listed.extend(page.iter().map(|case| case.id));
+        }
+        assert_eq!(listed, expected, "{state:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_account_with_too_many_open_cases_gets_no_more_and_others_do() {
+    let world = World::new().await;
+    let id = is_held(&world, "the first").await;
+    // As many as there may be, but one.
+    let more = format!(
+        "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {})
+         INSERT INTO review (account, digest, source, dest, text, rules, opened_at, last_at, seen, state, decided_by)
+         SELECT 1, randomblob(16), 'Hermod', 4915112345678, 'x', 'r', 5, 5, 1, 0, '' FROM n",
+        REVIEW_CASES_OPEN_MAX - 2
+    );
+    world.raw().execute(&more, []).unwrap();
+    is_held(&world, "the last").await;
+    let full = Screening::Held { case: None };
+    assert_eq!(tries(&world, "one more").await, full);
+    assert_eq!(is_held(&world, "the first").await, id, "what has a case is counted up");
+    assert_ne!(world.store.screen(screened(&world, BOB, "one more")).await.unwrap(), full);
+    decides(&world, id, false).await;
+    is_held(&world, "one more").await;
+    assert_eq!(tries(&world, "and another").await, full);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn a_case_is_forgotten_after_a_month_unless_its_approval_lasts() {
+    let mut world = World::new().await;
+    let (lost, met, approved) =
+        (is_held(&world, "lost").await, is_held(&world, "met").await, is_held(&world, "approved").await);
+    let begin = world.now;
+    world.now = begin.plus(REVIEW_CASE_KEPT - secs(1));
+    world.store.daily(world.now).await.unwrap();
+    assert_eq!(world.store.reviews(None, None, 10).await.unwrap().len(), 3);
+    is_held(&world, "met").await;
+    decides(&world, approved, true).await;
+    world.now = begin.plus(REVIEW_CASE_KEPT);
+    world.store.daily(world.now).await.unwrap();
+    assert_eq!(world.store.review(lost).await.unwrap(), None);
+    assert_eq!(case(&world, met).await.seen, 2);
+    assert_eq!(tries(&world, "approved").await, PASSED);
+    world.now = begin.plus(REVIEW_CASE_KEPT + APPROVAL_LASTS);
+    world.store.daily(world.now).await.unwrap();
+    assert_eq!(world.store.review(approved).await.unwrap(), None);
+    world.restarts().await;
+    assert!(is_held(&world, "lost").await > approved, "a number is not given twice");
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn no_text_is_printed() {
+    let world = World::new().await;
+    let screened = screened(&world, ALICE, "SECRET");
+    let id = is_held(&world, "SECRET").await;
+    let printed = format!("{screened:?} {:?}", case(&world, id).await);
+    assert!(printed.contains("(6 bytes)") && !printed.contains("SECRET"), "{printed}");
+}
