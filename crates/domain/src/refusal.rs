@@ -38,6 +38,7 @@ pub enum Refusal {
         parts_max: u8,
     },
     InvalidApiKey,
+    /// The unspecified address where it cannot be told.
     IpNotAllowed(IpAddr),
     VerificationRequired,
     SenderNotApproved(Sender),
@@ -149,6 +150,9 @@ impl Refusal {
             Refusal::InvalidApiKey => {
                 "The API key or its secret is missing, wrong, expired or revoked. Check both in the client portal."
                     .into()
+            }
+            Refusal::IpNotAllowed(peer) if peer.is_unspecified() => {
+                "The source IP is not allowed: the proxy in front of us did not say readably which it is.".into()
             }
             Refusal::IpNotAllowed(peer) => {
                 format!("The source IP {peer} is not allowed. Add it to the lists of the key and of the connection.")

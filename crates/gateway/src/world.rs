@@ -6,15 +6,23 @@ use crate::secrets::Pepper;
 use arc_swap::ArcSwap;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, ConnectionId};
+use hermod_domain::keyed_pace::{Allowance, KeyedPace};
 use hermod_domain::pace::{Pace, Rate};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::traffic::{Admitted, Control, Velocity};
 use hermod_store::Store;
 use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
+
+/// What one address may get wrong: ten at once, then one every six seconds.
+const FAILED_SIGN_INS: Allowance = Allowance { most: 10, per: Duration::from_secs(60) };
+
+/// Addresses whose failures are remembered. Beyond that, those that failed least make room.
+const FAILING_ADDRESSES_MAX: usize = 100_000;
 
 pub struct World {
     pub clock: Clock,
@@ -30,6 +38,8 @@ pub struct World {
     /// How often recipients and ranges of numbers were written to lately.
     velocity: Mutex<Velocity>,
     watched: Mutex<HashMap<(AccountId, Arc<str>), u64>>,
+    /// By the address they came from; see [`World::fail_sign_in`].
+    failed_sign_ins: Mutex<KeyedPace<IpAddr>>,
     draining: AtomicBool,
 }
 
@@ -60,6 +70,7 @@ impl World {
             buckets: Mutex::default(),
             velocity: Mutex::default(),
             watched: Mutex::default(),
+            failed_sign_ins: Mutex::new(KeyedPace::new(FAILING_ADDRESSES_MAX)),
             draining: AtomicBool::new(false),
         }
     }
@@ -119,6 +130,12 @@ impl World {
         RateLeft { limit: rate.get(), remaining: bucket.remaining(now), refused_for }
     }
 
+    /// Counts a failed sign-in from an address, or says how long that address must wait before it may fail again. Whoever
+    /// signs in well is never asked here.
+    pub fn fail_sign_in(&self, source: IpAddr) -> Result<(), Duration> {
+        lock(&self.failed_sign_ins).admit(site_of(source), FAILED_SIGN_INS, self.clock.now())
+    }
+
     /// From here on new messages are refused, so that what was accepted can be finished.
     pub fn start_draining(&self) {
         self.draining.store(true, Ordering::Release);
@@ -132,4 +149,31 @@ impl World {
 /// What is counted in memory is right even if somebody panicked while counting.
 fn lock<T>(counted: &Mutex<T>) -> MutexGuard<'_, T> {
     counted.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A v6 address stands for its /64: one customer has all of it, and could fail from another one each time.
+fn site_of(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => IpAddr::V4(address),
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_site_is_a_v4_address_or_the_first_half_of_a_v6_one() {
+        for (address, site) in [
+            ("192.0.2.7", "192.0.2.7"),
+            ("::ffff:192.0.2.7", "192.0.2.7"),
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+        ] {
+            assert_eq!(site_of(address.parse().unwrap()).to_string(), site);
+        }
+    }
 }

@@ -4,7 +4,7 @@ use crate::secrets::Secret;
 use crate::world::World;
 use hermod_domain::catalogue::{AccountView, AllowList, Catalogue, Connection};
 use hermod_domain::ids::{AccountId, ConnectionId};
-use hermod_domain::refusal::Refusal;
+use hermod_domain::refusal::{RateLimit, Refusal};
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 
@@ -51,8 +51,23 @@ pub fn admit(caller: &Caller, peer: Option<IpAddr>) -> Result<(), Refusal> {
     if lists.iter().all(|list| list.is_empty()) {
         return Ok(());
     }
-    let peer = peer.unwrap_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED));
-    if lists.iter().all(|list| list.admits(peer)) { Ok(()) } else { Err(Refusal::IpNotAllowed(peer)) }
+    match peer {
+        Some(peer) if lists.iter().all(|list| list.admits(peer)) => Ok(()),
+        Some(peer) => Err(Refusal::IpNotAllowed(peer)),
+        None => Err(Refusal::IpNotAllowed(IpAddr::V6(Ipv6Addr::UNSPECIFIED))),
+    }
+}
+
+/// What a failed sign-in is answered with: after too many of them from one address, that there were too many.
+pub fn refuse_sign_in(world: &World, source: IpAddr) -> Refusal {
+    match world.fail_sign_in(source) {
+        Ok(()) => Refusal::InvalidApiKey,
+        Err(wait) => {
+            let seconds = wait.as_millis().div_ceil(1000);
+            let retry_after_s = u32::try_from(seconds).unwrap_or(u32::MAX);
+            Refusal::RateLimited { limit: RateLimit::FailedSignIns, retry_after_s }
+        }
+    }
 }
 
 impl Caller {

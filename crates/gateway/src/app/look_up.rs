@@ -3,6 +3,7 @@
 use crate::app::authenticate::Caller;
 use crate::app::faults::refusal_of;
 use crate::world::World;
+use hermod_domain::catalogue::Terms;
 use hermod_domain::ids::MessageId;
 use hermod_domain::money::{Currency, Money};
 use hermod_domain::refusal::{NotFound, Refusal};
@@ -16,6 +17,7 @@ pub struct BalanceView {
     pub credit_limit: Money,
     pub credit_used: Money,
     pub available: Money,
+    pub terms: Terms,
 }
 
 /// A malformed id, an unknown one and another account's are answered alike.
@@ -40,5 +42,6 @@ pub async fn account_balance(world: &World, caller: &Caller) -> Result<BalanceVi
         credit_limit: account.credit_limit,
         credit_used: held.credit_used,
         available,
+        terms: account.terms(),
     })
 }

@@ -1,10 +1,11 @@
 //! Who gets in, and in which order a request is judged.
 
 use crate::client::{Headers, bearer};
-use crate::customers::{ACME, SLOW};
+use crate::customers::{ACCOUNT_CLOSED, ACME, CLOSED, EXPIRING, REVOKED, SLOW};
 use crate::service::{SECRET, Service};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use std::time::Duration;
 
 fn basic(pair: &str) -> String {
     format!("Basic {}", STANDARD.encode(pair))
@@ -48,6 +49,8 @@ async fn three_forms_open_and_everything_else_is_401() {
         }
         // The refusal is about the request, not about the connection.
         assert_eq!(client.get(ACME, "/api/v1/balance").await.status, 200, "{name}");
+        // Too many in a row would get another answer.
+        service.world.clock.advance(Duration::from_secs(6));
     }
 }
 
@@ -97,5 +100,19 @@ async fn a_wrong_path_or_method_needs_no_credentials() {
         assert_eq!(reply.header("cache-control"), Some("no-store"), "{method} {path}");
         assert!(reply.header("x-request-id").is_some(), "{method} {path}");
     }
+    service.still_serves().await;
+}
+
+#[tokio::test]
+async fn a_key_that_has_ended_or_whose_owner_has_is_as_good_as_none() {
+    let service = Service::start().await;
+    assert_eq!(service.get(EXPIRING, "/api/v1/balance").await.status, 200);
+    for key in [REVOKED, CLOSED, ACCOUNT_CLOSED] {
+        let reply = service.get(key, "/api/v1/balance").await;
+        assert_eq!((reply.status, reply.code()), (401, "INVALID_API_KEY"), "{key}");
+    }
+    service.world.clock.advance(Duration::from_secs(3600));
+    let reply = service.get(EXPIRING, "/api/v1/balance").await;
+    assert_eq!((reply.status, reply.code()), (401, "INVALID_API_KEY"));
     service.still_serves().await;
 }

@@ -1,8 +1,8 @@
 //! Customers, each there for one kind of answer, and where their messages may go.
 
-use crate::service::SECRET;
+use crate::service::{SECRET, START};
 use hermod_domain::catalogue::{
-    Account, AllowList, ApiKey, Carrier, Connection, Countries, Documents, Price, RouteEntry,
+    Account, AllowList, ApiKey, Carrier, Connection, Countries, Documents, Price, RouteEntry, Terms,
 };
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RouteId};
 use hermod_domain::lifecycle::DoubtPolicy;
@@ -10,6 +10,7 @@ use hermod_domain::money::Money;
 use hermod_domain::prefix::Prefix;
 use hermod_domain::sender::Sender;
 use hermod_gateway::secrets::Pepper;
+use std::time::Duration;
 
 /// A funded account with a default sender.
 pub(crate) const ACME: &str = "acme-key";
@@ -22,41 +23,100 @@ pub(crate) const POSTPAID: &str = "postpaid-key";
 /// Has 0.1 and must keep 0.02.
 pub(crate) const POOR: &str = "poor-key";
 pub(crate) const UNVERIFIED: &str = "unverified-key";
+/// Its key may be used from 203.0.113.0/24 and 127.0.0.3, its connection from 203.0.113.0/25 and 198.51.100.0/24, twice
+/// a second.
+pub(crate) const LISTED: &str = "listed-key";
+/// Ends an hour after the tests begin.
+pub(crate) const EXPIRING: &str = "expiring-key";
+pub(crate) const REVOKED: &str = "revoked-key";
+/// Of a connection that was closed, and of one whose account was.
+pub(crate) const CLOSED: &str = "closed-key";
+pub(crate) const ACCOUNT_CLOSED: &str = "account-closed-key";
+/// Ends below zero as postpaid although it has no credit limit, and the other way round.
+pub(crate) const POSTPAID_WITHOUT_LIMIT: &str = "postpaid-without-limit-key";
+pub(crate) const PREPAID_WITH_LIMIT: &str = "prepaid-with-limit-key";
 
 pub(crate) fn documents(pepper: &Pepper) -> Documents {
+    Documents {
+        accounts: accounts(),
+        connections: connections(),
+        keys: keys(pepper),
+        prices: vec![price("49", "0.065"), price("44", "0.04"), price("1", "0")],
+        routes: vec![route(1, "49"), route(2, "33"), route(3, "1")],
+        carriers: vec![(CarrierId::new(1), "carrier".to_owned(), carrier())],
+        ..Documents::default()
+    }
+}
+
+fn accounts() -> Vec<(AccountId, String, Account)> {
+    let mut closed = account(5, "closed", "0", "0", true);
+    closed.2.closed = true;
+    let mut postpaid = account(6, "postpaid without limit", "0", "0", true);
+    postpaid.2.terms = Some(Terms::Postpaid);
+    let mut prepaid = account(7, "prepaid with limit", "5", "0", true);
+    prepaid.2.terms = Some(Terms::Prepaid);
+    vec![
+        account(1, "acme", "0", "0", true),
+        account(2, "postpaid", "5", "0", true),
+        account(3, "poor", "0", "0.02", true),
+        account(4, "unverified", "0", "0", false),
+        closed,
+        postpaid,
+        prepaid,
+    ]
+}
+
+fn connections() -> Vec<(ConnectionId, Connection)> {
+    let mut listed = connection(6, 1, Some("Acme"), 2, None);
+    listed.1.allow = list(&["203.0.113.0/25", "198.51.100.0/24"]);
+    let mut closed = connection(7, 1, Some("Acme"), 1000, None);
+    closed.1.closed = true;
+    vec![
+        connection(1, 1, Some("Acme"), 1000, None),
+        connection(2, 1, None, 2, Some(1)),
+        connection(3, 2, Some("Acme"), 1000, None),
+        connection(4, 3, Some("Acme"), 1000, None),
+        connection(5, 4, Some("Acme"), 1000, None),
+        listed,
+        closed,
+        connection(8, 5, Some("Acme"), 1000, None),
+        connection(9, 6, Some("Acme"), 1000, None),
+        connection(10, 7, Some("Acme"), 1000, None),
+    ]
+}
+
+fn keys(pepper: &Pepper) -> Vec<(String, ApiKey)> {
     let key = |public: &str, connection: u32| {
         let secret_digest = pepper.digest(SECRET);
         let connection = ConnectionId::new(connection);
         let (allow, expires_at, revoked) = (AllowList::default(), None, false);
         (public.to_owned(), ApiKey { connection, secret_digest, allow, expires_at, revoked })
     };
-    Documents {
-        accounts: vec![
-            account(1, "acme", "0", "0", true),
-            account(2, "postpaid", "5", "0", true),
-            account(3, "poor", "0", "0.02", true),
-            account(4, "unverified", "0", "0", false),
-        ],
-        connections: vec![
-            connection(1, 1, Some("Acme"), 1000, None),
-            connection(2, 1, None, 2, Some(1)),
-            connection(3, 2, Some("Acme"), 1000, None),
-            connection(4, 3, Some("Acme"), 1000, None),
-            connection(5, 4, Some("Acme"), 1000, None),
-        ],
-        keys: vec![
-            key(ACME, 1),
-            key(ACME_TOO, 1),
-            key(SLOW, 2),
-            key(POSTPAID, 3),
-            key(POOR, 4),
-            key(UNVERIFIED, 5),
-        ],
-        prices: vec![price("49", "0.065"), price("44", "0.04"), price("1", "0")],
-        routes: vec![route(1, "49"), route(2, "33"), route(3, "1")],
-        carriers: vec![(CarrierId::new(1), "carrier".to_owned(), carrier())],
-        ..Documents::default()
-    }
+    let mut listed = key(LISTED, 6);
+    listed.1.allow = list(&["203.0.113.0/24", "127.0.0.3/32"]);
+    let mut expiring = key(EXPIRING, 1);
+    expiring.1.expires_at = Some(START.plus(Duration::from_secs(3600)));
+    let mut revoked = key(REVOKED, 1);
+    revoked.1.revoked = true;
+    vec![
+        key(ACME, 1),
+        key(ACME_TOO, 1),
+        key(SLOW, 2),
+        key(POSTPAID, 3),
+        key(POOR, 4),
+        key(UNVERIFIED, 5),
+        listed,
+        expiring,
+        revoked,
+        key(CLOSED, 7),
+        key(ACCOUNT_CLOSED, 8),
+        key(POSTPAID_WITHOUT_LIMIT, 9),
+        key(PREPAID_WITH_LIMIT, 10),
+    ]
+}
+
+fn list(networks: &[&str]) -> AllowList {
+    AllowList(networks.iter().map(|network| network.parse().unwrap()).collect())
 }
 
 fn account(

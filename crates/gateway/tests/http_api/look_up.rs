@@ -1,8 +1,10 @@
 //! `GET /sms/{id}` and `GET /balance`.
 
 use crate::client::{bearer, request};
-use crate::customers::{ACME, ACME_TOO, POSTPAID};
+use crate::customers::{ACME, ACME_TOO, POSTPAID, POSTPAID_WITHOUT_LIMIT, PREPAID_WITH_LIMIT};
 use crate::service::Service;
+use hermod_domain::numbers::Numbers;
+use hermod_domain::phone::Msisdn;
 
 const SEND: &str = r#"{"to":"+4915112345678","text":"hello"}"#;
 
@@ -11,8 +13,11 @@ async fn a_message_is_shown_to_its_own_account() {
     let service = Service::start().await;
     let id = service.send(ACME, &[], SEND).await.field("message_id");
     let path = format!("/api/v1/sms/{id}");
+    // Ranges change hands; the tests of the data say whose this one is.
+    let operator = Numbers::embedded().find(Msisdn::parse("+4915112345678").unwrap()).operator;
+    assert!(!operator.is_empty());
     let expect = format!(
-        r#"{{"message_id":"{id}","source":"Acme","dest":"4915112345678","status":"queued","dlr":"UNKNOWN","direction":"MT","country":"","operator":""}}"#
+        r#"{{"message_id":"{id}","source":"Acme","dest":"4915112345678","status":"queued","dlr":"UNKNOWN","direction":"MT","country":"Germany","operator":"{operator}"}}"#
     );
     for key in [ACME, ACME_TOO] {
         let reply = service.get(key, &path).await;
@@ -69,6 +74,33 @@ async fn a_balance_adds_up() {
         service.get(POSTPAID, "/api/v1/balance").await.body,
         r#"{"balance":-0.065,"currency":"EUR","credit_limit":5,"credit_used":0,"available":4.935,"payment_terms":"postpaid","postpaid":true}"#
     );
+}
+
+#[tokio::test]
+async fn the_terms_are_the_accounts_own() {
+    let service = Service::start().await;
+    for (key, terms, postpaid) in [
+        (ACME, "prepaid", false),
+        (POSTPAID, "postpaid", true),
+        (POSTPAID_WITHOUT_LIMIT, "postpaid", true),
+        (PREPAID_WITH_LIMIT, "prepaid", false),
+    ] {
+        let body = service.get(key, "/api/v1/balance").await.body;
+        let record: serde_json::Value = serde_json::from_str(&body).unwrap();
+        assert_eq!(
+            (record["payment_terms"].as_str(), record["postpaid"].as_bool()),
+            (Some(terms), Some(postpaid)),
+            "{key}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_known_of_a_number_is_empty() {
+    let service = Service::start().await;
+    let id = service.send(ACME, &[], r#"{"to":"+49999999999","text":"hello"}"#).await.field("message_id");
+    let reply = service.get(ACME, &format!("/api/v1/sms/{id}")).await;
+    assert_eq!((reply.field("country").as_str(), reply.field("operator").as_str()), ("Germany", ""));
 }
 
 #[tokio::test]

@@ -1,14 +1,16 @@
 //! Whose address a caller has: its own, or what a trusted proxy says. The loopback has many addresses; here
 //! 127.0.0.2 is a proxy and 127.0.0.3 is not.
 
-use crate::client::Client;
-use crate::customers::ACME;
+use crate::client::{Client, Headers, Reply, bearer};
+use crate::customers::{ACME, LISTED, SLOW};
 use crate::service::{Opening, Service};
 use hermod_gateway::edges::http_api::{Security, TrustedProxies};
+use std::time::Duration;
 
-pub(crate) const PROXY: &str = "127.0.0.2";
+const PROXY: &str = "127.0.0.2";
+const STRANGER: &str = "127.0.0.3";
 
-pub(crate) async fn behind_a_proxy() -> Service {
+async fn behind_a_proxy() -> Service {
     let proxies = TrustedProxies::new(["127.0.0.2/32".parse().unwrap()]);
     Service::open(Opening { proxies, ..Opening::default() }).await
 }
@@ -25,4 +27,147 @@ async fn plain_connections_from_this_machine_and_from_proxies_are_served() {
     let service = behind_a_proxy().await;
     let mut client = Client::connect_from(PROXY, service.address).await;
     assert_eq!(client.get(ACME, "/api/v1/balance").await.status, 200);
+}
+
+async fn ask(service: &Service, source: &str, key: &str, headers: Headers<'_>) -> Reply {
+    let bearer = bearer(key);
+    let headers = [&[("Authorization", bearer.as_str())], headers].concat();
+    let reply = Client::connect_from(source, service.address)
+        .await
+        .call("GET", "/api/v1/balance", &headers, b"")
+        .await;
+    // Each case has a full bucket.
+    service.world.clock.advance(Duration::from_secs(1));
+    reply
+}
+
+#[tokio::test]
+async fn both_lists_must_admit_the_caller() {
+    let service = behind_a_proxy().await;
+    for (caller, status) in [
+        ("203.0.113.5", 200),
+        ("::ffff:203.0.113.5", 200),
+        // On the key's list alone, on the connection's alone, on neither.
+        ("203.0.113.200", 403),
+        ("198.51.100.1", 403),
+        ("192.0.2.1", 403),
+        ("2001:db8::1", 403),
+    ] {
+        let reply = ask(&service, PROXY, LISTED, &[("X-Forwarded-For", caller)]).await;
+        assert_eq!(reply.status, status, "{caller}");
+        if status == 403 {
+            assert_eq!(reply.code(), "IP_NOT_ALLOWED");
+            let told = caller.parse::<std::net::IpAddr>().unwrap().to_canonical().to_string();
+            assert!(reply.body.contains(&format!("source IP {told} is not allowed")), "{}", reply.body);
+        }
+        // A key without lists is for everyone.
+        assert_eq!(ask(&service, PROXY, ACME, &[("X-Forwarded-For", caller)]).await.status, 200);
+    }
+    // The proxy itself calls.
+    assert_eq!(ask(&service, PROXY, LISTED, &[]).await.status, 403);
+}
+
+#[tokio::test]
+async fn nobody_but_a_trusted_proxy_is_believed() {
+    let service = behind_a_proxy().await;
+    let good = "203.0.113.5";
+    let forgeries: &[(&str, Headers<'_>)] = &[
+        (STRANGER, &[("X-Forwarded-For", good)]),
+        ("127.0.0.1", &[("X-Forwarded-For", good)]),
+        (PROXY, &[("Forwarded", "for=203.0.113.5")]),
+        (PROXY, &[("X-Real-IP", good)]),
+        (PROXY, &[("X-Client-IP", good), ("True-Client-IP", good), ("CF-Connecting-IP", good)]),
+        (PROXY, &[("X-Forwarded-For", "203.0.113.5, 192.0.2.1")]),
+        (PROXY, &[("X-Forwarded-For", good), ("X-Forwarded-For", "192.0.2.1")]),
+        (PROXY, &[("X-Forwarded-For", "203.0.113.5, 127.0.0.3")]),
+    ];
+    for (source, headers) in forgeries {
+        let reply = ask(&service, source, LISTED, headers).await;
+        assert_eq!((reply.status, reply.code()), (403, "IP_NOT_ALLOWED"), "{source} {headers:?}");
+    }
+    let chained = [("X-Forwarded-For", "192.0.2.1, 203.0.113.5"), ("X-Forwarded-For", "127.0.0.2")];
+    assert_eq!(ask(&service, PROXY, LISTED, &chained).await.status, 200);
+    // A listener without proxies believes nobody at all.
+    let service = Service::start().await;
+    assert_eq!(ask(&service, PROXY, LISTED, &[("X-Forwarded-For", good)]).await.status, 403);
+}
+
+#[tokio::test]
+async fn a_caller_whose_address_is_unreadable_is_on_no_list() {
+    let service = behind_a_proxy().await;
+    for odd in ["", "garbage", "203.0.113.5, garbage", "203.0.113.5,", "for=203.0.113.5"] {
+        let reply = ask(&service, PROXY, LISTED, &[("X-Forwarded-For", odd)]).await;
+        assert_eq!((reply.status, reply.code()), (403, "IP_NOT_ALLOWED"), "{odd}");
+        assert!(reply.body.contains("did not say readably"), "{}", reply.body);
+        assert_eq!(ask(&service, PROXY, ACME, &[("X-Forwarded-For", odd)]).await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn the_address_is_checked_after_the_credentials_and_before_the_bucket() {
+    let service = behind_a_proxy().await;
+    let mut client = Client::connect_from(PROXY, service.address).await;
+    let listed = bearer(LISTED);
+    let from = |caller: &'static str| [("Authorization", listed.as_str()), ("X-Forwarded-For", caller)];
+    let wrong = [("Authorization", "Bearer listed-key:wrong"), ("X-Forwarded-For", "192.0.2.1")];
+    assert_eq!(client.call("GET", "/api/v1/balance", &wrong, b"").await.status, 401);
+    for _ in 0..5 {
+        let reply = client.call("POST", "/api/v1/sms", &from("192.0.2.1"), b"{").await;
+        assert_eq!((reply.status, reply.code()), (403, "IP_NOT_ALLOWED"));
+    }
+    // Two a second, and none was taken.
+    let mut statuses = Vec::new();
+    for _ in 0..3 {
+        statuses.push(client.call("GET", "/api/v1/balance", &from("203.0.113.5"), b"").await.status);
+    }
+    assert_eq!(statuses, [200, 200, 429]);
+}
+
+/// Failed sign-ins until they are limited, and what the caller is told then.
+async fn failures(service: &Service, caller: &str) -> (u32, Reply) {
+    let mut client = Client::connect_from(PROXY, service.address).await;
+    let headers = [("Authorization", "Bearer slow-key:wrong"), ("X-Forwarded-For", caller)];
+    for count in 0..50 {
+        let reply = client.call("GET", "/api/v1/balance", &headers, b"").await;
+        if reply.status != 401 {
+            return (count, reply);
+        }
+        assert_eq!(reply.code(), "INVALID_API_KEY");
+    }
+    panic!("nothing limits failed sign-ins");
+}
+
+#[tokio::test]
+async fn after_ten_failed_sign_ins_an_address_has_to_wait() {
+    let service = behind_a_proxy().await;
+    let (count, reply) = failures(&service, "192.0.2.1").await;
+    assert_eq!((count, reply.status, reply.code()), (10, 429, "RATE_LIMITED"));
+    assert!(reply.body.contains("failed sign-ins"), "{}", reply.body);
+    assert_eq!(reply.header("retry-after"), Some("6"));
+    assert_eq!((reply.header("x-ratelimit-limit"), reply.header("www-authenticate")), (None, None));
+    // Another address, another ten; a v6 address stands for its whole /64.
+    assert_eq!(failures(&service, "192.0.2.2").await.0, 10);
+    assert_eq!(failures(&service, "2001:db8::1").await.0, 10);
+    assert_eq!(failures(&service, "2001:db8::2:2").await.0, 0);
+    assert_eq!(failures(&service, "2001:db8:0:1::1").await.0, 10);
+    // One comes back every six seconds.
+    service.world.clock.advance(Duration::from_millis(5_999));
+    assert_eq!(failures(&service, "192.0.2.1").await.0, 0);
+    service.world.clock.advance(Duration::from_millis(1));
+    assert_eq!(failures(&service, "192.0.2.1").await.0, 1);
+    service.world.clock.advance(Duration::from_secs(3600));
+    assert_eq!(failures(&service, "192.0.2.1").await.0, 10);
+}
+
+#[tokio::test]
+async fn whoever_signs_in_well_is_never_held_up_by_others_failures() {
+    let service = behind_a_proxy().await;
+    let caller = [("X-Forwarded-For", "192.0.2.1")];
+    for _ in 0..30 {
+        assert_eq!(ask(&service, PROXY, SLOW, &caller).await.status, 200, "good ones are not counted");
+    }
+    assert_eq!(failures(&service, "192.0.2.1").await.0, 10);
+    for _ in 0..5 {
+        assert_eq!(ask(&service, PROXY, SLOW, &caller).await.status, 200);
+    }
 }

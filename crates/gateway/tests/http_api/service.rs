@@ -22,6 +22,9 @@ use tokio::net::TcpListener;
 
 pub(crate) const SECRET: &str = "s3cret:with:colons";
 
+/// When every test begins.
+pub(crate) const START: Timestamp = Timestamp::from_millis(1_750_000_000_000);
+
 pub(crate) const LIMITS: Limits = Limits {
     connections_max: 64,
     handshake_max: Duration::from_secs(10),
@@ -69,7 +72,7 @@ impl Service {
     pub(crate) async fn open(opening: Opening) -> Service {
         let Opening { limits, metrics, security, proxies } = opening;
         let folder = tempfile::tempdir().unwrap();
-        let clock = Clock::manual(Timestamp::from_millis(1_750_000_000_000));
+        let clock = Clock::manual(START);
         let store = Store::open(&OpenOptions {
             folder: folder.path().to_owned(),
             low_water_bytes: 0,

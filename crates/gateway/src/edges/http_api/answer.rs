@@ -6,7 +6,7 @@ use super::operations::RenderMetrics;
 use super::patience::Carried;
 use super::route::{Route, message_id_in};
 use super::{balance, credentials, errors, headers, operations, peer, request_id, sms};
-use crate::app::{Caller, authenticate};
+use crate::app::{Caller, admit, authenticate, refuse_sign_in};
 use crate::clock::Moment;
 use crate::world::{RateLeft, World};
 use axum::extract::Request;
@@ -41,7 +41,7 @@ pub(super) async fn answer(edge: Arc<Edge>, route: Route, request: Request) -> R
     let id = request_id::of(&head.headers);
     let peer = carried.and_then(|Carried { peer, proxies, .. }| peer::of(*peer, proxies, &head.headers));
 
-    let mut response = dispatch(&edge, route, &head, &mut body).await;
+    let mut response = dispatch(&edge, route, &head, &mut body, peer).await;
     // Whoever is still sending would not see the answer: closing under unread bytes resets the connection.
     body.discard(&head.headers).await;
 
@@ -78,12 +78,18 @@ fn note(edge: &Edge, route: Route, started: Moment, head: &Parts, noted: &Noted<
     );
 }
 
-async fn dispatch(edge: &Edge, route: Route, head: &Parts, body: &mut RequestBody) -> Response {
+async fn dispatch(
+    edge: &Edge,
+    route: Route,
+    head: &Parts,
+    body: &mut RequestBody,
+    peer: Option<IpAddr>,
+) -> Response {
     if let (false, Some(allow)) = (route.answers(&head.method), route.allow()) {
         return errors::response(&Refusal::MethodNotAllowed { allow });
     }
     match route {
-        Route::Sms | Route::SmsById | Route::Balance => call(&edge.world, route, head, body).await,
+        Route::Sms | Route::SmsById | Route::Balance => call(&edge.world, route, head, body, peer).await,
         Route::Healthz => operations::healthz(),
         Route::Readyz => operations::readyz(&edge.world),
         Route::Metrics => operations::metrics(edge.metrics.as_ref()),
@@ -91,12 +97,22 @@ async fn dispatch(edge: &Edge, route: Route, head: &Parts, body: &mut RequestBod
     }
 }
 
-/// A request of a customer: credentials first, then the bucket of the connection, then what was asked for.
-async fn call(world: &World, route: Route, head: &Parts, body: &mut RequestBody) -> Response {
+/// A request of a customer: credentials first, then where they are used from, then the bucket of the connection, then
+/// what was asked for.
+async fn call(
+    world: &World,
+    route: Route,
+    head: &Parts,
+    body: &mut RequestBody,
+    peer: Option<IpAddr>,
+) -> Response {
     let caller = match credentials::read(&head.headers).and_then(|given| authenticate(world, &given)) {
         Ok(caller) => caller,
-        Err(refusal) => return errors::response(&refusal),
+        Err(refusal) => return errors::response(&limited(world, head, peer, refusal)),
     };
+    if let Err(refusal) = admit(&caller, peer) {
+        return errors::response(&refusal);
+    }
     let left = world.take_token(caller.connection, caller.connection().requests_per_second);
     let outcome = match left.refused_for {
         Some(_) => Err(Refusal::RateLimited { limit: RateLimit::Connection, retry_after_s: RATE_RETRY_S }),
@@ -105,6 +121,15 @@ async fn call(world: &World, route: Route, head: &Parts, body: &mut RequestBody)
     let mut response = outcome.unwrap_or_else(|refusal| errors::response(&refusal));
     show_rate(response.headers_mut(), left);
     response
+}
+
+/// A failed sign-in is counted for the caller's address, or for its proxy's where that said it unreadably.
+fn limited(world: &World, head: &Parts, peer: Option<IpAddr>, refusal: Refusal) -> Refusal {
+    let end = || head.extensions.get::<Carried>().map(|carried| carried.peer);
+    match (&refusal, peer.or_else(end)) {
+        (Refusal::InvalidApiKey, Some(source)) => refuse_sign_in(world, source),
+        _ => refusal,
+    }
 }
 
 async fn perform(

@@ -5,7 +5,7 @@ use crate::app::{BalanceView, Caller, account_balance};
 use crate::world::World;
 use axum::http::StatusCode;
 use axum::response::Response;
-use hermod_domain::money::Money;
+use hermod_domain::catalogue::Terms;
 use hermod_domain::refusal::Refusal;
 
 pub(super) async fn show(world: &World, caller: &Caller) -> Result<Response, Refusal> {
@@ -14,10 +14,11 @@ pub(super) async fn show(world: &World, caller: &Caller) -> Result<Response, Ref
 
 /// Amounts are JSON numbers written from their decimal text.
 fn record(view: &BalanceView) -> String {
-    let BalanceView { balance, currency, credit_limit, credit_used, available } = view;
-    // Who may go below zero pays later.
-    let postpaid = *credit_limit > Money::ZERO;
-    let terms = if postpaid { "postpaid" } else { "prepaid" };
+    let BalanceView { balance, currency, credit_limit, credit_used, available, terms } = view;
+    let (terms, postpaid) = match terms {
+        Terms::Prepaid => ("prepaid", false),
+        Terms::Postpaid => ("postpaid", true),
+    };
     format!(
         concat!(
             r#"{{"balance":{},"currency":"{}","credit_limit":{},"credit_used":{},"available":{},"#,

@@ -1,7 +1,7 @@
 //! `POST /sms` and `GET /sms/{id}`: sending one message and asking what became of it.
 //!
-//! Bodies are written by hand. What stands between quotes in them (ids, numbers, senders, states) has no character that
-//! JSON would want escaped, and amounts must be numbers written from their decimal text.
+//! Bodies are written by hand. Ids, numbers, senders and states have no character that JSON would want escaped, and
+//! amounts must be numbers written from their decimal text.
 
 use super::body::RequestBody;
 use super::headers::{
@@ -14,6 +14,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use hermod_domain::ids::MessageId;
+use hermod_domain::numbers::Numbers;
 use hermod_domain::refusal::Refusal;
 use hermod_domain::submission::{IdempotencyKey, KeyRefusal};
 use hermod_store::{MessageRecord, Replay};
@@ -143,16 +144,25 @@ fn status_record(record: &MessageRecord) -> String {
         cost: _,
         settled_at: _,
     } = record;
-    // Country and operator are empty until there is number data to name them from.
+    let destination = Numbers::embedded().find(*to);
+    // Names come from elsewhere and may have any character in them.
+    let (country, operator) = (quoted(destination.country_name()), quoted(destination.operator));
     format!(
         concat!(
             r#"{{"message_id":"{}","source":"{}","dest":"{}","status":"{}","dlr":"{}","#,
-            r#""direction":"MT","country":"","operator":""}}"#
+            r#""direction":"MT","country":{},"operator":{}}}"#
         ),
         id,
         from,
         to.number(),
         state,
-        dlr
+        dlr,
+        country,
+        operator
     )
+}
+
+/// A text as JSON writes it, quotes and all.
+fn quoted(text: &str) -> String {
+    serde_json::to_string(text).expect("a text can be written")
 }
