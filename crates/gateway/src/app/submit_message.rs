@@ -14,9 +14,13 @@ use hermod_domain::submission::{IdempotencyKey, Submission};
 use hermod_domain::text::Encoding;
 use hermod_domain::time::Timestamp;
 use hermod_domain::traffic::{Admitted, Daily, enforced_daily, watched_daily};
-use hermod_store::{ACCEPT_WAIT_MAX, AcceptOutcome, Acceptance, DailyLimits, KeyClaim, Replay, StoreFault};
+use hermod_store::{
+    ACCEPT_WAIT_MAX, AcceptOutcome, Acceptance, DailyLimits, KeyClaim, Replay, Screened, Screening,
+    StoreFault,
+};
 use metrics::counter;
 use sha2::{Digest, Sha256};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Seconds a customer should wait while this node hands its work over.
@@ -63,9 +67,11 @@ pub async fn submit_message(
             if opted_out(world, caller, submission).await? {
                 return Err(Refusal::RecipientOptedOut);
             }
-            // Nothing can be approved yet, so whatever else there is to say about it does not matter.
-            drop((rules, from, otherwise));
-            Err(Refusal::HeldForReview)
+            let screened = screened(caller, submission, &rules, from, now);
+            match world.store.screen(screened).await.map_err(|fault| refusal_of(&fault))? {
+                Screening::Passed => accept(world, caller, submission, otherwise?, now).await,
+                Screening::Held { .. } => Err(Refusal::HeldForReview),
+            }
         }
     }
 }
@@ -178,6 +184,30 @@ fn acceptance(
         key: submission.key.as_ref().map(|key| key_claim(caller, key, submission.fingerprint())),
         doubt,
         validity: world.validity,
+        now,
+    }
+}
+
+/// What is kept of a held message, so that a person can look at it. Its own retry is known by account, sender and text.
+fn screened(
+    caller: &Caller,
+    submission: &Submission,
+    rules: &[Arc<str>],
+    from: Sender,
+    now: Timestamp,
+) -> Screened {
+    let mut hash = Sha256::new();
+    hash.update(caller.account.get().to_be_bytes());
+    hash.update(from.address().as_bytes());
+    hash.update([0]);
+    hash.update(submission.text.as_str().as_bytes());
+    Screened {
+        account: caller.account,
+        from,
+        to: submission.to,
+        text: submission.text.as_str().to_owned(),
+        digest: first_half(hash),
+        rules: rules.iter().map(ToString::to_string).collect(),
         now,
     }
 }
