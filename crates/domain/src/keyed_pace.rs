@@ -58,6 +58,14 @@ impl<K: Copy + Eq + Hash> KeyedPace<K> {
         Ok(())
     }
 
+    /// What is left of the key's allowance, and how long until it is whole again.
+    pub fn left(&self, key: K, allowance: Allowance, now: Timestamp) -> (u32, Duration) {
+        let now_ms = now.as_millis();
+        let spent_ms = self.whole_at(key, allowance, now_ms).saturating_sub(now_ms);
+        let left = allowance.whole_ms().saturating_sub(spent_ms) / allowance.share_ms();
+        (u32::try_from(left).unwrap_or(0), Duration::from_millis(spent_ms.unsigned_abs()))
+    }
+
     /// Gives back what was taken for something that did not happen after all.
     pub fn give_back(&mut self, key: K, allowance: Allowance) {
         if let Some(whole_at) = self.whole_at_ms.get_mut(&key) {
@@ -118,6 +126,21 @@ mod tests {
             [0, 0, 0, 0, 5, 20, 20, 100, 100, 100, 100].map(|second| told(&mut pace, 1, second)).into();
         assert_eq!(answers.join(" "), "+ + + 20 15 + 20 + + + 20");
         assert_eq!(told(&mut pace, 2, 100), "+", "another key has its own");
+    }
+
+    #[test]
+    fn what_is_left_can_be_asked_without_taking_any() {
+        let mut pace = KeyedPace::new(10);
+        let left = |pace: &KeyedPace<u32>, second| {
+            let (left, whole) = pace.left(1, THREE_PER_MINUTE, at(second));
+            (left, whole.as_secs())
+        };
+        assert_eq!(left(&pace, 0), (3, 0));
+        told(&mut pace, 1, 0);
+        told(&mut pace, 1, 0);
+        assert_eq!(left(&pace, 0), (1, 40));
+        assert_eq!(left(&pace, 19), (1, 21));
+        assert_eq!(left(&pace, 20), (2, 20));
     }
 
     #[test]

@@ -43,11 +43,13 @@ pub struct World {
     draining: AtomicBool,
 }
 
-/// What is left of a connection's rate after a request.
+/// What is left of an allowance after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLeft {
     pub limit: u32,
     pub remaining: u32,
+    /// How long until all of it is back.
+    pub whole_in: Duration,
     /// Set when the request was over the rate: how long until the next may come.
     pub refused_for: Option<Duration>,
 }
@@ -127,13 +129,26 @@ impl World {
             *bucket = Pace::full(rate, now);
         }
         let refused_for = bucket.admit(now).err();
-        RateLeft { limit: rate.get(), remaining: bucket.remaining(now), refused_for }
+        // The bucket holds one second's worth, so it is full again after a second at most.
+        let whole_in = Duration::from_secs(1);
+        RateLeft { limit: rate.get(), remaining: bucket.remaining(now), whole_in, refused_for }
     }
 
     /// Counts a failed sign-in from an address, or says how long that address must wait before it may fail again. Whoever
     /// signs in well is never asked here.
     pub fn fail_sign_in(&self, source: IpAddr) -> Result<(), Duration> {
         lock(&self.failed_sign_ins).admit(site_of(source), FAILED_SIGN_INS, self.clock.now())
+    }
+
+    /// What an address may still get wrong.
+    pub fn sign_ins_left(&self, source: Option<IpAddr>) -> RateLeft {
+        let (remaining, whole_in) = match source {
+            Some(source) => {
+                lock(&self.failed_sign_ins).left(site_of(source), FAILED_SIGN_INS, self.clock.now())
+            }
+            None => (FAILED_SIGN_INS.most, Duration::ZERO),
+        };
+        RateLeft { limit: FAILED_SIGN_INS.most, remaining, whole_in, refused_for: None }
     }
 
     /// From here on new messages are refused, so that what was accepted can be finished.

@@ -5,13 +5,13 @@ use super::meters::Meters;
 use super::operations::RenderMetrics;
 use super::patience::Carried;
 use super::route::{Route, message_id_in};
-use super::{balance, credentials, errors, headers, operations, peer, request_id, sms};
+use super::{balance, credentials, errors, headers, operations, peer, rate, request_id, sms};
 use crate::app::{Caller, admit, authenticate, refuse_sign_in};
 use crate::clock::Moment;
-use crate::world::{RateLeft, World};
+use crate::world::World;
 use axum::extract::Request;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use hermod_domain::refusal::{NotFound, RateLimit, Refusal};
 use std::net::IpAddr;
@@ -49,6 +49,9 @@ pub(super) async fn answer(edge: Arc<Edge>, route: Route, request: Request) -> R
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(headers::X_REQUEST_ID, id);
+    if route.is_api() && !headers.contains_key(headers::RATELIMIT) {
+        rate::show(headers, rate::FAILED_SIGN_INS, edge.world.sign_ins_left(peer));
+    }
     response
 }
 
@@ -119,7 +122,7 @@ async fn call(
         None => perform(world, &caller, route, head, body).await,
     };
     let mut response = outcome.unwrap_or_else(|refusal| errors::response(&refusal));
-    show_rate(response.headers_mut(), left);
+    rate::show(response.headers_mut(), rate::CONNECTION, left);
     response
 }
 
@@ -147,15 +150,4 @@ async fn perform(
             Err(Refusal::NotFound(NotFound::Path))
         }
     }
-}
-
-fn show_rate(headers: &mut HeaderMap, left: RateLeft) {
-    let RateLeft { limit, remaining, refused_for: _ } = left;
-    headers.insert(headers::X_RATELIMIT_LIMIT, limit.into());
-    headers.insert(headers::X_RATELIMIT_REMAINING, remaining.into());
-    // The bucket holds one second's worth, so it is full again after a second: t=1.
-    let rate = format!("\"connection\";r={remaining};t=1");
-    let rate =
-        HeaderValue::from_maybe_shared(bytes::Bytes::from(rate)).expect("digits and signs are visible");
-    headers.insert(headers::RATELIMIT, rate);
 }

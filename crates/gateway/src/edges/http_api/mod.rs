@@ -14,6 +14,7 @@ mod meters;
 mod operations;
 mod patience;
 mod peer;
+mod rate;
 mod request_id;
 mod route;
 mod send_request;

@@ -35,6 +35,14 @@ impl Route {
         }
     }
 
+    /// Is it for customers? Paths that are none are theirs as well: whoever tries them meets the API's manners.
+    pub(super) const fn is_api(self) -> bool {
+        match self {
+            Route::Sms | Route::SmsById | Route::Balance | Route::Unknown => true,
+            Route::Healthz | Route::Readyz | Route::Metrics => false,
+        }
+    }
+
     /// The methods it answers, as the header `Allow` lists them; `None` where no method would help.
     pub(super) const fn allow(self) -> Option<&'static str> {
         match self {

@@ -1,0 +1,21 @@
+//! The headers that tell a caller how much of an allowance is left: the connection's once it is known, what its address
+//! may still get wrong before that.
+
+use super::headers::{RATELIMIT, X_RATELIMIT_LIMIT, X_RATELIMIT_REMAINING, X_RATELIMIT_RESET};
+use crate::world::RateLeft;
+use axum::http::{HeaderMap, HeaderValue};
+use bytes::Bytes;
+
+pub(super) const CONNECTION: &str = "connection";
+pub(super) const FAILED_SIGN_INS: &str = "failed-sign-ins";
+
+pub(super) fn show(headers: &mut HeaderMap, policy: &str, left: RateLeft) {
+    let RateLeft { limit, remaining, whole_in, refused_for: _ } = left;
+    let reset_s = u32::try_from(whole_in.as_millis().div_ceil(1000)).unwrap_or(u32::MAX);
+    headers.insert(X_RATELIMIT_LIMIT, limit.into());
+    headers.insert(X_RATELIMIT_REMAINING, remaining.into());
+    headers.insert(X_RATELIMIT_RESET, reset_s.into());
+    let rate = format!("\"{policy}\";r={remaining};t={reset_s}");
+    let rate = HeaderValue::from_maybe_shared(Bytes::from(rate)).expect("digits and signs are visible");
+    headers.insert(RATELIMIT, rate);
+}
