@@ -3,7 +3,7 @@
 
 use crate::world::*;
 use hermod_domain::ids::MessageId;
-use hermod_store::{Acceptance, Store, audit};
+use hermod_store::{Acceptance, Inbound, Store, audit};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -33,6 +33,9 @@ async fn a_story_that_says_what_was_acknowledged() {
         let message = world.sends(Acceptance { key: Some(key(number)), ..world.sms() }).await;
         println!("acknowledged {message}");
         let job = link.takes_job().await;
+        if number % 6 == 0 {
+            println!("received {}", world.store.receive(inbound()).await.expect("an answer").id);
+        }
         if number % 4 == 0 {
             link.accepts(&job, &format!("id{number}")).await;
         }
@@ -40,6 +43,16 @@ async fn a_story_that_says_what_was_acknowledged() {
     world.store.close().await.unwrap();
     println!("closed");
     assert_eq!(audit(&folder).unwrap().messages, SENT);
+}
+
+fn inbound() -> Inbound {
+    Inbound {
+        account: ALICE,
+        from: "+4915112345678".to_owned(),
+        to: "12345".to_owned(),
+        text: "hi".to_owned(),
+        received_at: noon(),
+    }
 }
 
 fn strace() -> &'static str {
@@ -91,12 +104,13 @@ fn a_failed_fsync_ends_the_process_and_nothing_acknowledged_is_lost() {
             .filter_map(|line| line.strip_prefix("acknowledged "))
             .map(|id| MessageId::parse(id).unwrap())
             .collect();
-        check_what_is_left(&folder.path().join("data"), told.contains("paid in"), &acknowledged);
+        let received = told.lines().filter(|line| line.starts_with("received ")).count();
+        check_what_is_left(&folder.path().join("data"), told.contains("paid in"), &acknowledged, received);
     }
     assert!(failed >= 7, "only {failed} of the faults were met");
 }
 
-fn check_what_is_left(folder: &Path, paid_in: bool, acknowledged: &[MessageId]) {
+fn check_what_is_left(folder: &Path, paid_in: bool, acknowledged: &[MessageId], received: usize) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let store = Store::open(&options(folder, noon())).expect("it opens again");
@@ -112,6 +126,8 @@ fn check_what_is_left(folder: &Path, paid_in: bool, acknowledged: &[MessageId]) 
         assert!(stored <= i64::try_from(acknowledged.len()).expect("few") + 1, "one may have been under way");
         let balance = store.balance(ALICE).await.expect("an answer").balance.as_micros();
         assert!(balance == 1_000_000_000 - stored * PRICE || (!paid_in && balance == 0), "{balance}");
+        let inbound = store.inbound(ALICE, 0, 100).await.expect("an answer").len();
+        assert!((received..=received + 1).contains(&inbound), "{inbound} of {received}");
         store.close().await.expect("it closes");
     });
 }

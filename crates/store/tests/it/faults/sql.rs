@@ -3,7 +3,9 @@
 use crate::world::*;
 use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::phone::Msisdn;
-use hermod_store::{AcceptOutcome, Acceptance, Answer, audit};
+use hermod_store::{
+    AcceptOutcome, Acceptance, Answer, DailyLimits, Inbound, LedgerKind, OptOut, PostOutcome, audit,
+};
 use tokio::task::JoinSet;
 
 const POISON: u64 = 4_915_199_999_999;
@@ -80,6 +82,47 @@ async fn a_record_of_a_link_that_fails_does_not_take_the_others_with_it() {
     assert_eq!(world.state(jobs[0].message).await, MessageState::Delivered);
     assert_eq!(world.state(jobs[1].message).await, MessageState::Queued, "as if nothing had been said");
     assert_eq!(world.state(jobs[2].message).await, MessageState::Delivered);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn what_else_is_asked_for_beside_a_failing_operation_is_done_once() {
+    let world = World::new().await;
+    poison_a_recipient(&world);
+    let (limited, mut asking) = (DailyLimits { messages_max: Some(10), spend_max: None }, JoinSet::new());
+    let number = |last: u64| Msisdn::from_number(4_915_100_000_000 + last).expect("a number");
+    for round in 0..40 {
+        let store = world.store.clone();
+        let (good, bad) = (Acceptance { daily: limited, ..world.sms() }, to_poison(&world));
+        let entry = world.entry(BOB, LedgerKind::Invoice, 10);
+        let opt_out = OptOut { account: BOB, number: number(round), how: "STOP".to_owned(), now: world.now };
+        let inbound = Inbound {
+            account: BOB,
+            from: "a".to_owned(),
+            to: "b".to_owned(),
+            text: "c".to_owned(),
+            received_at: world.now,
+        };
+        asking.spawn(async move {
+            let (accepted, refused, posted, added, received) = tokio::join!(
+                store.accept(good),
+                store.accept(bad),
+                store.post(entry),
+                store.opt_out(opt_out),
+                store.receive(inbound)
+            );
+            assert!(refused.is_err() && matches!(posted, Ok(PostOutcome::Posted { .. })), "{posted:?}");
+            assert!(added.expect("an opt-out"), "new, though it may have been tried before");
+            let accepted = matches!(accepted, Ok(AcceptOutcome::Accepted { .. }));
+            (accepted, received.expect("an inbound message").id)
+        });
+    }
+    let (accepted, mut ids): (Vec<bool>, Vec<u64>) = asking.join_all().await.into_iter().unzip();
+    ids.sort_unstable();
+    assert_eq!(ids, (1..=40).collect::<Vec<_>>());
+    assert_eq!(accepted.iter().filter(|accepted| **accepted).count(), 10);
+    assert_eq!(world.store.balance(BOB).await.unwrap().credit_used.as_micros(), 400);
+    assert_eq!(world.store.opt_outs(BOB, None, 100).await.unwrap().len(), 40);
     world.books_are_sound();
 }
 

@@ -1,6 +1,7 @@
 //! The store as it should be, in a few maps: what was accepted, where it stands by the rules of the lifecycle, and whose
 //! money that leaves.
 
+use super::purses::Purse;
 use crate::world::{IN_DOUBT_WAIT, VALIDITY};
 use hermod_domain::ids::{AccountId, MessageId, PartNo};
 use hermod_domain::lifecycle::{self, DoubtPolicy, Event, MessageState, PartState, Progress, Step, Verdict};
@@ -29,7 +30,7 @@ pub(super) struct Message {
 
 #[derive(Default)]
 pub(super) struct Books {
-    pub balances: HashMap<AccountId, i64>,
+    pub purses: HashMap<AccountId, Purse>,
     pub messages: BTreeMap<MessageId, Message>,
     pub keys: HashMap<u64, MessageId>,
     tied: HashMap<String, Place>,
@@ -46,7 +47,7 @@ impl Books {
         doubt: DoubtPolicy,
         now: Timestamp,
     ) {
-        *self.balances.entry(account).or_default() -= cost;
+        self.purses.entry(account).or_default().charge(cost, id.accepted_at().day());
         let message = Message {
             account,
             cost,
@@ -91,7 +92,7 @@ impl Books {
                 message.progress = moved.after;
                 message.dlr = moved.dlr.unwrap_or(message.dlr);
                 if moved.refund {
-                    *self.balances.entry(message.account).or_default() += message.cost;
+                    self.purses.entry(message.account).or_default().balance += message.cost;
                 }
                 true
             }

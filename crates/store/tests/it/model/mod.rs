@@ -1,16 +1,19 @@
-//! Any sequence of operations leaves the store where a simple model says it should be: balances, states, keys, and who
-//! is sent next, with restarts anywhere. A failure prints the shortest sequence found and writes its seed to
+//! Any sequence of operations leaves the store where a simple model says it should be: balances, states, keys, days, and
+//! who is sent next, with restarts anywhere. A failure prints the shortest sequence found and writes its seed to
 //! `tests/it/model/regressions`, which is tried first from then on.
 
 mod books;
+mod customers;
+mod purses;
 
 use crate::world::*;
 use books::{Books, Place};
-use hermod_domain::lifecycle::{DoubtPolicy, Event, RefusedFor, Verdict};
+use hermod_domain::lifecycle::{Event, RefusedFor, Verdict};
 use hermod_domain::money::Money;
-use hermod_store::{AcceptOutcome, Acceptance, Answer, Job, Replay};
+use hermod_store::{Answer, DailyLimits, Job, LedgerKind};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
+use purses::Purse;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -22,11 +25,17 @@ const PAID_IN: i64 = 12 * PRICE;
 
 #[derive(Clone, Debug)]
 enum Operation {
-    Accept {
+    Accept(Sent),
+    Posts {
         bob: bool,
-        parts: u8,
-        key: Option<u64>,
-        resend: bool,
+        kind: LedgerKind,
+        micros: i64,
+        reference: Option<u8>,
+    },
+    Opts {
+        bob: bool,
+        to: u8,
+        out: bool,
     },
     OpenLink,
     HasRoom(u32),
@@ -40,6 +49,17 @@ enum Operation {
     Passes(Duration),
     Sweep,
     Restarts,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    bob: bool,
+    parts: u8,
+    key: Option<u64>,
+    resend: bool,
+    /// One of a few recipients.
+    to: u8,
+    daily: DailyLimits,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -85,10 +105,11 @@ fn operation() -> impl Strategy<Value = Operation> {
         Just(Duration::from_secs(11 * 3600)),
         Just(Duration::from_secs(25 * 3600)),
     ];
-    let key = prop::option::weighted(0.4, 0..5_u64);
-    let accept = (any::<bool>(), 1..=3_u8, key, any::<bool>());
     prop_oneof![
-        8 => accept.prop_map(|(bob, parts, key, resend)| Operation::Accept { bob, parts, key, resend }),
+        8 => sent().prop_map(Operation::Accept),
+        2 => posts(),
+        1 => (any::<bool>(), 0..3_u8, prop::bool::weighted(0.6))
+            .prop_map(|(bob, to, out)| Operation::Opts { bob, to, out }),
         2 => Just(Operation::OpenLink),
         4 => (1..6_u32).prop_map(Operation::HasRoom),
         12 => (any::<prop::sample::Index>(), said).prop_map(|(which, said)| Operation::Answers(which, said)),
@@ -98,6 +119,33 @@ fn operation() -> impl Strategy<Value = Operation> {
         1 => Just(Operation::Sweep),
         1 => Just(Operation::Restarts),
     ]
+}
+
+fn sent() -> impl Strategy<Value = Sent> {
+    let messages = |messages_max| DailyLimits { messages_max: Some(messages_max), spend_max: None };
+    let spend =
+        |parts| DailyLimits { messages_max: None, spend_max: Some(Money::from_micros(PRICE * parts)) };
+    let daily = prop_oneof![
+        4 => Just(DailyLimits::default()),
+        1 => (0..4_u64).prop_map(messages),
+        1 => (0..8_i64).prop_map(spend),
+    ];
+    let key = prop::option::weighted(0.4, 0..5_u64);
+    (any::<bool>(), 1..=3_u8, key, any::<bool>(), 0..3_u8, daily)
+        .prop_map(|(bob, parts, key, resend, to, daily)| Sent { bob, parts, key, resend, to, daily })
+}
+
+fn posts() -> impl Strategy<Value = Operation> {
+    let kind = prop_oneof![
+        2 => Just(LedgerKind::TopUp),
+        2 => Just(LedgerKind::Adjustment),
+        3 => Just(LedgerKind::Invoice),
+        3 => Just(LedgerKind::Payment),
+        1 => Just(LedgerKind::Refund),
+    ];
+    let amount = (-1..4_i64).prop_map(|prices| prices * PRICE);
+    (any::<bool>(), kind, amount, prop::option::weighted(0.4, 0..4_u8))
+        .prop_map(|(bob, kind, micros, reference)| Operation::Posts { bob, kind, micros, reference })
 }
 
 /// The store and its model, side by side.
@@ -117,7 +165,7 @@ impl Pair {
         let world = World::with_credit(PAID_IN).await;
         world.pays_in(BOB, PAID_IN).await;
         let mut books = Books::default();
-        books.balances.extend([(ALICE, PAID_IN), (BOB, PAID_IN)]);
+        books.purses.extend([(ALICE, Purse::with(PAID_IN)), (BOB, Purse::with(PAID_IN))]);
         Pair {
             world,
             books,
@@ -131,7 +179,11 @@ impl Pair {
 
     async fn does(&mut self, operation: &Operation) {
         match operation {
-            Operation::Accept { bob, parts, key, resend } => self.accepts(*bob, *parts, *key, *resend).await,
+            Operation::Accept(sent) => self.accepts(sent).await,
+            Operation::Posts { bob, kind, micros, reference } => {
+                self.posts(*bob, *kind, *micros, *reference).await;
+            }
+            Operation::Opts { bob, to, out } => self.opts(*bob, *to, *out).await,
             Operation::OpenLink => {
                 if self.link.is_none() {
                     self.link = Some(self.world.link().await);
@@ -162,7 +214,7 @@ impl Pair {
         }
         self.world.settles().await;
         self.takes_out().await;
-        self.compares_balances().await;
+        self.compares_purses().await;
     }
 
     /// The link, with its clock set.
@@ -172,34 +224,6 @@ impl Pair {
             link.now = now;
             &*link
         })
-    }
-
-    async fn accepts(&mut self, bob: bool, parts: u8, number: Option<u64>, resend: bool) {
-        let account = if bob { BOB } else { ALICE };
-        let cost = PRICE * i64::from(parts);
-        let doubt = if resend { DoubtPolicy::ResendOnce } else { DoubtPolicy::NeverResend };
-        // A key belongs to an account.
-        let number = number.map(|number| number * 2 + u64::from(bob));
-        let acceptance = Acceptance {
-            account,
-            parts,
-            cost: Money::from_micros(cost),
-            doubt,
-            key: number.map(key),
-            ..self.world.sms()
-        };
-        let outcome = self.world.store.accept(acceptance).await.expect("the store answers");
-        let had = self.books.balances[&account];
-        if let Some(message) = number.and_then(|number| self.books.keys.get(&number)) {
-            assert_eq!(outcome, AcceptOutcome::Replay(Replay { message: *message, same_request: true }));
-        } else if cost > had {
-            assert_eq!(outcome, AcceptOutcome::InsufficientCredit { available: Money::from_micros(had) });
-        } else {
-            let AcceptOutcome::Accepted { message, balance, .. } = outcome else { panic!("{outcome:?}") };
-            assert_eq!(balance.as_micros(), had - cost);
-            self.books.accept(message, account, parts, cost, doubt, self.world.now);
-            self.books.keys.extend(number.map(|number| (number, message)));
-        }
     }
 
     async fn answers(&mut self, job: &Job, said: Said) {
@@ -279,6 +303,7 @@ impl Pair {
             self.books.no_answer((job.message, job.part), self.world.now);
         }
         self.compares_messages().await;
+        self.compares_days().await;
     }
 
     /// Everything that waits and has a slot is handed out, each account's in order, and nothing else is.
@@ -295,12 +320,6 @@ impl Pair {
             self.books.claimed(place);
             *self.claims.entry(place).or_default() += 1;
             self.under_way.push(job);
-        }
-    }
-
-    async fn compares_balances(&self) {
-        for account in [ALICE, BOB] {
-            assert_eq!(self.world.balance(account).await, self.books.balances[&account], "account {account}");
         }
     }
 
@@ -340,6 +359,7 @@ proptest! {
                 pair.does(operation).await;
             }
             pair.compares_messages().await;
+            pair.compares_days().await;
             pair.world.books_are_sound();
         });
     }
