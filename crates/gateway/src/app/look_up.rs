@@ -1,4 +1,4 @@
-//! What a customer may ask about: a message of theirs, and their balance.
+//! What a customer may ask about: a message of theirs, what handsets answered, and their balance.
 
 use crate::app::authenticate::Caller;
 use crate::app::faults::refusal_of;
@@ -7,7 +7,7 @@ use hermod_domain::catalogue::Terms;
 use hermod_domain::ids::MessageId;
 use hermod_domain::money::{Currency, Money};
 use hermod_domain::refusal::{NotFound, Refusal};
-use hermod_store::MessageRecord;
+use hermod_store::{InboundRecord, MessageRecord};
 
 /// Figures that always add up: available = balance + credit limit - credit used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +26,16 @@ pub async fn message_status(world: &World, caller: &Caller, id: &str) -> Result<
     let Some(id) = MessageId::parse(id) else { return Err(missing) };
     let found = world.store.message(caller.account, id).await.map_err(|fault| refusal_of(&fault))?;
     found.ok_or(missing)
+}
+
+/// What handsets sent to the account behind `since`, oldest first.
+pub async fn inbound_since(
+    world: &World,
+    caller: &Caller,
+    since: u64,
+    limit: u32,
+) -> Result<Vec<InboundRecord>, Refusal> {
+    world.store.inbound(caller.account, since, limit).await.map_err(|fault| refusal_of(&fault))
 }
 
 pub async fn account_balance(world: &World, caller: &Caller) -> Result<BalanceView, Refusal> {

@@ -7,5 +7,5 @@ mod look_up;
 mod submit_message;
 
 pub use authenticate::{Caller, Credentials, admit, authenticate, refuse_sign_in};
-pub use look_up::{BalanceView, account_balance, message_status};
+pub use look_up::{BalanceView, account_balance, inbound_since, message_status};
 pub use submit_message::{Accepted, Submitted, find_replay, submit_message};

@@ -45,7 +45,8 @@ async fn three_forms_open_and_everything_else_is_401() {
         if *status == 401 {
             assert_eq!(reply.code(), "INVALID_API_KEY", "{name}");
             assert!(reply.header("www-authenticate").unwrap().starts_with("Basic"), "{name}");
-            assert_eq!(reply.header("x-ratelimit-limit"), None, "{name}");
+            assert_eq!(reply.header("x-ratelimit-limit"), Some("10"), "{name}");
+            assert!(reply.header("ratelimit").unwrap().starts_with("\"failed-sign-ins\";r="), "{name}");
         }
         // The refusal is about the request, not about the connection.
         assert_eq!(client.get(ACME, "/api/v1/balance").await.status, 200, "{name}");

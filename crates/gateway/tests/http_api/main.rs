@@ -9,6 +9,7 @@ mod credentials;
 mod customers;
 mod hostile;
 mod idempotency;
+mod inbound;
 mod look_up;
 mod operations;
 mod peers;

@@ -144,7 +144,8 @@ async fn after_ten_failed_sign_ins_an_address_has_to_wait() {
     assert_eq!((count, reply.status, reply.code()), (10, 429, "RATE_LIMITED"));
     assert!(reply.body.contains("failed sign-ins"), "{}", reply.body);
     assert_eq!(reply.header("retry-after"), Some("6"));
-    assert_eq!((reply.header("x-ratelimit-limit"), reply.header("www-authenticate")), (None, None));
+    assert_eq!(reply.header("ratelimit"), Some(r#""failed-sign-ins";r=0;t=60"#));
+    assert_eq!(reply.header("www-authenticate"), None);
     // Another address, another ten; a v6 address stands for its whole /64.
     assert_eq!(failures(&service, "192.0.2.2").await.0, 10);
     assert_eq!(failures(&service, "2001:db8::1").await.0, 10);

@@ -5,7 +5,7 @@ use super::meters::Meters;
 use super::operations::RenderMetrics;
 use super::patience::Carried;
 use super::route::{Route, message_id_in};
-use super::{balance, credentials, errors, headers, operations, peer, rate, request_id, sms};
+use super::{balance, credentials, errors, headers, inbound, operations, peer, rate, request_id, sms};
 use crate::app::{Caller, admit, authenticate, refuse_sign_in};
 use crate::clock::Moment;
 use crate::world::World;
@@ -92,7 +92,9 @@ async fn dispatch(
         return errors::response(&Refusal::MethodNotAllowed { allow });
     }
     match route {
-        Route::Sms | Route::SmsById | Route::Balance => call(&edge.world, route, head, body, peer).await,
+        Route::Sms | Route::SmsById | Route::Inbound | Route::Balance => {
+            call(&edge.world, route, head, body, peer).await
+        }
         Route::Healthz => operations::healthz(),
         Route::Readyz => operations::readyz(&edge.world),
         Route::Metrics => operations::metrics(edge.metrics.as_ref()),
@@ -145,6 +147,7 @@ async fn perform(
     match route {
         Route::Sms => sms::send(world, caller, &head.headers, body).await,
         Route::SmsById => sms::status(world, caller, message_id_in(head.uri.path())).await,
+        Route::Inbound => inbound::poll(world, caller, head.uri.query().unwrap_or_default()).await,
         Route::Balance => balance::show(world, caller).await,
         Route::Healthz | Route::Readyz | Route::Metrics | Route::Unknown => {
             Err(Refusal::NotFound(NotFound::Path))

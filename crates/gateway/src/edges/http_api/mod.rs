@@ -10,10 +10,12 @@ mod credentials;
 mod entrance;
 mod errors;
 mod headers;
+mod inbound;
 mod meters;
 mod operations;
 mod patience;
 mod peer;
+mod query;
 mod rate;
 mod request_id;
 mod route;
@@ -34,21 +36,22 @@ use axum::routing::any;
 use route::Route;
 use std::sync::Arc;
 
+/// The pages for machines.
+const OPERATIONS: [Route; 3] = [Route::Healthz, Route::Readyz, Route::Metrics];
+
 /// What customers may ask, and beside it, on the same listener, the operations pages if there is something to render
 /// as metrics.
 pub fn router(world: Arc<World>, metrics: Option<RenderMetrics>) -> Router {
-    let routes: &[Route] = match metrics {
-        Some(_) => {
-            &[Route::Sms, Route::SmsById, Route::Balance, Route::Healthz, Route::Readyz, Route::Metrics]
-        }
-        None => &[Route::Sms, Route::SmsById, Route::Balance],
-    };
-    of_routes(routes, Edge::new(world, metrics))
+    let mut routes = vec![Route::Sms, Route::SmsById, Route::Inbound, Route::Balance];
+    if metrics.is_some() {
+        routes.extend(OPERATIONS);
+    }
+    of_routes(&routes, Edge::new(world, metrics))
 }
 
 /// The operations pages alone, for a listener that customers do not reach.
 pub fn operations_router(world: Arc<World>, metrics: RenderMetrics) -> Router {
-    of_routes(&[Route::Healthz, Route::Readyz, Route::Metrics], Edge::new(world, Some(metrics)))
+    of_routes(&OPERATIONS, Edge::new(world, Some(metrics)))
 }
 
 fn of_routes(routes: &[Route], edge: Edge) -> Router {

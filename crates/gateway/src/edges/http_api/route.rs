@@ -6,6 +6,7 @@ use axum::http::Method;
 pub(super) enum Route {
     Sms,
     SmsById,
+    Inbound,
     Balance,
     Healthz,
     Readyz,
@@ -20,13 +21,14 @@ const SMS_PREFIX: &str = "/api/v1/sms/";
 const READ: &str = "GET, HEAD";
 
 impl Route {
-    pub(super) const COUNT: usize = 7;
+    pub(super) const COUNT: usize = 8;
 
     /// The path with its parameters named: what routes, logs and metrics call it.
     pub(super) const fn template(self) -> &'static str {
         match self {
             Route::Sms => "/api/v1/sms",
             Route::SmsById => "/api/v1/sms/{id}",
+            Route::Inbound => "/api/v1/inbound",
             Route::Balance => "/api/v1/balance",
             Route::Healthz => "/healthz",
             Route::Readyz => "/readyz",
@@ -38,7 +40,7 @@ impl Route {
     /// Is it for customers? Paths that are none are theirs as well: whoever tries them meets the API's manners.
     pub(super) const fn is_api(self) -> bool {
         match self {
-            Route::Sms | Route::SmsById | Route::Balance | Route::Unknown => true,
+            Route::Sms | Route::SmsById | Route::Inbound | Route::Balance | Route::Unknown => true,
             Route::Healthz | Route::Readyz | Route::Metrics => false,
         }
     }
@@ -47,7 +49,12 @@ impl Route {
     pub(super) const fn allow(self) -> Option<&'static str> {
         match self {
             Route::Sms => Some("POST"),
-            Route::SmsById | Route::Balance | Route::Healthz | Route::Readyz | Route::Metrics => Some(READ),
+            Route::SmsById
+            | Route::Inbound
+            | Route::Balance
+            | Route::Healthz
+            | Route::Readyz
+            | Route::Metrics => Some(READ),
             Route::Unknown => None,
         }
     }
@@ -56,9 +63,12 @@ impl Route {
         match self {
             Route::Sms => method == Method::POST,
             // RFC 9110 section 9.1: whoever answers GET answers HEAD.
-            Route::SmsById | Route::Balance | Route::Healthz | Route::Readyz | Route::Metrics => {
-                method == Method::GET || method == Method::HEAD
-            }
+            Route::SmsById
+            | Route::Inbound
+            | Route::Balance
+            | Route::Healthz
+            | Route::Readyz
+            | Route::Metrics => method == Method::GET || method == Method::HEAD,
             Route::Unknown => true,
         }
     }

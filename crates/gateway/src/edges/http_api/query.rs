@@ -1,0 +1,91 @@
+//! Parameters behind the question mark. One that we know may come once; what we do not know is nobody's business.
+
+use std::borrow::Cow;
+use std::iter::Peekable;
+use std::str::Bytes;
+
+/// How often a parameter came that means something only once.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Parameter<'a> {
+    Absent,
+    Once(Cow<'a, str>),
+    Repeated,
+}
+
+pub(super) fn parameter<'a>(query: &'a str, name: &str) -> Parameter<'a> {
+    let mut values = query.split('&').filter_map(|pair| {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        (decoded(key) == name).then_some(value)
+    });
+    match (values.next(), values.next()) {
+        (None, _) => Parameter::Absent,
+        (Some(value), None) => Parameter::Once(decoded(value)),
+        (Some(_), Some(_)) => Parameter::Repeated,
+    }
+}
+
+/// As forms write it: `+` is a space and `%41` an `A`. A percent sign that begins nothing stands for itself, and bytes
+/// that are not UTF-8 become what no parameter of ours contains.
+fn decoded(text: &str) -> Cow<'_, str> {
+    if !text.contains(['%', '+']) {
+        return Cow::Borrowed(text);
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes().peekable();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'+' => b' ',
+            b'%' => hex_pair(&mut rest).unwrap_or(b'%'),
+            other => other,
+        });
+    }
+    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Two hex digits, taken only if both are there.
+fn hex_pair(rest: &mut Peekable<Bytes<'_>>) -> Option<u8> {
+    let mut ahead = rest.clone();
+    let mut digit = || char::from(ahead.next()?).to_digit(16);
+    let value = digit()? * 16 + digit()?;
+    *rest = ahead;
+    u8::try_from(value).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(query: &str, expect: &str) {
+        let told = match parameter(query, "since") {
+            Parameter::Absent => "absent".to_owned(),
+            Parameter::Once(value) => format!("once {value:?}"),
+            Parameter::Repeated => "repeated".to_owned(),
+        };
+        assert_eq!(told, expect, "{query}");
+    }
+
+    #[test]
+    fn a_parameter_is_found_by_its_name_however_it_is_written() {
+        check("", "absent");
+        check("&&=&=1&Since=1&since1=2", "absent");
+        check("since=7", "once \"7\"");
+        check("limit=1&since=7&x", "once \"7\"");
+        check("since", "once \"\"");
+        check("since=", "once \"\"");
+        check("since=a=b", "once \"a=b\"");
+        check("s%69nce=%37", "once \"7\"");
+        check("since=+7", "once \" 7\"");
+        check("since=7&since=7", "repeated");
+        check("since=7&%73ince=8", "repeated");
+    }
+
+    #[test]
+    fn broken_escapes_stand_for_themselves() {
+        check("since=%", "once \"%\"");
+        check("since=%3", "once \"%3\"");
+        check("since=%zz", "once \"%zz\"");
+        check("since=%%37", "once \"%7\"");
+        check("since=%ff", "once \"\u{fffd}\"");
+    }
+}
