@@ -74,6 +74,16 @@ impl Timestamp {
         )
     }
 
+    /// A time with its offset (RFC 3339), or a day, which begins at midnight UTC.
+    pub fn parse(text: &str) -> Option<Timestamp> {
+        if let Some(day) = Day::parse(text) {
+            return Some(day.start());
+        }
+        let instant: jiff::Timestamp = text.parse().ok()?;
+        Some(Timestamp(instant.as_millisecond()))
+            .filter(|at| (CALENDAR_MS_MIN..=CALENDAR_MS_MAX).contains(&at.0))
+    }
+
     /// `YYMMDDhhmm`, the form of the two dates in the text of an SMPP receipt (v3.4 appendix B).
     pub fn to_receipt_minute(self) -> String {
         let t = self.civil();
@@ -112,6 +122,18 @@ impl Day {
 
     pub const fn get(self) -> i64 {
         self.0
+    }
+
+    /// `YYYY-MM-DD` and nothing else.
+    pub fn parse(text: &str) -> Option<Day> {
+        if text.len() != "YYYY-MM-DD".len() {
+            return None;
+        }
+        let date: jiff::civil::Date = text.parse().ok()?;
+        let midnight = Offset::UTC.to_timestamp(date.at(0, 0, 0, 0)).ok()?;
+        let day = Timestamp(midnight.as_millisecond()).day();
+        // Only what is printed the same way: the calendar's library knows more forms than we want to.
+        (day.to_string() == text).then_some(day)
     }
 
     #[must_use]
@@ -192,6 +214,32 @@ mod tests {
         assert_eq!(Timestamp::from_millis(i64::MIN).minus(Duration::MAX).as_millis(), i64::MIN);
         let all_time = Timestamp::from_millis(i64::MAX).since(Timestamp::from_millis(i64::MIN));
         assert_eq!(all_time.as_millis(), i64::MAX.unsigned_abs().into());
+    }
+
+    #[test]
+    fn days_and_times_are_read() {
+        let read = |text| Timestamp::parse(text).map(Timestamp::to_iso).unwrap_or_default();
+        assert_eq!(read("2026-01-31"), "2026-01-31T00:00:00Z");
+        assert_eq!(read("2026-01-31T12:00:00Z"), "2026-01-31T12:00:00Z");
+        assert_eq!(read("2026-01-31 12:00:00Z"), "2026-01-31T12:00:00Z");
+        assert_eq!(read("2026-01-31T12:00:00.5+02:00"), "2026-01-31T10:00:00Z");
+        for text in [
+            "",
+            "2026",
+            "2026-1-31",
+            "2026-02-30",
+            "20260131",
+            "2026-01-31T12:00:00",
+            "12:00:00",
+            "0000-01-01",
+            "-009999-01-01T00:00:00Z",
+            "tomorrow",
+            "2026-01-31x",
+        ] {
+            assert_eq!(read(text), "", "{text:?}");
+        }
+        assert_eq!(Day::parse("2024-02-29").map(|day| day.to_string()).as_deref(), Some("2024-02-29"));
+        assert_eq!(Day::parse("2026-01-31T12:00:00Z"), None);
     }
 
     #[test]

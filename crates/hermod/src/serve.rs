@@ -97,7 +97,7 @@ async fn apply(opened: &Opened, wanted: &Wanted, file: &Path, clock: &Clock) -> 
         provision::ProvisionError::Store(fault) => Failure::failed(fault),
     })?;
     for change in plan.changes.iter().filter(|change| change.effect != Effect::Same) {
-        tracing::info!(kind = %change.kind, name = change.name, effect = ?change.effect, "Provisioned");
+        tracing::info!(kind = %change.kind, name = change.name, effect = change.effect.as_str(), "Provisioned");
     }
     Ok(())
 }

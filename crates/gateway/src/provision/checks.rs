@@ -3,13 +3,10 @@
 
 use crate::config::Period;
 use crate::secrets::Secret;
-use hermod_domain::money::Money;
 use hermod_domain::pace::PER_SECOND_MAX;
-use hermod_domain::prefix::Prefix;
+use hermod_domain::sender::{Sender, SenderKind};
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, Visitor};
-use serde::ser::Serializer;
-use std::fmt;
+use serde::de::{Deserializer, Error};
 use std::time::Duration;
 
 const NAME_CHARS_MAX: usize = 64;
@@ -23,6 +20,12 @@ const SECRET_CHARS_MIN: usize = 8;
 const SECRET_CHARS_MAX: usize = 128;
 const LINK_WAIT_MIN: Duration = Duration::from_millis(100);
 const LINK_WAIT_MAX: Duration = Duration::from_secs(600);
+const KEYWORD_CHARS_MAX: usize = 20;
+const PATTERN_CHARS_MAX: usize = 1_000;
+const MESSAGES_PER_DAY_MAX: i64 = 1_000_000_000;
+const VELOCITY_MOST_MAX: i64 = 1_000_000;
+const VELOCITY_PERIOD_MIN: Duration = Duration::from_secs(1);
+const VELOCITY_PERIOD_MAX: Duration = Duration::from_secs(31 * 24 * 3600);
 
 pub(super) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     plain_word(deserializer, "name")
@@ -64,8 +67,9 @@ pub(super) fn system_type<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     smpp_text(String::deserialize(deserializer)?, "system_type", SYSTEM_TYPE_OCTETS_MAX)
 }
 
-pub(super) fn smpp_password<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Secret, D::Error> {
-    smpp_text(String::deserialize(deserializer)?, "password", PASSWORD_OCTETS_MAX).map(Secret::new)
+pub(super) fn smpp_password<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>, D::Error> {
+    let text = smpp_text(String::deserialize(deserializer)?, "password", PASSWORD_OCTETS_MAX)?;
+    Ok(Some(Secret::new(text)))
 }
 
 /// Never repeats the text: it may be a password.
@@ -77,11 +81,11 @@ fn smpp_text<E: Error>(text: String, what: &str, octets_max: usize) -> Result<St
     Err(E::custom(format!("SMPP allows a {what} of at most {octets_max} ASCII characters")))
 }
 
-pub(super) fn api_secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Secret, D::Error> {
+pub(super) fn api_secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>, D::Error> {
     let text = String::deserialize(deserializer)?;
     let fits = (SECRET_CHARS_MIN..=SECRET_CHARS_MAX).contains(&text.len());
     if fits && text.bytes().all(|b| b.is_ascii_graphic()) {
-        return Ok(Secret::new(text));
+        return Ok(Some(Secret::new(text)));
     }
     Err(D::Error::custom(format!(
         "a secret has {SECRET_CHARS_MIN} to {SECRET_CHARS_MAX} ASCII characters without spaces; take random ones"
@@ -111,62 +115,63 @@ fn number_within<'de, D: Deserializer<'de>>(deserializer: D, what: &str, most: i
     Err(D::Error::custom(format!("{what} is between 1 and {most}, not {number}")))
 }
 
-pub(super) fn link_wait<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Period, D::Error> {
-    let wait = Period::deserialize(deserializer)?;
-    if (LINK_WAIT_MIN..=LINK_WAIT_MAX).contains(&wait.0) {
-        return Ok(wait);
-    }
-    let (least, most) = (Period(LINK_WAIT_MIN), Period(LINK_WAIT_MAX));
-    Err(D::Error::custom(format!("{wait} is not between {least} and {most}")))
+/// Messages a day: more than anybody sends is no limit.
+pub(super) fn messages<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    let messages = number_within(deserializer, "a number of messages", MESSAGES_PER_DAY_MAX)?;
+    Ok(Some(u64::try_from(messages).expect("checked to be positive")))
 }
 
-/// `*` is every number.
-pub(super) fn prefix<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Prefix, D::Error> {
+pub(super) fn most<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let most = number_within(deserializer, "a number of messages", VELOCITY_MOST_MAX)?;
+    Ok(u32::try_from(most).expect("checked against the largest"))
+}
+
+pub(super) fn velocity_period<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Period, D::Error> {
+    period_within(deserializer, VELOCITY_PERIOD_MIN, VELOCITY_PERIOD_MAX)
+}
+
+pub(super) fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Sender, D::Error> {
+    let number = Sender::deserialize(deserializer)?;
+    if number.kind() == SenderKind::Alphanumeric {
+        return Err(D::Error::custom(format!("\"{number}\" is a name; nobody can answer one")));
+    }
+    Ok(number)
+}
+
+/// In capitals: handsets write words as they like.
+pub(super) fn keyword<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(deserializer)?;
-    match text.as_str() {
-        "*" => Ok(Prefix::ANY),
-        "" => Err(D::Error::custom("write \"*\" for every number")),
-        digits => {
-            Prefix::parse(digits).map_err(|refusal| D::Error::custom(format!("\"{digits}\": {refusal}")))
-        }
+    let plain = text.bytes().all(|b| b.is_ascii_alphanumeric());
+    if plain && (1..=KEYWORD_CHARS_MAX).contains(&text.len()) {
+        return Ok(Some(text.to_ascii_uppercase()));
     }
+    Err(D::Error::custom(format!(
+        "a keyword has 1 to {KEYWORD_CHARS_MAX} letters and digits (not \"{text}\")"
+    )))
 }
 
-pub(super) fn prefix_text<S: Serializer>(prefix: &Prefix, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&prefix_name(*prefix))
+/// Whether it compiles is tried with all the others, when the catalogue is built.
+pub(super) fn pattern<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    if (1..=PATTERN_CHARS_MAX).contains(&text.len()) {
+        return Ok(text);
+    }
+    Err(D::Error::custom(format!("a pattern has 1 to {PATTERN_CHARS_MAX} characters, not {}", text.len())))
 }
 
-pub(super) fn prefix_name(prefix: Prefix) -> String {
-    if prefix == Prefix::ANY { "*".to_owned() } else { prefix.to_string() }
+pub(super) fn link_wait<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Period, D::Error> {
+    period_within(deserializer, LINK_WAIT_MIN, LINK_WAIT_MAX)
 }
 
-pub(super) fn hidden<S: Serializer>(_: &Secret, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str("(hidden)")
-}
-
-/// An amount that is not negative: quoted, because a bare decimal would go through a binary fraction, or a whole number.
-pub(super) fn amount<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Money, D::Error> {
-    let amount = deserializer.deserialize_any(Amount)?;
-    if amount.is_negative() {
-        return Err(D::Error::custom(format!("{amount} is negative")));
+fn period_within<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    least: Duration,
+    most: Duration,
+) -> Result<Period, D::Error> {
+    let period = Period::deserialize(deserializer)?;
+    if (least..=most).contains(&period.0) {
+        return Ok(period);
     }
-    Ok(amount)
-}
-
-struct Amount;
-
-impl Visitor<'_> for Amount {
-    type Value = Money;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an amount in quotes, such as \"0.035\"")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Money, E> {
-        Money::parse(text).map_err(|refusal| E::custom(format!("\"{text}\": {refusal}")))
-    }
-
-    fn visit_i64<E: Error>(self, units: i64) -> Result<Money, E> {
-        self.visit_str(&units.to_string())
-    }
+    let (least, most) = (Period(least), Period(most));
+    Err(D::Error::custom(format!("{period} is not between {least} and {most}")))
 }

@@ -1,44 +1,14 @@
 //! The catalogue as the store keeps it: one row of JSON for each thing, by kind, number and name.
 
-use hermod_domain::catalogue::{Account, ApiKey, Carrier, Connection, Documents, Price, RouteEntry};
+use crate::provision::kind::Kind;
+use hermod_domain::catalogue::{
+    Account, ApiKey, Carrier, Connection, ControlEntry, Documents, NumberEntry, Price, RouteEntry,
+    ScreenEntry, SenderEntry,
+};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RouteId};
 use hermod_store::CatalogueRow;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::fmt;
-
-/// Stored by name: add, never rename.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    Carrier,
-    Route,
-    Price,
-    Account,
-    Connection,
-    Key,
-}
-
-impl Kind {
-    const ALL: [Kind; 6] =
-        [Kind::Carrier, Kind::Route, Kind::Price, Kind::Account, Kind::Connection, Kind::Key];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Kind::Carrier => "carrier",
-            Kind::Route => "route",
-            Kind::Price => "price",
-            Kind::Account => "account",
-            Kind::Connection => "connection",
-            Kind::Key => "key",
-        }
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
 
 /// A row that this release cannot make sense of.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -70,8 +40,12 @@ pub(super) fn documents<'a>(
             Kind::Route => documents.routes.push((RouteId::new(id), read::<RouteEntry>(row)?)),
             Kind::Price => documents.prices.push(read::<Price>(row)?),
             Kind::Account => documents.accounts.push((AccountId::new(id), name, read::<Account>(row)?)),
+            Kind::Sender => documents.senders.push(read::<SenderEntry>(row)?),
+            Kind::Number => documents.numbers.push(read::<NumberEntry>(row)?),
             Kind::Connection => documents.connections.push((ConnectionId::new(id), read::<Connection>(row)?)),
             Kind::Key => documents.keys.push((name, read::<ApiKey>(row)?)),
+            Kind::Screen => documents.screens.push((name, read::<ScreenEntry>(row)?)),
+            Kind::Control => documents.controls.push((name, read::<ControlEntry>(row)?)),
         }
     }
     Ok(documents)

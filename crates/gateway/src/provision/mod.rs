@@ -1,49 +1,63 @@
-//! Setting a gateway up: carriers, routes, prices, accounts, connections and keys, brought from a file into the store's
-//! catalogue. Things are known by name, so the same file can be applied again and again; it is done whole or not at all.
+//! Setting a gateway up: carriers, routes, prices, accounts, connections, keys, senders, numbers, screening rules and
+//! traffic controls, brought from a file or from the operator API into the store's catalogue. Things are known by name, so
+//! the same file can be applied again and again; a change is done whole or not at all.
 
+mod account;
+mod carrier;
 mod checks;
+mod connection;
+mod control;
 mod documents;
+mod draft;
+mod json;
+mod key;
+mod kind;
+mod names;
+mod number;
 mod plan;
+mod price;
+mod route;
+mod screen;
+mod sender;
+mod shown;
 #[cfg(test)]
 mod tests;
+mod values;
 mod wanted;
 
-pub use documents::{Kind, UnreadableRow};
-pub use plan::Plan;
-pub use wanted::{
-    EXAMPLE_TOML, Wanted, WantedAccount, WantedCarrier, WantedConnection, WantedKey, WantedPrice, WantedRoute,
-};
+pub use account::WantedAccount;
+pub use carrier::WantedCarrier;
+pub use connection::WantedConnection;
+pub use control::{Most, WantedControl};
+pub use documents::UnreadableRow;
+pub use json::{merged, parse_object, wanted_entry, wanted_whole};
+pub use key::WantedKey;
+pub use kind::Kind;
+pub use number::WantedNumber;
+pub use plan::{Change, Effect, FieldChange, Made, Plan};
+pub use price::WantedPrice;
+pub use route::WantedRoute;
+pub use screen::WantedScreen;
+pub use sender::WantedSender;
+pub use shown::shown;
+pub use wanted::{EXAMPLE_TOML, Removal, Wanted};
 
 use crate::secrets::Pepper;
 use hermod_domain::catalogue::{Catalogue, CatalogueFault};
-use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::time::Timestamp;
-use hermod_store::{CatalogueChange, LedgerEntry, LedgerKind, Store, StoreFault};
+use hermod_store::{CatalogueChange, CatalogueRow, LedgerEntry, LedgerKind, Store, StoreFault};
 
 /// An account is opened once: the reference of that entry, and its note.
 const OPENING: &str = "opening balance";
 
-/// What became, or would become, of one thing in the file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
-    pub kind: Kind,
-    pub name: String,
-    pub effect: Effect,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
-    Made,
-    Updated,
-    Same,
-}
-
-/// Why nothing of a file was done.
+/// Why nothing of a change was done.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProvisionRefusal {
     #[error("{what} {sentence}")]
     Wrong { what: String, sentence: String },
+    #[error("{kind} \"{name}\" cannot be removed: what it sent and owes refers to it; {instead}")]
+    NotRemovable { kind: Kind, name: String, instead: &'static str },
     #[error("{0}")]
     Unfit(#[from] CatalogueFault),
     #[error("{0}")]
@@ -71,15 +85,39 @@ pub async fn load_catalogue(store: &Store) -> Result<Catalogue, ProvisionError> 
     Ok(Catalogue::build(documents).map_err(ProvisionRefusal::from)?)
 }
 
+/// The one way to write the name of a thing.
+pub fn canonical_name(kind: Kind, name: &str) -> Result<String, ProvisionRefusal> {
+    names::read(kind, name).map(|(name, _)| name)
+}
+
 /// What applying would do.
 pub async fn prepare(store: &Store, pepper: &Pepper, wanted: &Wanted) -> Result<Plan, ProvisionError> {
     Ok(plan::plan(wanted, store.catalogue().await?, pepper)?)
 }
 
-/// Does what was prepared. The catalogue it leads to is in the plan; whoever runs a gateway swaps it in.
+/// What applying would do to a catalogue that was read before.
+pub fn prepare_over(
+    rows: Vec<CatalogueRow>,
+    pepper: &Pepper,
+    wanted: &Wanted,
+) -> Result<Plan, ProvisionRefusal> {
+    plan::plan(wanted, rows, pepper)
+}
+
+/// Does what was prepared, in one transaction. The catalogue it leads to is in the plan; whoever runs a gateway swaps it
+/// in. Nobody else may change the catalogue between the two.
 pub async fn carry_out(store: &Store, plan: &Plan, now: Timestamp) -> Result<(), ProvisionError> {
-    let entries: Vec<_> = plan.openings.iter().filter_map(|opening| entry(*opening, now)).collect();
-    let change = CatalogueChange { put: plan.rows.clone(), remove: Vec::new(), entries };
+    let opened = plan.openings.iter().filter(|(_, opening)| *opening != Money::ZERO);
+    let entries = opened.map(|(account, opening)| LedgerEntry {
+        account: *account,
+        kind: LedgerKind::TopUp,
+        amount: *opening,
+        note: OPENING.to_owned(),
+        reference: Some(OPENING.to_owned()),
+        now,
+    });
+    let change =
+        CatalogueChange { put: plan.put.clone(), remove: plan.removed.clone(), entries: entries.collect() };
     if change != CatalogueChange::default() {
         store.change_catalogue(change).await?;
     }
@@ -95,14 +133,4 @@ pub async fn apply(
     let plan = prepare(store, pepper, wanted).await?;
     carry_out(store, &plan, now).await?;
     Ok(plan)
-}
-
-/// What a new account begins with, if it is anything.
-fn entry((account, amount): (AccountId, Money), now: Timestamp) -> Option<LedgerEntry> {
-    if amount == Money::ZERO {
-        return None;
-    }
-    let kind = if amount.is_negative() { LedgerKind::Adjustment } else { LedgerKind::TopUp };
-    let note = OPENING.to_owned();
-    Some(LedgerEntry { account, kind, amount, note, reference: Some(OPENING.to_owned()), now })
 }

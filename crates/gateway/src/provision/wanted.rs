@@ -1,12 +1,17 @@
 //! What a provision file may say. Every value is checked as it is read, so that what is wrong is told with its line.
 
-use crate::config::{FileError, Period, Source};
-use crate::provision::checks;
-use crate::secrets::Secret;
-use hermod_domain::lifecycle::DoubtPolicy;
-use hermod_domain::money::{Currency, Money};
-use hermod_domain::prefix::Prefix;
-use hermod_domain::sender::Sender;
+use crate::config::{FileError, Source};
+use crate::provision::account::WantedAccount;
+use crate::provision::carrier::WantedCarrier;
+use crate::provision::connection::WantedConnection;
+use crate::provision::control::WantedControl;
+use crate::provision::key::WantedKey;
+use crate::provision::kind::Kind;
+use crate::provision::number::WantedNumber;
+use crate::provision::price::WantedPrice;
+use crate::provision::route::WantedRoute;
+use crate::provision::screen::WantedScreen;
+use crate::provision::sender::WantedSender;
 use serde::{Deserialize, Serialize};
 
 /// An example with every key explained.
@@ -16,102 +21,36 @@ pub const EXAMPLE_TOML: &str = include_str!("example.toml");
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Wanted {
-    #[serde(rename = "carrier")]
+    #[serde(rename = "carrier", skip_serializing_if = "Vec::is_empty")]
     pub carriers: Vec<WantedCarrier>,
-    #[serde(rename = "route")]
+    #[serde(rename = "route", skip_serializing_if = "Vec::is_empty")]
     pub routes: Vec<WantedRoute>,
-    #[serde(rename = "price")]
+    #[serde(rename = "price", skip_serializing_if = "Vec::is_empty")]
     pub prices: Vec<WantedPrice>,
-    #[serde(rename = "account")]
+    #[serde(rename = "account", skip_serializing_if = "Vec::is_empty")]
     pub accounts: Vec<WantedAccount>,
-    #[serde(rename = "connection")]
+    #[serde(rename = "sender", skip_serializing_if = "Vec::is_empty")]
+    pub senders: Vec<WantedSender>,
+    #[serde(rename = "number", skip_serializing_if = "Vec::is_empty")]
+    pub numbers: Vec<WantedNumber>,
+    #[serde(rename = "connection", skip_serializing_if = "Vec::is_empty")]
     pub connections: Vec<WantedConnection>,
-    #[serde(rename = "key")]
+    #[serde(rename = "key", skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<WantedKey>,
+    #[serde(rename = "screen", skip_serializing_if = "Vec::is_empty")]
+    pub screens: Vec<WantedScreen>,
+    #[serde(rename = "control", skip_serializing_if = "Vec::is_empty")]
+    pub controls: Vec<WantedControl>,
+    #[serde(rename = "remove", skip_serializing_if = "Vec::is_empty")]
+    pub removals: Vec<Removal>,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// Something that is to go.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct WantedCarrier {
-    #[serde(deserialize_with = "checks::name")]
+pub struct Removal {
+    pub kind: Kind,
     pub name: String,
-    #[serde(deserialize_with = "checks::address")]
-    pub address: String,
-    #[serde(deserialize_with = "checks::system_id")]
-    pub system_id: String,
-    #[serde(deserialize_with = "checks::smpp_password", serialize_with = "checks::hidden")]
-    pub password: Secret,
-    #[serde(default, deserialize_with = "checks::system_type")]
-    pub system_type: String,
-    #[serde(deserialize_with = "checks::window")]
-    pub window: u16,
-    #[serde(deserialize_with = "checks::rate")]
-    pub rate: u32,
-    #[serde(default = "one_minute", deserialize_with = "checks::link_wait")]
-    pub response_timeout: Period,
-    #[serde(default = "thirty_seconds", deserialize_with = "checks::link_wait")]
-    pub enquire_link: Period,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WantedRoute {
-    #[serde(deserialize_with = "checks::prefix", serialize_with = "checks::prefix_text")]
-    pub prefix: Prefix,
-    pub carriers: Vec<String>,
-    #[serde(default = "resend_once")]
-    pub in_doubt: DoubtPolicy,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WantedPrice {
-    #[serde(deserialize_with = "checks::prefix", serialize_with = "checks::prefix_text")]
-    pub prefix: Prefix,
-    #[serde(deserialize_with = "checks::amount")]
-    pub per_part: Money,
-    pub account: Option<String>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WantedAccount {
-    #[serde(deserialize_with = "checks::name")]
-    pub name: String,
-    pub currency: Currency,
-    #[serde(default, deserialize_with = "checks::amount")]
-    pub opening_balance: Money,
-    #[serde(default, deserialize_with = "checks::amount")]
-    pub credit_limit: Money,
-    #[serde(default, deserialize_with = "checks::amount")]
-    pub minimum: Money,
-    #[serde(default)]
-    pub verified: bool,
-    #[serde(default)]
-    pub senders: Vec<Sender>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WantedConnection {
-    #[serde(deserialize_with = "checks::name")]
-    pub name: String,
-    pub account: String,
-    pub default_sender: Option<Sender>,
-    #[serde(default = "ten", deserialize_with = "checks::rate")]
-    pub rate: u32,
-    #[serde(default, deserialize_with = "checks::max_parts")]
-    pub max_parts: Option<u8>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WantedKey {
-    #[serde(deserialize_with = "checks::key")]
-    pub key: String,
-    #[serde(deserialize_with = "checks::api_secret", serialize_with = "checks::hidden")]
-    pub secret: Secret,
-    pub connection: String,
 }
 
 impl Wanted {
@@ -123,20 +62,4 @@ impl Wanted {
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("what was read can be written")
     }
-}
-
-fn one_minute() -> Period {
-    Period::from_secs(60)
-}
-
-fn thirty_seconds() -> Period {
-    Period::from_secs(30)
-}
-
-fn resend_once() -> DoubtPolicy {
-    DoubtPolicy::ResendOnce
-}
-
-fn ten() -> u32 {
-    10
 }

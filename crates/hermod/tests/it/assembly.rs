@@ -189,7 +189,7 @@ pub(crate) fn provision_text(carrier: SocketAddr, opening: &str) -> String {
     );
     for (name, opening) in [("alice", opening), ("bob", opening), ("carol", "0.5")] {
         text.push_str(&format!(
-            "[[account]]\nname = \"{name}\"\ncurrency = \"EUR\"\nopening_balance = \"{opening}\"\nverified = true\n\
+            "[[account]]\nname = \"{name}\"\ncurrency = \"EUR\"\nopening_balance = \"{opening}\"\nverified = true\ncountries = \"*\"\n\
              senders = [\"Hermod\"]\n[[connection]]\nname = \"{name}-http\"\naccount = \"{name}\"\n\
              default_sender = \"Hermod\"\nrate = 100000\n\
              [[key]]\nkey = \"{name}-key\"\nsecret = \"{name}-secret\"\nconnection = \"{name}-http\"\n"

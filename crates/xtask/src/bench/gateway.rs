@@ -186,6 +186,7 @@ name = "bench"
 currency = "EUR"
 opening_balance = "1000000"
 verified = true
+countries = "*"
 senders = ["Bench"]
 
 [[connection]]

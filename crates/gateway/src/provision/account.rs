@@ -1,0 +1,131 @@
+//! Accounts: customers, with what they may spend and where they may send.
+
+use crate::provision::checks;
+use crate::provision::draft::{Draft, Entry, Names};
+use crate::provision::kind::Kind;
+use crate::provision::sender::WantedSender;
+use crate::provision::{ProvisionRefusal, values};
+use hermod_domain::catalogue::{Account, Countries, SenderEntry, SenderState, Terms};
+use hermod_domain::ids::AccountId;
+use hermod_domain::money::{Currency, Money};
+use hermod_domain::sender::Sender;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WantedAccount {
+    #[serde(deserialize_with = "checks::name")]
+    pub name: String,
+    pub currency: Currency,
+    /// Posted once, when the account is made.
+    #[serde(default, deserialize_with = "values::amount", skip_serializing_if = "is_nothing")]
+    pub opening_balance: Money,
+    #[serde(default, deserialize_with = "values::amount")]
+    pub credit_limit: Money,
+    #[serde(default, deserialize_with = "values::amount")]
+    pub minimum: Money,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terms: Option<Terms>,
+    #[serde(default)]
+    pub verified: bool,
+    /// Who does not say may not send to any: every country is enabled on purpose.
+    #[serde(default = "nowhere")]
+    pub countries: Countries,
+    #[serde(default)]
+    pub closed: bool,
+    /// Short for approved senders of this account.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub senders: Vec<Sender>,
+}
+
+impl Entry for WantedAccount {
+    const KIND: Kind = Kind::Account;
+    type Document = Account;
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn document(&self, draft: &mut Draft<'_>, before: Option<&Account>) -> Result<Account, ProvisionRefusal> {
+        let WantedAccount {
+            name,
+            currency,
+            opening_balance,
+            credit_limit,
+            minimum,
+            terms,
+            verified,
+            countries,
+            closed,
+            senders: _,
+        } = self;
+        match before {
+            Some(before) if before.currency != *currency => {
+                let sentence = format!(
+                    "has its balance in {}, and that cannot change; make a new account for {currency}",
+                    before.currency
+                );
+                return Err(ProvisionRefusal::about(&format!("account \"{name}\""), sentence));
+            }
+            Some(before) => draft.carry_over_senders(name, &before.senders),
+            None => {
+                let id = AccountId::new(draft.number(Kind::Account, name));
+                draft.open_account(id, *opening_balance);
+            }
+        }
+        Ok(Account {
+            currency: *currency,
+            credit_limit: *credit_limit,
+            minimum: *minimum,
+            verified: *verified,
+            senders: Vec::new(),
+            terms: *terms,
+            countries: countries.clone(),
+            closed: *closed,
+        })
+    }
+
+    fn shown(name: &str, document: Account, _: &Names) -> WantedAccount {
+        let Account { currency, credit_limit, minimum, verified, senders, terms, countries, closed } =
+            document;
+        WantedAccount {
+            name: name.to_owned(),
+            currency,
+            opening_balance: Money::ZERO,
+            credit_limit,
+            minimum,
+            terms,
+            verified,
+            countries,
+            closed,
+            senders,
+        }
+    }
+}
+
+impl WantedAccount {
+    /// The senders named in the account itself. What somebody blocked stays blocked: a list in a file that is applied at
+    /// every start must not undo that.
+    pub(super) fn approve_senders(&self, draft: &mut Draft<'_>) -> Result<(), ProvisionRefusal> {
+        for sender in self.senders.iter().copied().chain(draft.carried_over(&self.name)) {
+            let wanted =
+                WantedSender { sender, account: Some(self.name.clone()), state: SenderState::Approved };
+            let name = wanted.name();
+            let stored: Option<SenderEntry> = draft.stored(Kind::Sender, &name)?;
+            let blocked = stored.is_some_and(|entry| entry.state == SenderState::Blocked);
+            if !blocked && !draft.has_seen(Kind::Sender, &name) {
+                draft.put(&wanted)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_nothing(amount: &Money) -> bool {
+    *amount == Money::ZERO
+}
+
+fn nowhere() -> Countries {
+    Countries::Only(BTreeSet::new())
+}

@@ -1,0 +1,111 @@
+//! Traffic controls: how much an account may send before somebody should look.
+
+use crate::config::Period;
+use crate::provision::draft::{Draft, Entry, Names};
+use crate::provision::kind::Kind;
+use crate::provision::{ProvisionRefusal, checks, values};
+use hermod_domain::catalogue::ControlEntry;
+use hermod_domain::money::Money;
+use hermod_domain::traffic::{Mode, TrafficRule};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// It has exactly one of the four limits.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WantedControl {
+    #[serde(deserialize_with = "checks::name")]
+    pub name: String,
+    /// Nobody in particular: each account on its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    #[serde(default = "enforce")]
+    pub mode: Mode,
+    #[serde(default, deserialize_with = "values::some_amount", skip_serializing_if = "Option::is_none")]
+    pub spend_per_day: Option<Money>,
+    #[serde(default, deserialize_with = "checks::messages", skip_serializing_if = "Option::is_none")]
+    pub messages_per_day: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_recipient: Option<Most>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_range: Option<Most>,
+}
+
+/// So many messages in so long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Most {
+    #[serde(deserialize_with = "checks::most")]
+    pub most: u32,
+    #[serde(deserialize_with = "checks::velocity_period")]
+    pub per: Period,
+}
+
+impl Most {
+    fn per_ms(self) -> u64 {
+        u64::try_from(self.per.0.as_millis()).expect("checked when it was read")
+    }
+
+    fn of(most: u32, per_ms: u64) -> Most {
+        Most { most, per: Period(Duration::from_millis(per_ms)) }
+    }
+}
+
+impl Entry for WantedControl {
+    const KIND: Kind = Kind::Control;
+    type Document = ControlEntry;
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn document(
+        &self,
+        draft: &mut Draft<'_>,
+        _: Option<&ControlEntry>,
+    ) -> Result<ControlEntry, ProvisionRefusal> {
+        let WantedControl { name, account, mode, spend_per_day, messages_per_day, per_recipient, per_range } =
+            self;
+        let what = format!("control \"{name}\"");
+        let rule = match (spend_per_day, messages_per_day, per_recipient, per_range) {
+            (Some(most), None, None, None) => TrafficRule::SpendPerDay { most: *most },
+            (None, Some(most), None, None) => TrafficRule::MessagesPerDay { most: *most },
+            (None, None, Some(limit), None) => {
+                TrafficRule::PerRecipient { most: limit.most, per_ms: limit.per_ms() }
+            }
+            (None, None, None, Some(limit)) => {
+                TrafficRule::PerRange { most: limit.most, per_ms: limit.per_ms() }
+            }
+            _ => {
+                let sentence =
+                    "has exactly one of spend_per_day, messages_per_day, per_recipient and per_range";
+                return Err(ProvisionRefusal::about(&what, sentence));
+            }
+        };
+        Ok(ControlEntry { account: draft.find_account(account.as_deref(), &what)?, mode: *mode, rule })
+    }
+
+    fn shown(name: &str, document: ControlEntry, names: &Names) -> WantedControl {
+        let ControlEntry { account, mode, rule } = document;
+        let mut shown = WantedControl {
+            name: name.to_owned(),
+            account: account.map(|account| names.of(Kind::Account, account.get())),
+            mode,
+            spend_per_day: None,
+            messages_per_day: None,
+            per_recipient: None,
+            per_range: None,
+        };
+        match rule {
+            TrafficRule::SpendPerDay { most } => shown.spend_per_day = Some(most),
+            TrafficRule::MessagesPerDay { most } => shown.messages_per_day = Some(most),
+            TrafficRule::PerRecipient { most, per_ms } => shown.per_recipient = Some(Most::of(most, per_ms)),
+            TrafficRule::PerRange { most, per_ms } => shown.per_range = Some(Most::of(most, per_ms)),
+        }
+        shown
+    }
+}
+
+fn enforce() -> Mode {
+    Mode::Enforce
+}

@@ -1,0 +1,249 @@
+//! A catalogue on its way from what is stored to what is wanted. Nothing is written here: the draft knows every name's
+//! number, what would change and what it would lead to.
+
+use crate::provision::documents::{self, UnreadableRow};
+use crate::provision::kind::Kind;
+use crate::provision::plan::{Change, Effect, FieldChange, Made, Plan};
+use crate::provision::{ProvisionRefusal, names, shown};
+use crate::secrets::{Pepper, Secret};
+use hermod_domain::catalogue::{Account, Catalogue, NumberEntry};
+use hermod_domain::ids::AccountId;
+use hermod_domain::money::Money;
+use hermod_domain::sender::Sender;
+use hermod_store::CatalogueRow;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// A thing as somebody writes it, beside the document it is stored as.
+pub(super) trait Entry: Serialize + Sized {
+    const KIND: Kind;
+    type Document: Clone + Serialize + DeserializeOwned + PartialEq;
+
+    /// What it is known by.
+    fn name(&self) -> String;
+
+    /// As it is stored: every name it mentions replaced by its number.
+    fn document(
+        &self,
+        draft: &mut Draft<'_>,
+        before: Option<&Self::Document>,
+    ) -> Result<Self::Document, ProvisionRefusal>;
+
+    /// The stored document as somebody would have written it, without its secrets.
+    fn shown(name: &str, document: Self::Document, names: &Names) -> Self;
+
+    /// The field of the secret, if that is what differs.
+    fn secret_changed(_before: &Self::Document, _after: &Self::Document) -> Option<&'static str> {
+        None
+    }
+}
+
+/// What things are called, by their numbers.
+#[derive(Debug, Default)]
+pub(super) struct Names(HashMap<(Kind, u32), String>);
+
+impl Names {
+    pub(super) fn of_rows(rows: &[CatalogueRow]) -> Result<Names, UnreadableRow> {
+        let named = rows.iter().map(|row| Ok(((documents::kind_of(row)?, row.id), row.name.clone())));
+        named.collect::<Result<_, _>>().map(Names)
+    }
+
+    pub(super) fn of(&self, kind: Kind, number: u32) -> String {
+        // A catalogue whose references do not hold is refused as a whole before anybody sees it.
+        self.0.get(&(kind, number)).cloned().unwrap_or_else(|| format!("#{number}"))
+    }
+}
+
+pub(super) struct Draft<'a> {
+    pub(super) pepper: &'a Pepper,
+    /// What is stored, overlaid with what is wanted so far.
+    rows: BTreeMap<(Kind, String), CatalogueRow>,
+    numbers: HashMap<(Kind, String), u32>,
+    names: Names,
+    highest: HashMap<Kind, u32>,
+    written: Vec<(Kind, String)>,
+    removed: Vec<(String, u32)>,
+    changes: Vec<Change>,
+    seen: HashSet<(Kind, String)>,
+    /// Accounts that are new, and what each begins with.
+    openings: Vec<(AccountId, Money)>,
+    secrets: Vec<Made>,
+    carried_over: Vec<(String, Sender)>,
+}
+
+impl<'a> Draft<'a> {
+    pub(super) fn over(stored: Vec<CatalogueRow>, pepper: &'a Pepper) -> Result<Draft<'a>, UnreadableRow> {
+        let mut draft = Draft {
+            pepper,
+            rows: BTreeMap::new(),
+            numbers: HashMap::new(),
+            names: Names::default(),
+            highest: HashMap::new(),
+            written: Vec::new(),
+            removed: Vec::new(),
+            changes: Vec::new(),
+            seen: HashSet::new(),
+            openings: Vec::new(),
+            secrets: Vec::new(),
+            carried_over: Vec::new(),
+        };
+        for row in stored {
+            let place = (documents::kind_of(&row)?, row.name.clone());
+            let highest = draft.highest.entry(place.0).or_default();
+            *highest = row.id.max(*highest);
+            draft.names.0.insert((place.0, row.id), row.name.clone());
+            draft.numbers.insert(place.clone(), row.id);
+            draft.rows.insert(place, row);
+        }
+        Ok(draft)
+    }
+
+    /// The number of a name: the one it has, or the next.
+    pub(super) fn number(&mut self, kind: Kind, name: &str) -> u32 {
+        let (highest, names) = (self.highest.entry(kind).or_default(), &mut self.names.0);
+        *self.numbers.entry((kind, name.to_owned())).or_insert_with(|| {
+            *highest += 1;
+            names.insert((kind, *highest), name.to_owned());
+            *highest
+        })
+    }
+
+    pub(super) fn find(&self, kind: Kind, name: &str, wanted_by: &str) -> Result<u32, ProvisionRefusal> {
+        self.numbers.get(&(kind, name.to_owned())).copied().ok_or_else(|| {
+            ProvisionRefusal::about(
+                wanted_by,
+                format!("names {kind} \"{name}\", which is neither given here nor in the store"),
+            )
+        })
+    }
+
+    /// The number of the account something is for, if it is for one.
+    pub(super) fn find_account(
+        &self,
+        account: Option<&str>,
+        wanted_by: &str,
+    ) -> Result<Option<AccountId>, ProvisionRefusal> {
+        account.map(|name| self.find(Kind::Account, name, wanted_by).map(AccountId::new)).transpose()
+    }
+
+    pub(super) fn stored<T: DeserializeOwned>(
+        &self,
+        kind: Kind,
+        name: &str,
+    ) -> Result<Option<T>, UnreadableRow> {
+        self.rows.get(&(kind, name.to_owned())).map(documents::read).transpose()
+    }
+
+    pub(super) fn has(&self, kind: Kind, name: &str) -> bool {
+        self.rows.contains_key(&(kind, name.to_owned()))
+    }
+
+    /// May handsets write to the account at this number? Then it may also send from there.
+    pub(super) fn owns_number(&self, account: &str, number: &Sender) -> bool {
+        let owner = self.numbers.get(&(Kind::Account, account.to_owned())).copied();
+        let numbers = self.rows.iter().filter(|((kind, _), _)| *kind == Kind::Number);
+        let mut entries = numbers.filter_map(|(_, row)| documents::read::<NumberEntry>(row).ok());
+        entries.any(|entry| entry.number == *number && Some(entry.account.get()) == owner)
+    }
+
+    /// Sender ids that an older release kept in an account's own document.
+    pub(super) fn carry_over_senders(&mut self, account: &str, senders: &[Sender]) {
+        self.carried_over.extend(senders.iter().map(|sender| (account.to_owned(), *sender)));
+    }
+
+    /// Is it one of those still?
+    pub(super) fn account_lists(&self, account: &str, sender: &Sender) -> bool {
+        let stored = self.stored::<Account>(Kind::Account, account).ok().flatten();
+        stored.is_some_and(|stored| stored.senders.contains(sender))
+    }
+
+    pub(super) fn carried_over(&self, account: &str) -> Vec<Sender> {
+        self.carried_over.iter().filter(|(name, _)| name == account).map(|(_, sender)| *sender).collect()
+    }
+
+    /// Was it mentioned already?
+    pub(super) fn has_seen(&self, kind: Kind, name: &str) -> bool {
+        self.seen.contains(&(kind, name.to_owned()))
+    }
+
+    pub(super) fn open_account(&mut self, account: AccountId, opening: Money) {
+        self.openings.push((account, opening));
+    }
+
+    pub(super) fn made_secret(&mut self, key: &str, secret: Secret) {
+        self.secrets.push(Made { key: key.to_owned(), secret });
+    }
+
+    pub(super) fn put<T: Entry>(&mut self, wanted: &T) -> Result<(), ProvisionRefusal> {
+        let name = wanted.name();
+        self.see(T::KIND, &name)?;
+        let number = self.number(T::KIND, &name);
+        let before: Option<T::Document> = self.stored(T::KIND, &name)?;
+        let document = wanted.document(self, before.as_ref())?;
+        let effect = match before {
+            None => Effect::Made,
+            Some(before) if before == document => Effect::Same,
+            Some(before) => Effect::Updated(self.differences::<T>(&name, before, &document)),
+        };
+        if effect != Effect::Same {
+            let place = (T::KIND, name.clone());
+            self.rows.insert(place.clone(), documents::row(T::KIND, number, &name, &document));
+            self.written.push(place);
+        }
+        self.changes.push(Change { kind: T::KIND, name, effect });
+        Ok(())
+    }
+
+    pub(super) fn remove(&mut self, kind: Kind, name: &str) -> Result<(), ProvisionRefusal> {
+        let (name, _) = names::read(kind, name)?;
+        if let Some(instead) = kind.instead_of_removing() {
+            return Err(ProvisionRefusal::NotRemovable { kind, name, instead });
+        }
+        self.see(kind, &name)?;
+        let effect = match self.rows.remove(&(kind, name.clone())) {
+            None => Effect::Same,
+            Some(row) => {
+                self.removed.push((row.kind, row.id));
+                Effect::Removed
+            }
+        };
+        self.changes.push(Change { kind, name, effect });
+        Ok(())
+    }
+
+    fn see(&mut self, kind: Kind, name: &str) -> Result<(), ProvisionRefusal> {
+        if self.seen.insert((kind, name.to_owned())) {
+            return Ok(());
+        }
+        Err(ProvisionRefusal::about(&format!("{kind} \"{name}\""), "is mentioned twice"))
+    }
+
+    /// Each field that somebody would have to write differently, and the secret if it is another.
+    fn differences<T: Entry>(
+        &self,
+        name: &str,
+        before: T::Document,
+        after: &T::Document,
+    ) -> Vec<FieldChange> {
+        let secret = T::secret_changed(&before, after).map(FieldChange::hidden);
+        let shown = |document| shown::fields(&T::shown(name, document, &self.names));
+        let (before, after) = (shown(before), shown(after.clone()));
+        let fields = before.keys().chain(after.keys().filter(|field| !before.contains_key(*field)));
+        let changed = fields.filter(|field| before.get(*field) != after.get(*field));
+        let changed = changed.map(|field| FieldChange {
+            field: field.clone(),
+            before: before.get(field).cloned().unwrap_or(Value::Null),
+            after: after.get(field).cloned().unwrap_or(Value::Null),
+        });
+        changed.chain(secret).collect()
+    }
+
+    pub(super) fn finish(self) -> Result<Plan, ProvisionRefusal> {
+        let Draft { rows, written, removed, changes, openings, secrets, .. } = self;
+        let catalogue = Catalogue::build(documents::documents(rows.values())?)?;
+        let put = written.iter().map(|place| rows[place].clone()).collect();
+        Ok(Plan { changes, secrets, catalogue, put, removed, openings })
+    }
+}

@@ -1,0 +1,178 @@
+//! The same entries as JSON. A body is read strictly (a key twice is a mistake) and then takes the way of a file, so that
+//! there is one set of rules and one set of sentences.
+
+use crate::config::Source;
+use crate::provision::draft::Entry;
+use crate::provision::kind::Kind;
+use crate::provision::wanted::Wanted;
+use crate::provision::{ProvisionRefusal, names};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+use std::fmt;
+
+/// One JSON object, or where it stops being one.
+pub fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    let value = Strict.deserialize(&mut deserializer).map_err(|error| error.to_string())?;
+    deserializer.end().map_err(|error| error.to_string())?;
+    match value {
+        Value::Object(object) => Ok(object),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            Err("it is not an object".to_owned())
+        }
+    }
+}
+
+/// One thing of a kind, as a body describes it. Fields that follow from the name may be left out of the body; those that
+/// are given must agree.
+pub fn wanted_entry(
+    kind: Kind,
+    name: &str,
+    fields: Map<String, Value>,
+) -> Result<(String, Wanted), ProvisionRefusal> {
+    let (name, implied) = names::read(kind, name)?;
+    let mut fields = without_nulls(fields);
+    for (field, value) in implied {
+        fields.entry(field).or_insert(value);
+    }
+    let whole = Map::from_iter([(kind.as_str().to_owned(), Value::Array(vec![Value::Object(fields)]))]);
+    let what = format!("{kind} \"{name}\"");
+    let wanted = read(&whole).map_err(|(key, sentence)| {
+        let field = key.as_deref().and_then(|key| key.strip_prefix(&format!("{kind} 1.")));
+        let field = field.map(|field| format!("{field}: ")).unwrap_or_default();
+        ProvisionRefusal::about(&format!("{what}:"), format!("{field}{sentence}"))
+    })?;
+    let described = only_name(&wanted, kind);
+    if described.as_ref() != Some(&name) {
+        let described = described.unwrap_or_default();
+        let sentence = format!("is named by the path, and the body describes \"{described}\"");
+        return Err(ProvisionRefusal::about(&what, sentence));
+    }
+    Ok((name, wanted))
+}
+
+/// A whole provision file as an object of lists.
+pub fn wanted_whole(object: &Map<String, Value>) -> Result<Wanted, ProvisionRefusal> {
+    read(&without_nulls(object.clone())).map_err(|(key, sentence)| {
+        let key = key.unwrap_or_else(|| "the body".to_owned());
+        ProvisionRefusal::about(&format!("{key}:"), sentence)
+    })
+}
+
+/// RFC 7396: what the patch says replaces, what it says is null goes, the rest stays.
+pub fn merged(mut fields: Map<String, Value>, patch: Map<String, Value>) -> Map<String, Value> {
+    for (field, value) in patch {
+        match (fields.remove(&field), value) {
+            (_, Value::Null) => {}
+            (Some(Value::Object(before)), Value::Object(patch)) => {
+                fields.insert(field, Value::Object(merged(before, patch)));
+            }
+            (_, Value::Object(patch)) => {
+                fields.insert(field, Value::Object(merged(Map::new(), patch)));
+            }
+            (_, value) => {
+                fields.insert(field, value);
+            }
+        }
+    }
+    fields
+}
+
+/// A key, if one is to blame, and a sentence.
+fn read(object: &Map<String, Value>) -> Result<Wanted, (Option<String>, String)> {
+    let text = toml::to_string(object).map_err(|error| (None, error.to_string()))?;
+    let source = Source { path: "body".into(), text };
+    Wanted::parse(&source).map_err(|error| (error.key, error.sentence))
+}
+
+/// A field that is null says nothing.
+fn without_nulls(object: Map<String, Value>) -> Map<String, Value> {
+    let said = object.into_iter().filter(|(_, value)| !value.is_null());
+    said.map(|(field, value)| (field, without_null(value))).collect()
+}
+
+fn without_null(value: Value) -> Value {
+    match value {
+        Value::Object(object) => Value::Object(without_nulls(object)),
+        Value::Array(list) => Value::Array(list.into_iter().map(without_null).collect()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value,
+    }
+}
+
+/// The name of the only thing in it.
+fn only_name(wanted: &Wanted, kind: Kind) -> Option<String> {
+    match kind {
+        Kind::Carrier => wanted.carriers.first().map(Entry::name),
+        Kind::Route => wanted.routes.first().map(Entry::name),
+        Kind::Price => wanted.prices.first().map(Entry::name),
+        Kind::Account => wanted.accounts.first().map(Entry::name),
+        Kind::Sender => wanted.senders.first().map(Entry::name),
+        Kind::Number => wanted.numbers.first().map(Entry::name),
+        Kind::Connection => wanted.connections.first().map(Entry::name),
+        Kind::Key => wanted.keys.first().map(Entry::name),
+        Kind::Screen => wanted.screens.first().map(Entry::name),
+        Kind::Control => wanted.controls.first().map(Entry::name),
+    }
+}
+
+/// A value in which no object has a key twice.
+struct Strict;
+
+impl<'de> DeserializeSeed<'de> for Strict {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("a number is too large"))
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(element) = elements.next_element_seed(Strict)? {
+            list.push(element);
+        }
+        Ok(Value::Array(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            if object.contains_key(&key) {
+                return Err(A::Error::custom(format!("the key \"{key}\" stands in an object twice")));
+            }
+            object.insert(key, entries.next_value_seed(Strict)?);
+        }
+        Ok(Value::Object(object))
+    }
+}

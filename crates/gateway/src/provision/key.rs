@@ -1,0 +1,99 @@
+//! API keys: what customers prove themselves with. Of a secret only a keyed digest is stored.
+
+use crate::provision::checks;
+use crate::provision::draft::{Draft, Entry, Names};
+use crate::provision::kind::Kind;
+use crate::provision::{ProvisionRefusal, values};
+use crate::secrets::{Secret, random_token};
+use hermod_domain::catalogue::{AllowList, ApiKey};
+use hermod_domain::ids::ConnectionId;
+use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// Five bits each: 160 bits.
+const MADE_SECRET_CHARS: usize = 32;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WantedKey {
+    #[serde(deserialize_with = "checks::key")]
+    pub key: String,
+    pub connection: String,
+    /// Made at random for a new key if none is given; a key that is there already keeps the one it has.
+    #[serde(
+        default,
+        deserialize_with = "checks::api_secret",
+        serialize_with = "values::hidden",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub secret: Option<Secret>,
+    #[serde(
+        default,
+        deserialize_with = "values::networks",
+        serialize_with = "values::networks_text",
+        skip_serializing_if = "AllowList::is_empty"
+    )]
+    pub allow: AllowList,
+    #[serde(
+        default,
+        deserialize_with = "values::when",
+        serialize_with = "values::when_text",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub expires_at: Option<Timestamp>,
+    #[serde(default)]
+    pub revoked: bool,
+}
+
+impl Entry for WantedKey {
+    const KIND: Kind = Kind::Key;
+    type Document = ApiKey;
+
+    fn name(&self) -> String {
+        self.key.clone()
+    }
+
+    fn document(&self, draft: &mut Draft<'_>, before: Option<&ApiKey>) -> Result<ApiKey, ProvisionRefusal> {
+        let WantedKey { key, connection, secret, allow, expires_at, revoked } = self;
+        let what = format!("key \"{key}\"");
+        let connection = draft.find(Kind::Connection, connection, &what)?;
+        let secret_digest = match (secret, before) {
+            (Some(given), _) => draft.pepper.digest(given.reveal()),
+            (None, Some(before)) => before.secret_digest.clone(),
+            (None, None) => {
+                let made = made_secret(&what)?;
+                let digest = draft.pepper.digest(made.reveal());
+                draft.made_secret(key, made);
+                digest
+            }
+        };
+        Ok(ApiKey {
+            connection: ConnectionId::new(connection),
+            secret_digest,
+            allow: allow.clone(),
+            expires_at: *expires_at,
+            revoked: *revoked,
+        })
+    }
+
+    fn shown(name: &str, document: ApiKey, names: &Names) -> WantedKey {
+        let ApiKey { connection, secret_digest: _, allow, expires_at, revoked } = document;
+        WantedKey {
+            key: name.to_owned(),
+            connection: names.of(Kind::Connection, connection.get()),
+            secret: None,
+            allow,
+            expires_at,
+            revoked,
+        }
+    }
+
+    fn secret_changed(before: &ApiKey, after: &ApiKey) -> Option<&'static str> {
+        (before.secret_digest != after.secret_digest).then_some("secret")
+    }
+}
+
+pub(super) fn made_secret(what: &str) -> Result<Secret, ProvisionRefusal> {
+    let made = random_token(MADE_SECRET_CHARS).map(Secret::new);
+    made.map_err(|error| ProvisionRefusal::about(what, format!("got no random secret: {error}")))
+}

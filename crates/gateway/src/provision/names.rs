@@ -1,0 +1,195 @@
+//! What things are known by. Most have a name of their own; a route, a price, a sender and a number are known by what
+//! they are for, written so that it can stand in a file, in a log line and in the path of a request.
+
+use crate::provision::kind::Kind;
+use crate::provision::{ProvisionRefusal, values};
+use hermod_domain::numbers::{Mcc, Network};
+use hermod_domain::prefix::Prefix;
+use hermod_domain::sender::{Sender, SenderKind};
+use serde_json::{Map, Value};
+
+/// Before a mobile country code, which would look like a prefix.
+pub(super) const MCC: &str = "mcc";
+/// In place of an account: everyone.
+const EVERYONE: &str = "*";
+
+pub(super) fn of_prefix(prefix: Prefix) -> String {
+    if prefix == Prefix::ANY { "*".to_owned() } else { prefix.to_string() }
+}
+
+pub(super) fn prefix_of(text: &str) -> Result<Prefix, String> {
+    match text {
+        "*" => Ok(Prefix::ANY),
+        "" => Err("write \"*\" for every number".to_owned()),
+        digits => Prefix::parse(digits).map_err(|refusal| format!("\"{digits}\": {refusal}")),
+    }
+}
+
+/// `ACCOUNT/SENDER`. A number has its plus, whether it was written with it or not.
+pub(super) fn of_sender(account: Option<&str>, sender: &Sender) -> String {
+    format!("{}/{}", account.unwrap_or(EVERYONE), plainly(sender))
+}
+
+/// `NUMBER` or `NUMBER/KEYWORD`.
+pub(super) fn of_number(number: &Sender, keyword: Option<&str>) -> String {
+    let keyword = keyword.map(|keyword| format!("/{keyword}")).unwrap_or_default();
+    format!("{}{keyword}", plainly(number))
+}
+
+fn plainly(sender: &Sender) -> String {
+    match sender.kind() {
+        SenderKind::International => format!("+{}", sender.address()),
+        SenderKind::Alphanumeric | SenderKind::ShortCode => sender.as_str().to_owned(),
+    }
+}
+
+/// The one way to write a name, and the fields that follow from it.
+pub(super) fn read(kind: Kind, name: &str) -> Result<(String, Map<String, Value>), ProvisionRefusal> {
+    let read = match kind {
+        Kind::Carrier | Kind::Account | Kind::Connection | Kind::Screen | Kind::Control => {
+            Some((name.to_owned(), vec![("name", name.to_owned())]))
+        }
+        Kind::Key => Some((name.to_owned(), vec![("key", name.to_owned())])),
+        Kind::Route => prefix_of(name).ok().map(|prefix| {
+            let text = of_prefix(prefix);
+            (text.clone(), vec![("prefix", text)])
+        }),
+        Kind::Price => read_price(name),
+        Kind::Sender => read_sender(name),
+        Kind::Number => read_number(name),
+    };
+    let (name, fields) = read.ok_or_else(|| {
+        let sentence = format!("is no name of a {kind}: {}", form(kind));
+        ProvisionRefusal::about(&format!("\"{name}\""), sentence)
+    })?;
+    let fields = fields.into_iter().map(|(field, value)| (field.to_owned(), Value::String(value)));
+    Ok((name, fields.collect()))
+}
+
+fn form(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Route => "it is known by its prefix, such as 49 or *",
+        Kind::Price => {
+            "it is known as 49, 262-01 or mcc262, with ACCOUNT/ before it if it is one account's, and @DAY behind it if \
+             it holds from then on"
+        }
+        Kind::Sender => "it is known as ACCOUNT/SENDER, or */SENDER if it is for everyone",
+        Kind::Number => "it is known by its digits, with /KEYWORD behind them if it is shared",
+        Kind::Carrier | Kind::Account | Kind::Connection | Kind::Key | Kind::Screen | Kind::Control => {
+            "it is known by its name"
+        }
+    }
+}
+
+type Read = Option<(String, Vec<(&'static str, String)>)>;
+
+fn read_price(name: &str) -> Read {
+    let (rest, from) = match name.split_once('@') {
+        Some((rest, from)) => (rest, Some(values::when_shown(values::when_of(from)?))),
+        None => (name, None),
+    };
+    let (account, what) = match rest.split_once('/') {
+        Some((account, what)) => (Some(account.to_owned()), what),
+        None => (None, rest),
+    };
+    let (text, field) = if let Some(mcc) = what.strip_prefix(MCC) {
+        let mcc = Mcc::parse(mcc).ok()?.to_string();
+        (format!("{MCC}{mcc}"), ("mcc", mcc))
+    } else if what.contains('-') {
+        let network = Network::parse(what).ok()?.to_string();
+        (network.clone(), ("network", network))
+    } else {
+        let prefix = of_prefix(prefix_of(what).ok()?);
+        (prefix.clone(), ("prefix", prefix))
+    };
+    let owner = account.as_ref().map(|account| format!("{account}/")).unwrap_or_default();
+    let since = from.as_ref().map(|from| format!("@{from}")).unwrap_or_default();
+    let mut fields = vec![field];
+    fields.extend(account.map(|account| ("account", account)));
+    fields.extend(from.map(|from| ("from", from)));
+    Some((format!("{owner}{text}{since}"), fields))
+}
+
+fn read_sender(name: &str) -> Read {
+    let (account, sender) = name.split_once('/')?;
+    let sender = Sender::parse(sender).ok()?;
+    let account = (account != EVERYONE).then(|| account.to_owned());
+    let mut fields = vec![("sender", plainly(&sender))];
+    let canonical = of_sender(account.as_deref(), &sender);
+    fields.extend(account.map(|account| ("account", account)));
+    Some((canonical, fields))
+}
+
+fn read_number(name: &str) -> Read {
+    let (number, keyword) = match name.split_once('/') {
+        Some((number, keyword)) => (number, Some(keyword.to_ascii_uppercase())),
+        None => (name, None),
+    };
+    let number = Sender::parse(number).ok().filter(|number| number.kind() != SenderKind::Alphanumeric)?;
+    let canonical = of_number(&number, keyword.as_deref());
+    let mut fields = vec![("number", plainly(&number))];
+    fields.extend(keyword.map(|keyword| ("keyword", keyword)));
+    Some((canonical, fields))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(kind: Kind, name: &str, expect: &str) {
+        let told = match read(kind, name) {
+            Ok((name, fields)) => format!("{name} {}", Value::Object(fields)),
+            Err(_) => "refused".to_owned(),
+        };
+        assert_eq!(told, expect, "{kind} {name:?}");
+    }
+
+    #[test]
+    fn a_name_says_which_fields_follow_from_it() {
+        check(Kind::Account, "shop", r#"shop {"name":"shop"}"#);
+        check(Kind::Key, "k", r#"k {"key":"k"}"#);
+        check(Kind::Route, "*", r#"* {"prefix":"*"}"#);
+        check(Kind::Price, "49", r#"49 {"prefix":"49"}"#);
+        check(Kind::Price, "262-01", r#"262-01 {"network":"262-01"}"#);
+        check(
+            Kind::Price,
+            "shop/mcc262@2026-01-01",
+            r#"shop/mcc262@2026-01-01 {"account":"shop","from":"2026-01-01","mcc":"262"}"#,
+        );
+        check(Kind::Sender, "*/Bank", r#"*/Bank {"sender":"Bank"}"#);
+        check(Kind::Sender, "shop/A&B", r#"shop/A&B {"account":"shop","sender":"A&B"}"#);
+    }
+
+    #[test]
+    fn there_is_one_way_to_write_a_name() {
+        check(
+            Kind::Sender,
+            "shop/4915112345678",
+            r#"shop/+4915112345678 {"account":"shop","sender":"+4915112345678"}"#,
+        );
+        check(Kind::Number, "80808/shop", r#"80808/SHOP {"keyword":"SHOP","number":"80808"}"#);
+        check(
+            Kind::Price,
+            "49@2026-01-01T01:00:00+01:00",
+            r#"49@2026-01-01 {"from":"2026-01-01","prefix":"49"}"#,
+        );
+    }
+
+    #[test]
+    fn what_is_no_name_is_refused() {
+        for (kind, name) in [
+            (Kind::Route, ""),
+            (Kind::Route, "+49"),
+            (Kind::Price, "x"),
+            (Kind::Price, "shop/"),
+            (Kind::Price, "49@yesterday"),
+            (Kind::Price, "mcc26"),
+            (Kind::Sender, "Bank"),
+            (Kind::Sender, "shop/"),
+            (Kind::Number, "Bank"),
+        ] {
+            check(kind, name, "refused");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Numbers that handsets can write to, and whose they are.
+
+use crate::provision::draft::{Draft, Entry, Names};
+use crate::provision::kind::Kind;
+use crate::provision::{ProvisionRefusal, checks, names};
+use hermod_domain::catalogue::NumberEntry;
+use hermod_domain::ids::AccountId;
+use hermod_domain::sender::Sender;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WantedNumber {
+    #[serde(deserialize_with = "checks::number")]
+    pub number: Sender,
+    pub account: String,
+    /// For a number that several accounts share.
+    #[serde(default, deserialize_with = "checks::keyword", skip_serializing_if = "Option::is_none")]
+    pub keyword: Option<String>,
+}
+
+impl Entry for WantedNumber {
+    const KIND: Kind = Kind::Number;
+    type Document = NumberEntry;
+
+    fn name(&self) -> String {
+        names::of_number(&self.number, self.keyword.as_deref())
+    }
+
+    fn document(
+        &self,
+        draft: &mut Draft<'_>,
+        _: Option<&NumberEntry>,
+    ) -> Result<NumberEntry, ProvisionRefusal> {
+        let WantedNumber { number, account, keyword } = self;
+        let account = draft.find(Kind::Account, account, &format!("number \"{}\"", self.name()))?;
+        Ok(NumberEntry { number: *number, account: AccountId::new(account), keyword: keyword.clone() })
+    }
+
+    fn shown(_: &str, document: NumberEntry, names: &Names) -> WantedNumber {
+        let NumberEntry { number, account, keyword } = document;
+        WantedNumber { number, account: names.of(Kind::Account, account.get()), keyword }
+    }
+}

@@ -1,0 +1,51 @@
+//! Routes: which carriers serve a destination.
+
+use crate::provision::draft::{Draft, Entry, Names};
+use crate::provision::kind::Kind;
+use crate::provision::{ProvisionRefusal, names, values};
+use hermod_domain::catalogue::RouteEntry;
+use hermod_domain::ids::CarrierId;
+use hermod_domain::lifecycle::DoubtPolicy;
+use hermod_domain::prefix::Prefix;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WantedRoute {
+    #[serde(deserialize_with = "values::prefix", serialize_with = "values::prefix_text")]
+    pub prefix: Prefix,
+    /// In order of preference.
+    pub carriers: Vec<String>,
+    #[serde(default = "resend_once")]
+    pub in_doubt: DoubtPolicy,
+}
+
+impl Entry for WantedRoute {
+    const KIND: Kind = Kind::Route;
+    type Document = RouteEntry;
+
+    fn name(&self) -> String {
+        names::of_prefix(self.prefix)
+    }
+
+    fn document(
+        &self,
+        draft: &mut Draft<'_>,
+        _: Option<&RouteEntry>,
+    ) -> Result<RouteEntry, ProvisionRefusal> {
+        let WantedRoute { prefix, carriers, in_doubt } = self;
+        let what = format!("route \"{}\"", self.name());
+        let found = carriers.iter().map(|name| draft.find(Kind::Carrier, name, &what).map(CarrierId::new));
+        Ok(RouteEntry { prefix: *prefix, carriers: found.collect::<Result<_, _>>()?, in_doubt: *in_doubt })
+    }
+
+    fn shown(_: &str, document: RouteEntry, names: &Names) -> WantedRoute {
+        let RouteEntry { prefix, carriers, in_doubt } = document;
+        let carriers = carriers.iter().map(|carrier| names.of(Kind::Carrier, carrier.get()));
+        WantedRoute { prefix, carriers: carriers.collect(), in_doubt }
+    }
+}
+
+fn resend_once() -> DoubtPolicy {
+    DoubtPolicy::ResendOnce
+}

@@ -1,0 +1,51 @@
+//! Screening rules: patterns that hold a message for a person to look at.
+
+use crate::provision::draft::{Draft, Entry, Names};
+use crate::provision::kind::Kind;
+use crate::provision::{ProvisionRefusal, checks};
+use hermod_domain::catalogue::ScreenEntry;
+use hermod_domain::screen::Field;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WantedScreen {
+    #[serde(deserialize_with = "checks::name")]
+    pub name: String,
+    #[serde(deserialize_with = "checks::pattern")]
+    pub pattern: String,
+    #[serde(default = "text")]
+    pub field: Field,
+    /// Nobody in particular: everyone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+}
+
+impl Entry for WantedScreen {
+    const KIND: Kind = Kind::Screen;
+    type Document = ScreenEntry;
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn document(
+        &self,
+        draft: &mut Draft<'_>,
+        _: Option<&ScreenEntry>,
+    ) -> Result<ScreenEntry, ProvisionRefusal> {
+        let WantedScreen { name, pattern, field, account } = self;
+        let account = draft.find_account(account.as_deref(), &format!("screen \"{name}\""))?;
+        Ok(ScreenEntry { account, field: *field, pattern: pattern.clone() })
+    }
+
+    fn shown(name: &str, document: ScreenEntry, names: &Names) -> WantedScreen {
+        let ScreenEntry { account, field, pattern } = document;
+        let account = account.map(|account| names.of(Kind::Account, account.get()));
+        WantedScreen { name: name.to_owned(), pattern, field, account }
+    }
+}
+
+fn text() -> Field {
+    Field::Text
+}

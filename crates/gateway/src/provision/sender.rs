@@ -1,0 +1,54 @@
+//! Sender ids and what may be done with them.
+
+use crate::provision::draft::{Draft, Entry, Names};
+use crate::provision::kind::Kind;
+use crate::provision::{ProvisionRefusal, names};
+use hermod_domain::catalogue::{SenderEntry, SenderState};
+use hermod_domain::sender::Sender;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WantedSender {
+    pub sender: Sender,
+    /// Nobody in particular: everyone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    #[serde(default = "approved")]
+    pub state: SenderState,
+}
+
+impl Entry for WantedSender {
+    const KIND: Kind = Kind::Sender;
+    type Document = SenderEntry;
+
+    fn name(&self) -> String {
+        names::of_sender(self.account.as_deref(), &self.sender)
+    }
+
+    fn document(
+        &self,
+        draft: &mut Draft<'_>,
+        _: Option<&SenderEntry>,
+    ) -> Result<SenderEntry, ProvisionRefusal> {
+        let WantedSender { sender, account, state } = self;
+        let what = format!("sender \"{}\"", self.name());
+        let account = draft.find_account(account.as_deref(), &what)?;
+        if account.is_none() && *state != SenderState::Blocked {
+            let sentence =
+                "is for no account: a sender is approved for one, and for everyone it can only be blocked";
+            return Err(ProvisionRefusal::about(&what, sentence));
+        }
+        Ok(SenderEntry { account, sender: *sender, state: *state })
+    }
+
+    fn shown(_: &str, document: SenderEntry, names: &Names) -> WantedSender {
+        let SenderEntry { account, sender, state } = document;
+        let account = account.map(|account| names.of(Kind::Account, account.get()));
+        WantedSender { sender, account, state }
+    }
+}
+
+fn approved() -> SenderState {
+    SenderState::Approved
+}

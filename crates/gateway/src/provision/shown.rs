@@ -1,0 +1,56 @@
+//! The catalogue as somebody would have written it, thing by thing: what the operator reads, and what a change of single
+//! fields starts from. Secrets are left out.
+
+use crate::provision::account::WantedAccount;
+use crate::provision::carrier::WantedCarrier;
+use crate::provision::connection::WantedConnection;
+use crate::provision::control::WantedControl;
+use crate::provision::documents::{self, UnreadableRow};
+use crate::provision::draft::{Entry, Names};
+use crate::provision::key::WantedKey;
+use crate::provision::kind::Kind;
+use crate::provision::number::WantedNumber;
+use crate::provision::price::WantedPrice;
+use crate::provision::route::WantedRoute;
+use crate::provision::screen::WantedScreen;
+use crate::provision::sender::WantedSender;
+use hermod_store::CatalogueRow;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// Everything of one kind, by name.
+pub fn shown(
+    rows: &[CatalogueRow],
+    kind: Kind,
+) -> Result<BTreeMap<String, Map<String, Value>>, UnreadableRow> {
+    let names = Names::of_rows(rows)?;
+    let of_kind = rows.iter().filter(|row| row.kind == kind.as_str());
+    of_kind.map(|row| Ok((row.name.clone(), entry(kind, row, &names)?))).collect()
+}
+
+fn entry(kind: Kind, row: &CatalogueRow, names: &Names) -> Result<Map<String, Value>, UnreadableRow> {
+    match kind {
+        Kind::Carrier => of::<WantedCarrier>(row, names),
+        Kind::Route => of::<WantedRoute>(row, names),
+        Kind::Price => of::<WantedPrice>(row, names),
+        Kind::Account => of::<WantedAccount>(row, names),
+        Kind::Sender => of::<WantedSender>(row, names),
+        Kind::Number => of::<WantedNumber>(row, names),
+        Kind::Connection => of::<WantedConnection>(row, names),
+        Kind::Key => of::<WantedKey>(row, names),
+        Kind::Screen => of::<WantedScreen>(row, names),
+        Kind::Control => of::<WantedControl>(row, names),
+    }
+}
+
+fn of<T: Entry>(row: &CatalogueRow, names: &Names) -> Result<Map<String, Value>, UnreadableRow> {
+    Ok(fields(&T::shown(&row.name, documents::read(row)?, names)))
+}
+
+pub(super) fn fields<T: Serialize>(entry: &T) -> Map<String, Value> {
+    match serde_json::to_value(entry) {
+        Ok(Value::Object(fields)) => fields,
+        Ok(_) | Err(_) => unreachable!("an entry is a table of texts, numbers and lists"),
+    }
+}

@@ -1,0 +1,101 @@
+//! Entries as JSON: the same rules and sentences as in a file.
+
+use crate::provision::{Kind, merged, parse_object, wanted_entry, wanted_whole};
+use serde_json::{Map, Value, json};
+
+fn object(value: Value) -> Map<String, Value> {
+    value.as_object().unwrap().clone()
+}
+
+#[track_caller]
+fn check(kind: Kind, name: &str, body: Value, expect: &str) {
+    let told = match wanted_entry(kind, name, object(body)) {
+        Ok((name, _)) => format!("fine: {name}"),
+        Err(refusal) => refusal.to_string(),
+    };
+    assert_eq!(told, expect);
+}
+
+#[test]
+fn what_follows_from_the_name_may_be_left_out() {
+    check(Kind::Price, "shop/49@2026-01-01", json!({"per_part": "0.05"}), "fine: shop/49@2026-01-01");
+    check(Kind::Sender, "shop/4915112345678", json!({}), "fine: shop/+4915112345678");
+    check(Kind::Account, "shop", json!({"name": "shop", "currency": "EUR", "terms": null}), "fine: shop");
+}
+
+#[test]
+fn what_does_not_agree_or_will_not_do_is_refused() {
+    check(
+        Kind::Account,
+        "shop",
+        json!({"name": "bank", "currency": "EUR"}),
+        "account \"shop\" is named by the path, and the body describes \"bank\"",
+    );
+    check(
+        Kind::Price,
+        "49",
+        json!({"mcc": "262", "per_part": "1", "prefix": "50"}),
+        "price \"49\" is named by the path, and the body describes \"50\"",
+    );
+    check(Kind::Account, "shop", json!({}), "account \"shop\": missing field `currency`");
+    check(
+        Kind::Connection,
+        "c",
+        json!({"account": "shop", "rate": 0}),
+        "connection \"c\": rate: a rate per second is between 1 and 1000000, not 0",
+    );
+    check(
+        Kind::Price,
+        "49",
+        json!({"per_part": 0.05}),
+        "price \"49\": per_part: invalid type: floating point `0.05`, expected an amount in quotes, such as \"0.035\"",
+    );
+    check(
+        Kind::Account,
+        "a b",
+        json!({"currency": "EUR"}),
+        "account \"a b\": name: a name has 1 to 64 letters, digits and - _ . (not \"a b\")",
+    );
+    check(
+        Kind::Screen,
+        "s",
+        json!({"pattern": "x", "colour": "red"}),
+        "screen \"s\": colour: unknown field `colour`, expected one of `name`, `pattern`, `field`, `account`",
+    );
+}
+
+#[test]
+fn a_whole_file_can_be_an_object_of_lists() {
+    let wanted =
+        wanted_whole(&object(json!({"route": [{"prefix": "*", "carriers": ["a"]}], "key": []}))).unwrap();
+    assert_eq!((wanted.routes.len(), wanted.keys.len()), (1, 0));
+    let refused = wanted_whole(&object(json!({"route": [{"prefix": "*", "carriers": "a"}]}))).unwrap_err();
+    assert_eq!(refused.to_string(), "route 1.carriers: invalid type: string \"a\", expected a sequence");
+    assert!(
+        wanted_whole(&object(json!({"rout": []}))).unwrap_err().to_string().contains("unknown field `rout`")
+    );
+}
+
+#[test]
+fn a_patch_replaces_removes_and_leaves() {
+    let before = json!({"a": 1, "b": {"c": 1, "d": 2}, "e": [1]});
+    let patch = json!({"a": null, "b": {"c": null, "x": 3}, "e": [2], "f": {"g": null}});
+    let after = merged(object(before), object(patch));
+    assert_eq!(Value::Object(after), json!({"b": {"d": 2, "x": 3}, "e": [2], "f": {}}));
+}
+
+#[test]
+fn only_a_whole_object_without_repeated_keys_is_json_here() {
+    for (text, expect) in [
+        ("", "EOF while parsing a value at line 1 column 0"),
+        ("[]", "it is not an object"),
+        ("{\"a\":1,\"a\":2}", "the key \"a\" stands in an object twice at line 1 column 10"),
+        ("{\"a\":{\"b\":1,\"b\":2}}", "the key \"b\" stands in an object twice at line 1 column 15"),
+        ("{} {}", "trailing characters at line 1 column 4"),
+        ("{\"a\": 1e999}", "number out of range at line 1 column 11"),
+    ] {
+        assert_eq!(parse_object(text.as_bytes()).unwrap_err(), expect, "{text}");
+    }
+    assert!(parse_object(&"[".repeat(500).into_bytes()).unwrap_err().starts_with("recursion limit"));
+    assert!(parse_object(b"{\"a\": \"\xff\"}").is_err());
+}

@@ -1,0 +1,269 @@
+//! What a provision file makes of a store: what is made, what is updated, what is removed.
+
+mod json;
+mod reading;
+mod refusing;
+
+use super::*;
+use crate::config::Source;
+use hermod_domain::catalogue::{Countries, SenderStanding};
+use hermod_domain::ids::AccountId;
+use hermod_domain::phone::Msisdn;
+use hermod_domain::price::Asked;
+use hermod_store::OpenOptions;
+use std::path::Path;
+use std::time::Duration;
+
+const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
+
+fn open(folder: &Path) -> Store {
+    let options = OpenOptions {
+        folder: folder.to_owned(),
+        low_water_bytes: 0,
+        in_doubt_wait: Duration::from_secs(60),
+        now: NOW,
+    };
+    Store::open(&options).unwrap()
+}
+
+fn wanted(text: &str) -> Wanted {
+    Wanted::parse(&source(text)).unwrap()
+}
+
+fn source(text: &str) -> Source {
+    Source { path: "seed.toml".into(), text: text.to_owned() }
+}
+
+fn pepper() -> Pepper {
+    Pepper::new(b"pepper")
+}
+
+fn told_fields(fields: &[FieldChange]) -> String {
+    let told =
+        fields.iter().map(|FieldChange { field, before, after }| format!(" ({field} {before} -> {after})"));
+    told.collect()
+}
+
+/// Applies a file and tells each change in a word or two.
+async fn applied(store: &Store, text: &str) -> String {
+    match apply(store, &pepper(), &wanted(text), NOW).await {
+        Ok(plan) => {
+            let told = plan.changes.iter().map(|Change { kind, name, effect }| match effect {
+                Effect::Made => format!("+{kind} {name}"),
+                Effect::Updated(fields) => format!("~{kind} {name}{}", told_fields(fields)),
+                Effect::Same => format!("={kind} {name}"),
+                Effect::Removed => format!("-{kind} {name}"),
+            });
+            told.collect::<Vec<_>>().join(", ")
+        }
+        Err(error) => format!("refused: {error}"),
+    }
+}
+
+#[tokio::test]
+async fn the_example_makes_what_it_describes_and_is_the_same_the_second_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let told = applied(&store, EXAMPLE_TOML).await;
+    assert_eq!(
+        told,
+        "+carrier acme, +route *, +price *, +price 262-01, +price mcc208, +price shop/49, +price shop/49@2027-01-01, \
+         +account shop, +sender shop/Shop24, +sender */Bank, +sender shop/Shop, +sender shop/+4915112345678, \
+         +number +4915799999999, +number 80808/SHOP, +connection shop-http, +key shop-key-1, +screen short-links, \
+         +control shop-day, +control everyone-day, +control one-recipient, +control one-range, =key shop-key-0"
+    );
+    let catalogue = load_catalogue(&store).await.unwrap();
+    let key = catalogue.key("shop-key-1").unwrap();
+    assert!(pepper().matches("change-me-to-a-long-random-text", &key.secret_digest));
+    let connection = catalogue.connection(key.connection).unwrap();
+    let account = catalogue.account(connection.account).unwrap();
+    assert_eq!(account.name, "shop");
+    let to = Msisdn::parse("+4915112345678").unwrap();
+    assert_eq!(
+        account
+            .prices()
+            .quote(Asked { to, network: None, mcc: None, now: Timestamp::EPOCH }, 2)
+            .unwrap()
+            .cost
+            .to_string(),
+        "0.075"
+    );
+    assert_eq!(catalogue.carriers()[0].0, catalogue.route(to).unwrap().1.first_choice());
+    assert_eq!(store.balance(connection.account).await.unwrap().balance.to_string(), "100");
+
+    let again = applied(&store, EXAMPLE_TOML).await;
+    assert!(again.split(", ").all(|change| change.starts_with('=')), "{again}");
+    assert_eq!(store.balance(connection.account).await.unwrap().balance.to_string(), "100");
+}
+
+#[tokio::test]
+async fn no_clear_secret_is_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    applied(&store, EXAMPLE_TOML).await;
+    let rows = store.catalogue().await.unwrap();
+    assert!(rows.iter().all(|row| !row.body.contains("change-me")));
+    assert!(!wanted(EXAMPLE_TOML).to_toml().contains("change-me"));
+    assert!(!wanted(EXAMPLE_TOML).to_toml().contains("secret08"));
+}
+
+#[tokio::test]
+async fn a_later_file_updates_by_name_and_keeps_the_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    applied(&store, EXAMPLE_TOML).await;
+    let before = store.catalogue().await.unwrap();
+    let told = applied(
+        &store,
+        "[[key]]\nkey = \"shop-key-2\"\nsecret = \"another-random-text\"\nconnection = \"shop-http\"\n\
+         [[account]]\nname = \"shop\"\ncurrency = \"EUR\"\nopening_balance = \"999\"\ncountries = \"*\"\n\
+         senders = [\"Shop\"]\n\
+         [[account]]\nname = \"bank\"\ncurrency = \"USD\"\n",
+    )
+    .await;
+    assert_eq!(
+        told,
+        "~account shop (countries [\"AT\",\"CH\",\"DE\",\"FR\"] -> \"*\") (verified true -> false), +account bank, \
+         =sender shop/Shop, +key shop-key-2"
+    );
+    let after = store.catalogue().await.unwrap();
+    for row in &before {
+        let same = after.iter().find(|other| other.kind == row.kind && other.name == row.name).unwrap();
+        assert_eq!(same.id, row.id, "{} {}", row.kind, row.name);
+    }
+    let of = |name: &str| after.iter().find(|row| row.kind == "account" && row.name == name).unwrap().id;
+    assert_ne!(of("shop"), of("bank"));
+    let shop = store.balance(AccountId::new(of("shop"))).await.unwrap();
+    assert_eq!(shop.balance.to_string(), "100", "an opening balance is posted once");
+}
+
+#[tokio::test]
+async fn an_account_is_opened_once_however_often_its_plan_is_carried_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let text = "[[account]]\nname = \"shop\"\ncurrency = \"EUR\"\nopening_balance = 30\n";
+    let plan = prepare(&store, &pepper(), &wanted(text)).await.unwrap();
+    for _ in 0..2 {
+        carry_out(&store, &plan, NOW).await.unwrap();
+        assert_eq!(store.balance(plan.openings[0].0).await.unwrap().balance.to_string(), "30");
+    }
+    assert_eq!(applied(&store, text).await, "=account shop");
+}
+
+const CUSTOMER: &str = "[[account]]\nname = \"a\"\ncurrency = \"EUR\"\nsenders = [\"Me\"]\n\
+                        [[connection]]\nname = \"c\"\naccount = \"a\"\n";
+
+#[tokio::test]
+async fn a_new_key_gets_a_secret_that_is_told_once_and_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    applied(&store, CUSTOMER).await;
+    let key = wanted("[[key]]\nkey = \"k\"\nconnection = \"c\"\n");
+    let made = apply(&store, &pepper(), &key, NOW).await.unwrap().secrets;
+    let [Made { key: of, secret }] = made.as_slice() else { panic!("{made:?}") };
+    assert_eq!((of.as_str(), secret.reveal().len()), ("k", 32));
+    let again = apply(&store, &pepper(), &key, NOW).await.unwrap();
+    assert_eq!(again.secrets, []);
+    assert!(pepper().matches(secret.reveal(), &again.catalogue.key("k").unwrap().secret_digest));
+    let given = "[[key]]\nkey = \"k\"\nconnection = \"c\"\nsecret = \"another-random-text\"\n";
+    assert_eq!(applied(&store, given).await, "~key k (secret \"(hidden)\" -> \"(hidden)\")");
+}
+
+#[tokio::test]
+async fn what_a_file_does_not_say_is_refused_to_a_customer() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    applied(&store, CUSTOMER).await;
+    let catalogue = load_catalogue(&store).await.unwrap();
+    let (_, view) = catalogue.accounts().next().unwrap();
+    assert!(!view.account.verified);
+    assert_eq!(
+        view.account.countries,
+        Countries::Only(Default::default()),
+        "every country is enabled on purpose"
+    );
+}
+
+#[tokio::test]
+async fn a_sender_that_was_blocked_stays_blocked_whatever_an_account_lists() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    applied(&store, CUSTOMER).await;
+    let block = "[[sender]]\naccount = \"a\"\nsender = \"Me\"\nstate = \"blocked\"\n";
+    assert_eq!(applied(&store, block).await, "~sender a/Me (state \"approved\" -> \"blocked\")");
+    assert_eq!(applied(&store, CUSTOMER).await, "=account a, =connection c");
+    let pending = block.replace("blocked", "pending");
+    applied(&store, &pending).await;
+    assert_eq!(
+        applied(&store, CUSTOMER).await,
+        "=account a, ~sender a/Me (state \"pending\" -> \"approved\"), =connection c"
+    );
+    assert!(applied(&store, &format!("{CUSTOMER}{block}")).await.contains("-> \"blocked\""));
+}
+
+#[tokio::test]
+async fn senders_that_an_older_release_kept_in_the_account_become_entries() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let body = r#"{"currency":"EUR","credit_limit":"0","minimum":"0","verified":true,"senders":["Old"]}"#;
+    let row = CatalogueRow { kind: "account".into(), id: 1, name: "a".into(), body: body.into() };
+    store.change_catalogue(CatalogueChange { put: vec![row], ..CatalogueChange::default() }).await.unwrap();
+    let told = applied(
+        &store,
+        "[[account]]\nname = \"a\"\ncurrency = \"EUR\"\nverified = true\ncountries = \"*\"\nsenders = [\"New\"]\n\
+         [[connection]]\nname = \"c\"\naccount = \"a\"\ndefault_sender = \"Old\"\n",
+    )
+    .await;
+    assert_eq!(told, "~account a (senders [\"Old\"] -> null), +sender a/New, +sender a/Old, +connection c");
+    let catalogue = load_catalogue(&store).await.unwrap();
+    let (_, view) = catalogue.accounts().next().unwrap();
+    assert_eq!(view.standing_of(&"Old".parse().unwrap()), SenderStanding::Approved);
+}
+
+#[tokio::test]
+async fn what_is_removed_is_gone_and_its_removal_can_be_repeated() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    applied(&store, EXAMPLE_TOML).await;
+    let mut text = String::new();
+    for (kind, name) in [
+        ("key", "shop-key-1"),
+        ("price", "shop/49@2027-01-01"),
+        ("route", "*"),
+        ("sender", "shop/4915112345678"),
+        ("number", "80808/shop"),
+        ("screen", "short-links"),
+        ("control", "shop-day"),
+    ] {
+        text.push_str(&format!("[[remove]]\nkind = \"{kind}\"\nname = \"{name}\"\n"));
+    }
+    assert_eq!(
+        applied(&store, &text).await,
+        "-key shop-key-1, -price shop/49@2027-01-01, -route *, -sender shop/+4915112345678, -number 80808/SHOP, \
+         -screen short-links, -control shop-day"
+    );
+    let again = applied(&store, &text).await;
+    assert!(again.split(", ").all(|change| change.starts_with('=')), "{again}");
+    let catalogue = load_catalogue(&store).await.unwrap();
+    assert!(catalogue.key("shop-key-1").is_none());
+    assert!(catalogue.route(Msisdn::parse("+4915112345678").unwrap()).is_none());
+}
+
+#[tokio::test]
+async fn everything_that_is_shown_reads_back_as_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    applied(&store, EXAMPLE_TOML).await;
+    let rows = store.catalogue().await.unwrap();
+    let mut shown_things = 0;
+    for kind in Kind::ALL {
+        for (name, fields) in shown(&rows, kind).unwrap() {
+            let (same, wanted) = wanted_entry(kind, &name, fields).unwrap();
+            assert_eq!(same, name);
+            let plan = prepare_over(rows.clone(), &pepper(), &wanted).unwrap();
+            assert!(plan.changes.iter().all(|change| change.effect == Effect::Same), "{:?}", plan.changes);
+            shown_things += 1;
+        }
+    }
+    assert_eq!(shown_things, rows.len());
+}

@@ -1,0 +1,105 @@
+//! Files that are refused, and in which words.
+
+use super::{CUSTOMER, applied, open};
+
+#[tokio::test]
+async fn a_file_that_does_not_fit_together_is_refused_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    applied(&store, CUSTOMER).await;
+    let before = store.catalogue().await.unwrap();
+    for (text, expect) in [
+        (
+            "[[route]]\nprefix = \"*\"\ncarriers = [\"x\"]",
+            "route \"*\" names carrier \"x\", which is neither given here nor in the store",
+        ),
+        (
+            "[[route]]\nprefix = \"49\"\ncarriers = []",
+            "the route for prefix \"49\": route 1 names no carrier",
+        ),
+        (
+            "[[price]]\nprefix = \"*\"\nper_part = 1\naccount = \"x\"",
+            "price \"x/*\" names account \"x\", which is neither given here nor in the store",
+        ),
+        (
+            "[[price]]\nprefix = \"1\"\nper_part = 9999999",
+            "prices: the price 9999999 for prefix \"1\" is not between 0 and 1000",
+        ),
+        (
+            "[[connection]]\nname = \"d\"\naccount = \"x\"",
+            "connection \"d\" names account \"x\", which is neither given here nor in the store",
+        ),
+        (
+            "[[connection]]\nname = \"d\"\naccount = \"a\"\ndefault_sender = \"You\"",
+            "connection \"d\" has the default sender \"You\", which is not among the senders of account \"a\"",
+        ),
+        (
+            "[[key]]\nkey = \"k\"\nsecret = \"0123456789abcdef\"\nconnection = \"x\"",
+            "key \"k\" names connection \"x\", which is neither given here nor in the store",
+        ),
+        (
+            "[[account]]\nname = \"a\"\ncurrency = \"USD\"",
+            "account \"a\" has its balance in EUR, and that cannot change; make a new account for USD",
+        ),
+        (
+            "[[account]]\nname = \"b\"\ncurrency = \"EUR\"\n[[connection]]\nname = \"c\"\naccount = \"b\"",
+            "connection \"c\" belongs to another account than \"b\", and its messages stay there",
+        ),
+        (
+            "[[account]]\nname = \"b\"\ncurrency = \"EUR\"\n[[account]]\nname = \"b\"\ncurrency = \"EUR\"",
+            "account \"b\" is mentioned twice",
+        ),
+        (
+            "[[carrier]]\nname = \"x\"\naddress = \"h:1\"\nsystem_id = \"s\"\nwindow = 1\nrate = 1",
+            "carrier \"x\" is new and has no password; an empty one is written \"\"",
+        ),
+        ("[[price]]\nper_part = 1", "price \"?\" is for exactly one of prefix, network and mcc"),
+        (
+            "[[price]]\nper_part = 1\nmcc = 262\nnetwork = \"262-01\"",
+            "price \"262-01\" is for exactly one of prefix, network and mcc",
+        ),
+        (
+            "[[sender]]\nsender = \"Bank\"\nstate = \"approved\"",
+            "sender \"*/Bank\" is for no account: a sender is approved for one, and for everyone it can only be blocked",
+        ),
+        (
+            "[[screen]]\nname = \"s\"\npattern = \"(\"",
+            "the pattern of the screening rule \"s\" cannot be used: unclosed group",
+        ),
+        (
+            "[[control]]\nname = \"x\"",
+            "control \"x\" has exactly one of spend_per_day, messages_per_day, per_recipient and per_range",
+        ),
+        (
+            "[[control]]\nname = \"x\"\nspend_per_day = 1\nmessages_per_day = 1",
+            "control \"x\" has exactly one of spend_per_day, messages_per_day, per_recipient and per_range",
+        ),
+        (
+            "[[number]]\nnumber = \"80808\"\naccount = \"x\"",
+            "number \"80808\" names account \"x\", which is neither given here nor in the store",
+        ),
+        (
+            "[[remove]]\nkind = \"account\"\nname = \"a\"",
+            "account \"a\" cannot be removed: what it sent and owes refers to it; say closed = true instead",
+        ),
+        (
+            "[[remove]]\nkind = \"connection\"\nname = \"c\"",
+            "connection \"c\" cannot be removed: what it sent and owes refers to it; say closed = true instead",
+        ),
+        (
+            "[[remove]]\nkind = \"carrier\"\nname = \"x\"",
+            "carrier \"x\" cannot be removed: what it sent and owes refers to it; say disabled = true instead",
+        ),
+        (
+            "[[remove]]\nkind = \"sender\"\nname = \"Bank\"",
+            "\"Bank\" is no name of a sender: it is known as ACCOUNT/SENDER, or */SENDER if it is for everyone",
+        ),
+        (
+            "[[sender]]\nsender = \"Me\"\naccount = \"a\"\n[[remove]]\nkind = \"sender\"\nname = \"a/Me\"",
+            "sender \"a/Me\" is mentioned twice",
+        ),
+    ] {
+        assert_eq!(applied(&store, text).await, format!("refused: {expect}"));
+        assert_eq!(store.catalogue().await.unwrap(), before, "{text}");
+    }
+}

@@ -1,0 +1,166 @@
+//! How amounts, prefixes, times and networks are written in a provision file: read with a sentence for what will not do,
+//! and written so that it reads back.
+
+use crate::provision::names;
+use crate::secrets::Secret;
+use hermod_domain::catalogue::AllowList;
+use hermod_domain::money::Money;
+use hermod_domain::prefix::Prefix;
+use hermod_domain::time::Timestamp;
+use ipnet::IpNet;
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use serde::ser::Serializer;
+use std::fmt;
+use std::net::IpAddr;
+
+/// Networks one list may have.
+const NETWORKS_MAX: usize = 256;
+
+/// `*` is every number.
+pub(super) fn prefix<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Prefix, D::Error> {
+    names::prefix_of(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+}
+
+pub(super) fn some_prefix<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Prefix>, D::Error> {
+    prefix(deserializer).map(Some)
+}
+
+pub(super) fn prefix_text<S: Serializer>(prefix: &Prefix, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&names::of_prefix(*prefix))
+}
+
+pub(super) fn some_prefix_text<S: Serializer>(
+    prefix: &Option<Prefix>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match prefix {
+        Some(prefix) => prefix_text(prefix, serializer),
+        None => serializer.serialize_none(),
+    }
+}
+
+pub(super) fn hidden<S: Serializer>(_: &Option<Secret>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str("(hidden)")
+}
+
+/// An amount that is not negative: quoted, because a bare decimal would go through a binary fraction, or a whole number.
+pub(super) fn amount<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Money, D::Error> {
+    let text = text_or_number(deserializer, "an amount in quotes, such as \"0.035\"")?;
+    let amount = Money::parse(&text).map_err(|refusal| D::Error::custom(format!("\"{text}\": {refusal}")))?;
+    if amount.is_negative() {
+        return Err(D::Error::custom(format!("{amount} is negative")));
+    }
+    Ok(amount)
+}
+
+pub(super) fn some_amount<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Money>, D::Error> {
+    amount(deserializer).map(Some)
+}
+
+/// A text, or a whole number as its digits.
+pub(super) fn text_or_number<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    expected: &'static str,
+) -> Result<String, D::Error> {
+    deserializer.deserialize_any(TextOrNumber(expected))
+}
+
+struct TextOrNumber(&'static str);
+
+impl Visitor<'_> for TextOrNumber {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<String, E> {
+        Ok(text.to_owned())
+    }
+
+    fn visit_i64<E: Error>(self, units: i64) -> Result<String, E> {
+        Ok(units.to_string())
+    }
+}
+
+const WHEN_FORM: &str =
+    "a day such as 2026-01-31 (it begins at midnight UTC) or a time such as 2026-01-31T12:00:00Z";
+
+/// A day or a time with its offset, in quotes or as TOML's own.
+pub(super) fn when<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
+    deserializer.deserialize_any(When).map(Some)
+}
+
+struct When;
+
+impl<'de> Visitor<'de> for When {
+    type Value = Timestamp;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(WHEN_FORM)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Timestamp, E> {
+        when_of(text).ok_or_else(|| E::custom(format!("\"{text}\" is not {WHEN_FORM}")))
+    }
+
+    /// TOML's dates come as a map of one text.
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Timestamp, A::Error> {
+        match map.next_entry::<String, String>()? {
+            Some((_, text)) => self.visit_str(&text),
+            None => Err(A::Error::custom(WHEN_FORM)),
+        }
+    }
+}
+
+/// Whole seconds only: that is what it is shown as.
+pub(super) fn when_of(text: &str) -> Option<Timestamp> {
+    Timestamp::parse(text).filter(|when| when.as_millis() % 1000 == 0)
+}
+
+/// The day where it is a midnight.
+pub(super) fn when_shown(when: Timestamp) -> String {
+    let day = when.day();
+    if day.start() == when { day.to_string() } else { when.to_iso() }
+}
+
+pub(super) fn when_text<S: Serializer>(when: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
+    match when {
+        Some(when) => serializer.serialize_str(&when_shown(*when)),
+        None => serializer.serialize_none(),
+    }
+}
+
+/// Addresses and networks; an address is a network of one.
+pub(super) fn networks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<AllowList, D::Error> {
+    let texts = Vec::<String>::deserialize(deserializer)?;
+    if texts.len() > NETWORKS_MAX {
+        return Err(D::Error::custom(format!(
+            "a list has at most {NETWORKS_MAX} networks, not {}",
+            texts.len()
+        )));
+    }
+    let read = texts.iter().map(|text| {
+        network_of(text).ok_or_else(|| {
+            let form = "an address such as 192.0.2.7 or a network such as 192.0.2.0/24";
+            D::Error::custom(format!("\"{text}\" is not {form}"))
+        })
+    });
+    read.collect::<Result<_, _>>().map(AllowList)
+}
+
+fn network_of(text: &str) -> Option<IpNet> {
+    let network = match text.parse::<IpAddr>() {
+        Ok(address) => IpNet::from(address.to_canonical()),
+        Err(_) => text.parse::<IpNet>().ok()?,
+    };
+    Some(network.trunc())
+}
+
+pub(super) fn networks_text<S: Serializer>(list: &AllowList, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(list.0.iter().map(|network| {
+        let one = network.prefix_len() == network.max_prefix_len();
+        if one { network.addr().to_string() } else { network.to_string() }
+    }))
+}
