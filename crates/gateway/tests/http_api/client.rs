@@ -87,6 +87,11 @@ impl Client {
         self.stream.shutdown().await.unwrap();
     }
 
+    /// The same, to a side that may have closed already.
+    pub(crate) async fn finish_writing_if_open(&mut self) {
+        let _ = self.stream.shutdown().await;
+    }
+
     /// Sends a request with a body and reads the answer.
     pub(crate) async fn call(
         &mut self,

@@ -119,3 +119,22 @@ async fn requests_can_be_sent_ahead_of_their_answers() {
     }
     assert_eq!(seen, [202, 200, 202, 200]);
 }
+
+#[tokio::test]
+async fn whoever_stops_writing_after_a_request_still_gets_the_answer() {
+    let service = Service::start().await;
+    let bearer = bearer(ACME);
+    let headers = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
+    let send =
+        crate::client::request("POST", "/api/v1/sms", &headers, br#"{"to":"+4915112345678","text":"hello"}"#);
+    let mut client = service.client().await;
+    client.write(send).await;
+    client.finish_writing().await;
+    assert_eq!(client.read().await.unwrap().status, 202);
+    assert!(client.is_closed().await);
+    // Without a request there is nothing to answer.
+    let mut client = service.client().await;
+    assert_eq!(client.get(ACME, "/api/v1/balance").await.status, 200);
+    client.finish_writing().await;
+    assert!(client.is_closed().await);
+}

@@ -8,80 +8,12 @@ use bytes::BytesMut;
 use hermod_smpp::session::{Acceptance, BindRequest, ClientConfig, ServerConfig, State};
 use hermod_smpp::*;
 
+use crate::chance::{Breadcrumb, Chance, mutate, setting};
 use crate::printed::PDU_BYTES_MAX;
 use crate::vectors;
 
 const MUTATIONS: u64 = 200_000;
 const SEED: u64 = 20_250_401;
-
-#[expect(clippy::disallowed_methods, reason = "a switch for people who run the tests")]
-fn setting(name: &str, otherwise: u64) -> u64 {
-    let value = std::env::var(name).ok();
-    value.map_or(otherwise, |value| value.parse().expect("a number"))
-}
-
-/// Says how to get back here if anything fails.
-struct Breadcrumb {
-    seed: u64,
-    mutation: u64,
-}
-
-impl Drop for Breadcrumb {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            eprintln!(
-                "failed at mutation {} of seed {}: run with SEED={}",
-                self.mutation, self.seed, self.seed
-            );
-        }
-    }
-}
-
-struct Chance(u64);
-
-impl Chance {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        usize::try_from(self.next() % limit.max(1) as u64).expect("below a usize")
-    }
-
-    fn octet(&mut self) -> u8 {
-        self.next().to_be_bytes()[0]
-    }
-}
-
-fn mutate(octets: &mut Vec<u8>, other: &[u8], chance: &mut Chance) {
-    let at = chance.below(octets.len() + 1);
-    let upto = at + chance.below((octets.len() - at).min(32) + 1);
-    match chance.below(9) {
-        0 if at < octets.len() => octets[at] ^= 1 << chance.below(8),
-        1 if at < octets.len() => octets[at] = [0, 1, 0x7f, 0x80, 0xfe, 0xff][chance.below(6)],
-        2 => drop(octets.drain(at..upto)),
-        3 => octets.truncate(at),
-        4 => {
-            let again = octets[at..upto].to_vec();
-            octets.splice(at..at, again);
-        }
-        5 => {
-            let random: Vec<u8> = (0..chance.below(16)).map(|_| chance.octet()).collect();
-            octets.splice(at..at, random);
-        }
-        6 => octets.splice(at.., other[other.len().min(at)..].iter().copied()).for_each(drop),
-        7 if octets.len() >= 8 => {
-            let command = CommandId::ALL[chance.below(CommandId::ALL.len())];
-            octets[4..8].copy_from_slice(&command.0.to_be_bytes());
-        }
-        _ if at < octets.len() => octets[at] = chance.octet(),
-        _ => octets.push(chance.octet()),
-    }
-}
 
 /// Mutated octets; most get their length put right, or nothing would ever come past the framing.
 fn mutant(seeds: &[Vec<u8>], chance: &mut Chance) -> Vec<u8> {
@@ -89,6 +21,10 @@ fn mutant(seeds: &[Vec<u8>], chance: &mut Chance) -> Vec<u8> {
     let other = &seeds[chance.below(seeds.len())];
     for _ in 0..=chance.below(4) {
         mutate(&mut octets, other, chance);
+    }
+    if octets.len() >= HEADER_BYTES && chance.below(4) == 0 {
+        let command = CommandId::ALL[chance.below(CommandId::ALL.len())];
+        octets[4..8].copy_from_slice(&command.0.to_be_bytes());
     }
     if octets.len() >= HEADER_BYTES && chance.below(10) > 0 {
         let length = u32::try_from(octets.len()).expect("short");

@@ -5,7 +5,9 @@ use super::meters::Meters;
 use super::operations::RenderMetrics;
 use super::patience::Carried;
 use super::route::{Route, message_id_in};
-use super::{balance, credentials, errors, headers, inbound, operations, peer, rate, request_id, sms};
+use super::{
+    balance, credentials, errors, framing, headers, inbound, operations, peer, rate, request_id, sms,
+};
 use crate::app::{Caller, admit, authenticate, refuse_sign_in};
 use crate::clock::Moment;
 use crate::world::World;
@@ -88,6 +90,11 @@ async fn dispatch(
     body: &mut RequestBody,
     peer: Option<IpAddr>,
 ) -> Response {
+    if let Err(refusal) = framing::check(head) {
+        let mut response = errors::response(&refusal);
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        return response;
+    }
     if let (false, Some(allow)) = (route.answers(&head.method), route.allow()) {
         return errors::response(&Refusal::MethodNotAllowed { allow });
     }

@@ -18,9 +18,9 @@ const LIMIT_MAX: u32 = 500;
 const SINCE_MAX: u64 = i64::MAX.unsigned_abs();
 
 #[derive(Debug, PartialEq, Eq)]
-struct Page {
-    since: u64,
-    limit: u32,
+pub(super) struct Page {
+    pub(super) since: u64,
+    pub(super) limit: u32,
 }
 
 #[derive(Serialize)]
@@ -56,7 +56,7 @@ fn message(record: &InboundRecord) -> Message<'_> {
     Message { id: *id, message_id: message.to_string(), from, to, text, received_at: received_at.to_iso() }
 }
 
-fn page_of(query: &str) -> Result<Page, Refusal> {
+pub(super) fn page_of(query: &str) -> Result<Page, Refusal> {
     let refused = |field, rule| Refusal::InvalidField { field, rule };
     let since = match parameter(query, "since") {
         Parameter::Absent => 0,

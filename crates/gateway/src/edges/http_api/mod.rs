@@ -9,9 +9,12 @@ mod body;
 mod credentials;
 mod entrance;
 mod errors;
+mod framing;
 mod headers;
 mod inbound;
 mod meters;
+#[cfg(test)]
+mod mutator_tests;
 mod operations;
 mod patience;
 mod peer;

@@ -148,6 +148,8 @@ impl Connection {
         let serving = http1::Builder::new()
             .max_header_size(HEAD_BYTES_MAX)
             .max_buf_size(READ_BYTES_MAX)
+            // Whoever has said all it has to say still wants to hear the answer: it may have been charged.
+            .half_close(true)
             .serve_connection(TokioIo::new(stream), service_of(router.clone(), carried));
         let mut serving = pin!(serving);
         let first_look = self.clock.moment().plus(self.limits.header_read_max.min(self.limits.body_read_max));
