@@ -29,6 +29,34 @@ fn every_setting_is_explained_in_the_defaults() {
     }
 }
 
+/// Each section of `docs/configuration.md` has exactly the settings of the defaults, in their order, with their values.
+#[test]
+fn every_setting_stands_in_the_documentation_with_its_default() {
+    let mut expect = Vec::new();
+    for line in DEFAULT_TOML.lines() {
+        let (setting, is_set) = match line.strip_prefix("# ") {
+            Some(commented) => (commented, false),
+            None => (line, true),
+        };
+        match setting.split_once(" = ") {
+            Some((key, value)) if !key.contains(' ') => {
+                let default = if is_set { format!("`{value}`") } else { "none".to_owned() };
+                expect.push(format!("| `{key}` | {default} |"));
+            }
+            _ if line.starts_with('[') => expect.push(format!("## {line}")),
+            _ => {}
+        }
+    }
+    let documented = include_str!("../../../../docs/configuration.md").lines();
+    let documented = documented.take_while(|line| *line != "## Signals").filter_map(|line| {
+        let row = || {
+            line.starts_with("| `").then(|| line.splitn(4, '|').take(3).collect::<Vec<_>>().join("|") + "|")
+        };
+        if line.starts_with("## ") { Some(line.to_owned()) } else { row() }
+    });
+    assert_eq!(documented.collect::<Vec<_>>(), expect);
+}
+
 #[test]
 fn what_a_file_says_goes_over_the_defaults() {
     let text = "[http]\nlisten = \"[::1]:0\"\n[messages]\nvalidity = \"2h\"\n";
