@@ -6,6 +6,8 @@ pub mod app;
 pub mod clock;
 pub mod config;
 pub mod edges;
+pub mod openapi_errors;
+pub mod openapi_page;
 pub mod provision;
 pub mod running;
 pub mod secrets;

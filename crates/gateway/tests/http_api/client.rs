@@ -1,6 +1,7 @@
 //! A client that sends exactly the bytes it is told to and reads what comes back: no library would send half of what is
 //! tried here.
 
+use crate::documented;
 use crate::service::SECRET;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -101,7 +102,9 @@ impl Client {
         body: &[u8],
     ) -> Reply {
         self.write(request(method, path, headers, body)).await;
-        self.read().await.expect("an answer")
+        let reply = self.read().await.expect("an answer");
+        documented::check(method, path, &reply);
+        reply
     }
 
     pub(crate) async fn send(&mut self, key: &str, headers: Headers<'_>, body: &str) -> Reply {

@@ -7,6 +7,7 @@ mod client;
 mod connections;
 mod credentials;
 mod customers;
+mod documented;
 mod hostile_bodies;
 mod hostile_heads;
 mod idempotency;

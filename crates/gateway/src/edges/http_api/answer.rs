@@ -6,7 +6,8 @@ use super::operations::RenderMetrics;
 use super::patience::Carried;
 use super::route::{Route, message_id_in};
 use super::{
-    balance, credentials, errors, framing, headers, inbound, operations, peer, rate, request_id, sms,
+    balance, credentials, document, errors, framing, headers, inbound, operations, peer, rate, request_id,
+    sms,
 };
 use crate::app::{Caller, admit, authenticate, refuse_sign_in};
 use crate::clock::Moment;
@@ -102,6 +103,8 @@ async fn dispatch(
         Route::Sms | Route::SmsById | Route::Inbound | Route::Balance => {
             call(&edge.world, route, head, body, peer).await
         }
+        Route::Document => document::published().document(),
+        Route::DocumentPage => document::published().page(),
         Route::Healthz => operations::healthz(),
         Route::Readyz => operations::readyz(&edge.world),
         Route::Metrics => operations::metrics(edge.metrics.as_ref()),
@@ -156,8 +159,11 @@ async fn perform(
         Route::SmsById => sms::status(world, caller, message_id_in(head.uri.path())).await,
         Route::Inbound => inbound::poll(world, caller, head.uri.query().unwrap_or_default()).await,
         Route::Balance => balance::show(world, caller).await,
-        Route::Healthz | Route::Readyz | Route::Metrics | Route::Unknown => {
-            Err(Refusal::NotFound(NotFound::Path))
-        }
+        Route::Document
+        | Route::DocumentPage
+        | Route::Healthz
+        | Route::Readyz
+        | Route::Metrics
+        | Route::Unknown => Err(Refusal::NotFound(NotFound::Path)),
     }
 }

@@ -7,6 +7,7 @@ mod answer;
 mod balance;
 mod body;
 mod credentials;
+pub mod document;
 mod entrance;
 mod errors;
 mod framing;
@@ -45,7 +46,14 @@ const OPERATIONS: [Route; 3] = [Route::Healthz, Route::Readyz, Route::Metrics];
 /// What customers may ask, and beside it, on the same listener, the operations pages if there is something to render
 /// as metrics.
 pub fn router(world: Arc<World>, metrics: Option<RenderMetrics>) -> Router {
-    let mut routes = vec![Route::Sms, Route::SmsById, Route::Inbound, Route::Balance];
+    let mut routes = vec![
+        Route::Sms,
+        Route::SmsById,
+        Route::Inbound,
+        Route::Balance,
+        Route::Document,
+        Route::DocumentPage,
+    ];
     if metrics.is_some() {
         routes.extend(OPERATIONS);
     }

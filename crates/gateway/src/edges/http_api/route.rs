@@ -8,6 +8,8 @@ pub(super) enum Route {
     SmsById,
     Inbound,
     Balance,
+    Document,
+    DocumentPage,
     Healthz,
     Readyz,
     Metrics,
@@ -21,7 +23,7 @@ const SMS_PREFIX: &str = "/api/v1/sms/";
 const READ: &str = "GET, HEAD";
 
 impl Route {
-    pub(super) const COUNT: usize = 8;
+    pub(super) const COUNT: usize = 10;
 
     /// The path with its parameters named: what routes, logs and metrics call it.
     pub(super) const fn template(self) -> &'static str {
@@ -30,6 +32,8 @@ impl Route {
             Route::SmsById => "/api/v1/sms/{id}",
             Route::Inbound => "/api/v1/inbound",
             Route::Balance => "/api/v1/balance",
+            Route::Document => "/openapi.json",
+            Route::DocumentPage => "/docs",
             Route::Healthz => "/healthz",
             Route::Readyz => "/readyz",
             Route::Metrics => "/metrics",
@@ -41,7 +45,7 @@ impl Route {
     pub(super) const fn is_api(self) -> bool {
         match self {
             Route::Sms | Route::SmsById | Route::Inbound | Route::Balance | Route::Unknown => true,
-            Route::Healthz | Route::Readyz | Route::Metrics => false,
+            Route::Document | Route::DocumentPage | Route::Healthz | Route::Readyz | Route::Metrics => false,
         }
     }
 
@@ -52,6 +56,8 @@ impl Route {
             Route::SmsById
             | Route::Inbound
             | Route::Balance
+            | Route::Document
+            | Route::DocumentPage
             | Route::Healthz
             | Route::Readyz
             | Route::Metrics => Some(READ),
@@ -66,6 +72,8 @@ impl Route {
             Route::SmsById
             | Route::Inbound
             | Route::Balance
+            | Route::Document
+            | Route::DocumentPage
             | Route::Healthz
             | Route::Readyz
             | Route::Metrics => method == Method::GET || method == Method::HEAD,

@@ -1,0 +1,140 @@
+//! What the API promises, as an OpenAPI document made from the code: paths from the routes, bodies from the types in
+//! [`shape`], errors from the published catalogue.
+
+mod operations;
+pub mod shape;
+
+use super::route::Route;
+use crate::openapi_errors;
+use crate::openapi_page::Published;
+use hermod_domain::refusal::published::PUBLISHED;
+use std::sync::LazyLock;
+use utoipa::ToSchema;
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::tag::TagBuilder;
+use utoipa::openapi::{
+    Components, HttpMethod, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, PathItem, PathsBuilder,
+    SecurityRequirement, Server, Tag,
+};
+
+/// What all paths begin with; the document names them without it.
+const BASE: &str = "/api/v1";
+
+const DESCRIPTION: &str = "\
+Send text messages, ask what became of them, read what handsets answered, and watch the account's balance.
+
+All paths lie under `/api/v1`, all bodies are JSON, and every request carries credentials. The lines on this page can be \
+pasted once three variables are set:
+
+```sh
+export HERMOD=http://127.0.0.1:8080 KEY=your-key SECRET=your-secret
+```
+
+**A 202 means the message is on disk, charged once and queued.** An error means that nothing was stored and nothing was \
+charged. Send an `Idempotency-Key` with every message: a repeated key never sends or charges twice, so whatever was not \
+answered can simply be sent again.
+
+Amounts are exact decimal numbers in the account's currency. Ids are strings. Times are UTC.
+
+A connection may make a number of requests per second, ten unless agreed otherwise, shared by all its keys. \
+`X-RateLimit-Remaining` and `RateLimit` tell what is left of them.";
+
+static CUSTOMER_API: LazyLock<Published> = LazyLock::new(|| Published::new(&document(), PUBLISHED));
+
+/// The document and its page, made when they are first asked for.
+pub(super) fn published() -> &'static Published {
+    &CUSTOMER_API
+}
+
+/// The document of the customer API.
+pub fn document() -> OpenApi {
+    let info = InfoBuilder::new()
+        .title("Hermod SMS API")
+        .version("1")
+        .description(Some(DESCRIPTION))
+        .license(Some(LicenseBuilder::new().name("Apache-2.0").identifier(Some("Apache-2.0")).build()));
+    let paths = [
+        (Route::Sms, HttpMethod::Post, operations::send()),
+        (Route::SmsById, HttpMethod::Get, operations::status()),
+        (Route::Inbound, HttpMethod::Get, operations::inbound()),
+        (Route::Balance, HttpMethod::Get, operations::balance()),
+    ];
+    let paths = paths.into_iter().fold(PathsBuilder::new(), |paths, (route, method, operation)| {
+        let path = route.template().strip_prefix(BASE).expect("the API lies under its base");
+        paths.path(path, PathItem::new(method, operation))
+    });
+    OpenApiBuilder::new()
+        .info(info)
+        .servers(Some([Server::new(BASE)]))
+        .paths(paths)
+        .components(Some(components()))
+        .security(Some(credentials()))
+        .tags(Some(tags()))
+        .build()
+}
+
+fn tags() -> [Tag; 3] {
+    [
+        ("Messages", "Sending, and following what was sent."),
+        ("Inbound", "What handsets send to the account's numbers and senders."),
+        ("Account", "What may be spent."),
+    ]
+    .map(|(name, description)| TagBuilder::new().name(name).description(Some(description)).build())
+}
+
+/// Three forms, each of them enough.
+fn credentials() -> [SecurityRequirement; 3] {
+    let none: [&str; 0] = [];
+    [
+        SecurityRequirement::new("basic", none),
+        SecurityRequirement::new("apiKey", none).add("apiSecret", none),
+        SecurityRequirement::new("bearer", none),
+    ]
+}
+
+fn components() -> Components {
+    let mut components = Components::new();
+    let http = |scheme, description: &str| {
+        SecurityScheme::Http(HttpBuilder::new().scheme(scheme).description(Some(description)).build())
+    };
+    let header = |name: &str, description: &str| {
+        SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::with_description(name, description)))
+    };
+    for (name, scheme) in [
+        (
+            "basic",
+            http(HttpAuthScheme::Basic, "The usual form: the API key as user, its secret as password."),
+        ),
+        ("apiKey", header("X-API-Key", "The API key in a header of its own, together with `X-API-Secret`.")),
+        ("apiSecret", header("X-API-Secret", "The secret that belongs to `X-API-Key`.")),
+        (
+            "bearer",
+            http(
+                HttpAuthScheme::Bearer,
+                "`Authorization: Bearer KEY:SECRET`, key and secret joined by a colon.",
+            ),
+        ),
+    ] {
+        components.add_security_scheme(name, scheme);
+    }
+    let (name, schema) = openapi_errors::schema();
+    components.schemas.insert(name, schema);
+    add::<shape::SendRequest>(&mut components);
+    add::<shape::Accepted>(&mut components);
+    add::<shape::Replayed>(&mut components);
+    add::<shape::MessageStatus>(&mut components);
+    add::<shape::InboundPage>(&mut components);
+    add::<shape::Balance>(&mut components);
+    components
+}
+
+/// A type with all the types inside it.
+fn add<T: ToSchema>(components: &mut Components) {
+    let mut inner = Vec::new();
+    T::schemas(&mut inner);
+    components.schemas.insert(T::name().into_owned(), T::schema());
+    components.schemas.extend(inner);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,178 @@
+//! The operations one by one: what they take, what they answer, and every error they can end in.
+
+use super::shape;
+use crate::openapi_errors::{self, text_header};
+use hermod_domain::refusal::published::{PUBLISHED, PublishedError};
+use utoipa::ToSchema;
+use utoipa::openapi::link::Link;
+use utoipa::openapi::path::{Operation, OperationBuilder, Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::request_body::RequestBodyBuilder;
+use utoipa::openapi::{ContentBuilder, HeaderBuilder, ObjectBuilder, Ref, Required, ResponseBuilder, Type};
+
+const JSON: &str = "application/json";
+
+/// What any request with credentials can end in.
+const ALWAYS: [&str; 5] =
+    ["INVALID_API_KEY", "IP_NOT_ALLOWED", "RATE_LIMITED", "SUBMIT_FAILED", "GATEWAY_UNAVAILABLE"];
+
+const SENDING: [&str; 19] = [
+    "INVALID_CONTENT_TYPE",
+    "BODY_TOO_LARGE",
+    "INVALID_JSON",
+    "MISSING_FIELD",
+    "INVALID_FIELD",
+    "INVALID_NUMBER",
+    "INVALID_SENDER",
+    "TEXT_TOO_LONG",
+    "VERIFICATION_REQUIRED",
+    "SENDER_NOT_APPROVED",
+    "SENDER_BLOCKED",
+    "RECIPIENT_OPTED_OUT",
+    "COUNTRY_BLOCKED",
+    "HELD_FOR_REVIEW",
+    "NO_PRICE",
+    "NO_ROUTE",
+    "TRAFFIC_CONTROL",
+    "INSUFFICIENT_CREDIT",
+    "GATEWAY_UNAVAILABLE",
+];
+
+pub(super) fn send() -> Operation {
+    let key = ParameterBuilder::new()
+        .name("Idempotency-Key")
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some(
+            "Any string of up to 255 bytes that names this one message. Used before by the account: nothing is sent or \
+             charged, and the answer is 200 with the first message's id.",
+        ))
+        .schema(Some(ObjectBuilder::new().schema_type(Type::String).max_length(Some(255))))
+        .example(Some("order-4711".into()));
+    let body = RequestBodyBuilder::new()
+        .required(Some(Required::True))
+        .content(JSON, content::<shape::SendRequest>())
+        .build();
+    let parts = HeaderBuilder::new()
+        .schema(Some(ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1))))
+        .description(Some("How many parts the message has, each of them charged."));
+    let encoding = HeaderBuilder::new()
+        .schema(Some(ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["gsm7", "ucs2"]))))
+        .description(Some(
+            "The alphabet the parts are written in: it decides how many characters fit into one.",
+        ));
+    let mismatch = HeaderBuilder::new()
+        .schema(Some(ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["true"]))))
+        .description(Some("Only if the request differs from the one that used the key first."));
+    let follow = Link::builder()
+        .operation_id("getMessage")
+        .parameter("id", "$response.body#/message_id")
+        .description("Ask what became of it.")
+        .build();
+    let accepted = answer::<shape::Accepted>("Accepted: stored, charged and queued.")
+        .header("X-SMS-Parts", parts.build())
+        .header("X-SMS-Encoding", encoding.build())
+        .link("status", follow.clone());
+    let replayed =
+        answer::<shape::Replayed>("The idempotency key was used before: nothing was sent, nothing charged.")
+            .header("Idempotency-Mismatch", mismatch.build())
+            .link("status", follow);
+    operation("Messages", "sendMessage", "Send a message", SENDING.iter().chain(&ALWAYS))
+        .description(Some(
+            "Sends one message to one recipient. Longer texts are split by themselves. \
+             A 202 and a replay are told apart by their status, never by `message_id`, which is the same in both.",
+        ))
+        .parameter(key)
+        .request_body(Some(body))
+        .response("202", accepted)
+        .response("200", replayed)
+        .build()
+}
+
+pub(super) fn status() -> Operation {
+    let id = ParameterBuilder::new()
+        .name("id")
+        .parameter_in(ParameterIn::Path)
+        .required(Required::True)
+        .description(Some("The `message_id` from the answer to the sending."))
+        .schema(Some(ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[0-9]+$"))))
+        .example(Some("15506713804701696".into()));
+    operation("Messages", "getMessage", "Ask for a message's status", ALWAYS.iter().chain(&["NOT_FOUND"]))
+        .description(Some(
+            "What became of a message. An id that is not the account's own is answered like one that does not exist.",
+        ))
+        .parameter(id)
+        .response("200", answer::<shape::MessageStatus>("The message."))
+        .build()
+}
+
+pub(super) fn inbound() -> Operation {
+    let number = |minimum: u32| ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(minimum));
+    let since = query("since", "Only messages behind this cursor: 0 at first, then the last `next_since`.")
+        .schema(Some(number(0).maximum(Some(i64::MAX)).default(Some(0.into()))))
+        .example(Some(0.into()));
+    let limit = query("limit", "How many at most. More than 500 are never returned.")
+        .schema(Some(number(1).default(Some(100.into()))));
+    operation("Inbound", "listInbound", "Poll inbound messages", ALWAYS.iter().chain(&["INVALID_FIELD"]))
+        .description(Some(
+            "What handsets sent to the account behind the cursor `since`, oldest first. Passing each `next_since` on as \
+             the next `since` reads everything once. Messages are kept for 30 days at least.",
+        ))
+        .parameters(Some([Parameter::from(since), Parameter::from(limit)]))
+        .response("200", answer::<shape::InboundPage>("A page of messages, empty if there are no more."))
+        .build()
+}
+
+pub(super) fn balance() -> Operation {
+    operation("Account", "getBalance", "Ask for the balance", ALWAYS.iter())
+        .description(Some("What the account has, owes and may spend. `available` is the figure to watch."))
+        .response("200", answer::<shape::Balance>("The balance of the account."))
+        .build()
+}
+
+fn operation<'a>(
+    tag: &str,
+    id: &str,
+    summary: &str,
+    codes: impl Iterator<Item = &'a &'a str>,
+) -> OperationBuilder {
+    let codes: Vec<&str> = codes.copied().collect();
+    let rows: Vec<&PublishedError> = PUBLISHED.iter().filter(|row| codes.contains(&row.code)).collect();
+    let mut operation = OperationBuilder::new().tag(tag).operation_id(Some(id)).summary(Some(summary));
+    for (status, response) in openapi_errors::responses(&rows) {
+        operation = operation.response(status, response);
+    }
+    operation
+}
+
+fn query(name: &str, description: &str) -> ParameterBuilder {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Query)
+        .required(Required::False)
+        .description(Some(description))
+}
+
+fn content<T: ToSchema>() -> utoipa::openapi::Content {
+    ContentBuilder::new().schema(Some(Ref::from_schema_name(T::name()))).build()
+}
+
+/// An answer that is no error, with the headers that every such answer carries.
+fn answer<T: ToSchema>(description: &str) -> ResponseBuilder {
+    let number = |description: &str| {
+        HeaderBuilder::new()
+            .schema(Some(ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0))))
+            .description(Some(description))
+            .build()
+    };
+    ResponseBuilder::new()
+        .description(description)
+        .content(JSON, content::<T>())
+        .header("X-Request-Id", text_header("The request's own id if it gave a sane one, or one of ours."))
+        .header("X-RateLimit-Limit", number("Requests a second the connection may make."))
+        .header("X-RateLimit-Remaining", number("Requests that are left right now."))
+        .header("X-RateLimit-Reset", number("Seconds until all of them are there again."))
+        .header(
+            "RateLimit",
+            text_header("The same in the form of the IETF draft: policy, what is left, seconds."),
+        )
+}

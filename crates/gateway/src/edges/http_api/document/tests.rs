@@ -1,0 +1,110 @@
+//! The document against the code it speaks for, and the committed files against the document.
+
+use super::*;
+use hermod_domain::lifecycle::MessageState;
+use hermod_domain::receipt::DlrCode;
+use hermod_domain::refusal::Class;
+use hermod_domain::refusal::published::PublishedError;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+fn json() -> serde_json::Value {
+    serde_json::from_str(&crate::openapi_page::json(&document())).unwrap()
+}
+
+#[track_caller]
+fn check_committed(name: &str, expect: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&file, expect).unwrap();
+    }
+    let committed = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        committed == expect,
+        "docs/{name} is stale; look at the difference after `UPDATE=1 cargo test -p hermod-gateway --lib document`"
+    );
+}
+
+#[test]
+fn the_committed_document_is_this_one() {
+    check_committed("openapi.json", &crate::openapi_page::json(&document()));
+}
+
+#[test]
+fn every_code_is_documented_where_it_can_come() {
+    let mut documented = BTreeSet::new();
+    for (path, item) in json()["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            for (status, response) in operation["responses"].as_object().unwrap() {
+                let codes = &response["headers"]["X-Error-Code"]["schema"]["enum"];
+                for code in codes.as_array().into_iter().flatten() {
+                    let row = PUBLISHED.iter().find(|row| row.code == code.as_str().unwrap());
+                    let row = row.unwrap_or_else(|| panic!("{method} {path} names {code}"));
+                    assert_eq!(row.http.to_string(), *status, "{code}");
+                    documented.insert(row.code);
+                }
+            }
+        }
+    }
+    // A method that is documented is never refused as a method.
+    documented.insert("METHOD_NOT_ALLOWED");
+    let published: BTreeSet<&str> = PUBLISHED.iter().map(|row| row.code).collect();
+    assert_eq!(documented, published);
+}
+
+#[test]
+fn every_reference_leads_somewhere() {
+    let document = json();
+    let text = document.to_string();
+    let references: BTreeSet<&str> =
+        text.split("\"$ref\":\"#").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    assert!(references.contains("/components/schemas/Accepted"));
+    for reference in references {
+        assert!(document.pointer(reference).is_some(), "{reference} leads nowhere");
+    }
+}
+
+/// Every word of the document's enums is one of ours, and the other way round.
+#[test]
+fn states_and_codes_are_those_of_the_product() {
+    let document = json();
+    let words = |name: &str| -> BTreeSet<String> {
+        let values = document["components"]["schemas"][name]["enum"].as_array().unwrap();
+        values.iter().map(|value| value.as_str().unwrap().to_owned()).collect()
+    };
+    let states = MessageState::ALL.iter().map(|state| state.as_str().to_owned());
+    assert_eq!(words("State"), states.collect());
+    let codes = DlrCode::ALL.iter().map(|code| code.as_str().to_owned());
+    assert_eq!(words("Dlr"), codes.collect());
+}
+
+#[test]
+fn the_committed_catalogue_of_errors_is_this_one() {
+    check_committed("errors.md", &errors_page());
+}
+
+fn errors_page() -> String {
+    let mut page = String::from(
+        "# Errors\n\n\
+         Every refusal there is, in the order in which a request is checked. Printed from the one table in\n\
+         `crates/domain/src/refusal/published.rs` that both protocols answer by; change it there.\n\n\
+         Over HTTP an error is `{\"error\": \"CODE: sentence\"}` with the code again in `X-Error-Code`; over SMPP it is the\n\
+         `command_status` of the answer, or the second one given here for a bind that asks for detail. Go by the code:\n\
+         sentences may change, codes do not. None of them is charged, and none binds an idempotency key.\n\n\
+         \"Try again\" says whether the same request can succeed later without anybody changing anything.\n\n\
+         | Code | HTTP | SMPP | Try again | Charged | Meaning | What to do |\n|---|---|---|---|---|---|---|\n",
+    );
+    for row in PUBLISHED {
+        let PublishedError { code, http, smpp, smpp_extended, class, charged, meaning, what_to_do } = row;
+        let detail = smpp_extended.map(|detail| format!(", {detail:#06x}")).unwrap_or_default();
+        let (again, charged) = (yes_or_no(*class == Class::Temporary), yes_or_no(*charged));
+        page.push_str(&format!(
+            "| `{code}` | {http} | {smpp:#04x}{detail} | {again} | {charged} | {meaning} | {what_to_do} |\n"
+        ));
+    }
+    page
+}
+
+fn yes_or_no(is_so: bool) -> &'static str {
+    if is_so { "yes" } else { "no" }
+}

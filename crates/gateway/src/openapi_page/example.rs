@@ -1,0 +1,194 @@
+//! Examples: values made from what the document gives as examples, in the order of their schema, and the command line
+//! that asks for them.
+
+use super::html::Html;
+use super::node::Node;
+use super::operation::Operation;
+
+/// How deep an example is made up from the examples of its fields.
+const DEPTH_MAX: u32 = 8;
+
+/// An example of a body: the document's own, or put together from those of its fields.
+pub(super) fn of_content(root: &Node, content: &Node) -> Option<Node> {
+    let schema = content.at("schema");
+    let given = match content.at("example") {
+        Node::Null => {
+            content.at("examples").fields().first().map_or(&Node::Null, |(_, first)| first.at("value"))
+        }
+        example => example,
+    };
+    if given.is_null() { of_schema(root, schema, DEPTH_MAX) } else { Some(in_order(root, given, schema)) }
+}
+
+fn of_schema(root: &Node, schema: &Node, depth: u32) -> Option<Node> {
+    let depth = depth.checked_sub(1)?;
+    let schema = schema.resolve(root);
+    for own in [schema.at("example"), schema.at("const")] {
+        if !own.is_null() {
+            return Some(in_order(root, own, schema));
+        }
+    }
+    if let Some(first) = schema.at("examples").items().first().or(schema.at("enum").items().first()) {
+        return Some(in_order(root, first, schema));
+    }
+    let fields = schema.at("properties").fields();
+    if !fields.is_empty() {
+        let made =
+            fields.iter().filter_map(|(name, field)| Some((name.clone(), of_schema(root, field, depth)?)));
+        return Some(Node::Object(made.collect()));
+    }
+    let items = schema.at("items");
+    if !items.is_null() {
+        return Some(Node::List(of_schema(root, items, depth).into_iter().collect()));
+    }
+    let choices = [schema.at("oneOf").items(), schema.at("anyOf").items(), schema.at("allOf").items()];
+    choices.into_iter().flatten().find_map(|choice| of_schema(root, choice, depth))
+}
+
+/// Sorts the fields of an example as its schema has them: values inside a document come in alphabetical order.
+fn in_order(root: &Node, value: &Node, schema: &Node) -> Node {
+    let schema = schema.resolve(root);
+    match value {
+        Node::Object(fields) => {
+            let properties = schema.at("properties").fields();
+            let place =
+                |name: &str| properties.iter().position(|(given, _)| given == name).unwrap_or(usize::MAX);
+            let mut ordered: Vec<(String, Node)> = fields
+                .iter()
+                .map(|(name, field)| (name.clone(), in_order(root, field, schema.at("properties").at(name))))
+                .collect();
+            ordered.sort_by_key(|(name, _)| place(name));
+            Node::Object(ordered)
+        }
+        Node::List(items) => {
+            Node::List(items.iter().map(|item| in_order(root, item, schema.at("items"))).collect())
+        }
+        Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) => value.clone(),
+    }
+}
+
+/// A value inside a sentence or a URL: text without quotes.
+pub(super) fn plain(value: &Node) -> String {
+    match value {
+        Node::Text(text) => text.clone(),
+        Node::Null | Node::Bool(_) | Node::Number(_) | Node::List(_) | Node::Object(_) => json(value),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// JSON on one line, with a space where a person would put one.
+pub(super) fn json(value: &Node) -> String {
+    match value {
+        Node::Null => "null".to_owned(),
+        Node::Bool(value) => value.to_string(),
+        Node::Number(number) => number.clone(),
+        Node::Text(text) => quoted(text),
+        Node::List(items) => format!("[{}]", items.iter().map(json).collect::<Vec<_>>().join(", ")),
+        Node::Object(fields) => {
+            let fields = fields.iter().map(|(name, value)| format!("{}: {}", quoted(name), json(value)));
+            format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// JSON over several lines, its names and values in their colours.
+pub(super) fn pretty(page: &mut Html, value: &Node, indent: usize) {
+    let margin = |page: &mut Html, indent: usize| {
+        page.text(&format!("\n{:1$}", "", indent * 2));
+    };
+    match value {
+        Node::Null | Node::Bool(_) | Node::Number(_) => {
+            page.raw("<b>").text(&json(value)).raw("</b>");
+        }
+        Node::Text(text) => {
+            page.raw("<i>").text(&quoted(text)).raw("</i>");
+        }
+        Node::List(items) => {
+            page.raw("[");
+            for (index, item) in items.iter().enumerate() {
+                page.raw(if index == 0 { "" } else { "," });
+                margin(page, indent + 1);
+                pretty(page, item, indent + 1);
+            }
+            if !items.is_empty() {
+                margin(page, indent);
+            }
+            page.raw("]");
+        }
+        Node::Object(fields) => {
+            page.raw("{");
+            for (index, (name, field)) in fields.iter().enumerate() {
+                page.raw(if index == 0 { "" } else { "," });
+                margin(page, indent + 1);
+                page.raw("<u>").text(&quoted(name)).raw("</u>: ");
+                pretty(page, field, indent + 1);
+            }
+            if !fields.is_empty() {
+                margin(page, indent);
+            }
+            page.raw("}");
+        }
+    }
+}
+
+/// The request as a line for a shell, to be pasted once the variables in it are set.
+pub(super) fn curl(root: &Node, operation: &Operation<'_>) -> String {
+    let mut words = vec![format!("curl{}", credentials(root, operation))];
+    // curl asks with GET, or with POST where there is a body; any other method has to be named.
+    let usual = if operation.node.at("requestBody").is_null() { "get" } else { "post" };
+    if operation.method != usual {
+        words[0].push_str(&format!(" -X {}", operation.method.to_uppercase()));
+    }
+    let mut query = Vec::new();
+    let mut headers = Vec::new();
+    let mut path = operation.path.to_owned();
+    for parameter in operation.parameters(root) {
+        let name = parameter.at("name").text();
+        let example = parameter.at("example");
+        match (parameter.at("in").text(), example) {
+            ("path", Node::Null) => path = path.replace(&format!("{{{name}}}"), &name.to_uppercase()),
+            ("path", value) => path = path.replace(&format!("{{{name}}}"), &plain(value)),
+            (_, Node::Null) => {}
+            ("query", value) => query.push(format!("{name}={}", plain(value))),
+            ("header", value) => {
+                headers.push(format!("-H {}", shell_quoted(&format!("{name}: {}", plain(value)))))
+            }
+            _ => {}
+        }
+    }
+    let query = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
+    let server = root.at("servers").items().first().map_or("", |server| server.at("url").text());
+    words[0].push_str(&format!(" \"$HERMOD{server}{path}{query}\""));
+    words.extend(headers);
+    let body = operation.node.at("requestBody").resolve(root).at("content").fields().first();
+    if let Some((content_type, content)) = body {
+        words.push(format!("-H {}", shell_quoted(&format!("Content-Type: {content_type}"))));
+        if let Some(example) = of_content(root, content) {
+            words.push(format!("-d {}", shell_quoted(&plain(&example))));
+        }
+    }
+    words.join(" \\\n     ")
+}
+
+/// Inside single quotes a shell reads everything as it stands, save the quote itself.
+fn shell_quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// The first form of credentials the operation takes.
+fn credentials(root: &Node, operation: &Operation<'_>) -> &'static str {
+    let needs = match operation.node.at("security") {
+        Node::Null => root.at("security"),
+        own => own,
+    };
+    let Some((name, _)) = needs.items().first().and_then(|first| first.fields().first()) else { return "" };
+    let scheme = root.at("components").at("securitySchemes").at(name);
+    match scheme.at("scheme").text() {
+        "basic" => " -u \"$KEY:$SECRET\"",
+        "bearer" => " -H \"Authorization: Bearer $TOKEN\"",
+        _ => "",
+    }
+}

@@ -1,0 +1,136 @@
+//! What a value looks like: its type in a few words, its fields in a table.
+
+use super::html::Html;
+use super::node::Node;
+use super::{example, prose};
+
+/// Objects inside objects that are unfolded in one table. What lies deeper is named by its type alone.
+const DEPTH_MAX: usize = 3;
+
+/// Every named schema of the document.
+pub(super) fn catalogue(page: &mut Html, root: &Node) {
+    let schemas = root.at("components").at("schemas").fields();
+    if schemas.is_empty() {
+        return;
+    }
+    page.raw("<section class=\"group\">\n<h2 id=\"schemas\">Schemas</h2>\n");
+    for (name, schema) in schemas {
+        page.raw("<article class=\"schema\">\n<h3 id=\"")
+            .id("schema", name)
+            .raw("\">")
+            .text(name)
+            .raw("</h3>\n");
+        prose::write(page, schema.at("description").text());
+        write(page, root, schema);
+        page.raw("</article>\n");
+    }
+    page.raw("</section>\n");
+}
+
+/// The fields of an object; of anything else, its type and rules.
+pub(super) fn write(page: &mut Html, root: &Node, schema: &Node) {
+    let resolved = schema.resolve(root);
+    if resolved.at("properties").fields().is_empty() {
+        page.raw("<p class=\"type\">");
+        type_name(page, resolved);
+        rules(page, resolved);
+        page.raw("</p>\n");
+        return;
+    }
+    page.raw("<div class=\"wide\"><table class=\"cards fields\">\n<tbody>\n");
+    write_rows(page, resolved, &mut Vec::new());
+    page.raw("</tbody>\n</table></div>\n");
+}
+
+fn write_rows<'a>(page: &mut Html, schema: &'a Node, path: &mut Vec<&'a str>) {
+    let required = schema.at("required").items();
+    for (name, field) in schema.at("properties").fields() {
+        path.push(name);
+        let is_required = required.iter().any(|given| given.text() == name);
+        page.raw("<tr><th scope=\"row\"><code>").text(&path.join(".")).raw("</code>");
+        page.raw(if is_required { "" } else { " <small>optional</small>" }).raw("</th><td>");
+        type_name(page, field);
+        rules(page, field);
+        page.raw("</td><td>");
+        prose::line(page, field.at("description").text());
+        page.raw("</td></tr>\n");
+        // A named schema has its own place; only what has no name is unfolded here.
+        let inner = if field.at("items").is_null() { field } else { field.at("items") };
+        if path.len() < DEPTH_MAX && inner.reference().is_none() {
+            write_rows(page, inner, path);
+        }
+        path.pop();
+    }
+}
+
+/// The type in a few words, with a link where it has a name.
+pub(super) fn type_name(page: &mut Html, schema: &Node) {
+    if let Some(name) = schema.reference() {
+        page.raw("<a href=\"#").id("schema", name).raw("\">").text(name).raw("</a>");
+        return;
+    }
+    for choice in ["oneOf", "anyOf", "allOf"] {
+        let items = schema.at(choice).items();
+        if items.is_empty() {
+            continue;
+        }
+        for (index, item) in items.iter().enumerate() {
+            page.raw(match (index, choice) {
+                (0, _) => "",
+                (_, "allOf") => " and ",
+                (_, _) => " or ",
+            });
+            type_name(page, item);
+        }
+        return;
+    }
+    match schema.at("type") {
+        Node::Text(name) if name == "array" => {
+            page.raw("list of ");
+            type_name(page, schema.at("items"));
+        }
+        Node::Text(name) => {
+            page.text(name);
+        }
+        Node::List(names) => {
+            let names: Vec<&str> = names.iter().map(Node::text).collect();
+            page.text(&names.join(" or "));
+        }
+        _ => {
+            page.raw("any value");
+        }
+    }
+}
+
+/// What the value must keep to, each rule a few words.
+pub(super) fn rules(page: &mut Html, schema: &Node) {
+    let values = schema.at("enum").items();
+    if !values.is_empty() {
+        page.raw("<span class=\"rule\">");
+        for (index, value) in values.iter().enumerate() {
+            page.raw(if index == 0 { "" } else { " | " })
+                .raw("<code>")
+                .text(&example::plain(value))
+                .raw("</code>");
+        }
+        page.raw("</span>");
+    }
+    for (keyword, words) in [
+        ("const", "always "),
+        ("format", ""),
+        ("minLength", "at least this long: "),
+        ("maxLength", "at most this long: "),
+        ("minimum", "from "),
+        ("maximum", "to "),
+        ("minItems", "at least this many: "),
+        ("maxItems", "at most this many: "),
+        ("pattern", "pattern "),
+        ("default", "default "),
+    ] {
+        let value = schema.at(keyword);
+        if !value.is_null() {
+            page.raw("<span class=\"rule\">").raw(words).raw("<code>").text(&example::plain(value));
+            page.raw("</code></span>");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! A document that means harm, and the page made from it.
+
+use super::*;
+use crate::openapi_errors;
+use hermod_domain::refusal::published::PUBLISHED;
+use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, ParameterIn};
+use utoipa::openapi::request_body::RequestBodyBuilder;
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
+use utoipa::openapi::{
+    ComponentsBuilder, ContentBuilder, HttpMethod, InfoBuilder, ObjectBuilder, OpenApiBuilder, PathItem,
+    PathsBuilder, Ref, ResponseBuilder, SecurityRequirement, Server, Type,
+};
+
+const EVIL: &str = "<script>alert('1')</script>\" onload=\"x";
+
+fn text() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String)
+}
+
+/// A document in which everything that can be a string is `word`.
+fn document(word: &str) -> OpenApi {
+    let parameter = ParameterBuilder::new()
+        .name(word)
+        .parameter_in(ParameterIn::Query)
+        .description(Some(word))
+        .schema(Some(text().pattern(Some(word)).description(Some(word))))
+        .example(Some(word.into()));
+    let body = text().property(word, text().description(Some(word)).examples([word])).required(word);
+    let content = ContentBuilder::new().schema(Some(body)).build();
+    let operation = OperationBuilder::new()
+        .tag(word)
+        .summary(Some(word))
+        .description(Some(format!("{word} `{word}` **{word}**\n\n- {word}\n- {word}\n\n```sh\n{word}\n```")))
+        .operation_id(Some(word))
+        .parameter(parameter)
+        .request_body(Some(RequestBodyBuilder::new().content(word, content.clone()).build()))
+        .response("200", ResponseBuilder::new().description(word).content(word, content));
+    let components = ComponentsBuilder::new()
+        .schema(word, text().enum_values(Some([word])).description(Some(word)))
+        .security_scheme(word, SecurityScheme::Http(Http::new(HttpAuthScheme::Basic)))
+        .build();
+    OpenApiBuilder::new()
+        .info(InfoBuilder::new().title(word).version(word).description(Some(word)))
+        .servers(Some([Server::new(format!("/{word}"))]))
+        .paths(
+            PathsBuilder::new().path(format!("/{word}/{{id}}"), PathItem::new(HttpMethod::Post, operation)),
+        )
+        .security(Some([SecurityRequirement::new::<_, _, &str>(word, [])]))
+        .components(Some(components))
+        .build()
+}
+
+#[test]
+fn nothing_in_a_document_becomes_markup() {
+    let page = render(&document(EVIL), PUBLISHED);
+    for bad in ["<script", "onload=\"x\"", "alert('"] {
+        assert!(!page.contains(bad), "{bad} stands in the page");
+    }
+    assert!(page.contains("&lt;script&gt;alert(&#39;1&#39;)"));
+    // The same tags in the same order, whatever the document says.
+    let plain = render(&document("word"), PUBLISHED);
+    assert_eq!(tags(&page), tags(&plain));
+}
+
+/// The names of all tags. A break in the line of a path depends on the slashes in it, so it does not count.
+fn tags(page: &str) -> Vec<&str> {
+    let body = &page[page.find("<body").expect("a page has a body")..];
+    let starts = body.split('<').skip(1).map(|rest| rest.split(['>', ' ', '\n']).next().unwrap_or_default());
+    starts.filter(|tag| *tag != "wbr").collect()
+}
+
+#[test]
+fn every_tag_is_closed() {
+    let page = render(&document("word"), PUBLISHED);
+    let mut open = Vec::new();
+    for tag in tags(&page) {
+        match tag.strip_prefix('/') {
+            Some("html") => break,
+            Some(closed) => assert_eq!(open.pop(), Some(closed)),
+            None if matches!(tag, "input" | "meta") => {}
+            None => open.push(tag),
+        }
+    }
+    assert_eq!(open, Vec::<&str>::new());
+}
+
+#[test]
+fn every_link_inside_the_page_leads_somewhere() {
+    let rows: Vec<_> = PUBLISHED.iter().collect();
+    let mut operation = OperationBuilder::new().tag("one").operation_id(Some("it"));
+    for (status, response) in openapi_errors::responses(&rows) {
+        operation = operation.response(status, response);
+    }
+    let (name, schema) = openapi_errors::schema();
+    let document = OpenApiBuilder::new()
+        .paths(PathsBuilder::new().path("/it", PathItem::new(HttpMethod::Get, operation)))
+        .components(Some(ComponentsBuilder::new().schema(name, schema).build()))
+        .build();
+    let page = render(&document, PUBLISHED);
+    let links: Vec<&str> = page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    for row in PUBLISHED {
+        assert!(links.contains(&format!("error-{}", row.code).as_str()), "{}", row.code);
+    }
+    for link in links {
+        assert!(page.contains(&format!("id=\"{link}\"")), "nothing has the id {link}");
+    }
+}
+
+#[test]
+fn the_page_brings_everything_along_and_its_policy_knows_the_style() {
+    let published = Published::new(&document("word"), PUBLISHED);
+    let page = published.page();
+    let policy = page.headers()["content-security-policy"].to_str().unwrap();
+    let html = str::from_utf8(&published.html).unwrap();
+    let style = html.split("<style>").nth(1).and_then(|rest| rest.split("</style>").next()).unwrap();
+    let digest = BASE64_STANDARD.encode(Sha256::digest(style));
+    assert!(policy.starts_with("default-src 'none'; "), "{policy}");
+    assert!(policy.contains(&format!("style-src 'sha256-{digest}'")), "{policy}");
+    for foreign in ["src=", "url(", "@import", "<link", "<script", "style=\"", "http:"] {
+        assert!(!html.contains(foreign), "{foreign} stands in the page");
+    }
+}
+
+#[test]
+fn an_example_is_a_line_to_paste() {
+    let document = document("it's");
+    let root = Node::of(&document);
+    let operation = &operation::all(&root)[0];
+    assert_eq!(
+        example::curl(&root, operation),
+        "curl -u \"$KEY:$SECRET\" \"$HERMOD/it's/it's/{id}?it's=it's\" \\\n     -H 'Content-Type: it'\\''s' \\\n     \
+         -d '{\"it'\\''s\": \"it'\\''s\"}'"
+    );
+}
+
+#[test]
+fn a_reference_that_leads_nowhere_or_in_a_circle_is_survived() {
+    let circle = ComponentsBuilder::new()
+        .schema("a", Ref::from_schema_name("b"))
+        .schema("b", Ref::from_schema_name("a"))
+        .schema("c", Ref::from_schema_name("nowhere"))
+        .schema("d", ObjectBuilder::new().property("self", Ref::from_schema_name("d")))
+        .build();
+    let page = render(&OpenApiBuilder::new().components(Some(circle)).build(), &[]);
+    assert!(page.contains("id=\"schema-d\""));
+    assert!(!page.contains("id=\"errors\""), "no errors, no catalogue");
+}
