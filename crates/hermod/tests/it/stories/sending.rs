@@ -2,6 +2,8 @@
 
 use crate::assembly::Served;
 use crate::scenario::{Customer, Scenario};
+use hermod_domain::numbers::Numbers;
+use hermod_domain::phone::Msisdn;
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, Script};
 use std::time::Duration;
 
@@ -21,11 +23,12 @@ async fn the_status_record_has_the_documented_fields() {
     let message = s.alice.sends("+4915112345678", "hello").await.accepted();
     s.alice.sees(&message).becomes("delivered").await;
     let record = s.alice.asks_for(&message).await;
+    let operator = Numbers::embedded().find(Msisdn::parse("+4915112345678").expect("a number")).operator;
     assert_eq!(
         record,
         serde_json::json!({
             "message_id": message, "source": "Hermod", "dest": "4915112345678", "status": "delivered",
-            "dlr": "DELIVRD", "direction": "MT", "country": "", "operator": "",
+            "dlr": "DELIVRD", "direction": "MT", "country": "Germany", "operator": operator,
         })
     );
     s.end().await;
