@@ -6,6 +6,7 @@ mod crash;
 mod deny;
 mod fmt;
 mod manifests;
+mod numbers;
 mod rules;
 mod rust_paths;
 mod rust_source;
@@ -57,6 +58,11 @@ enum Command {
     Bench(bench::Bench),
     /// Kill the gateway under load, again and again, and compare what everyone knows
     Crash(crash::Options),
+    /// Build the data about phone numbers anew: countries, operators and networks
+    ///
+    /// Needs the registries of Python and npm; the versions of the packages are pinned, so the same command writes
+    /// the same files. Nothing else needs it: its result is committed.
+    Numbers(numbers::Options),
 }
 
 fn main() -> ExitCode {
@@ -67,6 +73,7 @@ fn main() -> ExitCode {
         Command::Fmt => fmt::run(),
         Command::Bench(bench) => bench::run(&bench),
         Command::Crash(options) => crash::run(&options),
+        Command::Numbers(options) => numbers::run(&options),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -37,6 +37,23 @@ fn ensure_strace() -> Outcome {
     apt_install(&["strace"])
 }
 
+/// For the commands that read packages of Python's registry. Debian ships Python without `venv`.
+pub(crate) fn ensure_python() -> Outcome {
+    if shell::succeeds("python3", &["-c", "import ensurepip, venv"], "") {
+        return Ok(());
+    }
+    println!("Python with venv is missing: installing it");
+    apt_install(&["python3", "python3-venv"])
+}
+
+pub(crate) fn ensure_npm() -> Outcome {
+    if shell::succeeds("npm", &["--version"], "") {
+        return Ok(());
+    }
+    println!("npm is missing: installing it");
+    apt_install(&["npm"])
+}
+
 fn ensure_component(component: &str, program: &str) -> Outcome {
     if shell::succeeds(program, &["--version"], "") {
         return Ok(());
@@ -77,7 +94,7 @@ fn install_cargo_deny(folder: &Path) -> Outcome {
 }
 
 /// Outside the clone, so that a fresh clone on the same machine does not build its tools again.
-fn cache_folder() -> PathBuf {
+pub(crate) fn cache_folder() -> PathBuf {
     match std::env::home_dir() {
         Some(home) => home.join(".cache/hermod-xtask"),
         None => shell::root().join("target/tools"),

@@ -55,7 +55,8 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// The data this program was built with, read when first asked for.
+    /// The data this program was built with. Reading it takes some milliseconds, once: ask before the first customer
+    /// does.
     pub fn embedded() -> &'static Numbers {
         static EMBEDDED: LazyLock<Numbers> =
             LazyLock::new(|| Numbers { ranges: Ranges::read(include_str!("../../data/numbers.tsv")) });

@@ -69,7 +69,7 @@ fn optional(field: &str) -> Option<&str> {
 }
 
 /// The prefixes a field stands for: one, or a run of neighbours that differ in their last digit.
-fn run(field: &str) -> impl Iterator<Item = Prefix> {
+pub(super) fn run(field: &str) -> impl Iterator<Item = Prefix> {
     let (first, last) = field.split_once('-').unwrap_or((field, &field[field.len() - 1..]));
     let first = Prefix::parse(first).expect("the file has prefixes of digits");
     let last = last.parse().expect("a run ends with a digit");
