@@ -11,6 +11,7 @@ use crate::telemetry;
 use crate::tls::Tls;
 use crate::workers::Workers;
 use crate::world::World;
+use hermod_domain::numbers::Numbers;
 use hermod_store::{OpenOptions, Store};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -79,6 +80,8 @@ pub struct Opened {
 pub fn open(config: &Config, clock: &Clock) -> Result<Opened, StartError> {
     // First of all: what is counted before there is a recorder is lost.
     telemetry::figures();
+    // Read now, while nobody waits for it.
+    Numbers::embedded();
     let folder = config.data.folder.clone();
     let options = OpenOptions {
         folder: folder.clone(),
