@@ -3,15 +3,21 @@
 
 mod audit;
 mod backup;
+mod client;
 mod config;
+mod customer;
 mod demo;
 mod ending;
+mod groups;
 mod runtime;
+mod secret_file;
 mod serve;
+mod show;
 mod signals;
 mod version;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use customer::{balance, inbound, send, status};
 use ending::Ended;
 use std::process::ExitCode;
 
@@ -63,16 +69,26 @@ enum Command {
     Audit(audit::Audit),
     Backup(backup::Backup),
     Version(version::Version),
+    Send(send::Send),
+    Status(status::Status),
+    Inbound(inbound::Inbound),
+    Balance(balance::Balance),
 }
 
 fn main() -> ExitCode {
-    let ended: Ended = match Cli::parse().command {
+    let matches = groups::grouped(Cli::command()).get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let ended: Ended = match cli.command {
         Command::Serve(command) => command.run(),
         Command::Demo(command) => command.run(),
         Command::Config(command) => command.run(),
         Command::Audit(command) => command.run(),
         Command::Backup(command) => command.run(),
         Command::Version(command) => command.run(),
+        Command::Send(command) => command.run(),
+        Command::Status(command) => command.run(),
+        Command::Inbound(command) => command.run(),
+        Command::Balance(command) => command.run(),
     };
     ending::exit_code(ended)
 }
@@ -80,7 +96,6 @@ fn main() -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_well_formed() {
@@ -89,10 +104,26 @@ mod tests {
 
     #[test]
     fn every_command_teaches_by_example() {
-        for command in Cli::command().get_subcommands() {
+        fn look(path: &str, command: &clap::Command) {
             let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            assert!(help.starts_with("Example"), "{} has no examples", command.get_name());
-            assert!(command.get_about().is_some(), "{} does not say what it does", command.get_name());
+            assert!(help.starts_with("Example"), "{path} has no examples");
+            assert!(help.contains(path), "the examples of {path} do not show it");
+            assert!(command.get_about().is_some(), "{path} does not say what it does");
+            for below in command.get_subcommands() {
+                look(&format!("{path} {}", below.get_name()), below);
+            }
+        }
+        for command in Cli::command().get_subcommands() {
+            look(&format!("hermod {}", command.get_name()), command);
+        }
+    }
+
+    #[test]
+    fn every_command_stands_in_one_group() {
+        let help = groups::grouped(Cli::command()).render_help().to_string();
+        for command in Cli::command().get_subcommands() {
+            let line = format!("\n  {} ", command.get_name());
+            assert_eq!(help.matches(&line).count(), 1, "{}: {help}", command.get_name());
         }
     }
 }

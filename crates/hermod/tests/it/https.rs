@@ -13,10 +13,10 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, Stream};
 
 /// A server that ends when the test does.
-struct Server(Child);
+pub(crate) struct Server(Child);
 
 impl Server {
-    fn start(folder: &Path, http: SocketAddr, https: SocketAddr) -> Server {
+    pub(crate) fn start(folder: &Path, http: SocketAddr, https: SocketAddr) -> Server {
         let settings = format!(
             "[http]\nlisten = \"{http}\"\n[https]\nlisten = \"{https}\"\ncertificate = \"chain.pem\"\nkey = \"key.pem\"\n\
              [log]\nlevel = \"error\"\n[provision]\nfile = \"provision.toml\"\n"
@@ -49,7 +49,7 @@ fn hermod(words: &[&str], folder: &Path) -> Command {
     command
 }
 
-fn write_pair(folder: &Path) -> CertificateDer<'static> {
+pub(crate) fn write_pair(folder: &Path) -> CertificateDer<'static> {
     let key = KeyPair::generate().expect("a key");
     let params = CertificateParams::new(vec!["localhost".to_owned()]).expect("a name");
     let certificate = params.self_signed(&key).expect("a certificate");

@@ -1,0 +1,103 @@
+//! What a gateway answered, whether it came over a connection or out of this very process.
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Limited};
+use hyper::body::Body;
+use hyper::{HeaderMap, Response};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use std::fmt;
+
+/// A page of a thousand entries is far below it.
+const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    headers: HeaderMap,
+    pub(crate) body: String,
+}
+
+/// A request that was understood and not carried out.
+pub(crate) struct Refused {
+    pub(crate) status: u16,
+    sentence: String,
+    retry_after: Option<String>,
+    /// As it came, for whoever asked for JSON.
+    pub(crate) body: String,
+}
+
+/// An amount exactly as the gateway wrote it: no binary fraction on the way to the eye.
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Amount(Box<RawValue>);
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.0.get().trim_matches('"'))
+    }
+}
+
+pub(crate) async fn read<B>(response: Response<B>) -> Result<Answer, String>
+where
+    B: Body<Data = Bytes>,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let (head, body) = response.into_parts();
+    let body = Limited::new(body, ANSWER_BYTES_MAX).collect().await;
+    let body = body.map_err(|error| format!("the answer was cut short: {error}"))?.to_bytes();
+    let body = String::from_utf8(body.into()).map_err(|_| "the answer is not text".to_owned())?;
+    Ok(Answer { status: head.status.as_u16(), headers: head.headers, body })
+}
+
+impl Answer {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// The answer, if it is one of success.
+    pub(crate) fn accepted(self) -> Result<Answer, Refused> {
+        if (200..300).contains(&self.status) {
+            return Ok(self);
+        }
+        Err(Refused {
+            status: self.status,
+            sentence: self.sentence(),
+            retry_after: self.header("retry-after").map(str::to_owned),
+            body: self.body,
+        })
+    }
+
+    /// Its body as this type. What is not that is no answer of a gateway.
+    pub(crate) fn read_as<T: DeserializeOwned>(&self) -> Result<T, String> {
+        serde_json::from_str(&self.body).map_err(|error| format!("the answer is not Hermod's: {error}"))
+    }
+
+    fn sentence(&self) -> String {
+        #[derive(Deserialize)]
+        struct ErrorBody {
+            error: String,
+        }
+        match serde_json::from_str::<ErrorBody>(&self.body) {
+            Ok(body) => body.error,
+            Err(_) => format!("the answer was {} and not Hermod's: is the address right?", self.status),
+        }
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&crate::show::safe(&self.sentence))?;
+        match &self.retry_after {
+            Some(seconds) => write!(f, " (try again in {} s)", crate::show::safe(seconds)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Refused {
+    /// How long the gateway asks to be left alone, in seconds.
+    pub(crate) fn retry_after(&self) -> Option<u64> {
+        self.retry_after.as_ref()?.parse().ok()
+    }
+}

@@ -1,0 +1,68 @@
+//! What a command says when the other side is not there, not ours, or not well.
+
+use super::*;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+
+/// What comes of a call to a server that reads a request and writes this.
+async fn called(answer: &'static [u8]) -> Result<Answer, CallError> {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = Url::parse(&format!("http://{}", listener.local_addr().unwrap()), "/api/v1").unwrap();
+    let client = Client::new(url, None).unwrap();
+    let server = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut head = [0; 1024];
+        let read = stream.read(&mut head).await.unwrap();
+        assert!(head[..read].starts_with(b"GET /api/v1/balance HTTP/1.1\r\n"));
+        stream.write_all(answer).await.unwrap();
+    };
+    let ask = Request::get("/api/v1/balance").body(Full::default()).unwrap();
+    let (outcome, ()) = tokio::join!(client.call(ask), server);
+    outcome
+}
+
+#[tokio::test]
+async fn an_answer_is_read_whole() {
+    let answer = called(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-SMS-Parts: 3\r\n\r\n{}").await.unwrap();
+    assert_eq!((answer.status, answer.header("x-sms-parts"), answer.body.as_str()), (200, Some("3"), "{}"));
+}
+
+#[tokio::test]
+async fn a_refusal_is_told_in_its_own_words() {
+    for (raw, expect) in [
+        (
+            &b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\n\r\n{\"error\": \"RATE_LIMITED: slower\"}"
+                [..],
+            "RATE_LIMITED: slower (try again in 1 s)",
+        ),
+        (b"HTTP/1.1 401 Unauthorized\r\n\r\n{\"error\": \"INVALID_API_KEY: no\"}", "INVALID_API_KEY: no"),
+        (
+            b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 6\r\n\r\n<html>",
+            "the answer was 502 and not Hermod's: is the address right?",
+        ),
+    ] {
+        let refused = called(raw).await.unwrap().accepted().err().unwrap();
+        assert_eq!(refused.to_string(), expect);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_never_comes_whole_is_lost() {
+    for raw in [
+        &b""[..],
+        b"SSH-2.0-OpenSSH\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n{",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n\xff\xff",
+    ] {
+        let outcome = called(raw).await.err();
+        assert!(matches!(outcome, Some(CallError::Lost(_))), "{outcome:?}");
+    }
+}
+
+#[tokio::test]
+async fn nobody_there_is_said_so() {
+    let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let client = Client::new(Url::parse(&format!("http://{free}"), "").unwrap(), None).unwrap();
+    let told = client.call(Request::get("/").body(Full::default()).unwrap()).await.err().unwrap();
+    assert_eq!(told.to_string(), format!("nothing listens at {free}; is the gateway running?"));
+}

@@ -1,0 +1,49 @@
+//! `hermod balance`: what a customer can still spend.
+
+use super::{Access, CREDENTIALS_HELP};
+use crate::client::Amount;
+use crate::ending::{Ended, Failure};
+use crate::{runtime, show};
+use clap::Args;
+use serde::Deserialize;
+
+/// Show what your account can still spend
+#[derive(Args)]
+#[command(after_help = format!("Examples:\n  hermod balance\n  hermod balance --json | jq .available\n\n{CREDENTIALS_HELP}"))]
+pub(crate) struct Balance {
+    #[command(flatten)]
+    access: Access,
+}
+
+#[derive(Deserialize)]
+struct Record {
+    balance: Amount,
+    currency: String,
+    credit_limit: Amount,
+    credit_used: Amount,
+    available: Amount,
+    payment_terms: String,
+}
+
+impl Balance {
+    pub(crate) fn run(self) -> Ended {
+        let customer = self.access.customer()?;
+        runtime::block_on(async move {
+            let answer = customer.get("/balance").await?;
+            if customer.json {
+                show::say_raw(&answer.body);
+                return Ok(());
+            }
+            let Record { balance, currency, credit_limit, credit_used, available, payment_terms } =
+                answer.read_as().map_err(Failure::failed)?;
+            show::say(&show::fields(&[
+                ("available", format!("{available} {currency}")),
+                ("balance", balance.to_string()),
+                ("credit limit", credit_limit.to_string()),
+                ("credit used", credit_used.to_string()),
+                ("terms", payment_terms),
+            ]));
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,29 @@
+//! The commands in the groups a person looks for them in, on the first page of the help.
+
+use clap::Command;
+
+/// Every command, once: a test looks.
+const GROUPS: [(&str, &[&str]); 3] = [
+    ("Run", &["demo", "serve", "config", "version"]),
+    ("Send", &["send", "status", "inbound", "balance"]),
+    ("Look after", &["audit", "backup"]),
+];
+
+pub(crate) fn grouped(command: Command) -> Command {
+    let width = GROUPS.iter().flat_map(|(_, names)| names.iter()).map(|name| name.len()).max().unwrap_or(0);
+    let mut listed = String::new();
+    for (group, names) in GROUPS {
+        listed.push_str(&format!("{group}:\n"));
+        for name in names {
+            let about = command.find_subcommand(name).and_then(Command::get_about);
+            listed.push_str(&format!(
+                "  {name:width$}  {}\n",
+                about.map(ToString::to_string).unwrap_or_default()
+            ));
+        }
+        listed.push('\n');
+    }
+    command.help_template(format!(
+        "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{listed}Options:\n{{options}}\n\n{{after-help}}"
+    ))
+}

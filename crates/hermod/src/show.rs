@@ -1,0 +1,129 @@
+//! What commands print for a person: fields and tables that line up, and nothing that a stranger wrote with
+//! the power to steer the terminal.
+
+use std::io::{IsTerminal as _, Write as _};
+
+/// Whoever closed our standard output (`| head`) has seen enough: that is no failure.
+pub(crate) fn say(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// The body of an answer as it came, on a line of its own.
+pub(crate) fn say_raw(body: &str) {
+    say(&format!("{}\n", body.trim_end()));
+}
+
+/// A line that the next one replaces; on a terminal only.
+pub(crate) fn progress(text: &str) {
+    let mut out = std::io::stderr().lock();
+    if out.is_terminal() {
+        let _ = write!(out, "\r\x1b[K{text}").and_then(|()| out.flush());
+    }
+}
+
+pub(crate) fn progress_done() {
+    progress("");
+}
+
+/// A text that may have come from anyone: characters that would move the cursor or change what is shown are written
+/// out instead.
+pub(crate) fn safe(text: &str) -> String {
+    let steers = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !text.contains(steers) {
+        return text.to_owned();
+    }
+    text.chars().map(|c| if steers(c) { c.escape_default().to_string() } else { c.to_string() }).collect()
+}
+
+/// Names and values, one a line. What has no value is left out.
+pub(crate) fn fields(fields: &[(&str, String)]) -> String {
+    let shown = || fields.iter().filter(|(_, value)| !value.is_empty());
+    let width = shown().map(|(name, _)| name.len()).max().unwrap_or(0);
+    shown().map(|(name, value)| format!("  {name:width$}  {}\n", safe(value))).collect()
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum Align {
+    Left,
+    Right,
+}
+
+/// Rows under a heading, each column as wide as its widest cell.
+pub(crate) struct Table {
+    columns: Vec<(String, Align)>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    pub(crate) fn new(columns: &[(&str, Align)]) -> Table {
+        let columns = columns.iter().map(|(name, align)| (name.to_uppercase(), *align)).collect();
+        Table { columns, rows: Vec::new() }
+    }
+
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        let cells: Vec<String> = cells.into_iter().map(|cell| safe(&cell)).collect();
+        assert_eq!(cells.len(), self.columns.len(), "a cell for every column");
+        self.rows.push(cells);
+    }
+
+    /// Columns that nothing is in are not shown. Without rows there is only the sentence.
+    pub(crate) fn text(&self, if_empty: &str) -> String {
+        if self.rows.is_empty() {
+            return format!("{if_empty}\n");
+        }
+        let used: Vec<usize> = (0..self.columns.len())
+            .filter(|column| self.rows.iter().any(|row| !row[*column].is_empty()))
+            .collect();
+        let heading: Vec<&str> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
+        let rows = self.rows.iter().map(|row| row.iter().map(String::as_str).collect::<Vec<_>>());
+        let all: Vec<Vec<&str>> = std::iter::once(heading).chain(rows).collect();
+        let width = |column: usize| all.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
+        let line = |row: &Vec<&str>| {
+            let cell = |column: &usize| match self.columns[*column].1 {
+                Align::Left => format!("{:1$}", row[*column], widths[*column]),
+                Align::Right => format!("{:>1$}", row[*column], widths[*column]),
+            };
+            let cells: Vec<String> = used.iter().map(cell).collect();
+            format!("{}\n", cells.join("  ").trim_end())
+        };
+        all.iter().map(line).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_lines_up_and_leaves_out_what_is_empty() {
+        let mut table = Table::new(&[("name", Align::Left), ("note", Align::Left), ("amount", Align::Right)]);
+        table.row(["shop".to_owned(), String::new(), "9.5".to_owned()]);
+        table.row(["bäcker".to_owned(), String::new(), "100.25".to_owned()]);
+        assert_eq!(table.text("None."), "NAME    AMOUNT\nshop       9.5\nbäcker  100.25\n");
+        assert_eq!(Table::new(&[("name", Align::Left)]).text("None."), "None.\n");
+    }
+
+    #[test]
+    fn fields_line_up_and_leave_out_what_is_empty() {
+        let shown =
+            fields(&[("id", "7".to_owned()), ("operator", String::new()), ("status", "queued".to_owned())]);
+        assert_eq!(shown, "  id      7\n  status  queued\n");
+    }
+
+    #[test]
+    fn strangers_do_not_steer_the_terminal() {
+        for (text, expect) in [
+            ("Grüße 👍", "Grüße 👍"),
+            ("\x1b[2Jgone", "\\u{1b}[2Jgone"),
+            ("two\nlines", "two\\nlines"),
+            ("\u{202e}drow", "\\u{202e}drow"),
+        ] {
+            assert_eq!(safe(text), expect);
+        }
+    }
+}
