@@ -5,6 +5,7 @@
 
 mod client;
 mod connections;
+mod contract;
 mod credentials;
 mod customers;
 mod documented;

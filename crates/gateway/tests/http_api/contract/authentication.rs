@@ -1,0 +1,233 @@
+//! What was decided about authentication, limits and errors, row by row.
+
+use super::service::{ACME, Service, told};
+use crate::client::bearer;
+use crate::service::SECRET;
+use hermod_gateway::config::Network;
+use std::time::Duration;
+
+const DE: &str = "+4915112345678";
+const BALANCE: &str = "/api/v1/balance";
+
+#[tokio::test]
+async fn several_credential_forms_at_once_authorization_decides_without_falling_through() {
+    let service = Service::start().await;
+    let mut client = service.client().await;
+    let good = bearer(ACME);
+    let pair = [("X-API-Key", ACME), ("X-API-Secret", SECRET)];
+    let wrong_pair = [("X-API-Key", ACME), ("X-API-Secret", "wrong-secret")];
+    for (authorization, pair, status) in [
+        (Some(good.as_str()), wrong_pair, 200),
+        (Some("Bearer acme:wrong-secret"), pair, 401),
+        (Some("Digest whatever"), pair, 401),
+        (None, pair, 200),
+        (None, wrong_pair, 401),
+    ] {
+        let mut headers = pair.to_vec();
+        headers.extend(authorization.map(|value| ("Authorization", value)));
+        assert_eq!(client.call("GET", BALANCE, &headers, b"").await.status, status, "{headers:?}");
+    }
+}
+
+#[tokio::test]
+async fn portal_cookies_never_authenticate_the_api() {
+    let service = Service::start().await;
+    let cookie = [("Cookie", "session=anything; __Host-session=anything")];
+    assert_eq!(service.client().await.call("GET", BALANCE, &cookie, b"").await.status, 401);
+}
+
+#[tokio::test]
+async fn named_codes_stand_in_the_one_field_and_in_a_header() {
+    let service = Service::start().await;
+    let reply = service.sms(ACME, "nonsense", "hello").await;
+    assert_eq!(reply.header("x-error-code"), Some("INVALID_NUMBER"));
+    let body: serde_json::Value = serde_json::from_str(&reply.body).unwrap();
+    assert!(body["error"].as_str().unwrap().starts_with("INVALID_NUMBER: "), "{body}");
+    assert_eq!(body.as_object().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn each_authenticated_call_takes_a_token_replays_too_and_a_401_takes_none() {
+    let service = Service::start().await;
+    let mut client = service.client().await;
+    for _ in 0..5 {
+        assert_eq!(
+            client.call("GET", BALANCE, &[("Authorization", "Bearer ten:wrong")], b"").await.status,
+            401
+        );
+    }
+    assert_eq!(service.keyed("ten", "k", DE, "hello").await.status, 202);
+    for _ in 0..8 {
+        assert_eq!(service.keyed("ten", "k", DE, "hello").await.status, 200);
+    }
+    let last = service.get("ten", "/api/v1/sms/1").await;
+    assert_eq!((last.status, last.header("x-ratelimit-remaining")), (404, Some("0")), "a 404 took the tenth");
+    assert_eq!(service.keyed("ten", "k", DE, "hello").await.status, 429, "a replay is a call");
+}
+
+#[tokio::test]
+async fn failed_authentication_has_its_own_limiter_per_address_that_never_stops_valid_credentials() {
+    let service = Service::start().await;
+    let mut client = service.client().await;
+    let mut statuses = Vec::new();
+    for _ in 0..30 {
+        let reply = client.call("GET", BALANCE, &[("Authorization", "Bearer acme:wrong")], b"").await;
+        statuses.push(reply.status);
+        if reply.status == 429 {
+            assert_eq!(reply.code(), "RATE_LIMITED");
+            assert!(reply.header("retry-after").is_some());
+        }
+        assert_eq!(service.get(ACME, BALANCE).await.status, 200, "a valid credential is never stopped");
+    }
+    assert_eq!(statuses[0], 401);
+    assert_eq!(statuses[29], 429);
+    service.passes(3600);
+    let mut client = service.client().await;
+    assert_eq!(client.call("GET", BALANCE, &[("Authorization", "Bearer acme:wrong")], b"").await.status, 401);
+}
+
+#[tokio::test]
+async fn ip_lists_see_the_tcp_peer_or_what_a_trusted_proxy_says_and_nothing_else() {
+    let service = Service::start().await;
+    for (address, status) in [("203.0.113.9", 200), ("198.51.100.1", 200)] {
+        let reply = service.get_from("both-lists", BALANCE, address).await;
+        assert_eq!(reply.status, status, "nobody is trusted here, so {address} is not believed");
+    }
+    let proxied = Service::start_with(|config| {
+        config.http.trusted_proxies =
+            ["127.0.0.1/32", "10.0.0.0/8"].map(|network| Network(network.parse().unwrap())).to_vec();
+    })
+    .await;
+    for (address, status) in [
+        ("203.0.113.9", 200),
+        ("198.51.100.1", 403),
+        ("203.0.113.10", 403),
+        ("203.0.113.9, 198.51.100.1", 403),
+        ("198.51.100.1, 203.0.113.9", 200),
+        ("198.51.100.1, 203.0.113.9, 10.1.2.3", 200),
+        ("203.0.113.9, nonsense", 403),
+        ("::ffff:203.0.113.9", 200),
+    ] {
+        let reply = proxied.get_from("both-lists", BALANCE, address).await;
+        assert_eq!(reply.status, status, "{address}: {}", reply.body);
+    }
+}
+
+#[tokio::test]
+async fn traffic_control_messages_and_spend_per_utc_day() {
+    let service = Service::start().await;
+    for _ in 0..10 {
+        assert_eq!(service.sms("daily", DE, "hello").await.status, 202);
+    }
+    let reply = service.sms("daily", DE, "hello").await;
+    assert_eq!((told(&reply), reply.header("retry-after")), ((429, "TRAFFIC_CONTROL"), Some("60")));
+    for _ in 0..2 {
+        assert_eq!(service.sms("spender", DE, "0.05 of 0.12").await.status, 202);
+    }
+    assert_eq!(told(&service.sms("spender", DE, "hello").await), (429, "TRAFFIC_CONTROL"));
+    assert_eq!(service.sms("spender", "+4917212345678", "0.02 still fit").await.status, 202);
+    service.passes(60);
+    assert_eq!(service.sms("daily", DE, "a new day").await.status, 202);
+    assert_eq!(service.sms("spender", DE, "a new day").await.status, 202);
+}
+
+#[tokio::test]
+async fn traffic_control_velocity_per_recipient_and_per_range() {
+    let service = Service::start().await;
+    for _ in 0..2 {
+        assert_eq!(service.sms("velocity", "+4915112340001", "hello").await.status, 202);
+    }
+    let reply = service.sms("velocity", "+4915112340001", "hello").await;
+    assert_eq!((told(&reply), reply.header("retry-after")), ((429, "TRAFFIC_CONTROL"), Some("30")));
+    assert_eq!(service.sms("velocity", "+4915112340002", "hello").await.status, 202);
+    assert_eq!(told(&service.sms("velocity", "+4915112340003", "hello").await), (429, "TRAFFIC_CONTROL"));
+    assert_eq!(service.sms("velocity", "+4915112350003", "another range").await.status, 202);
+    service.passes(30);
+    assert_eq!(service.sms("velocity", "+4915112340001", "hello").await.status, 202);
+}
+
+#[tokio::test]
+async fn a_control_that_only_watches_refuses_nobody_and_counts() {
+    let service = Service::start().await;
+    for _ in 0..3 {
+        assert_eq!(service.sms("watched", DE, "hello").await.status, 202);
+    }
+    let account = service.account("watched");
+    assert_eq!(service.world().times_watched(account, &"watching".into()), 2);
+}
+
+#[tokio::test]
+async fn held_for_review_opens_a_case_and_an_approval_lets_the_own_retry_pass_for_seven_days() {
+    let service = Service::start().await;
+    let text = "see https://x.example";
+    for _ in 0..3 {
+        assert_eq!(told(&service.sms(ACME, DE, text).await), (403, "HELD_FOR_REVIEW"));
+    }
+    let store = &service.world().store;
+    let cases = store.reviews(None, None, 10).await.unwrap();
+    assert_eq!(cases.len(), 1, "one case however often it is tried");
+    assert_eq!((cases[0].seen, cases[0].rules.as_slice()), (3, ["links".to_owned()].as_slice()));
+    store.decide_review(cases[0].id, true, "operator".to_owned(), service.clock.now()).await.unwrap();
+    assert_eq!(service.sms(ACME, DE, text).await.status, 202);
+    assert_eq!(service.sms(ACME, "+4915112345679", text).await.status, 202, "same account, sender and text");
+    assert_eq!(told(&service.sms(ACME, DE, "http://other.example").await), (403, "HELD_FOR_REVIEW"));
+    assert_eq!(told(&service.sms("other", DE, text).await), (403, "HELD_FOR_REVIEW"), "another account's");
+    service.passes(7 * 24 * 3600 + 1);
+    assert_eq!(told(&service.sms(ACME, DE, text).await), (403, "HELD_FOR_REVIEW"), "a week later");
+}
+
+#[tokio::test]
+async fn refused_with_402_when_cost_exceeds_available_minus_the_minimum_threshold() {
+    let service = Service::start().await;
+    assert_eq!(service.sms("poor", DE, "0.05 of 0.1 - 0.02").await.status, 202);
+    assert_eq!(told(&service.sms("poor", DE, "0.05 of 0.05 - 0.02").await), (402, "INSUFFICIENT_CREDIT"));
+    assert_eq!(service.sms("poor", "+4917212345678", "0.02 of 0.05 - 0.02").await.status, 202);
+    assert_eq!(
+        told(&service.sms("poor", "+4917212345678", "0.02 of 0.03 - 0.02").await),
+        (402, "INSUFFICIENT_CREDIT")
+    );
+}
+
+#[tokio::test]
+async fn every_response_has_its_headers_whatever_it_says() {
+    let service = Service::start().await;
+    let mut client = service.client().await;
+    let key = bearer(ACME);
+    let auth = [("Authorization", key.as_str()), ("X-Request-Id", "order-7")];
+    for (method, path, headers, status) in [
+        ("GET", BALANCE, &auth[..], 200),
+        ("GET", "/api/v1/sms/1", &auth[..], 404),
+        ("GET", BALANCE, &auth[1..], 401),
+        ("DELETE", "/api/v1/sms", &auth[..], 405),
+        ("GET", "/api/v1/nothing", &auth[..], 404),
+    ] {
+        let reply = client.call(method, path, headers, b"").await;
+        assert_eq!(reply.status, status, "{method} {path}");
+        assert_eq!(reply.header("x-request-id"), Some("order-7"), "{method} {path}");
+        assert_eq!(reply.header("cache-control"), Some("no-store"), "{method} {path}");
+        if status != 200 {
+            assert_ne!(reply.code(), "", "{method} {path}");
+        }
+        if status == 405 {
+            assert_eq!(reply.header("allow"), Some("POST"));
+        }
+        for header in ["ratelimit", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"] {
+            assert!(reply.header(header).is_some(), "{method} {path} has no {header}");
+        }
+    }
+    let insane = client.call("GET", BALANCE, &[auth[0], ("X-Request-Id", &"x".repeat(500))], b"").await;
+    let made = insane.header("x-request-id").unwrap();
+    assert!(!made.is_empty() && made.len() < 100, "{made}");
+}
+
+#[tokio::test]
+async fn the_bucket_refills_continuously_up_to_its_capacity() {
+    let service = Service::start().await;
+    for _ in 0..10 {
+        service.get("ten", BALANCE).await;
+    }
+    for (wait_ms, status) in [(50, 429), (50, 200), (100, 200), (99, 429)] {
+        service.clock.advance(Duration::from_millis(wait_ms));
+        assert_eq!(service.get("ten", BALANCE).await.status, status, "{wait_ms} ms");
+    }
+}
