@@ -50,6 +50,15 @@ impl InProcess {
         InProcess { address: running.http_addr(), running }
     }
 
+    /// The operator changes what is provisioned while it runs.
+    pub(crate) async fn provision(&self, text: &str) {
+        let world = self.running.world();
+        let source = Source { path: "change.toml".into(), text: text.to_owned() };
+        let wanted: Wanted = source.parse().expect("a provision file");
+        let plan = provision::apply(&world.store, &world.pepper, &wanted, world.clock.now()).await;
+        world.set_catalogue(plan.expect("it can be provisioned").catalogue);
+    }
+
     pub(crate) async fn stop(self) {
         self.running.stop().await.expect("it stops in good order");
     }

@@ -78,6 +78,18 @@ impl Scenario {
         }
     }
 
+    pub(crate) async fn operator_provisions(&self, text: &str) {
+        self.gateway.as_ref().expect("it is running").provision(text).await;
+    }
+
+    /// The only carrier there is, as a provision file has it, at this address.
+    pub(crate) fn carrier_entry(address: SocketAddr, more: &str) -> String {
+        format!(
+            "[[carrier]]\nname = \"acme\"\naddress = \"{address}\"\nsystem_id = \"hermod\"\n\
+             password = \"secret\"\nwindow = 100\nrate = 100000\n{more}"
+        )
+    }
+
     /// Lets time pass for the gateway.
     pub(crate) async fn advance(&self, by: Duration) {
         // In two steps, so that what is due at the very end is seen by whoever looks from time to time.

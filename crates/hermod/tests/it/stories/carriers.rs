@@ -1,7 +1,7 @@
 //! Carriers as they are: they refuse, throttle, fall silent and hang up.
 
 use crate::scenario::Scenario;
-use hermod_simulator::carrier::{Outcome, Script};
+use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, Script};
 use hermod_smpp::CommandStatus;
 use std::time::Duration;
 
@@ -116,4 +116,27 @@ async fn a_carrier_that_unbinds_is_bound_again() {
     s.stepping(RECONNECT, || s.alice.sees(&second).becomes("delivered")).await;
     s.carrier_received_once("two");
     s.end().await;
+}
+
+#[tokio::test]
+async fn links_follow_what_the_operator_changes() {
+    let s = Scenario::with(Script::new()).await;
+    let first = s.alice.sends("+4915112345678", "to the first address").await.accepted();
+    s.alice.sees(&first).becomes("delivered").await;
+    s.carrier_saw_submits(1);
+
+    let moved =
+        Carrier::start(CarrierOptions::new(Script::new())).await.expect("a free port on the loopback");
+    s.operator_provisions(&Scenario::carrier_entry(moved.addr(), "disabled = true\n")).await;
+    s.a_moment_passes().await;
+    let second = s.alice.sends("+4915112345678", "waits for its carrier").await.accepted();
+    s.a_moment_passes().await;
+    s.alice.sees(&second).is("queued").await;
+
+    s.operator_provisions(&Scenario::carrier_entry(moved.addr(), "")).await;
+    s.stepping(Duration::from_secs(2), || s.alice.sees(&second).becomes("delivered")).await;
+    assert_eq!(moved.record().received_texts(), ["waits for its carrier"]);
+    s.carrier_saw_submits(1);
+    s.end().await;
+    moved.stop().await;
 }
