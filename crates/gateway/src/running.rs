@@ -4,16 +4,17 @@
 use crate::clock::{Clock, Moment};
 use crate::config::{Config, Network};
 use crate::edges::http_api::{Entrance, Security, TrustedProxies};
-use crate::edges::{carrier, http_api};
+use crate::edges::{carrier, http_api, operator_api};
+use crate::operator_token::{OperatorToken, token_file};
 use crate::provision::{self, ProvisionError};
-use crate::secrets::Pepper;
+use crate::secrets::{Pepper, keep_private};
 use crate::telemetry;
 use crate::tls::Tls;
 use crate::workers::Workers;
 use crate::world::World;
 use hermod_domain::numbers::Numbers;
 use hermod_store::{OpenOptions, Store};
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +31,9 @@ const LOOK: Duration = Duration::from_secs(1);
 const CERTIFICATE_LOOK: Duration = Duration::from_secs(5);
 /// How often everything that has not ended is looked through for what has outlived its validity.
 const SWEEP: Duration = Duration::from_secs(60);
+
+/// In the data folder while a gateway runs: the address of its operator API.
+pub const OPERATOR_URL_FILE: &str = "operator.url";
 
 /// What is spoken over TLS with customers, as a handshake names it.
 pub const HTTPS_PROTOCOL: &str = "http/1.1";
@@ -60,6 +64,8 @@ pub enum StartError {
 
 /// A gateway at work. It runs until [`Running::stop`]; dropping it does not stop it.
 pub struct Running {
+    /// Says where the operator API is, for as long as this runs.
+    url_file: PathBuf,
     http_addr: SocketAddr,
     https_addr: Option<SocketAddr>,
     tls: Option<Arc<Tls>>,
@@ -74,6 +80,7 @@ pub struct Running {
 pub struct Opened {
     pub store: Store,
     pub pepper: Pepper,
+    pub operator_token: OperatorToken,
 }
 
 /// Opens a data folder, made if need be. Blocking: it reads what was left behind.
@@ -92,18 +99,22 @@ pub fn open(config: &Config, clock: &Clock) -> Result<Opened, StartError> {
     let store = Store::open(&options)?;
     let pepper =
         Pepper::load_or_make(&folder).map_err(|error| StartError::Secrets { path: folder, error })?;
-    Ok(Opened { store, pepper })
+    let operator_token = OperatorToken::load_or_make(config, &pepper)
+        .map_err(|error| StartError::Secrets { path: token_file(config), error })?;
+    Ok(Opened { store, pepper, operator_token })
 }
 
 impl Running {
     /// Starts a gateway on a data folder that was opened and provisioned.
     pub async fn start(options: GatewayOptions, opened: Opened) -> Result<Running, StartError> {
         let GatewayOptions { config, http, https, operations, clock } = options;
-        let Opened { store, pepper } = opened;
+        let Opened { store, pepper, operator_token } = opened;
         let catalogue = provision::load_catalogue(&store).await?;
         let validity = config.messages.validity.into();
         let world = Arc::new(World::new(clock.clone(), store, pepper, catalogue, validity));
+        let url_file = config.data.folder.join(OPERATOR_URL_FILE);
         let running = Running {
+            url_file: url_file.clone(),
             http_addr: http.local_addr().map_err(StartError::Listener)?,
             https_addr: https
                 .as_ref()
@@ -118,7 +129,14 @@ impl Running {
         };
         running.keep_up();
         carrier::supervise(&world, &running.links);
-        running.listen(&config, http, https, operations);
+        let operator_addr = match &operations {
+            Some(listener) => listener.local_addr().map_err(StartError::Listener)?,
+            None => running.http_addr,
+        };
+        running.listen(&config, http, https, operations, operator_token);
+        let url = format!("{}\n", operator_url(operator_addr));
+        keep_private(&config.data.folder, OPERATOR_URL_FILE, url.as_bytes())
+            .map_err(|error| StartError::Secrets { path: url_file, error })?;
         Ok(running)
     }
 
@@ -146,6 +164,8 @@ impl Running {
     /// log emptied.
     pub async fn stop(self) -> Result<(), StoreFault> {
         self.world.start_draining();
+        // Whoever looks for a running gateway from here on finds none. Should the file stay, a call tells the same.
+        let _ = std::fs::remove_file(&self.url_file);
         self.front.stop().await;
         self.links.stop().await;
         self.upkeep.stop().await;
@@ -158,6 +178,7 @@ impl Running {
         http: TcpListener,
         https: Option<(TcpListener, Arc<Tls>)>,
         operations: Option<TcpListener>,
+        token: OperatorToken,
     ) {
         let started = self.world.clock.moment();
         let clock = self.world.clock.clone();
@@ -168,15 +189,27 @@ impl Running {
         let proxies = Arc::new(TrustedProxies::new(networks));
         let security = if config.http.allow_plain { Security::PlainForAll } else { Security::PlainNearby };
         let entrance = Entrance { listener: http, security, proxies: proxies.clone() };
-        self.serve("http", entrance, http_api::router(self.world.clone(), beside), config);
+        let desk = operator_api::Desk::new(self.world.clone(), token, self.front.clone());
+        let mut customers = http_api::router(self.world.clone(), beside);
+        if operations.is_none() {
+            let reached = desk.clone().reached_by(http_api::caller_of, operator_api::Reach::Anywhere);
+            customers = customers.merge(operator_api::router(reached));
+        }
+        self.serve("http", entrance, customers, config);
         if let Some((listener, tls)) = https {
             let entrance = Entrance { listener, security: Security::Tls(tls), proxies };
             // The figures are not for the whole world.
             self.serve("https", entrance, http_api::router(self.world.clone(), None), config);
         }
         if let Some(listener) = operations {
-            let router = http_api::operations_router(self.world.clone(), render);
-            // No secrets pass here.
+            let reach = if config.operator.from_anywhere {
+                operator_api::Reach::Anywhere
+            } else {
+                operator_api::Reach::ThisMachine
+            };
+            let router = http_api::operations_router(self.world.clone(), render)
+                .merge(operator_api::router(desk.reached_by(http_api::caller_of, reach)));
+            // The only secret that passes here is the operator's token, and that from nearby unless said otherwise.
             let entrance = Entrance { listener, security: Security::PlainForAll, proxies: Arc::default() };
             self.serve("operations", entrance, router, config);
         }
@@ -242,6 +275,16 @@ impl Running {
             }
         });
     }
+}
+
+/// Where the operator API can be called from this machine.
+fn operator_url(address: SocketAddr) -> String {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    format!("http://{}{}", SocketAddr::new(ip, address.port()), operator_api::BASE)
 }
 
 fn since(earlier: Moment, now: Moment) -> Duration {

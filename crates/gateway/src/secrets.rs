@@ -53,14 +53,7 @@ impl Pepper {
         }
         let mut key = [0; PEPPER_BYTES];
         getrandom::fill(&mut key).map_err(std::io::Error::other)?;
-        // Written whole under another name first: a pepper cut short would lock every customer out.
-        let draft = folder.join(format!("{PEPPER_FILE}.new"));
-        let mut file =
-            std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
-        file.write_all(&key)?;
-        file.sync_all()?;
-        std::fs::rename(&draft, &path)?;
-        std::fs::File::open(folder)?.sync_all()?;
+        keep_private(folder, PEPPER_FILE, &key)?;
         Ok(Pepper::new(&key))
     }
 
@@ -75,6 +68,18 @@ impl Pepper {
     pub fn matches(&self, secret: &str, digest: &str) -> bool {
         self.digest(secret).as_bytes().ct_eq(digest.as_bytes()).into()
     }
+}
+
+/// Keeps a file of a data folder for its owner alone. Written whole under another name first: a pepper cut short would
+/// lock every customer out.
+pub(crate) fn keep_private(folder: &Path, name: &str, content: &[u8]) -> std::io::Result<()> {
+    let draft = folder.join(format!("{name}.new"));
+    let mut file =
+        std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
+    file.write_all(content)?;
+    file.sync_all()?;
+    std::fs::rename(&draft, folder.join(name))?;
+    std::fs::File::open(folder)?.sync_all()
 }
 
 /// A random token of so many characters, five bits each, without look-alikes.

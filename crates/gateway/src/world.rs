@@ -30,6 +30,8 @@ pub struct World {
     pub pepper: Pepper,
     /// How long an accepted message may wait for its delivery.
     pub validity: Duration,
+    /// Held by whoever changes the catalogue, from reading what is stored until the new one is in force.
+    pub changing: tokio::sync::Mutex<()>,
     catalogue: ArcSwap<Catalogue>,
     /// Counts the catalogues there were, for those who follow it.
     catalogues: watch::Sender<u64>,
@@ -67,6 +69,7 @@ impl World {
             store,
             pepper,
             validity,
+            changing: tokio::sync::Mutex::default(),
             catalogue: ArcSwap::from_pointee(catalogue),
             catalogues: watch::Sender::new(0),
             buckets: Mutex::default(),

@@ -3,11 +3,11 @@
 use crate::app::authenticate::Caller;
 use crate::app::faults::refusal_of;
 use crate::world::World;
-use hermod_domain::catalogue::Terms;
+use hermod_domain::catalogue::{Account, Terms};
 use hermod_domain::ids::MessageId;
 use hermod_domain::money::{Currency, Money};
 use hermod_domain::refusal::{NotFound, Refusal};
-use hermod_store::{InboundRecord, MessageRecord};
+use hermod_store::{Balance, InboundRecord, MessageRecord};
 
 /// Figures that always add up: available = balance + credit limit - credit used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,19 +39,22 @@ pub async fn inbound_since(
 }
 
 pub async fn account_balance(world: &World, caller: &Caller) -> Result<BalanceView, Refusal> {
-    let account = &caller.account().account;
     let held = world.store.balance(caller.account).await.map_err(|fault| refusal_of(&fault))?;
-    let available = held
-        .balance
-        .checked_add(account.credit_limit)
-        .and_then(|sum| sum.checked_sub(held.credit_used))
-        .ok_or(Refusal::SubmitFailed)?;
-    Ok(BalanceView {
-        balance: held.balance,
-        currency: account.currency,
-        credit_limit: account.credit_limit,
-        credit_used: held.credit_used,
-        available,
-        terms: account.terms(),
-    })
+    BalanceView::of(&caller.account().account, held).ok_or(Refusal::SubmitFailed)
+}
+
+impl BalanceView {
+    /// Nothing if what is available is too large to be counted.
+    pub fn of(account: &Account, held: Balance) -> Option<BalanceView> {
+        let Balance { balance, credit_used } = held;
+        let available = balance.checked_add(account.credit_limit)?.checked_sub(credit_used)?;
+        Some(BalanceView {
+            balance,
+            currency: account.currency,
+            credit_limit: account.credit_limit,
+            credit_used,
+            available,
+            terms: account.terms(),
+        })
+    }
 }

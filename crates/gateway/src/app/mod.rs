@@ -4,6 +4,7 @@
 mod authenticate;
 mod faults;
 mod look_up;
+pub mod operator;
 mod submit_message;
 
 pub use authenticate::{Caller, Credentials, admit, authenticate, refuse_sign_in};

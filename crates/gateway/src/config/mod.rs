@@ -7,7 +7,7 @@ mod source;
 mod tests;
 mod values;
 
-pub use sections::{Data, Http, Https, Log, LogFormat, Messages, Operations, Provision};
+pub use sections::{Data, Http, Https, Log, LogFormat, Messages, Operations, Operator, Provision};
 pub use source::{FileError, Source};
 pub use values::{Bytes, Network, Period};
 
@@ -26,6 +26,7 @@ pub struct Config {
     pub http: Http,
     pub https: Https,
     pub operations: Operations,
+    pub operator: Operator,
     pub messages: Messages,
     pub log: Log,
     pub provision: Provision,
@@ -42,7 +43,9 @@ impl Config {
         let mut config = Config::parse(&Source::read(path)?)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         config.data.folder = folder.join(&config.data.folder);
-        for file in [&mut config.provision.file, &mut config.https.certificate, &mut config.https.key] {
+        let Config { provision, https, operator, .. } = &mut config;
+        let named = [&mut provision.file, &mut https.certificate, &mut https.key, &mut operator.token_file];
+        for file in named {
             *file = file.take().map(|file| folder.join(file));
         }
         Ok(config)
@@ -63,8 +66,9 @@ impl Config {
 
     /// The first setting that makes no sense, and why.
     fn check(&self) -> Checked {
-        let Config { data, http, https, operations: Operations { listen: _ }, messages, log, provision } =
-            self;
+        let Config { data, http, https, operations, operator, messages, log, provision } = self;
+        let Operations { listen: _ } = operations;
+        let Operator { token_file: _, from_anywhere: _ } = operator;
         let Data { folder, low_water } = data;
         let Messages { validity, in_doubt_wait } = messages;
         let Log { format: _, level } = log;

@@ -52,6 +52,13 @@ pub struct Operations {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+pub struct Operator {
+    pub token_file: Option<PathBuf>,
+    pub from_anywhere: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Messages {
     pub validity: Period,
     pub in_doubt_wait: Period,

@@ -138,7 +138,7 @@ fn what_is_not_understood_is_refused_where_it_stands() {
     );
     check(
         "[htpp]\n",
-        "hermod.toml:1: htpp: unknown field `htpp`, expected one of `data`, `http`, `https`, `operations`, `messages`, `log`, \
+        "hermod.toml:1: htpp: unknown field `htpp`, expected one of `data`, `http`, `https`, `operations`, `operator`, `messages`, `log`, \
          `provision`",
     );
     check(

@@ -3,3 +3,4 @@
 
 pub mod carrier;
 pub mod http_api;
+pub mod operator_api;

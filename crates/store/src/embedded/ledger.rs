@@ -28,6 +28,15 @@ impl Embedded {
     ) -> Result<Vec<LedgerRow>, StoreFault> {
         self.inner.readers.run(move |connection| page(connection, account, before, limit)).await
     }
+
+    /// The entry that was posted under a reference.
+    pub async fn posted(
+        &self,
+        account: AccountId,
+        reference: String,
+    ) -> Result<Option<LedgerRow>, StoreFault> {
+        self.inner.readers.run(move |connection| by_reference(connection, account, &reference)).await
+    }
 }
 
 impl Batch<'_> {
@@ -106,12 +115,20 @@ impl Batch<'_> {
 
     fn posted_before(&self, entry: &LedgerEntry) -> Result<Option<LedgerRow>, StoreFault> {
         let Some(reference) = &entry.reference else { return Ok(None) };
-        self.connection
-            .prepare_cached(&format!("SELECT {COLUMNS} FROM ledger WHERE account = ?1 AND reference = ?2"))?
-            .query_row(params![entry.account.get(), reference], |row| Ok(read(row)))
-            .optional()?
-            .transpose()
+        by_reference(self.connection, entry.account, reference)
     }
+}
+
+fn by_reference(
+    connection: &Connection,
+    account: AccountId,
+    reference: &str,
+) -> Result<Option<LedgerRow>, StoreFault> {
+    connection
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM ledger WHERE account = ?1 AND reference = ?2"))?
+        .query_row(params![account.get(), reference], |row| Ok(read(row)))
+        .optional()?
+        .transpose()
 }
 
 fn check(entry: &LedgerEntry) -> Result<(), PostRefusal> {

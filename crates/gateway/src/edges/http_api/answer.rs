@@ -5,12 +5,10 @@ use super::meters::Meters;
 use super::operations::RenderMetrics;
 use super::patience::Carried;
 use super::route::{Route, message_id_in};
-use super::{
-    balance, credentials, document, errors, framing, headers, inbound, operations, peer, rate, request_id,
-    sms,
-};
+use super::{balance, credentials, document, errors, framing, headers, inbound, operations, peer, rate, sms};
 use crate::app::{Caller, admit, authenticate, refuse_sign_in};
 use crate::clock::Moment;
+use crate::request_id;
 use crate::world::World;
 use axum::extract::Request;
 use axum::http::request::Parts;
@@ -51,7 +49,7 @@ pub(super) async fn answer(edge: Arc<Edge>, route: Route, request: Request) -> R
     note(&edge, route, started, &head, &Noted { id: &id, peer, status: response.status().as_u16() });
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(headers::X_REQUEST_ID, id);
+    headers.insert(request_id::X_REQUEST_ID, id);
     if route.is_api() && !headers.contains_key(headers::RATELIMIT) {
         rate::show(headers, rate::FAILED_SIGN_INS, edge.world.sign_ins_left(peer));
     }

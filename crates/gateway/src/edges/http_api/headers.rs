@@ -12,7 +12,6 @@ pub(super) const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwar
 pub(super) const X_RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 pub(super) const X_RATELIMIT_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 pub(super) const X_RATELIMIT_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
-pub(super) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 pub(super) const X_SMS_ENCODING: HeaderName = HeaderName::from_static("x-sms-encoding");
 pub(super) const X_SMS_PARTS: HeaderName = HeaderName::from_static("x-sms-parts");
 

@@ -21,7 +21,6 @@ mod patience;
 mod peer;
 mod query;
 mod rate;
-mod request_id;
 mod route;
 mod send_request;
 mod serve;
@@ -36,8 +35,11 @@ use crate::world::World;
 use answer::{Edge, answer};
 use axum::Router;
 use axum::extract::{Request, State};
+use axum::http::{Extensions, HeaderMap};
 use axum::routing::any;
+use patience::Carried;
 use route::Route;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// The pages for machines.
@@ -63,6 +65,13 @@ pub fn router(world: Arc<World>, metrics: Option<RenderMetrics>) -> Router {
 /// The operations pages alone, for a listener that customers do not reach.
 pub fn operations_router(world: Arc<World>, metrics: RenderMetrics) -> Router {
     of_routes(&OPERATIONS, Edge::new(world, Some(metrics)))
+}
+
+/// Who sent a request that [`serve()`] carried, for edges that share its listeners. Where a trusted proxy says it
+/// unreadably, the proxy.
+pub fn caller_of(extensions: &Extensions, headers: &HeaderMap) -> Option<IpAddr> {
+    let Carried { peer, proxies, .. } = extensions.get()?;
+    peer::of(*peer, proxies, headers).or(Some(*peer))
 }
 
 fn of_routes(routes: &[Route], edge: Edge) -> Router {

@@ -7,9 +7,10 @@
 mod chance;
 
 use super::entrance::TrustedProxies;
-use super::headers::{X_FORWARDED_FOR, X_REQUEST_ID};
+use super::headers::X_FORWARDED_FOR;
 use super::send_request::SendRequest;
-use super::{credentials, inbound, peer, request_id};
+use super::{credentials, inbound, peer};
+use crate::request_id::{self, X_REQUEST_ID};
 use axum::http::{HeaderMap, HeaderValue, header};
 use chance::{Breadcrumb, Chance, mutate, setting};
 use hermod_domain::submission::Submission;

@@ -1,11 +1,12 @@
 //! The name of one request, for whoever compares our logs with theirs: the caller's own if it is sane, else one of
 //! ours.
 
-use super::headers::X_REQUEST_ID;
-use axum::http::{HeaderMap, HeaderValue};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use bytes::Bytes;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 const ID_BYTES_MAX: usize = 64;
 
@@ -17,7 +18,7 @@ static NEXT: LazyLock<AtomicU64> = LazyLock::new(|| {
     AtomicU64::new(u64::from_ne_bytes(start))
 });
 
-pub(super) fn of(headers: &HeaderMap) -> HeaderValue {
+pub(crate) fn of(headers: &HeaderMap) -> HeaderValue {
     match headers.get(&X_REQUEST_ID) {
         Some(given) if is_sane(given.as_bytes()) => given.clone(),
         Some(_) | None => fresh(),

@@ -1,0 +1,33 @@
+//! What an operator does: sets things up, moves money, decides what is held, and looks. One file per noun; no protocol is
+//! known here.
+
+mod entries;
+mod look;
+mod money;
+mod policy;
+mod refusal;
+
+pub use entries::{
+    Applied, Fields, Item, Listed, PAGE_ENTRIES_MAX, Page, apply_wanted, list_entries, patch_entry,
+    put_entry, remove_entry, rotate_key, show_entry,
+};
+pub use look::{ForAccount, Looked, WayOut, look_up_number};
+pub use money::{Post, Posted, day_totals, kind_text, ledger_page, post_entry, show_balance, statement};
+pub use policy::{
+    ControlToday, Reviewed, Traffic, decide, forget_opt_out, opt_out, opt_outs, review, reviews,
+    traffic_today,
+};
+pub use refusal::OperatorRefusal;
+
+use crate::world::World;
+use hermod_domain::ids::AccountId;
+
+fn find_account(world: &World, name: &str) -> Result<AccountId, OperatorRefusal> {
+    let catalogue = world.catalogue();
+    let found = catalogue.accounts().find(|(_, view)| view.name == name).map(|(id, _)| id);
+    found.ok_or_else(|| OperatorRefusal::no_such("account", name))
+}
+
+fn account_name(world: &World, id: AccountId) -> String {
+    world.catalogue().account(id).map_or_else(|| id.to_string(), |view| view.name.clone())
+}

@@ -1,0 +1,130 @@
+//! What an operator is refused, and in which words. As for customers, a refusal means that nothing was done.
+
+use crate::provision::{ProvisionError, ProvisionRefusal};
+use hermod_store::{PostRefusal, StoreFault};
+
+/// Seconds after which it is worth trying again.
+const RETRY_SOON_S: u32 = 1;
+const RETRY_LATER_S: u32 = 10;
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OperatorRefusal {
+    #[error(
+        "the operator's token is missing or wrong; it stands in the file operator.token of the data folder"
+    )]
+    InvalidToken,
+    #[error("too many wrong tokens from your address; wait and try again")]
+    RateLimited { retry_after_s: u32 },
+    #[error(
+        "the operator API answers callers on its own machine here; say [operator] from_anywhere = true to change that"
+    )]
+    NotFromHere,
+    #[error("the body is not JSON that can be used: {0}")]
+    InvalidJson(String),
+    #[error("{0}")]
+    InvalidToml(String),
+    #[error("{0}")]
+    InvalidContentType(&'static str),
+    #[error("the body has more than {bytes_max} bytes")]
+    BodyTooLarge { bytes_max: usize },
+    #[error("{field}: {rule}")]
+    InvalidField { field: &'static str, rule: String },
+    #[error("{0}")]
+    NotFound(String),
+    #[error("this path does not answer that method")]
+    MethodNotAllowed,
+    #[error("{0}")]
+    Unfit(ProvisionRefusal),
+    #[error("{0}")]
+    Posting(PostRefusal),
+    #[error("account \"{account}\" owes nothing: its balance is {balance}")]
+    NothingOwed { account: String, balance: String },
+    #[error("something failed inside, and it is certain that nothing was changed")]
+    Failed,
+    #[error("{cause}")]
+    Unavailable { cause: &'static str, retry_after_s: u32 },
+}
+
+impl OperatorRefusal {
+    pub(crate) fn no_such(kind: &str, name: &str) -> OperatorRefusal {
+        OperatorRefusal::NotFound(format!("there is no {kind} \"{name}\""))
+    }
+
+    /// The name of the refusal, and what HTTP calls it.
+    pub const fn published(&self) -> (&'static str, u16) {
+        match self {
+            OperatorRefusal::InvalidToken => ("INVALID_TOKEN", 401),
+            OperatorRefusal::RateLimited { .. } => ("RATE_LIMITED", 429),
+            OperatorRefusal::NotFromHere => ("IP_NOT_ALLOWED", 403),
+            OperatorRefusal::InvalidJson(_) => ("INVALID_JSON", 400),
+            OperatorRefusal::InvalidToml(_) => ("INVALID_TOML", 400),
+            OperatorRefusal::InvalidContentType(_) => ("INVALID_CONTENT_TYPE", 400),
+            OperatorRefusal::BodyTooLarge { .. } => ("BODY_TOO_LARGE", 413),
+            OperatorRefusal::InvalidField { .. } => ("INVALID_FIELD", 400),
+            OperatorRefusal::NotFound(_) => ("NOT_FOUND", 404),
+            OperatorRefusal::MethodNotAllowed => ("METHOD_NOT_ALLOWED", 405),
+            OperatorRefusal::Unfit(ProvisionRefusal::NotRemovable { .. }) => ("NOT_REMOVABLE", 422),
+            OperatorRefusal::Posting(PostRefusal::ReferenceTaken) => ("REFERENCE_TAKEN", 409),
+            OperatorRefusal::Unfit(_) | OperatorRefusal::Posting(_) => ("REFUSED", 422),
+            OperatorRefusal::NothingOwed { .. } => ("NOTHING_OWED", 422),
+            OperatorRefusal::Failed => ("FAILED", 500),
+            OperatorRefusal::Unavailable { .. } => ("GATEWAY_UNAVAILABLE", 503),
+        }
+    }
+
+    pub const fn retry_after_s(&self) -> Option<u32> {
+        match self {
+            OperatorRefusal::RateLimited { retry_after_s }
+            | OperatorRefusal::Unavailable { retry_after_s, .. } => Some(*retry_after_s),
+            _ => None,
+        }
+    }
+}
+
+impl From<ProvisionRefusal> for OperatorRefusal {
+    fn from(refusal: ProvisionRefusal) -> OperatorRefusal {
+        match refusal {
+            // What is stored cannot be read: nothing the caller did.
+            ProvisionRefusal::Unreadable(row) => {
+                tracing::error!(%row, "The catalogue cannot be read");
+                OperatorRefusal::Failed
+            }
+            ProvisionRefusal::Wrong { .. }
+            | ProvisionRefusal::NotRemovable { .. }
+            | ProvisionRefusal::Unfit(_) => OperatorRefusal::Unfit(refusal),
+        }
+    }
+}
+
+impl From<StoreFault> for OperatorRefusal {
+    fn from(fault: StoreFault) -> OperatorRefusal {
+        match fault {
+            StoreFault::QueueFull(_) | StoreFault::Waited => OperatorRefusal::Unavailable {
+                cause: "the store has too much to do",
+                retry_after_s: RETRY_SOON_S,
+            },
+            StoreFault::DiskLow => OperatorRefusal::Unavailable {
+                cause: "the disk is nearly full",
+                retry_after_s: RETRY_LATER_S,
+            },
+            StoreFault::Closed => OperatorRefusal::Unavailable {
+                cause: "the gateway is stopping",
+                retry_after_s: RETRY_LATER_S,
+            },
+            StoreFault::EntryRefused(refusal) => OperatorRefusal::Posting(refusal),
+            fault => {
+                tracing::error!(%fault, "The store failed an operation");
+                OperatorRefusal::Failed
+            }
+        }
+    }
+}
+
+impl From<ProvisionError> for OperatorRefusal {
+    fn from(error: ProvisionError) -> OperatorRefusal {
+        match error {
+            ProvisionError::Refused(refusal) => refusal.into(),
+            ProvisionError::Store(fault) => fault.into(),
+        }
+    }
+}

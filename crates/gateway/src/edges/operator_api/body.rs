@@ -1,0 +1,123 @@
+//! The body of a request: read whole up to a limit, and read as what its Content-Type says.
+
+use super::desk::Desk;
+use crate::app::operator::{Fields, OperatorRefusal};
+use crate::clock::Clock;
+use crate::provision::parse_object;
+use axum::body::Body;
+use axum::extract::{FromRequest, Request};
+use axum::http::{HeaderMap, header};
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt;
+use serde::de::DeserializeOwned;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A provision file of some ten thousand entries.
+pub(super) const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// How much of a body is read in all, so that its sender gets to see the answer.
+const READ_BYTES_MAX: usize = 16 * 1024 * 1024;
+const BODY_WAIT_MAX: Duration = Duration::from_secs(30);
+
+const JSON: &str = "application/json";
+const MERGE_PATCH: &str = "application/merge-patch+json";
+pub(super) const TOML: &str = "application/toml";
+
+pub(super) async fn gather(body: Body, clock: &Clock) -> Result<Bytes, OperatorRefusal> {
+    read(body, clock, BODY_BYTES_MAX).await
+}
+
+pub(super) async fn discard(body: Body, clock: &Clock) {
+    let _ = read(body, clock, 0).await;
+}
+
+/// Keeps up to a limit, and reads on beyond it.
+async fn read(mut body: Body, clock: &Clock, bytes_max: usize) -> Result<Bytes, OperatorRefusal> {
+    let broken = |what: &str| OperatorRefusal::InvalidJson(what.to_owned());
+    let too_large = OperatorRefusal::BodyTooLarge { bytes_max };
+    let (mut whole, mut seen) = (BytesMut::new(), 0_usize);
+    let mut overdue = std::pin::pin!(clock.sleep(BODY_WAIT_MAX));
+    loop {
+        let frame = tokio::select! {
+            frame = body.frame() => frame,
+            () = overdue.as_mut() => return Err(broken("it took too long to arrive")),
+        };
+        let chunk = match frame {
+            None if seen > bytes_max => return Err(too_large),
+            None => return Ok(whole.freeze()),
+            Some(Err(_)) => return Err(broken("it did not arrive whole")),
+            // Trailers mean nothing to us.
+            Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
+        };
+        seen = seen.saturating_add(chunk.len());
+        if seen > READ_BYTES_MAX {
+            return Err(too_large);
+        }
+        if seen <= bytes_max {
+            whole.extend_from_slice(&chunk);
+        }
+    }
+}
+
+/// A body and what it says it is.
+pub(super) struct Received {
+    kind: Option<String>,
+    bytes: Bytes,
+}
+
+impl FromRequest<Arc<Desk>> for Received {
+    type Rejection = OperatorRefusal;
+
+    async fn from_request(request: Request, desk: &Arc<Desk>) -> Result<Received, OperatorRefusal> {
+        let kind = content_type(request.headers());
+        // The guard has read it already, so this neither waits nor fails.
+        let bytes = gather(request.into_body(), &desk.world.clock).await?;
+        Ok(Received { kind, bytes })
+    }
+}
+
+impl Received {
+    pub(super) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    pub(super) fn is(&self, kind: &str) -> bool {
+        self.kind.as_deref() == Some(kind)
+    }
+
+    pub(super) fn object(&self) -> Result<Fields, OperatorRefusal> {
+        self.expect_json(&[JSON])?;
+        parse_object(&self.bytes).map_err(OperatorRefusal::InvalidJson)
+    }
+
+    pub(super) fn patch(&self) -> Result<Fields, OperatorRefusal> {
+        self.expect_json(&[JSON, MERGE_PATCH])?;
+        parse_object(&self.bytes).map_err(OperatorRefusal::InvalidJson)
+    }
+
+    /// One value of a known shape.
+    pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, OperatorRefusal> {
+        self.expect_json(&[JSON])?;
+        serde_json::from_slice(&self.bytes).map_err(|error| OperatorRefusal::InvalidJson(error.to_string()))
+    }
+
+    pub(super) fn text(&self) -> Result<&str, OperatorRefusal> {
+        let text = std::str::from_utf8(&self.bytes);
+        text.map_err(|_| OperatorRefusal::InvalidToml("the body is not UTF-8".to_owned()))
+    }
+
+    fn expect_json(&self, kinds: &[&str]) -> Result<(), OperatorRefusal> {
+        if kinds.iter().any(|kind| self.is(kind)) {
+            return Ok(());
+        }
+        Err(OperatorRefusal::InvalidContentType("send Content-Type: application/json"))
+    }
+}
+
+/// Without its parameters; nothing if it came twice.
+fn content_type(headers: &HeaderMap) -> Option<String> {
+    let mut given = headers.get_all(header::CONTENT_TYPE).iter();
+    let (Some(value), None) = (given.next(), given.next()) else { return None };
+    let kind = value.to_str().ok()?.split(';').next()?;
+    Some(kind.trim().to_ascii_lowercase())
+}

@@ -1,0 +1,76 @@
+//! The things of the catalogue: the same five requests for each kind.
+
+use super::answer::{Answer, fine, json};
+use super::asked::{Asked, LIMIT_MAX, Named, limit};
+use super::body::Received;
+use super::desk::Desk;
+use super::shapes::{AppliedShape, ItemShape, PageShape, PutShape};
+use crate::app::operator::{self, Applied, Item, Listed};
+use crate::provision::{Effect, Kind};
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::routing::{MethodRouter, get};
+use serde::Deserialize;
+use std::sync::Arc;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListAsked {
+    account: Option<String>,
+    after: Option<String>,
+    limit: Option<String>,
+}
+
+type Shared = State<Arc<Desk>>;
+
+pub(super) fn of_kind(kind: Kind) -> MethodRouter<Arc<Desk>> {
+    get(move |desk: Shared, asked: Asked<ListAsked>| list(desk, kind, asked))
+}
+
+pub(super) fn of_one(kind: Kind) -> MethodRouter<Arc<Desk>> {
+    get(move |desk: Shared, named: Named<String>| show(desk, kind, named))
+        .put(move |desk: Shared, named: Named<String>, body: Received| put(desk, kind, named, body))
+        .patch(move |desk: Shared, named: Named<String>, body: Received| patch(desk, kind, named, body))
+        .delete(move |desk: Shared, named: Named<String>| remove(desk, kind, named))
+}
+
+async fn list(State(desk): Shared, kind: Kind, Asked(asked): Asked<ListAsked>) -> Answer {
+    let ListAsked { account, after, limit: most } = asked;
+    let most = match most {
+        Some(most) => limit(Some(&most))?,
+        None => LIMIT_MAX,
+    };
+    let listed = Listed { account, after, limit: usize::try_from(most).unwrap_or(usize::MAX) };
+    let page = operator::list_entries(&desk.world, kind, &listed).await?;
+    fine(&PageShape::of(page))
+}
+
+async fn show(State(desk): Shared, kind: Kind, Named(name): Named<String>) -> Answer {
+    fine(&ItemShape::of(operator::show_entry(&desk.world, kind, &name).await?))
+}
+
+async fn put(State(desk): Shared, kind: Kind, Named(name): Named<String>, body: Received) -> Answer {
+    let (applied, item) = operator::put_entry(&desk.world, kind, &name, body.object()?).await?;
+    let made = applied
+        .changes
+        .iter()
+        .any(|change| change.kind == kind && change.name == item.name && change.effect == Effect::Made);
+    Ok(put_answer(if made { StatusCode::CREATED } else { StatusCode::OK }, applied, item))
+}
+
+async fn patch(State(desk): Shared, kind: Kind, Named(name): Named<String>, body: Received) -> Answer {
+    let (applied, item) = operator::patch_entry(&desk.world, kind, &name, body.patch()?).await?;
+    Ok(put_answer(StatusCode::OK, applied, item))
+}
+
+async fn remove(State(desk): Shared, kind: Kind, Named(name): Named<String>) -> Answer {
+    fine(&AppliedShape::of(operator::remove_entry(&desk.world, kind, &name).await?))
+}
+
+pub(super) async fn rotate(State(desk): Shared, Named(key): Named<String>) -> Answer {
+    fine(&AppliedShape::of(operator::rotate_key(&desk.world, &key).await?))
+}
+
+fn put_answer(status: StatusCode, applied: Applied, item: Item) -> axum::response::Response {
+    json(status, &PutShape { item: ItemShape::of(item), applied: AppliedShape::of(applied) })
+}

@@ -1,0 +1,89 @@
+//! What holds for every request: the token, where it comes from, its id, and that it is finished once it was begun.
+
+use super::body::{discard, gather};
+use super::desk::{Desk, Reach};
+use crate::app::operator::OperatorRefusal;
+use crate::request_id;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use metrics::counter;
+use std::net::IpAddr;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+
+/// Longest header value that is looked at.
+const AUTHORIZATION_BYTES_MAX: usize = 1024;
+
+pub(super) async fn guard(State(desk): State<Arc<Desk>>, request: Request, next: Next) -> Response {
+    let started = desk.world.clock.moment();
+    let (head, body) = request.into_parts();
+    let id = request_id::of(&head.headers);
+    let caller = (desk.caller_of)(&head.extensions, &head.headers);
+    let method = head.method.clone();
+
+    let admitted = admit(&desk, caller, &head.headers);
+    let mut response = match admitted {
+        Ok(()) => match gather(body, &desk.world.clock).await {
+            Ok(body) => finish(&desk, next.run(Request::from_parts(head, Body::from(body)))).await,
+            Err(refusal) => refusal.into_response(),
+        },
+        Err(refusal) => {
+            // Whoever is still sending would not see the answer.
+            discard(body, &desk.world.clock).await;
+            refusal.into_response()
+        }
+    };
+    let status = response.status().as_u16();
+    let duration_ms = desk.world.clock.moment().0.saturating_sub(started.0);
+    counter!("hermod_operator_requests_total", "status" => status.to_string()).increment(1);
+    tracing::debug!(
+        %method,
+        status,
+        duration_ms,
+        request_id = id.to_str().unwrap_or_default(),
+        peer = caller.map(tracing::field::display),
+        "Answered the operator with {status} in {duration_ms} ms"
+    );
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(request_id::X_REQUEST_ID, id);
+    response
+}
+
+fn admit(desk: &Desk, caller: Option<IpAddr>, headers: &HeaderMap) -> Result<(), OperatorRefusal> {
+    if desk.reach == Reach::ThisMachine && !caller.is_some_and(|caller| caller.is_loopback()) {
+        return Err(OperatorRefusal::NotFromHere);
+    }
+    if token_in(headers).is_some_and(|token| desk.token.matches(token)) {
+        return Ok(());
+    }
+    // Guessing is slowed down like a customer's; the right token is never asked to wait.
+    match caller.map(|caller| desk.world.fail_sign_in(caller)) {
+        Some(Err(wait)) => {
+            let retry_after_s = u32::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u32::MAX).max(1);
+            Err(OperatorRefusal::RateLimited { retry_after_s })
+        }
+        Some(Ok(())) | None => Err(OperatorRefusal::InvalidToken),
+    }
+}
+
+fn token_in(headers: &HeaderMap) -> Option<&str> {
+    let mut given = headers.get_all(header::AUTHORIZATION).iter();
+    let (Some(value), None) = (given.next(), given.next()) else { return None };
+    let value = value.to_str().ok().filter(|value| value.len() <= AUTHORIZATION_BYTES_MAX)?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_matches(' '))
+}
+
+/// Runs to the end whether or not the caller still waits.
+async fn finish(desk: &Desk, work: impl Future<Output = Response> + Send + 'static) -> Response {
+    let (done, answer) = oneshot::channel();
+    desk.workers.spawn_named("operator/request", async move {
+        // The caller may be gone; what was asked for is done all the same.
+        let _ = done.send(work.await);
+    });
+    answer.await.unwrap_or_else(|_| OperatorRefusal::Failed.into_response())
+}

@@ -1,0 +1,146 @@
+//! Looking: at a number, at what an account sent today, at the error codes customers can meet.
+
+use super::answer::{Amount, Answer, fine};
+use super::asked::{Asked, Named, number as number_of};
+use super::desk::Desk;
+use crate::app::operator::{self, ControlToday, ForAccount, Looked, Traffic, WayOut};
+use crate::config::Period;
+use axum::extract::State;
+use hermod_domain::refusal::Class;
+use hermod_domain::refusal::published::{PUBLISHED, PublishedError};
+use hermod_domain::traffic::{Control, Mode, TrafficRule};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::time::Duration;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NumberAsked {
+    account: Option<String>,
+}
+
+/// What is not known is empty, as in the customers' own answers.
+#[derive(Serialize)]
+struct NumberShape {
+    number: String,
+    country: &'static str,
+    country_code: String,
+    operator: &'static str,
+    mcc: String,
+    mnc: String,
+    route: Option<RouteShape>,
+    per_part: Option<Amount>,
+    country_enabled: Option<bool>,
+}
+
+#[derive(Serialize)]
+struct RouteShape {
+    prefix: String,
+    carriers: Vec<String>,
+}
+
+pub(super) async fn number(
+    State(desk): State<Arc<Desk>>,
+    Named(text): Named<String>,
+    Asked(NumberAsked { account }): Asked<NumberAsked>,
+) -> Answer {
+    let looked = operator::look_up_number(&desk.world, number_of(&text)?, account.as_deref())?;
+    let Looked { number, destination, route, account } = looked;
+    let (per_part, country_enabled) = match account {
+        Some(ForAccount { per_part, country_enabled }) => (per_part, Some(country_enabled)),
+        None => (None, None),
+    };
+    let route = route.map(|WayOut { prefix, carriers }| {
+        let digits = prefix.to_string();
+        RouteShape { prefix: if digits.is_empty() { "*".to_owned() } else { digits }, carriers }
+    });
+    fine(&NumberShape {
+        number: number.to_string(),
+        country: destination.country_name(),
+        country_code: destination.country.map(|country| country.to_string()).unwrap_or_default(),
+        operator: destination.operator,
+        mcc: destination.mcc().map(|mcc| mcc.to_string()).unwrap_or_default(),
+        mnc: destination.network.map(|network| network.mnc.to_string()).unwrap_or_default(),
+        route,
+        per_part: per_part.map(Amount),
+        country_enabled,
+    })
+}
+
+#[derive(Serialize)]
+struct TrafficShape {
+    day: String,
+    messages: u64,
+    spend: Amount,
+    controls: Vec<ControlShape>,
+}
+
+#[derive(Serialize)]
+struct ControlShape {
+    name: String,
+    mode: &'static str,
+    #[serde(flatten)]
+    limit: LimitShape,
+    would_have_refused: u64,
+}
+
+/// As in a provision file, with amounts as numbers.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum LimitShape {
+    SpendPerDay(Amount),
+    MessagesPerDay(u64),
+    PerRecipient { most: u32, per: String },
+    PerRange { most: u32, per: String },
+}
+
+pub(super) async fn traffic(State(desk): State<Arc<Desk>>, Named(account): Named<String>) -> Answer {
+    let Traffic { today, controls } = operator::traffic_today(&desk.world, &account).await?;
+    fine(&TrafficShape {
+        day: today.day.to_string(),
+        messages: today.messages,
+        spend: Amount(today.spend),
+        controls: controls.into_iter().map(control_shape).collect(),
+    })
+}
+
+fn control_shape(ControlToday { control, would_have_refused }: ControlToday) -> ControlShape {
+    let Control { name, mode, rule } = control;
+    let per = |ms| Period(Duration::from_millis(ms)).to_string();
+    let limit = match rule {
+        TrafficRule::SpendPerDay { most } => LimitShape::SpendPerDay(Amount(most)),
+        TrafficRule::MessagesPerDay { most } => LimitShape::MessagesPerDay(most),
+        TrafficRule::PerRecipient { most, per_ms } => LimitShape::PerRecipient { most, per: per(per_ms) },
+        TrafficRule::PerRange { most, per_ms } => LimitShape::PerRange { most, per: per(per_ms) },
+    };
+    let mode = match mode {
+        Mode::Enforce => "enforce",
+        Mode::Watch => "watch",
+    };
+    ControlShape { name: name.to_string(), mode, limit, would_have_refused }
+}
+
+#[derive(Serialize)]
+struct ErrorsShape {
+    items: Vec<ErrorShape>,
+}
+
+#[derive(Serialize)]
+struct ErrorShape {
+    code: &'static str,
+    http: u16,
+    smpp: String,
+    permanent: bool,
+    charged: bool,
+    meaning: &'static str,
+    what_to_do: &'static str,
+}
+
+pub(super) async fn errors() -> Answer {
+    let items = PUBLISHED.iter().map(|row| {
+        let PublishedError { code, http, smpp, smpp_extended: _, class, charged, meaning, what_to_do } = *row;
+        let (smpp, permanent) = (format!("0x{smpp:08X}"), class == Class::Permanent);
+        ErrorShape { code, http, smpp, permanent, charged, meaning, what_to_do }
+    });
+    fine(&ErrorsShape { items: items.collect() })
+}

@@ -1,0 +1,74 @@
+//! The shapes of answers about entries.
+
+use crate::app::operator::{Applied, Fields, Item, Page};
+use crate::provision::{Change, FieldChange, Made};
+use serde::Serialize;
+
+#[derive(Serialize)]
+pub(super) struct ItemShape {
+    name: String,
+    entry: Fields,
+}
+
+#[derive(Serialize)]
+pub(super) struct PageShape {
+    items: Vec<ItemShape>,
+    next: Option<String>,
+}
+
+#[derive(Serialize)]
+pub(super) struct PutShape {
+    #[serde(flatten)]
+    pub(super) item: ItemShape,
+    #[serde(flatten)]
+    pub(super) applied: AppliedShape,
+}
+
+#[derive(Serialize)]
+pub(super) struct AppliedShape {
+    dry_run: bool,
+    changes: Vec<ChangeShape>,
+    secrets: Vec<SecretShape>,
+}
+
+#[derive(Serialize)]
+struct ChangeShape {
+    kind: &'static str,
+    name: String,
+    effect: &'static str,
+    fields: Vec<FieldChange>,
+}
+
+/// The one place where a secret is written out: it was just made, and nobody can read it again.
+#[derive(Serialize)]
+struct SecretShape {
+    key: String,
+    secret: String,
+}
+
+impl ItemShape {
+    pub(super) fn of(Item { name, entry }: Item) -> ItemShape {
+        ItemShape { name, entry }
+    }
+}
+
+impl PageShape {
+    pub(super) fn of(Page { items, next }: Page) -> PageShape {
+        PageShape { items: items.into_iter().map(ItemShape::of).collect(), next }
+    }
+}
+
+impl AppliedShape {
+    pub(super) fn of(Applied { dry_run, changes, secrets }: Applied) -> AppliedShape {
+        let changes = changes.into_iter().map(|Change { kind, name, effect }| ChangeShape {
+            kind: kind.as_str(),
+            name,
+            effect: effect.as_str(),
+            fields: effect.fields().to_vec(),
+        });
+        let secrets = secrets
+            .into_iter()
+            .map(|Made { key, secret }| SecretShape { key, secret: secret.reveal().to_owned() });
+        AppliedShape { dry_run, changes: changes.collect(), secrets: secrets.collect() }
+    }
+}

@@ -1,0 +1,74 @@
+//! Whole files: applied, applied again, and only looked at.
+
+use crate::office::{Office, SETUP};
+use hermod_gateway::provision::EXAMPLE_TOML;
+use serde_json::json;
+
+#[tokio::test]
+async fn a_file_can_be_applied_again_and_again() {
+    let office = Office::open().await;
+    let again = office.apply("/apply", SETUP).await;
+    assert_eq!(again.status, 200, "{}", again.text);
+    assert!(again.changes().split(", ").all(|change| change.starts_with("same ")), "{}", again.text);
+    assert_eq!(office.get("/accounts/shop/balance").await.body["balance"], json!(10), "it is opened once");
+}
+
+#[tokio::test]
+async fn a_dry_run_tells_and_does_nothing() {
+    let office = Office::open().await;
+    let before = office.world.store.catalogue().await.unwrap();
+    let text =
+        SETUP.replace("verified = true", "verified = false").replace("secret = \"shop-secret-text\"\n", "")
+            + "[[key]]\nkey = \"new\"\nconnection = \"shop-http\"\n";
+    let told = office.apply("/apply?dry_run=true", &text).await;
+    assert_eq!(told.status, 200, "{}", told.text);
+    assert_eq!(told.body["dry_run"], json!(true));
+    assert_eq!(told.body["secrets"], json!([]));
+    let changed: Vec<_> =
+        told.body["changes"].as_array().unwrap().iter().filter(|change| change["effect"] != "same").collect();
+    assert_eq!(
+        json!(changed),
+        json!([
+            {"kind": "account", "name": "shop", "effect": "updated",
+             "fields": [{"field": "verified", "before": true, "after": false}]},
+            {"kind": "key", "name": "new", "effect": "made", "fields": []},
+        ])
+    );
+    assert_eq!(office.world.store.catalogue().await.unwrap(), before);
+    let done = office.apply("/apply?dry_run=false", &text).await;
+    assert_eq!(done.body["secrets"][0]["key"], "new");
+    assert_ne!(office.world.store.catalogue().await.unwrap(), before);
+}
+
+#[tokio::test]
+async fn the_example_can_be_applied_and_the_same_can_be_said_in_json() {
+    let office = Office::open().await;
+    let done = office.apply("/apply", EXAMPLE_TOML).await;
+    assert_eq!(done.status, 200, "{}", done.text);
+    let said = office
+        .post("/apply", json!({"sender": [{"account": "shop", "sender": "Shop24", "state": "approved"}], "remove": [{"kind": "screen", "name": "short-links"}]}))
+        .await;
+    assert_eq!(said.changes(), "updated sender shop/Shop24, removed screen short-links");
+}
+
+#[tokio::test]
+async fn a_file_that_will_not_do_is_refused_where_it_goes_wrong() {
+    let office = Office::open().await;
+    let before = office.world.store.catalogue().await.unwrap();
+    for (text, expect) in [
+        ("[[account]\n", "400 INVALID_TOML: file:1: "),
+        (
+            "[[account]]\nname = \"a b\"\n",
+            "400 INVALID_TOML: file:2: account 1.name: a name has 1 to 64 letters",
+        ),
+        ("[[acount]]\n", "400 INVALID_TOML: file:1: acount: unknown field `acount`"),
+        (
+            "[[account]]\nname = \"ok\"\ncurrency = \"EUR\"\n[[remove]]\nkind = \"account\"\nname = \"shop\"\n",
+            "422 NOT_REMOVABLE: account \"shop\" cannot be removed",
+        ),
+    ] {
+        let told = office.apply("/apply", text).await.told();
+        assert!(told.starts_with(expect), "{told}");
+    }
+    assert_eq!(office.world.store.catalogue().await.unwrap(), before);
+}

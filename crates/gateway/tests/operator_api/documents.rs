@@ -1,0 +1,42 @@
+//! The examples in the documents for operators are applied as they stand.
+
+use crate::office::{Office, SETUP};
+use serde_json::Value;
+
+const PROVISIONING: &str = include_str!("../../../../docs/provisioning.md");
+const BILLING: &str = include_str!("../../../../docs/billing.md");
+
+/// The blocks of a document in one language.
+fn blocks<'a>(document: &'a str, language: &str) -> Vec<&'a str> {
+    let fence = format!("```{language}\n");
+    document.split(fence.as_str()).skip(1).filter_map(|rest| rest.split("```").next()).collect()
+}
+
+#[tokio::test]
+async fn every_file_in_the_documents_can_be_applied() {
+    let office = Office::open_with(SETUP).await;
+    let mut applied = 0;
+    for text in blocks(PROVISIONING, "toml").into_iter().chain(blocks(BILLING, "toml")) {
+        let reply = office.apply("/apply", text).await;
+        assert_eq!(reply.status, 200, "{}\n{text}", reply.text);
+        applied += 1;
+    }
+    assert!(applied >= 4, "{applied} examples");
+}
+
+#[tokio::test]
+async fn the_ledger_s_examples_come_to_the_figures_beside_them() {
+    let text = SETUP.replace("opening_balance = \"10\"", "credit_limit = \"100\"");
+    let office = Office::open_with(&text).await;
+    let mut told = 0;
+    for block in blocks(BILLING, "json") {
+        let example: Value = serde_json::from_str(block).unwrap();
+        let reply = office.post("/accounts/shop/ledger", example["post"].clone()).await;
+        assert_eq!(reply.status, 201, "{}", reply.text);
+        for (field, figure) in example["then"].as_object().unwrap() {
+            assert_eq!(reply.body["balance"][field], *figure, "{field} after {block}");
+        }
+        told += 1;
+    }
+    assert!(told >= 4, "{told} examples");
+}

@@ -1,0 +1,278 @@
+//! Every kind of thing: made, read, changed and, where that is allowed, removed.
+
+use crate::office::Office;
+use serde_json::{Value, json};
+
+/// Kind, name as it is written in a path, what is put, a patch, and a field with its value after the patch.
+type Thing = (&'static str, &'static str, Value, Value, (&'static str, Value));
+
+fn things() -> Vec<Thing> {
+    vec![
+        (
+            "carriers",
+            "beta",
+            json!({"address": "h:1", "system_id": "s", "password": "p", "window": 5, "rate": 7}),
+            json!({"disabled": true}),
+            ("disabled", json!(true)),
+        ),
+        (
+            "routes",
+            "33",
+            json!({"carriers": ["acme"]}),
+            json!({"in_doubt": "never-resend"}),
+            ("in_doubt", json!("never-resend")),
+        ),
+        (
+            "prices",
+            "shop/262-01@2026-07-01",
+            json!({"per_part": "0.06"}),
+            json!({"per_part": "0.07"}),
+            ("per_part", json!("0.07")),
+        ),
+        (
+            "accounts",
+            "bank",
+            json!({"currency": "USD"}),
+            json!({"verified": true}),
+            ("verified", json!(true)),
+        ),
+        ("connections", "shop-2", json!({"account": "shop"}), json!({"rate": 20}), ("rate", json!(20))),
+        (
+            "keys",
+            "second",
+            json!({"connection": "shop-http"}),
+            json!({"revoked": true}),
+            ("revoked", json!(true)),
+        ),
+        (
+            "senders",
+            "shop/Bank",
+            json!({"state": "pending"}),
+            json!({"state": "blocked"}),
+            ("state", json!("blocked")),
+        ),
+        (
+            "numbers",
+            "80808/WORD",
+            json!({"account": "shop"}),
+            json!({"account": "shop"}),
+            ("keyword", json!("WORD")),
+        ),
+        (
+            "screens",
+            "links",
+            json!({"pattern": "http"}),
+            json!({"field": "sender"}),
+            ("field", json!("sender")),
+        ),
+        (
+            "controls",
+            "day",
+            json!({"spend_per_day": "5"}),
+            json!({"spend_per_day": null, "per_range": {"most": 3, "per": "10m"}, "mode": "watch"}),
+            ("per_range", json!({"most": 3, "per": "10m"})),
+        ),
+    ]
+}
+
+#[tokio::test]
+async fn every_kind_is_made_read_changed_and_listed() {
+    let office = Office::open().await;
+    for (kind, name, body, patch, (field, after)) in things() {
+        let path = format!("/{kind}/{name}");
+        assert_eq!(office.get(&path).await.status, 404, "{path}");
+        let made = office.put(&path, body.clone()).await;
+        assert_eq!(made.status, 201, "{path}: {}", made.text);
+        assert_eq!(made.body["name"], name);
+        assert!(made.changes().starts_with("made "), "{}", made.text);
+        let again = office.put(&path, body).await;
+        assert_eq!(again.status, 200, "{path}: {}", again.text);
+        assert!(again.changes().starts_with("same "), "{path}: {}", again.text);
+
+        let patched = office.patch(&path, patch).await;
+        assert_eq!(patched.status, 200, "{path}: {}", patched.text);
+        assert_eq!(patched.body["entry"][field], after, "{path}");
+        let shown = office.get(&path).await;
+        assert_eq!((shown.status, &shown.body["entry"]), (200, &patched.body["entry"]), "{path}");
+        let back = office.put(&path, shown.body["entry"].clone()).await;
+        assert!(back.changes().starts_with("same "), "what is shown can be put back: {}", back.text);
+
+        let listed = office.get(&format!("/{kind}")).await;
+        let items = listed.body["items"].as_array().unwrap();
+        assert!(items.contains(&shown.body), "{path} is not in {}", listed.text);
+        assert_eq!(listed.body["next"], Value::Null);
+    }
+}
+
+#[tokio::test]
+async fn what_messages_refer_to_is_never_removed() {
+    let office = Office::open().await;
+    for (kind, name, body, ..) in things() {
+        let path = format!("/{kind}/{name}");
+        office.put(&path, body).await;
+        let removed = office.delete(&path).await;
+        if matches!(kind, "carriers" | "accounts" | "connections") {
+            let word = if kind == "carriers" { "disabled" } else { "closed" };
+            assert_eq!(removed.status, 422, "{path}: {}", removed.text);
+            assert_eq!(removed.header("x-error-code"), Some("NOT_REMOVABLE"));
+            assert!(removed.error().ends_with(&format!("say {word} = true instead")), "{}", removed.error());
+            assert_eq!(office.get(&path).await.status, 200);
+        } else {
+            assert_eq!(removed.status, 200, "{path}: {}", removed.text);
+            assert!(removed.changes().starts_with("removed "), "{}", removed.text);
+            assert_eq!(office.get(&path).await.status, 404, "{path}");
+            assert_eq!(office.delete(&path).await.status, 404, "{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn secrets_are_told_once_and_never_again() {
+    let office = Office::open().await;
+    let made = office.put("/keys/k2", json!({"connection": "shop-http"})).await;
+    let secret = made.body["secrets"][0]["secret"].as_str().unwrap().to_owned();
+    assert_eq!(made.body["secrets"][0]["key"], "k2");
+    let digest = |key: &str| office.world.catalogue().key(key).unwrap().secret_digest.clone();
+    assert!(office.world.pepper.matches(&secret, &digest("k2")));
+
+    let rotated = office.call("POST", "/keys/k2/rotate", "", "").await;
+    assert_eq!(rotated.status, 200, "{}", rotated.text);
+    let next = rotated.body["secrets"][0]["secret"].as_str().unwrap().to_owned();
+    assert!(office.world.pepper.matches(&next, &digest("k2")));
+    assert!(!office.world.pepper.matches(&secret, &digest("k2")));
+    let changed = &rotated.body["changes"][0]["fields"];
+    assert_eq!(*changed, json!([{"field": "secret", "before": "(hidden)", "after": "(hidden)"}]));
+    assert_eq!(office.call("POST", "/keys/nobody/rotate", "", "").await.status, 404);
+
+    office.put("/keys/k3", json!({"connection": "shop-http", "secret": "given-by-the-operator"})).await;
+    for path in ["/keys", "/keys/k2", "/keys/k3", "/keys/shop-key", "/carriers", "/carriers/acme"] {
+        let shown = office.get(path).await.text;
+        for hidden in
+            [secret.as_str(), &next, "given-by-the-operator", "shop-secret-text", "carr-pw", &digest("k2")]
+        {
+            assert!(!shown.contains(hidden), "{path} shows {hidden}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_change_is_in_force_when_it_is_answered() {
+    let office = Office::open().await;
+    let verified = |office: &Office| {
+        let catalogue = office.world.catalogue();
+        catalogue.account(office.account("shop")).unwrap().account.verified
+    };
+    assert!(verified(&office));
+    office.patch("/accounts/shop", json!({"verified": false})).await;
+    assert!(!verified(&office));
+}
+
+#[tokio::test]
+async fn two_changes_at_once_both_happen() {
+    let office = Office::open().await;
+    let name = |n: usize| format!("/accounts/a{n}");
+    let paths: Vec<String> = (0..8).map(name).collect();
+    let body = json!({"currency": "EUR"});
+    let (a, b, c, d) = tokio::join!(
+        office.put(&paths[0], body.clone()),
+        office.put(&paths[1], body.clone()),
+        office.patch("/accounts/shop", json!({"minimum": "1"})),
+        office.patch("/accounts/shop", json!({"credit_limit": "2"})),
+    );
+    assert_eq!([a.status, b.status, c.status, d.status], [201, 201, 200, 200]);
+    let shop = office.get("/accounts/shop").await.body;
+    assert_eq!((&shop["entry"]["minimum"], &shop["entry"]["credit_limit"]), (&json!("1"), &json!("2")));
+    assert_ne!(office.account("a0"), office.account("a1"), "each has a number of its own");
+}
+
+#[tokio::test]
+async fn lists_are_paged_and_can_be_one_account_s() {
+    let office = Office::open().await;
+    for n in 0..5 {
+        office.put(&format!("/screens/s{n}"), json!({"pattern": "x"})).await;
+    }
+    office.put("/screens/own", json!({"pattern": "y", "account": "shop"})).await;
+    let names = |reply: &Value| -> Vec<String> {
+        let items = reply["items"].as_array().unwrap().iter();
+        items.map(|item| item["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let first = office.get("/screens?limit=4").await.body;
+    assert_eq!((names(&first).join(" ").as_str(), &first["next"]), ("own s0 s1 s2", &json!("s2")));
+    let rest = office.get("/screens?limit=4&after=s2").await.body;
+    assert_eq!((names(&rest).join(" ").as_str(), &rest["next"]), ("s3 s4", &Value::Null));
+    assert_eq!(names(&office.get("/screens?account=shop").await.body), ["own"]);
+    assert_eq!(names(&office.get("/keys?account=shop").await.body), ["shop-key"]);
+    assert_eq!(names(&office.get("/keys?account=nobody").await.body), Vec::<String>::new());
+    assert_eq!(
+        office.get("/carriers?account=shop").await.told(),
+        "400 INVALID_FIELD: account: carriers belong to no account"
+    );
+    assert_eq!(
+        office.get("/screens?limit=0").await.told(),
+        "400 INVALID_FIELD: limit: \"0\" is not a number from 1 to 1000"
+    );
+    assert_eq!(office.get("/screens?colour=red").await.status, 400);
+}
+
+#[tokio::test]
+async fn what_does_not_fit_is_refused_with_a_sentence_and_nothing_happens() {
+    let office = Office::open().await;
+    let before = office.world.store.catalogue().await.unwrap();
+    for (path, body, expect) in [
+        ("/accounts/x", json!({}), "422 REFUSED: account \"x\": missing field `currency`"),
+        (
+            "/accounts/shop",
+            json!({"currency": "USD"}),
+            "422 REFUSED: account \"shop\" has its balance in EUR, and that cannot change; make a new account for USD",
+        ),
+        (
+            "/connections/x",
+            json!({"account": "nobody"}),
+            "422 REFUSED: connection \"x\" names account \"nobody\", which is neither given here nor in the store",
+        ),
+        (
+            "/connections/x",
+            json!({"account": "shop", "name": "y"}),
+            "422 REFUSED: connection \"x\" is named by the path, and the body describes \"y\"",
+        ),
+        (
+            "/prices/nonsense",
+            json!({"per_part": "1"}),
+            "422 REFUSED: \"nonsense\" is no name of a price: it is known as 49, 262-01 or mcc262, with ACCOUNT/ before it \
+             if it is one account's, and @DAY behind it if it holds from then on",
+        ),
+        (
+            "/prices/49",
+            json!({"per_part": "1001"}),
+            "422 REFUSED: prices: the price 1001 for prefix \"49\" is not between 0 and 1000",
+        ),
+        (
+            "/screens/x",
+            json!({"pattern": "["}),
+            "422 REFUSED: the pattern of the screening rule \"x\" cannot be used: unclosed character class",
+        ),
+        (
+            "/senders/shop/Shop",
+            json!({"state": "loved"}),
+            "422 REFUSED: sender \"shop/Shop\": state: unknown variant `loved`, expected one of `approved`, `pending`, `blocked`",
+        ),
+        (
+            "/carriers/x",
+            json!({"address": "h:1", "system_id": "s", "window": 1, "rate": 1}),
+            "422 REFUSED: carrier \"x\" is new and has no password; an empty one is written \"\"",
+        ),
+    ] {
+        let reply = office.put(path, body).await;
+        assert_eq!(reply.told(), expect, "{path}");
+        assert_eq!(reply.header("x-error-code"), Some("REFUSED"));
+    }
+    assert_eq!(
+        office.patch("/accounts/shop", json!({"name": "other"})).await.told(),
+        "422 REFUSED: account \"shop\" is named by the path, and the body describes \"other\""
+    );
+    assert_eq!(
+        office.patch("/accounts/nobody", json!({})).await.told(),
+        "404 NOT_FOUND: there is no account \"nobody\""
+    );
+    assert_eq!(office.world.store.catalogue().await.unwrap(), before);
+}

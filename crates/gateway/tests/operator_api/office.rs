@@ -1,0 +1,180 @@
+//! An operator's office: a store with a little in it, the API, and the token.
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, Request};
+use hermod_domain::ids::AccountId;
+use hermod_domain::time::Timestamp;
+use hermod_gateway::clock::Clock;
+use hermod_gateway::config::Source;
+use hermod_gateway::edges::operator_api::{Desk, router};
+use hermod_gateway::operator_token::OperatorToken;
+use hermod_gateway::provision::{self, Wanted, load_catalogue};
+use hermod_gateway::secrets::Pepper;
+use hermod_gateway::workers::Workers;
+use hermod_gateway::world::World;
+use hermod_store::{OpenOptions, Store};
+use http_body_util::BodyExt;
+use hyper::service::Service;
+use hyper_util::service::TowerToHyperService;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+
+pub(crate) const TOKEN: &str = "a-token-for-the-office-in-the-tests";
+
+/// One carrier for every number, one price, one customer with 10.
+pub(crate) const SETUP: &str = r#"
+[[carrier]]
+name = "acme"
+address = "127.0.0.1:1"
+system_id = "hermod"
+password = "carr-pw"
+window = 10
+rate = 100
+
+[[route]]
+prefix = "*"
+carriers = ["acme"]
+
+[[price]]
+prefix = "*"
+per_part = "0.05"
+
+[[account]]
+name = "shop"
+currency = "EUR"
+opening_balance = "10"
+verified = true
+countries = ["DE"]
+senders = ["Shop"]
+
+[[connection]]
+name = "shop-http"
+account = "shop"
+default_sender = "Shop"
+
+[[key]]
+key = "shop-key"
+secret = "shop-secret-text"
+connection = "shop-http"
+"#;
+
+pub(crate) struct Office {
+    pub(crate) world: Arc<World>,
+    router: Router,
+    _folder: TempDir,
+}
+
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+    pub(crate) body: Value,
+}
+
+impl Reply {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    #[track_caller]
+    pub(crate) fn error(&self) -> &str {
+        self.body["error"].as_str().unwrap_or_else(|| panic!("no error in {}", self.text))
+    }
+
+    /// Status and error in one line, for tables.
+    #[track_caller]
+    pub(crate) fn told(&self) -> String {
+        format!("{} {}", self.status, self.error())
+    }
+
+    /// What each change came to, in a word or two.
+    pub(crate) fn changes(&self) -> String {
+        let changes =
+            self.body["changes"].as_array().unwrap_or_else(|| panic!("no changes in {}", self.text));
+        let told = changes.iter().map(|change| {
+            let text = |field: &str| change[field].as_str().unwrap_or("?").to_owned();
+            format!("{} {} {}", text("effect"), text("kind"), text("name"))
+        });
+        told.collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Office {
+    pub(crate) async fn open() -> Office {
+        Office::open_with(SETUP).await
+    }
+
+    pub(crate) async fn open_with(setup: &str) -> Office {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(Timestamp::parse("2026-06-15T12:00:00Z").unwrap());
+        let store = Store::open(&OpenOptions {
+            folder: folder.path().to_owned(),
+            low_water_bytes: 0,
+            in_doubt_wait: Duration::from_secs(60),
+            now: clock.now(),
+        })
+        .unwrap();
+        let pepper = Pepper::new(b"pepper");
+        let wanted = Wanted::parse(&Source { path: "setup".into(), text: setup.to_owned() }).unwrap();
+        provision::apply(&store, &pepper, &wanted, clock.now()).await.unwrap();
+        let catalogue = load_catalogue(&store).await.unwrap();
+        let token = OperatorToken::new(&pepper, TOKEN);
+        let world = Arc::new(World::new(clock, store, pepper, catalogue, Duration::from_secs(3600)));
+        let router = router(Desk::new(world.clone(), token, Workers::default()));
+        Office { world, router, _folder: folder }
+    }
+
+    pub(crate) async fn send(&self, request: Request<Body>) -> Reply {
+        let service = TowerToHyperService::new(self.router.clone());
+        let response = service.call(request).await.unwrap();
+        let (head, body) = response.into_parts();
+        let bytes = body.collect().await.unwrap().to_bytes();
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        let body = serde_json::from_str(&text).unwrap_or(Value::Null);
+        Reply { status: head.status.as_u16(), headers: head.headers, text, body }
+    }
+
+    pub(crate) async fn call(&self, method: &str, path: &str, kind: &str, body: impl Into<Body>) -> Reply {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("/operator/v1{path}"))
+            .header("Authorization", format!("Bearer {TOKEN}"));
+        if !kind.is_empty() {
+            request = request.header("Content-Type", kind);
+        }
+        self.send(request.body(body.into()).unwrap()).await
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Reply {
+        self.call("GET", path, "", "").await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> Reply {
+        self.call("DELETE", path, "", "").await
+    }
+
+    pub(crate) async fn put(&self, path: &str, body: Value) -> Reply {
+        self.call("PUT", path, "application/json", body.to_string()).await
+    }
+
+    pub(crate) async fn patch(&self, path: &str, body: Value) -> Reply {
+        self.call("PATCH", path, "application/json", body.to_string()).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Reply {
+        self.call("POST", path, "application/json", body.to_string()).await
+    }
+
+    pub(crate) async fn apply(&self, path: &str, text: &str) -> Reply {
+        self.call("POST", path, "application/toml", text.to_owned()).await
+    }
+
+    pub(crate) fn account(&self, name: &str) -> AccountId {
+        let catalogue = self.world.catalogue();
+        let found = catalogue.accounts().find(|(_, view)| view.name == name).map(|(id, _)| id);
+        found.unwrap()
+    }
+}

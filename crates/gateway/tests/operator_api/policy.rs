@@ -1,0 +1,125 @@
+//! Opt-outs, review cases, traffic and look-ups.
+
+use crate::office::Office;
+use hermod_domain::money::Money;
+use hermod_store::Screened;
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn an_opt_out_is_entered_listed_and_lifted() {
+    let office = Office::open().await;
+    let base = "/accounts/shop/opt-outs";
+    let made = office.put(&format!("{base}/+4915112345678"), json!({"how": "called us"})).await;
+    assert_eq!(made.status, 201, "{}", made.text);
+    assert_eq!(
+        made.body,
+        json!({"number": "+4915112345678", "how": "called us", "at": "2026-06-15T12:00:00Z"})
+    );
+    let again = office.call("PUT", &format!("{base}/+4915112345678"), "", "").await;
+    assert_eq!(again.status, 200, "{}", again.text);
+    office.call("PUT", &format!("{base}/+4915112345679"), "", "").await;
+    let first = office.get(&format!("{base}?limit=1")).await.body;
+    assert_eq!(first["next"], "+4915112345678");
+    let rest = office.get(&format!("{base}?limit=5&after=%2B4915112345678")).await.body;
+    assert_eq!((rest["items"][0]["number"].as_str(), &rest["next"]), (Some("+4915112345679"), &Value::Null));
+    assert_eq!(
+        office.get(&format!("{base}?after=+4915112345678")).await.body["items"].as_array().unwrap().len(),
+        1
+    );
+
+    assert_eq!(office.delete(&format!("{base}/+4915112345678")).await.status, 200);
+    assert_eq!(
+        office.delete(&format!("{base}/+4915112345678")).await.told(),
+        "404 NOT_FOUND: +4915112345678 has not opted out of account \"shop\""
+    );
+    let bad = office.call("PUT", &format!("{base}/4915112345678"), "", "").await;
+    assert!(bad.told().starts_with("400 INVALID_FIELD: number: \"4915112345678\": "), "{}", bad.told());
+}
+
+#[tokio::test]
+async fn a_case_is_shown_and_decided() {
+    let office = Office::open().await;
+    let screened = Screened {
+        account: office.account("shop"),
+        from: "Shop".parse().unwrap(),
+        to: "+4915112345678".parse().unwrap(),
+        text: "look at http://x.example".to_owned(),
+        digest: [7; 16],
+        rules: vec!["links".to_owned()],
+        now: office.world.clock.now(),
+    };
+    office.world.store.screen(screened).await.unwrap();
+    let open = office.get("/reviews?state=open").await.body;
+    let id = open["items"][0]["id"].clone();
+    let case = office.get(&format!("/reviews/{id}")).await.body;
+    assert_eq!(case, open["items"][0]);
+    assert_eq!(
+        (&case["account"], &case["from"], &case["text"], &case["rules"], &case["state"], &case["decided_at"]),
+        (
+            &json!("shop"),
+            &json!("Shop"),
+            &json!("look at http://x.example"),
+            &json!(["links"]),
+            &json!("open"),
+            &Value::Null
+        )
+    );
+    let approved = office.post(&format!("/reviews/{id}/approve"), json!({"by": "ann"})).await;
+    assert_eq!((&approved.body["state"], &approved.body["decided_by"]), (&json!("approved"), &json!("ann")));
+    assert_eq!(office.get("/reviews?state=open").await.body["items"], json!([]));
+    let rejected = office.post(&format!("/reviews/{id}/reject"), json!({"by": "bob"})).await;
+    assert_eq!(rejected.body["state"], "rejected", "the last decision holds");
+    assert_eq!(office.get("/reviews/999").await.told(), "404 NOT_FOUND: there is no review case 999");
+    assert_eq!(office.post("/reviews/999/approve", json!({"by": "ann"})).await.status, 404);
+    assert_eq!(office.get("/reviews/x").await.status, 404);
+    assert_eq!(office.post(&format!("/reviews/{id}/approve"), json!({})).await.status, 400);
+    assert_eq!(
+        office.get("/reviews?state=lost").await.told(),
+        "400 INVALID_FIELD: state: \"lost\" is none of open, approved and rejected"
+    );
+}
+
+#[tokio::test]
+async fn traffic_is_shown_beside_the_controls_it_is_held_to() {
+    let office = Office::open().await;
+    office.put("/controls/day", json!({"account": "shop", "spend_per_day": "5"})).await;
+    office.put("/controls/range", json!({"mode": "watch", "per_range": {"most": 3, "per": "10m"}})).await;
+    let name = "range".into();
+    office.world.would_have_refused(office.account("shop"), &name);
+    let traffic = office.get("/accounts/shop/traffic").await.body;
+    assert_eq!(
+        traffic,
+        json!({"day": "2026-06-15", "messages": 0, "spend": 0, "controls": [
+            {"name": "day", "mode": "enforce", "spend_per_day": 5, "would_have_refused": 0},
+            {"name": "range", "mode": "watch", "per_range": {"most": 3, "per": "10m"}, "would_have_refused": 1},
+        ]})
+    );
+}
+
+#[tokio::test]
+async fn a_number_is_looked_up() {
+    let office = Office::open().await;
+    let plain = office.get("/lookup/+4915112345678").await;
+    assert_eq!(plain.status, 200, "{}", plain.text);
+    assert_eq!((&plain.body["country"], &plain.body["country_code"]), (&json!("Germany"), &json!("DE")));
+    assert_eq!(plain.body["route"], json!({"prefix": "*", "carriers": ["acme"]}));
+    assert_eq!((&plain.body["per_part"], &plain.body["country_enabled"]), (&Value::Null, &Value::Null));
+    let own = office.get("/lookup/+4915112345678?account=shop").await.body;
+    assert_eq!(Money::parse(&own["per_part"].to_string()), Money::parse("0.05"));
+    assert_eq!(own["country_enabled"], json!(true));
+    assert_eq!(office.get("/lookup/+33612345678?account=shop").await.body["country_enabled"], json!(false));
+    assert_eq!(office.get("/lookup/0151?account=shop").await.status, 400);
+    assert_eq!(office.get("/lookup/+4915112345678?account=x").await.status, 404);
+}
+
+#[tokio::test]
+async fn the_error_catalogue_is_served() {
+    let office = Office::open().await;
+    let rows = office.get("/errors").await.body;
+    let rows = rows["items"].as_array().unwrap();
+    let credit = rows.iter().find(|row| row["code"] == "INSUFFICIENT_CREDIT").unwrap();
+    assert_eq!(
+        (&credit["http"], &credit["smpp"], &credit["permanent"], &credit["charged"]),
+        (&json!(402), &json!("0x00000045"), &json!(true), &json!(false))
+    );
+}
