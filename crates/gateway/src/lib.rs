@@ -12,6 +12,7 @@ pub mod operator_token;
 pub mod provision;
 mod request_id;
 pub mod running;
+pub mod sealed;
 pub mod secrets;
 pub mod telemetry;
 pub mod tls;

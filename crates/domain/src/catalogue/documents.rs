@@ -197,6 +197,7 @@ pub struct Carrier {
     /// `host:port`.
     pub address: String,
     pub system_id: String,
+    /// Sealed: only the process that has the key of its data folder can open it.
     pub password: String,
     pub system_type: String,
     /// Parts sent and not yet answered, at most.

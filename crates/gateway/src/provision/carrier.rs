@@ -5,6 +5,7 @@ use crate::provision::checks;
 use crate::provision::draft::{Draft, Entry, Names};
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, values};
+use crate::sealed;
 use crate::secrets::Secret;
 use hermod_domain::catalogue::Carrier;
 use serde::{Deserialize, Serialize};
@@ -49,7 +50,7 @@ impl Entry for WantedCarrier {
         self.name.clone()
     }
 
-    fn document(&self, _: &mut Draft<'_>, before: Option<&Carrier>) -> Result<Carrier, ProvisionRefusal> {
+    fn document(&self, draft: &mut Draft<'_>, before: Option<&Carrier>) -> Result<Carrier, ProvisionRefusal> {
         let WantedCarrier {
             name,
             address,
@@ -62,7 +63,7 @@ impl Entry for WantedCarrier {
             enquire_link,
             disabled,
         } = self;
-        let given = password.as_ref().map(|password| password.reveal().to_owned());
+        let given = password.as_ref().map(|password| sealed::seal(draft.pepper, name, password));
         let kept = || before.map(|before| before.password.clone());
         let password = given.or_else(kept).ok_or_else(|| {
             let sentence = "is new and has no password; an empty one is written \"\"";

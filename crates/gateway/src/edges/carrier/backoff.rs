@@ -1,6 +1,7 @@
 //! When to come back to a carrier after a link ended. Carriers lock accounts that hammer them with wrong passwords, and
 //! many customers coming back in the same second bring down what has just come up.
 
+use crate::sealed::Unopened;
 use hermod_domain::retry::Backoff;
 use hermod_smpp::session::CloseReason;
 use hermod_smpp::{CommandStatus, EncodeError};
@@ -26,6 +27,7 @@ pub(super) enum Ended {
     NotConnected(std::io::Error),
     ConnectTimeout,
     BadSettings(EncodeError),
+    NoPassword(Unopened),
     BindRefused(CommandStatus),
     /// It was bound for this long.
     Closed {
@@ -47,6 +49,7 @@ impl fmt::Display for Ended {
             Ended::NotConnected(error) => write!(f, "cannot connect: {error}"),
             Ended::ConnectTimeout => f.write_str("the carrier does not answer the connection"),
             Ended::BadSettings(error) => write!(f, "the carrier's settings make no bind: {error}"),
+            Ended::NoPassword(unopened) => unopened.fmt(f),
             Ended::BindRefused(status) => write!(f, "the carrier refused the bind with {status}"),
             Ended::Closed { reason, .. } => reason.fmt(f),
             Ended::WriteTimeout { .. } => f.write_str("the carrier does not read what is written to it"),
@@ -69,6 +72,7 @@ impl Reconnect {
             Ended::NotConnected(_)
             | Ended::ConnectTimeout
             | Ended::BadSettings(_)
+            | Ended::NoPassword(_)
             | Ended::BindRefused(_)
             | Ended::StoreGone
             | Ended::Stopped => Duration::ZERO,
@@ -78,7 +82,8 @@ impl Reconnect {
             Ended::BindRefused(
                 CommandStatus::INVPASWD | CommandStatus::INVSYSID | CommandStatus::INVSYSTYP,
             )
-            | Ended::BadSettings(_) => BAD_CREDENTIALS,
+            | Ended::BadSettings(_)
+            | Ended::NoPassword(_) => BAD_CREDENTIALS,
             Ended::BindRefused(CommandStatus::ALYBND) => ALREADY_BOUND,
             Ended::BindRefused(_)
             | Ended::NotConnected(_)

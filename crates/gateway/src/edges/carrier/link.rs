@@ -12,6 +12,7 @@ use super::backoff::Ended;
 use super::flow::Flow;
 use super::submit::Scratch;
 use crate::clock::Moment;
+use crate::secrets::Secret;
 use crate::world::World;
 use bytes::{Buf, BytesMut};
 use hermod_domain::catalogue::Carrier;
@@ -74,7 +75,12 @@ pub(super) struct Link<'a> {
 }
 
 impl<'a> Link<'a> {
-    pub(super) fn new(world: &'a World, id: CarrierId, carrier: &Carrier) -> Result<Link<'a>, EncodeError> {
+    pub(super) fn new(
+        world: &'a World,
+        id: CarrierId,
+        carrier: &Carrier,
+        password: &Secret,
+    ) -> Result<Link<'a>, EncodeError> {
         let now = world.clock.moment();
         let window = u32::from(carrier.window.max(1));
         let standard = ClientConfig::standard();
@@ -91,7 +97,7 @@ impl<'a> Link<'a> {
         let mut bind = BindRequest::new(
             BindType::Transceiver,
             carrier.system_id.as_bytes(),
-            carrier.password.as_bytes(),
+            password.reveal().as_bytes(),
         );
         bind.bind.system_type = carrier.system_type.as_bytes();
         Ok(Link {

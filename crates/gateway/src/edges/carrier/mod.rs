@@ -8,6 +8,7 @@ mod flow;
 mod link;
 mod submit;
 
+use crate::sealed;
 use crate::workers::Workers;
 use crate::world::World;
 use backoff::{Ended, Reconnect};
@@ -122,7 +123,11 @@ impl Keeper<'_> {
             Ok(stream) => stream,
             Err(error) => return Ended::NotConnected(error),
         };
-        match Link::new(self.world, self.id, self.carrier) {
+        let password = match sealed::open(&self.world.pepper, self.name, &self.carrier.password) {
+            Ok(password) => password,
+            Err(unopened) => return Ended::NoPassword(unopened),
+        };
+        match Link::new(self.world, self.id, self.carrier, &password) {
             Ok(link) => link.run(stream, stopping, up).await,
             Err(error) => Ended::BadSettings(error),
         }

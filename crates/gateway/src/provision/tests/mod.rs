@@ -267,3 +267,30 @@ async fn everything_that_is_shown_reads_back_as_the_same() {
     }
     assert_eq!(shown_things, rows.len());
 }
+
+#[tokio::test]
+async fn whoever_gets_the_database_alone_finds_no_secret_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let secrets = ["canary08", "canary-of-an-api-secret"];
+    let text = format!(
+        "[[carrier]]\nname = \"acme\"\naddress = \"smsc.example:2775\"\nsystem_id = \"hermod\"\npassword = \"{}\"\n\
+         window = 10\nrate = 10\n[[account]]\nname = \"shop\"\ncurrency = \"EUR\"\n\
+         [[connection]]\nname = \"shop\"\naccount = \"shop\"\n\
+         [[key]]\nkey = \"shop\"\nconnection = \"shop\"\nsecret = \"{}\"\n",
+        secrets[0], secrets[1]
+    );
+    apply(&store, &pepper(), &wanted(&text), NOW).await.unwrap();
+    let carriers = load_catalogue(&store).await.unwrap();
+    let stored = &carriers.carriers()[0].2.password;
+    assert_eq!(crate::sealed::open(&pepper(), "acme", stored).unwrap().reveal(), secrets[0]);
+    store.close().await.unwrap();
+    for file in std::fs::read_dir(folder.path()).unwrap() {
+        let path = file.unwrap().path();
+        let bytes = std::fs::read(&path).unwrap();
+        for secret in secrets {
+            let found = bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
+            assert!(!found, "{} has {secret}", path.display());
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Secrets that must be read again, such as a carrier's password, are sealed before they are stored: whoever gets hold of
+//! the database alone reads nothing in it. The key comes from the pepper, which stands beside the database.
+//!
+//! The same secret of the same owner seals to the same text, so that applying a file twice changes nothing. The nonce is
+//! a keyed digest of what is sealed, so it repeats only where everything repeats.
+
+use crate::secrets::{Pepper, Secret};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+
+/// What a sealed text begins with. A password has at most 8 characters, so none can be taken for one.
+const MARK: &str = "sealed:";
+
+/// It was sealed with another pepper or for another owner, or it is damaged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the stored password cannot be opened with this data folder's pepper.key; set it again")]
+pub struct Unopened;
+
+/// Seals a secret of an owner.
+pub fn seal(pepper: &Pepper, owner: &str, secret: &Secret) -> String {
+    let nonce = nonce_for(pepper, owner, secret);
+    let mut sealed = secret.reveal().as_bytes().to_vec();
+    let for_owner = Aad::from(owner.as_bytes());
+    key(pepper)
+        .seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), for_owner, &mut sealed)
+        .expect("a password is not too long to be sealed");
+    format!("{MARK}{}", STANDARD_NO_PAD.encode([nonce.as_slice(), &sealed].concat()))
+}
+
+/// What was sealed. A text from before secrets were sealed is its own secret.
+pub fn open(pepper: &Pepper, owner: &str, stored: &str) -> Result<Secret, Unopened> {
+    let Some(sealed) = stored.strip_prefix(MARK) else { return Ok(Secret::new(stored)) };
+    let sealed = STANDARD_NO_PAD.decode(sealed).map_err(|_| Unopened)?;
+    let (nonce, sealed) = sealed.split_first_chunk::<NONCE_LEN>().ok_or(Unopened)?;
+    let mut opened = sealed.to_vec();
+    let for_owner = Aad::from(owner.as_bytes());
+    let text = key(pepper)
+        .open_in_place(Nonce::assume_unique_for_key(*nonce), for_owner, &mut opened)
+        .map_err(|_| Unopened)?;
+    String::from_utf8(text.to_vec()).map(Secret::new).map_err(|_| Unopened)
+}
+
+fn key(pepper: &Pepper) -> LessSafeKey {
+    let bytes = pepper.derived(&[b"seal secrets"]);
+    LessSafeKey::new(UnboundKey::new(&CHACHA20_POLY1305, &bytes).expect("a digest has the length of a key"))
+}
+
+fn nonce_for(pepper: &Pepper, owner: &str, secret: &Secret) -> [u8; NONCE_LEN] {
+    let digest = pepper.derived(&[b"nonce", owner.as_bytes(), secret.reveal().as_bytes()]);
+    *digest.first_chunk().expect("a digest is longer than a nonce")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn opened(pepper: &[u8], owner: &str, stored: &str) -> Result<String, Unopened> {
+        open(&Pepper::new(pepper), owner, stored).map(|secret| secret.reveal().to_owned())
+    }
+
+    #[test]
+    fn a_sealed_secret_is_opened_by_its_pepper_for_its_owner_only() {
+        let pepper = Pepper::new(b"pepper");
+        let sealed = seal(&pepper, "acme", &Secret::new("s3cret08"));
+        assert!(!sealed.contains("s3cret08"), "{sealed}");
+        assert_eq!(sealed, seal(&pepper, "acme", &Secret::new("s3cret08")), "applied again, it is the same");
+        assert_ne!(sealed, seal(&pepper, "other", &Secret::new("s3cret08")));
+        assert_eq!(opened(b"pepper", "acme", &sealed), Ok("s3cret08".to_owned()));
+        assert_eq!(opened(b"salt", "acme", &sealed), Err(Unopened));
+        assert_eq!(opened(b"pepper", "other", &sealed), Err(Unopened));
+    }
+
+    #[test]
+    fn what_was_stored_before_is_read_and_what_is_damaged_is_not() {
+        assert_eq!(opened(b"pepper", "acme", "plain"), Ok("plain".to_owned()));
+        assert_eq!(opened(b"pepper", "acme", ""), Ok(String::new()));
+        let sealed = seal(&Pepper::new(b"pepper"), "acme", &Secret::new(""));
+        assert_eq!(opened(b"pepper", "acme", &sealed), Ok(String::new()));
+        for damaged in ["sealed:", "sealed:AAAA", "sealed:!!!", &sealed[..sealed.len() - 2]] {
+            assert_eq!(opened(b"pepper", "acme", damaged), Err(Unopened), "{damaged}");
+        }
+    }
+}
