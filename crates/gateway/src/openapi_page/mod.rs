@@ -167,17 +167,30 @@ fn introduction(page: &mut Html, root: &Node) {
     page.raw("<section class=\"intro\">\n<h1>").text(info.at("title").text());
     page.raw(" <small>").text(info.at("version").text()).raw("</small></h1>\n");
     prose::write(page, info.at("description").text());
-    let schemes = root.at("components").at("securitySchemes").fields();
-    if !schemes.is_empty() {
-        page.raw("<h2 id=\"credentials\">Credentials</h2>\n<dl class=\"schemes\">\n");
-        for (name, scheme) in schemes {
-            page.raw("<dt>").text(name).raw("</dt>\n<dd>");
-            prose::write(page, scheme.at("description").text());
-            page.raw("</dd>\n");
-        }
-        page.raw("</dl>\n");
-    }
+    credentials(page, root);
     page.raw("</section>\n");
+}
+
+/// The forms of credentials, in the order in which the document wants them tried.
+fn credentials(page: &mut Html, root: &Node) {
+    let forms = root.at("security").items();
+    if forms.is_empty() {
+        return;
+    }
+    page.raw("<h2 id=\"credentials\">Credentials</h2>\n<dl class=\"schemes\">\n");
+    for form in forms {
+        page.raw("<dt>");
+        for (index, (name, _)) in form.fields().iter().enumerate() {
+            page.raw(if index == 0 { "" } else { " + " }).text(name);
+        }
+        page.raw("</dt>\n<dd>");
+        for (name, _) in form.fields() {
+            let scheme = root.at("components").at("securitySchemes").at(name);
+            prose::write(page, scheme.at("description").text());
+        }
+        page.raw("</dd>\n");
+    }
+    page.raw("</dl>\n");
 }
 
 #[cfg(test)]

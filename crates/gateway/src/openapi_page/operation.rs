@@ -49,6 +49,16 @@ impl<'a> Operation<'a> {
         }
     }
 
+    /// What is new comes first (202 before 200), then the errors.
+    fn answers(&self) -> impl Iterator<Item = (&'a str, &'a Node)> {
+        let answers = || {
+            self.node.at("responses").fields().iter().map(|(status, response)| (status.as_str(), response))
+        };
+        let is_good = |(status, _): &(&str, &Node)| status.starts_with('2');
+        let good: Vec<_> = answers().filter(is_good).collect();
+        good.into_iter().rev().chain(answers().filter(move |answer| !is_good(answer)))
+    }
+
     pub(super) fn parameters<'b>(&'b self, root: &'b Node) -> impl Iterator<Item = &'b Node> {
         let all = self.shared.iter().chain(self.node.at("parameters").items());
         all.map(|parameter| parameter.resolve(root))
@@ -124,7 +134,7 @@ fn request_body(page: &mut Html, root: &Node, operation: &Operation<'_>) {
 
 fn responses(page: &mut Html, root: &Node, operation: &Operation<'_>) {
     page.raw("<h4>Answers</h4>\n<ul class=\"answers\">\n");
-    for (status, response) in operation.node.at("responses").fields() {
+    for (status, response) in operation.answers() {
         let response = response.resolve(root);
         page.raw("<li>").raw(if status.starts_with('2') {
             "<span class=\"status good\">"
@@ -185,10 +195,7 @@ fn good_answer(page: &mut Html, root: &Node, response: &Node) {
 
 fn examples(page: &mut Html, root: &Node, operation: &Operation<'_>) {
     page.raw("<p>Ask</p>\n<pre><code>").text(&example::curl(root, operation)).raw("</code></pre>\n");
-    for (status, response) in operation.node.at("responses").fields() {
-        if !status.starts_with('2') {
-            continue;
-        }
+    for (status, response) in operation.answers().filter(|(status, _)| status.starts_with('2')) {
         let content = response.resolve(root).at("content").fields().first();
         let Some(value) = content.and_then(|(_, content)| example::of_content(root, content)) else {
             continue;

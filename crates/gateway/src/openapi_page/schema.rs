@@ -7,6 +7,9 @@ use super::{example, prose};
 /// Objects inside objects that are unfolded in one table. What lies deeper is named by its type alone.
 const DEPTH_MAX: usize = 3;
 
+/// Formats that tell how a program keeps a number, which is no rule for the number.
+const SIZES: [&str; 5] = ["int32", "int64", "float", "double", "uint64"];
+
 /// Every named schema of the document.
 pub(super) fn catalogue(page: &mut Html, root: &Node) {
     let schemas = root.at("components").at("schemas").fields();
@@ -115,22 +118,31 @@ pub(super) fn rules(page: &mut Html, schema: &Node) {
         }
         page.raw("</span>");
     }
-    for (keyword, words) in [
-        ("const", "always "),
-        ("format", ""),
-        ("minLength", "at least this long: "),
-        ("maxLength", "at most this long: "),
-        ("minimum", "from "),
-        ("maximum", "to "),
-        ("minItems", "at least this many: "),
-        ("maxItems", "at most this many: "),
-        ("pattern", "pattern "),
-        ("default", "default "),
+    for (least, most, unit) in [
+        ("minLength", "maxLength", " characters"),
+        ("minimum", "maximum", ""),
+        ("minItems", "maxItems", " items"),
     ] {
+        range(page, schema.at(least), schema.at(most), unit);
+    }
+    for (keyword, words) in
+        [("const", "always "), ("format", ""), ("pattern", "pattern "), ("default", "default ")]
+    {
         let value = schema.at(keyword);
-        if !value.is_null() {
+        if !value.is_null() && !SIZES.contains(&value.text()) {
             page.raw("<span class=\"rule\">").raw(words).raw("<code>").text(&example::plain(value));
             page.raw("</code></span>");
         }
     }
+}
+
+fn range(page: &mut Html, least: &Node, most: &Node, unit: &'static str) {
+    let (from, to) = (example::plain(least), example::plain(most));
+    let words = match (least.is_null(), most.is_null()) {
+        (true, true) => return,
+        (false, false) => format!("{from} to {to}"),
+        (false, true) => format!("at least {from}"),
+        (true, false) => format!("up to {to}"),
+    };
+    page.raw("<span class=\"rule\">").text(&words).raw(unit).raw("</span>");
 }

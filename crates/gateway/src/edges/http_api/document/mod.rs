@@ -50,7 +50,7 @@ pub(super) fn published() -> &'static Published {
 pub fn document() -> OpenApi {
     let info = InfoBuilder::new()
         .title("Hermod SMS API")
-        .version("1")
+        .version("v1")
         .description(Some(DESCRIPTION))
         .license(Some(LicenseBuilder::new().name("Apache-2.0").identifier(Some("Apache-2.0")).build()));
     let paths = [
