@@ -110,6 +110,7 @@ async fn a_key_has_1_to_255_bytes_and_comes_once() {
     let refused = [
         service.send(ACME, &[("Idempotency-Key", &too_long)], SEND).await,
         service.send(ACME, &[], &too_long_in_body).await,
+        service.send(ACME, &[("Idempotency-Key", "short")], &too_long_in_body).await,
         service.send(ACME, &[("Idempotency-Key", "a"), ("Idempotency-Key", "b")], SEND).await,
     ];
     for reply in &refused {
@@ -117,6 +118,7 @@ async fn a_key_has_1_to_255_bytes_and_comes_once() {
     }
     let number = r#"{"to":"+4915112345678","text":"a","idempotency_key":7}"#;
     assert_eq!(service.send(ACME, &[], number).await.code(), "INVALID_JSON");
+    assert_eq!(service.send(ACME, &[("Idempotency-Key", "short")], number).await.code(), "INVALID_JSON");
     // Empty is absent, in either place: both are new sends.
     let empty = r#"{"to":"+4915112345678","text":"a","idempotency_key":""}"#;
     for _ in 0..2 {

@@ -4,12 +4,14 @@
 use hermod_domain::phone::{Msisdn, PhoneRefusal};
 use hermod_domain::refusal::Refusal;
 use hermod_domain::sender::{Sender, SenderRefusal};
-use hermod_domain::submission::{IdempotencyKey, Submission};
+use hermod_domain::submission::{IdempotencyKey, KEY_BYTES_MAX, Submission};
 use hermod_domain::text::MessageText;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
+
+pub(super) const KEY_TOO_LONG: &str = "it must have at most 255 bytes";
 
 /// The fields as they were given, borrowed from the body where no escape stands in the way.
 #[derive(Debug, Default)]
@@ -50,6 +52,10 @@ impl<'a> SendRequest<'a> {
         let from = from.map(Sender::parse).transpose()?;
         let text = text_of(self.text.as_ref(), || not_a_string("text"))?;
         let text = MessageText::parse(text.ok_or(Refusal::MissingField("text"))?)?;
+        // A field keeps to its rule also where the header of the same meaning wins over it.
+        if self.idempotency_key()?.is_some_and(|key| key.len() > KEY_BYTES_MAX) {
+            return Err(Refusal::InvalidField { field: "idempotency_key", rule: KEY_TOO_LONG });
+        }
         Ok(Submission { to, from, text, key })
     }
 }

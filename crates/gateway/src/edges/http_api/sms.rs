@@ -7,7 +7,7 @@ use super::body::RequestBody;
 use super::headers::{
     IDEMPOTENCY_KEY, IDEMPOTENCY_MISMATCH, Occurrence, X_SMS_ENCODING, X_SMS_PARTS, single,
 };
-use super::send_request::SendRequest;
+use super::send_request::{KEY_TOO_LONG, SendRequest};
 use crate::app::{Accepted, Caller, Submitted, find_replay, message_status, submit_message};
 use crate::world::World;
 use axum::body::Body;
@@ -96,7 +96,7 @@ fn choose_key(headers: &HeaderMap, request: &SendRequest<'_>) -> Result<Option<I
     match chosen.map(IdempotencyKey::parse) {
         None | Some(Err(KeyRefusal::Empty)) => Ok(None),
         Some(Ok(key)) => Ok(Some(key)),
-        Some(Err(KeyRefusal::TooLong)) => Err(refused("it must have at most 255 bytes")),
+        Some(Err(KeyRefusal::TooLong)) => Err(refused(KEY_TOO_LONG)),
     }
 }
 
