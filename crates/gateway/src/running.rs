@@ -111,7 +111,9 @@ impl Running {
         let Opened { store, pepper, operator_token } = opened;
         let catalogue = provision::load_catalogue(&store).await?;
         let validity = config.messages.validity.into();
-        let world = Arc::new(World::new(clock.clone(), store, pepper, catalogue, validity));
+        let world = World::new(clock.clone(), store, pepper, catalogue, validity)
+            .allowing_failed_sign_ins(config.http.failed_sign_ins);
+        let world = Arc::new(world);
         let url_file = config.data.folder.join(OPERATOR_URL_FILE);
         let running = Running {
             url_file: url_file.clone(),

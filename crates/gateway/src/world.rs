@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// What one address may get wrong: ten at once, then one every six seconds.
+/// What one address may get wrong unless the operator says otherwise: ten at once, then one every six seconds.
 const FAILED_SIGN_INS: Allowance = Allowance { most: 10, per: Duration::from_secs(60) };
 
 /// Addresses whose failures are remembered. Beyond that, those that failed least make room.
@@ -42,6 +42,7 @@ pub struct World {
     watched: Mutex<HashMap<(AccountId, Arc<str>), u64>>,
     /// By the address they came from; see [`World::fail_sign_in`].
     failed_sign_ins: Mutex<KeyedPace<IpAddr>>,
+    failing: Allowance,
     draining: AtomicBool,
 }
 
@@ -76,8 +77,15 @@ impl World {
             velocity: Mutex::default(),
             watched: Mutex::default(),
             failed_sign_ins: Mutex::new(KeyedPace::new(FAILING_ADDRESSES_MAX)),
+            failing: FAILED_SIGN_INS,
             draining: AtomicBool::new(false),
         }
+    }
+
+    /// Lets one address fail so often a minute instead of the usual ten times.
+    pub fn allowing_failed_sign_ins(mut self, a_minute: u32) -> World {
+        self.failing = Allowance { most: a_minute, ..FAILED_SIGN_INS };
+        self
     }
 
     pub fn catalogue(&self) -> Arc<Catalogue> {
@@ -140,18 +148,16 @@ impl World {
     /// Counts a failed sign-in from an address, or says how long that address must wait before it may fail again. Whoever
     /// signs in well is never asked here.
     pub fn fail_sign_in(&self, source: IpAddr) -> Result<(), Duration> {
-        lock(&self.failed_sign_ins).admit(site_of(source), FAILED_SIGN_INS, self.clock.now())
+        lock(&self.failed_sign_ins).admit(site_of(source), self.failing, self.clock.now())
     }
 
     /// What an address may still get wrong.
     pub fn sign_ins_left(&self, source: Option<IpAddr>) -> RateLeft {
         let (remaining, whole_in) = match source {
-            Some(source) => {
-                lock(&self.failed_sign_ins).left(site_of(source), FAILED_SIGN_INS, self.clock.now())
-            }
-            None => (FAILED_SIGN_INS.most, Duration::ZERO),
+            Some(source) => lock(&self.failed_sign_ins).left(site_of(source), self.failing, self.clock.now()),
+            None => (self.failing.most, Duration::ZERO),
         };
-        RateLeft { limit: FAILED_SIGN_INS.most, remaining, whole_in, refused_for: None }
+        RateLeft { limit: self.failing.most, remaining, whole_in, refused_for: None }
     }
 
     /// From here on new messages are refused, so that what was accepted can be finished.
