@@ -10,6 +10,7 @@ mod numbers;
 mod rules;
 mod rust_paths;
 mod rust_source;
+mod schemathesis;
 mod shell;
 mod tally;
 mod test;
@@ -56,6 +57,10 @@ enum Command {
     /// Measure: the real binaries on the loopback, each figure beside a reference from the same run
     #[command(subcommand)]
     Bench(bench::Bench),
+    /// Print where schemathesis is, which holds the APIs against their documents; install it first if it is missing
+    ///
+    /// `cargo xtask test` does this by itself, and so does the test when it is run alone.
+    Schemathesis,
     /// Kill the gateway under load, again and again, and compare what everyone knows
     Crash(crash::Options),
     /// Build the data about phone numbers anew: countries, operators and networks
@@ -72,6 +77,7 @@ fn main() -> ExitCode {
         Command::Deny => deny::run(),
         Command::Fmt => fmt::run(),
         Command::Bench(bench) => bench::run(&bench),
+        Command::Schemathesis => schemathesis::ensure().map(|program| println!("{program}")),
         Command::Crash(options) => crash::run(&options),
         Command::Numbers(options) => numbers::run(&options),
     };

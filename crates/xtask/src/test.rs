@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::shell::{self, Failure, Outcome, command};
 use crate::tally::Tally;
-use crate::{deny, fmt, tidy, tools};
+use crate::{deny, fmt, schemathesis, tidy, tools};
 
 struct Step {
     name: &'static str,
@@ -52,7 +52,8 @@ fn clippy() -> Outcome {
 
 fn tests(tally: &mut Tally) -> Outcome {
     // --no-fail-fast: one broken test must not hide how the others fare.
-    let cargo_test = command("cargo", &["test", "--workspace", "--locked", "--no-fail-fast"]);
+    let mut cargo_test = command("cargo", &["test", "--workspace", "--locked", "--no-fail-fast"]);
+    cargo_test.env(schemathesis::VARIABLE, schemathesis::ensure()?);
     shell::run_watching(cargo_test, |line| tally.add(line))?;
     match (tally.passed, tally.ignored) {
         (0, _) => Err(Failure("no test ran".to_owned())),

@@ -1,8 +1,9 @@
-//! What the gate needs beside Rust: a C compiler for the bundled SQLite, strace, rustfmt, clippy and cargo-deny. Whatever is
-//! missing is installed; where that fails, the message is the command a person has to run.
+//! What the gate needs beside Rust: a C compiler for the bundled SQLite, strace, rustfmt, clippy, cargo-deny and
+//! schemathesis. Whatever is missing is installed; where that fails, the message is the command a person has to run.
 
 use std::path::{Path, PathBuf};
 
+use crate::schemathesis;
 use crate::shell::{self, Failure, Outcome, command};
 
 /// Pinned so that a new release cannot turn the gate red by itself. The build of this version was measured on two
@@ -14,6 +15,7 @@ pub(crate) fn ensure_all() -> Outcome {
     ensure_strace()?;
     ensure_component("rustfmt", "cargo-fmt")?;
     ensure_component("clippy", "cargo-clippy")?;
+    schemathesis::ensure().map(drop)?;
     ensure_cargo_deny().map(drop)
 }
 
@@ -101,7 +103,7 @@ pub(crate) fn cache_folder() -> PathBuf {
     }
 }
 
-fn apt_install(packages: &[&str]) -> Outcome {
+pub(crate) fn apt_install(packages: &[&str]) -> Outcome {
     let install = || {
         let mut install =
             command("apt-get", &[&["install", "-y", "--no-install-recommends"], packages].concat());

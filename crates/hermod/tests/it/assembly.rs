@@ -64,7 +64,7 @@ impl InProcess {
     }
 }
 
-/// The real binary, serving.
+/// The real binary, serving. It does not outlive the test, however that ends.
 pub(crate) struct Served {
     child: Child,
     address: SocketAddr,
@@ -87,14 +87,23 @@ impl Served {
     }
 
     fn launch(program: &[&str], folder: &Path, carrier: SocketAddr, level: &str, log: Stdio) -> Served {
+        let more = format!("[messages]\nin_doubt_wait = \"200ms\"\n[log]\nlevel = \"{level}\"\n");
+        Served::set_up(program, folder, &more, &provision_text(carrier, "100000"), log)
+    }
+
+    /// With settings of the test's own. The first of them belong to `[http]`.
+    pub(crate) fn start_with(folder: &Path, settings: &str, provision: &str) -> Served {
+        Served::set_up(&[], folder, settings, provision, Stdio::inherit())
+    }
+
+    fn set_up(program: &[&str], folder: &Path, settings: &str, provision: &str, log: Stdio) -> Served {
         let address = free_address();
         let settings = format!(
-            "[data]\nfolder = \"data\"\nlow_water = \"16MiB\"\n[http]\nlisten = \"{address}\"\n\
-             [messages]\nin_doubt_wait = \"200ms\"\n[log]\nlevel = \"{level}\"\n[provision]\nfile = \"provision.toml\"\n"
+            "[data]\nfolder = \"data\"\nlow_water = \"16MiB\"\n[provision]\nfile = \"provision.toml\"\n\
+             [http]\nlisten = \"{address}\"\n{settings}"
         );
         std::fs::write(folder.join("hermod.toml"), settings).expect("a settings file");
-        std::fs::write(folder.join("provision.toml"), provision_text(carrier, "100000"))
-            .expect("a provision file");
+        std::fs::write(folder.join("provision.toml"), provision).expect("a provision file");
         let words: Vec<&str> = program.iter().copied().chain([env!("CARGO_BIN_EXE_hermod")]).collect();
         let mut command = Command::new(words[0]);
         command.args(&words[1..]).arg("serve").arg("--config").arg(folder.join("hermod.toml"));
@@ -161,6 +170,14 @@ impl Served {
             assert!(started.elapsed() < wait, "{open} parts are still open after {wait:?}");
             pause(Duration::from_millis(200)).await;
         }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // Who was stopped or killed has ended already, which is fine.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

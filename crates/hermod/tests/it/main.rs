@@ -5,6 +5,7 @@ mod assembly;
 mod cli;
 mod crash;
 mod disk;
+mod documents;
 mod https;
 mod real_time;
 mod scenario;

@@ -1,0 +1,69 @@
+//! The real gateway against its own OpenAPI documents: schemathesis calls every operation with what the document allows
+//! and with what it forbids, and fails on an answer that the document does not promise.
+
+use crate::assembly::Served;
+use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, Script};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// Signing in wrongly is one of the things it tries, more often than one address usually may.
+const SETTINGS: &str = "failed_sign_ins = 60000\n[log]\nlevel = \"error\"\n";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_customer_api_is_as_its_document_says() {
+    let script = Script::new().receipt_after(Duration::from_millis(5), Outcome::Delivered);
+    let carrier = Carrier::start(CarrierOptions::new(script)).await.expect("a free port");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let gateway = Served::start_with(folder.path(), SETTINGS, &provision(carrier.addr()));
+    let document = format!("http://{}/openapi.json", gateway.address());
+    hold_against("customer.toml", &document, &["--auth", "key:schemathesis"], 4);
+    gateway.stop().await;
+    carrier.stop().await;
+}
+
+/// Money for everything, routes and prices for every number, and a rate that is never reached.
+fn provision(carrier: SocketAddr) -> String {
+    format!(
+        "[[carrier]]\nname = \"acme\"\naddress = \"{carrier}\"\nsystem_id = \"hermod\"\npassword = \"secret\"\n\
+         window = 100\nrate = 10000\n[[route]]\nprefix = \"*\"\ncarriers = [\"acme\"]\n\
+         [[price]]\nprefix = \"*\"\nper_part = \"0.05\"\n\
+         [[account]]\nname = \"alice\"\ncurrency = \"EUR\"\nopening_balance = \"100000\"\nverified = true\n\
+         countries = \"*\"\nsenders = [\"Hermod\"]\n[[connection]]\nname = \"alice-http\"\naccount = \"alice\"\n\
+         default_sender = \"Hermod\"\nrate = 100000\n\
+         [[key]]\nkey = \"key\"\nsecret = \"schemathesis\"\nconnection = \"alice-http\"\n"
+    )
+}
+
+/// Runs schemathesis on a document, which must have so many operations, with the settings of one of its files.
+#[track_caller]
+fn hold_against(settings: &str, document: &str, credentials: &[&str], operations: usize) {
+    // It leaves its notes where it stands.
+    let standing = tempfile::tempdir().expect("a temporary folder");
+    let settings = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/schemathesis").join(settings);
+    let mut command = Command::new(schemathesis());
+    command.current_dir(standing.path()).arg("--no-color").arg("--config-file").arg(settings);
+    command.args(["run", document, "--output-sanitize", "false"]).args(credentials);
+    let output = command.output().expect("schemathesis can be started");
+    let said = String::from_utf8_lossy(&output.stdout);
+    println!("{said}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "the answers are not those of {document}; see above");
+    let all = format!("{operations} selected / {operations} total");
+    assert!(said.contains(&all), "not all of the {operations} operations were called; see above");
+    assert!(!said.contains(" 0 generated"), "nothing was called; see above");
+}
+
+/// Where `cargo xtask test` says it is, or where `cargo xtask` puts it for a test that is run alone.
+fn schemathesis() -> PathBuf {
+    if let Some(program) = std::env::var_os("HERMOD_SCHEMATHESIS") {
+        return program.into();
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let output = Command::new("cargo").args(["xtask", "schemathesis"]).current_dir(root).output();
+    let output = output.expect("cargo can be started");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "schemathesis cannot be had: {errors}");
+    let said = String::from_utf8(output.stdout).expect("a path of letters");
+    said.lines().last().expect("it says where it is").into()
+}
