@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// What a data folder is made of beside the database.
-const KEPT_FILES: [&str; 2] = ["pepper.key", "demo-credentials.json"];
+const KEPT_FILES: [&str; 3] = ["pepper.key", "operator.token", "demo-credentials.json"];
 const DATABASE: &str = "hermod.db";
 
 const EXAMPLES: &str = "\

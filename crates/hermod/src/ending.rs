@@ -22,6 +22,11 @@ impl Failure {
         Failure { code: 2, sentence: Some(sentence.to_string()) }
     }
 
+    /// The same, with advice behind it.
+    pub(crate) fn and_then_say(self, advice: &str) -> Failure {
+        Failure { sentence: self.sentence.map(|sentence| format!("{sentence}; {advice}")), ..self }
+    }
+
     /// It is all on standard output.
     pub(crate) fn told() -> Failure {
         Failure { code: 1, sentence: None }

@@ -3,10 +3,27 @@
 use clap::Command;
 
 /// Every command, once: a test looks.
-const GROUPS: [(&str, &[&str]); 3] = [
+const GROUPS: [(&str, &[&str]); 5] = [
     ("Run", &["demo", "serve", "config", "version"]),
+    (
+        "Set up",
+        &[
+            "apply",
+            "account",
+            "connection",
+            "key",
+            "sender",
+            "number",
+            "price",
+            "route",
+            "carrier",
+            "screen",
+            "control",
+        ],
+    ),
+    ("Money", &["topup", "invoice", "payment", "adjust"]),
     ("Send", &["send", "status", "inbound", "balance"]),
-    ("Look after", &["audit", "backup"]),
+    ("Look after", &["review", "lookup", "audit", "backup"]),
 ];
 
 pub(crate) fn grouped(command: Command) -> Command {

@@ -9,6 +9,9 @@ mod customer;
 mod demo;
 mod ending;
 mod groups;
+mod operator;
+mod paint;
+mod provision_file;
 mod runtime;
 mod secret_file;
 mod serve;
@@ -19,6 +22,10 @@ mod version;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use customer::{balance, inbound, send, status};
 use ending::Ended;
+use operator::{
+    account, apply, carrier, connection, control, key, lookup, money, number, price, review, route, screen,
+    sender,
+};
 use std::process::ExitCode;
 
 /// Hermod, an SMS gateway: customers send over HTTP, carriers deliver over SMPP, and every message is stored and charged
@@ -45,8 +52,16 @@ Examples:
   Run it for real:
     hermod config default > hermod.toml
     hermod config provision > provision.toml
-    hermod config check --config hermod.toml
+    hermod apply provision.toml
     hermod serve --config hermod.toml
+
+  Look after customers, while it runs or not:
+    hermod account list
+    hermod topup shop 100
+    hermod review list
+
+  Send as a customer:
+    hermod send --to +4915112345678 --text Hello
 
   Prove the books and keep a copy, while it runs or not:
     hermod audit --data-dir hermod-data
@@ -73,6 +88,23 @@ enum Command {
     Status(status::Status),
     Inbound(inbound::Inbound),
     Balance(balance::Balance),
+    Apply(apply::Apply),
+    Account(account::Account),
+    Connection(connection::Connection),
+    Key(key::Key),
+    Sender(sender::Sender),
+    Number(number::Number),
+    Price(price::Price),
+    Route(route::Route),
+    Carrier(carrier::Carrier),
+    Screen(screen::Screen),
+    Control(control::Control),
+    Topup(money::TopUp),
+    Invoice(money::Invoice),
+    Payment(money::Payment),
+    Adjust(money::Adjust),
+    Review(review::Review),
+    Lookup(lookup::Lookup),
 }
 
 fn main() -> ExitCode {
@@ -89,6 +121,23 @@ fn main() -> ExitCode {
         Command::Status(command) => command.run(),
         Command::Inbound(command) => command.run(),
         Command::Balance(command) => command.run(),
+        Command::Apply(command) => command.run(),
+        Command::Account(command) => command.run(),
+        Command::Connection(command) => command.run(),
+        Command::Key(command) => command.run(),
+        Command::Sender(command) => command.run(),
+        Command::Number(command) => command.run(),
+        Command::Price(command) => command.run(),
+        Command::Route(command) => command.run(),
+        Command::Carrier(command) => command.run(),
+        Command::Screen(command) => command.run(),
+        Command::Control(command) => command.run(),
+        Command::Topup(command) => command.run(),
+        Command::Invoice(command) => command.run(),
+        Command::Payment(command) => command.run(),
+        Command::Adjust(command) => command.run(),
+        Command::Review(command) => command.run(),
+        Command::Lookup(command) => command.run(),
     };
     ending::exit_code(ended)
 }

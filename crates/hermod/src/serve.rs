@@ -3,14 +3,16 @@
 use crate::ending::{Ended, Failure};
 use crate::runtime::{self, bind};
 use crate::signals::{Signals, run_until_told};
+use crate::{provision_file, show};
 use clap::Args;
 use hermod_gateway::clock::Clock;
-use hermod_gateway::config::{Config, Source};
-use hermod_gateway::provision::{self, Effect, Wanted};
-use hermod_gateway::running::{self, GatewayOptions, Opened, Running};
+use hermod_gateway::config::Config;
+use hermod_gateway::provision::Made;
+use hermod_gateway::running::{self, GatewayOptions, Running};
 use hermod_gateway::telemetry;
 use hermod_gateway::tls::{CertificateFiles, Tls};
-use std::path::{Path, PathBuf};
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 const EXAMPLES: &str = "\
@@ -48,7 +50,7 @@ impl Serve {
 async fn serve(config: Config) -> Ended {
     // Everything a person may have got wrong first: it should be said before anything is opened.
     let file = config.provision.file.clone();
-    let wanted = file.as_deref().map(read_wanted).transpose()?;
+    let wanted = file.as_deref().map(provision_file::read).transpose()?;
     let clock = Clock::real();
     let https = config.https.wanted();
     let https = https.map(|(address, files)| Ok((address, load_certificate(files, &clock)?))).transpose()?;
@@ -64,7 +66,7 @@ async fn serve(config: Config) -> Ended {
     };
     let opened = running::open(&config, &clock).map_err(Failure::failed)?;
     if let (Some(wanted), Some(file)) = (&wanted, &file) {
-        apply(&opened, wanted, file, &clock).await?;
+        show_secrets(&provision_file::apply(&opened, wanted, file, &clock).await?.secrets);
     }
     let options = GatewayOptions { config, http, https, operations, clock };
     let running = Running::start(options, opened).await.map_err(Failure::failed)?;
@@ -84,20 +86,17 @@ fn load_certificate(files: CertificateFiles, clock: &Clock) -> Result<Arc<Tls>, 
     Tls::load(files, &[running::HTTPS_PROTOCOL], clock.now()).map(Arc::new).map_err(Failure::mend)
 }
 
-fn read_wanted(file: &Path) -> Result<Wanted, Failure> {
-    Source::read(file).and_then(|source| Wanted::parse(&source)).map_err(Failure::mend)
-}
-
-async fn apply(opened: &Opened, wanted: &Wanted, file: &Path, clock: &Clock) -> Ended {
-    let plan = provision::apply(&opened.store, &opened.pepper, wanted, clock.now()).await;
-    let plan = plan.map_err(|error| match error {
-        provision::ProvisionError::Refused(refusal) => {
-            Failure::mend(format!("{}: {refusal}", file.display()))
+/// Secrets that were made for keys without one. Standard output may be kept as a log, where no secret belongs.
+fn show_secrets(secrets: &[Made]) {
+    let seen = std::io::stdout().is_terminal();
+    for Made { key, secret } in secrets {
+        if seen {
+            show::say(&format!("New key {key} with the secret {}, shown this once\n", secret.reveal()));
+        } else {
+            tracing::warn!(
+                key,
+                "A key got a random secret that nobody saw: hermod key rotate makes one to see"
+            );
         }
-        provision::ProvisionError::Store(fault) => Failure::failed(fault),
-    })?;
-    for change in plan.changes.iter().filter(|change| change.effect != Effect::Same) {
-        tracing::info!(kind = %change.kind, name = change.name, effect = change.effect.as_str(), "Provisioned");
     }
-    Ok(())
 }

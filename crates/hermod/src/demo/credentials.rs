@@ -1,7 +1,8 @@
 //! The demo's credentials, kept readable for their owner only, so that every start prints the same ones. A real gateway
 //! never keeps a secret in clear.
 
-use crate::ending::Failure;
+use crate::ending::{Ended, Failure};
+use hermod_gateway::provision::{Made, Wanted};
 use hermod_gateway::secrets::random_token;
 use serde::{Deserialize, Serialize};
 use std::io::Write as _;
@@ -14,6 +15,16 @@ const DATABASE: &str = "hermod.db";
 /// Later releases add to it; what is missing in an older file is then made.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Credentials {
+    #[serde(flatten)]
+    pub(super) own: Pair,
+    /// Secrets that were made for keys of a file.
+    #[serde(default)]
+    made: Vec<Pair>,
+}
+
+/// What a customer calls with.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Pair {
     pub(super) api_key: String,
     pub(super) api_secret: String,
 }
@@ -32,22 +43,51 @@ impl Credentials {
             let folder = folder.display();
             return Err(Failure::mend(format!("{folder} was not made by the demo; name another --data-dir")));
         }
-        let credentials = Credentials {
+        let own = Pair {
             api_key: format!("demo-{}", random_token(12).map_err(about)?),
             api_secret: random_token(32).map_err(about)?,
         };
-        credentials.keep(folder).map_err(about)?;
+        let credentials = Credentials { own, made: Vec::new() };
+        credentials.keep(folder)?;
         Ok(credentials)
     }
 
+    /// Remembers secrets that were just made.
+    pub(super) fn remember(&mut self, secrets: &[Made], folder: &Path) -> Ended {
+        if secrets.is_empty() {
+            return Ok(());
+        }
+        for Made { key, secret } in secrets {
+            self.made.retain(|pair| pair.api_key != *key);
+            self.made.push(Pair { api_key: key.clone(), api_secret: secret.reveal().to_owned() });
+        }
+        self.keep(folder)
+    }
+
+    /// The keys of a file whose secrets are known: it gives them, or they were made here.
+    pub(super) fn of_file(&self, wanted: &Wanted) -> Vec<Pair> {
+        let known = wanted.keys.iter().filter_map(|key| {
+            let api_secret = match &key.secret {
+                Some(secret) => secret.reveal().to_owned(),
+                None => self.made.iter().find(|pair| pair.api_key == key.key)?.api_secret.clone(),
+            };
+            Some(Pair { api_key: key.key.clone(), api_secret })
+        });
+        known.collect()
+    }
+
     /// Written whole under another name first: half a file would lock the demo out of its own data.
-    fn keep(&self, folder: &Path) -> std::io::Result<()> {
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        let draft = folder.join(format!("{FILE}.new"));
-        let mut file =
-            std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
-        file.write_all(serde_json::to_string_pretty(self)?.as_bytes())?;
-        file.sync_all()?;
-        std::fs::rename(&draft, folder.join(FILE))
+    fn keep(&self, folder: &Path) -> Ended {
+        let write = || {
+            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+            let draft = folder.join(format!("{FILE}.new"));
+            let options =
+                std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).clone();
+            let mut file = options.open(&draft)?;
+            file.write_all(serde_json::to_string_pretty(self)?.as_bytes())?;
+            file.sync_all()?;
+            std::fs::rename(&draft, folder.join(FILE))
+        };
+        write().map_err(|error| Failure::failed(format!("{}: {error}", folder.join(FILE).display())))
     }
 }

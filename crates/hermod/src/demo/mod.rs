@@ -5,18 +5,19 @@ mod seed;
 mod welcome;
 
 use crate::ending::{Ended, Failure};
+use crate::provision_file;
 use crate::runtime::{self, bind};
 use crate::signals::{Signals, run_until_told};
 use clap::Args;
 use credentials::Credentials;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{Config, Log, LogFormat, Period};
-use hermod_gateway::provision;
+use hermod_gateway::operator_token;
 use hermod_gateway::running::{self, GatewayOptions, Running};
 use hermod_gateway::telemetry;
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, RecordMode, Script};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use welcome::Welcome;
 
@@ -27,8 +28,14 @@ Examples:
   On any free port, with everything a script needs in the first line of output:
     hermod demo --http-port 0 --json | head -1
 
-The first start makes the data folder with an account that holds EUR 1,000,000; later starts find everything again,
-credentials included. Ctrl-C stops it in good order.";
+  With customers, prices and rules of your own:
+    hermod config provision > provision.toml
+    hermod demo --apply provision.toml
+
+The first start makes the data folder with an account that holds EUR 1,000,000, or with what the
+file says; later starts find everything again, credentials included. The simulated carrier is
+called demo: routes of a file may name it, and a file without carriers and routes sends everything
+there. Ctrl-C stops it in good order.";
 
 /// The simulated carrier says "delivered" this long after it took a message.
 const RECEIPT_AFTER: Duration = Duration::from_millis(300);
@@ -56,6 +63,9 @@ pub(crate) struct Demo {
     /// Port for customers' SMPP binds over TLS; this release does not listen there yet
     #[arg(long, value_name = "N", default_value_t = 2776)]
     smpp_tls_port: u16,
+    /// Start from this provision file instead of the demo's own data
+    #[arg(long, value_name = "FILE")]
+    apply: Option<PathBuf>,
     /// Print one JSON object with address and credentials instead of the welcome
     #[arg(long)]
     json: bool,
@@ -77,21 +87,33 @@ impl Demo {
         config.data.folder.clone_from(&self.data_dir);
         config.messages.in_doubt_wait = IN_DOUBT_WAIT;
 
+        // What somebody may have got wrong is said before anything is opened.
+        let file = self.apply.as_deref().map(provision_file::read).transpose()?;
         let mut signals = Signals::listen()?;
         let http = bind(config.http.listen, "say --http-port 0 for any free port").await?;
-        let credentials = Credentials::load_or_make(&self.data_dir)?;
+        let mut credentials = Credentials::load_or_make(&self.data_dir)?;
         let clock = Clock::real();
         let opened = running::open(&config, &clock).map_err(Failure::failed)?;
+        let token = operator_token::read(&operator_token::token_file(&config)).map_err(Failure::failed)?;
         let carrier = start_carrier().await?;
-        let wanted = seed::wanted(&credentials, carrier.addr());
-        let applied = provision::apply(&opened.store, &opened.pepper, &wanted, clock.now()).await;
-        applied.map_err(Failure::failed)?;
+        let wanted = match &file {
+            Some(file) => seed::with_carrier(file.clone(), carrier.addr()),
+            None => seed::wanted(&credentials.own, carrier.addr()),
+        };
+        let source = self.apply.as_deref().unwrap_or(Path::new("the demo's own data"));
+        let plan = provision_file::apply(&opened, &wanted, source, &clock).await?;
+        credentials.remember(&plan.secrets, &self.data_dir)?;
         let options = GatewayOptions { config, http, https: None, operations: None, clock: clock.clone() };
         let running = Running::start(options, opened).await.map_err(Failure::failed)?;
 
         let data_dir = std::fs::canonicalize(&self.data_dir).unwrap_or(self.data_dir);
-        let welcome =
-            Welcome { address: running.http_addr(), credentials: &credentials, data_dir: &data_dir };
+        let welcome = Welcome {
+            address: running.http_addr(),
+            keys: credentials.of_file(&wanted),
+            operator_token: token,
+            data_dir: &data_dir,
+            file: self.apply.as_deref(),
+        };
         if self.json {
             welcome.print_json()
         } else {

@@ -1,29 +1,20 @@
-//! What the demo starts with: one carrier for every number, one price, and one customer who may do anything.
+//! What the demo starts with: its own data, one customer who may do anything; or a file's, with the simulated carrier
+//! added to it.
 
-use crate::demo::credentials::Credentials;
+use crate::demo::credentials::Pair;
 use hermod_gateway::config::Source;
 use hermod_gateway::provision::Wanted;
 use std::net::SocketAddr;
 
 pub(super) const SENDER: &str = "Hermod";
+/// What the simulated carrier is called, for routes to name it.
+pub(super) const CARRIER: &str = "demo";
 
-/// The same text an operator would write.
-pub(super) fn wanted(credentials: &Credentials, carrier: SocketAddr) -> Wanted {
-    let Credentials { api_key, api_secret } = credentials;
+/// The demo's own data, in the words an operator would write.
+pub(super) fn wanted(own: &Pair, carrier: SocketAddr) -> Wanted {
+    let Pair { api_key, api_secret } = own;
     let text = format!(
         r#"
-[[carrier]]
-name = "simulated"
-address = "{carrier}"
-system_id = "hermod"
-password = "demo"
-window = 1000
-rate = 1000000
-
-[[route]]
-prefix = "*"
-carriers = ["simulated"]
-
 [[price]]
 prefix = "*"
 per_part = "0.05"
@@ -48,6 +39,28 @@ secret = "{api_secret}"
 connection = "demo-http"
 "#
     );
+    with_carrier(read(text), carrier)
+}
+
+/// Adds the simulated carrier. Where there are no routes, everything goes to the carriers there are, and to the simulated
+/// one if there are none. A file that has a carrier of its name means its own.
+pub(super) fn with_carrier(mut wanted: Wanted, address: SocketAddr) -> Wanted {
+    let simulated = read(format!(
+        "[[carrier]]\nname = \"{CARRIER}\"\naddress = \"{address}\"\nsystem_id = \"hermod\"\npassword = \"demo\"\n\
+         window = 1000\nrate = 1000000\n"
+    ));
+    if wanted.routes.is_empty() {
+        let names: Vec<&str> = wanted.carriers.iter().map(|carrier| carrier.name.as_str()).collect();
+        let names = if names.is_empty() { vec![CARRIER] } else { names };
+        wanted.routes = read(format!("[[route]]\nprefix = \"*\"\ncarriers = {names:?}\n")).routes;
+    }
+    if !wanted.carriers.iter().any(|carrier| carrier.name == CARRIER) {
+        wanted.carriers.extend(simulated.carriers);
+    }
+    wanted
+}
+
+fn read(text: String) -> Wanted {
     let source = Source { path: "demo".into(), text };
     Wanted::parse(&source).expect("the demo's own data are in order: a test reads them")
 }
@@ -56,12 +69,36 @@ connection = "demo-http"
 mod tests {
     use super::*;
 
+    fn address() -> SocketAddr {
+        "127.0.0.1:2775".parse().unwrap()
+    }
+
     #[test]
     fn the_demo_s_own_data_are_in_order() {
-        let credentials =
-            Credentials { api_key: "demo-abc".to_owned(), api_secret: "0123456789abcdef".to_owned() };
-        let wanted = wanted(&credentials, "127.0.0.1:2775".parse().unwrap());
-        let secret = wanted.keys[0].secret.as_ref();
-        assert_eq!(secret.map(|secret| secret.reveal()), Some("0123456789abcdef"));
+        let own = Pair { api_key: "demo-abc".to_owned(), api_secret: "0123456789abcdef".to_owned() };
+        let wanted = wanted(&own, address());
+        assert_eq!(wanted.keys[0].secret.as_ref().unwrap().reveal(), "0123456789abcdef");
+        assert_eq!(wanted.routes[0].carriers, [CARRIER]);
+    }
+
+    #[test]
+    fn a_file_gets_the_simulated_carrier_and_keeps_its_own_ways() {
+        let acme = "[[carrier]]\nname = \"acme\"\naddress = \"a:1\"\nsystem_id = \"h\"\npassword = \"p\"\nwindow = 1\nrate = 1\n";
+        let demo = acme.replace("acme", "demo");
+        let route = "[[route]]\nprefix = \"49\"\ncarriers = [\"demo\"]\n";
+        for (text, carriers, prefix, routed) in [
+            ("", vec!["demo"], "", vec!["demo"]),
+            (acme, vec!["acme", "demo"], "", vec!["acme"]),
+            (route, vec!["demo"], "49", vec!["demo"]),
+            (&format!("{acme}{route}"), vec!["acme", "demo"], "49", vec!["demo"]),
+            (&demo, vec!["demo"], "", vec!["demo"]),
+        ] {
+            let wanted = with_carrier(read(text.to_owned()), address());
+            let names: Vec<&str> = wanted.carriers.iter().map(|carrier| carrier.name.as_str()).collect();
+            assert_eq!(names, carriers, "{text}");
+            assert_eq!(wanted.routes.len(), 1, "{text}");
+            assert_eq!(wanted.routes[0].prefix.to_string(), prefix, "{text}");
+            assert_eq!(wanted.routes[0].carriers, routed, "{text}");
+        }
     }
 }

@@ -1,25 +1,31 @@
 //! What the demo says when it is ready: lines to paste, or one object for a script.
 
-use crate::demo::credentials::Credentials;
+use crate::demo::credentials::Pair;
 use crate::demo::seed::SENDER;
+use crate::show::{safe, say};
 use serde::Serialize;
-use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::Path;
 
 pub(super) struct Welcome<'a> {
     pub(super) address: SocketAddr,
-    pub(super) credentials: &'a Credentials,
+    /// Those whose secrets are known.
+    pub(super) keys: Vec<Pair>,
+    pub(super) operator_token: String,
     pub(super) data_dir: &'a Path,
+    /// The file it started from, if that were not its own data.
+    pub(super) file: Option<&'a Path>,
 }
 
-/// What a script gets. A field without a value stands for something this release does not have yet.
+/// What a script gets. A field without a value stands for something this release does not have yet, or that is not known.
 #[derive(Serialize)]
 struct Ready<'a> {
     base_url: &'a str,
-    api_key: &'a str,
-    api_secret: &'a str,
-    operator_token: Option<&'a str>,
+    api_key: Option<&'a str>,
+    api_secret: Option<&'a str>,
+    keys: &'a [Pair],
+    operator_url: &'a str,
+    operator_token: &'a str,
     smpp_host: Option<&'a str>,
     smpp_port: Option<u16>,
     smpp_tls_port: Option<u16>,
@@ -34,12 +40,14 @@ impl Welcome<'_> {
     }
 
     pub(super) fn print_json(&self) {
-        let Credentials { api_key, api_secret } = self.credentials;
+        let first = self.keys.first();
         let ready = Ready {
             base_url: &self.base_url(),
-            api_key,
-            api_secret,
-            operator_token: None,
+            api_key: first.map(|pair| pair.api_key.as_str()),
+            api_secret: first.map(|pair| pair.api_secret.as_str()),
+            keys: &self.keys,
+            operator_url: &format!("http://{}/operator/v1", self.address),
+            operator_token: &self.operator_token,
             smpp_host: None,
             smpp_port: None,
             smpp_tls_port: None,
@@ -51,20 +59,39 @@ impl Welcome<'_> {
     }
 
     pub(super) fn print(&self) {
-        let Credentials { api_key, api_secret } = self.credentials;
+        let mut text = format!(
+            "\nHermod is ready. A simulated carrier delivers whatever you send: no phone will ring, no money is real.\n\n\
+             {}",
+            self.facts()
+        );
+        if let Some(Pair { api_key, api_secret }) = self.keys.first() {
+            text.push_str(&self.lines_to_paste(api_key, api_secret));
+        }
+        text.push_str(
+            "\nCtrl-C stops it. Start it again on the same folder and everything is still there.\n",
+        );
+        say(&text);
+    }
+
+    fn facts(&self) -> String {
         let (base, address, folder) = (self.base_url(), self.address, self.data_dir.display());
+        let mut text = format!("  API      {base}\n");
+        for Pair { api_key, api_secret } in &self.keys {
+            text.push_str(&format!("  Key      {}\n  Secret   {}\n", safe(api_key), safe(api_secret)));
+        }
+        match self.file {
+            Some(file) => text.push_str(&format!("  File     {}\n", file.display())),
+            None => text.push_str(&format!("  Sender   {SENDER}\n")),
+        }
+        text.push_str(&format!("  Data     {folder}\n  Figures  http://{address}/metrics\n"));
+        text
+    }
+
+    fn lines_to_paste(&self, api_key: &str, api_secret: &str) -> String {
+        let (base, folder) = (self.base_url(), self.data_dir.display());
         let curl = format!("curl -s -u {api_key}:{api_secret}");
-        say(&format!(
+        format!(
             r#"
-Hermod is ready. A simulated carrier delivers whatever you send: no phone will ring, no money is real.
-
-  API      {base}
-  Key      {api_key}
-  Secret   {api_secret}
-  Sender   {SENDER}
-  Data     {folder}
-  Figures  http://{address}/metrics
-
 Send a message:
 
   {curl} {base}/sms -H 'Content-Type: application/json' -d '{{"to": "+4915112345678", "text": "Hello from Hermod"}}'
@@ -73,18 +100,14 @@ What became of it? Put its message_id in place of ID:
 
   {curl} {base}/sms/ID
 
-What is left of the million?
+What is left of the money?
 
   {curl} {base}/balance
 
-Ctrl-C stops it. Start it again on the same folder and everything is still there.
-"#
-        ));
-    }
-}
+Look after it as its operator, from another terminal:
 
-/// Whoever closed our standard output still wants the gateway: that is no reason to stop.
-fn say(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+  hermod account list --data-dir {folder}
+"#
+        )
+    }
 }

@@ -1,7 +1,12 @@
 //! The real binary as a person or a script meets it: what it prints, what it does, and the code it ends with.
 
 mod customer;
+mod demo_apply;
+mod office;
+mod operator;
 mod process;
+mod secrets;
+mod story;
 
 use crate::assembly::free_address;
 use crate::real_time::{self, wait_until};
@@ -18,9 +23,12 @@ fn the_demo_delivers_charges_drains_and_can_be_audited_copied_and_started_again(
     let folder = tempfile::tempdir().unwrap();
     let (data, copy) = (folder.path().join("data"), folder.path().join("copy"));
     let (demo, ready) = start_demo(&data);
-    for absent in ["operator_token", "smpp_host", "smpp_port", "smpp_tls_port", "system_id", "password"] {
+    for absent in ["smpp_host", "smpp_port", "smpp_tls_port", "system_id", "password"] {
         assert_eq!(ready.get(absent), Some(&Value::Null), "{absent}");
     }
+    let token = std::fs::read_to_string(data.join("operator.token")).unwrap();
+    assert_eq!(ready["operator_token"], token.trim());
+    assert_eq!(ready["keys"][0]["api_key"], ready["api_key"]);
     assert_eq!(ready["data_dir"], std::fs::canonicalize(&data).unwrap().to_str().unwrap());
 
     let customer = Caller::of(&ready);

@@ -11,8 +11,15 @@ pub(crate) fn hermod(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hermod"));
     command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // Whoever runs the tests may be a customer of some gateway: that is none of their business.
-    for name in ["HERMOD_URL", "HERMOD_API_KEY", "HERMOD_API_SECRET", "HERMOD_CREDENTIALS", "HERMOD_DATA_DIR"]
-    {
+    for name in [
+        "HERMOD_URL",
+        "HERMOD_API_KEY",
+        "HERMOD_API_SECRET",
+        "HERMOD_CREDENTIALS",
+        "HERMOD_DATA_DIR",
+        "HERMOD_OPERATOR_URL",
+        "HERMOD_OPERATOR_TOKEN_FILE",
+    ] {
         command.env_remove(name);
     }
     command.env("HOME", "/nonexistent");

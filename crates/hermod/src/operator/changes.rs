@@ -1,0 +1,190 @@
+//! What a change did, or would do, thing by thing; and the secrets it made, which are shown this once.
+
+use crate::ending::{Ended, Failure};
+use crate::paint::Paint;
+use crate::show;
+use serde::Deserialize;
+use serde_json::Value;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+#[derive(Deserialize)]
+pub(super) struct Applied {
+    pub(super) dry_run: bool,
+    pub(super) changes: Vec<Change>,
+    pub(super) secrets: Vec<Issued>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Change {
+    kind: String,
+    name: String,
+    effect: Effect,
+    fields: Vec<FieldChange>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Effect {
+    Made,
+    Updated,
+    Same,
+    Removed,
+}
+
+#[derive(Deserialize)]
+struct FieldChange {
+    field: String,
+    before: Value,
+    after: Value,
+}
+
+/// A key and the secret that was made for it.
+#[derive(Deserialize)]
+pub(super) struct Issued {
+    key: String,
+    secret: String,
+}
+
+/// The difference, a line for each thing that changes and a count of those that do not.
+pub(super) fn difference(applied: &Applied, paint: Paint) -> String {
+    let mut text = String::new();
+    for Change { kind, name, effect, fields } in &applied.changes {
+        let what = format!("{kind} {}", show::safe(name));
+        match effect {
+            Effect::Made => text.push_str(&format!("{}\n", paint.green(&format!("+ {what}")))),
+            Effect::Removed => text.push_str(&format!("{}\n", paint.red(&format!("- {what}")))),
+            Effect::Updated => {
+                text.push_str(&format!("{}\n", paint.yellow(&format!("~ {what}"))));
+                for FieldChange { field, before, after } in fields {
+                    text.push_str(&format!("    {field}: {} -> {}\n", side(before), side(after)));
+                }
+            }
+            Effect::Same => {}
+        }
+    }
+    let same = applied.changes.iter().filter(|change| change.effect == Effect::Same).count();
+    if same == applied.changes.len() {
+        text.push_str("Everything is as it should be: nothing to change.\n");
+    } else {
+        if same > 0 {
+            text.push_str(&format!("= {same} as before\n"));
+        }
+        if applied.dry_run {
+            text.push_str("This was a dry run: nothing was changed.\n");
+        }
+    }
+    text
+}
+
+fn side(value: &Value) -> String {
+    match value {
+        Value::Null => "nothing".to_owned(),
+        Value::String(text) => show::safe(text),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            show::safe(&value.to_string())
+        }
+    }
+}
+
+/// Where secrets go that were made.
+pub(super) enum SecretsTo {
+    Output,
+    File { path: PathBuf, file: std::fs::File },
+}
+
+impl SecretsTo {
+    /// The file is made before there are secrets to lose. One that is there is left alone: it may hold others.
+    pub(super) fn prepare(path: Option<&Path>) -> Result<SecretsTo, Failure> {
+        let Some(path) = path else { return Ok(SecretsTo::Output) };
+        let file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+        let file = file.map_err(|error| Failure::mend(format!("{}: {error}", path.display())))?;
+        Ok(SecretsTo::File { path: path.to_owned(), file })
+    }
+
+    /// Hands out the secrets, in the form a provision file takes. `body` is printed for whoever asked for JSON.
+    pub(super) fn hand_out(self, secrets: &[Issued]) -> Result<String, Failure> {
+        match self {
+            SecretsTo::Output if secrets.is_empty() => Ok(String::new()),
+            SecretsTo::Output => {
+                let width = secrets.iter().map(|issued| issued.key.len()).max().unwrap_or(0);
+                let lines =
+                    secrets.iter().map(|Issued { key, secret }| format!("  {key:width$}  {secret}\n"));
+                Ok(format!(
+                    "\nNew secrets, shown this once: only a digest of each is kept.\n{}",
+                    lines.collect::<String>()
+                ))
+            }
+            SecretsTo::File { path, file } if secrets.is_empty() => {
+                drop(file);
+                remove(&path)?;
+                Ok(String::new())
+            }
+            SecretsTo::File { path, mut file } => {
+                let text: String = secrets
+                    .iter()
+                    .map(|Issued { key, secret }| {
+                        format!("[[key]]\nkey = {}\nsecret = {}\n\n", quoted(key), quoted(secret))
+                    })
+                    .collect();
+                let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+                written.map_err(|error| Failure::failed(format!("{}: {error}", path.display())))?;
+                Ok(format!(
+                    "\n{} new secrets are in {}, for your eyes only.\n",
+                    secrets.len(),
+                    path.display()
+                ))
+            }
+        }
+    }
+
+    /// Nothing came of it: leave no empty file behind.
+    pub(super) fn give_up(self) -> Ended {
+        match self {
+            SecretsTo::Output => Ok(()),
+            SecretsTo::File { path, file } => {
+                drop(file);
+                remove(&path)
+            }
+        }
+    }
+
+    pub(super) fn is_output(&self) -> bool {
+        matches!(self, SecretsTo::Output)
+    }
+}
+
+/// A basic string of TOML is written as one of JSON is, as far as keys and secrets go.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+fn remove(path: &Path) -> Ended {
+    std::fs::remove_file(path).map_err(|error| Failure::failed(format!("{}: {error}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_reads_like_one() {
+        let applied = r#"{"dry_run": true, "secrets": [], "changes": [
+            {"kind": "account", "name": "shop", "effect": "made", "fields": []},
+            {"kind": "connection", "name": "shop-http", "effect": "updated",
+             "fields": [{"field": "rate", "before": 10, "after": 20}, {"field": "allow", "before": null, "after": ["192.0.2.7"]}]},
+            {"kind": "route", "name": "*", "effect": "same", "fields": []},
+            {"kind": "key", "name": "old", "effect": "removed", "fields": []}]}"#;
+        let applied: Applied = serde_json::from_str(applied).unwrap();
+        let expect = "+ account shop\n~ connection shop-http\n    rate: 10 -> 20\n    allow: nothing -> [\"192.0.2.7\"]\n\
+                      - key old\n= 1 as before\nThis was a dry run: nothing was changed.\n";
+        assert_eq!(difference(&applied, Paint::Plain), expect);
+    }
+
+    #[test]
+    fn nothing_to_do_is_said_so() {
+        let applied = Applied { dry_run: false, changes: Vec::new(), secrets: Vec::new() };
+        assert_eq!(difference(&applied, Paint::Plain), "Everything is as it should be: nothing to change.\n");
+    }
+}

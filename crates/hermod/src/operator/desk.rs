@@ -1,0 +1,120 @@
+//! Where operator commands are handed in: the operator API of a gateway that runs, or of one in this very process.
+
+use super::here::Here;
+use crate::client::{Answer, Ask, CallError, Client, Refused};
+use crate::ending::{Ended, Failure};
+use crate::show;
+use bytes::Bytes;
+use hermod_gateway::edges::operator_api::BASE;
+use hermod_gateway::secrets::Secret;
+use http_body_util::Full;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use hyper::{Method, Request};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+pub(crate) struct Desk {
+    way: Way,
+    pub(super) json: bool,
+}
+
+enum Way {
+    Remote { client: Box<Client>, token: Secret },
+    Here(Box<Here>),
+}
+
+/// What a request carries.
+pub(super) enum Body<'a> {
+    None,
+    Json(&'a Value),
+    Toml(&'a str),
+}
+
+impl Desk {
+    pub(super) fn remote(client: Client, token: Secret, json: bool) -> Desk {
+        Desk { way: Way::Remote { client: Box::new(client), token }, json }
+    }
+
+    pub(super) fn here(here: Here, json: bool) -> Desk {
+        Desk { way: Way::Here(Box::new(here)), json }
+    }
+
+    pub(super) async fn close(self) -> Ended {
+        match self.way {
+            Way::Remote { .. } => Ok(()),
+            Way::Here(here) => here.close().await,
+        }
+    }
+
+    /// Somebody is there who takes the token. Anything but that is found out again, and told, by whoever asks next.
+    pub(super) async fn answers(&self) -> bool {
+        !matches!(self.call(Method::GET, "/errors", &Body::None).await, Err(CallError::Unreachable(_)))
+    }
+
+    /// One request. `path` is below the API's own and escaped.
+    pub(super) async fn call(
+        &self,
+        method: Method,
+        path: &str,
+        body: &Body<'_>,
+    ) -> Result<Answer, CallError> {
+        match &self.way {
+            Way::Remote { client, token } => {
+                client.call(ask(method, client.url().path(), path, token, body)).await
+            }
+            Way::Here(here) => here.call(ask(method, BASE, path, here.token(), body)).await,
+        }
+    }
+
+    pub(super) async fn get(&self, path: &str) -> Result<Answer, Failure> {
+        self.asked(Method::GET, path, Body::None).await
+    }
+
+    /// A request that must succeed.
+    pub(super) async fn asked(&self, method: Method, path: &str, body: Body<'_>) -> Result<Answer, Failure> {
+        let answer = self.call(method, path, &body).await.map_err(Failure::failed)?;
+        answer.accepted().map_err(|refused| self.refused(&refused))
+    }
+
+    pub(super) fn refused(&self, refused: &Refused) -> Failure {
+        if self.json {
+            show::say_raw(&refused.body);
+        }
+        match refused.status {
+            401 => Failure::failed(format!("{refused} (name another with --token-file)")),
+            _ => Failure::failed(refused),
+        }
+    }
+
+    /// Prints an answer: as it came, or as `shown` puts it for a person.
+    pub(super) fn tell<T: DeserializeOwned>(
+        &self,
+        answer: &Answer,
+        shown: impl FnOnce(T) -> String,
+    ) -> Ended {
+        if self.json {
+            show::say_raw(&answer.body);
+        } else {
+            show::say(&shown(answer.read_as().map_err(Failure::failed)?));
+        }
+        Ok(())
+    }
+}
+
+fn ask(method: Method, base: &str, path: &str, token: &Secret, body: &Body<'_>) -> Ask {
+    let (kind, bytes) = match body {
+        Body::None => (None, Bytes::new()),
+        Body::Json(value) => (Some("application/json"), Bytes::from(value.to_string())),
+        Body::Toml(text) => (Some("application/toml"), Bytes::from((*text).to_owned())),
+    };
+    let mut ask = Request::new(Full::new(bytes));
+    *ask.method_mut() = method;
+    *ask.uri_mut() = format!("{base}{path}").parse().expect("a checked base and an escaped path");
+    let mut bearer = HeaderValue::try_from(format!("Bearer {}", token.reveal())).expect("a checked token");
+    bearer.set_sensitive(true);
+    ask.headers_mut().insert(AUTHORIZATION, bearer);
+    if let Some(kind) = kind {
+        ask.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    }
+    ask
+}

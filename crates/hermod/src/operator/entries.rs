@@ -1,0 +1,174 @@
+//! What can be done to anything that has a name: list it, look at it, change it, take it away.
+
+use super::changes::{Applied, SecretsTo, difference};
+use super::desk::{Body, Desk};
+use super::fields::Fields;
+use crate::client::{Answer, CallError, escape};
+use crate::ending::{Ended, Failure};
+use crate::paint::Paint;
+use crate::show::{self, Align, Table};
+use hermod_gateway::provision::Kind;
+use hyper::Method;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::path::Path;
+
+/// Entries asked for at a time.
+const PAGE: u32 = 1000;
+
+/// A heading, and what stands under it.
+pub(super) type Column = (&'static str, Align, fn(&Value) -> String);
+
+#[derive(Deserialize)]
+struct Page {
+    items: Vec<Box<RawValue>>,
+    next: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    entry: Value,
+}
+
+/// A value as a person writes it. What is false or missing is left blank.
+pub(super) fn text(value: &Value) -> String {
+    match value {
+        Value::Null | Value::Bool(false) => String::new(),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(text).collect::<Vec<_>>().join(", "),
+        Value::Object(fields) => {
+            let sides = fields.iter().map(|(name, value)| format!("{name} {}", text(value)));
+            sides.collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+/// Every entry of a kind, of one account if it is named.
+pub(super) async fn list(desk: &Desk, kind: Kind, account: Option<&str>, columns: &[Column]) -> Ended {
+    let account = account.map(|account| format!("&account={}", escape(account))).unwrap_or_default();
+    let mut items: Vec<Box<RawValue>> = Vec::new();
+    let mut after = String::new();
+    loop {
+        let path = format!("/{}?limit={PAGE}{account}{after}", kind.plural());
+        let page: Page = desk.get(&path).await?.read_as().map_err(Failure::failed)?;
+        items.extend(page.items);
+        match page.next {
+            Some(next) => after = format!("&after={}", escape(&next)),
+            None => break,
+        }
+    }
+    if desk.json {
+        let items: Vec<&str> = items.iter().map(|item| item.get()).collect();
+        show::say_raw(&format!("{{\"items\":[{}],\"next\":null}}", items.join(",")));
+        return Ok(());
+    }
+    let headings: Vec<(&str, Align)> = columns.iter().map(|(name, align, _)| (*name, *align)).collect();
+    let mut table = Table::new(&headings);
+    for item in &items {
+        let Named { entry } = serde_json::from_str(item.get()).map_err(Failure::failed)?;
+        table.row(columns.iter().map(|(_, _, cell)| cell(&entry)));
+    }
+    show::say(&table.text(&format!("There are no {} yet.", kind.plural())));
+    Ok(())
+}
+
+pub(super) fn path(kind: Kind, name: &str) -> String {
+    format!("/{}/{}", kind.plural(), escape(name))
+}
+
+/// Changes what is there, or makes it.
+pub(super) async fn set(desk: &Desk, kind: Kind, name: &str, fields: Fields) -> Ended {
+    let body = fields.into_value();
+    let path = path(kind, name);
+    let answer = desk.call(Method::PATCH, &path, &Body::Json(&body)).await.map_err(Failure::failed)?;
+    if answer.status == 404 {
+        return changed(desk, &desk.asked(Method::PUT, &path, Body::Json(&body)).await?);
+    }
+    changed(desk, &answer.accepted().map_err(|refused| desk.refused(&refused))?)
+}
+
+/// Makes what must not be there yet.
+pub(super) async fn create(
+    desk: &Desk,
+    kind: Kind,
+    name: &str,
+    fields: Fields,
+    secrets_to: Option<&Path>,
+) -> Ended {
+    let path = path(kind, name);
+    let found = desk.call(Method::GET, &path, &Body::None).await.map_err(Failure::failed)?;
+    if found.status != 404 {
+        found.accepted().map_err(|refused| desk.refused(&refused))?;
+        return Err(Failure::failed(format!("{kind} {name:?} is there already")));
+    }
+    let body = fields.into_value();
+    change_with_secrets(desk, Method::PUT, &path, Body::Json(&body), SecretsTo::prepare(secrets_to)?).await
+}
+
+/// Changes what must be there.
+pub(super) async fn patch(desk: &Desk, kind: Kind, name: &str, fields: Fields) -> Ended {
+    if fields.is_empty() {
+        return Err(Failure::mend("nothing to change: name at least one of the options"));
+    }
+    let body = fields.into_value();
+    changed(desk, &desk.asked(Method::PATCH, &path(kind, name), Body::Json(&body)).await?)
+}
+
+pub(super) async fn remove(desk: &Desk, kind: Kind, name: &str) -> Ended {
+    changed(desk, &desk.asked(Method::DELETE, &path(kind, name), Body::None).await?)
+}
+
+/// Prints what a change did.
+pub(super) fn changed(desk: &Desk, answer: &Answer) -> Ended {
+    tell_changes(desk, answer, SecretsTo::Output)
+}
+
+/// A change that may make secrets.
+pub(super) async fn change_with_secrets(
+    desk: &Desk,
+    method: Method,
+    path: &str,
+    body: Body<'_>,
+    to: SecretsTo,
+) -> Ended {
+    let outcome = match desk.call(method, path, &body).await {
+        Ok(answer) => answer.accepted().map_err(|refused| desk.refused(&refused)),
+        Err(error) => Err(lost(&error)),
+    };
+    match outcome {
+        Ok(answer) => tell_changes(desk, &answer, to),
+        Err(failure) => to.give_up().and(Err(failure)),
+    }
+}
+
+pub(super) fn tell_changes(desk: &Desk, answer: &Answer, to: SecretsTo) -> Ended {
+    let applied: Applied = answer.read_as().map_err(Failure::failed)?;
+    let hides = !to.is_output();
+    let handed_out = to.hand_out(&applied.secrets)?;
+    if !desk.json {
+        show::say(&format!("{}{handed_out}", difference(&applied, Paint::for_output())));
+    } else if hides {
+        let mut body: Value = answer.read_as().map_err(Failure::failed)?;
+        for issued in body["secrets"].as_array_mut().into_iter().flatten() {
+            issued["secret"] = Value::from("(in the file)");
+        }
+        show::say_raw(&body.to_string());
+    } else {
+        show::say_raw(&answer.body);
+    }
+    Ok(())
+}
+
+/// A secret may have been made that nobody saw.
+pub(super) fn lost(error: &CallError) -> Failure {
+    match error {
+        CallError::Unreachable(_) => Failure::failed(error),
+        CallError::Lost(_) => Failure::failed(format!(
+            "{error}. Do it again to see what is the case; a key that was made meanwhile gets a secret you know with \
+             hermod key rotate"
+        )),
+    }
+}

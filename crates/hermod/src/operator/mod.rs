@@ -1,0 +1,27 @@
+//! What an operator does from the command line, one file per thing that is looked after. Every command speaks the
+//! operator API: of a gateway that runs, or of one that is put together for the length of the command on a data folder
+//! where none runs. So both do the same, and refuse with the same sentences.
+
+pub(crate) mod account;
+pub(crate) mod apply;
+pub(crate) mod carrier;
+mod changes;
+pub(crate) mod connection;
+pub(crate) mod control;
+mod desk;
+mod entries;
+mod fields;
+mod here;
+pub(crate) mod key;
+mod ledger;
+pub(crate) mod lookup;
+pub(crate) mod money;
+pub(crate) mod number;
+mod opt_outs;
+mod place;
+pub(crate) mod price;
+pub(crate) mod review;
+pub(crate) mod route;
+pub(crate) mod screen;
+pub(crate) mod sender;
+mod standing;

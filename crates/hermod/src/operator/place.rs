@@ -1,0 +1,133 @@
+//! Which gateway a command is about: the one of a data folder, running or not, or one at an address.
+
+use super::desk::Desk;
+use super::here::Here;
+use crate::client::{Client, Url};
+use crate::ending::{Ended, Failure};
+use crate::runtime;
+use crate::secret_file::first_line;
+use clap::Args;
+use hermod_gateway::clock::Clock;
+use hermod_gateway::edges::operator_api::BASE;
+use hermod_gateway::running::OPERATOR_URL_FILE;
+use hermod_gateway::secrets::Secret;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const TOKEN_FILE: &str = "operator.token";
+const DATABASE: &str = "hermod.db";
+/// A folder may be in another command's hands for a moment, or in those of a gateway that is only starting.
+const IN_USE_WAIT_MAX: Duration = Duration::from_secs(10);
+const IN_USE_LOOK: Duration = Duration::from_millis(100);
+
+#[derive(Args)]
+#[command(next_help_heading = "Which gateway")]
+pub(crate) struct Place {
+    /// The data folder: its gateway is asked if it runs, and the folder itself is opened if not
+    #[arg(long, global = true, value_name = "DIR", env = "HERMOD_DATA_DIR", default_value = "hermod-data")]
+    data_dir: PathBuf,
+    /// A gateway somewhere else; without a path, /operator/v1 is meant
+    #[arg(long, global = true, value_name = "URL", env = "HERMOD_OPERATOR_URL")]
+    url: Option<String>,
+    /// File with the operator's token in its first line; otherwise operator.token of the data folder
+    #[arg(long, global = true, value_name = "FILE", env = "HERMOD_OPERATOR_TOKEN_FILE")]
+    token_file: Option<PathBuf>,
+    /// Trust the certificate authorities in this file (PEM) instead of this machine's
+    #[arg(long, global = true, value_name = "FILE")]
+    ca: Option<PathBuf>,
+    /// Allow http:// to another machine, where everyone on the way can read the token
+    #[arg(long, global = true)]
+    plain_http: bool,
+    /// Print the answer as it came, in JSON
+    #[arg(long, global = true, help_heading = "Output")]
+    json: bool,
+}
+
+/// What to do where there is no data folder yet.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Absent {
+    Refuse,
+    /// Make one: a gateway can be set up before it first runs.
+    Make,
+    /// Do as if there were an empty one.
+    Imagine,
+}
+
+impl Place {
+    /// Does a command's work at the gateway it is about.
+    pub(crate) fn work(self, absent: Absent, work: impl AsyncFnOnce(&Desk) -> Ended) -> Ended {
+        runtime::block_on(async move {
+            let desk = self.open(absent).await?;
+            let ended = work(&desk).await;
+            desk.close().await.and(ended)
+        })
+    }
+
+    async fn open(self, absent: Absent) -> Result<Desk, Failure> {
+        let json = self.json;
+        if let Some(url) = &self.url {
+            let url = Url::parse(url, BASE).map_err(Failure::mend)?;
+            return Ok(Desk::remote(self.client(url)?, self.token(&self.data_dir)?, json));
+        }
+        if self.data_dir.join(DATABASE).exists() {
+            return self.open_folder(json).await;
+        }
+        let folder = self.data_dir.display();
+        match absent {
+            Absent::Make => {
+                Ok(Desk::here(Here::open(&self.data_dir, self.token_file.as_deref()).await?, json))
+            }
+            Absent::Imagine => Ok(Desk::here(Here::imagine().await?, json)),
+            Absent::Refuse => Err(Failure::mend(format!(
+                "{folder} is no data folder of Hermod: name another with --data-dir, or set one up with hermod apply FILE"
+            ))),
+        }
+    }
+
+    /// The folder's lock says whether a gateway runs: an address it left behind may be somebody else's by now.
+    async fn open_folder(&self, json: bool) -> Result<Desk, Failure> {
+        let clock = Clock::real();
+        let give_up = clock.moment().plus(IN_USE_WAIT_MAX);
+        loop {
+            if let Some(here) = Here::open_unless_in_use(&self.data_dir, self.token_file.as_deref()).await? {
+                return Ok(Desk::here(here, json));
+            }
+            if let Ok(url) = first_line(&self.data_dir.join(OPERATOR_URL_FILE)) {
+                let url = Url::parse(&url, BASE).map_err(Failure::failed)?;
+                let desk = Desk::remote(self.client(url)?, self.token(&self.data_dir)?, json);
+                if desk.answers().await {
+                    return Ok(desk);
+                }
+            }
+            if clock.moment() >= give_up {
+                return Err(Failure::failed(format!(
+                    "{} is in use by a hermod process that does not answer as its operator API",
+                    self.data_dir.display()
+                )));
+            }
+            clock.sleep(IN_USE_LOOK).await;
+        }
+    }
+
+    fn token(&self, folder: &Path) -> Result<Secret, Failure> {
+        let token = match &self.token_file {
+            Some(file) => first_line(file)?,
+            None => first_line(&folder.join(TOKEN_FILE))
+                .map_err(|failure| failure.and_then_say("name the file of the token with --token-file"))?,
+        };
+        if token.bytes().all(|byte| byte.is_ascii_graphic()) {
+            Ok(Secret::new(token))
+        } else {
+            Err(Failure::mend("the operator's token has characters that no token has"))
+        }
+    }
+
+    fn client(&self, url: Url) -> Result<Client, Failure> {
+        if !url.is_private() && !self.plain_http {
+            return Err(Failure::mend(format!(
+                "{url} would carry the token readable to everyone on the way: use https://, or insist with --plain-http"
+            )));
+        }
+        Client::new(url, self.ca.as_deref()).map_err(Failure::mend)
+    }
+}

@@ -1,0 +1,111 @@
+//! The demo, started from a file instead of its own data.
+
+use super::process::{Caller, Process, path, ran};
+use serde_json::Value;
+use std::path::Path;
+
+const FILE: &str = r#"
+[[price]]
+prefix = "49"
+per_part = "0.02"
+
+[[account]]
+name = "bakery"
+currency = "CHF"
+opening_balance = "10"
+verified = true
+countries = "*"
+senders = ["Bakery"]
+
+[[connection]]
+name = "bakery-http"
+account = "bakery"
+default_sender = "Bakery"
+rate = 1000
+
+[[key]]
+key = "given"
+secret = "a-secret-that-was-given"
+connection = "bakery-http"
+
+[[key]]
+key = "made"
+connection = "bakery-http"
+"#;
+
+fn start(data: &Path, file: &Path) -> (Process, Value) {
+    let mut demo = Process::start(&[
+        "demo",
+        "--data-dir",
+        path(data),
+        "--http-port",
+        "0",
+        "--json",
+        "--apply",
+        path(file),
+    ]);
+    let line = demo.first_line();
+    let ready = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
+    (demo, ready)
+}
+
+#[test]
+fn a_demo_starts_from_a_file_and_delivers() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, file) = (folder.path().join("data"), folder.path().join("provision.toml"));
+    std::fs::write(&file, FILE).unwrap();
+    let (demo, ready) = start(&data, &file);
+    let keys = ready["keys"].as_array().unwrap();
+    assert_eq!(keys.len(), 2, "{ready}");
+    assert_eq!(
+        (&ready["api_key"], &ready["api_secret"]),
+        (&Value::from("given"), &Value::from("a-secret-that-was-given"))
+    );
+    assert_eq!(keys[1]["api_key"], "made");
+    for pair in keys {
+        let text = |name: &str| pair[name].as_str().unwrap().to_owned();
+        let customer = Caller { key: text("api_key"), secret: text("api_secret"), ..Caller::of(&ready) };
+        let message = customer.sends("Hello from a file");
+        customer.waits_for(&message, "delivered");
+    }
+    assert_eq!(Caller::of(&ready).balance(), "9.96");
+    let (code, out, _) = ran(&["route", "list", "--data-dir", path(&data)]);
+    assert_eq!((code, out.as_str()), (0, "PREFIX  CARRIERS  IN DOUBT\n*       demo      resend-once\n"));
+    assert_eq!(demo.terminated(), 0);
+
+    let (demo, again) = start(&data, &file);
+    assert_eq!(again["keys"], ready["keys"], "a secret that was made is the same at every start");
+    assert_eq!(Caller::of(&again).balance(), "9.96");
+    assert_eq!(demo.terminated(), 0);
+}
+
+#[test]
+fn a_demo_says_what_is_wrong_with_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, file) = (folder.path().join("data"), folder.path().join("provision.toml"));
+    for (text, expect) in [
+        ("[[account]]\nname = 1\n", "provision.toml:2: account 1.name: "),
+        (
+            "[[key]]\nkey = \"k\"\nconnection = \"none\"\n",
+            "provision.toml: key \"k\" names connection \"none\"",
+        ),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let (code, out, told) =
+            ran(&["demo", "--data-dir", path(&data), "--http-port", "0", "--apply", path(&file)]);
+        assert_eq!((code, out.as_str(), told.contains(expect)), (2, "", true), "{told}");
+    }
+    let (code, _, told) = ran(&["demo", "--data-dir", path(&data), "--apply", "/nonexistent.toml"]);
+    assert_eq!((code, told.contains("/nonexistent.toml: cannot be read")), (2, true), "{told}");
+
+    std::fs::write(&file, FILE).unwrap();
+    let real = folder.path().join("real");
+    assert_eq!(ran(&["apply", path(&file), "--data-dir", path(&real)]).0, 0);
+    let (code, _, told) =
+        ran(&["demo", "--data-dir", path(&real), "--http-port", "0", "--apply", path(&file)]);
+    assert_eq!(
+        (code, told.contains("was not made by the demo; name another --data-dir")),
+        (2, true),
+        "{told}"
+    );
+}

@@ -1,0 +1,127 @@
+//! An operator at work: a data folder with or without a gateway running on it, and commands about it.
+
+use super::process::{Process, ended, hermod, path, wait_until_it_listens};
+use crate::assembly::free_address;
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// What the stories start from. One key has no secret: it gets a random one.
+pub(crate) const FILE: &str = r#"
+[[carrier]]
+name = "acme"
+address = "127.0.0.1:9"
+system_id = "hermod"
+password = "canary08"
+window = 10
+rate = 100
+
+[[route]]
+prefix = "*"
+carriers = ["acme"]
+
+[[price]]
+prefix = "*"
+per_part = "0.05"
+
+[[account]]
+name = "shop"
+currency = "EUR"
+opening_balance = "100"
+verified = true
+countries = ["DE"]
+senders = ["Shop"]
+
+[[connection]]
+name = "shop-http"
+account = "shop"
+default_sender = "Shop"
+
+[[key]]
+key = "shop-key-1"
+connection = "shop-http"
+"#;
+
+pub(crate) struct Office {
+    pub(crate) folder: tempfile::TempDir,
+    /// Which gateway the commands are about.
+    pub(crate) place: Vec<String>,
+    pub(crate) serving: Option<Process>,
+    pub(crate) address: String,
+}
+
+impl Office {
+    /// No gateway runs.
+    pub(crate) fn closed() -> Office {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        std::fs::write(folder.path().join("provision.toml"), FILE).expect("a provision file");
+        let place = vec!["--data-dir".to_owned(), path(&folder.path().join("data")).to_owned()];
+        Office { folder, place, serving: None, address: free_address().to_string() }
+    }
+
+    /// A gateway runs, and the commands know its data folder.
+    pub(crate) fn open() -> Office {
+        let mut office = Office::closed();
+        office.serve();
+        office
+    }
+
+    /// A gateway runs, and the commands know its address only.
+    pub(crate) fn far_away() -> Office {
+        let mut office = Office::open();
+        let token = path(&office.data().join("operator.token")).to_owned();
+        let url = format!("http://{}", office.address);
+        office.place = vec!["--url".to_owned(), url, "--token-file".to_owned(), token];
+        office
+    }
+
+    pub(crate) fn serve(&mut self) {
+        let settings = self.file("hermod.toml");
+        let text = format!(
+            "[data]\nfolder = \"data\"\n[http]\nlisten = \"{}\"\n[log]\nlevel = \"error\"\n",
+            self.address
+        );
+        std::fs::write(&settings, text).expect("a settings file");
+        self.serving = Some(Process::start(&["serve", "--config", path(&settings)]));
+        wait_until_it_listens(&self.address);
+        crate::real_time::wait_until("it says where it is", || self.data().join("operator.url").exists());
+    }
+
+    pub(crate) fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Runs a command about this gateway: exit code, standard output, standard error.
+    pub(crate) fn ran(&self, args: &[&str]) -> (i32, String, String) {
+        let place: Vec<&str> = self.place.iter().map(String::as_str).collect();
+        ended(&mut hermod(&[args, &place].concat()))
+    }
+
+    /// What a command prints that must succeed without a word on standard error.
+    #[track_caller]
+    pub(crate) fn does(&self, args: &[&str]) -> String {
+        let (code, out, told) = self.ran(args);
+        assert_eq!((code, told.as_str()), (0, ""), "{args:?}: {out}");
+        out
+    }
+
+    #[track_caller]
+    pub(crate) fn json(&self, args: &[&str]) -> Value {
+        let out = self.does(&[args, &["--json"]].concat());
+        serde_json::from_str(&out).unwrap_or_else(|error| panic!("{args:?}: {error}: {out}"))
+    }
+
+    #[track_caller]
+    pub(crate) fn is_refused(&self, args: &[&str], code: i32, sentence: &str) {
+        let (ended, out, told) = self.ran(args);
+        assert_eq!((ended, out.as_str(), told.contains(sentence)), (code, "", true), "{args:?}: {told}");
+    }
+
+    pub(crate) fn apply(&self, extra: &[&str]) -> String {
+        let file = self.file("provision.toml");
+        self.does(&[&["apply", path(&file)], extra].concat())
+    }
+}

@@ -1,0 +1,155 @@
+//! An operator at the command line: beside a running gateway, on a folder where none runs, and from far away.
+
+use super::office::Office;
+use super::process::path;
+use super::story::a_day_at_the_desk;
+use serde_json::{Value, json};
+
+#[test]
+fn everything_can_be_done_beside_a_running_gateway() {
+    let mut office = Office::open();
+    a_day_at_the_desk(&office);
+    assert_eq!(office.serving.take().unwrap().terminated(), 0);
+    assert_eq!(
+        office.json(&["account", "list"])["items"].as_array().map(Vec::len),
+        Some(2),
+        "it is all there"
+    );
+}
+
+#[test]
+fn everything_can_be_done_where_no_gateway_runs() {
+    let office = Office::closed();
+    a_day_at_the_desk(&office);
+    let (code, out, _) = super::process::ran(&["audit", "--data-dir", path(&office.data())]);
+    assert_eq!(code, 0, "{out}");
+}
+
+#[test]
+fn everything_can_be_done_from_far_away() {
+    a_day_at_the_desk(&Office::far_away());
+}
+
+#[test]
+fn a_review_case_is_decided_at_the_desk() {
+    let office = Office::open();
+    office.apply(&[]);
+    office.does(&["screen", "set", "links", "--pattern", "bit\\.ly"]);
+    let made = office.json(&["key", "create", "k2", "--connection", "shop-http"]);
+    let customer = super::process::Caller {
+        address: office.address.clone(),
+        key: "k2".to_owned(),
+        secret: made["secrets"][0]["secret"].as_str().unwrap().to_owned(),
+    };
+    let body = json!({ "to": "+4915112345678", "text": "win at \u{1b}[2Jbit.ly" }).to_string();
+    let (status, answer) = customer.call("POST", "/sms", &body);
+    assert_eq!((status, answer["error"].as_str().unwrap().starts_with("HELD_FOR_REVIEW")), (403, true));
+    let list = office.does(&["review", "list"]);
+    assert!(list.contains("shop") && list.contains("links"), "{list}");
+    let id = office.json(&["review", "list"])["items"][0]["id"].to_string();
+    let case = office.does(&["review", "show", &id]);
+    assert!(
+        case.contains("win at \\u{1b}[2Jbit.ly"),
+        "what strangers wrote does not steer the terminal: {case:?}"
+    );
+    assert_eq!(
+        office.does(&["review", "approve", &id, "--by", "alice"]),
+        format!("Case {id} is approved.\n")
+    );
+    assert_eq!(customer.call("POST", "/sms", &body).0, 202);
+    assert_eq!(office.json(&["review", "list", "--state", "approved"])["items"][0]["decided_by"], "alice");
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_a_sentence() {
+    let office = Office::closed();
+    office.is_refused(&["account", "list"], 2, "is no data folder of Hermod");
+    assert!(!office.data().exists(), "looking makes nothing");
+    office.apply(&["--dry-run"]);
+    assert!(!office.data().exists(), "nor does trying");
+    office.apply(&[]);
+
+    let bad = office.file("bad.toml");
+    for (text, expect) in [
+        ("[[account]]\nname = \"x\"\n", "bad.toml:1: account: missing field `currency`"),
+        (
+            "[[account]]\nname = \"x\"\ncurrency = \"EUR\"\nfoo = 1\n",
+            "bad.toml:4: account 1.foo: unknown field",
+        ),
+        (
+            "[[route]]\nprefix = \"1\"\ncarriers = [\"acne\"]\n",
+            "bad.toml: REFUSED: route \"1\" names carrier \"acne\"",
+        ),
+    ] {
+        std::fs::write(&bad, text).unwrap();
+        office.is_refused(&["apply", path(&bad)], 2, expect);
+    }
+    office.is_refused(&["apply", "/nonexistent.toml"], 2, "/nonexistent.toml: cannot be read");
+    office.is_refused(
+        &["route", "set", "1", "--carrier", "acne"],
+        1,
+        "REFUSED: route \"1\" names carrier \"acne\"",
+    );
+    office.is_refused(&["carrier", "set", "new"], 1, "REFUSED: carrier \"new\":");
+    office.is_refused(&["account", "set", "shop"], 2, "nothing to change");
+    office.is_refused(
+        &["account", "set", "nobody", "--verified", "true"],
+        1,
+        "NOT_FOUND: there is no account \"nobody\"",
+    );
+    office.is_refused(&["key", "rotate", "nobody"], 1, "NOT_FOUND: ");
+    office.is_refused(&["price", "set", "49", "five"], 1, "REFUSED: ");
+    office.is_refused(&["screen", "set", "s", "--pattern", "("], 1, "REFUSED: ");
+    office.is_refused(
+        &["control", "set", "c", "--messages-per-day", "1", "--spend-per-day", "1"],
+        2,
+        "cannot be used with",
+    );
+    office.is_refused(&["topup", "shop"], 2, "<AMOUNT>");
+    let (code, out, told) = office.ran(&["account", "show", "nobody", "--json"]);
+    let refused: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, told), (1, format!("hermod: {}\n", refused["error"].as_str().unwrap())));
+}
+
+#[test]
+fn a_wrong_token_opens_nothing() {
+    let mut office = Office::far_away();
+    let wrong = office.file("wrong");
+    std::fs::write(&wrong, "wrong-wrong-wrong-wrong\n").unwrap();
+    let right = office.place.clone();
+    office.place[3] = path(&wrong).to_owned();
+    office.is_refused(&["account", "list"], 1, "INVALID_TOKEN: ");
+    std::fs::write(&wrong, "two words that are long enough\n").unwrap();
+    office.is_refused(&["account", "list"], 2, "characters that no token has");
+    office.place =
+        vec!["--url".to_owned(), "http://gateway.example".to_owned(), right[2].clone(), right[3].clone()];
+    office.is_refused(&["account", "list"], 2, "insist with --plain-http");
+}
+
+#[test]
+fn an_address_left_behind_by_a_crash_is_not_believed() {
+    let mut office = Office::open();
+    office.apply(&[]);
+    let mut serving = office.serving.take().unwrap();
+    serving.child.kill().unwrap();
+    serving.child.wait().unwrap();
+    assert!(office.data().join("operator.url").exists(), "it had no time to say goodbye");
+    // Somebody else has the port now. The token is not for them.
+    let stranger = std::net::TcpListener::bind(&office.address).unwrap();
+    stranger.set_nonblocking(true).unwrap();
+    assert!(office.does(&["account", "list"]).contains("shop"));
+    assert!(stranger.accept().is_err(), "the stranger was called");
+}
+
+#[test]
+fn commands_that_come_together_wait_for_each_other() {
+    let office = Office::closed();
+    office.apply(&[]);
+    std::thread::scope(|scope| {
+        let posting: Vec<_> = (0..4).map(|_| scope.spawn(|| office.does(&["topup", "shop", "1"]))).collect();
+        for posted in posting {
+            assert!(posted.join().unwrap().contains("is posted to shop"));
+        }
+    });
+    assert_eq!(office.json(&["account", "show", "shop"])["money"]["balance"], json!(104));
+}

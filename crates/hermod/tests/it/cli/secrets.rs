@@ -1,0 +1,98 @@
+//! Secrets at the command line: shown once to whoever asked for them, and nowhere else.
+
+use super::office::{FILE, Office};
+use super::process::{Caller, hermod, path, wait_until_it_listens};
+use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
+
+/// The secret of a key in what a command printed.
+#[track_caller]
+fn secret_of(out: &str, key: &str) -> String {
+    let line = out.lines().find_map(|line| line.trim().strip_prefix(key)?.strip_prefix("  "));
+    line.unwrap_or_else(|| panic!("no secret of {key} in {out}")).trim().to_owned()
+}
+
+fn customer(office: &Office, key: &str, secret: &str) -> Caller {
+    Caller { address: office.address.clone(), key: key.to_owned(), secret: secret.to_owned() }
+}
+
+#[test]
+fn a_secret_works_is_shown_once_and_can_be_rotated() {
+    let office = Office::open();
+    let first = secret_of(&office.apply(&[]), "shop-key-1");
+    assert_eq!(customer(&office, "shop-key-1", &first).balance(), "100");
+    let created = office.does(&["key", "create", "--connection", "shop-http", "--expires-at", "2099-01-01"]);
+    let key = created.lines().next().unwrap().strip_prefix("+ key ").unwrap().to_owned();
+    assert!(key.starts_with("shop-http-"), "{created}");
+    let second = secret_of(&created, &key);
+    assert_eq!(customer(&office, &key, &second).balance(), "100");
+
+    let rotated = secret_of(&office.does(&["key", "rotate", "shop-key-1"]), "shop-key-1");
+    assert_ne!(rotated, first);
+    assert_eq!(customer(&office, "shop-key-1", &rotated).balance(), "100");
+    assert_eq!(customer(&office, "shop-key-1", &first).call("GET", "/balance", "").0, 401);
+    assert_eq!(office.does(&["key", "revoke", &key]), format!("~ key {key}\n    revoked: false -> true\n"));
+    assert_eq!(customer(&office, &key, &second).call("GET", "/balance", "").0, 401);
+    office.is_refused(&["key", "create", "shop-key-1", "--connection", "shop-http"], 1, "already");
+
+    for args in [
+        &["key", "list"][..],
+        &["key", "list", "--json"],
+        &["carrier", "list", "--json"],
+        &["apply", path(&office.file("provision.toml"))],
+        &["apply", path(&office.file("provision.toml")), "--json", "--dry-run"],
+    ] {
+        let out = office.does(args);
+        for secret in [&first, &second, &rotated, "canary08"] {
+            assert!(!out.contains(secret), "{args:?}: {out}");
+        }
+    }
+}
+
+#[test]
+fn secrets_go_to_a_file_for_one_pair_of_eyes() {
+    let office = Office::closed();
+    let (to, other) = (office.file("secrets.toml"), office.file("other.toml"));
+    let out = office.apply(&["--secrets-to", path(&to)]);
+    assert!(out.contains("1 new secrets are in"), "{out}");
+    assert_eq!(std::fs::metadata(&to).unwrap().permissions().mode() & 0o777, 0o600);
+    let text = std::fs::read_to_string(&to).unwrap();
+    let secret = text.split("secret = \"").nth(1).unwrap().split('"').next().unwrap();
+    assert!(secret.len() >= 32 && !out.contains(secret), "{out}");
+
+    // Nothing is written over, and nothing is left behind where nothing was made.
+    office.is_refused(&["key", "rotate", "shop-key-1", "--secrets-to", path(&to)], 2, "exists");
+    office.apply(&["--secrets-to", path(&other)]);
+    office.is_refused(&["key", "rotate", "nobody", "--secrets-to", path(&other)], 1, "NOT_FOUND");
+    assert!(!other.exists());
+    let rotated = office.json(&["key", "rotate", "shop-key-1", "--secrets-to", path(&other)]);
+    assert_eq!(rotated["secrets"][0]["secret"], "(in the file)");
+    assert!(other.exists());
+}
+
+#[test]
+fn a_gateway_that_makes_a_secret_at_its_start_does_not_log_it() {
+    let office = Office::closed();
+    let settings = office.file("hermod.toml");
+    let text = format!(
+        "[data]\nfolder = \"data\"\n[http]\nlisten = \"{}\"\n[log]\nlevel = \"trace\"\n[provision]\nfile = \"provision.toml\"\n",
+        office.address
+    );
+    std::fs::write(&settings, text).unwrap();
+    let log = std::fs::File::create(office.file("log")).unwrap();
+    let mut command = hermod(&["serve", "--config", path(&settings)]);
+    let mut serving = command.stdout(Stdio::from(log.try_clone().unwrap())).stderr(log).spawn().unwrap();
+    wait_until_it_listens(&office.address);
+    crate::real_time::wait_until("it says where it is", || office.data().join("operator.url").exists());
+    let token = std::fs::read_to_string(office.data().join("operator.token")).unwrap();
+    let rotated = secret_of(&office.does(&["key", "rotate", "shop-key-1"]), "shop-key-1");
+    assert_eq!(customer(&office, "shop-key-1", &rotated).balance(), "100");
+    serving.kill().unwrap();
+    serving.wait().unwrap();
+    let logged = std::fs::read_to_string(office.file("log")).unwrap();
+    assert!(logged.contains("A key got a random secret that nobody saw"), "{logged}");
+    for secret in [rotated.as_str(), token.trim(), "canary08"] {
+        assert!(!logged.contains(secret), "{secret} is in the log");
+    }
+    assert!(FILE.contains("canary08"));
+}
