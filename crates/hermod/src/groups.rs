@@ -41,6 +41,6 @@ pub(crate) fn grouped(command: Command) -> Command {
         listed.push('\n');
     }
     command.help_template(format!(
-        "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{listed}Options:\n{{options}}\n\n{{after-help}}"
+        "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{listed}Options:\n{{options}}{{after-help}}"
     ))
 }

@@ -22,6 +22,8 @@ ended otherwise or not in time; 2 something in the command needs mending.";
 /// Status is asked for this soon again, then less and less often: each time takes one request of the connection's rate.
 const LOOK_FIRST: Duration = Duration::from_millis(250);
 const LOOK_LAST: Duration = Duration::from_secs(5);
+/// While waiting, a gateway may be restarted: only when it does not answer this often in a row is it given up.
+const LOST_IN_A_ROW_MAX: u32 = 5;
 const FINAL: [&str; 4] = ["delivered", "expired", "undeliverable", "rejected"];
 
 /// Ask what became of a message
@@ -85,11 +87,14 @@ async fn wait_for_the_end(
     let clock = Clock::real();
     let started = clock.moment();
     let give_up = started.plus(at_most);
-    let mut pause = LOOK_FIRST;
+    let (mut pause, mut lost) = (LOOK_FIRST, 0);
     loop {
-        let answer = customer.call(customer.ask(Method::GET, path, None)).await.map_err(Failure::failed)?;
-        match answer.accepted() {
-            Ok(answer) => {
+        let answer = customer.call(customer.ask(Method::GET, path, None)).await;
+        match answer.map(Answer::accepted) {
+            Err(_) if lost < LOST_IN_A_ROW_MAX && clock.moment() < give_up => lost += 1,
+            Err(error) => return Err(Failure::failed(error)),
+            Ok(Ok(answer)) => {
+                lost = 0;
                 let record: Record = answer.read_as().map_err(Failure::failed)?;
                 if FINAL.contains(&record.status.as_str()) || clock.moment() >= give_up {
                     show::progress_done();
@@ -102,10 +107,10 @@ async fn wait_for_the_end(
                 ));
             }
             // Waiting is no reason to fail at the connection's rate.
-            Err(refused) if refused.status == 429 && clock.moment() < give_up => {
+            Ok(Err(refused)) if refused.status == 429 && clock.moment() < give_up => {
                 pause = pause.max(Duration::from_secs(refused.retry_after().unwrap_or(1))).min(LOOK_LAST);
             }
-            Err(refused) => return Err(customer.refused(&refused)),
+            Ok(Err(refused)) => return Err(customer.refused(&refused)),
         }
         clock.sleep_until(clock.moment().plus(pause).min(give_up)).await;
         pause = (pause * 3 / 2).min(LOOK_LAST);

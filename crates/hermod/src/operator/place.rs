@@ -29,7 +29,7 @@ pub(crate) struct Place {
     /// A gateway somewhere else; without a path, /operator/v1 is meant
     #[arg(long, global = true, value_name = "URL", env = "HERMOD_OPERATOR_URL")]
     url: Option<String>,
-    /// File with the operator's token in its first line; otherwise operator.token of the data folder
+    /// File with the operator's token in its first line; for a data folder, its operator.token otherwise
     #[arg(long, global = true, value_name = "FILE", env = "HERMOD_OPERATOR_TOKEN_FILE")]
     token_file: Option<PathBuf>,
     /// Trust the certificate authorities in this file (PEM) instead of this machine's
@@ -67,7 +67,11 @@ impl Place {
         let json = self.json;
         if let Some(url) = &self.url {
             let url = Url::parse(url, BASE).map_err(Failure::mend)?;
-            return Ok(Desk::remote(self.client(url)?, self.token(&self.data_dir)?, json));
+            // The token of a folder here is not for somebody there.
+            let file = self.token_file.as_deref();
+            let file = file
+                .ok_or_else(|| Failure::mend("--url wants the file of that gateway's token: --token-file"))?;
+            return Ok(Desk::remote(self.client(url)?, read_token(file)?, json));
         }
         if self.data_dir.join(DATABASE).exists() {
             return self.open_folder(json).await;
@@ -94,7 +98,7 @@ impl Place {
             }
             if let Ok(url) = first_line(&self.data_dir.join(OPERATOR_URL_FILE)) {
                 let url = Url::parse(&url, BASE).map_err(Failure::failed)?;
-                let desk = Desk::remote(self.client(url)?, self.token(&self.data_dir)?, json);
+                let desk = Desk::remote(self.client(url)?, self.token()?, json);
                 if desk.answers().await {
                     return Ok(desk);
                 }
@@ -109,16 +113,11 @@ impl Place {
         }
     }
 
-    fn token(&self, folder: &Path) -> Result<Secret, Failure> {
-        let token = match &self.token_file {
-            Some(file) => first_line(file)?,
-            None => first_line(&folder.join(TOKEN_FILE))
-                .map_err(|failure| failure.and_then_say("name the file of the token with --token-file"))?,
-        };
-        if token.bytes().all(|byte| byte.is_ascii_graphic()) {
-            Ok(Secret::new(token))
-        } else {
-            Err(Failure::mend("the operator's token has characters that no token has"))
+    fn token(&self) -> Result<Secret, Failure> {
+        match &self.token_file {
+            Some(file) => read_token(file),
+            None => read_token(&self.data_dir.join(TOKEN_FILE))
+                .map_err(|failure| failure.and_then_say("name the file of the token with --token-file")),
         }
     }
 
@@ -129,5 +128,14 @@ impl Place {
             )));
         }
         Client::new(url, self.ca.as_deref()).map_err(Failure::mend)
+    }
+}
+
+fn read_token(file: &Path) -> Result<Secret, Failure> {
+    let token = first_line(file)?;
+    if token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        Ok(Secret::new(token))
+    } else {
+        Err(Failure::mend("the operator's token has characters that no token has"))
     }
 }

@@ -2,6 +2,7 @@
 
 mod customer;
 mod demo_apply;
+mod inbound;
 mod office;
 mod operator;
 mod process;

@@ -124,6 +124,8 @@ fn a_wrong_token_opens_nothing() {
     office.place =
         vec!["--url".to_owned(), "http://gateway.example".to_owned(), right[2].clone(), right[3].clone()];
     office.is_refused(&["account", "list"], 2, "insist with --plain-http");
+    office.place = right[..2].to_vec();
+    office.is_refused(&["account", "list"], 2, "--url wants the file of that gateway's token");
 }
 
 #[test]

@@ -1,0 +1,88 @@
+//! A customer reads what handsets sent, and waits for a message through a gateway's restart.
+
+use super::office::Office;
+use super::process::{ended, hermod};
+use hermod_domain::ids::AccountId;
+use hermod_store::{Inbound, OpenOptions, Store};
+use std::process::Command;
+use std::time::Duration;
+
+/// Puts messages where they would arrive: nothing comes in from carriers yet.
+fn receive(office: &Office, texts: &[&str]) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let now = crate::assembly::wall_time();
+        let options =
+            OpenOptions { folder: office.data(), low_water_bytes: 0, in_doubt_wait: Duration::ZERO, now };
+        let store = Store::open(&options).expect("the folder opens");
+        let rows = store.catalogue().await.expect("a catalogue");
+        let shop = rows.iter().find(|row| row.kind == "account" && row.name == "shop").expect("a shop");
+        for text in texts {
+            let inbound = Inbound {
+                account: AccountId::new(shop.id),
+                from: "+4915112345678".to_owned(),
+                to: "80808".to_owned(),
+                text: (*text).to_owned(),
+                received_at: now,
+            };
+            store.receive(inbound).await.expect("it is stored");
+        }
+        store.close().await.expect("it closes");
+    });
+}
+
+fn customer(office: &Office, secret: &str, args: &[&str]) -> Command {
+    let mut command = hermod(args);
+    let url = format!("http://{}", office.address);
+    command.env("HERMOD_URL", url).env("HERMOD_API_KEY", "shop-key-1").env("HERMOD_API_SECRET", secret);
+    command
+}
+
+/// A shop whose key has this secret.
+fn shop() -> (Office, String) {
+    let office = Office::closed();
+    office.apply(&[]);
+    let made = office.json(&["key", "rotate", "shop-key-1"]);
+    let secret = made["secrets"][0]["secret"].as_str().expect("a secret").to_owned();
+    (office, secret)
+}
+
+#[test]
+fn what_handsets_sent_is_read_in_order_and_steers_nothing() {
+    let (mut office, secret) = shop();
+    receive(&office, &["yes please", "\u{1b}]0;owned\u{7}no", "ok"]);
+    office.serve();
+    let (code, out, told) = ended(&mut customer(&office, &secret, &["inbound", "--limit", "2"]));
+    assert_eq!((code, told.as_str()), (0, ""), "{out}");
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(
+        lines[0].starts_with("ID  RECEIVED") && lines[1].ends_with("+4915112345678  80808  yes please"),
+        "{out}"
+    );
+    assert!(lines[2].ends_with("\\u{1b}]0;owned\\u{7}no"), "{out:?}");
+    assert_eq!(lines[4], "Go on with: hermod inbound --since 2");
+    let (_, out, _) = ended(&mut customer(&office, &secret, &["inbound", "--since", "2"]));
+    assert!(out.contains("ok") && out.contains("--since 3"), "{out}");
+}
+
+#[test]
+fn waiting_for_a_message_outlasts_a_restart_of_the_gateway() {
+    let (mut office, secret) = shop();
+    office.serve();
+    let sent =
+        customer(&office, &secret, &["send", "--to", "+4915112345678", "--text", "Hello", "--json"]).output();
+    let sent: serde_json::Value = serde_json::from_slice(&sent.unwrap().stdout).unwrap();
+    let message = sent["message_id"].as_str().unwrap();
+    // Its carrier is not there, so it never ends.
+    let waiting =
+        customer(&office, &secret, &["status", message, "--wait", "--at-most", "10"]).spawn().unwrap();
+    assert_eq!(office.serving.take().unwrap().terminated(), 0);
+    office.serve();
+    let output = waiting.wait_with_output().unwrap();
+    let (out, told) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        out.contains("status    queued") && told.contains("it is still queued after 10 s"),
+        "{out}{told}"
+    );
+}
