@@ -41,11 +41,11 @@ pub(super) fn write(page: &mut Html, root: &Node, schema: &Node) {
         return;
     }
     page.raw("<div class=\"wide\"><table class=\"cards fields\">\n<tbody>\n");
-    write_rows(page, resolved, &mut Vec::new());
+    write_rows(page, root, resolved, &mut Vec::new());
     page.raw("</tbody>\n</table></div>\n");
 }
 
-fn write_rows<'a>(page: &mut Html, schema: &'a Node, path: &mut Vec<&'a str>) {
+fn write_rows<'a>(page: &mut Html, root: &'a Node, schema: &'a Node, path: &mut Vec<&'a str>) {
     let required = schema.at("required").items();
     for (name, field) in schema.at("properties").fields() {
         path.push(name);
@@ -53,14 +53,18 @@ fn write_rows<'a>(page: &mut Html, schema: &'a Node, path: &mut Vec<&'a str>) {
         page.raw("<tr><th scope=\"row\"><code>").text(&path.join(".")).raw("</code>");
         page.raw(if is_required { "" } else { " <small>optional</small>" }).raw("</th><td>");
         type_name(page, field);
-        rules(page, field);
+        // What a name stands for is said here as well, as far as it fits into a line.
+        let named = field.resolve(root);
+        rules(page, named);
         page.raw("</td><td>");
-        prose::line(page, field.at("description").text());
+        let own = field.at("description").text();
+        let inherited = named.at("description").text().split("\n\n").next().unwrap_or_default();
+        prose::line(page, if own.is_empty() { inherited } else { own });
         page.raw("</td></tr>\n");
         // A named schema has its own place; only what has no name is unfolded here.
         let inner = if field.at("items").is_null() { field } else { field.at("items") };
         if path.len() < DEPTH_MAX && inner.reference().is_none() {
-            write_rows(page, inner, path);
+            write_rows(page, root, inner, path);
         }
         path.pop();
     }
