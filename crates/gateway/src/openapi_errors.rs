@@ -18,7 +18,7 @@ use utoipa::{PartialSchema, ToSchema};
 pub struct ErrorBody {
     /// A code, a colon and a sentence for a person. Go by the code: sentences may change.
     #[schema(
-        pattern = "^[A-Z0-9_]+: .+$",
+        pattern = "^[A-Z0-9_]+: ",
         examples(
             "INVALID_NUMBER: `to` must be an E.164 number such as +4915112345678: a plus and 7 to 15 digits."
         )

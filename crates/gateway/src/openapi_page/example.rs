@@ -4,6 +4,7 @@
 use super::html::Html;
 use super::node::Node;
 use super::operation::Operation;
+use super::schema::fields_of;
 
 /// How deep an example is made up from the examples of its fields.
 const DEPTH_MAX: u32 = 8;
@@ -31,17 +32,18 @@ fn of_schema(root: &Node, schema: &Node, depth: u32) -> Option<Node> {
     if let Some(first) = schema.at("examples").items().first().or(schema.at("enum").items().first()) {
         return Some(in_order(root, first, schema));
     }
-    let fields = schema.at("properties").fields();
+    let fields = fields_of(root, schema);
     if !fields.is_empty() {
-        let made =
-            fields.iter().filter_map(|(name, field)| Some((name.clone(), of_schema(root, field, depth)?)));
+        let made = fields
+            .iter()
+            .filter_map(|field| Some((field.name.to_owned(), of_schema(root, field.node, depth)?)));
         return Some(Node::Object(made.collect()));
     }
     let items = schema.at("items");
     if !items.is_null() {
         return Some(Node::List(of_schema(root, items, depth).into_iter().collect()));
     }
-    let choices = [schema.at("oneOf").items(), schema.at("anyOf").items(), schema.at("allOf").items()];
+    let choices = [schema.at("oneOf").items(), schema.at("anyOf").items()];
     choices.into_iter().flatten().find_map(|choice| of_schema(root, choice, depth))
 }
 
@@ -50,12 +52,12 @@ fn in_order(root: &Node, value: &Node, schema: &Node) -> Node {
     let schema = schema.resolve(root);
     match value {
         Node::Object(fields) => {
-            let properties = schema.at("properties").fields();
-            let place =
-                |name: &str| properties.iter().position(|(given, _)| given == name).unwrap_or(usize::MAX);
+            let known = fields_of(root, schema);
+            let place = |name: &str| known.iter().position(|field| field.name == name).unwrap_or(usize::MAX);
+            let schema_of = |name: &str| known.get(place(name)).map_or(&Node::Null, |field| field.node);
             let mut ordered: Vec<(String, Node)> = fields
                 .iter()
-                .map(|(name, field)| (name.clone(), in_order(root, field, schema.at("properties").at(name))))
+                .map(|(name, field)| (name.clone(), in_order(root, field, schema_of(name))))
                 .collect();
             ordered.sort_by_key(|(name, _)| place(name));
             Node::Object(ordered)

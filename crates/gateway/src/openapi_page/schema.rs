@@ -7,6 +7,9 @@ use super::{example, prose};
 /// Objects inside objects that are unfolded in one table. What lies deeper is named by its type alone.
 const DEPTH_MAX: usize = 3;
 
+/// Schemas that one object is put together from.
+const PIECES_MAX: u32 = 16;
+
 /// Formats that tell how a program keeps a number, which is no rule for the number.
 const SIZES: [&str; 5] = ["int32", "int64", "float", "double", "uint64"];
 
@@ -30,10 +33,34 @@ pub(super) fn catalogue(page: &mut Html, root: &Node) {
     page.raw("</section>\n");
 }
 
+/// One field of an object.
+pub(super) struct Field<'a> {
+    pub(super) name: &'a str,
+    pub(super) node: &'a Node,
+    is_required: bool,
+}
+
+/// The fields of an object, also of one that is put together from several.
+pub(super) fn fields_of<'a>(root: &'a Node, schema: &'a Node) -> Vec<Field<'a>> {
+    let mut fields = Vec::new();
+    let mut pieces = vec![schema.resolve(root)];
+    // A piece has few pieces of its own; one that has more names itself.
+    for _ in 0..PIECES_MAX {
+        let Some(piece) = pieces.pop() else { break };
+        let required = piece.at("required").items();
+        fields.extend(piece.at("properties").fields().iter().map(|(name, node)| {
+            let is_required = required.iter().any(|given| given.text() == name);
+            Field { name, node, is_required }
+        }));
+        pieces.extend(piece.at("allOf").items().iter().rev().map(|inner| inner.resolve(root)));
+    }
+    fields
+}
+
 /// The fields of an object; of anything else, its type and rules.
 pub(super) fn write(page: &mut Html, root: &Node, schema: &Node) {
     let resolved = schema.resolve(root);
-    if resolved.at("properties").fields().is_empty() {
+    if fields_of(root, resolved).is_empty() {
         page.raw("<p class=\"type\">");
         type_name(page, resolved);
         rules(page, resolved);
@@ -46,10 +73,8 @@ pub(super) fn write(page: &mut Html, root: &Node, schema: &Node) {
 }
 
 fn write_rows<'a>(page: &mut Html, root: &'a Node, schema: &'a Node, path: &mut Vec<&'a str>) {
-    let required = schema.at("required").items();
-    for (name, field) in schema.at("properties").fields() {
+    for Field { name, node: field, is_required } in fields_of(root, schema) {
         path.push(name);
-        let is_required = required.iter().any(|given| given.text() == name);
         page.raw("<tr><th scope=\"row\"><code>").text(&path.join(".")).raw("</code>");
         page.raw(if is_required { "" } else { " <small>optional</small>" }).raw("</th><td>");
         type_name(page, field);

@@ -7,8 +7,8 @@ use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, ParameterIn};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{
-    ComponentsBuilder, ContentBuilder, HttpMethod, InfoBuilder, ObjectBuilder, OpenApiBuilder, PathItem,
-    PathsBuilder, Ref, ResponseBuilder, SecurityRequirement, Server, Type,
+    AllOfBuilder, ComponentsBuilder, ContentBuilder, HttpMethod, InfoBuilder, ObjectBuilder, OpenApiBuilder,
+    PathItem, PathsBuilder, Ref, ResponseBuilder, SecurityRequirement, Server, Type,
 };
 
 const EVIL: &str = "<script>alert('1')</script>\" onload=\"x";
@@ -140,8 +140,28 @@ fn a_reference_that_leads_nowhere_or_in_a_circle_is_survived() {
         .schema("b", Ref::from_schema_name("a"))
         .schema("c", Ref::from_schema_name("nowhere"))
         .schema("d", ObjectBuilder::new().property("self", Ref::from_schema_name("d")))
+        .schema("e", AllOfBuilder::new().item(Ref::from_schema_name("e")).item(Ref::from_schema_name("e")))
         .build();
     let page = render(&OpenApiBuilder::new().components(Some(circle)).build(), &[]);
     assert!(page.contains("id=\"schema-d\""));
     assert!(!page.contains("id=\"errors\""), "no errors, no catalogue");
+}
+
+#[test]
+fn an_object_of_several_pieces_is_shown_whole() {
+    let piece = |name: &str| ObjectBuilder::new().property(name, text().examples([name])).required(name);
+    let whole = AllOfBuilder::new().item(Ref::from_schema_name("first")).item(piece("second"));
+    let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("whole"))).build();
+    let answer = ResponseBuilder::new().content("application/json", content);
+    let operation = OperationBuilder::new().response("200", answer);
+    let document = OpenApiBuilder::new()
+        .paths(PathsBuilder::new().path("/it", PathItem::new(HttpMethod::Get, operation)))
+        .components(Some(
+            ComponentsBuilder::new().schema("first", piece("first")).schema("whole", whole).build(),
+        ))
+        .build();
+    let root = Node::of(&document);
+    let content = root.at("paths").at("/it").at("get").at("responses").at("200").at("content");
+    let made = example::of_content(&root, content.at("application/json")).unwrap();
+    assert_eq!(example::json(&made), r#"{"first": "first", "second": "second"}"#);
 }
