@@ -83,7 +83,9 @@ impl Welcome<'_> {
             Some(file) => text.push_str(&format!("  File     {}\n", file.display())),
             None => text.push_str(&format!("  Sender   {SENDER}\n")),
         }
-        text.push_str(&format!("  Data     {folder}\n  Figures  http://{address}/metrics\n"));
+        text.push_str(&format!(
+            "  Data     {folder}\n  Docs     http://{address}/docs\n  Figures  http://{address}/metrics\n"
+        ));
         text
     }
 
