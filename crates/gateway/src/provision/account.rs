@@ -11,31 +11,48 @@ use hermod_domain::money::{Currency, Money};
 use hermod_domain::sender::Sender;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use utoipa::ToSchema;
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// A customer.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = Account)]
 pub struct WantedAccount {
     #[serde(deserialize_with = "checks::name")]
+    #[schema(pattern = "^[A-Za-z0-9._-]{1,64}$", examples("shop"))]
     pub name: String,
+    /// Cannot change later.
+    #[schema(value_type = String, pattern = "^[A-Z]{3}$", examples("EUR"))]
     pub currency: Currency,
     /// Posted once, when the account is made.
     #[serde(default, deserialize_with = "values::amount", skip_serializing_if = "is_nothing")]
+    #[schema(value_type = String, pattern = r"^[0-9]+(\.[0-9]{1,6})?$", examples("100"))]
     pub opening_balance: Money,
+    /// How far below zero the balance may go.
     #[serde(default, deserialize_with = "values::amount")]
+    #[schema(value_type = String, pattern = r"^[0-9]+(\.[0-9]{1,6})?$", examples("0"))]
     pub credit_limit: Money,
+    /// What must stay in the account.
     #[serde(default, deserialize_with = "values::amount")]
+    #[schema(value_type = String, pattern = r"^[0-9]+(\.[0-9]{1,6})?$", examples("0"))]
     pub minimum: Money,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// What the customer is told. Who may go below zero is postpaid unless this says otherwise.
+    #[schema(value_type = Option<String>, pattern = "^(prepaid|postpaid)$")]
     pub terms: Option<Terms>,
+    /// You have checked who this is. Nothing can be sent before.
     #[serde(default)]
     pub verified: bool,
     /// Who does not say may not send to any: every country is enabled on purpose.
     #[serde(default = "nowhere")]
+    #[schema(value_type = CountriesShape)]
     pub countries: Countries,
+    /// Nobody signs in any more.
     #[serde(default)]
     pub closed: bool,
     /// Short for approved senders of this account.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<String>, examples(json!(["Shop"])))]
     pub senders: Vec<Sender>,
 }
 
@@ -120,6 +137,18 @@ impl WantedAccount {
         }
         Ok(())
     }
+}
+
+/// `"*"`, or country codes.
+#[derive(ToSchema)]
+#[schema(as = Countries)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "the domain reads countries; this is their documented form")]
+enum CountriesShape {
+    /// `*`: every country.
+    All(String),
+    /// Two-letter codes.
+    Only(Vec<String>),
 }
 
 fn is_nothing(amount: &Money) -> bool {

@@ -10,15 +10,22 @@ use crate::secrets::Secret;
 use hermod_domain::catalogue::Carrier;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
+use utoipa::ToSchema;
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// An upstream SMSC.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = Carrier)]
 pub struct WantedCarrier {
     #[serde(deserialize_with = "checks::name")]
+    #[schema(examples("acme"))]
     pub name: String,
+    /// `host:port` of its SMPP 3.4 server.
     #[serde(deserialize_with = "checks::address")]
+    #[schema(examples("smsc.example:2775"))]
     pub address: String,
     #[serde(deserialize_with = "checks::system_id")]
+    #[schema(max_length = 15)]
     pub system_id: String,
     /// A carrier that is there already keeps the one it has.
     #[serde(
@@ -27,17 +34,27 @@ pub struct WantedCarrier {
         serialize_with = "values::hidden",
         skip_serializing_if = "Option::is_none"
     )]
+    #[schema(value_type = Option<String>, write_only, max_length = 8)]
     pub password: Option<Secret>,
     #[serde(default, deserialize_with = "checks::system_type", skip_serializing_if = "String::is_empty")]
     pub system_type: String,
+    /// Parts sent and not answered yet, at most.
     #[serde(deserialize_with = "checks::window")]
+    #[schema(minimum = 1, maximum = 10000)]
     pub window: u16,
+    /// Parts per second, at most.
     #[serde(deserialize_with = "checks::rate")]
+    #[schema(minimum = 1, maximum = 1000000)]
     pub rate: u32,
+    /// After this long without an answer a part is in doubt.
     #[serde(default = "one_minute", deserialize_with = "checks::link_wait")]
+    #[schema(value_type = String, examples("60s"))]
     pub response_timeout: Period,
+    /// A link without traffic is probed this often.
     #[serde(default = "thirty_seconds", deserialize_with = "checks::link_wait")]
+    #[schema(value_type = String, examples("30s"))]
     pub enquire_link: Period,
+    /// No link is kept; what is routed here waits.
     #[serde(default)]
     pub disabled: bool,
 }

@@ -8,18 +8,29 @@ use hermod_domain::catalogue::{AllowList, Connection};
 use hermod_domain::ids::AccountId;
 use hermod_domain::sender::Sender;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// One way into an account.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = Connection)]
 pub struct WantedConnection {
     #[serde(deserialize_with = "checks::name")]
+    #[schema(pattern = "^[A-Za-z0-9._-]{1,64}$", examples("shop-http"))]
     pub name: String,
+    #[schema(examples("shop"))]
     pub account: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Used when a request names no sender.
+    #[schema(value_type = Option<String>, examples("Shop"))]
     pub default_sender: Option<Sender>,
     #[serde(default = "ten", deserialize_with = "checks::rate")]
+    /// Requests per second, all keys together.
+    #[schema(minimum = 1, maximum = 1000000)]
     pub rate: u32,
     #[serde(default, deserialize_with = "checks::max_parts", skip_serializing_if = "Option::is_none")]
+    /// Refuse messages of more parts than this.
+    #[schema(minimum = 1, maximum = 255)]
     pub max_parts: Option<u8>,
     #[serde(
         default,
@@ -27,9 +38,13 @@ pub struct WantedConnection {
         serialize_with = "values::networks_text",
         skip_serializing_if = "AllowList::is_empty"
     )]
+    /// Addresses and networks that may call; an empty list is everyone.
+    #[schema(value_type = Vec<String>, examples(json!(["192.0.2.0/24"])))]
     pub allow: AllowList,
+    /// Write typographic characters plainly where that keeps a text in GSM-7.
     #[serde(default)]
     pub smart_encoding: bool,
+    /// Nobody signs in any more.
     #[serde(default)]
     pub closed: bool,
 }

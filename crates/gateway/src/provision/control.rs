@@ -9,35 +9,48 @@ use hermod_domain::money::Money;
 use hermod_domain::traffic::{Mode, TrafficRule};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
+use utoipa::ToSchema;
 
-/// It has exactly one of the four limits.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// How much may be sent before somebody should look. It has exactly one of the four limits.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = Control)]
 pub struct WantedControl {
     #[serde(deserialize_with = "checks::name")]
+    #[schema(pattern = "^[A-Za-z0-9._-]{1,64}$", examples("shop-day"))]
     pub name: String,
     /// Nobody in particular: each account on its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
     #[serde(default = "enforce")]
+    /// Whether it refuses what is beyond, or only counts it.
+    #[schema(value_type = String, pattern = "^(enforce|watch)$", examples("enforce"))]
     pub mode: Mode,
     #[serde(default, deserialize_with = "values::some_amount", skip_serializing_if = "Option::is_none")]
+    /// Per UTC day, in the account's currency.
+    #[schema(value_type = Option<String>, examples("50"))]
     pub spend_per_day: Option<Money>,
     #[serde(default, deserialize_with = "checks::messages", skip_serializing_if = "Option::is_none")]
+    /// Per UTC day.
+    #[schema(minimum = 1)]
     pub messages_per_day: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Messages to one number.
     pub per_recipient: Option<Most>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Messages to numbers that differ in their last four digits only.
     pub per_range: Option<Most>,
 }
 
 /// So many messages in so long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Most {
     #[serde(deserialize_with = "checks::most")]
+    #[schema(minimum = 1)]
     pub most: u32,
     #[serde(deserialize_with = "checks::velocity_period")]
+    #[schema(value_type = String, examples("10m"))]
     pub per: Period,
 }
 

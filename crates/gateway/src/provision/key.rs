@@ -9,15 +9,20 @@ use hermod_domain::catalogue::{AllowList, ApiKey};
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// Five bits each: 160 bits.
 const MADE_SECRET_CHARS: usize = 32;
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// What a customer's program calls with.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = Key)]
 pub struct WantedKey {
     #[serde(deserialize_with = "checks::key")]
+    #[schema(pattern = "^[A-Za-z0-9._-]{1,64}$", examples("shop-key-1"))]
     pub key: String,
+    #[schema(examples("shop-http"))]
     pub connection: String,
     /// Made at random for a new key if none is given; a key that is there already keeps the one it has.
     #[serde(
@@ -26,6 +31,7 @@ pub struct WantedKey {
         serialize_with = "values::hidden",
         skip_serializing_if = "Option::is_none"
     )]
+    #[schema(value_type = Option<String>, write_only, min_length = 8, max_length = 128)]
     pub secret: Option<Secret>,
     #[serde(
         default,
@@ -33,6 +39,8 @@ pub struct WantedKey {
         serialize_with = "values::networks_text",
         skip_serializing_if = "AllowList::is_empty"
     )]
+    /// Addresses and networks that may call; an empty list is everyone.
+    #[schema(value_type = Vec<String>)]
     pub allow: AllowList,
     #[serde(
         default,
@@ -40,7 +48,10 @@ pub struct WantedKey {
         serialize_with = "values::when_text",
         skip_serializing_if = "Option::is_none"
     )]
+    /// From this day or time on it opens nothing.
+    #[schema(value_type = Option<String>, examples("2027-12-31"))]
     pub expires_at: Option<Timestamp>,
+    /// It opens nothing any more.
     #[serde(default)]
     pub revoked: bool,
 }

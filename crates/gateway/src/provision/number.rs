@@ -7,12 +7,18 @@ use hermod_domain::catalogue::NumberEntry;
 use hermod_domain::ids::AccountId;
 use hermod_domain::sender::Sender;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// A number that handsets can write to.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = Number)]
 pub struct WantedNumber {
     #[serde(deserialize_with = "checks::number")]
+    #[schema(value_type = String, pattern = r"^\+?[0-9]{3,15}$", examples("+4915799999999"))]
     pub number: Sender,
+    /// Who gets its messages, and may send from it.
+    #[schema(examples("shop"))]
     pub account: String,
     /// For a number that several accounts share.
     #[serde(default, deserialize_with = "checks::keyword", skip_serializing_if = "Option::is_none")]

@@ -12,6 +12,7 @@ use hermod_domain::money::Money;
 use hermod_store::CatalogueRow;
 use serde::Serialize;
 use serde_json::Value;
+use utoipa::ToSchema;
 
 /// Everything that is to be done, and what it leads to.
 #[derive(Debug)]
@@ -64,7 +65,7 @@ impl Effect {
 }
 
 /// One field before and after; `null` where it says nothing.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct FieldChange {
     pub field: String,
     pub before: Value,

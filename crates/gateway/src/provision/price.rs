@@ -10,10 +10,12 @@ use hermod_domain::prefix::Prefix;
 use hermod_domain::time::Timestamp;
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
-/// It is for exactly one of `prefix`, `network` and `mcc`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// What one part costs. It is for exactly one of `prefix`, `network` and `mcc`.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = Price)]
 pub struct WantedPrice {
     #[serde(
         default,
@@ -21,14 +23,23 @@ pub struct WantedPrice {
         serialize_with = "values::some_prefix_text",
         skip_serializing_if = "Option::is_none"
     )]
+    /// The first digits of the number; `*` is every number.
+    #[schema(value_type = Option<String>, pattern = r"^(\*|[0-9]{1,15})$", examples("49"))]
     pub prefix: Option<Prefix>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// One mobile network, by its MCC and MNC.
+    #[schema(value_type = Option<String>, pattern = "^[0-9]{3}-[0-9]{2,3}$")]
     pub network: Option<Network>,
     #[serde(default, deserialize_with = "some_mcc", skip_serializing_if = "Option::is_none")]
+    /// Every network of a country, by its MCC.
+    #[schema(value_type = Option<String>, pattern = "^[0-9]{3}$")]
     pub mcc: Option<Mcc>,
     #[serde(deserialize_with = "values::amount")]
+    /// In the account's currency.
+    #[schema(value_type = String, pattern = r"^[0-9]+(\.[0-9]{1,6})?$", examples("0.05"))]
     pub per_part: Money,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// For this account only.
     pub account: Option<String>,
     #[serde(
         default,
@@ -36,6 +47,8 @@ pub struct WantedPrice {
         serialize_with = "values::when_text",
         skip_serializing_if = "Option::is_none"
     )]
+    /// In force from this day or time on.
+    #[schema(value_type = Option<String>, examples("2027-01-01"))]
     pub from: Option<Timestamp>,
 }
 

@@ -8,15 +8,22 @@ use hermod_domain::ids::CarrierId;
 use hermod_domain::lifecycle::DoubtPolicy;
 use hermod_domain::prefix::Prefix;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// Which carriers serve a destination.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = Route)]
 pub struct WantedRoute {
+    /// The first digits of the number, without a plus; `*` is every number.
+    #[schema(value_type = String, pattern = r"^(\*|[0-9]{1,15})$", examples("49"))]
     #[serde(deserialize_with = "values::prefix", serialize_with = "values::prefix_text")]
     pub prefix: Prefix,
     /// In order of preference.
     pub carriers: Vec<String>,
+    /// What becomes of a part that may have left and whose answer never came.
     #[serde(default = "resend_once")]
+    #[schema(value_type = String, pattern = "^(resend-once|never-resend)$", examples("resend-once"))]
     pub in_doubt: DoubtPolicy,
 }
 

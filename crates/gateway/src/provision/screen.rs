@@ -6,15 +6,23 @@ use crate::provision::{ProvisionRefusal, checks};
 use hermod_domain::catalogue::ScreenEntry;
 use hermod_domain::screen::Field;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// A pattern that holds messages for somebody to look at.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = Screen)]
 pub struct WantedScreen {
     #[serde(deserialize_with = "checks::name")]
+    #[schema(pattern = "^[A-Za-z0-9._-]{1,64}$", examples("short-links"))]
     pub name: String,
     #[serde(deserialize_with = "checks::pattern")]
+    /// A regular expression; case does not matter.
+    #[schema(max_length = 1000, examples("https?://bit\\.ly/"))]
     pub pattern: String,
     #[serde(default = "text")]
+    /// What it is looked for in.
+    #[schema(value_type = String, pattern = "^(text|sender)$", examples("text"))]
     pub field: Field,
     /// Nobody in particular: everyone.
     #[serde(default, skip_serializing_if = "Option::is_none")]

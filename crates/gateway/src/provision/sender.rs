@@ -6,15 +6,21 @@ use crate::provision::{ProvisionRefusal, names};
 use hermod_domain::catalogue::{SenderEntry, SenderState};
 use hermod_domain::sender::Sender;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// A sender id and what may be done with it.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = Sender)]
 pub struct WantedSender {
+    /// 1 to 11 characters with a letter among them, or a number.
+    #[schema(value_type = String, examples("Shop"))]
     pub sender: Sender,
     /// Nobody in particular: everyone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
     #[serde(default = "approved")]
+    #[schema(value_type = String, pattern = "^(approved|pending|blocked)$", examples("approved"))]
     pub state: SenderState,
 }
 

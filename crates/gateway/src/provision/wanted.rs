@@ -13,13 +13,15 @@ use crate::provision::route::WantedRoute;
 use crate::provision::screen::WantedScreen;
 use crate::provision::sender::WantedSender;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// An example with every key explained.
 pub const EXAMPLE_TOML: &str = include_str!("example.toml");
 
 /// The whole of a provision file. Written out again, its secrets are hidden.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schema(as = ProvisionFile)]
 pub struct Wanted {
     #[serde(rename = "carrier", skip_serializing_if = "Vec::is_empty")]
     pub carriers: Vec<WantedCarrier>,
@@ -46,7 +48,7 @@ pub struct Wanted {
 }
 
 /// Something that is to go.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Removal {
     pub kind: Kind,

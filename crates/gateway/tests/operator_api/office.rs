@@ -1,5 +1,6 @@
 //! An operator's office: a store with a little in it, the API, and the token.
 
+use crate::documented;
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request};
@@ -145,7 +146,9 @@ impl Office {
         if !kind.is_empty() {
             request = request.header("Content-Type", kind);
         }
-        self.send(request.body(body.into()).unwrap()).await
+        let reply = self.send(request.body(body.into()).unwrap()).await;
+        documented::check(method, path, &reply);
+        reply
     }
 
     pub(crate) async fn get(&self, path: &str) -> Reply {

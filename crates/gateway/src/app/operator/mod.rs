@@ -5,6 +5,7 @@ mod entries;
 mod look;
 mod money;
 mod policy;
+mod published;
 mod refusal;
 
 pub use entries::{
@@ -17,6 +18,7 @@ pub use policy::{
     ControlToday, Reviewed, Traffic, decide, forget_opt_out, opt_out, opt_outs, review, reviews,
     traffic_today,
 };
+pub use published::OPERATOR_ERRORS;
 pub use refusal::OperatorRefusal;
 
 use crate::world::World;

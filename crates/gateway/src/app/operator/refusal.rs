@@ -1,6 +1,8 @@
 //! What an operator is refused, and in which words. As for customers, a refusal means that nothing was done.
 
+use crate::app::operator::published;
 use crate::provision::{ProvisionError, ProvisionRefusal};
+use hermod_domain::refusal::published::PublishedError;
 use hermod_store::{PostRefusal, StoreFault};
 
 /// Seconds after which it is worth trying again.
@@ -50,25 +52,25 @@ impl OperatorRefusal {
         OperatorRefusal::NotFound(format!("there is no {kind} \"{name}\""))
     }
 
-    /// The name of the refusal, and what HTTP calls it.
-    pub const fn published(&self) -> (&'static str, u16) {
+    /// Its row in the catalogue.
+    pub const fn published(&self) -> &'static PublishedError {
         match self {
-            OperatorRefusal::InvalidToken => ("INVALID_TOKEN", 401),
-            OperatorRefusal::RateLimited { .. } => ("RATE_LIMITED", 429),
-            OperatorRefusal::NotFromHere => ("IP_NOT_ALLOWED", 403),
-            OperatorRefusal::InvalidJson(_) => ("INVALID_JSON", 400),
-            OperatorRefusal::InvalidToml(_) => ("INVALID_TOML", 400),
-            OperatorRefusal::InvalidContentType(_) => ("INVALID_CONTENT_TYPE", 400),
-            OperatorRefusal::BodyTooLarge { .. } => ("BODY_TOO_LARGE", 413),
-            OperatorRefusal::InvalidField { .. } => ("INVALID_FIELD", 400),
-            OperatorRefusal::NotFound(_) => ("NOT_FOUND", 404),
-            OperatorRefusal::MethodNotAllowed => ("METHOD_NOT_ALLOWED", 405),
-            OperatorRefusal::Unfit(ProvisionRefusal::NotRemovable { .. }) => ("NOT_REMOVABLE", 422),
-            OperatorRefusal::Posting(PostRefusal::ReferenceTaken) => ("REFERENCE_TAKEN", 409),
-            OperatorRefusal::Unfit(_) | OperatorRefusal::Posting(_) => ("REFUSED", 422),
-            OperatorRefusal::NothingOwed { .. } => ("NOTHING_OWED", 422),
-            OperatorRefusal::Failed => ("FAILED", 500),
-            OperatorRefusal::Unavailable { .. } => ("GATEWAY_UNAVAILABLE", 503),
+            OperatorRefusal::InvalidToken => &published::INVALID_TOKEN,
+            OperatorRefusal::RateLimited { .. } => &published::RATE_LIMITED,
+            OperatorRefusal::NotFromHere => &published::IP_NOT_ALLOWED,
+            OperatorRefusal::InvalidJson(_) => &published::INVALID_JSON,
+            OperatorRefusal::InvalidToml(_) => &published::INVALID_TOML,
+            OperatorRefusal::InvalidContentType(_) => &published::INVALID_CONTENT_TYPE,
+            OperatorRefusal::BodyTooLarge { .. } => &published::BODY_TOO_LARGE,
+            OperatorRefusal::InvalidField { .. } => &published::INVALID_FIELD,
+            OperatorRefusal::NotFound(_) => &published::NOT_FOUND,
+            OperatorRefusal::MethodNotAllowed => &published::METHOD_NOT_ALLOWED,
+            OperatorRefusal::Unfit(ProvisionRefusal::NotRemovable { .. }) => &published::NOT_REMOVABLE,
+            OperatorRefusal::Posting(PostRefusal::ReferenceTaken) => &published::REFERENCE_TAKEN,
+            OperatorRefusal::Unfit(_) | OperatorRefusal::Posting(_) => &published::REFUSED,
+            OperatorRefusal::NothingOwed { .. } => &published::NOTHING_OWED,
+            OperatorRefusal::Failed => &published::FAILED,
+            OperatorRefusal::Unavailable { .. } => &published::GATEWAY_UNAVAILABLE,
         }
     }
 

@@ -4,8 +4,10 @@ use crate::app::operator::OperatorRefusal;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use hermod_domain::money::Money;
+use hermod_domain::refusal::published::PublishedError;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
+use utoipa::ToSchema;
 
 const X_ERROR_CODE: HeaderName = HeaderName::from_static("x-error-code");
 const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"Hermod operator\"");
@@ -24,8 +26,8 @@ pub(super) fn fine<T: Serialize>(value: &T) -> Answer {
 
 impl IntoResponse for OperatorRefusal {
     fn into_response(self) -> Response {
-        let (code, status) = self.published();
-        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let PublishedError { code, http, .. } = *self.published();
+        let status = StatusCode::from_u16(http).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = json(status, &serde_json::json!({ "error": format!("{code}: {self}") }));
         let headers = response.headers_mut();
         headers.insert(X_ERROR_CODE, HeaderValue::from_static(code));
@@ -40,7 +42,8 @@ impl IntoResponse for OperatorRefusal {
 }
 
 /// An amount as a JSON number. It never goes through a binary fraction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ToSchema)]
+#[schema(value_type = f64)]
 pub(super) struct Amount(pub(super) Money);
 
 impl Serialize for Amount {

@@ -5,6 +5,7 @@ use super::asked::{Asked, Named, number as number_of};
 use super::desk::Desk;
 use crate::app::operator::{self, ControlToday, ForAccount, Looked, Traffic, WayOut};
 use crate::config::Period;
+use crate::provision::Most;
 use axum::extract::State;
 use hermod_domain::refusal::Class;
 use hermod_domain::refusal::published::{PUBLISHED, PublishedError};
@@ -12,6 +13,7 @@ use hermod_domain::traffic::{Control, Mode, TrafficRule};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
+use utoipa::ToSchema;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -20,8 +22,9 @@ pub(super) struct NumberAsked {
 }
 
 /// What is not known is empty, as in the customers' own answers.
-#[derive(Serialize)]
-struct NumberShape {
+#[derive(Serialize, ToSchema)]
+#[schema(as = LookUp)]
+pub(super) struct NumberShape {
     number: String,
     country: &'static str,
     country_code: String,
@@ -33,7 +36,8 @@ struct NumberShape {
     country_enabled: Option<bool>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = WayOut)]
 struct RouteShape {
     prefix: String,
     carriers: Vec<String>,
@@ -67,31 +71,30 @@ pub(super) async fn number(
     })
 }
 
-#[derive(Serialize)]
-struct TrafficShape {
+#[derive(Serialize, ToSchema)]
+#[schema(as = Traffic)]
+pub(super) struct TrafficShape {
     day: String,
     messages: u64,
     spend: Amount,
     controls: Vec<ControlShape>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = ControlToday)]
 struct ControlShape {
     name: String,
     mode: &'static str,
-    #[serde(flatten)]
-    limit: LimitShape,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spend_per_day: Option<Amount>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    messages_per_day: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    per_recipient: Option<Most>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    per_range: Option<Most>,
+    /// Messages it would have refused if it did more than watch, since the gateway started.
     would_have_refused: u64,
-}
-
-/// As in a provision file, with amounts as numbers.
-#[derive(Serialize)]
-#[serde(rename_all = "snake_case")]
-enum LimitShape {
-    SpendPerDay(Amount),
-    MessagesPerDay(u64),
-    PerRecipient { most: u32, per: String },
-    PerRange { most: u32, per: String },
 }
 
 pub(super) async fn traffic(State(desk): State<Arc<Desk>>, Named(account): Named<String>) -> Answer {
@@ -106,26 +109,37 @@ pub(super) async fn traffic(State(desk): State<Arc<Desk>>, Named(account): Named
 
 fn control_shape(ControlToday { control, would_have_refused }: ControlToday) -> ControlShape {
     let Control { name, mode, rule } = control;
-    let per = |ms| Period(Duration::from_millis(ms)).to_string();
-    let limit = match rule {
-        TrafficRule::SpendPerDay { most } => LimitShape::SpendPerDay(Amount(most)),
-        TrafficRule::MessagesPerDay { most } => LimitShape::MessagesPerDay(most),
-        TrafficRule::PerRecipient { most, per_ms } => LimitShape::PerRecipient { most, per: per(per_ms) },
-        TrafficRule::PerRange { most, per_ms } => LimitShape::PerRange { most, per: per(per_ms) },
-    };
     let mode = match mode {
         Mode::Enforce => "enforce",
         Mode::Watch => "watch",
     };
-    ControlShape { name: name.to_string(), mode, limit, would_have_refused }
+    let mut shape = ControlShape {
+        name: name.to_string(),
+        mode,
+        spend_per_day: None,
+        messages_per_day: None,
+        per_recipient: None,
+        per_range: None,
+        would_have_refused,
+    };
+    let limit = |most, per_ms| Some(Most { most, per: Period(Duration::from_millis(per_ms)) });
+    match rule {
+        TrafficRule::SpendPerDay { most } => shape.spend_per_day = Some(Amount(most)),
+        TrafficRule::MessagesPerDay { most } => shape.messages_per_day = Some(most),
+        TrafficRule::PerRecipient { most, per_ms } => shape.per_recipient = limit(most, per_ms),
+        TrafficRule::PerRange { most, per_ms } => shape.per_range = limit(most, per_ms),
+    }
+    shape
 }
 
-#[derive(Serialize)]
-struct ErrorsShape {
+#[derive(Serialize, ToSchema)]
+#[schema(as = Errors)]
+pub(super) struct ErrorsShape {
     items: Vec<ErrorShape>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = ErrorRow)]
 struct ErrorShape {
     code: &'static str,
     http: u16,

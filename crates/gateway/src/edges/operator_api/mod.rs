@@ -7,6 +7,7 @@ mod apply;
 mod asked;
 mod body;
 mod desk;
+pub mod document;
 mod entries;
 mod guard;
 mod look;
@@ -53,6 +54,8 @@ pub fn router(desk: Desk) -> Router {
             .route(&entry_path(kind), entries::of_one(kind));
     }
     let routes = routes
+        .route(guard::DOCUMENT, get(|| async { document::published().document() }))
+        .route(guard::PAGE, get(|| async { document::published().page() }))
         .fallback(|| async {
             OperatorRefusal::NotFound("there is nothing at this path".to_owned()).into_response()
         })

@@ -14,13 +14,15 @@ use hermod_store::{Balance, DayTotals, LedgerKind, LedgerRow, Statement, Stateme
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::sync::Arc;
+use utoipa::ToSchema;
 
 const NOTE_CHARS_MAX: usize = 500;
 const REFERENCE_CHARS_MAX: usize = 128;
 
 /// The figures always add up: available = balance + credit_limit - credit_used.
-#[derive(Serialize)]
-struct BalanceShape {
+#[derive(Serialize, ToSchema)]
+#[schema(as = Balance)]
+pub(super) struct BalanceShape {
     account: String,
     currency: String,
     balance: Amount,
@@ -53,18 +55,36 @@ pub(super) async fn balance(State(desk): State<Arc<Desk>>, Named(account): Named
 }
 
 /// What is to be posted.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct PostShape {
+#[schema(as = Entry)]
+pub(super) struct PostShape {
+    /// `top-up`, `adjustment`, `invoice` or `payment`.
+    #[schema(pattern = "^(top-up|adjustment|invoice|payment)$", examples("top-up"))]
     kind: String,
+    /// Exact to a millionth. Left out of an invoice: all that is owed.
+    #[schema(value_type = Option<AmountText>)]
     amount: Option<Box<RawValue>>,
     #[serde(default)]
+    #[schema(max_length = 500)]
     note: String,
+    /// Your own name for it: posted again, it changes nothing.
+    #[schema(min_length = 1, max_length = 128)]
     reference: Option<String>,
 }
 
-#[derive(Serialize)]
-struct PostedShape {
+/// A decimal, as a text or as a number.
+#[derive(ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "amounts are read from their text; this is their documented form")]
+enum AmountText {
+    Text(String),
+    Number(f64),
+}
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = Posted)]
+pub(super) struct PostedShape {
     entry: i64,
     repeated: bool,
     kind: &'static str,
@@ -118,13 +138,14 @@ pub(super) struct LedgerAsked {
     limit: Option<String>,
 }
 
-#[derive(Serialize)]
-struct LedgerPage {
+#[derive(Serialize, ToSchema)]
+pub(super) struct LedgerPage {
     items: Vec<LedgerShape>,
     next: Option<i64>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = LedgerRow)]
 struct LedgerShape {
     id: i64,
     at: String,
@@ -162,8 +183,9 @@ pub(super) async fn ledger(
     fine(&LedgerPage { items: rows.into_iter().map(LedgerShape::of).collect(), next })
 }
 
-#[derive(Serialize)]
-struct StatementShape {
+#[derive(Serialize, ToSchema)]
+#[schema(as = Statement)]
+pub(super) struct StatementShape {
     account: String,
     currency: String,
     from: String,
@@ -174,7 +196,7 @@ struct StatementShape {
     cut_off: bool,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct Standing {
     balance: Amount,
     credit_used: Amount,
@@ -187,7 +209,8 @@ impl Standing {
 }
 
 /// An entry of the ledger, or what a day's messages cost.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = StatementLine)]
 struct LineShape {
     day: String,
     kind: &'static str,
@@ -248,12 +271,14 @@ pub(super) async fn statement(
     })
 }
 
-#[derive(Serialize)]
-struct DaysShape {
+#[derive(Serialize, ToSchema)]
+#[schema(as = Days)]
+pub(super) struct DaysShape {
     items: Vec<DayShape>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Day)]
 struct DayShape {
     day: String,
     messages: u64,

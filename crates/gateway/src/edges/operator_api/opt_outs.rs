@@ -10,6 +10,7 @@ use axum::http::StatusCode;
 use hermod_store::OptOut;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use utoipa::ToSchema;
 
 const HOW_CHARS_MAX: usize = 100;
 
@@ -20,14 +21,15 @@ pub(super) struct OptOutsAsked {
     limit: Option<String>,
 }
 
-#[derive(Serialize)]
-struct OptOutPage {
+#[derive(Serialize, ToSchema)]
+pub(super) struct OptOutPage {
     items: Vec<OptOutShape>,
     next: Option<String>,
 }
 
-#[derive(Serialize)]
-struct OptOutShape {
+#[derive(Serialize, ToSchema)]
+#[schema(as = OptOut)]
+pub(super) struct OptOutShape {
     number: String,
     how: String,
     at: String,
@@ -52,9 +54,10 @@ pub(super) async fn list(
 }
 
 /// How it came about, in a few words.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct HowShape {
+#[schema(as = How)]
+pub(super) struct HowShape {
     how: String,
 }
 
@@ -70,8 +73,9 @@ pub(super) async fn put(
     Ok(json(status, &OptOutShape::of(kept)))
 }
 
-#[derive(Serialize)]
-struct RemovedShape {
+#[derive(Serialize, ToSchema)]
+#[schema(as = OptIn)]
+pub(super) struct RemovedShape {
     number: String,
     removed: bool,
 }

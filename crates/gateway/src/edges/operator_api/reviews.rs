@@ -9,6 +9,7 @@ use axum::extract::State;
 use hermod_store::{ReviewCase, ReviewState};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use utoipa::ToSchema;
 
 const BY_CHARS_MAX: usize = 100;
 
@@ -20,14 +21,15 @@ pub(super) struct ReviewsAsked {
     limit: Option<String>,
 }
 
-#[derive(Serialize)]
-struct ReviewPage {
+#[derive(Serialize, ToSchema)]
+pub(super) struct ReviewPage {
     items: Vec<ReviewShape>,
     next: Option<u64>,
 }
 
-#[derive(Serialize)]
-struct ReviewShape {
+#[derive(Serialize, ToSchema)]
+#[schema(as = Review)]
+pub(super) struct ReviewShape {
     id: u64,
     account: String,
     from: String,
@@ -90,9 +92,10 @@ pub(super) async fn show(State(desk): State<Arc<Desk>>, Named(id): Named<u64>) -
 }
 
 /// Who decides.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct DecisionShape {
+#[schema(as = Decision)]
+pub(super) struct DecisionShape {
     by: String,
 }
 

@@ -3,6 +3,7 @@
 use crate::app::operator::{Applied, Fields, Item, Page};
 use crate::provision::{Change, FieldChange, Made};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 #[derive(Serialize)]
 pub(super) struct ItemShape {
@@ -24,23 +25,30 @@ pub(super) struct PutShape {
     pub(super) applied: AppliedShape,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Applied)]
 pub(super) struct AppliedShape {
+    /// Nothing was done: this is what would be.
     dry_run: bool,
     changes: Vec<ChangeShape>,
+    /// Secrets that were made, shown this once.
     secrets: Vec<SecretShape>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Change)]
 struct ChangeShape {
     kind: &'static str,
     name: String,
+    /// `made`, `updated`, `same` or `removed`.
     effect: &'static str,
+    /// What was updated, field by field.
     fields: Vec<FieldChange>,
 }
 
 /// The one place where a secret is written out: it was just made, and nobody can read it again.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = MadeSecret)]
 struct SecretShape {
     key: String,
     secret: String,
