@@ -168,6 +168,20 @@ async fn a_change_is_in_force_when_it_is_answered() {
 }
 
 #[tokio::test]
+async fn a_change_is_finished_even_if_the_caller_goes_away() {
+    let office = Office::open().await;
+    let mut changes = office.world.catalogue_changes();
+    changes.mark_unchanged();
+    let mut call = Box::pin(office.put("/accounts/late", json!({"currency": "EUR"})));
+    // Begun, and then nobody waits for it any more.
+    std::future::poll_fn(|context| std::task::Poll::Ready(call.as_mut().poll(context).is_ready())).await;
+    drop(call);
+    changes.changed().await.unwrap();
+    assert_eq!(office.get("/accounts/late").await.status, 200);
+    assert!(office.world.catalogue().account(office.account("late")).is_some());
+}
+
+#[tokio::test]
 async fn two_changes_at_once_both_happen() {
     let office = Office::open().await;
     let name = |n: usize| format!("/accounts/a{n}");

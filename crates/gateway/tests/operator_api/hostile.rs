@@ -47,6 +47,19 @@ async fn without_the_token_nothing_is_told() {
 }
 
 #[tokio::test]
+async fn on_a_listener_for_this_machine_others_get_nowhere() {
+    let office = Office::open().await;
+    for (caller, status) in [("127.0.0.1", 200), ("::1", 200), ("192.0.2.7", 403), ("10.0.0.1", 403)] {
+        let ask = Request::builder()
+            .uri("/operator/v1/accounts")
+            .header("Authorization", format!("Bearer {TOKEN}"))
+            .header("X-Caller", caller);
+        let reply = office.nearby().send(ask.body(Body::empty()).unwrap()).await;
+        assert_eq!(reply.status, status, "{caller}: {}", reply.text);
+    }
+}
+
+#[tokio::test]
 async fn every_answer_has_an_id_and_is_not_kept() {
     let office = Office::open().await;
     for path in ["/accounts", "/accounts/nobody", "/nowhere"] {

@@ -3,12 +3,12 @@
 use crate::documented;
 use axum::Router;
 use axum::body::Body;
-use axum::http::{HeaderMap, Request};
+use axum::http::{Extensions, HeaderMap, Request};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::Source;
-use hermod_gateway::edges::operator_api::{Desk, router};
+use hermod_gateway::edges::operator_api::{Desk, Reach, router};
 use hermod_gateway::operator_token::OperatorToken;
 use hermod_gateway::provision::{self, Wanted, load_catalogue};
 use hermod_gateway::secrets::Pepper;
@@ -65,7 +65,8 @@ connection = "shop-http"
 pub(crate) struct Office {
     pub(crate) world: Arc<World>,
     router: Router,
-    _folder: TempDir,
+    desk: Desk,
+    _folder: Arc<TempDir>,
 }
 
 pub(crate) struct Reply {
@@ -124,8 +125,21 @@ impl Office {
         let catalogue = load_catalogue(&store).await.unwrap();
         let token = OperatorToken::new(&pepper, TOKEN);
         let world = Arc::new(World::new(clock, store, pepper, catalogue, Duration::from_secs(3600)));
-        let router = router(Desk::new(world.clone(), token, Workers::default()));
-        Office { world, router, _folder: folder }
+        let desk = Desk::new(world.clone(), token, Workers::default());
+        Office { world, router: router(desk.clone()), desk, _folder: Arc::new(folder) }
+    }
+
+    /// The same office on a listener for its own machine. Who calls stands in a header.
+    pub(crate) fn nearby(&self) -> Office {
+        let caller_of =
+            |_: &Extensions, headers: &HeaderMap| headers.get("x-caller")?.to_str().ok()?.parse().ok();
+        let desk = self.desk.clone().reached_by(caller_of, Reach::ThisMachine);
+        Office {
+            world: self.world.clone(),
+            router: router(desk.clone()),
+            desk,
+            _folder: self._folder.clone(),
+        }
     }
 
     pub(crate) async fn send(&self, request: Request<Body>) -> Reply {

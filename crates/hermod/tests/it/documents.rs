@@ -1,7 +1,7 @@
 //! The real gateway against its own OpenAPI documents: schemathesis calls every operation with what the document allows
 //! and with what it forbids, and fails on an answer that the document does not promise.
 
-use crate::assembly::Served;
+use crate::assembly::{Served, data_folder};
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, Script};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -21,6 +21,19 @@ async fn the_customer_api_is_as_its_document_says() {
     hold_against("customer.toml", &document, &["--auth", "key:schemathesis"], 4);
     gateway.stop().await;
     carrier.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_operator_api_is_as_its_document_says() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    // Nobody is at this address: no message is sent.
+    let nobody = SocketAddr::from(([127, 0, 0, 1], 9));
+    let gateway = Served::start_with(folder.path(), SETTINGS, &provision(nobody));
+    let token = std::fs::read_to_string(data_folder(folder.path()).join("operator.token")).expect("a token");
+    let document = format!("http://{}/operator/v1/openapi.json", gateway.address());
+    let header = format!("Authorization: Bearer {}", token.trim());
+    hold_against("operator.toml", &document, &["--header", &header], 67);
+    gateway.stop().await;
 }
 
 /// Money for everything, routes and prices for every number, and a rate that is never reached.
