@@ -17,7 +17,11 @@ use std::collections::HashMap;
 /// Days read at once: a year and its leap day.
 pub const DAYS_PER_READ_MAX: i64 = 366;
 
-pub(crate) struct Today(Overlay<DayTotals>);
+pub(crate) struct Today {
+    newest: Overlay<DayTotals>,
+    /// Days that the batch under way has left behind: one that runs over midnight changes an account's two.
+    ended: Vec<(AccountId, DayTotals)>,
+}
 
 impl Today {
     /// `day` is that of the newest id: no message will belong to an earlier one.
@@ -28,20 +32,25 @@ impl Today {
              JOIN daily d ON d.account = b.account AND d.day = ?1",
         )?;
         let rows = statement.query_map([day.get()], |row| Ok((AccountId::new(row.get(3)?), read(row)?)))?;
-        Ok(Today(Overlay::over(rows.collect::<Result<HashMap<_, _>, _>>()?)))
+        let newest = Overlay::over(rows.collect::<Result<HashMap<_, _>, _>>()?);
+        Ok(Today { newest, ended: Vec::new() })
     }
 
     pub(crate) fn of(&self, account: AccountId, day: Day) -> DayTotals {
-        self.0.get(account).filter(|totals| totals.day == day).unwrap_or(DayTotals::none(day))
+        self.newest.get(account).filter(|totals| totals.day == day).unwrap_or(DayTotals::none(day))
     }
 
     pub(crate) fn set(&mut self, account: AccountId, totals: DayTotals) {
-        self.0.set(account, totals);
+        self.ended.extend(
+            self.newest.get(account).filter(|before| before.day != totals.day).map(|before| (account, before)),
+        );
+        self.newest.set(account, totals);
     }
 
     /// Writes the changed rows. They count as durable only after [`Today::committed`].
     pub(crate) fn write(&self, connection: &Connection) -> Result<(), StoreFault> {
-        for (account, DayTotals { day, messages, spend }) in self.0.changed() {
+        let ended = self.ended.iter().copied();
+        for (account, DayTotals { day, messages, spend }) in ended.chain(self.newest.changed()) {
             connection
                 .prepare_cached(
                     "INSERT OR REPLACE INTO daily (account, day, messages, spend) VALUES (?1, ?2, ?3, ?4)",
@@ -52,11 +61,13 @@ impl Today {
     }
 
     pub(crate) fn committed(&mut self) {
-        self.0.committed();
+        self.ended.clear();
+        self.newest.committed();
     }
 
     pub(crate) fn rolled_back(&mut self) {
-        self.0.rolled_back();
+        self.ended.clear();
+        self.newest.rolled_back();
     }
 }
 

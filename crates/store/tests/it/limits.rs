@@ -176,3 +176,16 @@ async fn a_refund_does_not_make_room_for_another_message() {
     assert_eq!(again, AcceptOutcome::OverDailyLimit(DailyLimit::Messages));
     world.books_are_sound();
 }
+
+#[tokio::test]
+async fn a_batch_over_midnight_keeps_the_totals_of_both_days() {
+    let world = World::new().await;
+    let (day, midnight) = (world.now.day(), world.now.day().next().start());
+    let before = Acceptance { now: midnight.minus(secs(1)), ..world.sms() };
+    let after = Acceptance { now: midnight, ..world.sms() };
+    let outcomes = all_at_once(&world, [vec![before; 100], vec![after; 100]].concat()).await;
+    assert!(outcomes.iter().all(|outcome| matches!(outcome, AcceptOutcome::Accepted { .. })));
+    let counted = world.store.day_totals(ALICE, day, day.next()).await.unwrap();
+    assert_eq!(counted.iter().map(|totals| totals.messages).sum::<u64>(), 200, "{counted:?}");
+    world.books_are_sound();
+}
