@@ -28,6 +28,12 @@ pub enum MoneyRefusal {
     OutOfRange,
 }
 
+/// What a balance, a debt, a limit or a single amount may be at most: a million millions. Several of them can be added up
+/// and still be counted, so a sum of what is allowed is never refused for its size.
+pub const AMOUNT_MAX: Money = Money(1_000_000_000_000 * 1_000_000);
+
+const _: () = assert!(AMOUNT_MAX.0 < i64::MAX / 8);
+
 impl Money {
     pub const ZERO: Money = Money(0);
 

@@ -4,7 +4,7 @@
 use crate::provision::names;
 use crate::secrets::Secret;
 use hermod_domain::catalogue::AllowList;
-use hermod_domain::money::Money;
+use hermod_domain::money::{AMOUNT_MAX, Money};
 use hermod_domain::prefix::Prefix;
 use hermod_domain::time::Timestamp;
 use ipnet::IpNet;
@@ -50,6 +50,9 @@ pub(super) fn amount<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Money
     let amount = Money::parse(&text).map_err(|refusal| D::Error::custom(format!("\"{text}\": {refusal}")))?;
     if amount.is_negative() {
         return Err(D::Error::custom(format!("{amount} is negative")));
+    }
+    if amount > AMOUNT_MAX {
+        return Err(D::Error::custom(format!("{amount} is more than the {AMOUNT_MAX} there may be")));
     }
     Ok(amount)
 }

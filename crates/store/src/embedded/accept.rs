@@ -46,7 +46,7 @@ impl Batch<'_> {
         acceptance: &Acceptance,
         message: MessageId,
     ) -> Result<Result<(Balance, DayTotals), AcceptOutcome>, StoreFault> {
-        let Acceptance { account, to, cost, daily, credit_limit, .. } = acceptance;
+        let Acceptance { account, to, cost, daily, .. } = acceptance;
         if self.books.opt_outs.has(self.connection, *account, *to)? {
             return Ok(Err(AcceptOutcome::OptedOut));
         }
@@ -57,8 +57,9 @@ impl Batch<'_> {
         };
         let before = self.books.balances.of(*account);
         Ok(charge(before, acceptance).map(|after| (after, today)).ok_or_else(|| {
-            let available = available(before, *credit_limit).unwrap_or(Money::ZERO);
-            AcceptOutcome::InsufficientCredit { available }
+            AcceptOutcome::InsufficientCredit {
+                available: spendable(before, acceptance).unwrap_or(Money::ZERO),
+            }
         }))
     }
 
@@ -134,14 +135,15 @@ impl Batch<'_> {
     }
 }
 
-fn available(balance: Balance, credit_limit: Money) -> Option<Money> {
-    balance.balance.checked_add(credit_limit)?.checked_sub(balance.credit_used)
+/// What may be spent: all that is available but for the minimum that must stay.
+fn spendable(before: Balance, acceptance: &Acceptance) -> Option<Money> {
+    let available = before.balance.checked_add(acceptance.credit_limit)?.checked_sub(before.credit_used)?;
+    available.checked_sub(acceptance.minimum)
 }
 
-/// The balance after the charge, or nothing if the account cannot pay: cost > available - minimum.
+/// The balance after the charge, or nothing if the account cannot pay.
 fn charge(before: Balance, acceptance: &Acceptance) -> Option<Balance> {
-    let spendable = available(before, acceptance.credit_limit)?.checked_sub(acceptance.minimum)?;
-    if acceptance.cost > spendable {
+    if acceptance.cost > spendable(before, acceptance)? {
         return None;
     }
     Some(Balance { balance: before.balance.checked_sub(acceptance.cost)?, ..before })

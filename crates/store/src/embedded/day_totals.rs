@@ -42,7 +42,10 @@ impl Today {
 
     pub(crate) fn set(&mut self, account: AccountId, totals: DayTotals) {
         self.ended.extend(
-            self.newest.get(account).filter(|before| before.day != totals.day).map(|before| (account, before)),
+            self.newest
+                .get(account)
+                .filter(|before| before.day != totals.day)
+                .map(|before| (account, before)),
         );
         self.newest.set(account, totals);
     }

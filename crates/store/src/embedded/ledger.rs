@@ -6,7 +6,7 @@ use crate::embedded::batch::Batch;
 use crate::fault::StoreFault;
 use crate::ops::{Balance, LedgerEntry, LedgerKind, LedgerRow, PAGE_ROWS_MAX, PostOutcome, PostRefusal};
 use hermod_domain::ids::{AccountId, MessageId};
-use hermod_domain::money::Money;
+use hermod_domain::money::{AMOUNT_MAX, Money};
 use hermod_domain::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -57,7 +57,7 @@ impl Batch<'_> {
         let Some(change) = change(entry, before) else {
             return Ok(PostOutcome::Refused(PostRefusal::TooLarge));
         };
-        let Some(after) = before.checked_add(change) else {
+        let Some(after) = before.checked_add(change).filter(|after| !grows_too_large(before, *after)) else {
             return Ok(PostOutcome::Refused(PostRefusal::TooLarge));
         };
         let id = self.write_entry(entry, change, after, None)?;
@@ -155,6 +155,13 @@ fn change(entry: &LedgerEntry, before: Balance) -> Option<Balance> {
             Balance { balance: amount.checked_sub(owed)?, credit_used: owed.checked_neg()? }
         }
     })
+}
+
+/// What leads back towards zero is never too large.
+fn grows_too_large(before: Balance, after: Balance) -> bool {
+    let size = |amount: Money| amount.as_micros().unsigned_abs();
+    let too_large = |before, after| size(after) > size(AMOUNT_MAX).max(size(before));
+    too_large(before.balance, after.balance) || too_large(before.credit_used, after.credit_used)
 }
 
 /// What was asked for when this row was written.

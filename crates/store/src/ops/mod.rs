@@ -29,7 +29,7 @@ use std::time::Duration;
 /// Rows a page of any list has at most, whatever was asked for.
 pub const PAGE_ROWS_MAX: u32 = 1_000;
 
-/// A message's text where it would be printed: its length.
+/// A text that must not be printed, where it would be: its length.
 struct Hidden<'a>(&'a str);
 
 impl fmt::Debug for Hidden<'_> {
@@ -89,6 +89,7 @@ pub enum AcceptOutcome {
     OptedOut,
     OverDailyLimit(DailyLimit),
     InsufficientCredit {
+        /// Without the minimum that must stay.
         available: Money,
     },
 }
@@ -200,12 +201,25 @@ pub struct MessageRecord {
 }
 
 /// One slow-changing thing (account, connection, key, carrier, price, route): a named document.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CatalogueRow {
     pub kind: String,
     pub id: u32,
     pub name: String,
     pub body: String,
+}
+
+/// Not its body: a carrier's has a password in it.
+impl fmt::Debug for CatalogueRow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let CatalogueRow { kind, id, name, body } = self;
+        f.debug_struct("CatalogueRow")
+            .field("kind", kind)
+            .field("id", id)
+            .field("name", name)
+            .field("body", &Hidden(body))
+            .finish()
+    }
 }
 
 /// Everything one change of the setup writes, all of it or none.

@@ -77,6 +77,10 @@ async fn credit_and_minimum_move_the_floor() {
         let outcome = world.store.accept(acceptance).await.unwrap();
         let told = matches!(outcome, AcceptOutcome::Accepted { .. });
         assert_eq!(told, accepted, "paid {paid} limit {limit} minimum {minimum}: {outcome:?}");
+        if !accepted {
+            let available = Money::from_micros(paid + limit - minimum);
+            assert_eq!(outcome, AcceptOutcome::InsufficientCredit { available }, "what could be spent");
+        }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::world::*;
 use hermod_domain::ids::AccountId;
-use hermod_domain::money::Money;
-use hermod_store::{Balance, LedgerEntry, LedgerKind, PostOutcome, PostRefusal};
+use hermod_domain::money::{AMOUNT_MAX, Money};
+use hermod_store::{Acceptance, Balance, LedgerEntry, LedgerKind, PostOutcome, PostRefusal};
 
 const fn both(balance: i64, credit_used: i64) -> Balance {
     Balance { balance: Money::from_micros(balance), credit_used: Money::from_micros(credit_used) }
@@ -34,7 +34,8 @@ async fn each_kind_moves_the_two_figures_its_own_way() {
 
 #[tokio::test]
 async fn an_entry_that_makes_no_sense_is_refused_alone() {
-    let world = World::with_credit(i64::MAX).await;
+    let most = AMOUNT_MAX.as_micros();
+    let world = World::with_credit(most).await;
     let cases = [
         (LedgerKind::TopUp, 0, PostRefusal::NotPositive),
         (LedgerKind::TopUp, -1, PostRefusal::NotPositive),
@@ -46,13 +47,28 @@ async fn an_entry_that_makes_no_sense_is_refused_alone() {
         (LedgerKind::Invoice, 1, PostRefusal::TooLarge),
         (LedgerKind::Payment, 1, PostRefusal::TooLarge),
         (LedgerKind::Adjustment, 1, PostRefusal::TooLarge),
+        (LedgerKind::Adjustment, -most - most - 1, PostRefusal::TooLarge),
+        (LedgerKind::TopUp, i64::MAX, PostRefusal::TooLarge),
+        (LedgerKind::Adjustment, i64::MIN, PostRefusal::TooLarge),
     ];
     for (kind, micros, refusal) in cases {
         let told = world.store.post(world.entry(ALICE, kind, micros)).await.unwrap();
         assert_eq!(told, PostOutcome::Refused(refusal), "{kind:?} {micros}");
     }
-    assert_eq!(world.store.balance(ALICE).await.unwrap(), both(i64::MAX, 0));
+    assert_eq!(world.store.balance(ALICE).await.unwrap(), both(most, 0));
     assert_eq!(world.store.ledger(ALICE, None, 10).await.unwrap().len(), 1);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn the_largest_figures_there_may_be_still_add_up() {
+    let mut world = World::with_credit(AMOUNT_MAX.as_micros()).await;
+    let sms = Acceptance { credit_limit: AMOUNT_MAX, validity: secs(60), ..world.sms() };
+    world.sends(sms).await;
+    world.pays_in(ALICE, PRICE).await;
+    world.now = world.now.plus(secs(60));
+    assert_eq!(world.store.sweep(world.now).await.unwrap(), 1);
+    assert_eq!(world.balance(ALICE).await, AMOUNT_MAX.as_micros() + PRICE, "no refund is too large");
     world.books_are_sound();
 }
 
