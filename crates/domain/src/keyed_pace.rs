@@ -87,15 +87,16 @@ impl<K: Copy + Eq + Hash> KeyedPace<K> {
         kept.clamp(now_ms, now_ms.saturating_add(allowance.whole_ms()))
     }
 
+    /// A tenth at least, so that looking through all of them is paid for once in many admissions: were only those
+    /// forgotten that are whole, keys that become whole as fast as others come would cost a look at each admission.
     fn make_room(&mut self, now_ms: i64) {
         self.whole_at_ms.retain(|_, whole_at| *whole_at > now_ms);
-        if self.whole_at_ms.len() < self.keys_max {
+        let kept_max = self.keys_max - (self.keys_max / 10).max(1);
+        let Some(excess) = self.whole_at_ms.len().checked_sub(kept_max).filter(|excess| *excess > 0) else {
             return;
-        }
-        // A tenth at a time, so that finding out who goes is paid for once in many admissions.
+        };
         let mut times: Vec<i64> = self.whole_at_ms.values().copied().collect();
-        let place = (times.len() / 10).min(times.len() - 1);
-        let (_, limit, _) = times.select_nth_unstable(place);
+        let (_, limit, _) = times.select_nth_unstable(excess - 1);
         let limit = *limit;
         self.whole_at_ms.retain(|_, whole_at| *whole_at > limit);
     }
@@ -160,6 +161,23 @@ mod tests {
         assert_eq!(told(&mut pace, 1, 100_000), "+");
         assert_eq!(told(&mut pace, 1, 0), "20", "spent, as far as anyone can tell");
         assert_eq!(told(&mut pace, 1, 20), "+");
+    }
+
+    #[test]
+    fn room_is_made_for_a_tenth_even_where_only_one_key_is_whole_again() {
+        let mut pace = KeyedPace::new(100);
+        // Each becomes whole 20 seconds after it came: from second 20 on there is one of those at each admission.
+        for second in 0..2_000 {
+            told(&mut pace, u32::try_from(second).unwrap(), second / 5);
+            assert!(pace.len() <= 100);
+        }
+        let (mut looks, mut before) = (0, pace.len());
+        for second in 2_000..3_000 {
+            told(&mut pace, u32::try_from(second).unwrap(), second / 5);
+            looks += u32::from(pace.len() <= before);
+            before = pace.len();
+        }
+        assert!(looks <= 100, "{looks} looks at every key in 1000 admissions");
     }
 
     #[test]

@@ -2,11 +2,12 @@
 //! judged from the catalogue alone, in the order that decides which refusal a customer sees. What only the store knows
 //! (keys used, opt-outs, approvals of reviews, daily totals, the balance) is settled there, in the same order.
 
-use crate::catalogue::{AccountView, Catalogue, Connection, SenderStanding};
+use crate::catalogue::{AccountView, Catalogue, Connection, Countries, SenderStanding};
 use crate::ids::CarrierId;
 use crate::lifecycle::DoubtPolicy;
 use crate::money::Money;
-use crate::numbers::Numbers;
+use crate::numbers::{Country, Numbers};
+use crate::phone::Msisdn;
 use crate::price::Asked;
 use crate::refusal::Refusal;
 use crate::sender::{Sender, SenderRefusal};
@@ -59,7 +60,7 @@ pub fn judge(
         Err(refusal) => return Judgement::Refused(refusal),
     };
     let destination = Numbers::embedded().find(submission.to);
-    if destination.country.is_some_and(|country| !view.account.countries.allow(country)) {
+    if !may_send_to(catalogue, view, submission.to, destination.country) {
         return Judgement::Refused(Refusal::CountryBlocked);
     }
     let asked = Asked { to: submission.to, network: destination.network, mcc: destination.mcc(), now };
@@ -96,6 +97,16 @@ fn sender_of(
         SenderStanding::Approved => Ok(from),
         SenderStanding::NotApproved => Err(Refusal::SenderNotApproved(from)),
         SenderStanding::Blocked => Err(Refusal::SenderBlocked(from)),
+    }
+}
+
+/// A number of no country is on nobody's list of countries. Where no route names its digits it is a mistake rather than a
+/// country, and that is for the route to say.
+fn may_send_to(catalogue: &Catalogue, view: &AccountView, to: Msisdn, country: Option<Country>) -> bool {
+    match (&view.account.countries, country) {
+        (Countries::All, _) => true,
+        (countries, Some(country)) => countries.allow(country),
+        (Countries::Only(_), None) => catalogue.route(to).is_none_or(|(prefix, _)| prefix.is_empty()),
     }
 }
 

@@ -130,11 +130,32 @@ fn each_check_has_its_refusal() {
         ("", "+447700900123", "hello", "COUNTRY_BLOCKED"),
         ("", "+4915112345678", "see http://x.example", "screened by links, else 1 gsm7 0.05"),
         ("", "+9991234567", "a country nobody knows", "NO_ROUTE"),
-        ("", "+88312345678", "a country nobody knows, and a route that names it", "1 gsm7 0.05"),
+        ("", "+88312345678", "a country nobody knows, and a route that names it", "COUNTRY_BLOCKED"),
+        ("", "+88112345678", "a satellite, and no route that names it", "NO_ROUTE"),
     ] {
         assert_eq!(told(documents(), from, to, text), expect, "{from} {to} {text}");
     }
     assert_eq!(told(documents(), "", "+4915112345678", &"x".repeat(307)), "TEXT_TOO_LONG");
+    let mut everywhere = documents();
+    everywhere.accounts[0].2.countries = Countries::All;
+    assert_eq!(told(everywhere.clone(), "", "+88312345678", "a route names it"), "1 gsm7 0.05");
+    assert_eq!(told(everywhere, "", "+88112345678", "no route names it"), "NO_ROUTE");
+}
+
+#[test]
+fn a_sender_blocked_for_everyone_is_blocked_in_any_case() {
+    let mut documents = documents();
+    let entry = documents.senders[0].clone();
+    documents.senders.push(SenderEntry { sender: Sender::parse("Bank").unwrap(), ..entry });
+    assert_eq!(told(documents, "Bank", "+4915112345678", "approved before"), "SENDER_BLOCKED");
+}
+
+#[test]
+fn no_password_shows_where_a_catalogue_is_printed() {
+    let mut documents = documents();
+    documents.carriers[0].2.password = "hunter22".to_owned();
+    assert!(!format!("{documents:?}").contains("hunter22"));
+    assert!(!format!("{:?}", Catalogue::build(documents).unwrap()).contains("hunter22"));
 }
 
 #[test]

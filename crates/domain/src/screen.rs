@@ -1,5 +1,6 @@
 //! Screening: the operator's patterns on text and sender. A message that one of them finds is held for a person to look
-//! at. Patterns ignore case and are matched in time linear in the text, whatever they are.
+//! at. Patterns ignore case, a dot also stands for a line's end, and they are matched in time linear in the text,
+//! whatever they are.
 
 use crate::sender::Sender;
 use crate::text::MessageText;
@@ -50,9 +51,6 @@ impl Screens {
     pub fn build<'a>(patterns: impl IntoIterator<Item = Pattern<'a>>) -> Result<Screens, PatternRefusal> {
         let (mut text, mut sender) = (Vec::new(), Vec::new());
         for pattern in patterns {
-            // Alone first: an error must name the one that is at fault.
-            compile(&[pattern.pattern])
-                .map_err(|reason| PatternRefusal { name: pattern.name.to_owned(), reason })?;
             match pattern.field {
                 Field::Text => text.push(pattern),
                 Field::Sender => sender.push(pattern),
@@ -75,8 +73,7 @@ impl Named {
             return Ok(Named::default());
         }
         let all: Vec<&str> = patterns.iter().map(|pattern| pattern.pattern).collect();
-        let last = patterns.last().map_or("", |pattern| pattern.name);
-        let set = compile(&all).map_err(|reason| PatternRefusal { name: last.to_owned(), reason })?;
+        let set = compile(&all).map_err(|reason| blame(patterns, reason))?;
         Ok(Named { set: Some(set), names: patterns.iter().map(|pattern| pattern.name.into()).collect() })
     }
 
@@ -86,9 +83,22 @@ impl Named {
     }
 }
 
+/// An error must name the pattern that is at fault; where each would do alone, they are too much together.
+fn blame(patterns: &[Pattern<'_>], together: String) -> PatternRefusal {
+    let alone = patterns.iter().find_map(|pattern| {
+        compile(&[pattern.pattern])
+            .err()
+            .map(|reason| PatternRefusal { name: pattern.name.to_owned(), reason })
+    });
+    let last = patterns.last().map_or("", |pattern| pattern.name);
+    alone.unwrap_or_else(|| PatternRefusal { name: last.to_owned(), reason: together })
+}
+
 fn compile(patterns: &[&str]) -> Result<RegexSet, String> {
     let mut builder = RegexSetBuilder::new(patterns);
-    builder.case_insensitive(true).size_limit(COMPILED_BYTES_MAX).dfa_size_limit(COMPILED_BYTES_MAX);
+    // A text of two lines must not pass where the same words on one would not.
+    builder.case_insensitive(true).dot_matches_new_line(true);
+    builder.size_limit(COMPILED_BYTES_MAX).dfa_size_limit(COMPILED_BYTES_MAX);
     builder.build().map_err(|error| {
         if matches!(error, regex::Error::CompiledTooBig(_)) {
             return "it is too large".to_owned();
@@ -125,6 +135,12 @@ mod tests {
         check(&screens, "MyBANK", "your PIN at HTTP://x.example", &["bank", "links", "pin"]);
         check(&screens, "Shop", "spinning", &[]);
         check(&Screens::default(), "Bank", "pin", &[]);
+    }
+
+    #[test]
+    fn a_new_line_hides_nothing() {
+        let screens = screens(&[("prize", Field::Text, "won.*prize")]).unwrap();
+        check(&screens, "Shop", "you won\na\r\nprize", &["prize"]);
     }
 
     #[test]

@@ -102,6 +102,13 @@ impl Sender {
         std::str::from_utf8(octets).expect("a sender is ASCII")
     }
 
+    /// As a reader who does not mind capitals sees it.
+    #[must_use]
+    pub fn in_capitals(mut self) -> Sender {
+        self.octets.make_ascii_uppercase();
+        self
+    }
+
     /// Without the plus: what goes into an SMPP address.
     pub fn address(&self) -> &str {
         let text = self.as_str();

@@ -8,6 +8,7 @@ use crate::money::Money;
 use crate::phone::Msisdn;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,14 +53,23 @@ pub struct Control {
     pub name: Arc<str>,
     pub mode: Mode,
     pub rule: TrafficRule,
+    /// What is counted for it is counted by its name: its place changes whenever another control comes or goes.
+    counted_as: u64,
+}
+
+impl Control {
+    pub fn new(name: &str, mode: Mode, rule: TrafficRule) -> Control {
+        let mut hash = DefaultHasher::new();
+        (name, std::mem::discriminant(&rule)).hash(&mut hash);
+        Control { name: name.into(), mode, rule, counted_as: hash.finish() }
+    }
 }
 
 /// What a message counts towards in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Counted {
     account: AccountId,
-    /// The place of the control among its account's.
-    control: u16,
+    control: u64,
     number: u64,
 }
 
@@ -93,12 +103,12 @@ impl Velocity {
     ) -> Admitted {
         let mut admitted = Admitted::default();
         for (place, control) in controls.iter().enumerate() {
-            let Some((counted, allowance)) = counted(account, place, control.rule, to) else { continue };
+            let Some((counted, allowance)) = counted(account, control, to) else { continue };
             match (self.0.admit(counted, allowance, now), control.mode) {
                 (Ok(()), _) => {}
                 (Err(_), Mode::Watch) => admitted.watched.push(control.name.clone()),
                 (Err(wait), Mode::Enforce) => {
-                    self.give_back(account, &controls[..place], to);
+                    self.give_back(account, &controls[..place], to, &admitted.watched);
                     admitted.refused = Some((control.name.clone(), wait));
                     return admitted;
                 }
@@ -107,23 +117,23 @@ impl Velocity {
         admitted
     }
 
-    /// The message was not accepted after all.
-    pub fn give_back(&mut self, account: AccountId, controls: &[Control], to: Msisdn) {
-        for (place, control) in controls.iter().enumerate() {
-            if let Some((counted, allowance)) = counted(account, place, control.rule, to) {
+    /// The message was not accepted after all. Those that only watched took nothing for it.
+    pub fn give_back(&mut self, account: AccountId, controls: &[Control], to: Msisdn, watched: &[Arc<str>]) {
+        for control in controls.iter().filter(|control| !watched.contains(&control.name)) {
+            if let Some((counted, allowance)) = counted(account, control, to) {
                 self.0.give_back(counted, allowance);
             }
         }
     }
 }
 
-fn counted(account: AccountId, place: usize, rule: TrafficRule, to: Msisdn) -> Option<(Counted, Allowance)> {
-    let control = u16::try_from(place).unwrap_or(u16::MAX);
-    let (number, most, per_ms) = match rule {
+fn counted(account: AccountId, control: &Control, to: Msisdn) -> Option<(Counted, Allowance)> {
+    let (number, most, per_ms) = match control.rule {
         TrafficRule::PerRecipient { most, per_ms } => (to.number(), most, per_ms),
         TrafficRule::PerRange { most, per_ms } => (to.number() / RANGE_NUMBERS, most, per_ms),
         TrafficRule::SpendPerDay { .. } | TrafficRule::MessagesPerDay { .. } => return None,
     };
+    let control = control.counted_as;
     Some((Counted { account, control, number }, Allowance { most, per: Duration::from_millis(per_ms) }))
 }
 
@@ -168,7 +178,7 @@ mod tests {
     const ACME: AccountId = AccountId::new(1);
 
     fn control(name: &str, mode: Mode, rule: TrafficRule) -> Control {
-        Control { name: name.into(), mode, rule }
+        Control::new(name, mode, rule)
     }
 
     fn at(seconds: i64) -> Timestamp {
@@ -199,12 +209,36 @@ mod tests {
         assert_eq!(told(&mut velocity, &controls, "+4915112340002", 0), "+");
         assert_eq!(told(&mut velocity, &controls, "+4915112340003", 0), "range 20");
         assert_eq!(told(&mut velocity, &controls, "+4915112350003", 0), "+", "another range");
-        velocity.give_back(ACME, &controls, to("+4915112340002"));
+        velocity.give_back(ACME, &controls, to("+4915112340002"), &[]);
         assert_eq!(
             told(&mut velocity, &controls, "+4915112340003", 0),
             "+",
             "what was refused later counts not"
         );
+    }
+
+    #[test]
+    fn what_was_counted_for_a_control_stays_its_own_when_others_come_and_go() {
+        let rule = |most| TrafficRule::PerRecipient { most, per_ms: 60_000 };
+        let [many, few] =
+            [("many", 10), ("few", 1)].map(|(name, most)| control(name, Mode::Enforce, rule(most)));
+        let mut velocity = Velocity::default();
+        for _ in 0..5 {
+            assert_eq!(told(&mut velocity, std::slice::from_ref(&many), "+4915112340001", 0), "+");
+        }
+        assert_eq!(told(&mut velocity, &[few.clone(), many.clone()], "+4915112340001", 0), "+");
+        assert_eq!(told(&mut velocity, &[few, many], "+4915112340001", 0), "few 60");
+    }
+
+    #[test]
+    fn a_control_that_only_watched_gets_nothing_back() {
+        let rule = TrafficRule::PerRecipient { most: 1, per_ms: 60_000 };
+        let controls = [control("watch", Mode::Watch, rule)];
+        let mut velocity = Velocity::default();
+        assert_eq!(told(&mut velocity, &controls, "+4915112340001", 0), "+");
+        let Admitted { watched, .. } = velocity.admit(ACME, &controls, to("+4915112340001"), at(0));
+        velocity.give_back(ACME, &controls, to("+4915112340001"), &watched);
+        assert_eq!(told(&mut velocity, &controls, "+4915112340001", 0), "+~watch");
     }
 
     #[test]

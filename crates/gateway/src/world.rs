@@ -112,9 +112,15 @@ impl World {
     }
 
     /// The message was not accepted after all.
-    pub fn give_traffic_back(&self, account: AccountId, controls: &[Control], to: Msisdn) {
+    pub fn give_traffic_back(
+        &self,
+        account: AccountId,
+        controls: &[Control],
+        to: Msisdn,
+        watched: &[Arc<str>],
+    ) {
         if !controls.is_empty() {
-            lock(&self.velocity).give_back(account, controls, to);
+            lock(&self.velocity).give_back(account, controls, to, watched);
         }
     }
 

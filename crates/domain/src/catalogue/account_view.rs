@@ -14,7 +14,7 @@ pub struct AccountView {
     pub name: String,
     pub account: Account,
     pub(super) senders: HashMap<Sender, SenderState>,
-    /// For everybody.
+    /// For everybody, in capitals: who blocks Bank means BANK as well.
     pub(super) blocked: Arc<HashSet<Sender>>,
     pub(super) prices: PriceList,
     /// Everybody's, then its own.
@@ -32,7 +32,7 @@ pub enum SenderStanding {
 
 impl AccountView {
     pub fn standing_of(&self, sender: &Sender) -> SenderStanding {
-        if self.blocked.contains(sender) {
+        if self.blocked.contains(&sender.in_capitals()) {
             return SenderStanding::Blocked;
         }
         match self.senders.get(sender) {
@@ -46,7 +46,7 @@ impl AccountView {
         &self.prices
     }
 
-    /// In a fixed order: what is counted for a control is counted by its place.
+    /// Everybody's and its own, by name.
     pub fn controls(&self) -> &[Control] {
         &self.controls
     }

@@ -13,6 +13,7 @@ use crate::traffic::{Mode, TrafficRule};
 use ipnet::IpNet;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::collections::BTreeSet;
+use std::fmt;
 use std::net::IpAddr;
 
 /// A customer.
@@ -191,7 +192,7 @@ pub struct RouteEntry {
 }
 
 /// An upstream SMSC and how to talk to it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Carrier {
     /// `host:port`.
@@ -209,6 +210,20 @@ pub struct Carrier {
     /// No link is kept; what is routed to it waits.
     #[serde(default)]
     pub disabled: bool,
+}
+
+/// Without its password.
+impl fmt::Debug for Carrier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Carrier { address, system_id, window, parts_per_second, disabled, .. } = self;
+        f.debug_struct("Carrier")
+            .field("address", address)
+            .field("system_id", system_id)
+            .field("window", window)
+            .field("parts_per_second", parts_per_second)
+            .field("disabled", disabled)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A sender id and what may be done with it: for one account, or for everyone.

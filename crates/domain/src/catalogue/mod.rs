@@ -56,10 +56,11 @@ pub struct Catalogue {
 impl Catalogue {
     pub fn build(documents: Documents) -> Result<Catalogue, CatalogueFault> {
         check_owners(&documents)?;
-        let common = Common::build(&documents)?;
+        let owned = Owned::of(&documents);
+        let common = Common::build(&owned)?;
         let mut accounts = HashMap::new();
         for (id, name, account) in &documents.accounts {
-            accounts.insert(*id, common.view(*id, name, account, &documents)?);
+            accounts.insert(*id, common.view(*id, name, account, &owned)?);
         }
         let Documents { connections, keys, routes, carriers, .. } = documents;
         let connections: HashMap<_, _> = connections.into_iter().collect();
@@ -110,6 +111,42 @@ impl Catalogue {
     }
 }
 
+/// Documents by the account they are for, `None` for everyone's: with many accounts and prices, each account looking
+/// through all of them would take minutes.
+struct Owned<'a> {
+    prices: ByOwner<&'a Price>,
+    senders: ByOwner<&'a SenderEntry>,
+    numbers: ByOwner<&'a NumberEntry>,
+    screens: ByOwner<&'a (String, ScreenEntry)>,
+    controls: ByOwner<&'a (String, ControlEntry)>,
+}
+
+type ByOwner<T> = HashMap<Option<AccountId>, Vec<T>>;
+
+impl<'a> Owned<'a> {
+    fn of(documents: &'a Documents) -> Owned<'a> {
+        Owned {
+            prices: by_owner(&documents.prices, |price| price.account),
+            senders: by_owner(&documents.senders, |entry| entry.account),
+            numbers: by_owner(&documents.numbers, |entry| Some(entry.account)),
+            screens: by_owner(&documents.screens, |(_, entry)| entry.account),
+            controls: by_owner(&documents.controls, |(_, entry)| entry.account),
+        }
+    }
+}
+
+fn by_owner<T>(entries: &[T], owner: impl Fn(&T) -> Option<AccountId>) -> ByOwner<&T> {
+    let mut owned: ByOwner<&T> = HashMap::new();
+    for entry in entries {
+        owned.entry(owner(entry)).or_default().push(entry);
+    }
+    owned
+}
+
+fn of_owner<'a, T>(owned: &'a ByOwner<&'a T>, owner: Option<AccountId>) -> impl Iterator<Item = &'a T> {
+    owned.get(&owner).into_iter().flatten().copied()
+}
+
 /// What documents say for every account.
 struct Common {
     prices: Arc<PriceList>,
@@ -118,15 +155,12 @@ struct Common {
 }
 
 impl Common {
-    fn build(documents: &Documents) -> Result<Common, CatalogueFault> {
-        let blocked = documents
-            .senders
-            .iter()
-            .filter(|entry| entry.account.is_none() && entry.state == SenderState::Blocked);
+    fn build(owned: &Owned<'_>) -> Result<Common, CatalogueFault> {
+        let blocked = of_owner(&owned.senders, None).filter(|entry| entry.state == SenderState::Blocked);
         Ok(Common {
-            prices: Arc::new(price_list(&documents.prices, None)?),
-            blocked: Arc::new(blocked.map(|entry| entry.sender).collect()),
-            screens: Arc::new(screens(&documents.screens, None)?),
+            prices: Arc::new(price_list(of_owner(&owned.prices, None))?),
+            blocked: Arc::new(blocked.map(|entry| entry.sender.in_capitals()).collect()),
+            screens: Arc::new(screens(of_owner(&owned.screens, None))?),
         })
     }
 
@@ -135,29 +169,25 @@ impl Common {
         id: AccountId,
         name: &str,
         account: &Account,
-        documents: &Documents,
+        owned: &Owned<'_>,
     ) -> Result<AccountView, CatalogueFault> {
+        let own = Some(id);
         let mut senders: HashMap<Sender, SenderState> =
             account.senders.iter().map(|sender| (*sender, SenderState::Approved)).collect();
-        let numbers = documents.numbers.iter().filter(|entry| entry.account == id);
-        senders.extend(numbers.map(|entry| (entry.number, SenderState::Approved)));
-        let own = documents.senders.iter().filter(|entry| entry.account == Some(id));
-        senders.extend(own.map(|entry| (entry.sender, entry.state)));
-        let controls = documents.controls.iter();
-        let controls = controls.filter(|(_, entry)| entry.account.is_none_or(|account| account == id));
-        let controls = controls.map(|(name, entry)| Control {
-            name: name.as_str().into(),
-            mode: entry.mode,
-            rule: entry.rule,
-        });
+        senders.extend(of_owner(&owned.numbers, own).map(|entry| (entry.number, SenderState::Approved)));
+        senders.extend(of_owner(&owned.senders, own).map(|entry| (entry.sender, entry.state)));
+        let controls = of_owner(&owned.controls, None).chain(of_owner(&owned.controls, own));
+        let mut controls: Vec<Control> =
+            controls.map(|(name, entry)| Control::new(name, entry.mode, entry.rule)).collect();
+        controls.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(AccountView {
             name: name.to_owned(),
             account: account.clone(),
             senders,
             blocked: self.blocked.clone(),
-            prices: price_list(&documents.prices, Some(id))?.over(self.prices.clone()),
-            screens: [self.screens.clone(), Arc::new(screens(&documents.screens, Some(id))?)],
-            controls: controls.collect(),
+            prices: price_list(of_owner(&owned.prices, own))?.over(self.prices.clone()),
+            screens: [self.screens.clone(), Arc::new(screens(of_owner(&owned.screens, own))?)],
+            controls,
         })
     }
 }
@@ -185,9 +215,8 @@ fn check_owners(documents: &Documents) -> Result<(), CatalogueFault> {
     Ok(())
 }
 
-fn price_list(prices: &[Price], account: Option<AccountId>) -> Result<PriceList, CatalogueFault> {
-    let list = prices.iter().filter(|price| price.account == account);
-    let list = list.map(|Price { prefix, network, mcc, per_part, from, .. }| {
+fn price_list<'a>(prices: impl Iterator<Item = &'a Price>) -> Result<PriceList, CatalogueFault> {
+    let list = prices.map(|Price { prefix, network, mcc, per_part, from, .. }| {
         let what = match (prefix, network, mcc) {
             (Some(prefix), None, None) => PricedFor::Prefix(*prefix),
             (None, Some(network), None) => PricedFor::Network(*network),
@@ -199,9 +228,8 @@ fn price_list(prices: &[Price], account: Option<AccountId>) -> Result<PriceList,
     Ok(PriceList::new(list.collect::<Result<Vec<_>, _>>()?)?)
 }
 
-fn screens(entries: &[(String, ScreenEntry)], account: Option<AccountId>) -> Result<Screens, PatternRefusal> {
-    let own = entries.iter().filter(|(_, entry)| entry.account == account);
-    Screens::build(own.map(|(name, ScreenEntry { field, pattern, .. })| Pattern {
+fn screens<'a>(entries: impl Iterator<Item = &'a (String, ScreenEntry)>) -> Result<Screens, PatternRefusal> {
+    Screens::build(entries.map(|(name, ScreenEntry { field, pattern, .. })| Pattern {
         name,
         field: *field,
         pattern,
@@ -212,9 +240,10 @@ fn build_routes(
     routes: &[(RouteId, RouteEntry)],
     carriers: &[(CarrierId, String, Carrier)],
 ) -> Result<Routes, CatalogueFault> {
+    let known: HashSet<CarrierId> = carriers.iter().map(|(carrier, ..)| *carrier).collect();
     let mut built = Vec::new();
     for (id, RouteEntry { prefix, carriers: chosen, in_doubt }) in routes {
-        let missing = chosen.iter().find(|chosen| !carriers.iter().any(|(carrier, ..)| carrier == *chosen));
+        let missing = chosen.iter().find(|chosen| !known.contains(chosen));
         if let Some(carrier) = missing {
             return Err(CatalogueFault::RouteWithoutCarrier { prefix: *prefix, carrier: *carrier });
         }

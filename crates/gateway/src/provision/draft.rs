@@ -143,7 +143,8 @@ impl<'a> Draft<'a> {
     /// May handsets write to the account at this number? Then it may also send from there.
     pub(super) fn owns_number(&self, account: &str, number: &Sender) -> bool {
         let owner = self.numbers.get(&(Kind::Account, account.to_owned())).copied();
-        let numbers = self.rows.iter().filter(|((kind, _), _)| *kind == Kind::Number);
+        let numbers = self.rows.range((Kind::Number, String::new())..);
+        let numbers = numbers.take_while(|((kind, _), _)| *kind == Kind::Number);
         let mut entries = numbers.filter_map(|(_, row)| documents::read::<NumberEntry>(row).ok());
         entries.any(|entry| entry.number == *number && Some(entry.account.get()) == owner)
     }

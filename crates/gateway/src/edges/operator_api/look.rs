@@ -108,7 +108,7 @@ pub(super) async fn traffic(State(desk): State<Arc<Desk>>, Named(account): Named
 }
 
 fn control_shape(ControlToday { control, would_have_refused }: ControlToday) -> ControlShape {
-    let Control { name, mode, rule } = control;
+    let Control { name, mode, rule, .. } = control;
     let mode = match mode {
         Mode::Enforce => "enforce",
         Mode::Watch => "watch",
