@@ -9,7 +9,7 @@ use hermod_domain::money::Money;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::policy::{Judged, Judgement, gives_way_to_opt_out, judge};
 use hermod_domain::refusal::{Refusal, Unavailable};
-use hermod_domain::sender::Sender;
+use hermod_domain::sender::{Sender, SenderKind};
 use hermod_domain::submission::{IdempotencyKey, Submission};
 use hermod_domain::text::Encoding;
 use hermod_domain::time::Timestamp;
@@ -61,14 +61,14 @@ pub async fn submit_message(
         Judgement::Fine(judged) => accept(world, caller, submission, judged, now).await,
         Judgement::Refused(refusal) => refused(world, caller, submission, refusal).await,
         Judgement::Screened { rules, from, otherwise } => {
-            if let Some(replay) = replay_of(world, caller, submission).await {
+            if let Some(replay) = replay_of(world, caller, submission).await? {
                 return Ok(Submitted::Replayed(replay));
             }
             if opted_out(world, caller, submission).await? {
                 return Err(Refusal::RecipientOptedOut);
             }
             let screened = screened(caller, submission, &rules, from, now);
-            match world.store.screen(screened).await.map_err(|fault| refusal_of(&fault))? {
+            match in_time(world, world.store.screen(screened), Unavailable::QueueFull).await? {
                 Screening::Passed => accept(world, caller, submission, otherwise?, now).await,
                 Screening::Held { .. } => Err(Refusal::HeldForReview),
             }
@@ -95,7 +95,7 @@ async fn accept(
     let waited = world.clock.sleep(ACCEPT_WAIT_MAX);
     let outcome = world.store.accept_unless(acceptance(world, caller, submission, judged, now), waited).await;
     if !matches!(outcome, Ok(AcceptOutcome::Accepted { .. })) {
-        world.give_traffic_back(caller.account, controls, submission.to);
+        world.give_traffic_back(caller.account, controls, submission.to, &watched);
     }
     match outcome {
         Ok(AcceptOutcome::Accepted { message, balance, today }) => {
@@ -121,15 +121,31 @@ async fn accept(
 }
 
 /// Was this key used by this customer? For edges that are about to refuse a keyed request whose fields do not even make
-/// a submission: whatever its fingerprint, it is not the request the key was used for. `None` also when the store cannot
-/// say: then the refusal stands.
+/// a submission: whatever its fingerprint, it is not the request the key was used for. When the store cannot say, that is
+/// the answer: a refusal that stood would tell the sender of an accepted message that there is none.
 pub async fn find_replay(
     world: &World,
     caller: &Caller,
     key: &IdempotencyKey,
     fingerprint: u64,
-) -> Option<Replay> {
-    world.store.find_key(key_claim(caller, key, fingerprint)).await.ok().flatten()
+) -> Result<Option<Replay>, Refusal> {
+    let found = world.store.find_key(key_claim(caller, key, fingerprint));
+    in_time(world, found, Unavailable::KeyInFlight).await
+}
+
+/// What the store says, if it says it before whoever asks has waited as long as a submission may wait.
+async fn in_time<T>(
+    world: &World,
+    asked: impl Future<Output = Result<T, StoreFault>>,
+    late: Unavailable,
+) -> Result<T, Refusal> {
+    tokio::select! {
+        biased;
+        told = asked => told.map_err(|fault| refusal_of(&fault)),
+        () = world.clock.sleep(ACCEPT_WAIT_MAX) => {
+            Err(Refusal::GatewayUnavailable { cause: late, retry_after_s: WAITED_RETRY_S })
+        }
+    }
 }
 
 /// A retry of an accepted send never becomes a refusal, and an opt-out goes before whatever stands after it.
@@ -139,7 +155,7 @@ async fn refused(
     submission: &Submission,
     refusal: Refusal,
 ) -> Result<Submitted, Refusal> {
-    if let Some(replay) = replay_of(world, caller, submission).await {
+    if let Some(replay) = replay_of(world, caller, submission).await? {
         return Ok(Submitted::Replayed(replay));
     }
     if gives_way_to_opt_out(&refusal) && opted_out(world, caller, submission).await? {
@@ -148,14 +164,18 @@ async fn refused(
     Err(refusal)
 }
 
-async fn replay_of(world: &World, caller: &Caller, submission: &Submission) -> Option<Replay> {
-    let key = submission.key.as_ref()?;
+async fn replay_of(
+    world: &World,
+    caller: &Caller,
+    submission: &Submission,
+) -> Result<Option<Replay>, Refusal> {
+    let Some(key) = &submission.key else { return Ok(None) };
     find_replay(world, caller, key, submission.fingerprint()).await
 }
 
 async fn opted_out(world: &World, caller: &Caller, submission: &Submission) -> Result<bool, Refusal> {
-    let found = world.store.opted_out(caller.account, submission.to).await;
-    found.map(|entry| entry.is_some()).map_err(|fault| refusal_of(&fault))
+    let found = world.store.opted_out(caller.account, submission.to);
+    in_time(world, found, Unavailable::QueueFull).await.map(|entry| entry.is_some())
 }
 
 fn acceptance(
@@ -198,6 +218,8 @@ fn screened(
 ) -> Screened {
     let mut hash = Sha256::new();
     hash.update(caller.account.get().to_be_bytes());
+    // A number in international form and the short code of the same digits are two senders.
+    hash.update(if from.kind() == SenderKind::International { "+" } else { "" });
     hash.update(from.address().as_bytes());
     hash.update([0]);
     hash.update(submission.text.as_str().as_bytes());

@@ -194,3 +194,43 @@ async fn odd_but_valid_requests_are_served() {
     assert_eq!(reply.status, 200);
     assert_eq!(client.get(ACME, "/api/v1/balance").await.status, 200);
 }
+
+#[tokio::test]
+async fn odd_targets_are_answered_like_any_other_that_is_not_there() {
+    let service = Service::start().await;
+    let bearer = bearer(ACME);
+    let long = format!("/api/v1/inbound?{}", "&x=%zz".repeat(4_000));
+    let cases: &[(&str, &str, u16)] = &[
+        ("OPTIONS", "*", 404),
+        ("OPTIONS", "/api/v1/sms", 405),
+        ("TRACE", "/api/v1/balance", 405),
+        ("HEAD", "/api/v1/sms", 405),
+        ("HEAD", "/api/v1/balance", 200),
+        ("HEAD", "/api/v1/inbound", 200),
+        ("HEAD", "/api/v1/sms/1", 404),
+        ("HEAD", "/nowhere", 404),
+        ("HEAD", "/healthz", 200),
+        ("GET", "/api/v1/sms/", 404),
+        ("GET", "/api/v1/balance/", 404),
+        ("GET", "/api/v1/sms/1/", 404),
+        ("GET", "/api/v1/sms/1%2f2", 404),
+        ("GET", "/api/v1/sms/%2e%2e", 404),
+        ("GET", "/api/v1/sms/../balance", 404),
+        ("GET", "//api/v1/balance", 404),
+        ("GET", "/api/v1/BALANCE", 404),
+        ("GET", "/api/v1/sms/%ff%00%0d%0a", 404),
+        ("GET", "/api/v1/balance?%0d%0aX: y", 400),
+        ("GET", "/api/v1/balance?x#y", 200),
+        ("GET", &long, 200),
+    ];
+    for (method, target, status) in cases {
+        let mut client = service.client().await;
+        client.write(request(method, target, &[("Authorization", &bearer)], b"")).await;
+        let reply = client.read_answer_to(method).await.unwrap();
+        assert_eq!(reply.status, *status, "{method} {target}");
+        if *status != 400 {
+            assert!(reply.header("x-request-id").is_some(), "{method} {target}");
+            assert_eq!(client.get(ACME, "/api/v1/balance").await.status, 200, "after {method} {target}");
+        }
+    }
+}

@@ -144,3 +144,26 @@ async fn twenty_at_once_with_one_key_send_once() {
     }
     assert_eq!(service.balance(ACME).await, "9.675");
 }
+
+#[tokio::test]
+async fn where_nobody_can_say_whether_a_key_was_used_no_refusal_is_told() {
+    let service = Service::start().await;
+    let key: Headers<'_> = &[("Idempotency-Key", "order-1")];
+    assert_eq!(service.send(ACME, key, SEND).await.status, 202);
+    service.world.store.close().await.unwrap();
+    let refused = [
+        r#"{"to":"nonsense"}"#,
+        r#"{"to":"+4915112345678","from":"Other","text":"hello"}"#,
+        r#"{"to":"+9991234567","text":"hello"}"#,
+        SEND,
+    ];
+    for body in refused {
+        let reply = service.send(ACME, key, body).await;
+        assert_eq!((reply.status, reply.code()), (503, "GATEWAY_UNAVAILABLE"), "{body}");
+    }
+    assert_eq!(
+        service.send(ACME, &[], refused[0]).await.status,
+        400,
+        "without a key there is nothing to ask"
+    );
+}

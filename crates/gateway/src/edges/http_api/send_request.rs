@@ -22,12 +22,22 @@ pub(super) struct SendRequest<'a> {
     idempotency_key: Option<Given<'a>>,
 }
 
-#[derive(Debug)]
 enum Given<'a> {
     Null,
     Text(Cow<'a, str>),
     /// A number, a boolean, an array or an object.
     NotText,
+}
+
+/// Neither texts nor numbers.
+impl fmt::Debug for Given<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Given::Null => f.write_str("Null"),
+            Given::Text(text) => write!(f, "Text({} bytes)", text.len()),
+            Given::NotText => f.write_str("NotText"),
+        }
+    }
 }
 
 impl<'a> SendRequest<'a> {

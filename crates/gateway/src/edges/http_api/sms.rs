@@ -45,7 +45,7 @@ pub(super) async fn send(
     };
     // A retry of an accepted send must never become a refusal, not even of its own fields.
     let Some(key) = key else { return Err(refusal) };
-    match find_replay(world, caller, &key, 0).await {
+    match find_replay(world, caller, &key, 0).await? {
         Some(Replay { message, .. }) => Ok(replay_response(&Replay { message, same_request: false })),
         None => Err(refusal),
     }
