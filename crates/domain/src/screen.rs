@@ -59,6 +59,10 @@ impl Screens {
         Ok(Screens { text: Named::build(&text)?, sender: Named::build(&sender)? })
     }
 
+    pub const fn is_empty(&self) -> bool {
+        self.text.set.is_none() && self.sender.set.is_none()
+    }
+
     /// The names of the rules that find something.
     pub fn hits(&self, from: &Sender, text: &MessageText) -> Vec<Arc<str>> {
         let mut hits = self.sender.hits(from.as_str());

@@ -53,6 +53,7 @@ impl AccountView {
 
     /// The screening rules that find something in a message.
     pub fn screened(&self, from: &Sender, text: &MessageText) -> Vec<Arc<str>> {
-        self.screens.iter().flat_map(|screens| screens.hits(from, text)).collect()
+        let screens = self.screens.iter().filter(|screens| !screens.is_empty());
+        screens.flat_map(|screens| screens.hits(from, text)).collect()
     }
 }

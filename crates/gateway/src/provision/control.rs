@@ -28,7 +28,7 @@ pub struct WantedControl {
     pub mode: Mode,
     #[serde(default, deserialize_with = "values::some_amount", skip_serializing_if = "Option::is_none")]
     /// Per UTC day, in the account's currency.
-    #[schema(value_type = Option<String>, examples("50"))]
+    #[schema(value_type = Option<String>, pattern = r"^[0-9]+(\.[0-9]{1,6})?$", examples("50"))]
     pub spend_per_day: Option<Money>,
     #[serde(default, deserialize_with = "checks::messages", skip_serializing_if = "Option::is_none")]
     /// Per UTC day.

@@ -3,12 +3,16 @@
 
 use crate::config::Source;
 use crate::provision::draft::Entry;
+use crate::provision::fields::has_field;
 use crate::provision::kind::Kind;
 use crate::provision::wanted::Wanted;
 use crate::provision::{ProvisionRefusal, names};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use std::fmt;
+
+/// The list of a file that names what is to go.
+const REMOVALS: &str = "remove";
 
 /// One JSON object, or where it stops being one.
 pub fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
@@ -31,7 +35,7 @@ pub fn wanted_entry(
     fields: Map<String, Value>,
 ) -> Result<(String, Wanted), ProvisionRefusal> {
     let (name, implied) = names::read(kind, name)?;
-    let mut fields = without_nulls(fields);
+    let mut fields = without_nulls(fields, kind);
     for (field, value) in implied {
         fields.entry(field).or_insert(value);
     }
@@ -53,7 +57,7 @@ pub fn wanted_entry(
 
 /// A whole provision file as an object of lists.
 pub fn wanted_whole(object: &Map<String, Value>) -> Result<Wanted, ProvisionRefusal> {
-    read(&without_nulls(object.clone())).map_err(|(key, sentence)| {
+    read(&whole_without_nulls(object)).map_err(|(key, sentence)| {
         let key = key.unwrap_or_else(|| "the body".to_owned());
         ProvisionRefusal::about(&format!("{key}:"), sentence)
     })
@@ -80,22 +84,45 @@ pub fn merged(mut fields: Map<String, Value>, patch: Map<String, Value>) -> Map<
 
 /// A key, if one is to blame, and a sentence.
 fn read(object: &Map<String, Value>) -> Result<Wanted, (Option<String>, String)> {
-    let text = toml::to_string(object).map_err(|error| (None, error.to_string()))?;
+    // TOML has no null, and where one would say nothing there is none left by now.
+    let text = toml::to_string(object).map_err(|_| (None, "null cannot stand inside a value".to_owned()))?;
     let source = Source { path: "body".into(), text };
     Wanted::parse(&source).map_err(|error| (error.key, error.sentence))
 }
 
-/// A field that is null says nothing.
-fn without_nulls(object: Map<String, Value>) -> Map<String, Value> {
-    let said = object.into_iter().filter(|(_, value)| !value.is_null());
-    said.map(|(field, value)| (field, without_null(value))).collect()
+/// A field that is null says nothing. One that does not exist is a mistake all the same: it is left standing, as
+/// something a file can say, to be found.
+fn without_nulls(object: Map<String, Value>, kind: Kind) -> Map<String, Value> {
+    let said = object.into_iter().filter(|(field, value)| !(value.is_null() && has_field(kind, field)));
+    said.map(|(field, value)| (field, if value.is_null() { Value::Bool(false) } else { value })).collect()
 }
 
-fn without_null(value: Value) -> Value {
-    match value {
-        Value::Object(object) => Value::Object(without_nulls(object)),
-        Value::Array(list) => Value::Array(list.into_iter().map(without_null).collect()),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value,
+/// The same for an object of lists, and for each entry in them.
+fn whole_without_nulls(object: &Map<String, Value>) -> Map<String, Value> {
+    let lists = object.iter().map(|(key, value)| {
+        let kind = Kind::ALL.into_iter().find(|kind| kind.as_str() == key);
+        match (kind, value) {
+            (Some(_), Value::Null) => (key.clone(), Value::Array(Vec::new())),
+            (Some(kind), Value::Array(entries)) => {
+                let entries = entries.iter().map(|entry| match entry {
+                    Value::Object(fields) => Value::Object(without_nulls(fields.clone(), kind)),
+                    other => other.clone(),
+                });
+                (key.clone(), Value::Array(entries.collect()))
+            }
+            (None, Value::Null) if key == REMOVALS => (key.clone(), Value::Array(Vec::new())),
+            (None, Value::Null) => (key.clone(), Value::Bool(false)),
+            (_, value) => (key.clone(), value.clone()),
+        }
+    });
+    lists.collect()
+}
+
+/// Whether a patch names only fields that the kind has.
+pub fn check_fields(kind: Kind, patch: &Map<String, Value>) -> Result<(), ProvisionRefusal> {
+    match patch.keys().find(|field| !has_field(kind, field)) {
+        None => Ok(()),
+        Some(field) => Err(ProvisionRefusal::about(&format!("{kind}:"), format!("unknown field `{field}`"))),
     }
 }
 

@@ -2,6 +2,7 @@
 //! and with what it forbids, and fails on an answer that the document does not promise.
 
 use crate::assembly::{Served, data_folder};
+use crate::scenario::http;
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, Script};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -28,12 +29,28 @@ async fn the_operator_api_is_as_its_document_says() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     // Nobody is at this address: no message is sent.
     let nobody = SocketAddr::from(([127, 0, 0, 1], 9));
-    let gateway = Served::start_with(folder.path(), SETTINGS, &provision(nobody));
+    let gateway = Served::start_with(folder.path(), SETTINGS, &(provision(nobody) + SHOP));
+    hold_a_message(gateway.address()).await;
     let token = std::fs::read_to_string(data_folder(folder.path()).join("operator.token")).expect("a token");
     let document = format!("http://{}/operator/v1/openapi.json", gateway.address());
     let header = format!("Authorization: Bearer {}", token.trim());
     hold_against("operator.toml", &document, &["--header", &header], 67);
     gateway.stop().await;
+}
+
+/// What the examples of the operator's document are about, so that they find it.
+const SHOP: &str = "\
+    [[account]]\nname = \"shop\"\ncurrency = \"EUR\"\nopening_balance = \"100\"\nverified = true\ncountries = \"*\"\n\
+    senders = [\"Shop\"]\n[[connection]]\nname = \"shop-http\"\naccount = \"shop\"\ndefault_sender = \"Shop\"\n\
+    [[key]]\nkey = \"shop-key-1\"\nsecret = \"schemathesis\"\nconnection = \"shop-http\"\n\
+    [[screen]]\nname = \"short-links\"\npattern = \"bit[.]ly\"\n";
+
+/// Opens the first review case.
+async fn hold_a_message(gateway: SocketAddr) {
+    let headers = [("Authorization", "Bearer shop-key-1:schemathesis"), ("Content-Type", "application/json")];
+    let body = r#"{"to":"+4915112345678","text":"see bit.ly"}"#;
+    let answer = http::call(gateway, "POST", "/api/v1/sms", &headers, body).await.expect("it answers");
+    assert_eq!(answer.headers["x-error-code"], "HELD_FOR_REVIEW");
 }
 
 /// Money for everything, routes and prices for every number, and a rate that is never reached.
@@ -52,9 +69,13 @@ fn provision(carrier: SocketAddr) -> String {
 /// Runs schemathesis on a document, which must have so many operations, with the settings of one of its files.
 #[track_caller]
 fn hold_against(settings: &str, document: &str, credentials: &[&str], operations: usize) {
-    // It leaves its notes where it stands.
+    // It leaves its notes where it stands, and looks there for what its settings name.
     let standing = tempfile::tempdir().expect("a temporary folder");
-    let settings = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/schemathesis").join(settings);
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/schemathesis");
+    for file in std::fs::read_dir(own).expect("its settings") {
+        let file = file.expect("a file");
+        std::fs::copy(file.path(), standing.path().join(file.file_name())).expect("a copy");
+    }
     let mut command = Command::new(schemathesis());
     command.current_dir(standing.path()).arg("--no-color").arg("--config-file").arg(settings);
     command.args(["run", document, "--output-sanitize", "false"]).args(credentials);

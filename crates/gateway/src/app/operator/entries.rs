@@ -99,6 +99,7 @@ pub async fn patch_entry(
         let _alone = world.changing.lock().await;
         let rows = world.store.catalogue().await?;
         let name = canonical_name(kind, name).map_err(|_| OperatorRefusal::no_such(kind.as_str(), name))?;
+        provision::check_fields(kind, &patch)?;
         let mut all = read(&rows, kind)?;
         let before = all.remove(&name).ok_or_else(|| OperatorRefusal::no_such(kind.as_str(), &name))?;
         let (_, wanted) = wanted_entry(kind, &name, merged(before, patch))?;

@@ -8,7 +8,6 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Day;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use std::str::FromStr;
 use std::sync::Arc;
 
 /// Rows of a page if nobody says how many.
@@ -71,13 +70,16 @@ pub(super) fn limit(text: Option<&str>) -> Result<u32, OperatorRefusal> {
 }
 
 /// A cursor as an earlier answer gave it.
-pub(super) fn cursor<T: FromStr>(
+pub(super) fn cursor<T: TryFrom<u64>>(
     field: &'static str,
     text: Option<&str>,
 ) -> Result<Option<T>, OperatorRefusal> {
     let read = |text: &str| {
-        let rule = format!("\"{text}\" is not what an earlier answer gave as next");
-        text.parse().map_err(|_| OperatorRefusal::InvalidField { field, rule })
+        let id = text.parse().ok().filter(|id| *id <= i64::MAX.unsigned_abs());
+        id.and_then(|id| T::try_from(id).ok()).ok_or_else(|| OperatorRefusal::InvalidField {
+            field,
+            rule: format!("\"{text}\" is not what an earlier answer gave as next"),
+        })
     };
     text.map(read).transpose()
 }

@@ -66,10 +66,15 @@ pub(super) struct PostShape {
     #[schema(value_type = Option<AmountText>)]
     amount: Option<Box<RawValue>>,
     #[serde(default)]
-    #[schema(max_length = 500)]
+    #[schema(max_length = 500, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     note: String,
     /// Your own name for it: posted again, it changes nothing.
-    #[schema(min_length = 1, max_length = 128)]
+    #[schema(
+        min_length = 1,
+        max_length = 128,
+        pattern = r"^[^\x00-\x1f\x7f-\x9f]*$",
+        examples("bank-2026-11-15-3")
+    )]
     reference: Option<String>,
 }
 
@@ -78,6 +83,7 @@ pub(super) struct PostShape {
 #[serde(untagged)]
 #[expect(dead_code, reason = "amounts are read from their text; this is their documented form")]
 enum AmountText {
+    #[schema(examples("12.5"))]
     Text(String),
     Number(f64),
 }

@@ -58,6 +58,12 @@ pub(super) async fn list(
 #[serde(deny_unknown_fields)]
 #[schema(as = How)]
 pub(super) struct HowShape {
+    #[schema(
+        min_length = 1,
+        max_length = 100,
+        pattern = r"^[^\x00-\x1f\x7f-\x9f]*$",
+        examples("asked by phone")
+    )]
     how: String,
 }
 

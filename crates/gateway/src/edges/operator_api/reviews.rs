@@ -96,6 +96,7 @@ pub(super) async fn show(State(desk): State<Arc<Desk>>, Named(id): Named<u64>) -
 #[serde(deny_unknown_fields)]
 #[schema(as = Decision)]
 pub(super) struct DecisionShape {
+    #[schema(min_length = 1, max_length = 100, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$", examples("Ada"))]
     by: String,
 }
 

@@ -1,6 +1,6 @@
 //! Entries as JSON: the same rules and sentences as in a file.
 
-use crate::provision::{Kind, merged, parse_object, wanted_entry, wanted_whole};
+use crate::provision::{Kind, check_fields, merged, parse_object, wanted_entry, wanted_whole};
 use serde_json::{Map, Value, json};
 
 fn object(value: Value) -> Map<String, Value> {
@@ -62,6 +62,38 @@ fn what_does_not_agree_or_will_not_do_is_refused() {
         json!({"pattern": "x", "colour": "red"}),
         "screen \"s\": colour: unknown field `colour`, expected one of `name`, `pattern`, `field`, `account`",
     );
+    // A misspelt field says nothing either, but not what was meant.
+    check(
+        Kind::Screen,
+        "s",
+        json!({"pattern": "x", "acount": null}),
+        "screen \"s\": acount: unknown field `acount`, expected one of `name`, `pattern`, `field`, `account`",
+    );
+    check(
+        Kind::Route,
+        "49",
+        json!({"carriers": ["a", null]}),
+        "route \"49\": null cannot stand inside a value",
+    );
+}
+
+#[test]
+fn a_patch_names_fields_that_there_are() {
+    let check =
+        |patch: Value| check_fields(Kind::Account, &object(patch)).map_err(|refusal| refusal.to_string());
+    assert_eq!(check(json!({"verified": true, "terms": null})), Ok(()));
+    assert_eq!(check(json!({"verifed": null})), Err("account: unknown field `verifed`".to_owned()));
+}
+
+#[test]
+fn null_says_nothing_in_a_whole_file_either() {
+    let said =
+        json!({"key": null, "remove": null, "screen": [{"name": "s", "pattern": "x", "account": null}]});
+    assert_eq!(wanted_whole(&object(said)).unwrap().screens.len(), 1);
+    for unknown in [json!({"keys": null}), json!({"screen": [{"name": "s", "pattern": "x", "acount": null}]})]
+    {
+        assert!(wanted_whole(&object(unknown)).unwrap_err().to_string().contains("unknown field"));
+    }
 }
 
 #[test]

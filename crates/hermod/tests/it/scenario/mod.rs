@@ -5,7 +5,7 @@
 //! passes only when the story says so. Leaving is a test: the store is audited, and work that is left over fails it.
 
 mod customer;
-mod http;
+pub(crate) mod http;
 
 pub(crate) use customer::Customer;
 pub(crate) use http::HttpAnswer;

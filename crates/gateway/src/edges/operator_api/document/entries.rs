@@ -1,6 +1,6 @@
 //! The requests about the things of the catalogue, the same five for each kind.
 
-use super::{WITH_BODY, answer, body, in_path, in_query, limit, of, operation, text, title};
+use super::{WITH_BODY, answer, body, given, in_path, in_query, limit, of, operation, text, title};
 use crate::edges::operator_api::shapes::AppliedShape;
 use crate::provision::{
     Kind, WantedAccount, WantedCarrier, WantedConnection, WantedControl, WantedKey, WantedNumber,
@@ -148,23 +148,24 @@ fn put(kind: Kind) -> Operation {
     )
     .description(Some("What follows from the name in the path can be left out of the body."))
     .parameter(name(kind))
-    .request_body(Some(body(entry(kind))))
+    .request_body(Some(body(given::whole(kind))))
     .response("200", answer("It was there, and is now as given.", changed(kind)))
     .response("201", answer("It was made.", changed(kind)))
     .build()
 }
 
 fn patch(kind: Kind) -> Operation {
-    let some = ObjectBuilder::new().description(Some("The fields to change; null takes one away."));
     operation(
         &title(kind),
         &id("patch", kind),
         &format!("Change fields of a {kind}"),
         &[&["NOT_FOUND", "REFUSED"], &WITH_BODY],
     )
-    .description(Some("A JSON merge patch (RFC 7396)."))
+    .description(Some(
+        "A JSON merge patch (RFC 7396): what is given is changed, what is null is taken away, the rest stays.",
+    ))
     .parameter(name(kind))
-    .request_body(Some(body(some)))
+    .request_body(Some(body(given::changes(kind))))
     .response("200", answer("Changed, or the same as before.", changed(kind)))
     .build()
 }

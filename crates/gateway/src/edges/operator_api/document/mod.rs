@@ -2,6 +2,7 @@
 //! provisioning, the other bodies from the types that are written and read, errors from the operator's catalogue.
 
 mod entries;
+mod given;
 mod operations;
 
 use super::{BASE, look, money, opt_outs, reviews, shapes};
@@ -58,7 +59,7 @@ pub(super) fn published() -> &'static Published {
 pub fn document() -> OpenApi {
     let info = InfoBuilder::new()
         .title("Hermod operator API")
-        .version("1")
+        .version("v1")
         .description(Some(DESCRIPTION))
         .license(Some(LicenseBuilder::new().name("Apache-2.0").identifier(Some("Apache-2.0")).build()));
     let mut paths = PathsBuilder::new();
@@ -143,6 +144,8 @@ fn components() -> Components {
     add::<WantedKey>(&mut components);
     add::<WantedScreen>(&mut components);
     add::<WantedControl>(&mut components);
+    // So far everything can be given as well as shown, alone or in a file.
+    components.schemas.values_mut().for_each(given::as_in_a_file);
     add::<shapes::AppliedShape>(&mut components);
     add::<money::BalanceShape>(&mut components);
     add::<money::PostShape>(&mut components);
@@ -184,6 +187,11 @@ fn operation(tag: &str, id: &str, summary: &str, codes: &[&[&str]]) -> Operation
         operation = operation.response(status, response);
     }
     operation
+}
+
+/// A recipient's number.
+fn phone() -> ObjectBuilder {
+    text().pattern(Some(r"^\+[1-9][0-9]{6,14}$"))
 }
 
 fn in_path(name: &str, description: &str, example: &str) -> ParameterBuilder {

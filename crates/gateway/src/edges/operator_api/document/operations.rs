@@ -1,6 +1,6 @@
 //! The requests that are not about one entry: whole files, money, opt-outs, reviews, looking.
 
-use super::{WITH_BODY, answer, body, in_path, in_query, limit, of, operation, text};
+use super::{WITH_BODY, answer, body, in_path, in_query, limit, of, operation, phone, text};
 use crate::edges::operator_api::{look, money, opt_outs, reviews, shapes};
 use crate::provision::{EXAMPLE_TOML, Wanted};
 use utoipa::openapi::path::{HttpMethod, Operation, ParameterBuilder, PathItem};
@@ -62,7 +62,7 @@ fn account() -> ParameterBuilder {
 }
 
 fn number() -> ParameterBuilder {
-    in_path("number", "A plus, then 7 to 15 digits.", "+4915112345678")
+    in_path("number", "A plus, then 7 to 15 digits.", "+4915112345678").schema(Some(phone()))
 }
 
 fn review_id() -> ParameterBuilder {
@@ -75,8 +75,9 @@ fn day(name: &str, description: &str) -> ParameterBuilder {
     in_query(name, description, schema, Required::True)
 }
 
-fn cursor(name: &str) -> ParameterBuilder {
-    in_query(name, "`next` of the page before.", text(), Required::False)
+fn before() -> ParameterBuilder {
+    let id = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).maximum(Some(i64::MAX));
+    in_query("before", "`next` of the page before.", id, Required::False)
 }
 
 fn balance() -> Operation {
@@ -109,7 +110,7 @@ fn ledger() -> Operation {
     operation("Money", "listLedger", "Read an account's ledger", &[&["NOT_FOUND", "INVALID_FIELD"]])
         .description(Some("Newest first. What messages cost is not in it: see the statement."))
         .parameter(account())
-        .parameter(cursor("before"))
+        .parameter(before())
         .parameter(limit(100))
         .response("200", answer("A page of entries.", of::<money::LedgerPage>()))
         .build()
@@ -149,7 +150,7 @@ fn traffic() -> Operation {
 fn opt_outs_page() -> Operation {
     operation("Opt-outs", "listOptOuts", "List an account's opt-outs", &[&["NOT_FOUND", "INVALID_FIELD"]])
         .parameter(account())
-        .parameter(cursor("after"))
+        .parameter(in_query("after", "`next` of the page before.", phone(), Required::False))
         .parameter(limit(100))
         .response("200", answer("A page, in order of the numbers.", of::<opt_outs::OptOutPage>()))
         .build()
@@ -179,7 +180,7 @@ fn reviews_page() -> Operation {
     let state = text().enum_values(Some(["open", "approved", "rejected"]));
     operation("Reviews", "listReviews", "List review cases", &[&["INVALID_FIELD"]])
         .parameter(in_query("state", "Only those in this state.", state, Required::False))
-        .parameter(cursor("before"))
+        .parameter(before())
         .parameter(limit(100))
         .response("200", answer("A page, newest first.", of::<reviews::ReviewPage>()))
         .build()

@@ -57,3 +57,28 @@ fn every_operation_has_a_name_of_its_own_and_every_code_can_come() {
     codes.insert("METHOD_NOT_ALLOWED");
     assert_eq!(codes, OPERATOR_ERRORS.iter().map(|row| row.code).collect());
 }
+
+#[test]
+fn what_a_file_takes_bare_the_document_takes_as_a_number() {
+    let document = json();
+    for (schema, field, types) in [
+        ("Account", "opening_balance", r#"["string","integer","null"]"#),
+        ("Account", "credit_limit", r#"["string","integer","null"]"#),
+        ("Account", "minimum", r#"["string","integer","null"]"#),
+        ("Account", "currency", r#""string""#),
+        ("Account", "closed", r#"["boolean","null"]"#),
+        ("Price", "per_part", r#"["string","integer"]"#),
+        ("Price", "mcc", r#"["string","null","integer"]"#),
+        ("Price", "prefix", r#"["string","null"]"#),
+        ("Control", "spend_per_day", r#"["string","null","integer"]"#),
+    ] {
+        let field_schema = &document["components"]["schemas"][schema]["properties"][field];
+        assert_eq!(field_schema["type"].to_string(), types, "{schema}.{field}");
+    }
+    let put =
+        &document["paths"]["/accounts/{name}"]["put"]["requestBody"]["content"]["application/json"]["schema"];
+    assert_eq!(put["required"].to_string(), r#"["currency"]"#);
+    let patch = &document["paths"]["/accounts/{name}"]["patch"]["requestBody"]["content"]["application/json"]
+        ["schema"];
+    assert!(patch["required"].is_null() && patch["additionalProperties"] == false);
+}

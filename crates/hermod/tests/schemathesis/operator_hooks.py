@@ -1,0 +1,5 @@
+"""Provision files for schemathesis: a text is sent as it is, whatever it says."""
+
+import schemathesis
+
+schemathesis.serializer.alias("application/toml", "text/plain")
