@@ -52,7 +52,7 @@ pub struct WantedAccount {
     pub closed: bool,
     /// Short for approved senders of this account.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schema(value_type = Vec<String>, examples(json!(["Shop"])))]
+    #[schema(value_type = Vec<String>, examples("Shop"))]
     pub senders: Vec<Sender>,
 }
 

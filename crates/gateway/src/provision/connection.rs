@@ -39,7 +39,7 @@ pub struct WantedConnection {
         skip_serializing_if = "AllowList::is_empty"
     )]
     /// Addresses and networks that may call; an empty list is everyone.
-    #[schema(value_type = Vec<String>, examples(json!(["192.0.2.0/24"])))]
+    #[schema(value_type = Vec<String>, examples("192.0.2.0/24"))]
     pub allow: AllowList,
     /// Write typographic characters plainly where that keeps a text in GSM-7.
     #[serde(default)]

@@ -67,8 +67,11 @@ impl Effect {
 /// One field before and after; `null` where it says nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct FieldChange {
+    #[schema(examples("verified"))]
     pub field: String,
+    #[schema(examples(false))]
     pub before: Value,
+    #[schema(examples(true))]
     pub after: Value,
 }
 

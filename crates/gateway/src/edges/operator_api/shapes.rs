@@ -29,6 +29,7 @@ pub(super) struct PutShape {
 #[schema(as = Applied)]
 pub(super) struct AppliedShape {
     /// Nothing was done: this is what would be.
+    #[schema(examples(false))]
     dry_run: bool,
     changes: Vec<ChangeShape>,
     /// Secrets that were made, shown this once.
@@ -38,9 +39,12 @@ pub(super) struct AppliedShape {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Change)]
 struct ChangeShape {
+    #[schema(examples("account"))]
     kind: &'static str,
+    #[schema(examples("shop"))]
     name: String,
     /// `made`, `updated`, `same` or `removed`.
+    #[schema(examples("updated"))]
     effect: &'static str,
     /// What was updated, field by field.
     fields: Vec<FieldChange>,
@@ -50,7 +54,9 @@ struct ChangeShape {
 #[derive(Serialize, ToSchema)]
 #[schema(as = MadeSecret)]
 struct SecretShape {
+    #[schema(examples("shop-key-1"))]
     key: String,
+    #[schema(examples("a2r7hq9mz4k8w3x5n6tvbycjdfgpsu2e"))]
     secret: String,
 }
 

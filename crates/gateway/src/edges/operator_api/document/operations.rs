@@ -3,6 +3,7 @@
 use super::{WITH_BODY, answer, body, in_path, in_query, limit, of, operation, phone, text};
 use crate::edges::operator_api::{look, money, opt_outs, reviews, shapes};
 use crate::provision::{EXAMPLE_TOML, Wanted};
+use serde_json::json;
 use utoipa::openapi::path::{HttpMethod, Operation, ParameterBuilder, PathItem};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::{ContentBuilder, KnownFormat, ObjectBuilder, Required, SchemaFormat, Type};
@@ -12,7 +13,11 @@ type Paths = Vec<(String, PathItem)>;
 pub(super) fn whole() -> Paths {
     let flag = ObjectBuilder::new().schema_type(Type::Boolean).default(Some(false.into()));
     let file = ContentBuilder::new().schema(Some(text())).example(Some(EXAMPLE_TOML.into())).build();
-    let object = ContentBuilder::new().schema(Some(of::<Wanted>())).build();
+    let shop = json!({
+        "account": [{ "name": "shop", "currency": "EUR", "verified": true, "countries": ["DE", "AT"] }],
+        "price": [{ "prefix": "49", "per_part": "0.05", "account": "shop" }],
+    });
+    let object = ContentBuilder::new().schema(Some(of::<Wanted>())).example(Some(shop)).build();
     let given = RequestBodyBuilder::new()
         .required(Some(Required::True))
         .content("application/toml", file)
