@@ -1,6 +1,7 @@
 //! `hermod audit`: proves the books of a data folder from its raw rows.
 
 use crate::ending::{Ended, Failure};
+use crate::show;
 use clap::Args;
 use hermod_gateway::running::{self, AuditReport, StoreFault};
 use std::io::IsTerminal as _;
@@ -36,11 +37,12 @@ pub(crate) struct Audit {
 impl Audit {
     pub(crate) fn run(self) -> Ended {
         let report = audit_showing_progress(&self.data_dir).map_err(Failure::failed)?;
-        if self.json {
-            println!("{}", to_json(&report));
+        let told = if self.json {
+            show::say_raw(&to_json(&report).to_string())
         } else {
-            print!("{}", to_text(&report, &self.data_dir));
-        }
+            show::say(&to_text(&report, &self.data_dir))
+        };
+        told?;
         if report.is_clean() { Ok(()) } else { Err(Failure::told()) }
     }
 }

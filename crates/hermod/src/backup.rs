@@ -1,6 +1,7 @@
 //! `hermod backup`: a copy of a data folder that is one in its own right, taken while the gateway works.
 
 use crate::ending::{Ended, Failure};
+use crate::show;
 use clap::Args;
 use hermod_gateway::running;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
@@ -58,9 +59,10 @@ impl Backup {
             let _ = std::fs::remove_dir_all(&draft);
         })?;
         let (from, to) = (data_dir.display(), destination.display());
-        println!("Copied {from} to {to} ({}).", in_words(bytes));
-        println!("To restore it: stop the gateway, then  mv {from} {from}.old && cp -r {to} {from}");
-        Ok(())
+        show::say(&format!(
+            "Copied {from} to {to} ({}).\nTo restore it: stop the gateway, then  mv {from} {from}.old && cp -r {to} {from}\n",
+            in_words(bytes)
+        ))
     }
 }
 

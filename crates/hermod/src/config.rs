@@ -1,6 +1,7 @@
 //! `hermod config`: the defaults, an example of what to provision, and a judgement on a file of yours.
 
 use crate::ending::{Ended, Failure};
+use crate::show;
 use clap::{Args, Subcommand};
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{Config as Settings, DEFAULT_TOML, Source};
@@ -45,11 +46,10 @@ enum What {
 impl Config {
     pub(crate) fn run(self) -> Ended {
         match self.what {
-            What::Default => print!("{DEFAULT_TOML}"),
-            What::Provision => print!("{EXAMPLE_TOML}"),
-            What::Check { config } => return check(&config),
+            What::Default => show::say(DEFAULT_TOML),
+            What::Provision => show::say(EXAMPLE_TOML),
+            What::Check { config } => check(&config),
         }
-        Ok(())
     }
 }
 
@@ -65,10 +65,11 @@ fn check(path: &std::path::Path) -> Ended {
     if let Some((_, files)) = settings.https.wanted() {
         Tls::load(files, &[], Clock::real().now()).map_err(Failure::mend)?;
     }
-    println!("# {} is fine. In effect:\n\n{}", path.display(), settings.to_toml().trim_end());
+    let mut text = format!("# {} is fine. In effect:\n\n{}\n", path.display(), settings.to_toml().trim_end());
     if let Some((file, wanted)) = wanted {
-        println!("\n# {} is fine too, as far as can be told without the store:\n", file.display());
-        println!("{}", wanted.to_toml().trim_end());
+        let file = file.display();
+        text.push_str(&format!("\n# {file} is fine too, as far as can be told without the store:\n\n"));
+        text.push_str(&format!("{}\n", wanted.to_toml().trim_end()));
     }
-    Ok(())
+    show::say(&text)
 }

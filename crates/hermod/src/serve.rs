@@ -91,7 +91,9 @@ fn show_secrets(secrets: &[Made]) {
     let seen = std::io::stdout().is_terminal();
     for Made { key, secret } in secrets {
         if seen {
-            show::say(&format!("New key {key} with the secret {}, shown this once\n", secret.reveal()));
+            // A terminal that went away: the key can be given another secret, and the gateway goes on.
+            let _ =
+                show::say(&format!("New key {key} with the secret {}, shown this once\n", secret.reveal()));
         } else {
             tracing::warn!(
                 key,

@@ -1,17 +1,34 @@
 //! What commands print for a person: fields and tables that line up, and nothing that a stranger wrote with
 //! the power to steer the terminal.
 
-use std::io::{IsTerminal as _, Write as _};
+use crate::ending::{Ended, Failure};
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
 
-/// Whoever closed our standard output (`| head`) has seen enough: that is no failure.
-pub(crate) fn say(text: &str) {
+/// Whoever closed our standard output (`| head`) has seen enough: that is no failure. A full disk is one.
+pub(crate) fn say(text: &str) -> Ended {
+    match write(text) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(unsaid(&error)),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// What nobody can ask for again: it must have been taken.
+pub(crate) fn say_once(text: &str) -> Ended {
+    write(text).map_err(|error| unsaid(&error))
+}
+
+fn write(text: &str) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    out.write_all(text.as_bytes()).and_then(|()| out.flush())
+}
+
+fn unsaid(error: &std::io::Error) -> Failure {
+    Failure::failed(format!("standard output does not take what there is to say: {error}"))
 }
 
 /// The body of an answer as it came, on a line of its own.
-pub(crate) fn say_raw(body: &str) {
-    say(&format!("{}\n", body.trim_end()));
+pub(crate) fn say_raw(body: &str) -> Ended {
+    say(&format!("{}\n", body.trim_end()))
 }
 
 /// A line that the next one replaces; on a terminal only.

@@ -1,6 +1,7 @@
 //! `hermod version`: which release this is, for bug reports and scripts.
 
 use crate::ending::Ended;
+use crate::show;
 use clap::Args;
 
 /// Print the version
@@ -9,9 +10,8 @@ use clap::Args;
 pub(crate) struct Version;
 
 impl Version {
-    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "commands share one shape")]
+    #[expect(clippy::unused_self, reason = "commands share one shape")]
     pub(crate) fn run(self) -> Ended {
-        println!("hermod {}", env!("CARGO_PKG_VERSION"));
-        Ok(())
+        show::say(concat!("hermod ", env!("CARGO_PKG_VERSION"), "\n"))
     }
 }

@@ -242,9 +242,9 @@ impl<'a> Draft<'a> {
     }
 
     pub(super) fn finish(self) -> Result<Plan, ProvisionRefusal> {
-        let Draft { rows, written, removed, changes, openings, secrets, .. } = self;
+        let Draft { rows, names, written, removed, changes, openings, secrets, .. } = self;
         let catalogue = Catalogue::build(documents::documents(rows.values())?)?;
         let put = written.iter().map(|place| rows[place].clone()).collect();
-        Ok(Plan { changes, secrets, catalogue, put, removed, openings })
+        Ok(Plan { changes, secrets, catalogue, put, rows, names, removed, openings })
     }
 }

@@ -41,7 +41,7 @@ pub use price::WantedPrice;
 pub use route::WantedRoute;
 pub use screen::WantedScreen;
 pub use sender::WantedSender;
-pub use shown::shown;
+pub use shown::{shown, shown_one};
 pub use wanted::{EXAMPLE_TOML, Removal, Wanted};
 
 use crate::secrets::Pepper;

@@ -2,8 +2,10 @@
 //! target, and the catalogue that would result is built as a trial.
 
 use crate::provision::ProvisionRefusal;
-use crate::provision::draft::Draft;
+use crate::provision::documents::UnreadableRow;
+use crate::provision::draft::{Draft, Names};
 use crate::provision::kind::Kind;
+use crate::provision::shown;
 use crate::provision::wanted::Wanted;
 use crate::secrets::{Pepper, Secret};
 use hermod_domain::catalogue::Catalogue;
@@ -11,7 +13,8 @@ use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_store::CatalogueRow;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
 /// Everything that is to be done, and what it leads to.
@@ -24,10 +27,21 @@ pub struct Plan {
     /// The catalogue once it is done.
     pub catalogue: Catalogue,
     pub(super) put: Vec<CatalogueRow>,
+    /// Everything once it is done, and what it is called.
+    pub(super) rows: BTreeMap<(Kind, String), CatalogueRow>,
+    pub(super) names: Names,
     /// By kind and number.
     pub(super) removed: Vec<(String, u32)>,
     /// Accounts that are new, and what each begins with.
     pub(super) openings: Vec<(AccountId, Money)>,
+}
+
+impl Plan {
+    /// One thing once it is done, as somebody would have written it.
+    pub fn shown(&self, kind: Kind, name: &str) -> Result<Option<Map<String, Value>>, UnreadableRow> {
+        let row = self.rows.get(&(kind, name.to_owned()));
+        row.map(|row| shown::entry(kind, row, &self.names)).transpose()
+    }
 }
 
 /// What became, or would become, of one thing.

@@ -29,7 +29,21 @@ pub fn shown(
     of_kind.map(|row| Ok((row.name.clone(), entry(kind, row, &names)?))).collect()
 }
 
-fn entry(kind: Kind, row: &CatalogueRow, names: &Names) -> Result<Map<String, Value>, UnreadableRow> {
+/// One thing, if it is there. Nothing else is read: there may be a hundred thousand.
+pub fn shown_one(
+    rows: &[CatalogueRow],
+    kind: Kind,
+    name: &str,
+) -> Result<Option<Map<String, Value>>, UnreadableRow> {
+    let row = rows.iter().find(|row| row.kind == kind.as_str() && row.name == name);
+    row.map(|row| entry(kind, row, &Names::of_rows(rows)?)).transpose()
+}
+
+pub(super) fn entry(
+    kind: Kind,
+    row: &CatalogueRow,
+    names: &Names,
+) -> Result<Map<String, Value>, UnreadableRow> {
     match kind {
         Kind::Carrier => of::<WantedCarrier>(row, names),
         Kind::Route => of::<WantedRoute>(row, names),

@@ -105,6 +105,33 @@ async fn every_kind_is_made_read_changed_and_listed() {
 }
 
 #[tokio::test]
+async fn two_who_make_the_same_thing_at_once_are_told_apart() {
+    let office = Office::open().await;
+    let make = |currency: &str| office.put_new("/accounts/bank", "*", json!({"currency": currency}));
+    let (one, other) = tokio::join!(make("EUR"), make("USD"));
+    let (made, late) = if one.status == 201 { (one, other) } else { (other, one) };
+    assert_eq!(made.status, 201, "{}", made.text);
+    assert_eq!(late.told(), "412 THERE_ALREADY: account \"bank\" is there already");
+    assert_eq!(office.get("/accounts/bank").await.body["entry"], made.body["entry"]);
+    let tagged = office.put_new("/accounts/bank", "\"7\"", json!({"currency": "EUR"})).await;
+    assert_eq!(tagged.told(), "400 INVALID_FIELD: If-None-Match: can only be *, once");
+}
+
+/// What a change answers with is the thing as that change left it, and no error, whoever removes it meanwhile.
+#[tokio::test]
+async fn a_change_that_was_made_is_never_answered_with_an_error() {
+    let office = Office::open().await;
+    for round in 0..20 {
+        let price = format!("0.{round:02}1");
+        let (put, removed) =
+            tokio::join!(office.put("/prices/44", json!({"per_part": price})), office.delete("/prices/44"));
+        assert!(matches!(put.status, 200 | 201), "{}", put.text);
+        assert_eq!(put.body["entry"]["per_part"], price);
+        assert!(matches!(removed.status, 200 | 404), "{}", removed.text);
+    }
+}
+
+#[tokio::test]
 async fn what_messages_refer_to_is_never_removed() {
     let office = Office::open().await;
     for (kind, name, body, ..) in things() {

@@ -177,6 +177,17 @@ impl Office {
         self.call("PUT", path, "application/json", body.to_string()).await
     }
 
+    /// With `If-None-Match`.
+    pub(crate) async fn put_new(&self, path: &str, unless: &str, body: Value) -> Reply {
+        let request = Request::put(format!("/operator/v1{path}"))
+            .header("Authorization", format!("Bearer {TOKEN}"))
+            .header("Content-Type", "application/json")
+            .header("If-None-Match", unless);
+        let reply = self.send(request.body(body.to_string().into()).unwrap()).await;
+        documented::check("PUT", path, &reply);
+        reply
+    }
+
     pub(crate) async fn patch(&self, path: &str, body: Value) -> Reply {
         self.call("PATCH", path, "application/json", body.to_string()).await
     }

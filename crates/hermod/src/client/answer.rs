@@ -89,8 +89,11 @@ impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&crate::show::safe(&self.sentence))?;
         match &self.retry_after {
-            Some(seconds) => write!(f, " (try again in {} s)", crate::show::safe(seconds)),
-            None => Ok(()),
+            // The gateway's own sentence may have said it.
+            Some(seconds) if !self.sentence.contains(&format!("in {seconds} s")) => {
+                write!(f, " (try again in {} s)", crate::show::safe(seconds))
+            }
+            Some(_) | None => Ok(()),
         }
     }
 }

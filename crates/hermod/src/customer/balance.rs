@@ -31,8 +31,7 @@ impl Balance {
         runtime::block_on(async move {
             let answer = customer.get("/balance").await?;
             if customer.json {
-                show::say_raw(&answer.body);
-                return Ok(());
+                return show::say_raw(&answer.body);
             }
             let Record { balance, currency, credit_limit, credit_used, available, payment_terms } =
                 answer.read_as().map_err(Failure::failed)?;
@@ -42,8 +41,7 @@ impl Balance {
                 ("credit limit", credit_limit.to_string()),
                 ("credit used", credit_used.to_string()),
                 ("terms", payment_terms),
-            ]));
-            Ok(())
+            ]))
         })
     }
 }

@@ -52,8 +52,7 @@ impl Inbound {
         runtime::block_on(async move {
             let answer = customer.get(&format!("/inbound?since={since}&limit={limit}")).await?;
             if customer.json {
-                show::say_raw(&answer.body);
-                return Ok(());
+                return show::say_raw(&answer.body);
             }
             let Page { messages, next_since } = answer.read_as().map_err(Failure::failed)?;
             let mut table = Table::new(&[
@@ -66,11 +65,11 @@ impl Inbound {
             for Message { id, from, to, text, received_at } in &messages {
                 table.row([id.to_string(), received_at.clone(), from.clone(), to.clone(), text.clone()]);
             }
-            show::say(&table.text("Nothing new."));
-            if !messages.is_empty() {
-                show::say(&format!("\nGo on with: hermod inbound --since {next_since}\n"));
+            show::say(&table.text("Nothing new."))?;
+            if messages.is_empty() {
+                return Ok(());
             }
-            Ok(())
+            show::say(&format!("\nGo on with: hermod inbound --since {next_since}\n"))
         })
     }
 }

@@ -108,7 +108,8 @@ impl Customer {
 
     fn refused(&self, refused: &Refused) -> Failure {
         if self.json {
-            show::say_raw(&refused.body);
+            // The sentence is what must be heard, and that goes elsewhere.
+            let _ = show::say_raw(&refused.body);
         }
         Failure::failed(refused)
     }

@@ -83,12 +83,10 @@ impl Send {
             })?;
             let answer = answer.accepted().map_err(|refused| customer.refused(&refused))?;
             if customer.json {
-                show::say_raw(&answer.body);
                 eprintln!("hermod: idempotency key {}", show::safe(&key));
-                return Ok(());
+                return show::say_raw(&answer.body);
             }
-            show::say(&told(&answer, &key)?);
-            Ok(())
+            show::say(&told(&answer, &key)?)
         })
     }
 }

@@ -63,12 +63,11 @@ impl Status {
             if !wait {
                 let answer = customer.get(&path).await?;
                 let record = answer.read_as().map_err(Failure::failed)?;
-                tell(&customer, &answer, &record);
-                return Ok(());
+                return tell(&customer, &answer, &record);
             }
             let at_most = at_most.map_or(Duration::MAX, Duration::from_secs);
             let (answer, record) = wait_for_the_end(&customer, &path, at_most).await?;
-            tell(&customer, &answer, &record);
+            tell(&customer, &answer, &record)?;
             match record.status.as_str() {
                 "delivered" => Ok(()),
                 status if FINAL.contains(&status) => Err(Failure::told()),
@@ -117,10 +116,9 @@ async fn wait_for_the_end(
     }
 }
 
-fn tell(customer: &Customer, answer: &Answer, record: &Record) {
+fn tell(customer: &Customer, answer: &Answer, record: &Record) -> Ended {
     if customer.json {
-        show::say_raw(&answer.body);
-        return;
+        return show::say_raw(&answer.body);
     }
     let Record { message_id, source, dest, status, dlr, country, operator } = record;
     show::say(&show::fields(&[
@@ -131,5 +129,5 @@ fn tell(customer: &Customer, answer: &Answer, record: &Record) {
         ("to", format!("+{dest}")),
         ("country", country.clone()),
         ("operator", operator.clone()),
-    ]));
+    ]))
 }

@@ -114,14 +114,10 @@ impl Demo {
             data_dir: &data_dir,
             file: self.apply.as_deref(),
         };
-        if self.json {
-            welcome.print_json()
-        } else {
-            welcome.print()
-        }
+        let told = if self.json { welcome.print_json() } else { welcome.print() };
         let ended = run_until_told(running, &mut signals, receipts_are_in(&carrier, &clock)).await;
         carrier.stop().await;
-        ended
+        ended.and(told)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::demo::credentials::Pair;
 use crate::demo::seed::SENDER;
+use crate::ending::Ended;
 use crate::show::{safe, say};
 use serde::Serialize;
 use std::net::SocketAddr;
@@ -39,7 +40,7 @@ impl Welcome<'_> {
         format!("http://{}/api/v1", self.address)
     }
 
-    pub(super) fn print_json(&self) {
+    pub(super) fn print_json(&self) -> Ended {
         let first = self.keys.first();
         let ready = Ready {
             base_url: &self.base_url(),
@@ -55,10 +56,10 @@ impl Welcome<'_> {
             password: None,
             data_dir: &self.data_dir.to_string_lossy(),
         };
-        say(&format!("{}\n", serde_json::to_string(&ready).expect("texts and numbers")));
+        say(&format!("{}\n", serde_json::to_string(&ready).expect("texts and numbers")))
     }
 
-    pub(super) fn print(&self) {
+    pub(super) fn print(&self) -> Ended {
         let mut text = format!(
             "\nHermod is ready. A simulated carrier delivers whatever you send: no phone will ring, no money is real.\n\n\
              {}",
@@ -70,7 +71,7 @@ impl Welcome<'_> {
         text.push_str(
             "\nCtrl-C stops it. Start it again on the same folder and everything is still there.\n",
         );
-        say(&text);
+        say(&text)
     }
 
     fn facts(&self) -> String {

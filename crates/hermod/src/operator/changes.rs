@@ -5,7 +5,7 @@ use crate::paint::Paint;
 use crate::show;
 use serde::Deserialize;
 use serde_json::Value;
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -99,7 +99,13 @@ impl SecretsTo {
     pub(super) fn prepare(path: Option<&Path>) -> Result<SecretsTo, Failure> {
         let Some(path) = path else { return Ok(SecretsTo::Output) };
         let file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-        let file = file.map_err(|error| Failure::mend(format!("{}: {error}", path.display())))?;
+        let file = file.map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => Failure::mend(format!(
+                "{} is there already and may hold other secrets: name a new file",
+                path.display()
+            )),
+            _ => Failure::mend(format!("{}: {error}", path.display())),
+        })?;
         Ok(SecretsTo::File { path: path.to_owned(), file })
     }
 
@@ -130,11 +136,11 @@ impl SecretsTo {
                     .collect();
                 let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
                 written.map_err(|error| Failure::failed(format!("{}: {error}", path.display())))?;
-                Ok(format!(
-                    "\n{} new secrets are in {}, for your eyes only.\n",
-                    secrets.len(),
-                    path.display()
-                ))
+                let what = match secrets.len() {
+                    1 => "The new secret is".to_owned(),
+                    several => format!("{several} new secrets are"),
+                };
+                Ok(format!("\n{what} in {}, for your eyes only.\n", path.display()))
             }
         }
     }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use hermod_gateway::edges::operator_api::BASE;
 use hermod_gateway::secrets::Secret;
 use http_body_util::Full;
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, IF_NONE_MATCH};
 use hyper::{Method, Request};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -27,6 +27,8 @@ enum Way {
 pub(super) enum Body<'a> {
     None,
     Json(&'a Value),
+    /// Of something that must not be there yet.
+    NewJson(&'a Value),
     Toml(&'a str),
 }
 
@@ -78,7 +80,8 @@ impl Desk {
 
     pub(super) fn refused(&self, refused: &Refused) -> Failure {
         if self.json {
-            show::say_raw(&refused.body);
+            // The sentence is what must be heard, and that goes elsewhere.
+            let _ = show::say_raw(&refused.body);
         }
         match refused.status {
             401 => Failure::failed(format!("{refused} (name another with --token-file)")),
@@ -93,18 +96,19 @@ impl Desk {
         shown: impl FnOnce(T) -> String,
     ) -> Ended {
         if self.json {
-            show::say_raw(&answer.body);
+            show::say_raw(&answer.body)
         } else {
-            show::say(&shown(answer.read_as().map_err(Failure::failed)?));
+            show::say(&shown(answer.read_as().map_err(Failure::failed)?))
         }
-        Ok(())
     }
 }
 
 fn ask(method: Method, base: &str, path: &str, token: &Secret, body: &Body<'_>) -> Ask {
     let (kind, bytes) = match body {
         Body::None => (None, Bytes::new()),
-        Body::Json(value) => (Some("application/json"), Bytes::from(value.to_string())),
+        Body::Json(value) | Body::NewJson(value) => {
+            (Some("application/json"), Bytes::from(value.to_string()))
+        }
         Body::Toml(text) => (Some("application/toml"), Bytes::from((*text).to_owned())),
     };
     let mut ask = Request::new(Full::new(bytes));
@@ -113,6 +117,9 @@ fn ask(method: Method, base: &str, path: &str, token: &Secret, body: &Body<'_>) 
     let mut bearer = HeaderValue::try_from(format!("Bearer {}", token.reveal())).expect("a checked token");
     bearer.set_sensitive(true);
     ask.headers_mut().insert(AUTHORIZATION, bearer);
+    if matches!(body, Body::NewJson(_)) {
+        ask.headers_mut().insert(IF_NONE_MATCH, HeaderValue::from_static("*"));
+    }
     if let Some(kind) = kind {
         ask.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     }

@@ -62,8 +62,7 @@ pub(super) async fn list(desk: &Desk, kind: Kind, account: Option<&str>, columns
     }
     if desk.json {
         let items: Vec<&str> = items.iter().map(|item| item.get()).collect();
-        show::say_raw(&format!("{{\"items\":[{}],\"next\":null}}", items.join(",")));
-        return Ok(());
+        return show::say_raw(&format!("{{\"items\":[{}],\"next\":null}}", items.join(",")));
     }
     let headings: Vec<(&str, Align)> = columns.iter().map(|(name, align, _)| (*name, *align)).collect();
     let mut table = Table::new(&headings);
@@ -71,8 +70,7 @@ pub(super) async fn list(desk: &Desk, kind: Kind, account: Option<&str>, columns
         let Named { entry } = serde_json::from_str(item.get()).map_err(Failure::failed)?;
         table.row(columns.iter().map(|(_, _, cell)| cell(&entry)));
     }
-    show::say(&table.text(&format!("There are no {} yet.", kind.plural())));
-    Ok(())
+    show::say(&table.text(&format!("There are no {} yet.", kind.plural())))
 }
 
 pub(super) fn path(kind: Kind, name: &str) -> String {
@@ -98,14 +96,9 @@ pub(super) async fn create(
     fields: Fields,
     secrets_to: Option<&Path>,
 ) -> Ended {
-    let path = path(kind, name);
-    let found = desk.call(Method::GET, &path, &Body::None).await.map_err(Failure::failed)?;
-    if found.status != 404 {
-        found.accepted().map_err(|refused| desk.refused(&refused))?;
-        return Err(Failure::failed(format!("{kind} {name:?} is there already")));
-    }
     let body = fields.into_value();
-    change_with_secrets(desk, Method::PUT, &path, Body::Json(&body), SecretsTo::prepare(secrets_to)?).await
+    let to = SecretsTo::prepare(secrets_to)?;
+    change_with_secrets(desk, Method::PUT, &path(kind, name), Body::NewJson(&body), to).await
 }
 
 /// Changes what must be there.
@@ -148,18 +141,22 @@ pub(super) fn tell_changes(desk: &Desk, answer: &Answer, to: SecretsTo) -> Ended
     let applied: Applied = answer.read_as().map_err(Failure::failed)?;
     let hides = !to.is_output();
     let handed_out = to.hand_out(&applied.secrets)?;
-    if !desk.json {
-        show::say(&format!("{}{handed_out}", difference(&applied, Paint::for_output())));
+    let told = if !desk.json {
+        format!("{}{handed_out}", difference(&applied, Paint::for_output()))
     } else if hides {
         let mut body: Value = answer.read_as().map_err(Failure::failed)?;
         for issued in body["secrets"].as_array_mut().into_iter().flatten() {
             issued["secret"] = Value::from("(in the file)");
         }
-        show::say_raw(&body.to_string());
+        format!("{body}\n")
     } else {
-        show::say_raw(&answer.body);
+        format!("{}\n", answer.body.trim_end())
+    };
+    if hides || applied.secrets.is_empty() {
+        return show::say(&told);
     }
-    Ok(())
+    let rotate = "hermod key rotate makes a secret you can see";
+    show::say_once(&told).map_err(|failure| failure.and_then_say(rotate))
 }
 
 /// A secret may have been made that nobody saw.

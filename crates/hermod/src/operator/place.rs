@@ -73,10 +73,12 @@ impl Place {
                 .ok_or_else(|| Failure::mend("--url wants the file of that gateway's token: --token-file"))?;
             return Ok(Desk::remote(self.client(url)?, read_token(file)?, json));
         }
-        if self.data_dir.join(DATABASE).exists() {
+        let folder = self.data_dir.display();
+        // A folder that may not be looked into is not an empty one.
+        let there = self.data_dir.join(DATABASE).try_exists();
+        if there.map_err(|error| Failure::failed(format!("{folder}: {error}")))? {
             return self.open_folder(json).await;
         }
-        let folder = self.data_dir.display();
         match absent {
             Absent::Make => {
                 Ok(Desk::here(Here::open(&self.data_dir, self.token_file.as_deref()).await?, json))

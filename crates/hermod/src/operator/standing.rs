@@ -47,8 +47,8 @@ pub(super) async fn show(desk: &Desk, name: &str) -> Ended {
     let entry = desk.get(&path).await?;
     let money = desk.get(&format!("{path}/balance")).await?;
     if desk.json {
-        show::say_raw(&format!("{{\"account\":{},\"money\":{}}}", entry.body.trim(), money.body.trim()));
-        return Ok(());
+        let whole = format!("{{\"account\":{},\"money\":{}}}", entry.body.trim(), money.body.trim());
+        return show::say_raw(&whole);
     }
     let Named { entry } = entry.read_as().map_err(Failure::failed)?;
     let money: Balance = money.read_as().map_err(Failure::failed)?;
@@ -63,9 +63,8 @@ pub(super) async fn show(desk: &Desk, name: &str) -> Ended {
         ("countries", countries),
         ("closed", yes_or_no("closed")),
         ("minimum", text(&entry["minimum"])),
-    ]));
-    show::say(&money.text());
-    Ok(())
+    ]))?;
+    show::say(&money.text())
 }
 
 #[derive(Deserialize)]

@@ -3,7 +3,7 @@
 
 use crate::app::operator::refusal::OperatorRefusal;
 use crate::provision::{
-    self, Change, Kind, Made, Plan, Removal, Wanted, canonical_name, merged, shown, wanted_entry,
+    self, Change, Kind, Made, Plan, Removal, Wanted, canonical_name, merged, shown, shown_one, wanted_entry,
 };
 use crate::secrets::{Secret, random_token};
 use crate::world::World;
@@ -70,10 +70,17 @@ pub async fn list_entries(world: &World, kind: Kind, listed: &Listed) -> Result<
 pub async fn show_entry(world: &World, kind: Kind, name: &str) -> Result<Item, OperatorRefusal> {
     let rows = world.store.catalogue().await?;
     let name = canonical_name(kind, name).map_err(|_| OperatorRefusal::no_such(kind.as_str(), name))?;
-    let all = read(&rows, kind)?;
-    all.get(&name)
-        .map(|entry| item(&name, entry))
-        .ok_or_else(|| OperatorRefusal::no_such(kind.as_str(), &name))
+    match shown_one(&rows, kind, &name).map_err(provision::ProvisionRefusal::from)? {
+        Some(entry) => Ok(Item { name, entry }),
+        None => Err(OperatorRefusal::no_such(kind.as_str(), &name)),
+    }
+}
+
+/// What to do with a thing that is there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IfThere {
+    Replace,
+    Refuse,
 }
 
 /// Makes the thing, or replaces all of it.
@@ -82,10 +89,16 @@ pub async fn put_entry(
     kind: Kind,
     name: &str,
     fields: Fields,
+    if_there: IfThere,
 ) -> Result<(Applied, Item), OperatorRefusal> {
     let (name, wanted) = wanted_entry(kind, name, fields)?;
-    let applied = apply_wanted(world, &wanted, false).await?;
-    Ok((applied, show_entry(world, kind, &name).await?))
+    let _alone = world.changing.lock().await;
+    let rows = world.store.catalogue().await?;
+    let there = |row: &CatalogueRow| row.kind == kind.as_str() && row.name == name;
+    if if_there == IfThere::Refuse && rows.iter().any(there) {
+        return Err(OperatorRefusal::ThereAlready { kind: kind.as_str(), name });
+    }
+    carry_out_showing(world, provision::prepare_over(rows, &world.pepper, &wanted)?, kind, name).await
 }
 
 /// Changes the fields that are named, as RFC 7396 says.
@@ -95,17 +108,14 @@ pub async fn patch_entry(
     name: &str,
     patch: Fields,
 ) -> Result<(Applied, Item), OperatorRefusal> {
-    let applied = {
-        let _alone = world.changing.lock().await;
-        let rows = world.store.catalogue().await?;
-        let name = canonical_name(kind, name).map_err(|_| OperatorRefusal::no_such(kind.as_str(), name))?;
-        provision::check_fields(kind, &patch)?;
-        let mut all = read(&rows, kind)?;
-        let before = all.remove(&name).ok_or_else(|| OperatorRefusal::no_such(kind.as_str(), &name))?;
-        let (_, wanted) = wanted_entry(kind, &name, merged(before, patch))?;
-        carry_out(world, provision::prepare_over(rows, &world.pepper, &wanted)?).await?
-    };
-    Ok((applied, show_entry(world, kind, name).await?))
+    let _alone = world.changing.lock().await;
+    let rows = world.store.catalogue().await?;
+    let name = canonical_name(kind, name).map_err(|_| OperatorRefusal::no_such(kind.as_str(), name))?;
+    provision::check_fields(kind, &patch)?;
+    let before = shown_one(&rows, kind, &name).map_err(provision::ProvisionRefusal::from)?;
+    let before = before.ok_or_else(|| OperatorRefusal::no_such(kind.as_str(), &name))?;
+    let (name, wanted) = wanted_entry(kind, &name, merged(before, patch))?;
+    carry_out_showing(world, provision::prepare_over(rows, &world.pepper, &wanted)?, kind, name).await
 }
 
 pub async fn remove_entry(world: &World, kind: Kind, name: &str) -> Result<Applied, OperatorRefusal> {
@@ -139,6 +149,18 @@ pub async fn rotate_key(world: &World, key: &str) -> Result<Applied, OperatorRef
     let (mut applied, _) = patch_entry(world, Kind::Key, key, patch).await?;
     applied.secrets.push(Made { key: key.to_owned(), secret: Secret::new(made) });
     Ok(applied)
+}
+
+/// Carries a plan out, with the thing as the plan leaves it: somebody else may have removed it by the time of an answer.
+async fn carry_out_showing(
+    world: &World,
+    plan: Plan,
+    kind: Kind,
+    name: String,
+) -> Result<(Applied, Item), OperatorRefusal> {
+    let entry = plan.shown(kind, &name).map_err(provision::ProvisionRefusal::from)?;
+    let entry = entry.ok_or(OperatorRefusal::Failed)?;
+    Ok((carry_out(world, plan).await?, Item { name, entry }))
 }
 
 /// Whoever calls holds [`World::changing`].

@@ -9,7 +9,7 @@ mod published;
 mod refusal;
 
 pub use entries::{
-    Applied, Fields, Item, Listed, PAGE_ENTRIES_MAX, Page, apply_wanted, list_entries, patch_entry,
+    Applied, Fields, IfThere, Item, Listed, PAGE_ENTRIES_MAX, Page, apply_wanted, list_entries, patch_entry,
     put_entry, remove_entry, rotate_key, show_entry,
 };
 pub use look::{ForAccount, Looked, WayOut, look_up_number};

@@ -76,6 +76,9 @@ catalogue! {
     NOT_REMOVABLE = permanent("NOT_REMOVABLE", 422,
         "Messages and money refer to accounts, connections and carriers, so these are never removed.",
         "Close or disable it instead.");
+    THERE_ALREADY = permanent("THERE_ALREADY", 412,
+        "If-None-Match: * asks that nothing be replaced, and there is a thing of that name.",
+        "Choose another name, or send the request without that header.");
     NOTHING_OWED = permanent("NOTHING_OWED", 422,
         "An invoice without an amount is for all that is owed, and nothing is.",
         "Wait until the balance is below zero, or give an amount.");

@@ -39,6 +39,8 @@ pub enum OperatorRefusal {
     Unfit(ProvisionRefusal),
     #[error("{0}")]
     Posting(PostRefusal),
+    #[error("{kind} \"{name}\" is there already")]
+    ThereAlready { kind: &'static str, name: String },
     #[error("account \"{account}\" owes nothing: its balance is {balance}")]
     NothingOwed { account: String, balance: String },
     #[error("something failed inside, and it is certain that nothing was changed")]
@@ -69,6 +71,7 @@ impl OperatorRefusal {
             OperatorRefusal::Posting(PostRefusal::ReferenceTaken) => &published::REFERENCE_TAKEN,
             OperatorRefusal::Unfit(_) | OperatorRefusal::Posting(_) => &published::REFUSED,
             OperatorRefusal::NothingOwed { .. } => &published::NOTHING_OWED,
+            OperatorRefusal::ThereAlready { .. } => &published::THERE_ALREADY,
             OperatorRefusal::Failed => &published::FAILED,
             OperatorRefusal::Unavailable { .. } => &published::GATEWAY_UNAVAILABLE,
         }

@@ -5,10 +5,10 @@ use super::asked::{Asked, LIMIT_MAX, Named, limit};
 use super::body::Received;
 use super::desk::Desk;
 use super::shapes::{AppliedShape, ItemShape, PageShape, PutShape};
-use crate::app::operator::{self, Applied, Item, Listed};
+use crate::app::operator::{self, Applied, IfThere, Item, Listed, OperatorRefusal};
 use crate::provision::{Effect, Kind};
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::routing::{MethodRouter, get};
 use serde::Deserialize;
 use std::sync::Arc;
@@ -29,7 +29,9 @@ pub(super) fn of_kind(kind: Kind) -> MethodRouter<Arc<Desk>> {
 
 pub(super) fn of_one(kind: Kind) -> MethodRouter<Arc<Desk>> {
     get(move |desk: Shared, named: Named<String>| show(desk, kind, named))
-        .put(move |desk: Shared, named: Named<String>, body: Received| put(desk, kind, named, body))
+        .put(move |desk: Shared, named: Named<String>, head: HeaderMap, body: Received| {
+            put(desk, kind, named, if_there(&head), body)
+        })
         .patch(move |desk: Shared, named: Named<String>, body: Received| patch(desk, kind, named, body))
         .delete(move |desk: Shared, named: Named<String>| remove(desk, kind, named))
 }
@@ -49,13 +51,32 @@ async fn show(State(desk): Shared, kind: Kind, Named(name): Named<String>) -> An
     fine(&ItemShape::of(operator::show_entry(&desk.world, kind, &name).await?))
 }
 
-async fn put(State(desk): Shared, kind: Kind, Named(name): Named<String>, body: Received) -> Answer {
-    let (applied, item) = operator::put_entry(&desk.world, kind, &name, body.object()?).await?;
+async fn put(
+    State(desk): Shared,
+    kind: Kind,
+    Named(name): Named<String>,
+    if_there: Result<IfThere, OperatorRefusal>,
+    body: Received,
+) -> Answer {
+    let (applied, item) = operator::put_entry(&desk.world, kind, &name, body.object()?, if_there?).await?;
     let made = applied
         .changes
         .iter()
         .any(|change| change.kind == kind && change.name == item.name && change.effect == Effect::Made);
     Ok(put_answer(if made { StatusCode::CREATED } else { StatusCode::OK }, applied, item))
+}
+
+/// `If-None-Match: *` makes and never replaces. There are no tags, so nothing else can be asked for.
+fn if_there(headers: &HeaderMap) -> Result<IfThere, OperatorRefusal> {
+    let mut given = headers.get_all(header::IF_NONE_MATCH).iter();
+    match (given.next(), given.next()) {
+        (None, _) => Ok(IfThere::Replace),
+        (Some(value), None) if value == "*" => Ok(IfThere::Refuse),
+        (Some(_), _) => {
+            let rule = "can only be *, once".to_owned();
+            Err(OperatorRefusal::InvalidField { field: "If-None-Match", rule })
+        }
+    }
 }
 
 async fn patch(State(desk): Shared, kind: Kind, Named(name): Named<String>, body: Received) -> Answer {

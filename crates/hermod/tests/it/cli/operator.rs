@@ -67,6 +67,9 @@ fn what_does_not_fit_is_refused_with_a_sentence() {
     assert!(!office.data().exists(), "looking makes nothing");
     office.apply(&["--dry-run"]);
     assert!(!office.data().exists(), "nor does trying");
+    std::fs::write(office.data(), "a file").unwrap();
+    office.is_refused(&["account", "list"], 1, "Not a directory");
+    std::fs::remove_file(office.data()).unwrap();
     office.apply(&[]);
 
     let bad = office.file("bad.toml");

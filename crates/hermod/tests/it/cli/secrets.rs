@@ -1,7 +1,7 @@
 //! Secrets at the command line: shown once to whoever asked for them, and nowhere else.
 
 use super::office::{FILE, Office};
-use super::process::{Caller, hermod, path, wait_until_it_listens};
+use super::process::{Caller, ended, hermod, path, wait_until_it_listens};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
@@ -54,20 +54,51 @@ fn secrets_go_to_a_file_for_one_pair_of_eyes() {
     let office = Office::closed();
     let (to, other) = (office.file("secrets.toml"), office.file("other.toml"));
     let out = office.apply(&["--secrets-to", path(&to)]);
-    assert!(out.contains("1 new secrets are in"), "{out}");
+    assert!(out.contains("The new secret is in"), "{out}");
     assert_eq!(std::fs::metadata(&to).unwrap().permissions().mode() & 0o777, 0o600);
     let text = std::fs::read_to_string(&to).unwrap();
     let secret = text.split("secret = \"").nth(1).unwrap().split('"').next().unwrap();
     assert!(secret.len() >= 32 && !out.contains(secret), "{out}");
 
     // Nothing is written over, and nothing is left behind where nothing was made.
-    office.is_refused(&["key", "rotate", "shop-key-1", "--secrets-to", path(&to)], 2, "exists");
+    office.is_refused(&["key", "rotate", "shop-key-1", "--secrets-to", path(&to)], 2, "is there already");
     office.apply(&["--secrets-to", path(&other)]);
     office.is_refused(&["key", "rotate", "nobody", "--secrets-to", path(&other)], 1, "NOT_FOUND");
     assert!(!other.exists());
     let rotated = office.json(&["key", "rotate", "shop-key-1", "--secrets-to", path(&other)]);
     assert_eq!(rotated["secrets"][0]["secret"], "(in the file)");
     assert!(other.exists());
+}
+
+#[test]
+fn what_standard_output_does_not_take_is_told() {
+    let office = Office::closed();
+    office.apply(&[]);
+    let place: Vec<&str> = office.place.iter().map(String::as_str).collect();
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let closed = || std::io::pipe().unwrap().1;
+    let rotate = [&["key", "rotate", "shop-key-1"], place.as_slice()].concat();
+    let list = [&["account", "list"], place.as_slice()].concat();
+    let data = office.data();
+    let audit = ["audit", "--data-dir", path(&data)];
+    for (args, stdout, code, sentence) in [
+        (&rotate[..], Stdio::from(full()), 1, "hermod key rotate makes a secret you can see"),
+        (&rotate, Stdio::from(closed()), 1, "hermod key rotate makes a secret you can see"),
+        (&list, Stdio::from(full()), 1, "No space left"),
+        (&list, Stdio::from(closed()), 0, ""),
+        (&audit, Stdio::from(full()), 1, "No space left"),
+        (&["config", "default"], Stdio::from(full()), 1, "No space left"),
+        (&["config", "provision"], Stdio::from(closed()), 0, ""),
+        (&["version"], Stdio::from(closed()), 0, ""),
+    ] {
+        let (ended, _, told) = ended(hermod(args).stdout(stdout));
+        assert_eq!(
+            (ended, told.contains(sentence), told.is_empty()),
+            (code, true, code == 0),
+            "{args:?}: {told}"
+        );
+        assert!(!told.contains("panicked"), "{args:?}: {told}");
+    }
 }
 
 #[test]

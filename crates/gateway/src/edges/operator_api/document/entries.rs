@@ -6,7 +6,7 @@ use crate::provision::{
     Kind, WantedAccount, WantedCarrier, WantedConnection, WantedControl, WantedKey, WantedNumber,
     WantedPrice, WantedRoute, WantedScreen, WantedSender,
 };
-use utoipa::openapi::path::{HttpMethod, Operation, Parameter, PathItem};
+use utoipa::openapi::path::{HttpMethod, Operation, Parameter, ParameterBuilder, ParameterIn, PathItem};
 use utoipa::openapi::schema::SchemaType;
 use utoipa::openapi::{AllOfBuilder, ArrayBuilder, ObjectBuilder, Ref, Required, Type};
 
@@ -144,14 +144,27 @@ fn put(kind: Kind) -> Operation {
         &title(kind),
         &id("put", kind),
         &format!("Make or replace a {kind}"),
-        &[&["REFUSED"], &WITH_BODY],
+        &[&["REFUSED", "THERE_ALREADY", "INVALID_FIELD"], &WITH_BODY],
     )
     .description(Some("What follows from the name in the path can be left out of the body."))
     .parameter(name(kind))
+    .parameter(only_if_new())
     .request_body(Some(body(given::whole(kind))))
     .response("200", answer("It was there, and is now as given.", changed(kind)))
     .response("201", answer("It was made.", changed(kind)))
     .build()
+}
+
+fn only_if_new() -> Parameter {
+    ParameterBuilder::new()
+        .name("If-None-Match")
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some(
+            "`*` makes the thing only if there is none of that name; otherwise the answer is 412.",
+        ))
+        .schema(Some(ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["*"]))))
+        .build()
 }
 
 fn patch(kind: Kind) -> Operation {
