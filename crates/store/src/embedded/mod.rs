@@ -241,7 +241,12 @@ pub fn backup(folder: &Path, destination: &Path) -> Result<(), StoreFault> {
     }
     let connection = schema::open_existing(folder)?;
     let name = destination.to_str().ok_or_else(|| StoreFault::damaged("the file name is not UTF-8"))?;
-    connection.execute("VACUUM INTO ?1", [name])?;
+    schema::make_private(destination)?;
+    if let Err(error) = connection.execute("VACUUM INTO ?1", [name]) {
+        // What is half a copy must not be taken for one.
+        let _ = std::fs::remove_file(destination);
+        return Err(error.into());
+    }
     // VACUUM INTO does not wait for the disk; a backup that a power cut can undo is none.
     let folder = destination.parent().filter(|parent| !parent.as_os_str().is_empty());
     [destination, folder.unwrap_or(Path::new("."))].into_iter().try_for_each(|path| {

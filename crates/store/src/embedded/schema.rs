@@ -8,6 +8,8 @@ use crate::fault::StoreFault;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, TransactionBehavior};
 use std::cmp::Ordering;
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -172,6 +174,7 @@ CREATE INDEX review_open ON review (account) WHERE state = 0;
 /// Opens the file for the writer: made if need be, brought up to the newest schema, and set up to be durable.
 pub(crate) fn open_for_writing(folder: &Path) -> Result<Connection, StoreFault> {
     let path = folder.join(FILE_NAME);
+    make_private(&path)?;
     let mut connection = Connection::open(&path)?;
     connection.execute_batch(
         // FULL: every commit is on the disk before it is reported. The checkpointer moves the log into the file.
@@ -183,6 +186,13 @@ pub(crate) fn open_for_writing(folder: &Path) -> Result<Connection, StoreFault> 
     connection.set_prepared_statement_cache_capacity(128);
     migrate(&mut connection, &path)?;
     Ok(connection)
+}
+
+/// An empty file that only its owner may read, unless it is there: messages will stand in it. The database's log and
+/// index take after it.
+pub(crate) fn make_private(path: &Path) -> Result<(), StoreFault> {
+    let made = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
+    made.map(drop).map_err(|error| StoreFault::File { path: path.to_owned(), error })
 }
 
 pub(crate) fn open_for_reading(folder: &Path) -> Result<Connection, StoreFault> {

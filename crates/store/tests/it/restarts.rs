@@ -214,3 +214,16 @@ async fn days_that_nobody_needs_are_dropped() {
     world.settles().await;
     world.books_are_sound();
 }
+
+#[tokio::test]
+async fn only_the_owner_may_read_the_files_messages_stand_in() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = World::new().await;
+    world.sends(world.sms()).await;
+    let copy = world.path().join("copy.db");
+    backup(world.path(), &copy).unwrap();
+    for name in ["hermod.db", "hermod.db-wal", "hermod.db-shm", "copy.db"] {
+        let mode = std::fs::metadata(world.path().join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+}
