@@ -220,6 +220,7 @@ impl Running {
     fn serve(&self, name: &str, entrance: Entrance, router: axum::Router, config: &Config) {
         let limits = http_api::Limits {
             connections_max: config.http.max_connections,
+            per_address_max: config.http.max_connections_per_address,
             handshake_max: config.https.handshake_timeout.into(),
             header_read_max: config.http.head_timeout.into(),
             body_read_max: config.http.body_timeout.into(),

@@ -182,7 +182,7 @@ fn lock<T>(counted: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// A v6 address stands for its /64: one customer has all of it, and could fail from another one each time.
-fn site_of(address: IpAddr) -> IpAddr {
+pub(crate) fn site_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),
         IpAddr::V6(address) => {

@@ -95,6 +95,7 @@ fn check_http(http: &Http) -> Checked {
         allow_plain,
         trusted_proxies,
         max_connections,
+        max_connections_per_address,
         failed_sign_ins,
         head_timeout,
         body_timeout,
@@ -111,6 +112,7 @@ fn check_http(http: &Http) -> Checked {
         return Err(("http.listen", sentence));
     }
     within("http.max_connections", *max_connections, 1, 1_000_000)?;
+    within("http.max_connections_per_address", *max_connections_per_address, 1, 1_000_000)?;
     within("http.failed_sign_ins", *failed_sign_ins, 1, 60_000)?;
     let (second, hour) = (Period::from_secs(1), Period::from_secs(3600));
     within("http.head_timeout", *head_timeout, second, hour)?;

@@ -20,6 +20,7 @@ pub struct Http {
     pub allow_plain: bool,
     pub trusted_proxies: Vec<Network>,
     pub max_connections: u32,
+    pub max_connections_per_address: u32,
     pub failed_sign_ins: u32,
     pub head_timeout: Period,
     pub body_timeout: Period,

@@ -138,3 +138,15 @@ async fn whoever_stops_writing_after_a_request_still_gets_the_answer() {
     client.finish_writing().await;
     assert!(client.is_closed().await);
 }
+
+#[tokio::test]
+async fn one_address_cannot_take_every_place() {
+    let service = Service::start_with(Limits { per_address_max: 2, ..LIMITS }).await;
+    let (mut first, _second) = (service.client().await, service.client().await);
+    assert_eq!(first.get(ACME, "/api/v1/balance").await.status, 200);
+    let mut third = service.client().await;
+    assert!(third.is_closed().await, "two is all it may hold");
+    drop(first);
+    // Its place is free once the gateway has noticed.
+    while service.client().await.closes_within(Duration::from_millis(50)).await {}
+}

@@ -27,6 +27,7 @@ pub(crate) const START: Timestamp = Timestamp::from_millis(1_750_000_000_000);
 
 pub(crate) const LIMITS: Limits = Limits {
     connections_max: 64,
+    per_address_max: 64,
     handshake_max: Duration::from_secs(10),
     header_read_max: Duration::from_secs(10),
     body_read_max: Duration::from_secs(30),

@@ -7,6 +7,7 @@ mod answer;
 mod balance;
 mod body;
 mod credentials;
+mod crowd;
 pub mod document;
 mod entrance;
 mod errors;

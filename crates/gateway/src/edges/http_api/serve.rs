@@ -1,11 +1,13 @@
 //! Carries HTTP/1.1 connections: so many at a time, each with a limit on how long it may keep us waiting, and all of them
 //! finished in order when the gateway stops.
 
+use super::crowd::{Crowd, Place};
 use super::entrance::{Entrance, Security, TrustedProxies, shake_hands};
 use super::patience::{Carried, Patience, Stage, Verdict};
 use super::watched::Watched;
 use crate::clock::Clock;
 use crate::workers::Workers;
+use crate::world::site_of;
 use axum::Router;
 use axum::http::Request;
 use hyper::body::Incoming;
@@ -13,7 +15,7 @@ use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
-use metrics::{Gauge, gauge};
+use metrics::{Gauge, counter, gauge};
 use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
@@ -28,6 +30,8 @@ use tokio_util::sync::CancellationToken;
 pub struct Limits {
     /// Connections at a time; further ones wait in the listener's backlog.
     pub connections_max: u32,
+    /// Of one address, unless it is a trusted proxy's, which carries many callers; further ones are cut off.
+    pub per_address_max: u32,
     /// From accept to the end of the TLS handshake.
     pub handshake_max: Duration,
     /// From the first byte of a request to the end of its head, and from accept to that first byte.
@@ -56,7 +60,9 @@ pub async fn serve(entrance: Entrance, router: Router, clock: Clock, workers: &W
     let stopping = workers.stopping();
     let room = Arc::new(Semaphore::new(usize::try_from(limits.connections_max).expect("32 bits fit")));
     let open = gauge!("hermod_http_connections");
+    let crowd = Crowd::default();
     while let Some((stream, peer, permit)) = next_connection(&entrance, &room, &stopping, &clock).await {
+        let Ok(place) = find_place(&crowd, &entrance, peer, limits.per_address_max) else { continue };
         let connection = Connection {
             router: router.clone(),
             clock: clock.clone(),
@@ -67,6 +73,7 @@ pub async fn serve(entrance: Entrance, router: Router, clock: Clock, workers: &W
             stopping: stopping.child_token(),
             _counted: Counted::new(open.clone()),
             _permit: permit,
+            _place: place,
         };
         // Nothing that waits for the other side happens here: the handshake is the connection's own affair.
         workers.spawn_named("http/connection", connection.carry(stream, entrance.security.clone()));
@@ -74,6 +81,21 @@ pub async fn serve(entrance: Entrance, router: Router, clock: Clock, workers: &W
     drop(entrance);
     // All permits back means all connections ended. Nobody closes the semaphore, so this cannot fail.
     let _ = room.acquire_many(limits.connections_max).await;
+}
+
+struct Crowded;
+
+/// A trusted proxy needs no place.
+fn find_place(crowd: &Crowd, entrance: &Entrance, peer: IpAddr, most: u32) -> Result<Option<Place>, Crowded> {
+    if entrance.proxies.trust(peer) {
+        return Ok(None);
+    }
+    let place = crowd.enter(site_of(peer), most);
+    if place.is_none() {
+        counter!("hermod_http_crowded_total").increment(1);
+        tracing::debug!(%peer, "Cut off a connection: its address holds as many as it may");
+    }
+    place.map(Some).ok_or(Crowded)
 }
 
 /// `None` once the gateway stops.
@@ -117,6 +139,7 @@ struct Connection {
     stopping: CancellationToken,
     _counted: Counted,
     _permit: OwnedSemaphorePermit,
+    _place: Option<Place>,
 }
 
 impl Connection {
