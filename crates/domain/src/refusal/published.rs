@@ -32,7 +32,8 @@ const MSGQFUL: u32 = 0x14;
 const SUBMITFAIL: u32 = 0x45;
 const THROTTLED: u32 = 0x58;
 
-const fn permanent(
+/// A row for what only changes if somebody changes something.
+pub const fn permanent(
     code: &'static str,
     http: u16,
     smpp: u32,
@@ -51,7 +52,8 @@ const fn permanent(
     }
 }
 
-const fn temporary(
+/// A row for what may well work later.
+pub const fn temporary(
     code: &'static str,
     http: u16,
     smpp: u32,

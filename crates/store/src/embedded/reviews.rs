@@ -31,7 +31,7 @@ struct Known {
 
 impl Embedded {
     /// Whether a text that a rule has met may pass: if it was approved lately. Otherwise its case is opened, or counted
-    /// up. To be asked only for a message that would be accepted but for that.
+    /// up. It writes, so a replay and an opt-out are looked for first.
     pub async fn screen(&self, screened: Screened) -> Result<Screening, StoreFault> {
         self.request(move |batch| batch.screen(&screened)).await
     }

@@ -1,8 +1,9 @@
 //! The errors of the operator API: one row for each code, for the answers and for the documentation alike. No row is
 //! about SMPP, so its status is 0 throughout.
 
-use hermod_domain::refusal::Class;
-use hermod_domain::refusal::published::PublishedError;
+use hermod_domain::refusal::published::{self, PublishedError};
+
+const NOT_OVER_SMPP: u32 = 0;
 
 const fn permanent(
     code: &'static str,
@@ -10,16 +11,7 @@ const fn permanent(
     meaning: &'static str,
     what_to_do: &'static str,
 ) -> PublishedError {
-    PublishedError {
-        code,
-        http,
-        smpp: 0,
-        smpp_extended: None,
-        class: Class::Permanent,
-        charged: false,
-        meaning,
-        what_to_do,
-    }
+    published::permanent(code, http, NOT_OVER_SMPP, meaning, what_to_do)
 }
 
 const fn temporary(
@@ -28,7 +20,7 @@ const fn temporary(
     meaning: &'static str,
     what_to_do: &'static str,
 ) -> PublishedError {
-    PublishedError { class: Class::Temporary, ..permanent(code, http, meaning, what_to_do) }
+    published::temporary(code, http, NOT_OVER_SMPP, meaning, what_to_do)
 }
 
 macro_rules! catalogue {
@@ -96,6 +88,7 @@ catalogue! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hermod_domain::refusal::Class;
     use std::collections::HashSet;
 
     #[test]
