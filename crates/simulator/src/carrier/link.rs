@@ -159,7 +159,7 @@ impl Link {
             Event::BindRequested(frame) => self.on_bind(&frame, desk),
             Event::Request(frame) => self.on_request(&frame, desk),
             Event::Answered { token, frame } => deliveries::on_answer(token, frame.header.status, desk),
-            Event::TimedOut { token } => self.send_again(token, desk),
+            Event::TimedOut { token, .. } => self.send_again(token, desk),
             Event::Lost(tokens) => {
                 for token in tokens {
                     self.send_again(token, desk);
@@ -167,6 +167,8 @@ impl Link {
             }
             Event::PeerUnbound => desk.log.counts().unbinds += 1,
             Event::Closed(reason) => self.on_closed(reason, desk),
+            // It is on its way again; a receipt that comes twice does no harm.
+            Event::LateAnswer { .. } => {}
             // Neither is for the server's side.
             Event::Bound { .. } | Event::BindRefused(_) | Event::Notification(_) => {
                 desk.log.counts().protocol_errors += 1;

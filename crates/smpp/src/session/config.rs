@@ -23,7 +23,8 @@ impl Moment {
 /// What both roles hold a session to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Our requests that may wait for an answer at once.
+    /// Our requests that may wait for an answer at once, and as many that did so in vain and may still be
+    /// answered late.
     pub window_max: u32,
     /// The peer's requests the application may hold unanswered; past it the session stops reading.
     pub inbound_max: u32,

@@ -157,6 +157,7 @@ impl<T> Session<T> {
         self.stage = Stage::Closed;
         self.open.clear();
         self.input.clear();
+        self.overdue.clear();
         let lost = self.window.take_all();
         if !lost.is_empty() {
             self.events.push_back(Event::Lost(lost));

@@ -33,10 +33,21 @@ pub enum Event<T> {
         /// The answer.
         frame: Frame,
     },
-    /// No answer in time: in doubt. The slot is free, and an answer that still comes is ignored.
+    /// No answer in time: in doubt. The slot is free. While the session lives, an answer may still come as
+    /// `LateAnswer`; with the session's end the doubt is final.
     TimedOut {
+        /// What the request was sent under; a late answer says it again.
+        sequence: u32,
         /// What the request was sent with.
         token: T,
+    },
+    /// The answer to a request that had timed out, at most once. As many of the latest time-outs are
+    /// remembered as the window is wide.
+    LateAnswer {
+        /// As in `TimedOut`.
+        sequence: u32,
+        /// The answer: the matching `_resp`, or a `generic_nack`.
+        frame: Frame,
     },
     /// The peer has unbound. Send nothing more; `Closed` follows when open work is done.
     PeerUnbound,
@@ -137,10 +148,12 @@ pub struct Counters {
     pub pdus_in: u64,
     /// PDUs written.
     pub pdus_out: u64,
-    /// Answers nobody waited for: late ones, unknown ones, doubled ones.
+    /// Answers nobody waited for: unknown ones, doubled ones.
     pub unmatched_answers: u64,
     /// Requests that timed out.
     pub timeouts: u64,
+    /// Answers that came after their request had timed out.
+    pub late_answers: u64,
     /// Requests answered with an error because their body was unreadable.
     pub undecodable: u64,
     /// Requests in a wrong state or direction.

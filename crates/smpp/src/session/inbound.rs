@@ -190,6 +190,10 @@ impl<T> Session<T> {
             && matches!(command, CommandId::ENQUIRE_LINK_RESP | CommandId::GENERIC_NACK)
         {
             self.enquiry.sequence = None;
+        } else if self.overdue.settle(sequence, command) {
+            // It shows a slow peer, not a well one, so a narrowed window stays narrow.
+            self.counters.late_answers = self.counters.late_answers.saturating_add(1);
+            self.events.push_back(Event::LateAnswer { sequence, frame });
         } else {
             self.note_unmatched(command);
         }

@@ -10,10 +10,13 @@ mod ending;
 mod event;
 mod gate;
 mod inbound;
+mod overdue;
 mod per_minute;
 mod timers;
 mod window;
 
+#[cfg(test)]
+mod late_tests;
 #[cfg(test)]
 mod pair_tests;
 #[cfg(test)]
@@ -37,6 +40,7 @@ use crate::{
 use ending::Drain;
 use gate::{Column, Role};
 use inbound::OpenRequest;
+use overdue::Overdue;
 use per_minute::PerMinute;
 use timers::Enquiry;
 use window::{SEQUENCE_MAX, Window};
@@ -78,6 +82,7 @@ pub struct Session<T> {
     output: BytesMut,
     events: VecDeque<Event<T>>,
     window: Window<T>,
+    overdue: Overdue,
     /// After a timeout a server delivers one at a time until one succeeds.
     narrowed: bool,
     next_sequence: u32,
@@ -127,6 +132,7 @@ impl<T> Session<T> {
             output: BytesMut::new(),
             events: VecDeque::new(),
             window: Window::new(),
+            overdue: Overdue::default(),
             narrowed: false,
             next_sequence: 1,
             open: VecDeque::new(),
@@ -189,7 +195,7 @@ impl<T> Session<T> {
     }
 
     /// Sends a request and takes a window slot for it; gives its sequence number. The token comes back in
-    /// exactly one of `Answered`, `TimedOut` and `Lost`.
+    /// exactly one of `Answered`, `TimedOut` and `Lost`; a `LateAnswer` to a `TimedOut` names the sequence.
     pub fn request(&mut self, pdu: &Pdu<'_>, token: T, now: Moment) -> Result<u32, Refused> {
         let now = self.told(now);
         let kind = match self.stage {
@@ -206,6 +212,7 @@ impl<T> Session<T> {
         }
         pdu::encode(pdu, CommandStatus::OK, self.next_sequence, &mut self.output)?;
         let sequence = self.take_sequence();
+        self.overdue.forget(sequence);
         self.window.insert(sequence, answer, now.plus_ms(self.limits.response_ms), token);
         self.counters.pdus_out = self.counters.pdus_out.saturating_add(1);
         Ok(sequence)

@@ -70,13 +70,22 @@ impl Wire {
 struct Outcomes {
     answered: BTreeSet<u32>,
     in_doubt: BTreeSet<u32>,
+    /// Timed out and not answered late, by sequence.
+    overdue: BTreeMap<u32, u32>,
+    late: BTreeSet<u32>,
 }
 
 impl Outcomes {
     fn note<T>(&mut self, event: &Event<u32>, other: T) -> T {
         let fresh = match event {
             Event::Answered { token, .. } => self.answered.insert(*token),
-            Event::TimedOut { token } => self.in_doubt.insert(*token),
+            Event::TimedOut { sequence, token } => {
+                self.in_doubt.insert(*token) && self.overdue.insert(*sequence, *token).is_none()
+            }
+            Event::LateAnswer { sequence, .. } => {
+                let token = self.overdue.remove(sequence).expect("only what timed out is answered late");
+                self.late.insert(token)
+            }
             Event::Lost(tokens) => tokens.iter().all(|token| self.in_doubt.insert(*token)),
             _ => true,
         };
@@ -100,6 +109,8 @@ struct Pair {
     deliveries: Outcomes,
     /// Requests the server's application will answer, by when.
     pending: BTreeMap<(Moment, u32), Header>,
+    /// The longest it takes to answer one.
+    answer_ms_max: u64,
     /// Receipts the server owes, and sent.
     receipts_due: VecDeque<u32>,
     receipts_sent: u32,
@@ -124,6 +135,7 @@ impl Pair {
             submits: Outcomes::default(),
             deliveries: Outcomes::default(),
             pending: BTreeMap::new(),
+            answer_ms_max: 50,
             receipts_due: VecDeque::new(),
             receipts_sent: 0,
             accepted: BTreeSet::new(),
@@ -188,7 +200,7 @@ impl Pair {
             match (&event, self.deliveries.note(&event, event_of(&event))) {
                 (Event::BindRequested(_), _) => self.server.accept_bind(&acceptance(), self.now).unwrap(),
                 (_, Some(Told::Request(header))) => {
-                    let due = self.now.plus_ms(self.chance.below(50));
+                    let due = self.now.plus_ms(self.chance.below(self.answer_ms_max));
                     self.pending.insert((due, header.sequence), header);
                 }
                 (_, Some(Told::Closed(reason))) => self.closed[1] = Some(reason),
@@ -315,6 +327,25 @@ fn a_cut_link_leaves_nothing_unaccounted_for() {
         }
     }
     assert!(in_doubt > 100, "the cuts hit something: {in_doubt}");
+}
+
+#[test]
+fn a_slow_peers_late_answers_take_every_doubt_away() {
+    let mut late = 0;
+    for seed in 0..10 {
+        let mut pair = Pair::new(seed, STYLES[1], 60, None);
+        pair.answer_ms_max = 70_000;
+        let pair = pair.run(60);
+        let Outcomes { answered, in_doubt, overdue, late: told } = &pair.submits;
+        assert_eq!(answered.len() + in_doubt.len(), 60, "seed {seed}");
+        // The client parted only after the server had answered everything.
+        assert_eq!((in_doubt, overdue.len()), (told, 0), "seed {seed}");
+        assert_eq!(pair.accepted.len(), 60, "seed {seed}");
+        let Counters { timeouts, late_answers, unmatched_answers, .. } = pair.client.counters();
+        assert_eq!((timeouts, unmatched_answers), (late_answers, 0), "seed {seed}");
+        late += told.len();
+    }
+    assert!(late > 30, "some answers were late: {late}");
 }
 
 #[test]

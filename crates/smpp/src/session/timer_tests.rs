@@ -51,6 +51,14 @@ fn half_a_pdu(session: &mut Session<u32>, now: Moment) {
     session.receive(&octets(&submit(), 7)[..20], now);
 }
 
+fn late(session: &mut Session<u32>, now: Moment) {
+    session.receive(&octets(&accepted(), 2), now);
+}
+
+fn nacked(session: &mut Session<u32>, now: Moment) {
+    session.receive(&raw(CommandId::GENERIC_NACK, 8, 3, b""), now);
+}
+
 fn nothing(_: &mut Session<u32>, _: Moment) {}
 
 #[test]
@@ -113,7 +121,7 @@ fn a_client_never_enquires_before_it_is_bound_and_waits_10_s_for_that() {
 }
 
 #[test]
-fn a_request_times_out_and_its_late_answer_is_counted() {
+fn a_request_times_out_and_its_late_answer_is_told_once() {
     let mut config = ClientConfig::standard();
     config.limits.enquire_idle_ms = None;
     let client = play(
@@ -121,18 +129,16 @@ fn a_request_times_out_and_its_late_answer_is_counted() {
         &[
             At { ms: 0, does: submits, events: &[], output: &["submit_sm ok 2"] },
             At { ms: 1, does: submits, events: &[], output: &["submit_sm ok 3"] },
-            At { ms: 60_000, does: due, events: &["timed out 1"], output: &[] },
-            At {
-                ms: 60_000,
-                does: |session, now| session.receive(&octets(&accepted(), 2), now),
-                events: &[],
-                output: &[],
-            },
-            At { ms: 60_001, does: due, events: &["timed out 1"], output: &[] },
+            At { ms: 60_000, does: due, events: &["timed out 1 under 2"], output: &[] },
+            At { ms: 60_000, does: late, events: &["late 2 submit_sm_resp ok 2"], output: &[] },
+            At { ms: 60_001, does: due, events: &["timed out 1 under 3"], output: &[] },
+            At { ms: 60_002, does: late, events: &[], output: &[] },
+            At { ms: 70_000, does: nacked, events: &["late 3 generic_nack 08 3"], output: &[] },
         ],
     );
     assert_eq!((client.window_free(), client.next_deadline()), (10, None));
-    assert_eq!((client.counters().timeouts, client.counters().unmatched_answers), (2, 1));
+    let Counters { timeouts, late_answers, unmatched_answers, .. } = client.counters();
+    assert_eq!((timeouts, late_answers, unmatched_answers), (2, 2, 1));
 }
 
 #[test]
@@ -248,7 +254,7 @@ fn a_server_narrows_to_one_delivery_after_a_timeout_until_one_succeeds() {
     let later = START.plus_ms(30_000);
     assert_eq!(server.next_deadline(), Some(later));
     server.on_deadline(later);
-    assert_eq!(told(&mut server, later), ["timed out 1"]);
+    assert_eq!(told(&mut server, later), ["timed out 1 under 1"]);
     assert_eq!(server.window_free(), 1);
     assert_eq!(server.request(&deliver(), 2, later), Ok(2));
     assert_eq!(server.request(&deliver(), 3, later), Err(Refused::WindowFull));
@@ -288,12 +294,18 @@ fn a_client_unbinds_when_the_last_open_request_times_out() {
     let mut config = ClientConfig::standard();
     config.limits.response_ms = 2_000;
     let unbind: fn(&mut Session<u32>, Moment) = |session, now| session.unbind(now);
+    let agreed: fn(&mut Session<u32>, Moment) =
+        |session, now| session.receive(&raw(CommandId::UNBIND_RESP, 0, 3, b""), now);
     play(
         bound_client_with(config, BindType::Transceiver),
         &[
             At { ms: 0, does: submits, events: &[], output: &["submit_sm ok 2"] },
             At { ms: 1_000, does: unbind, events: &[], output: &[] },
-            At { ms: 2_000, does: due, events: &["timed out 1"], output: &["unbind ok 3"] },
+            At { ms: 2_000, does: due, events: &["timed out 1 under 2"], output: &["unbind ok 3"] },
+            // Until the peer has agreed, a late answer is still an answer.
+            At { ms: 2_001, does: late, events: &["late 2 submit_sm_resp ok 2"], output: &[] },
+            At { ms: 2_002, does: agreed, events: &["closed: we unbound"], output: &[] },
+            At { ms: 2_003, does: late, events: &[], output: &[] },
         ],
     );
 }
@@ -325,5 +337,5 @@ fn a_clock_that_slips_back_does_no_harm() {
     client.request(&submit(), 2, Moment(0)).unwrap();
     client.on_deadline(Moment(110_000));
     let events = told(&mut client, Moment(0));
-    assert_eq!(&events[..2], ["timed out 1", "timed out 2"]);
+    assert_eq!(&events[..2], ["timed out 1 under 2", "timed out 2 under 3"]);
 }

@@ -1,7 +1,7 @@
 //! Every timer of a session: when the next one is due, and what it does then. Timers that measure the
 //! peer's silence stand still while we are the ones not reading.
 
-use super::{CloseReason, Event, Moment, Session, Stage, gate::Role};
+use super::{CloseReason, Event, Moment, Session, Stage, gate::Role, window::Expired};
 use crate::{CommandId, CommandStatus};
 
 /// Our `enquire_link`s.
@@ -30,10 +30,11 @@ impl<T> Session<T> {
     /// Lets every timer that is due act. Call `next_event` after it.
     pub fn on_deadline(&mut self, now: Moment) {
         let now = self.told(now);
-        while let Some(token) = self.window.expire(now) {
+        while let Some(Expired { sequence, answer, token }) = self.window.expire(now) {
             self.counters.timeouts = self.counters.timeouts.saturating_add(1);
             self.narrowed = self.role == Role::Server;
-            self.events.push_back(Event::TimedOut { token });
+            self.overdue.remember(sequence, answer, self.limits.window_max);
+            self.events.push_back(Event::TimedOut { sequence, token });
         }
         self.advance_drain(now);
         match self.stage {

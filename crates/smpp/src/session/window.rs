@@ -26,6 +26,13 @@ struct Slot<T> {
     token: Option<T>,
 }
 
+/// A request whose time was up, and the answer that did not come.
+pub(super) struct Expired<T> {
+    pub(super) sequence: u32,
+    pub(super) answer: CommandId,
+    pub(super) token: T,
+}
+
 impl<T> Window<T> {
     pub(super) const fn new() -> Self {
         Window { slots: VecDeque::new(), live: 0 }
@@ -63,14 +70,16 @@ impl<T> Window<T> {
     }
 
     /// Frees the oldest slot if its time has come.
-    pub(super) fn expire(&mut self, now: Moment) -> Option<T> {
+    pub(super) fn expire(&mut self, now: Moment) -> Option<Expired<T>> {
         if self.deadline()? > now {
             return None;
         }
-        let token = self.slots.front_mut()?.token.take();
+        let slot = self.slots.front_mut()?;
+        let (sequence, answer) = (slot.sequence, slot.answer);
+        let token = slot.token.take()?;
         self.live = self.live.saturating_sub(1);
         self.sweep();
-        token
+        Some(Expired { sequence, answer, token })
     }
 
     /// Frees every slot, oldest first.
@@ -115,8 +124,9 @@ mod tests {
         assert_eq!(window.settle(0, ANSWER), None);
         assert_eq!(window.settle(0x8000_0001, ANSWER), None);
         assert_eq!(window.settle(1, ANSWER), Some(1));
-        assert_eq!(window.expire(Moment(1)), Some(2));
-        assert_eq!(window.expire(Moment(1)), None);
+        let expired = |window: &mut Window<u32>| window.expire(Moment(1)).map(|it| (it.sequence, it.token));
+        assert_eq!(expired(&mut window), Some((2, 2)));
+        assert_eq!(expired(&mut window), None);
         assert_eq!(window.settle(2, ANSWER), None);
         assert_eq!(window.live(), 2);
         assert_eq!(window.take_all(), [4, 8]);

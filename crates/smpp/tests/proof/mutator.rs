@@ -74,11 +74,13 @@ struct Ledger {
     sent: u64,
     back: u64,
     requests: u64,
+    timed_out: u64,
+    late: u64,
 }
 
 /// Feeds a session and plays its application.
 fn check_session(session: &mut Session<u64>, octets: &[u8], now: Moment, ledger: &mut Ledger) {
-    let Ledger { sent, back, requests } = ledger;
+    let Ledger { sent, back, requests, timed_out, late } = ledger;
     session.receive(octets, now);
     if session.next_deadline().is_some_and(|due| due <= now) {
         session.on_deadline(now);
@@ -100,9 +102,15 @@ fn check_session(session: &mut Session<u64>, octets: &[u8], now: Moment, ledger:
                 assert!(token < *sent && frame.header.command.is_answer());
                 *back += 1;
             }
-            Event::TimedOut { token } => {
+            Event::TimedOut { token, .. } => {
                 assert!(token < *sent);
                 *back += 1;
+                *timed_out += 1;
+            }
+            Event::LateAnswer { sequence, frame } => {
+                assert!(sequence == frame.header.sequence && frame.header.command.is_answer());
+                *late += 1;
+                assert!(*late <= *timed_out, "only what timed out is answered late");
             }
             Event::Lost(tokens) => *back += tokens.len() as u64,
             Event::Closed(_) => assert_eq!(session.state(), State::Closed),

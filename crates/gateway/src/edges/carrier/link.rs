@@ -23,6 +23,7 @@ use hermod_smpp::{
     BindType, CommandId, CommandStatus, DeliverSmResp, EncodeError, Event, Frame, Header, Pdu, Session,
 };
 use hermod_store::{Answer, AnswerRecord, Handout, LinkPort, ReceiptRecord, StoreFault};
+use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -69,7 +70,10 @@ pub(super) struct Link<'a> {
     /// Learned since the store was last told.
     answers: Vec<AnswerRecord>,
     receipts: Vec<ReceiptRecord>,
-    /// Parts whose answer is overdue. They are in doubt once the session is closed, not before.
+    /// Parts whose answer is overdue, by sequence. They are in doubt once the session is closed, not before: until
+    /// then a late answer is the answer.
+    overdue: BTreeMap<u32, Sent>,
+    /// Parts that were unanswered when the session ended.
     silent: Vec<Sent>,
     ended: Option<Ended>,
 }
@@ -115,6 +119,7 @@ impl<'a> Link<'a> {
             stopping: false,
             answers: Vec::new(),
             receipts: Vec::new(),
+            overdue: BTreeMap::new(),
             silent: Vec::new(),
             ended: None,
         })
@@ -171,7 +176,10 @@ impl<'a> Link<'a> {
                 }
                 Event::Answered { token, frame } => self.on_answer(token, &frame, now),
                 Event::Request(frame) => self.on_request(&frame),
-                Event::TimedOut { token } => self.silent.push(token),
+                Event::TimedOut { sequence, token } => {
+                    self.overdue.insert(sequence, token);
+                }
+                Event::LateAnswer { sequence, frame } => self.on_late_answer(sequence, &frame, now),
                 Event::Lost(tokens) => self.silent.extend(tokens),
                 Event::BindRefused(status) => self.ended = Some(Ended::BindRefused(status)),
                 Event::Closed(reason) => self.on_closed(reason, now),
@@ -179,7 +187,7 @@ impl<'a> Link<'a> {
                 Event::PeerUnbound | Event::BindRequested(_) | Event::Notification(_) => {}
             }
         }
-        if (!self.silent.is_empty() || self.session_is_leaving()) && self.draining_until.is_none() {
+        if (!self.overdue.is_empty() || self.session_is_leaving()) && self.draining_until.is_none() {
             // The others may still be answered; they are given the time every part is given.
             self.drain(self.response_wait).await;
         }
@@ -217,6 +225,12 @@ impl<'a> Link<'a> {
             LinkNext::GoOn => {}
             LinkNext::Pause(pause) => self.flow.throttled(pause, now),
             LinkNext::Rebind => self.ended = Some(self.closed(CloseReason::ConnectionLost, now)),
+        }
+    }
+
+    fn on_late_answer(&mut self, sequence: u32, frame: &Frame, now: Moment) {
+        if let Some(sent) = self.overdue.remove(&sequence) {
+            self.on_answer(sent, frame, now);
         }
     }
 

@@ -45,7 +45,13 @@ impl Link<'_> {
         while let Some(event) = self.session.next_event(now) {
             match event {
                 Event::Lost(tokens) => self.silent.extend(tokens),
-                Event::TimedOut { token } => self.silent.push(token),
+                Event::TimedOut { sequence, token } => {
+                    self.overdue.insert(sequence, token);
+                }
+                Event::LateAnswer { sequence, frame } => {
+                    let late = self.overdue.remove(&sequence).map(|sent| sent.record(read_answer(&frame).0));
+                    self.answers.extend(late);
+                }
                 Event::Answered { token, frame } => self.answers.push(token.record(read_answer(&frame).0)),
                 Event::Bound { .. }
                 | Event::BindRefused(_)
@@ -59,8 +65,9 @@ impl Link<'_> {
         if self.draining_until.is_none() {
             self.drain(Duration::ZERO).await;
         }
-        let silent = std::mem::take(&mut self.silent);
-        self.answers.extend(silent.into_iter().map(|sent| sent.record(Answer::NoAnswer)));
+        let overdue = std::mem::take(&mut self.overdue).into_values();
+        let silent = overdue.chain(std::mem::take(&mut self.silent));
+        self.answers.extend(silent.map(|sent| sent.record(Answer::NoAnswer)));
         if let Some(port) = &self.port
             && let Err(fault) = port
                 .report(
