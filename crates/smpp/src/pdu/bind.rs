@@ -87,7 +87,8 @@ fields! {
 }
 
 impl BindResp<'_> {
-    /// The version the server says it speaks; without it, 3.3 has to be assumed (§5.3.2.25).
+    /// The version the server says it speaks. Without it the specification assumes 3.3 (§5.3.2.25); what a
+    /// session assumes stands at [`crate::Session::peer_is_3_4`].
     pub fn sc_interface_version(&self) -> Option<u8> {
         self.tlvs.get_u8(Tag::SC_INTERFACE_VERSION)
     }

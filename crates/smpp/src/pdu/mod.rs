@@ -18,7 +18,7 @@ use bytes::{BufMut, BytesMut};
 use thiserror::Error;
 
 use crate::{
-    CommandId, CommandStatus, EncodeError, HEADER_BYTES, Header, Hidden,
+    CommandId, CommandStatus, EncodeError, HEADER_BYTES, Header, Hidden, Tlvs,
     reader::{Fault, Reader},
     writer::Writer,
 };
@@ -230,6 +230,28 @@ impl Pdu<'_> {
             Pdu::AlertNotification(_) => CommandId::ALERT_NOTIFICATION,
             Pdu::Unknown(command, _) => *command,
         }
+    }
+
+    /// Its optional parameters; none for a PDU that has no place for them.
+    pub const fn tlvs(&self) -> Tlvs<'_> {
+        match self {
+            Pdu::BindResp(_, pdu) => pdu.tlvs,
+            Pdu::SubmitSm(pdu) => pdu.tlvs,
+            Pdu::SubmitSmResp(pdu) => pdu.tlvs,
+            Pdu::SubmitMulti(pdu) => pdu.tlvs,
+            Pdu::SubmitMultiResp(pdu) => pdu.tlvs,
+            Pdu::DeliverSm(pdu) => pdu.tlvs,
+            Pdu::DeliverSmResp(pdu) => pdu.tlvs,
+            Pdu::DataSm(pdu) => pdu.tlvs,
+            Pdu::DataSmResp(pdu) => pdu.tlvs,
+            Pdu::AlertNotification(pdu) => pdu.tlvs,
+            _ => Tlvs::EMPTY,
+        }
+    }
+
+    /// 3.3 has no `data_sm` and no optional parameters (§3.4).
+    pub(crate) fn needs_3_4(&self) -> bool {
+        matches!(self, Pdu::DataSm(_)) || !self.tlvs().is_empty()
     }
 
     fn write(&self, writer: &mut Writer<'_>) -> Result<(), EncodeError> {

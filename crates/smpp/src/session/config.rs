@@ -133,6 +133,13 @@ impl<'a> BindRequest<'a> {
         let bind = Bind { system_id, password, interface_version: VERSION_3_4, ..Bind::default() };
         BindRequest { kind, bind }
     }
+
+    /// The same bind in another version. Below 0x34 it is a 3.3 bind, on which we send no TLVs and no `data_sm`.
+    #[must_use]
+    pub const fn speaking(mut self, interface_version: u8) -> Self {
+        self.bind.interface_version = interface_version;
+        self
+    }
 }
 
 /// How a server accepts a bind.

@@ -122,6 +122,9 @@ pub enum Refused {
     /// This role and bind type do not send this PDU as a request.
     #[error("this bind may not send that request")]
     NotAllowed,
+    /// A `data_sm`, or a TLV, to a peer that speaks 3.3: ask `peer_is_3_4` first.
+    #[error("the peer speaks 3.3, which has neither data_sm nor TLVs")]
+    Needs3_4,
     /// A field does not fit.
     #[error(transparent)]
     Encode(#[from] EncodeError),
@@ -136,6 +139,9 @@ pub enum AnswerRefused {
     /// The PDU is not the answer to that request.
     #[error("that is not the answer to this request")]
     Mismatched,
+    /// A TLV to a peer that speaks 3.3. The request is still open.
+    #[error("the peer speaks 3.3, which has no TLVs")]
+    Needs3_4,
     /// A field does not fit. The request is still open.
     #[error(transparent)]
     Encode(#[from] EncodeError),

@@ -170,7 +170,7 @@ impl<T> Session<T> {
             self.events.push_back(Event::BindRefused(status));
             return self.close(CloseReason::BindRefused(status));
         }
-        // A server that says it speaks less than 3.4 is believed; one that says nothing is not doubted.
+        // As `peer_is_3_4` documents: less is believed, silence is not doubted.
         if let Ok(Pdu::BindResp(_, answer)) = frame.decode() {
             let version = answer.sc_interface_version();
             self.is_3_4 &= version.is_none_or(|version| version >= crate::VERSION_3_4);

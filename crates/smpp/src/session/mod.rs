@@ -16,6 +16,8 @@ mod timers;
 mod window;
 
 #[cfg(test)]
+mod bind_type_tests;
+#[cfg(test)]
 mod late_tests;
 #[cfg(test)]
 mod pair_tests;
@@ -207,6 +209,9 @@ impl<T> Session<T> {
         let command = pdu.command();
         let answer = command.answer().filter(|_| gate::may_request(self.role, kind, command));
         let answer = answer.ok_or(Refused::NotAllowed)?;
+        if !self.is_3_4 && pdu.needs_3_4() {
+            return Err(Refused::Needs3_4);
+        }
         if self.window_free() == 0 {
             return Err(Refused::WindowFull);
         }
@@ -225,6 +230,9 @@ impl<T> Session<T> {
             return Err(AnswerRefused::Mismatched);
         }
         let at = self.open_at(request)?;
+        if !self.is_3_4 && !pdu.tlvs().is_empty() {
+            return Err(AnswerRefused::Needs3_4);
+        }
         pdu::encode(pdu, CommandStatus::OK, request.sequence, &mut self.output)?;
         self.counters.pdus_out = self.counters.pdus_out.saturating_add(1);
         self.close_request(at, now);
@@ -291,7 +299,13 @@ impl<T> Session<T> {
         }
     }
 
-    /// Both sides speak 3.4, so TLVs may be sent. Known once bound.
+    /// Both sides speak 3.4, so `data_sm` and TLVs may be sent; otherwise `request` refuses them. Known once
+    /// bound.
+    ///
+    /// A server takes the client's `interface_version`. A client takes the lower of its own and the server's
+    /// `sc_interface_version`: it is 3.4 only if we bound as 3.4 and the server does not say less. A server
+    /// that says nothing is taken for 3.4, because many that take TLVs leave it out; a carrier that really
+    /// speaks 3.3 is bound to as 3.3.
     pub const fn peer_is_3_4(&self) -> bool {
         self.is_3_4
     }

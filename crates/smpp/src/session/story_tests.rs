@@ -77,17 +77,6 @@ fn a_client_is_bound_only_by_the_answer_to_its_own_bind() {
 }
 
 #[test]
-fn a_server_of_an_older_version_is_believed() {
-    for (tlvs, is_3_4) in [(&b"smsc\0\x02\x10\0\x01\x33"[..], false), (b"smsc\0", true), (b"", true)] {
-        let bind = BindRequest::new(BindType::Transceiver, b"acme", b"pw");
-        let mut client = Session::<u32>::client(ClientConfig::standard(), &bind, START).unwrap();
-        client.receive(&raw(CommandId::BIND_TRANSCEIVER_RESP, 0, 1, tlvs), START);
-        assert!(client.next_event(START).is_some());
-        assert_eq!(client.peer_is_3_4(), is_3_4);
-    }
-}
-
-#[test]
 fn a_bind_that_does_not_fit_is_not_sent() {
     let bind = BindRequest::new(BindType::Transceiver, b"acme", b"123456789");
     let refused = Session::<u32>::client(ClientConfig::standard(), &bind, START).err();

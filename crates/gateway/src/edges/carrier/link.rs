@@ -281,7 +281,7 @@ impl<'a> Link<'a> {
                     self.answers.push(sent.record(Answer::NotSent));
                 }
                 // It would not fit tomorrow either.
-                Some(Err(Refused::NotAllowed | Refused::Encode(_))) | None => {
+                Some(Err(Refused::NotAllowed | Refused::Needs3_4 | Refused::Encode(_))) | None => {
                     tracing::error!(message.id = %job.message, part = %job.part, "A part makes no submit_sm");
                     let status = CommandStatus::SUBMITFAIL.0;
                     self.answers.push(sent.record(Answer::Refused { about: RefusedFor::Anything, status }));
