@@ -1,4 +1,5 @@
-//! Command statuses: the whole of SMPP v3.4 §5.1.3 by name. A constant's name is the specification's
+//! Command statuses: the whole of SMPP v3.4 §5.1.3 by name, and what 5.0 added, because carriers answer with
+//! those on any bind. We send only those of 3.4. A constant's name is the specification's
 //! without `ESME_R`, so that `ESME_RTHROTTLED` is found as `THROTTLED`.
 
 use std::fmt;
@@ -12,7 +13,7 @@ macro_rules! statuses {
         impl CommandStatus {
             $(#[doc = concat!("`", $text, "`")] pub const $name: CommandStatus = CommandStatus($value);)*
 
-            /// Every status of the 3.4 table, in its order.
+            /// Every status with a name: the 3.4 table in its order, then what 5.0 added.
             pub const ALL: &'static [CommandStatus] = &[$(CommandStatus::$name),*];
 
             /// The specification's name, if it has one.
@@ -75,9 +76,39 @@ statuses! {
     INVOPTPARAMVAL = 0x0000_00C4, "ESME_RINVOPTPARAMVAL";
     DELIVERYFAILURE = 0x0000_00FE, "ESME_RDELIVERYFAILURE";
     UNKNOWNERR = 0x0000_00FF, "ESME_RUNKNOWNERR";
+    SERTYPUNAUTH = 0x0000_0100, "ESME_RSERTYPUNAUTH";
+    PROHIBITED = 0x0000_0101, "ESME_RPROHIBITED";
+    SERTYPUNAVAIL = 0x0000_0102, "ESME_RSERTYPUNAVAIL";
+    SERTYPDENIED = 0x0000_0103, "ESME_RSERTYPDENIED";
+    INVDCS = 0x0000_0104, "ESME_RINVDCS";
+    INVSRCADDRSUBUNIT = 0x0000_0105, "ESME_RINVSRCADDRSUBUNIT";
+    INVDSTADDRSUBUNIT = 0x0000_0106, "ESME_RINVDSTADDRSUBUNIT";
+    INVBCASTFREQINT = 0x0000_0107, "ESME_RINVBCASTFREQINT";
+    INVBCASTALIAS_NAME = 0x0000_0108, "ESME_RINVBCASTALIAS_NAME";
+    INVBCASTAREAFMT = 0x0000_0109, "ESME_RINVBCASTAREAFMT";
+    INVNUMBCAST_AREAS = 0x0000_010A, "ESME_RINVNUMBCAST_AREAS";
+    INVBCASTCNTTYPE = 0x0000_010B, "ESME_RINVBCASTCNTTYPE";
+    INVBCASTMSGCLASS = 0x0000_010C, "ESME_RINVBCASTMSGCLASS";
+    BCASTFAIL = 0x0000_010D, "ESME_RBCASTFAIL";
+    BCASTQUERYFAIL = 0x0000_010E, "ESME_RBCASTQUERYFAIL";
+    BCASTCANCELFAIL = 0x0000_010F, "ESME_RBCASTCANCELFAIL";
+    INVBCAST_REP = 0x0000_0110, "ESME_RINVBCAST_REP";
+    INVBCASTSRVGRP = 0x0000_0111, "ESME_RINVBCASTSRVGRP";
+    INVBCASTCHANIND = 0x0000_0112, "ESME_RINVBCASTCHANIND";
 }
 
 impl CommandStatus {
+    /// The status with this name, with or without its `ESME_R` and in any case: `RTHROTTLED`, `throttled`.
+    pub fn from_name(name: &str) -> Option<CommandStatus> {
+        let is_it = |status: &CommandStatus| {
+            status.name().is_some_and(|known| {
+                let forms = [known.strip_prefix("ESME_R"), known.strip_prefix("ESME_"), Some(known)];
+                forms.into_iter().flatten().any(|form| form.eq_ignore_ascii_case(name))
+            })
+        };
+        CommandStatus::ALL.iter().copied().find(is_it)
+    }
+
     /// Only zero means yes.
     pub const fn is_ok(self) -> bool {
         self.0 == 0
@@ -106,12 +137,27 @@ mod tests {
     #[test]
     fn statuses_print_their_specification_names() {
         assert_eq!(CommandStatus::THROTTLED.to_string(), "ESME_RTHROTTLED (0x58)");
+        assert_eq!(CommandStatus(0x0104).to_string(), "ESME_RINVDCS (0x104)");
         assert_eq!(CommandStatus(0x0400).to_string(), "status 0x00000400");
     }
 
     #[test]
     fn the_table_is_in_order_and_has_no_value_twice() {
         assert!(CommandStatus::ALL.is_sorted_by(|a, b| a < b));
-        assert_eq!(CommandStatus::ALL.len(), 48);
+        let of_3_4 = CommandStatus::ALL.iter().filter(|status| status.0 < 0x100).count();
+        assert_eq!((of_3_4, CommandStatus::ALL.len()), (48, 67));
+    }
+
+    #[test]
+    fn names_are_found_in_every_form_they_are_written_in() {
+        for status in CommandStatus::ALL {
+            let name = status.name().unwrap();
+            let forms = [name, &name[5..], &name[6..], &name.to_lowercase()];
+            for form in forms {
+                assert_eq!(CommandStatus::from_name(form), Some(*status), "{form}");
+            }
+        }
+        let none = ["", "ESME_", "ESME_R", "HROTTLED", "0x58"].map(CommandStatus::from_name);
+        assert_eq!(none, [None; 5]);
     }
 }

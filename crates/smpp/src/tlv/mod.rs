@@ -9,10 +9,13 @@ pub(crate) use tag::{DATA, MULTI, SUBMIT};
 use smallvec::SmallVec;
 use std::fmt;
 
-use crate::CommandStatus;
+use crate::{CommandStatus, EncodeError, Unfit, udh::Concatenation};
 
 /// Octets of a TLV before its value: two of tag, two of length.
 const TLV_HEADER_BYTES: usize = 4;
+
+/// Octets a TLV's value can have: its length has two octets.
+pub const VALUE_BYTES_MAX: usize = 65_535;
 
 /// One optional parameter.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -83,6 +86,17 @@ impl<'a> Tlvs<'a> {
     /// A text value up to its null, if it has one: many peers leave the null out.
     pub fn get_text(self, tag: Tag) -> Option<&'a [u8]> {
         self.get(tag)?.split(|octet| *octet == 0).next()
+    }
+}
+
+impl Tlvs<'_> {
+    /// Which part of which message this is, when all three `sar_*` are there and make sense; one alone means
+    /// nothing (§5.3.2.22 to 24).
+    pub fn sar(self) -> Option<Concatenation> {
+        let reference = self.get_u16(Tag::SAR_MSG_REF_NUM)?;
+        let total = self.get_u8(Tag::SAR_TOTAL_SEGMENTS)?;
+        let part = self.get_u8(Tag::SAR_SEGMENT_SEQNUM)?;
+        (1..=total).contains(&part).then_some(Concatenation { reference, total, part })
     }
 }
 
@@ -196,8 +210,93 @@ impl TlvBuffer {
         self
     }
 
+    /// Adds a parameter of any tag whose value comes from outside, as a carrier's own parameters do. Refuses
+    /// what no TLV can hold, and adds nothing then.
+    pub fn try_push(&mut self, tag: Tag, value: &[u8]) -> Result<&mut Self, EncodeError> {
+        if value.len() > VALUE_BYTES_MAX {
+            return Err(EncodeError { field: tag.name().unwrap_or("tlv"), why: Unfit::TooLong });
+        }
+        Ok(self.push(tag, value))
+    }
+
+    /// Adds the three `sar_*` parameters of one part.
+    pub fn push_sar(&mut self, part: Concatenation) -> &mut Self {
+        self.push_u16(Tag::SAR_MSG_REF_NUM, part.reference)
+            .push_u8(Tag::SAR_TOTAL_SEGMENTS, part.total)
+            .push_u8(Tag::SAR_SEGMENT_SEQNUM, part.part)
+    }
+
+    /// Takes everything out and keeps the room, so that the next PDU's are built without allocating.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+    }
+
     /// What was built, to put into a PDU.
     pub fn as_tlvs(&self) -> Tlvs<'_> {
         Tlvs { bytes: &self.bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Address, Hidden, Pdu, SubmitSm, encode, next_frame};
+
+    #[test]
+    fn sar_parameters_read_back_and_count_only_together() {
+        let part = |reference, total, part| Concatenation { reference, total, part };
+        let whole = |total, seqnum| {
+            let mut tlvs = TlvBuffer::new();
+            tlvs.push_sar(part(0x1234, total, seqnum));
+            tlvs.as_tlvs().sar()
+        };
+        assert_eq!(whole(3, 1), Some(part(0x1234, 3, 1)));
+        assert_eq!(whole(255, 255), Some(part(0x1234, 255, 255)));
+        for (total, seqnum) in [(0, 0), (3, 0), (3, 4)] {
+            assert_eq!(whole(total, seqnum), None, "{seqnum} of {total}");
+        }
+        let mut two = TlvBuffer::new();
+        two.push_u16(Tag::SAR_MSG_REF_NUM, 7).push_u8(Tag::SAR_TOTAL_SEGMENTS, 2);
+        assert_eq!(two.as_tlvs().sar(), None);
+        two.push(Tag::SAR_SEGMENT_SEQNUM, &[0, 1]);
+        assert_eq!(two.as_tlvs().sar(), None, "of another size");
+    }
+
+    #[test]
+    fn parameters_from_outside_are_held_to_what_a_tlv_can_hold() {
+        let mut tlvs = TlvBuffer::new();
+        let cases = [
+            (Tag(0x1403), 0, Ok(())),
+            (Tag(0x1403), VALUE_BYTES_MAX, Ok(())),
+            (Tag(0x1403), VALUE_BYTES_MAX + 1, Err("tlv is too long")),
+            (Tag::MESSAGE_PAYLOAD, VALUE_BYTES_MAX + 1, Err("message_payload is too long")),
+        ];
+        for (tag, octets, expect) in cases {
+            tlvs.clear();
+            let pushed = tlvs.try_push(tag, &vec![7; octets]).map(|_| ()).map_err(|fault| fault.to_string());
+            assert_eq!(pushed, expect.map_err(str::to_owned), "{tag} {octets}");
+            let found = tlvs.as_tlvs().get(tag).map(<[u8]>::len);
+            assert_eq!(found, expect.is_ok().then_some(octets), "{tag} {octets}");
+        }
+    }
+
+    #[test]
+    fn a_part_travels_with_sar_payload_and_a_carriers_own_parameter() {
+        let mut tlvs = TlvBuffer::new();
+        tlvs.push_sar(Concatenation { reference: 9, total: 2, part: 2 });
+        tlvs.try_push(Tag::MESSAGE_PAYLOAD, b"hello").unwrap().try_push(Tag(0x1501), b"1207\0").unwrap();
+        let submit = SubmitSm {
+            source: Address::new(3, 9, b"8000"),
+            destination: Address::new(2, 8, b"01701234567"),
+            tlvs: tlvs.as_tlvs(),
+            ..SubmitSm::default()
+        };
+        let mut out = bytes::BytesMut::new();
+        encode(&Pdu::SubmitSm(submit), CommandStatus::OK, 1, &mut out).unwrap();
+        let frame = next_frame(&mut out, 16_384).unwrap().unwrap();
+        let Ok(Pdu::SubmitSm(read)) = frame.decode() else { panic!("a submit_sm") };
+        assert_eq!(read, submit);
+        assert_eq!(read.text(), Hidden(b"hello"));
+        assert_eq!(read.tlvs.get(Tag(0x1501)), Some(&b"1207\0"[..]));
     }
 }
