@@ -4,6 +4,8 @@
 
 #![deny(clippy::float_arithmetic, clippy::wildcard_enum_match_arm, clippy::as_conversions)]
 
+pub mod area;
+pub mod carrier;
 pub mod catalogue;
 pub mod ids;
 pub mod keyed_pace;

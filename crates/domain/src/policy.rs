@@ -2,14 +2,15 @@
 //! judged from the catalogue alone, in the order that decides which refusal a customer sees. What only the store knows
 //! (keys used, opt-outs, approvals of reviews, daily totals, the balance) is settled there, in the same order.
 
+use crate::carrier::{Health, Profile};
 use crate::catalogue::{AccountView, Catalogue, Connection, Countries, SenderStanding};
 use crate::ids::CarrierId;
 use crate::lifecycle::DoubtPolicy;
 use crate::money::Money;
-use crate::numbers::{Country, Numbers};
-use crate::phone::Msisdn;
+use crate::numbers::Numbers;
 use crate::price::Asked;
 use crate::refusal::Refusal;
+use crate::route::Sending;
 use crate::sender::{Sender, SenderRefusal};
 use crate::submission::Submission;
 use crate::text::{Encoding, Measure, MessageText};
@@ -26,6 +27,8 @@ pub struct Judged {
     pub parts: u8,
     pub cost: Money,
     pub carrier: CarrierId,
+    /// That carrier takes long messages whole and splits them itself.
+    pub whole: bool,
     pub doubt: DoubtPolicy,
 }
 
@@ -48,6 +51,7 @@ pub fn judge(
     connection: &Connection,
     submission: &Submission,
     now: Timestamp,
+    health: &dyn Fn(CarrierId) -> Health,
 ) -> Judgement {
     let text = if connection.smart_encoding {
         submission.text.with_plain_punctuation()
@@ -60,16 +64,15 @@ pub fn judge(
         Err(refusal) => return Judgement::Refused(refusal),
     };
     let destination = Numbers::embedded().find(submission.to);
-    if !may_send_to(catalogue, view, submission.to, destination.country) {
+    let sending = Sending { account: connection.account, from: &from, to: submission.to, destination };
+    if !may_send_to(catalogue, view, &sending) {
         return Judgement::Refused(Refusal::CountryBlocked);
     }
-    let asked = Asked { to: submission.to, network: destination.network, mcc: destination.mcc(), now };
     let rules = view.screened(&from, &text);
-    let known_country = destination.country.is_some();
-    let judged = rate_and_route(catalogue, view, asked, known_country, measure.parts).map(|way| {
-        let Way { cost, carrier, doubt } = way;
+    let judged = rate_and_route(catalogue, view, &sending, measure.parts, now, health).map(|way| {
+        let Way { cost, carrier, whole, doubt } = way;
         let Measure { encoding, parts } = measure;
-        Judged { from, text, encoding, parts, cost, carrier, doubt }
+        Judged { from, text, encoding, parts, cost, carrier, whole, doubt }
     });
     match (rules.is_empty(), judged) {
         (false, otherwise) => Judgement::Screened { rules, from, otherwise },
@@ -102,36 +105,46 @@ fn sender_of(
 
 /// A number of no country is on nobody's list of countries. Where no route names its digits it is a mistake rather than a
 /// country, and that is for the route to say.
-fn may_send_to(catalogue: &Catalogue, view: &AccountView, to: Msisdn, country: Option<Country>) -> bool {
-    match (&view.account.countries, country) {
+fn may_send_to(catalogue: &Catalogue, view: &AccountView, sending: &Sending<'_>) -> bool {
+    match (&view.account.countries, sending.destination.country) {
         (Countries::All, _) => true,
         (countries, Some(country)) => countries.allow(country),
-        (Countries::Only(_), None) => catalogue.route(to).is_none_or(|(prefix, _)| prefix.is_empty()),
+        (Countries::Only(_), None) => catalogue.routes().serving(sending).is_none(),
     }
 }
 
 struct Way {
     cost: Money,
     carrier: CarrierId,
+    whole: bool,
     doubt: DoubtPolicy,
 }
 
 fn rate_and_route(
     catalogue: &Catalogue,
     view: &AccountView,
-    asked: Asked,
-    known_country: bool,
+    sending: &Sending<'_>,
     parts: u8,
+    now: Timestamp,
+    health: &dyn Fn(CarrierId) -> Health,
 ) -> Result<Way, Refusal> {
-    // A route for "everywhere" is for every country there is: a number of none needs a route that names its digits.
-    let serves = |prefix: crate::prefix::Prefix| known_country || !prefix.is_empty();
-    let route = catalogue.route(asked.to).filter(|(prefix, _)| serves(*prefix)).map(|(_, route)| route);
-    if route.is_none() && !known_country {
+    let Sending { to, destination, .. } = sending;
+    let route = catalogue.routes().serving(sending);
+    if route.is_none() && destination.country.is_none() {
         return Err(Refusal::NoRoute);
     }
+    let asked = Asked { to: *to, network: destination.network, mcc: destination.mcc(), now };
     let quote = view.prices().quote(asked, parts).ok_or(Refusal::NoPrice)?;
-    let route = route.ok_or(Refusal::NoRoute)?;
-    Ok(Way { cost: quote.cost, carrier: route.first_choice(), doubt: route.doubt() })
+    let (_, route) = route.ok_or(Refusal::NoRoute)?;
+    let carrier = route.choose(*to, health);
+    let profile = catalogue.carrier(carrier).map(|carrier| &carrier.profile);
+    let doubt = route.doubt().or_else(|| profile.and_then(|profile| profile.in_doubt));
+    Ok(Way {
+        cost: quote.cost,
+        carrier,
+        whole: profile.is_some_and(Profile::takes_whole_messages),
+        doubt: doubt.unwrap_or(DoubtPolicy::ResendOnce),
+    })
 }
 
 /// Opt-outs are known to the store only. A refusal that stands after them in the order of checks gives way to one.

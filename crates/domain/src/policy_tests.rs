@@ -1,9 +1,10 @@
 //! Which refusal a submission meets, as a table over one small catalogue.
 
 use super::*;
+use crate::carrier::{Health, Profile};
 use crate::catalogue::{
-    Account, Carrier, Countries, Documents, NumberEntry, Price, RouteEntry, ScreenEntry, SenderEntry,
-    SenderState,
+    Account, Carrier, Countries, Documents, NumberEntry, Price, RouteCarrier, RouteEntry, ScreenEntry,
+    SenderEntry, SenderState,
 };
 use crate::ids::{AccountId, ConnectionId, RouteId};
 use crate::phone::Msisdn;
@@ -19,8 +20,17 @@ fn documents() -> Documents {
         |account, sender: &str, state| SenderEntry { account, sender: Sender::parse(sender).unwrap(), state };
     let route = |number, prefix: &str| {
         let prefix = Prefix::parse(prefix).unwrap();
-        let entry =
-            RouteEntry { prefix, carriers: vec![CarrierId::new(1)], in_doubt: DoubtPolicy::ResendOnce };
+        let carriers = vec![RouteCarrier { carrier: CarrierId::new(1), priority: 1, weight: 1 }];
+        let entry = RouteEntry {
+            account: None,
+            sender: None,
+            prefix: Some(prefix),
+            network: None,
+            mcc: None,
+            carriers,
+            in_doubt: None,
+            fail_over_refusals: false,
+        };
         (RouteId::new(number), entry)
     };
     let price = |prefix: &str| Price {
@@ -93,6 +103,8 @@ fn carrier() -> Carrier {
         response_timeout_ms: 1000,
         enquire_link_ms: 1000,
         disabled: false,
+        tls: None,
+        profile: Profile::default(),
     }
 }
 
@@ -107,7 +119,7 @@ fn told(documents: Documents, from: &str, to: &str, text: &str) -> String {
     };
     let connection = catalogue.connection(ConnectionId::new(1)).unwrap();
     let fine = |judged: Judged| format!("{} {} {}", judged.parts, judged.encoding.as_str(), judged.cost);
-    match judge(&catalogue, catalogue.account(ACME).unwrap(), connection, &submission, NOW) {
+    match judge(&catalogue, catalogue.account(ACME).unwrap(), connection, &submission, NOW, &|_| Health::Up) {
         Judgement::Fine(judged) => fine(judged),
         Judgement::Refused(refusal) => refusal.code().to_owned(),
         Judgement::Screened { rules, otherwise, .. } => {

@@ -59,6 +59,12 @@ impl Prefix {
         (self.interval().0, self.length)
     }
 
+    /// Does the number begin with it?
+    pub fn begins(self, number: Msisdn) -> bool {
+        let (start, end) = self.interval();
+        (start..end).contains(&key(number.number()))
+    }
+
     /// How many digits it has.
     pub const fn len(self) -> u8 {
         self.length

@@ -6,12 +6,12 @@
 //! to the default list.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::hash::Hash;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use crate::area::Area;
 use crate::money::Money;
 use crate::numbers::{Mcc, Network};
 use crate::phone::Msisdn;
@@ -23,29 +23,10 @@ pub const PRICE_MAX: Money = Money::from_micros(1_000_000_000);
 
 const _: () = assert!(PRICE_MAX.as_micros() < i64::MAX / 255);
 
-/// What a price is for. A network goes before the longest prefix, that before a whole country by its MCC, and that
-/// before everywhere (the empty prefix).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum PricedFor {
-    Network(Network),
-    Prefix(Prefix),
-    Country(Mcc),
-}
-
-impl fmt::Display for PricedFor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PricedFor::Network(network) => write!(f, "network {network}"),
-            PricedFor::Prefix(prefix) => write!(f, "prefix \"{prefix}\""),
-            PricedFor::Country(mcc) => write!(f, "mcc {mcc}"),
-        }
-    }
-}
-
 /// A price and when it begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Priced {
-    pub what: PricedFor,
+    pub what: Area,
     pub per_part: Money,
     /// [`Timestamp::EPOCH`] for what always was.
     pub from: Timestamp,
@@ -69,9 +50,9 @@ pub struct PriceList {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PriceRefusal {
     #[error("there are two prices for {what} from the same time on")]
-    Duplicate { what: PricedFor },
+    Duplicate { what: Area },
     #[error("the price {price} for {what} is not between 0 and {PRICE_MAX}")]
-    OutOfRange { what: PricedFor, price: Money },
+    OutOfRange { what: Area, price: Money },
 }
 
 /// What one message costs, and how that came about.
@@ -102,9 +83,9 @@ impl PriceList {
                 return Err(PriceRefusal::OutOfRange { what: priced.what, price: priced.per_part });
             }
             match priced.what {
-                PricedFor::Network(network) => add(&mut networks, network, priced)?,
-                PricedFor::Prefix(prefix) => add(&mut prefixes, prefix, priced)?,
-                PricedFor::Country(mcc) => add(&mut countries, mcc, priced)?,
+                Area::Network(network) => add(&mut networks, network, priced)?,
+                Area::Prefix(prefix) => add(&mut prefixes, prefix, priced)?,
+                Area::Country(mcc) => add(&mut countries, mcc, priced)?,
             }
         }
         let everywhere = prefixes.remove(&Prefix::ANY).unwrap_or_default();

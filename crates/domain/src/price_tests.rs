@@ -10,9 +10,9 @@ fn list(prices: &[&str]) -> Result<PriceList, PriceRefusal> {
         let (what, price) = line.split_once(" = ").unwrap();
         let (price, days) = price.split_once(" from ").unwrap_or((price, ""));
         let what = match what.strip_prefix("mcc ") {
-            Some(mcc) => PricedFor::Country(Mcc::parse(mcc).unwrap()),
-            None if what.contains('-') => PricedFor::Network(Network::parse(what).unwrap()),
-            None => PricedFor::Prefix(Prefix::parse(what.trim()).unwrap()),
+            Some(mcc) => Area::Country(Mcc::parse(mcc).unwrap()),
+            None if what.contains('-') => Area::Network(Network::parse(what).unwrap()),
+            None => Area::Prefix(Prefix::parse(what.trim()).unwrap()),
         };
         let from = match days {
             "" => Timestamp::EPOCH,

@@ -3,6 +3,7 @@
 //! catalogue. The way of a message is edges -> app -> domain + store, and back.
 
 pub mod app;
+pub mod board;
 pub mod clock;
 pub mod config;
 pub mod edges;

@@ -1,6 +1,7 @@
 //! What every part of the gateway stands in: the clock, the store, the catalogue of the moment, and what is counted in
 //! memory between requests.
 
+use crate::board::{Alarms, CarrierBoard};
 use crate::clock::Clock;
 use crate::secrets::Pepper;
 use arc_swap::ArcSwap;
@@ -28,6 +29,10 @@ pub struct World {
     pub clock: Clock,
     pub store: Store,
     pub pepper: Pepper,
+    /// How the carriers and the links to them are doing.
+    pub carriers: CarrierBoard,
+    /// What somebody should look into.
+    pub alarms: Alarms,
     /// How long an accepted message may wait for its delivery.
     pub validity: Duration,
     /// Held by whoever changes the catalogue, from reading what is stored until the new one is in force.
@@ -69,6 +74,8 @@ impl World {
             clock,
             store,
             pepper,
+            carriers: CarrierBoard::default(),
+            alarms: Alarms::default(),
             validity,
             changing: tokio::sync::Mutex::default(),
             catalogue: ArcSwap::from_pointee(catalogue),

@@ -125,6 +125,7 @@ fn submission(number: u64) -> Acceptance {
             .expect("a text"),
         encoding: Encoding::Gsm7,
         parts: 1,
+        whole: false,
         cost: Money::from_micros(65_000),
         credit_limit: Money::ZERO,
         minimum: Money::ZERO,

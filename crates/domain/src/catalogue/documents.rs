@@ -1,6 +1,7 @@
 //! The documents a catalogue is made of, as they stand in the store. Fields are added with a default that keeps what
 //! was stored before meaning what it meant.
 
+use crate::carrier::Profile;
 use crate::ids::{AccountId, CarrierId, ConnectionId, RouteId};
 use crate::lifecycle::DoubtPolicy;
 use crate::money::{Currency, Money};
@@ -182,13 +183,56 @@ pub struct Price {
     pub from: Option<Timestamp>,
 }
 
-/// Which carriers serve a destination, in order of preference.
+/// Which carriers serve a destination, for everyone or for one account or sender. It is for exactly one of a prefix, a
+/// network and a country.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RouteEntry {
-    pub prefix: Prefix,
-    pub carriers: Vec<CarrierId>,
-    pub in_doubt: DoubtPolicy,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<AccountId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender: Option<Sender>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<Prefix>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mcc: Option<Mcc>,
+    #[serde(deserialize_with = "route_carriers")]
+    pub carriers: Vec<RouteCarrier>,
+    /// Nothing: as the carrier's profile says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_doubt: Option<DoubtPolicy>,
+    /// What one carrier refuses is offered to the next.
+    #[serde(default)]
+    pub fail_over_refusals: bool,
+}
+
+/// A carrier's place on a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RouteCarrier {
+    pub carrier: CarrierId,
+    /// The lowest goes first.
+    pub priority: u8,
+    /// Its share among those of the same priority.
+    pub weight: u16,
+}
+
+/// From before carriers had weights: a list of them in order of preference.
+fn route_carriers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<RouteCarrier>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Stored {
+        Bare(CarrierId),
+        Placed(RouteCarrier),
+    }
+    let stored = Vec::<Stored>::deserialize(deserializer)?;
+    let placed = (1..).zip(stored).map(|(place, stored)| match stored {
+        Stored::Bare(carrier) => RouteCarrier { carrier, priority: place, weight: 1 },
+        Stored::Placed(placed) => placed,
+    });
+    Ok(placed.collect())
 }
 
 /// An upstream SMSC and how to talk to it.
@@ -210,18 +254,40 @@ pub struct Carrier {
     /// No link is kept; what is routed to it waits.
     #[serde(default)]
     pub disabled: bool,
+    /// Nothing: plain TCP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<CarrierTls>,
+    #[serde(default)]
+    pub profile: Profile,
+}
+
+/// How a carrier proves who it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CarrierTls {
+    /// The name in its certificate, where that is not the host of its address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// A PEM file with the authorities to trust. Nothing: those of this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ca: Option<String>,
+    /// The SHA-256 of the one certificate it may show, in hexadecimal; nothing else is looked at then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
 }
 
 /// Without its password.
 impl fmt::Debug for Carrier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Carrier { address, system_id, window, parts_per_second, disabled, .. } = self;
+        let Carrier { address, system_id, window, parts_per_second, disabled, tls, profile, .. } = self;
         f.debug_struct("Carrier")
             .field("address", address)
             .field("system_id", system_id)
             .field("window", window)
             .field("parts_per_second", parts_per_second)
             .field("disabled", disabled)
+            .field("tls", tls)
+            .field("profile", profile)
             .finish_non_exhaustive()
     }
 }

@@ -8,11 +8,11 @@ mod documents;
 pub use account_view::{AccountView, SenderStanding};
 pub use documents::*;
 
+use crate::area::Area;
+use crate::carrier::ProfileRefusal;
 use crate::ids::{AccountId, CarrierId, ConnectionId, RouteId};
-use crate::phone::Msisdn;
-use crate::prefix::{DuplicatePrefix, Prefix};
-use crate::price::{PriceList, PriceRefusal, Priced, PricedFor};
-use crate::route::{Route, RouteRefusal, Routes};
+use crate::price::{PriceList, PriceRefusal, Priced};
+use crate::route::{Candidate, DuplicateRoute, Route, RouteFor, RouteRefusal, RouteRules, Routes};
 use crate::screen::{Pattern, PatternRefusal, Screens};
 use crate::sender::Sender;
 use crate::time::Timestamp;
@@ -27,12 +27,16 @@ pub enum CatalogueFault {
     KeyWithoutConnection { key: String, connection: ConnectionId },
     #[error("connection {connection} belongs to account {account}, which does not exist")]
     ConnectionWithoutAccount { connection: ConnectionId, account: AccountId },
-    #[error("the route for prefix \"{prefix}\" names carrier {carrier}, which does not exist")]
-    RouteWithoutCarrier { prefix: Prefix, carrier: CarrierId },
-    #[error("the route for prefix \"{prefix}\": {refusal}")]
-    Route { prefix: Prefix, refusal: RouteRefusal },
-    #[error("two routes for the same prefix \"{0}\"")]
-    DuplicateRoute(Prefix),
+    #[error("the route for {area} names carrier {carrier}, which does not exist")]
+    RouteWithoutCarrier { area: Area, carrier: CarrierId },
+    #[error("the route for {area}: {refusal}")]
+    Route { area: Area, refusal: RouteRefusal },
+    #[error("a route is for exactly one of a prefix, a network (MCC-MNC) and an MCC")]
+    RouteForNothing,
+    #[error(transparent)]
+    DuplicateRoute(#[from] DuplicateRoute),
+    #[error("carrier {carrier}: {refusal}")]
+    Carrier { carrier: String, refusal: ProfileRefusal },
     #[error("prices: {0}")]
     Prices(#[from] PriceRefusal),
     #[error("a price is for exactly one of a prefix, a network (MCC-MNC) and an MCC")]
@@ -81,6 +85,7 @@ impl Catalogue {
                 });
             }
         }
+        check_profiles(&carriers)?;
         let routes = build_routes(&routes, &carriers)?;
         Ok(Catalogue { accounts, connections, keys, routes, carriers })
     }
@@ -97,9 +102,8 @@ impl Catalogue {
         self.accounts.get(&id)
     }
 
-    /// The route, and the prefix it is for.
-    pub fn route(&self, to: Msisdn) -> Option<(Prefix, &Route)> {
-        self.routes.find(to)
+    pub fn routes(&self) -> &Routes {
+        &self.routes
     }
 
     pub fn accounts(&self) -> impl Iterator<Item = (AccountId, &AccountView)> {
@@ -108,6 +112,11 @@ impl Catalogue {
 
     pub fn carriers(&self) -> &[(CarrierId, String, Carrier)] {
         &self.carriers
+    }
+
+    /// There are never so many that looking through them would take longer than hashing.
+    pub fn carrier(&self, id: CarrierId) -> Option<&Carrier> {
+        self.carriers.iter().find(|(known, ..)| *known == id).map(|(_, _, carrier)| carrier)
     }
 }
 
@@ -197,6 +206,7 @@ fn check_owners(documents: &Documents) -> Result<(), CatalogueFault> {
     let owners = (documents.prices.iter().filter_map(|price| price.account).map(|owner| ("a price", owner)))
         .chain(documents.senders.iter().filter_map(|entry| entry.account).map(|owner| ("a sender", owner)))
         .chain(documents.numbers.iter().map(|entry| ("a number", entry.account)))
+        .chain(documents.routes.iter().filter_map(|(_, entry)| entry.account).map(|owner| ("a route", owner)))
         .chain(
             documents.screens.iter().filter_map(|(_, entry)| entry.account).map(|owner| ("a screen", owner)),
         )
@@ -217,13 +227,8 @@ fn check_owners(documents: &Documents) -> Result<(), CatalogueFault> {
 
 fn price_list<'a>(prices: impl Iterator<Item = &'a Price>) -> Result<PriceList, CatalogueFault> {
     let list = prices.map(|Price { prefix, network, mcc, per_part, from, .. }| {
-        let what = match (prefix, network, mcc) {
-            (Some(prefix), None, None) => PricedFor::Prefix(*prefix),
-            (None, Some(network), None) => PricedFor::Network(*network),
-            (None, None, Some(mcc)) => PricedFor::Country(*mcc),
-            _ => return Err(CatalogueFault::PriceForNothing),
-        };
-        Ok(Priced { what, per_part: *per_part, from: from.unwrap_or(Timestamp::EPOCH) })
+        let what = Area::one_of(*prefix, *network, *mcc).ok_or(CatalogueFault::PriceForNothing)?;
+        Ok::<_, CatalogueFault>(Priced { what, per_part: *per_part, from: from.unwrap_or(Timestamp::EPOCH) })
     });
     Ok(PriceList::new(list.collect::<Result<Vec<_>, _>>()?)?)
 }
@@ -242,14 +247,32 @@ fn build_routes(
 ) -> Result<Routes, CatalogueFault> {
     let known: HashSet<CarrierId> = carriers.iter().map(|(carrier, ..)| *carrier).collect();
     let mut built = Vec::new();
-    for (id, RouteEntry { prefix, carriers: chosen, in_doubt }) in routes {
-        let missing = chosen.iter().find(|chosen| !known.contains(chosen));
-        if let Some(carrier) = missing {
-            return Err(CatalogueFault::RouteWithoutCarrier { prefix: *prefix, carrier: *carrier });
+    for (id, entry) in routes {
+        let RouteEntry { account, sender, prefix, network, mcc, carriers, in_doubt, fail_over_refusals } =
+            entry;
+        let area = Area::one_of(*prefix, *network, *mcc).ok_or(CatalogueFault::RouteForNothing)?;
+        if let Some(missing) = carriers.iter().find(|chosen| !known.contains(&chosen.carrier)) {
+            return Err(CatalogueFault::RouteWithoutCarrier { area, carrier: missing.carrier });
         }
-        let route = Route::new(*id, chosen, *in_doubt)
-            .map_err(|refusal| CatalogueFault::Route { prefix: *prefix, refusal })?;
-        built.push((*prefix, route));
+        let candidates: Vec<Candidate> = carriers
+            .iter()
+            .map(|RouteCarrier { carrier, priority, weight }| Candidate {
+                carrier: *carrier,
+                priority: *priority,
+                weight: *weight,
+            })
+            .collect();
+        let rules = RouteRules { doubt: *in_doubt, fail_over_refusals: *fail_over_refusals };
+        let route =
+            Route::new(*id, &candidates, rules).map_err(|refusal| CatalogueFault::Route { area, refusal })?;
+        built.push((RouteFor { account: *account, sender: *sender, area }, route));
     }
-    Routes::new(built).map_err(|DuplicatePrefix(prefix)| CatalogueFault::DuplicateRoute(prefix))
+    Ok(Routes::new(built)?)
+}
+
+fn check_profiles(carriers: &[(CarrierId, String, Carrier)]) -> Result<(), CatalogueFault> {
+    carriers.iter().try_for_each(|(_, name, carrier)| {
+        let refused = |refusal| CatalogueFault::Carrier { carrier: name.clone(), refusal };
+        carrier.profile.check().map_err(refused)
+    })
 }

@@ -57,7 +57,8 @@ pub async fn submit_message(
         return refused(world, caller, submission, draining()).await;
     }
     let now = world.clock.now();
-    match judge(caller.catalogue(), caller.account(), caller.connection(), submission, now) {
+    let health = |carrier| world.carriers.health(carrier);
+    match judge(caller.catalogue(), caller.account(), caller.connection(), submission, now, &health) {
         Judgement::Fine(judged) => accept(world, caller, submission, judged, now).await,
         Judgement::Refused(refusal) => refused(world, caller, submission, refusal).await,
         Judgement::Screened { rules, from, otherwise } => {
@@ -185,7 +186,7 @@ fn acceptance(
     judged: Judged,
     now: Timestamp,
 ) -> Acceptance {
-    let Judged { from, text, encoding, parts, cost, carrier, doubt } = judged;
+    let Judged { from, text, encoding, parts, cost, carrier, whole, doubt } = judged;
     let view = caller.account();
     let Daily { messages_max, spend_max } = enforced_daily(view.controls());
     Acceptance {
@@ -197,6 +198,7 @@ fn acceptance(
         text,
         encoding,
         parts,
+        whole,
         cost,
         credit_limit: view.account.credit_limit,
         minimum: view.account.minimum,

@@ -96,6 +96,8 @@ impl Entry for WantedCarrier {
             response_timeout_ms: whole_ms(response_timeout.0),
             enquire_link_ms: whole_ms(enquire_link.0),
             disabled: *disabled,
+            tls: before.and_then(|before| before.tls.clone()),
+            profile: before.map(|before| before.profile.clone()).unwrap_or_default(),
         })
     }
 
@@ -110,6 +112,8 @@ impl Entry for WantedCarrier {
             response_timeout_ms,
             enquire_link_ms,
             disabled,
+            tls: _,
+            profile: _,
         } = document;
         WantedCarrier {
             name: name.to_owned(),

@@ -3,7 +3,7 @@
 use crate::provision::draft::{Draft, Entry, Names};
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, names, values};
-use hermod_domain::catalogue::RouteEntry;
+use hermod_domain::catalogue::{RouteCarrier, RouteEntry};
 use hermod_domain::ids::CarrierId;
 use hermod_domain::lifecycle::DoubtPolicy;
 use hermod_domain::prefix::Prefix;
@@ -43,13 +43,29 @@ impl Entry for WantedRoute {
         let WantedRoute { prefix, carriers, in_doubt } = self;
         let what = format!("route \"{}\"", self.name());
         let found = carriers.iter().map(|name| draft.find(Kind::Carrier, name, &what).map(CarrierId::new));
-        Ok(RouteEntry { prefix: *prefix, carriers: found.collect::<Result<_, _>>()?, in_doubt: *in_doubt })
+        let placed = (1..).zip(found).map(|(priority, carrier)| {
+            Ok::<_, ProvisionRefusal>(RouteCarrier { carrier: carrier?, priority, weight: 1 })
+        });
+        Ok(RouteEntry {
+            account: None,
+            sender: None,
+            prefix: Some(*prefix),
+            network: None,
+            mcc: None,
+            carriers: placed.collect::<Result<_, _>>()?,
+            in_doubt: Some(*in_doubt),
+            fail_over_refusals: false,
+        })
     }
 
     fn shown(_: &str, document: RouteEntry, names: &Names) -> WantedRoute {
-        let RouteEntry { prefix, carriers, in_doubt } = document;
-        let carriers = carriers.iter().map(|carrier| names.of(Kind::Carrier, carrier.get()));
-        WantedRoute { prefix, carriers: carriers.collect(), in_doubt }
+        let RouteEntry { prefix, carriers, in_doubt, .. } = document;
+        let carriers = carriers.iter().map(|placed| names.of(Kind::Carrier, placed.carrier.get()));
+        WantedRoute {
+            prefix: prefix.unwrap_or(Prefix::ANY),
+            carriers: carriers.collect(),
+            in_doubt: in_doubt.unwrap_or(DoubtPolicy::ResendOnce),
+        }
     }
 }
 

@@ -1,11 +1,12 @@
 //! Customers, each there for one kind of answer, and where their messages may go.
 
 use crate::service::{SECRET, START};
+use hermod_domain::carrier::Profile;
 use hermod_domain::catalogue::{
-    Account, AllowList, ApiKey, Carrier, Connection, Countries, Documents, Price, RouteEntry, Terms,
+    Account, AllowList, ApiKey, Carrier, Connection, Countries, Documents, Price, RouteCarrier, RouteEntry,
+    Terms,
 };
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RouteId};
-use hermod_domain::lifecycle::DoubtPolicy;
 use hermod_domain::money::Money;
 use hermod_domain::prefix::Prefix;
 use hermod_domain::sender::Sender;
@@ -171,9 +172,14 @@ fn price(prefix: &str, per_part: &str) -> Price {
 
 fn route(id: u32, prefix: &str) -> (RouteId, RouteEntry) {
     let entry = RouteEntry {
-        prefix: Prefix::parse(prefix).unwrap(),
-        carriers: vec![CarrierId::new(1)],
-        in_doubt: DoubtPolicy::ResendOnce,
+        account: None,
+        sender: None,
+        prefix: Some(Prefix::parse(prefix).unwrap()),
+        network: None,
+        mcc: None,
+        carriers: vec![RouteCarrier { carrier: CarrierId::new(1), priority: 1, weight: 1 }],
+        in_doubt: None,
+        fail_over_refusals: false,
     };
     (RouteId::new(id), entry)
 }
@@ -189,5 +195,7 @@ fn carrier() -> Carrier {
         response_timeout_ms: 10_000,
         enquire_link_ms: 30_000,
         disabled: false,
+        tls: None,
+        profile: Profile::default(),
     }
 }

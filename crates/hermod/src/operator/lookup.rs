@@ -42,7 +42,7 @@ struct Found {
 
 #[derive(Deserialize)]
 struct Route {
-    prefix: String,
+    area: String,
     carriers: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ impl Lookup {
 fn told(found: Found) -> String {
     let Found { number, country, country_code, operator, mcc, mnc, route, per_part, country_enabled } = found;
     let route = match route {
-        Some(Route { prefix, carriers }) => format!("{prefix}: {}", carriers.join(", ")),
+        Some(Route { area, carriers }) => format!("{area}: {}", carriers.join(", ")),
         None => "none".to_owned(),
     };
     // Without an account there is nobody to have a price.

@@ -61,6 +61,8 @@ pub struct Acceptance {
     pub text: MessageText,
     pub encoding: Encoding,
     pub parts: u8,
+    /// Its carrier takes long messages whole and splits them itself: one `submit_sm` instead of one per part.
+    pub whole: bool,
     pub cost: Money,
     /// The account may not be charged below `minimum - credit_limit`.
     pub credit_limit: Money,

@@ -52,6 +52,7 @@ pub(crate) fn sms(now: Timestamp) -> Acceptance {
         text: MessageText::parse("hello").expect("a text"),
         encoding: Encoding::Gsm7,
         parts: 1,
+        whole: false,
         cost: Money::from_micros(PRICE),
         credit_limit: Money::ZERO,
         minimum: Money::ZERO,

@@ -3,11 +3,11 @@
 use crate::app::operator::find_account;
 use crate::app::operator::refusal::OperatorRefusal;
 use crate::world::World;
+use hermod_domain::area::Area;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::money::Money;
 use hermod_domain::numbers::{Destination, Numbers};
 use hermod_domain::phone::Msisdn;
-use hermod_domain::prefix::Prefix;
 use hermod_domain::price::Asked;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct Looked {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WayOut {
-    pub prefix: Prefix,
+    pub area: Area,
     /// In order of preference.
     pub carriers: Vec<String>,
 }
@@ -46,10 +46,21 @@ pub fn look_up_number(
         per_part: view.prices().quote(asked, 1).map(|quote| quote.per_part),
         country_enabled: destination.country.is_none_or(|country| view.account.countries.allow(country)),
     });
-    let route = catalogue.route(number).map(|(prefix, route)| WayOut {
-        prefix,
-        carriers: route.carriers().iter().map(|carrier| carrier_name(&catalogue, *carrier)).collect(),
+    let everyones = catalogue.routes().entries().iter().filter(|(whose, _)| {
+        whose.account.is_none_or(|account| Some(account) == id)
+            && whose.sender.is_none()
+            && whose.area.covers(number, &destination)
     });
+    let route = everyones.max_by_key(|(whose, _)| (whose.account.is_some(), whose.area.rank())).map(
+        |(whose, route)| WayOut {
+            area: whose.area,
+            carriers: route
+                .candidates()
+                .iter()
+                .map(|candidate| carrier_name(&catalogue, candidate.carrier))
+                .collect(),
+        },
+    );
     Ok(Looked { number, destination, route, account })
 }
 

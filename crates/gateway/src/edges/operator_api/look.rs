@@ -7,6 +7,7 @@ use crate::app::operator::{self, ControlToday, ForAccount, Looked, Traffic, WayO
 use crate::config::Period;
 use crate::provision::Most;
 use axum::extract::State;
+use hermod_domain::area::Area;
 use hermod_domain::refusal::Class;
 use hermod_domain::refusal::published::{PUBLISHED, PublishedError};
 use hermod_domain::traffic::{Control, Mode, TrafficRule};
@@ -39,7 +40,8 @@ pub(super) struct NumberShape {
 #[derive(Serialize, ToSchema)]
 #[schema(as = WayOut)]
 struct RouteShape {
-    prefix: String,
+    /// `49`, `262-01`, `mcc262` or `*`.
+    area: String,
     carriers: Vec<String>,
 }
 
@@ -54,10 +56,7 @@ pub(super) async fn number(
         Some(ForAccount { per_part, country_enabled }) => (per_part, Some(country_enabled)),
         None => (None, None),
     };
-    let route = route.map(|WayOut { prefix, carriers }| {
-        let digits = prefix.to_string();
-        RouteShape { prefix: if digits.is_empty() { "*".to_owned() } else { digits }, carriers }
-    });
+    let route = route.map(|WayOut { area, carriers }| RouteShape { area: area_text(area), carriers });
     fine(&NumberShape {
         number: number.to_string(),
         country: destination.country_name(),
@@ -157,4 +156,13 @@ pub(super) async fn errors() -> Answer {
         ErrorShape { code, http, smpp, permanent, charged, meaning, what_to_do }
     });
     fine(&ErrorsShape { items: items.collect() })
+}
+
+fn area_text(area: Area) -> String {
+    match area {
+        Area::Prefix(prefix) if prefix.is_empty() => "*".to_owned(),
+        Area::Prefix(prefix) => prefix.to_string(),
+        Area::Network(network) => network.to_string(),
+        Area::Country(mcc) => format!("mcc{mcc}"),
+    }
 }

@@ -1,0 +1,168 @@
+//! Which destinations something is for: a network, the numbers that begin with some digits, or a whole country. Prices
+//! and routes are given that way, and both are found in the same order: the network first, then the longest prefix,
+//! then the country by its MCC, then everywhere.
+
+use crate::numbers::{Destination, Mcc, Network};
+use crate::phone::Msisdn;
+use crate::prefix::{Prefix, PrefixTable};
+use std::collections::HashMap;
+use std::fmt;
+
+/// What a price or a route is for. Everywhere is the empty prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Area {
+    Network(Network),
+    Prefix(Prefix),
+    Country(Mcc),
+}
+
+impl Area {
+    /// The one of the three that is given. Nothing if it is none, or more than one.
+    pub fn one_of(prefix: Option<Prefix>, network: Option<Network>, mcc: Option<Mcc>) -> Option<Area> {
+        match (prefix, network, mcc) {
+            (Some(prefix), None, None) => Some(Area::Prefix(prefix)),
+            (None, Some(network), None) => Some(Area::Network(network)),
+            (None, None, Some(mcc)) => Some(Area::Country(mcc)),
+            _ => None,
+        }
+    }
+
+    /// Is this number one of those?
+    pub fn covers(self, to: Msisdn, destination: &Destination<'_>) -> bool {
+        match self {
+            Area::Network(network) => destination.network == Some(network),
+            Area::Prefix(prefix) => prefix.begins(to),
+            Area::Country(mcc) => destination.mcc() == Some(mcc),
+        }
+    }
+
+    pub const fn is_everywhere(self) -> bool {
+        matches!(self, Area::Prefix(prefix) if prefix.is_empty())
+    }
+
+    /// Among several that cover a number the highest is meant.
+    pub const fn rank(self) -> u8 {
+        match self {
+            Area::Network(_) => u8::MAX,
+            Area::Prefix(prefix) if prefix.is_empty() => 0,
+            Area::Prefix(prefix) => prefix.len() + 1,
+            Area::Country(_) => 1,
+        }
+    }
+}
+
+impl fmt::Display for Area {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Area::Network(network) => write!(f, "network {network}"),
+            Area::Prefix(prefix) => write!(f, "prefix \"{prefix}\""),
+            Area::Country(mcc) => write!(f, "mcc {mcc}"),
+        }
+    }
+}
+
+/// Finds what a destination has.
+#[derive(Clone, Debug)]
+pub struct AreaTable<V> {
+    networks: HashMap<Network, V>,
+    prefixes: PrefixTable<V>,
+    countries: HashMap<Mcc, V>,
+    everywhere: Option<V>,
+}
+
+/// Two entries for the same destinations: which one was meant is not for us to guess.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} is listed twice")]
+pub struct DuplicateArea(pub Area);
+
+impl<V> Default for AreaTable<V> {
+    fn default() -> AreaTable<V> {
+        AreaTable {
+            networks: HashMap::new(),
+            prefixes: PrefixTable::default(),
+            countries: HashMap::new(),
+            everywhere: None,
+        }
+    }
+}
+
+impl<V> AreaTable<V> {
+    pub fn build(entries: impl IntoIterator<Item = (Area, V)>) -> Result<AreaTable<V>, DuplicateArea> {
+        let mut table = AreaTable::default();
+        let mut prefixes = Vec::new();
+        for (area, value) in entries {
+            let before = match area {
+                Area::Network(network) => table.networks.insert(network, value),
+                Area::Country(mcc) => table.countries.insert(mcc, value),
+                Area::Prefix(Prefix::ANY) => table.everywhere.replace(value),
+                Area::Prefix(prefix) => {
+                    prefixes.push((prefix, value));
+                    None
+                }
+            };
+            if before.is_some() {
+                return Err(DuplicateArea(area));
+            }
+        }
+        table.prefixes =
+            PrefixTable::build(prefixes).map_err(|duplicate| DuplicateArea(Area::Prefix(duplicate.0)))?;
+        Ok(table)
+    }
+
+    pub fn find(&self, to: Msisdn, destination: &Destination<'_>) -> Option<(Area, &V)> {
+        let by_network = || {
+            let network = destination.network.filter(|_| !self.networks.is_empty())?;
+            Some((Area::Network(network), self.networks.get(&network)?))
+        };
+        let by_prefix = || self.prefixes.find_entry(to).map(|(prefix, value)| (Area::Prefix(*prefix), value));
+        let by_country = || {
+            let mcc = destination.mcc().filter(|_| !self.countries.is_empty())?;
+            Some((Area::Country(mcc), self.countries.get(&mcc)?))
+        };
+        by_network()
+            .or_else(by_prefix)
+            .or_else(by_country)
+            .or_else(|| self.everywhere.as_ref().map(|value| (Area::Prefix(Prefix::ANY), value)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numbers::Numbers;
+
+    fn area(text: &str) -> Area {
+        match text.strip_prefix("mcc") {
+            Some(mcc) => Area::Country(Mcc::parse(mcc).unwrap()),
+            None if text.contains('-') => Area::Network(Network::parse(text).unwrap()),
+            None => Area::Prefix(Prefix::parse(text).unwrap()),
+        }
+    }
+
+    #[test]
+    fn the_network_goes_before_the_prefix_that_before_the_country_that_before_everywhere() {
+        let to = Msisdn::parse("+4915112345678").unwrap();
+        let destination = Numbers::embedded().find(to);
+        let network = destination.network.expect("its range has a network").to_string();
+        let ranked = [network.as_str(), "49151", "49", "mcc262", ""];
+        for skipped in 0..ranked.len() {
+            let listed = &ranked[skipped..];
+            let table = AreaTable::build(listed.iter().map(|text| (area(text), *text))).unwrap();
+            assert_eq!(table.find(to, &destination), Some((area(listed[0]), &listed[0])));
+            assert!(listed.iter().all(|text| area(text).covers(to, &destination)), "{listed:?}");
+            assert!(listed.is_sorted_by(|one, other| area(one).rank() > area(other).rank()));
+        }
+        let elsewhere = Msisdn::parse("+33612345678").unwrap();
+        let table = AreaTable::build([(area("49"), 1), (area("mcc262"), 2)]).unwrap();
+        assert_eq!(table.find(elsewhere, &Numbers::embedded().find(elsewhere)), None);
+        assert!(!area("49").covers(elsewhere, &Numbers::embedded().find(elsewhere)));
+    }
+
+    #[test]
+    fn nothing_is_listed_twice() {
+        for text in ["49", "", "262-01", "mcc262"] {
+            let refused = AreaTable::build([(area(text), 1), (area(text), 2)]).map(drop);
+            assert_eq!(refused, Err(DuplicateArea(area(text))));
+        }
+    }
+}

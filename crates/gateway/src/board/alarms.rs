@@ -1,0 +1,180 @@
+//! Alarms: what is wrong now and needs a person. Each has a kind and what it is about; raising one that is there already
+//! only counts it, so that a thing that happens a thousand times a second is one line, not a thousand.
+
+use hermod_domain::time::Timestamp;
+use metrics::{counter, gauge};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Alarms that are remembered at once. Beyond that new ones are only counted and logged.
+const ALARMS_MAX: usize = 1_000;
+/// Characters of a detail that are kept.
+const DETAIL_CHARS_MAX: usize = 300;
+
+/// What can be wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AlarmKind {
+    /// A carrier refuses our system_id, password or system_type.
+    BindRefused,
+    /// A carrier says that we are bound already.
+    AlreadyBound,
+    /// No link to a carrier has been bound for a while.
+    CarrierDown,
+    /// A carrier was stopped because it said too often that we are wrong.
+    CarrierStopped,
+    /// A carrier could not make sense of what we sent.
+    WeAreWrong,
+    /// A carrier answered with a number that nobody knows.
+    UnknownStatus,
+    /// A receipt has a word that nobody knows.
+    UnknownWord,
+    /// Receipts do not match what was sent: the carrier's id conversion is probably set wrongly.
+    UnmatchedReceipts,
+    /// A receipt matches more than one part.
+    AmbiguousReceipt,
+    /// A carrier's settings make no bind, or its password cannot be opened.
+    BadSettings,
+}
+
+impl AlarmKind {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            AlarmKind::BindRefused => "bind-refused",
+            AlarmKind::AlreadyBound => "already-bound",
+            AlarmKind::CarrierDown => "carrier-down",
+            AlarmKind::CarrierStopped => "carrier-stopped",
+            AlarmKind::WeAreWrong => "we-are-wrong",
+            AlarmKind::UnknownStatus => "unknown-status",
+            AlarmKind::UnknownWord => "unknown-word",
+            AlarmKind::UnmatchedReceipts => "unmatched-receipts",
+            AlarmKind::AmbiguousReceipt => "ambiguous-receipt",
+            AlarmKind::BadSettings => "bad-settings",
+        }
+    }
+}
+
+/// An alarm that has been raised and not cleared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alarm {
+    pub kind: AlarmKind,
+    /// The name of the carrier.
+    pub carrier: String,
+    /// What tells it from others of its kind, a status code for instance; mostly empty.
+    pub about: String,
+    /// The latest occurrence, in words.
+    pub detail: String,
+    pub first_at: Timestamp,
+    pub last_at: Timestamp,
+    pub count: u64,
+}
+
+type Key = (String, AlarmKind, String);
+
+#[derive(Debug, Default)]
+pub struct Alarms {
+    raised: Mutex<BTreeMap<Key, Alarm>>,
+}
+
+impl Alarms {
+    /// Raises an alarm, or counts it once more. It is told in the log the first time only.
+    pub fn raise(&self, kind: AlarmKind, carrier: &str, about: &str, detail: &str, now: Timestamp) {
+        counter!("hermod_alarms_raised_total", "alarm" => kind.as_str(), "carrier" => carrier.to_owned())
+            .increment(1);
+        let detail: String = detail.chars().take(DETAIL_CHARS_MAX).collect();
+        let mut raised = self.raised();
+        if let Some(alarm) = raised.get_mut(&(carrier.to_owned(), kind, about.to_owned())) {
+            alarm.count += 1;
+            alarm.last_at = now;
+            alarm.detail = detail;
+            return;
+        }
+        tracing::error!(alarm = kind.as_str(), carrier.name = carrier, about, %detail, "Alarm");
+        if raised.len() < ALARMS_MAX {
+            let (carrier, about) = (carrier.to_owned(), about.to_owned());
+            let key = (carrier.clone(), kind, about.clone());
+            raised.insert(key, Alarm { kind, carrier, about, detail, first_at: now, last_at: now, count: 1 });
+        }
+        self.show(&raised);
+    }
+
+    /// What was wrong is right again: every alarm of the kind for this carrier.
+    pub fn clear(&self, kind: AlarmKind, carrier: &str) {
+        let mut raised = self.raised();
+        let before = raised.len();
+        raised.retain(|(whose, what, _), _| whose != carrier || *what != kind);
+        if raised.len() < before {
+            tracing::info!(alarm = kind.as_str(), carrier.name = carrier, "Alarm is over");
+            self.show(&raised);
+        }
+    }
+
+    /// Somebody has looked at them: all of one carrier, or all.
+    pub fn acknowledge(&self, carrier: Option<&str>) -> usize {
+        let mut raised = self.raised();
+        let before = raised.len();
+        raised.retain(|(whose, ..), _| carrier.is_some_and(|carrier| whose != carrier));
+        self.show(&raised);
+        before - raised.len()
+    }
+
+    /// By carrier.
+    pub fn list(&self) -> Vec<Alarm> {
+        self.raised().values().cloned().collect()
+    }
+
+    #[expect(clippy::unused_self, reason = "it shows this board's")]
+    fn show(&self, raised: &BTreeMap<Key, Alarm>) {
+        gauge!("hermod_alarms").set(u32::try_from(raised.len()).unwrap_or(u32::MAX));
+    }
+
+    fn raised(&self) -> MutexGuard<'_, BTreeMap<Key, Alarm>> {
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_millis(ms)
+    }
+
+    #[test]
+    fn an_alarm_is_one_line_however_often_it_is_raised() {
+        let alarms = Alarms::default();
+        alarms.raise(AlarmKind::UnknownStatus, "acme", "0x400", "first", at(1));
+        alarms.raise(AlarmKind::UnknownStatus, "acme", "0x400", "again", at(5));
+        alarms.raise(AlarmKind::UnknownStatus, "acme", "0x401", "other", at(6));
+        alarms.raise(AlarmKind::CarrierDown, "beta", "", "gone", at(7));
+        let told: Vec<_> = alarms
+            .list()
+            .into_iter()
+            .map(|alarm| format!("{} {} {} {}", alarm.carrier, alarm.kind.as_str(), alarm.about, alarm.count))
+            .collect();
+        assert_eq!(
+            told,
+            ["acme unknown-status 0x400 2", "acme unknown-status 0x401 1", "beta carrier-down  1"]
+        );
+        let first = &alarms.list()[0];
+        assert_eq!((first.first_at, first.last_at, first.detail.as_str()), (at(1), at(5), "again"));
+
+        alarms.clear(AlarmKind::UnknownStatus, "beta");
+        assert_eq!(alarms.list().len(), 3);
+        alarms.clear(AlarmKind::UnknownStatus, "acme");
+        assert_eq!(alarms.list().len(), 1);
+        assert_eq!(alarms.acknowledge(Some("acme")), 0);
+        assert_eq!(alarms.acknowledge(None), 1);
+    }
+
+    #[test]
+    fn alarms_do_not_fill_the_memory() {
+        let alarms = Alarms::default();
+        for number in 0..2 * ALARMS_MAX {
+            let long = "x".repeat(10_000);
+            alarms.raise(AlarmKind::UnknownStatus, "acme", &number.to_string(), &long, at(1));
+        }
+        assert_eq!(alarms.list().len(), ALARMS_MAX);
+        assert!(alarms.list().iter().all(|alarm| alarm.detail.len() <= DETAIL_CHARS_MAX));
+    }
+}
