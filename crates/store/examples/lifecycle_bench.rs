@@ -12,7 +12,7 @@ use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
 use hermod_store::{
     AcceptOutcome, Acceptance, Answer, AnswerRecord, DailyLimits, Job, KeyClaim, LedgerEntry, LedgerKind,
-    LinkPort, OpenOptions, ReceiptRecord, Store, audit,
+    LinkKind, LinkPort, OpenOptions, ReceiptRecord, Store, audit,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -70,7 +70,7 @@ async fn run(plan: Plan) {
     for account in 1..=ACCOUNTS {
         pay_in(&store, AccountId::new(account)).await;
     }
-    let port = store.open_link(CARRIER).await.expect("a link");
+    let port = store.open_link(CARRIER, LinkKind::Sends).await.expect("a link");
     let before = Usage::now();
     let started = instant();
     let mut link = JoinSet::new();
@@ -210,7 +210,7 @@ fn remote(job: &Job) -> RemoteId {
 
 fn answer(job: &Job) -> AnswerRecord {
     let answer = Answer::Accepted(remote(job));
-    AnswerRecord { message: job.message, part: job.part, account: job.account, answer }
+    AnswerRecord { message: job.message, part: job.part, account: job.account, answer, otherwise: None }
 }
 
 fn receipt(job: &Job) -> ReceiptRecord {

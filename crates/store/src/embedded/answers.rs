@@ -13,6 +13,10 @@ use hermod_domain::lifecycle::{DoubtPolicy, Event, PartState, Verdict};
 use hermod_domain::retry::Schedule;
 use hermod_domain::time::Timestamp;
 use rusqlite::{OptionalExtension, params};
+use std::time::Duration;
+
+/// No part is tried again sooner after a temporary error, whoever sets the time.
+const RETRY_WAIT_MIN: Duration = Duration::from_secs(1);
 
 /// What a part's row says about how it is to be sent again.
 struct Retrying {
@@ -39,13 +43,13 @@ impl Batch<'_> {
     }
 
     pub(crate) fn answer(&mut self, carrier: CarrierId, record: &AnswerRecord) -> Result<(), StoreFault> {
-        let AnswerRecord { message, part, account, answer } = record;
+        let AnswerRecord { message, part, account, answer, otherwise: _ } = record;
         let place = Place { carrier, account: *account, message: *message };
         match answer {
             Answer::Accepted(remote) => self.accepted(place, *part, remote),
             Answer::Throttled => self.back_to_front(place, *part, Event::Deferred),
             Answer::NotSent => self.back_to_front(place, *part, Event::Released),
-            Answer::Temporary { status } => self.retry_later(place, *part, *status),
+            Answer::Temporary { status, after } => self.retry_later(place, *part, *status, *after),
             Answer::Refused { about, status } => {
                 let err = u16::try_from(*status).unwrap_or(u16::MAX);
                 self.apply(place, *part, Event::Refused(*about), err, None).map(|_| ())
@@ -78,10 +82,16 @@ impl Batch<'_> {
         Ok(())
     }
 
-    fn retry_later(&mut self, place: Place, part: PartNo, status: u32) -> Result<(), StoreFault> {
+    fn retry_later(
+        &mut self,
+        place: Place,
+        part: PartNo,
+        status: u32,
+        after: Option<Duration>,
+    ) -> Result<(), StoreFault> {
         let Some(Retrying { attempts, .. }) = self.retrying(place, part)? else { return Ok(()) };
-        let wait = Schedule::after_temporary_error().wait(attempts + 1, jitter(place));
-        let due_at = self.now.plus(wait.expect("temporary errors are retried until validity ends"));
+        let wait = after.unwrap_or_else(|| scheduled(attempts + 1, place)).max(RETRY_WAIT_MIN);
+        let due_at = self.now.plus(wait);
         if let Applied::Moved { ended: false, .. } =
             self.apply(place, part, Event::Deferred, 0, Some(due_at))?
         {
@@ -157,6 +167,11 @@ impl Batch<'_> {
             }
         }
     }
+}
+
+fn scheduled(failures: u32, place: Place) -> Duration {
+    let wait = Schedule::after_temporary_error().wait(failures, jitter(place));
+    wait.expect("temporary errors are retried until validity ends")
 }
 
 /// Spreads retries out. The id is as good as a random number for that, and repeats under test.

@@ -4,7 +4,7 @@ use crate::embedded::Embedded;
 use crate::embedded::mailbox::{Handout, Mailbox};
 use crate::embedded::op::{Change, Op};
 use crate::fault::StoreFault;
-use crate::ops::{AnswerRecord, LinkBatch, LinkId, ReceiptRecord};
+use crate::ops::{AnswerRecord, LinkBatch, LinkId, LinkKind, ReceiptRecord};
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ pub struct LinkPort {
 }
 
 impl Embedded {
-    pub async fn open_link(&self, carrier: CarrierId) -> Result<LinkPort, StoreFault> {
+    pub async fn open_link(&self, carrier: CarrierId, kind: LinkKind) -> Result<LinkPort, StoreFault> {
         let link = LinkId(self.inner.links_opened.fetch_add(1, Ordering::Relaxed));
         let mailbox = Arc::new(Mailbox::default());
-        self.change(Change::OpenLink { carrier, link, mailbox: mailbox.clone() }).await?;
+        self.change(Change::OpenLink { carrier, link, kind, mailbox: mailbox.clone() }).await?;
         Ok(LinkPort { store: self.clone(), carrier, link, mailbox })
     }
 }

@@ -7,7 +7,7 @@ use crate::embedded::handout::Lapsed;
 use crate::embedded::mailbox::Mailbox;
 use crate::embedded::waiting::Waiting;
 use crate::fault::StoreFault;
-use crate::ops::{AcceptOutcome, KeyClaim, LinkBatch, LinkId, Replay};
+use crate::ops::{AcceptOutcome, KeyClaim, LinkBatch, LinkId, LinkKind, Replay};
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::{Day, Timestamp};
 use rusqlite::params;
@@ -39,7 +39,7 @@ pub(crate) enum Needs {
 
 /// Changes that have nothing to say but "done".
 pub(crate) enum Change {
-    OpenLink { carrier: CarrierId, link: LinkId, mailbox: Arc<Mailbox> },
+    OpenLink { carrier: CarrierId, link: LinkId, kind: LinkKind, mailbox: Arc<Mailbox> },
     CloseLink { carrier: CarrierId, link: LinkId },
     Lapse(Vec<Lapsed>, Timestamp),
     KeepFilter { day: i64, filter: Vec<u8> },
@@ -124,11 +124,15 @@ impl fmt::Debug for Op {
 impl Change {
     fn run(&self, batch: &mut Batch<'_>) -> Result<(), StoreFault> {
         match self {
-            Change::OpenLink { carrier, link, mailbox } => {
+            Change::OpenLink { carrier, link, kind, mailbox } => {
                 // A closed link still hears that its receipts are recorded; a link nobody holds any more does not.
                 batch.books.mailboxes.retain(|_, mailbox| Arc::strong_count(mailbox) > 1);
                 batch.books.mailboxes.insert(*link, mailbox.clone());
-                batch.books.lanes.link_opened(*carrier, *link);
+                match kind {
+                    LinkKind::Sends => batch.books.lanes.link_opened(*carrier, *link),
+                    // The lanes never hear of it: whatever room it reports is nobody's.
+                    LinkKind::ReceivesOnly => {}
+                }
                 Ok(())
             }
             Change::CloseLink { carrier, link } => {

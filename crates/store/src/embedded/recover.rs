@@ -106,6 +106,7 @@ impl Batch<'_> {
                     part,
                     account: AccountId::new(row.get(1)?),
                     answer: Answer::NoAnswer,
+                    otherwise: None,
                 };
                 sending.push((CarrierId::new(row.get(0)?), record));
             }

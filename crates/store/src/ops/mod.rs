@@ -42,6 +42,15 @@ impl fmt::Debug for Hidden<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LinkId(pub u64);
 
+/// What a link is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkKind {
+    /// It takes parts. It may bring receipts as well.
+    Sends,
+    /// It brings receipts and never takes a part: the receiving half of a pair.
+    ReceivesOnly,
+}
+
 /// A customer's idempotency key, as the store keeps it: a digest scoped to the account, and a fingerprint of the
 /// request so that a reuse with another body can be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,9 +137,10 @@ pub enum Answer {
     Accepted(RemoteId),
     /// Slow down: back to the front of the queue, and it does not count as an attempt.
     Throttled,
-    /// Try again later, on the retry schedule.
+    /// Try again later: after so long if it says so, else on the retry schedule.
     Temporary {
         status: u32,
+        after: Option<Duration>,
     },
     Refused {
         about: RefusedFor,
@@ -148,6 +158,8 @@ pub struct AnswerRecord {
     pub part: PartNo,
     pub account: AccountId,
     pub answer: Answer,
+    /// Another carrier that could take the message, should this one not want it.
+    pub otherwise: Option<CarrierId>,
 }
 
 /// A receipt, with the sequence number its `deliver_sm` must be answered under once it is durable.

@@ -114,7 +114,7 @@ async fn a_temporary_error_comes_back_on_schedule() {
     for wait in [5, 30, 120, 600, 600] {
         let job = link.takes_job().await;
         link.now = world.now;
-        link.answers(&job, Answer::Temporary { status: 0x14 }).await;
+        link.answers(&job, Answer::Temporary { status: 0x14, after: None }).await;
         link.has_room(1).await;
         world.settles().await;
         world.passes(secs(wait).mul_f32(0.89)).await;

@@ -9,6 +9,7 @@ mod inbound;
 mod ledger;
 mod lifecycle;
 mod limits;
+mod links;
 mod migrating;
 mod model;
 mod queueing;

@@ -90,7 +90,10 @@ async fn waiting_times_go_on_over_a_restart() {
     let doubted = world.sends(world.sms()).await;
     let jobs = link.takes_jobs(2).await;
     link.says(
-        vec![answer(&jobs[0], Answer::Temporary { status: 8 }), answer(&jobs[1], Answer::NoAnswer)],
+        vec![
+            answer(&jobs[0], Answer::Temporary { status: 8, after: None }),
+            answer(&jobs[1], Answer::NoAnswer),
+        ],
         vec![],
     )
     .await;

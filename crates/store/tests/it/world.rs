@@ -10,8 +10,8 @@ use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
 use hermod_store::{
     AcceptOutcome, Acceptance, Answer, AnswerRecord, Balance, DailyLimits, Handout, Job, KeyClaim,
-    LedgerEntry, LedgerKind, LinkPort, MessageRecord, OpenOptions, PostOutcome, ReceiptRecord, Store,
-    StoreFault, audit,
+    LedgerEntry, LedgerKind, LinkKind, LinkPort, MessageRecord, OpenOptions, PostOutcome, ReceiptRecord,
+    Store, StoreFault, audit,
 };
 use rusqlite::Connection;
 use std::path::Path;
@@ -149,7 +149,11 @@ impl World {
     }
 
     pub(crate) async fn link(&self) -> Link {
-        Link { port: self.store.open_link(ACME).await.expect("a link"), now: self.now }
+        self.link_of(ACME, LinkKind::Sends).await
+    }
+
+    pub(crate) async fn link_of(&self, carrier: CarrierId, kind: LinkKind) -> Link {
+        Link { port: self.store.open_link(carrier, kind).await.expect("a link"), now: self.now }
     }
 
     /// A link that has room for so many parts.
@@ -257,7 +261,8 @@ impl Link {
     }
 
     pub(crate) async fn answers_part(&self, message: MessageId, part: PartNo, answer: Answer) {
-        self.says(vec![AnswerRecord { message, part, account: ALICE, answer }], Vec::new()).await;
+        self.says(vec![AnswerRecord { message, part, account: ALICE, answer, otherwise: None }], Vec::new())
+            .await;
     }
 
     pub(crate) async fn accepts(&self, job: &Job, id: &str) {
@@ -282,5 +287,5 @@ pub(crate) fn receipt(sequence: u32, id: &str, verdict: Verdict) -> ReceiptRecor
 }
 
 pub(crate) fn answer(job: &Job, answer: Answer) -> AnswerRecord {
-    AnswerRecord { message: job.message, part: job.part, account: job.account, answer }
+    AnswerRecord { message: job.message, part: job.part, account: job.account, answer, otherwise: None }
 }

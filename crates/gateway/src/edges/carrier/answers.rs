@@ -29,9 +29,9 @@ pub(super) fn read_answer(frame: &Frame) -> (Answer, LinkNext) {
     match status {
         CommandStatus::THROTTLED => (Answer::Throttled, LinkNext::Pause(THROTTLED_PAUSE)),
         CommandStatus::MSGQFUL => (Answer::Throttled, LinkNext::Pause(QUEUE_FULL_PAUSE)),
-        CommandStatus::INVBNDSTS => (Answer::Temporary { status: status.0 }, LinkNext::Rebind),
+        CommandStatus::INVBNDSTS => (Answer::Temporary { status: status.0, after: None }, LinkNext::Rebind),
         CommandStatus::SYSERR | CommandStatus::X_T_APPN | CommandStatus::DELIVERYFAILURE => {
-            (Answer::Temporary { status: status.0 }, LinkNext::GoOn)
+            (Answer::Temporary { status: status.0, after: None }, LinkNext::GoOn)
         }
         CommandStatus::INVDSTADR | CommandStatus::INVDSTTON | CommandStatus::INVDSTNPI => {
             (Answer::Refused { about: RefusedFor::Destination, status: status.0 }, LinkNext::GoOn)

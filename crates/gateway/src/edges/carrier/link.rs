@@ -22,7 +22,7 @@ use hermod_smpp::session::{BindRequest, ClientConfig, CloseReason, Limits, Refus
 use hermod_smpp::{
     BindType, CommandId, CommandStatus, DeliverSmResp, EncodeError, Event, Frame, Header, Pdu, Session,
 };
-use hermod_store::{Answer, AnswerRecord, Handout, LinkPort, ReceiptRecord, StoreFault};
+use hermod_store::{Answer, AnswerRecord, Handout, LinkKind, LinkPort, ReceiptRecord, StoreFault};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -47,7 +47,8 @@ struct Sent {
 
 impl Sent {
     fn record(self, answer: Answer) -> AnswerRecord {
-        AnswerRecord { message: self.message, part: self.part, account: self.account, answer }
+        let Sent { message, part, account } = self;
+        AnswerRecord { message, part, account, answer, otherwise: None }
     }
 }
 
@@ -170,7 +171,7 @@ impl<'a> Link<'a> {
             match event {
                 Event::Bound { .. } => {
                     self.bound_at = Some(now);
-                    self.port = Some(self.world.store.open_link(self.carrier).await?);
+                    self.port = Some(self.world.store.open_link(self.carrier, LinkKind::Sends).await?);
                     up.set(1);
                     tracing::info!(carrier.id = %self.carrier, "Link is bound");
                 }

@@ -2,7 +2,7 @@
 
 use crate::world::*;
 use hermod_domain::lifecycle::{MessageState, Verdict};
-use hermod_store::{AcceptOutcome, Acceptance, Answer, OpenOptions, Store, StoreFault};
+use hermod_store::{AcceptOutcome, Acceptance, Answer, LinkKind, OpenOptions, Store, StoreFault};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -142,7 +142,7 @@ async fn a_disk_that_is_really_full_refuses_cleanly_and_keeps_what_carriers_said
             vec![receipt(9, &id, Verdict::Delivered)],
         )
         .await;
-        let other = world.store.open_link(ACME).await.expect("a link needs no room");
+        let other = world.store.open_link(ACME, LinkKind::Sends).await.expect("a link needs no room");
         other.close().await.expect("nor does its end");
         assert_eq!(world.state(message).await, MessageState::Queued);
         link.has_nothing().await;

@@ -232,7 +232,7 @@ impl Pair {
         let answered = match said {
             Said::Accepted => Answer::Accepted(remote(&id)),
             Said::Throttled => Answer::Throttled,
-            Said::Temporary => Answer::Temporary { status: 8 },
+            Said::Temporary => Answer::Temporary { status: 8, after: None },
             Said::Refused(about) => Answer::Refused { about, status: 11 },
             Said::NoAnswer => Answer::NoAnswer,
             Said::NotSent => Answer::NotSent,
