@@ -1,12 +1,16 @@
 //! Who sends next. For each carrier, one lane per account in order of acceptance; accounts take turns, so that a
-//! customer with a million messages waiting does not hold up one with a single message. Pure: the writer tells it what
-//! was accepted and which links have room, and it says which part goes to which link.
+//! customer with a million messages waiting does not hold up one with a single message. The parts of one message go to
+//! one link, back to back. Pure: the writer tells it what was accepted and which links have room, and it says which part
+//! goes to which link.
 //!
 //! Memory is bounded: a lane holds its head only, and none at all for a carrier without links. What does not fit is
 //! *spilled*: it stands in the store and is read back in order. While a lane is spilled nothing new enters its memory,
 //! so nothing overtakes.
 
+mod room;
+
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
+use room::Rooms;
 use std::collections::{HashMap, VecDeque};
 
 use crate::ops::{Job, LinkId};
@@ -32,7 +36,8 @@ pub(crate) type Cursor = (MessageId, PartNo);
 /// What there is to send for a carrier.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Next {
-    Job(Box<Job>),
+    /// To be given to this link.
+    Job(LinkId, Box<Job>),
     /// This lane's memory is used up: read on from the store, then ask again.
     Refill(Refill),
     Nothing,
@@ -54,11 +59,39 @@ struct Lane {
     spilled: Option<Option<Cursor>>,
 }
 
-/// How many parts a link can take.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct LinkRoom {
-    link: LinkId,
-    free: u32,
+/// A part looked for in a lane.
+enum Sought {
+    /// At this place in its memory.
+    At(usize),
+    /// Perhaps in the store, behind this place.
+    Stored(Option<Cursor>),
+    Nowhere,
+}
+
+impl Lane {
+    /// The first part that does not belong to another link.
+    fn first(&self, belongs_elsewhere: impl Fn(&Job) -> bool) -> Sought {
+        let mut place = 0;
+        while let Some(job) = self.jobs.get(place) {
+            if !belongs_elsewhere(job) {
+                return Sought::At(place);
+            }
+            place += self.jobs.range(place..).take_while(|other| other.message == job.message).count();
+        }
+        self.spilled.map_or(Sought::Nowhere, Sought::Stored)
+    }
+
+    /// The first part of this message.
+    fn part_of(&self, message: MessageId) -> Sought {
+        let place = self.jobs.partition_point(|job| job.message < message);
+        if self.jobs.get(place).is_some_and(|job| job.message == message) {
+            return Sought::At(place);
+        }
+        match self.spilled {
+            Some(after) if after.is_none_or(|(read_to, _)| read_to <= message) => Sought::Stored(after),
+            Some(_) | None => Sought::Nowhere,
+        }
+    }
 }
 
 #[derive(Default)]
@@ -67,7 +100,77 @@ struct CarrierLanes {
     /// Accounts with something waiting, the one whose turn it is in front.
     turns: VecDeque<AccountId>,
     turn_left: u32,
-    links: Vec<LinkRoom>,
+    rooms: Rooms,
+}
+
+/// What a carrier's lanes come up with.
+enum Picked {
+    Job(LinkId, Box<Job>),
+    Stored(AccountId, Option<Cursor>),
+    Nothing,
+}
+
+impl CarrierLanes {
+    /// More of what a link has begun with.
+    fn go_on(&mut self) -> Picked {
+        while let Some((link, account, message)) = self.rooms.amid() {
+            if let Some(lane) = self.lanes.get_mut(&account) {
+                match lane.part_of(message) {
+                    Sought::At(place) => {
+                        let job = lane.jobs.remove(place).expect("the place it was found at");
+                        return self.give(link, account, job);
+                    }
+                    Sought::Stored(after) => return Picked::Stored(account, after),
+                    Sought::Nowhere => {}
+                }
+            }
+            // The rest has ended, waits for a time or went to another carrier.
+            self.rooms.let_go(link, message);
+        }
+        Picked::Nothing
+    }
+
+    /// The next part of the account whose turn it is, for the link with the most room.
+    fn begin(&mut self) -> Picked {
+        let Some(link) = self.rooms.roomiest() else { return Picked::Nothing };
+        for _ in 0..self.turns.len() {
+            let Some(&account) = self.turns.front() else { break };
+            let lane = self.lanes.get_mut(&account).expect("an account in turn has a lane");
+            match lane.first(|job| self.rooms.belongs_elsewhere(job, link)) {
+                Sought::At(place) => {
+                    let job = lane.jobs.remove(place).expect("the place it was found at");
+                    return self.give(link, account, job);
+                }
+                Sought::Stored(after) => return Picked::Stored(account, after),
+                Sought::Nowhere => {
+                    self.turns.pop_front();
+                    self.turn_left = TURN_PARTS;
+                    if lane.jobs.is_empty() {
+                        self.lanes.remove(&account);
+                    } else {
+                        // All it has is for links without room. It has its turn again when the others had theirs.
+                        self.turns.push_back(account);
+                    }
+                }
+            }
+        }
+        Picked::Nothing
+    }
+
+    fn give(&mut self, link: LinkId, account: AccountId, job: Job) -> Picked {
+        if job.parts > 1 {
+            self.rooms.gave(link, &job);
+        }
+        // A message that is longer than its account's turn goes on without one.
+        if self.turns.front() == Some(&account) {
+            self.turn_left = self.turn_left.saturating_sub(1);
+            if self.turn_left == 0 {
+                self.turns.rotate_left(1);
+                self.turn_left = TURN_PARTS;
+            }
+        }
+        Picked::Job(link, Box::new(job))
+    }
 }
 
 #[derive(Default)]
@@ -96,7 +199,7 @@ impl Lanes {
     /// A freshly accepted part takes its place at the end of its lane.
     pub(crate) fn offer(&mut self, job: Job) -> Placed {
         let lane_max = self.lane_max();
-        let linked = self.carriers.get(&job.carrier).is_some_and(|carrier| !carrier.links.is_empty());
+        let linked = self.carriers.get(&job.carrier).is_some_and(|carrier| !carrier.rooms.links.is_empty());
         let lane = self.lane(job.carrier, job.account);
         if lane.spilled.is_some() {
             return Placed::Spilled;
@@ -119,6 +222,9 @@ impl Lanes {
             return;
         }
         let place = lane.jobs.partition_point(|waiting| cursor(waiting) < cursor(&job));
+        if lane.jobs.get(place).is_some_and(|waiting| cursor(waiting) == cursor(&job)) {
+            return;
+        }
         lane.jobs.insert(place, job);
         self.in_memory += 1;
     }
@@ -141,30 +247,24 @@ impl Lanes {
         }
     }
 
-    /// Takes the next part for a carrier, turn by turn.
+    /// Takes the next part for a carrier's links: first for those in the middle of a message, then turn by turn.
     pub(crate) fn next(&mut self, carrier: CarrierId) -> Next {
-        let lane_max = self.lane_max();
+        let limit = self.lane_max().max(REFILL_MIN);
         let Some(lanes) = self.carriers.get_mut(&carrier) else { return Next::Nothing };
-        while let Some(&account) = lanes.turns.front() {
-            let lane = lanes.lanes.get_mut(&account).expect("an account in turn has a lane");
-            if let Some(job) = lane.jobs.pop_front() {
+        let before = lanes.lanes.len();
+        let next = match lanes.go_on() {
+            Picked::Nothing => lanes.begin(),
+            picked => picked,
+        };
+        self.lanes -= before - lanes.lanes.len();
+        match next {
+            Picked::Job(link, job) => {
                 self.in_memory -= 1;
-                lanes.turn_left = lanes.turn_left.saturating_sub(1);
-                if lanes.turn_left == 0 {
-                    lanes.turns.rotate_left(1);
-                    lanes.turn_left = TURN_PARTS;
-                }
-                return Next::Job(Box::new(job));
+                Next::Job(link, job)
             }
-            if let Some(after) = lane.spilled {
-                return Next::Refill(Refill { carrier, account, after, limit: lane_max.max(REFILL_MIN) });
-            }
-            lanes.turns.pop_front();
-            lanes.turn_left = TURN_PARTS;
-            lanes.lanes.remove(&account);
-            self.lanes -= 1;
+            Picked::Stored(account, after) => Next::Refill(Refill { carrier, account, after, limit }),
+            Picked::Nothing => Next::Nothing,
         }
-        Next::Nothing
     }
 
     /// Gives a lane what was read from the store for it. Fewer than asked for means the store has no more.
@@ -176,69 +276,9 @@ impl Lanes {
         self.in_memory += read;
     }
 
-    pub(crate) fn link_opened(&mut self, carrier: CarrierId, link: LinkId) {
-        self.carriers.entry(carrier).or_default().links.push(LinkRoom { link, free: 0 });
-    }
-
-    pub(crate) fn link_closed(&mut self, carrier: CarrierId, link: LinkId) {
-        if let Some(lanes) = self.carriers.get_mut(&carrier) {
-            lanes.links.retain(|room| room.link != link);
-        }
-    }
-
-    /// A link takes nothing more until it grants room again.
-    pub(crate) fn revoke(&mut self, carrier: CarrierId, link: LinkId) {
-        if let Some(lanes) = self.carriers.get_mut(&carrier)
-            && let Some(room) = lanes.links.iter_mut().find(|room| room.link == link)
-        {
-            room.free = 0;
-        }
-    }
-
-    /// A link can take this many parts more than it was last known to.
-    pub(crate) fn grant(&mut self, carrier: CarrierId, link: LinkId, slots: u32) {
-        if let Some(lanes) = self.carriers.get_mut(&carrier)
-            && let Some(room) = lanes.links.iter_mut().find(|room| room.link == link)
-        {
-            room.free += slots;
-        }
-    }
-
-    /// The carrier's link with the most room, if one has any.
-    pub(crate) fn roomiest(&self, carrier: CarrierId) -> Option<LinkId> {
-        let links = &self.carriers.get(&carrier)?.links;
-        links.iter().filter(|room| room.free > 0).max_by_key(|room| room.free).map(|room| room.link)
-    }
-
-    pub(crate) fn use_slot(&mut self, carrier: CarrierId, link: LinkId) {
-        let room = self
-            .carriers
-            .get_mut(&carrier)
-            .and_then(|lanes| lanes.links.iter_mut().find(|room| room.link == link))
-            .expect("a slot is used on the link that was just found to have one");
-        room.free = room.free.checked_sub(1).expect("no slot is used twice");
-    }
-
-    /// Every link's room, to go back to if the batch comes to nothing.
-    pub(crate) fn rooms(&self) -> Vec<(CarrierId, LinkRoom)> {
-        let rooms = |(carrier, lanes): (&CarrierId, &CarrierLanes)| {
-            let carrier = *carrier;
-            lanes.links.iter().map(move |room| (carrier, *room)).collect::<Vec<_>>()
-        };
-        self.carriers.iter().flat_map(rooms).collect()
-    }
-
-    pub(crate) fn restore_rooms(&mut self, rooms: Vec<(CarrierId, LinkRoom)>) {
-        self.carriers.values_mut().for_each(|lanes| lanes.links.clear());
-        for (carrier, room) in rooms {
-            self.carriers.entry(carrier).or_default().links.push(room);
-        }
-    }
-
     /// Carriers that have both a link with room and something waiting.
     pub(crate) fn sendable(&self) -> Vec<CarrierId> {
-        let ready =
-            |lanes: &CarrierLanes| !lanes.turns.is_empty() && lanes.links.iter().any(|room| room.free > 0);
+        let ready = |lanes: &CarrierLanes| !lanes.turns.is_empty() && lanes.rooms.any_free();
         self.carriers.iter().filter(|(_, lanes)| ready(lanes)).map(|(carrier, _)| *carrier).collect()
     }
 

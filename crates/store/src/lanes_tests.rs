@@ -35,6 +35,9 @@ fn job(account: u32, message: i64) -> Job {
     part_of(ACME, account, message, 1)
 }
 
+/// More room than any story here needs.
+const AMPLE: u32 = 1_000_000;
+
 /// Lanes with a link to ACME, and a store that holds every waiting part as the real one does.
 struct World {
     lanes: Lanes,
@@ -47,6 +50,13 @@ impl World {
         let mut lanes = Lanes::default();
         lanes.link_opened(ACME, LINK);
         World { lanes, stored: BTreeMap::new(), refills: 0 }
+    }
+
+    /// With a link that takes whatever there is.
+    fn open() -> World {
+        let mut world = World::new();
+        world.lanes.grant(ACME, LINK, AMPLE);
+        world
     }
 
     fn accepts(&mut self, job: Job) -> Placed {
@@ -65,14 +75,19 @@ impl World {
         self.lanes.put_back(job);
     }
 
-    /// What is sent next: claimed, so no longer waiting in the store.
     fn sends(&mut self, carrier: CarrierId) -> Option<Job> {
+        self.gives(carrier).map(|(_, job)| job)
+    }
+
+    /// What is sent next and over which link: claimed, so no longer waiting in the store.
+    fn gives(&mut self, carrier: CarrierId) -> Option<(LinkId, Job)> {
         loop {
             match self.lanes.next(carrier) {
-                Next::Job(job) => {
+                Next::Job(link, job) => {
                     let waiting = self.stored.remove(&(job.carrier, job.account, cursor(&job)));
                     assert!(waiting.is_some(), "sent twice: {job:?}");
-                    return Some(*job);
+                    self.lanes.use_slot(carrier, link);
+                    return Some((link, *job));
                 }
                 Next::Refill(refill) => {
                     let jobs = self.read(refill);
@@ -106,7 +121,7 @@ impl World {
 
 #[test]
 fn an_account_is_served_in_order_of_acceptance() {
-    let mut world = World::new();
+    let mut world = World::open();
     for (message, part) in [(7, 1), (7, 2), (8, 1), (9, 1)] {
         world.accepts(part_of(ACME, ALICE, message, part));
     }
@@ -115,7 +130,7 @@ fn an_account_is_served_in_order_of_acceptance() {
 
 #[test]
 fn accounts_take_turns_of_sixteen_parts() {
-    let mut world = World::new();
+    let mut world = World::open();
     world.accepts_all(1..=40, |message| job(ALICE, message));
     world.accepts_all(100..=102, |message| job(BOB, message));
     let mut turns = Vec::new();
@@ -130,7 +145,7 @@ fn accounts_take_turns_of_sixteen_parts() {
 
 #[test]
 fn one_message_does_not_wait_for_a_million() {
-    let mut world = World::new();
+    let mut world = World::open();
     world.accepts_all(1..=5_000, |message| job(ALICE, message));
     world.accepts(job(BOB, 9_999));
     let place = (1..).find(|_| world.sends(ACME).unwrap().account.get() == BOB);
@@ -139,8 +154,9 @@ fn one_message_does_not_wait_for_a_million() {
 
 #[test]
 fn carriers_do_not_share_lanes() {
-    let mut world = World::new();
+    let mut world = World::open();
     world.lanes.link_opened(OTHER, LinkId(2));
+    world.lanes.grant(OTHER, LinkId(2), AMPLE);
     world.accepts(job(ALICE, 1));
     world.accepts(part_of(OTHER, ALICE, 2, 1));
     assert_eq!(world.sends(OTHER).unwrap().message.as_i64(), 2);
@@ -156,6 +172,7 @@ fn without_a_link_nothing_is_held_in_memory() {
     (1..=500).for_each(|message| assert_eq!(world.accepts(job(ALICE, message)), Placed::Spilled));
     assert_eq!(world.lanes.in_memory(), 0);
     world.lanes.link_opened(ACME, LINK);
+    world.lanes.grant(ACME, LINK, AMPLE);
     // Spilled is spilled: what comes now must not overtake.
     assert_eq!(world.accepts(job(ALICE, 501)), Placed::Spilled);
     let sent: Vec<i64> = std::iter::from_fn(|| world.sends(ACME)).map(|job| job.message.as_i64()).collect();
@@ -165,7 +182,7 @@ fn without_a_link_nothing_is_held_in_memory() {
 
 #[test]
 fn a_spilled_lane_is_read_back_without_overtaking_or_repeating() {
-    let mut world = World::new();
+    let mut world = World::open();
     let last = i64::try_from(JOBS_IN_MEMORY_MAX).unwrap() * 2 + 10;
     for message in 1..=last {
         let placed = world.accepts(job(ALICE, message));
@@ -187,7 +204,7 @@ fn a_spilled_lane_is_read_back_without_overtaking_or_repeating() {
 
 #[test]
 fn what_was_put_back_is_first_again_and_in_its_old_order() {
-    let mut world = World::new();
+    let mut world = World::open();
     world.accepts_all(1..=6, |message| job(ALICE, message));
     let throttled: Vec<Job> = (0..3).filter_map(|_| world.sends(ACME)).collect();
     // Answers come in the order of the submits.
@@ -197,11 +214,12 @@ fn what_was_put_back_is_first_again_and_in_its_old_order() {
 
 #[test]
 fn what_is_put_back_into_a_spilled_lane_neither_repeats_nor_hides_what_is_stored() {
-    let mut world = World::new();
+    let mut world = World::open();
     // Many lanes make each of them short.
     world.accepts_all(100..10_100, |account| job(u32::try_from(account).unwrap(), account));
     world.accepts_all(1..=8, |message| part_of(OTHER, ALICE, message, 1));
     world.lanes.link_opened(OTHER, LinkId(2));
+    world.lanes.grant(OTHER, LinkId(2), AMPLE);
     let mut in_flight: Vec<Job> = (0..5).filter_map(|_| world.sends(OTHER)).collect();
     assert_eq!(in_flight.len(), 5);
     world.accepts_all(9..=12, |message| part_of(OTHER, ALICE, message, 1));
@@ -216,7 +234,7 @@ fn what_is_put_back_into_a_spilled_lane_neither_repeats_nor_hides_what_is_stored
 
 #[test]
 fn memory_is_bounded_however_lanes_come_and_grow() {
-    let mut world = World::new();
+    let mut world = World::open();
     let mut message = 0;
     // Early lanes take all they may get; the many later ones must still find room.
     for account in 1..=2_000_u32 {
@@ -239,7 +257,7 @@ fn memory_is_bounded_however_lanes_come_and_grow() {
 
 #[test]
 fn trimming_a_lane_that_was_put_back_to_keeps_everything_reachable() {
-    let mut world = World::new();
+    let mut world = World::open();
     world.accepts_all(1..=30_000, |message| job(ALICE, message));
     let in_flight: Vec<Job> = (0..25_000).filter_map(|_| world.sends(ACME)).collect();
     world.accepts_all(30_001..=50_000, |message| job(ALICE, message));
@@ -253,7 +271,7 @@ fn trimming_a_lane_that_was_put_back_to_keeps_everything_reachable() {
 #[test]
 fn forgetting_what_waits_keeps_the_links_and_reads_everything_again() {
     let mut world = World::new();
-    world.lanes.grant(ACME, LINK, 3);
+    world.lanes.grant(ACME, LINK, 4);
     world.accepts_all(1..=4, |message| job(ALICE, message));
     world.lanes.forget_waiting();
     assert_eq!((world.lanes.in_memory(), world.lanes.sendable()), (0, vec![]));
@@ -264,25 +282,21 @@ fn forgetting_what_waits_keeps_the_links_and_reads_everything_again() {
 
 #[test]
 fn slots_go_to_the_link_with_the_most_room() {
-    let mut lanes = Lanes::default();
-    let (one, two) = (LinkId(1), LinkId(2));
-    lanes.link_opened(ACME, one);
-    lanes.link_opened(ACME, two);
-    assert_eq!(lanes.roomiest(ACME), None);
-    lanes.grant(ACME, one, 1);
-    lanes.grant(ACME, two, 2);
-    let mut given = Vec::new();
-    while let Some(link) = lanes.roomiest(ACME) {
-        lanes.use_slot(ACME, link);
-        given.push(link.0);
-    }
-    given.sort_unstable();
-    assert_eq!(given, [1, 2, 2]);
-    lanes.grant(ACME, two, 5);
-    lanes.link_closed(ACME, two);
-    assert_eq!(lanes.roomiest(ACME), None, "a closed link has no room");
-    lanes.grant(ACME, two, 5);
-    assert_eq!(lanes.roomiest(ACME), None, "nor does it get any");
+    let mut world = World::new();
+    let two = LinkId(2);
+    world.lanes.link_opened(ACME, two);
+    world.accepts_all(1..=20, |message| job(ALICE, message));
+    assert_eq!(world.gives(ACME), None);
+    world.lanes.grant(ACME, LINK, 1);
+    world.lanes.grant(ACME, two, 3);
+    let given: Vec<u64> = std::iter::from_fn(|| world.gives(ACME)).map(|(link, _)| link.0).collect();
+    assert_eq!(given[..2], [2, 2]);
+    assert_eq!(given.iter().sum::<u64>(), 2 * 3 + 1);
+    world.lanes.grant(ACME, two, 5);
+    world.lanes.link_closed(ACME, two);
+    assert_eq!(world.gives(ACME), None, "a closed link has no room");
+    world.lanes.grant(ACME, two, 5);
+    assert_eq!(world.gives(ACME), None, "nor does it get any");
 }
 
 #[test]
@@ -299,21 +313,20 @@ fn only_carriers_with_room_and_work_can_send() {
 
 #[test]
 fn rooms_go_back_to_what_they_were() {
-    let mut lanes = Lanes::default();
-    lanes.link_opened(ACME, LINK);
-    lanes.grant(ACME, LINK, 2);
-    let before = lanes.rooms();
+    let mut world = World::new();
+    world.lanes.grant(ACME, LINK, 2);
+    let before = world.lanes.rooms();
     // The batch opens a link, closes the other, uses and grants slots; then it fails.
-    lanes.link_opened(OTHER, LinkId(2));
-    lanes.use_slot(ACME, LINK);
-    lanes.link_closed(ACME, LINK);
-    lanes.restore_rooms(before);
-    lanes.grant(OTHER, LinkId(2), 9);
-    assert_eq!(lanes.roomiest(OTHER), None, "that link was never opened");
-    let mut slots = 0;
-    while let Some(link) = lanes.roomiest(ACME) {
-        lanes.use_slot(ACME, link);
-        slots += 1;
-    }
-    assert_eq!(slots, 2);
+    world.lanes.link_opened(OTHER, LinkId(2));
+    world.lanes.use_slot(ACME, LINK);
+    world.lanes.link_closed(ACME, LINK);
+    world.lanes.restore_rooms(before);
+    world.accepts_all(1..=5, |message| job(ALICE, message));
+    world.accepts(part_of(OTHER, ALICE, 6, 1));
+    world.lanes.grant(OTHER, LinkId(2), 9);
+    assert_eq!(world.sends(OTHER), None, "that link was never opened");
+    assert_eq!(std::iter::from_fn(|| world.sends(ACME)).count(), 2);
 }
+
+#[path = "lanes_links_tests.rs"]
+mod links;

@@ -7,7 +7,7 @@ use crate::embedded::jobs;
 use crate::embedded::progress::{Applied, Place};
 use crate::embedded::remotes::{Found, Parked, PartKey, Tied};
 use crate::fault::StoreFault;
-use crate::ops::{Answer, AnswerRecord, LinkBatch, ReceiptRecord};
+use crate::ops::{Answer, AnswerRecord, LinkBatch, LinkId, ReceiptRecord};
 use hermod_domain::ids::{CarrierId, PartNo, RemoteId};
 use hermod_domain::lifecycle::{DoubtPolicy, Event, PartState, Verdict};
 use hermod_domain::retry::Schedule;
@@ -32,7 +32,7 @@ impl Batch<'_> {
             self.books.lanes.revoke(batch.carrier, batch.link);
         }
         for record in &batch.answers {
-            self.answer(batch.carrier, record)?;
+            self.answer(batch.carrier, Some(batch.link), record)?;
         }
         for record in &batch.receipts {
             self.receipt(batch.carrier, record)?;
@@ -42,13 +42,19 @@ impl Batch<'_> {
         Ok(())
     }
 
-    pub(crate) fn answer(&mut self, carrier: CarrierId, record: &AnswerRecord) -> Result<(), StoreFault> {
+    /// `link`: the one that says so, if it lives.
+    pub(crate) fn answer(
+        &mut self,
+        carrier: CarrierId,
+        link: Option<LinkId>,
+        record: &AnswerRecord,
+    ) -> Result<(), StoreFault> {
         let AnswerRecord { message, part, account, answer, otherwise: _ } = record;
         let place = Place { carrier, account: *account, message: *message };
         match answer {
             Answer::Accepted(remote) => self.accepted(place, *part, remote),
-            Answer::Throttled => self.back_to_front(place, *part, Event::Deferred),
-            Answer::NotSent => self.back_to_front(place, *part, Event::Released),
+            Answer::Throttled => self.back_to_front(place, *part, Event::Deferred, link),
+            Answer::NotSent => self.back_to_front(place, *part, Event::Released, link),
             Answer::Temporary { status, after } => self.retry_later(place, *part, *status, *after),
             Answer::Refused { about, status } => {
                 let err = u16::try_from(*status).unwrap_or(u16::MAX);
@@ -73,11 +79,17 @@ impl Batch<'_> {
     }
 
     /// The carrier did not take it, and it is still first in line.
-    fn back_to_front(&mut self, place: Place, part: PartNo, event: Event) -> Result<(), StoreFault> {
+    fn back_to_front(
+        &mut self,
+        place: Place,
+        part: PartNo,
+        event: Event,
+        link: Option<LinkId>,
+    ) -> Result<(), StoreFault> {
         if let Applied::Moved { .. } = self.apply(place, part, event, 0, None)?
             && let Some(job) = jobs::load(self.connection, place, part)?
         {
-            self.books.lanes.put_back(job);
+            self.books.lanes.put_back_from(link, job);
         }
         Ok(())
     }

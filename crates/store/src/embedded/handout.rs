@@ -29,9 +29,9 @@ impl Batch<'_> {
             if self.books.deferred.is_full(carrier) {
                 continue;
             }
-            while let Some(link) = self.books.lanes.roomiest(carrier) {
+            loop {
                 match self.books.lanes.next(carrier) {
-                    Next::Job(job) => self.claim(link, *job)?,
+                    Next::Job(link, job) => self.claim(link, *job)?,
                     Next::Refill(refill) => {
                         // A long message may stand half in memory and half in the tables: what is read next to the
                         // rows must find all of them there.

@@ -112,7 +112,7 @@ impl Batch<'_> {
             }
         }
         for (carrier, record) in &sending {
-            self.answer(*carrier, record)?;
+            self.answer(*carrier, None, record)?;
         }
         Ok(())
     }
