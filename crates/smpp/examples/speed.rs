@@ -143,7 +143,7 @@ fn main() {
     read_and_write("deliver_sm (receipt)", &Pdu::DeliverSm(receipt));
     per_op("read_receipt", || {
         for _ in 0..ROUNDS {
-            black_box(read_receipt(black_box(&receipt)));
+            black_box(read_receipt(black_box(&receipt), ReceiptDialect::Standard));
         }
     });
     receive_only();

@@ -8,7 +8,7 @@
 //! octets, [`Event`]s and the next deadline out. The driver around it is a short loop.
 //!
 //! **Meaning.** [`read_receipt`] and [`receipt_text`] for delivery receipts, [`time`] for SMPP times,
-//! [`udh`] for concatenated messages.
+//! [`udh`] for concatenated messages, [`trace`] for people who want to see what was said.
 //!
 //! ```
 //! use hermod_smpp::session::{Acceptance, BindRequest, ClientConfig, ServerConfig};
@@ -56,11 +56,13 @@ mod hidden;
 mod pdu;
 mod reader;
 mod receipt;
+mod receipt_shape;
 pub mod receipt_text;
 pub mod session;
 mod status;
 pub mod time;
 pub mod tlv;
+pub mod trace;
 pub mod udh;
 mod writer;
 
@@ -70,8 +72,10 @@ pub use frame::{Frame, FrameError, HEADER_BYTES, Header, next_frame};
 pub use hidden::Hidden;
 pub use pdu::*;
 pub use receipt::{NetworkError, Receipt, ReceiptKind, read_data_sm_receipt, read_receipt};
-pub use receipt_text::{ReceiptDate, ReceiptFields, ReceiptText};
+pub use receipt_shape::{PLACES_MAX, ReceiptDialect, ReceiptShape, ShapeFault};
+pub use receipt_text::{ReceiptDate, ReceiptField, ReceiptFields, ReceiptText};
 pub use session::{Event, Moment, Session};
 pub use status::CommandStatus;
 pub use tlv::{Tag, Tlv, TlvBuffer, Tlvs};
+pub use trace::Traced;
 pub use writer::{EncodeError, Unfit};

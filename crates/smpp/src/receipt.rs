@@ -1,6 +1,6 @@
 //! Reads a receipt out of a `deliver_sm`: the TLVs where they are, the text where they are not.
 
-use crate::{DataSm, DeliverSm, Hidden, ReceiptText, Tag, Tlvs, esm_class, receipt_text};
+use crate::{DataSm, DeliverSm, Hidden, ReceiptDialect, ReceiptText, Tag, Tlvs, esm_class};
 
 /// What a carrier says about one message. Values are raw: what they mean is decided elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,23 +43,28 @@ pub struct NetworkError {
 ///
 /// `esm_class` decides, and so does a `receipted_message_id`, which only a message centre adds. The text
 /// alone does not: a subscriber can write it, and would settle messages that are not his.
-pub fn read_receipt<'a>(deliver_sm: &DeliverSm<'a>) -> Option<Receipt<'a>> {
-    receipt_in(deliver_sm.esm_class, deliver_sm.text(), deliver_sm.tlvs)
+pub fn read_receipt<'a>(deliver_sm: &DeliverSm<'a>, dialect: ReceiptDialect) -> Option<Receipt<'a>> {
+    receipt_in(deliver_sm.esm_class, deliver_sm.text(), deliver_sm.tlvs, dialect)
 }
 
 /// The receipt in a `data_sm`: some carriers send them so.
-pub fn read_data_sm_receipt<'a>(data_sm: &DataSm<'a>) -> Option<Receipt<'a>> {
-    receipt_in(data_sm.esm_class, data_sm.text(), data_sm.tlvs)
+pub fn read_data_sm_receipt<'a>(data_sm: &DataSm<'a>, dialect: ReceiptDialect) -> Option<Receipt<'a>> {
+    receipt_in(data_sm.esm_class, data_sm.text(), data_sm.tlvs, dialect)
 }
 
-fn receipt_in<'a>(class: u8, text: Hidden<'a>, tlvs: Tlvs<'a>) -> Option<Receipt<'a>> {
+fn receipt_in<'a>(
+    class: u8,
+    text: Hidden<'a>,
+    tlvs: Tlvs<'a>,
+    dialect: ReceiptDialect,
+) -> Option<Receipt<'a>> {
     let receipted_id = tlvs.get_text(Tag::RECEIPTED_MESSAGE_ID).filter(|id| !id.is_empty());
     let kind = match class & esm_class::TYPE_MASK {
         kind if kind & esm_class::INTERMEDIATE != 0 => ReceiptKind::Intermediate,
         kind if kind & esm_class::RECEIPT != 0 || receipted_id.is_some() => ReceiptKind::Delivery,
         _ => return None,
     };
-    let text = receipt_text::parse(text.0);
+    let text = dialect.read(text.0);
     Some(Receipt {
         kind,
         message_id: receipted_id.or(text.id.filter(|id| !id.is_empty())),
@@ -94,13 +99,17 @@ mod tests {
     use crate::TlvBuffer;
 
     fn check(class: u8, text: &[u8], tlvs: &TlvBuffer, expect: &str) {
+        check_in(ReceiptDialect::Standard, class, text, tlvs, expect);
+    }
+
+    fn check_in(dialect: ReceiptDialect, class: u8, text: &[u8], tlvs: &TlvBuffer, expect: &str) {
         let deliver_sm = DeliverSm {
             esm_class: class,
             short_message: Hidden(text),
             tlvs: tlvs.as_tlvs(),
             ..DeliverSm::default()
         };
-        let shown = match read_receipt(&deliver_sm) {
+        let shown = match read_receipt(&deliver_sm, dialect) {
             None => "message".into(),
             Some(r) => format!(
                 "{:?} id={} state={:?} stat={} error={:?}",
@@ -146,9 +155,20 @@ mod tests {
         let mut tlvs = TlvBuffer::new();
         tlvs.push_c_string(Tag::RECEIPTED_MESSAGE_ID, b"ab").push_u8(Tag::MESSAGE_STATE, 5);
         let data_sm = DataSm { esm_class: 0x04, tlvs: tlvs.as_tlvs(), ..DataSm::default() };
-        let receipt = read_data_sm_receipt(&data_sm).unwrap();
+        let receipt = read_data_sm_receipt(&data_sm, ReceiptDialect::Standard).unwrap();
         assert_eq!((receipt.message_id, receipt.message_state), (Some(&b"ab"[..]), Some(5)));
-        assert_eq!(read_data_sm_receipt(&DataSm::default()), None);
+        assert_eq!(read_data_sm_receipt(&DataSm::default(), ReceiptDialect::Standard), None);
+    }
+
+    #[test]
+    fn a_carriers_own_dialect_is_read_and_its_tlvs_still_win() {
+        let dialect: ReceiptDialect = "id,stat,err".parse().unwrap();
+        let mut tlvs = TlvBuffer::new();
+        check_in(dialect, 0x04, b"9,EXPIRED,012", &tlvs, "Delivery id=9 state=None stat=EXPIRED error=None");
+        check_in(dialect, 0x04, b",", &tlvs, "Delivery id=- state=None stat=- error=None");
+        check_in(dialect, 0x00, b"9,EXPIRED,012", &tlvs, "message");
+        tlvs.push_c_string(Tag::RECEIPTED_MESSAGE_ID, b"ab");
+        check_in(dialect, 0x04, b"9,EXPIRED,012", &tlvs, "Delivery id=ab state=None stat=EXPIRED error=None");
     }
 
     #[test]

@@ -44,17 +44,60 @@ pub struct ReceiptDate {
     pub second: u8,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Label {
+/// One value of a receipt text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiptField {
+    /// The carrier's message id.
     Id,
+    /// Parts submitted.
     Sub,
+    /// Parts delivered.
     Dlvrd,
+    /// When it was submitted.
     SubmitDate,
+    /// When it became what `stat` says.
     DoneDate,
+    /// The state, as a word.
     Stat,
+    /// A network's code.
     Err,
+    /// The start of the message.
     Text,
 }
+
+impl ReceiptField {
+    /// Every value, in the order the specification has them.
+    pub const ALL: [ReceiptField; 8] = [
+        ReceiptField::Id,
+        ReceiptField::Sub,
+        ReceiptField::Dlvrd,
+        ReceiptField::SubmitDate,
+        ReceiptField::DoneDate,
+        ReceiptField::Stat,
+        ReceiptField::Err,
+        ReceiptField::Text,
+    ];
+
+    /// Its label in one word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ReceiptField::Id => "id",
+            ReceiptField::Sub => "sub",
+            ReceiptField::Dlvrd => "dlvrd",
+            ReceiptField::SubmitDate => "submit_date",
+            ReceiptField::DoneDate => "done_date",
+            ReceiptField::Stat => "stat",
+            ReceiptField::Err => "err",
+            ReceiptField::Text => "text",
+        }
+    }
+
+    pub(crate) fn from_name(name: &str) -> Option<ReceiptField> {
+        ReceiptField::ALL.into_iter().find(|field| field.name() == name)
+    }
+}
+
+use ReceiptField as Label;
 
 /// A label's words; between two words any number of spaces, or an underscore, or nothing.
 const LABELS: [(Label, &[&[u8]]); 8] = [
@@ -72,6 +115,15 @@ const LABELS: [(Label, &[&[u8]]); 8] = [
 /// label counts. Once id and state are known, what follows `text:` is the message's own words, and a label
 /// in there means nothing.
 pub fn parse(text: &[u8]) -> ReceiptText<'_> {
+    parse_until(text, |label, receipt| label == Label::Text && receipt.id.is_some() && receipt.stat.is_some())
+}
+
+/// As `parse`, but nothing behind `text:` is looked at, in whatever order the labels come.
+pub(crate) fn parse_before_text(text: &[u8]) -> ReceiptText<'_> {
+    parse_until(text, |label, _| label == Label::Text)
+}
+
+fn parse_until(text: &[u8], is_last: impl Fn(Label, &ReceiptText<'_>) -> bool) -> ReceiptText<'_> {
     let mut receipt = ReceiptText::default();
     let mut open: Option<(Label, usize)> = None;
     let mut at = 0;
@@ -85,7 +137,7 @@ pub fn parse(text: &[u8]) -> ReceiptText<'_> {
         }
         open = Some((label, value_at));
         at = value_at;
-        if label == Label::Text && receipt.id.is_some() && receipt.stat.is_some() {
+        if is_last(label, &receipt) {
             break;
         }
     }
@@ -96,7 +148,21 @@ pub fn parse(text: &[u8]) -> ReceiptText<'_> {
 }
 
 impl<'a> ReceiptText<'a> {
-    fn set(&mut self, label: Label, value: &'a [u8]) {
+    /// One value by its name.
+    pub fn get(&self, field: ReceiptField) -> Option<&'a [u8]> {
+        match field {
+            ReceiptField::Id => self.id,
+            ReceiptField::Sub => self.sub,
+            ReceiptField::Dlvrd => self.dlvrd,
+            ReceiptField::SubmitDate => self.submit_date,
+            ReceiptField::DoneDate => self.done_date,
+            ReceiptField::Stat => self.stat,
+            ReceiptField::Err => self.err,
+            ReceiptField::Text => self.text.map(|text| text.0),
+        }
+    }
+
+    pub(crate) fn set(&mut self, label: Label, value: &'a [u8]) {
         let field = match label {
             Label::Id => &mut self.id,
             Label::Sub => &mut self.sub,
@@ -154,7 +220,7 @@ fn skip(text: &[u8], at: usize, what: impl Fn(u8) -> bool) -> usize {
 }
 
 /// Spaces, nulls and stray separators around a value mean nothing.
-fn trim(value: &[u8]) -> &[u8] {
+pub(crate) fn trim(value: &[u8]) -> &[u8] {
     let is_edge = |char: &u8| matches!(char, b' ' | 0 | b'\r' | b'\n' | b'\t' | b',' | b';');
     let start = value.iter().position(|char| !is_edge(char)).unwrap_or(value.len());
     let end = value.iter().rposition(|char| !is_edge(char)).map_or(start, |last| last.saturating_add(1));
@@ -163,13 +229,14 @@ fn trim(value: &[u8]) -> &[u8] {
 
 impl ReceiptDate {
     /// Reads `YYMMDDhhmm`, `YYMMDDhhmmss`, `YYYYMMDDhhmmss` and, where the second makes no date,
-    /// `YYYYMMDDhhmm`.
+    /// `YYYYMMDDhhmm`. The sixteen characters of an SMPP time are read as its local time.
     pub fn parse(digits: &[u8]) -> Option<ReceiptDate> {
         match digits.len() {
             10 => ReceiptDate::from_parts(short_year(digits)?, digits.get(2..)?),
             12 => ReceiptDate::from_parts(short_year(digits)?, digits.get(2..)?)
                 .or_else(|| ReceiptDate::from_parts(long_year(digits)?, digits.get(4..)?)),
             14 => ReceiptDate::from_parts(long_year(digits)?, digits.get(4..)?),
+            16 if matches!(digits.last(), Some(b'+' | b'-')) => ReceiptDate::parse(digits.get(..12)?),
             _ => None,
         }
     }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use hermod_smpp::session::{BindRequest, ClientConfig};
 use hermod_smpp::{
-    Address, BindType, CommandStatus, DeliverSmResp, Event, Frame, Hidden, Moment, Pdu, Session, SubmitSm,
-    VERSION_3_3, read_receipt,
+    Address, BindType, CommandStatus, DeliverSmResp, Event, Frame, Hidden, Moment, Pdu, ReceiptDialect,
+    Session, SubmitSm, VERSION_3_3, read_receipt,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -197,7 +197,8 @@ impl Esme {
 
     fn on_request(&mut self, frame: &Frame) -> String {
         let Ok(Pdu::DeliverSm(deliver_sm)) = frame.decode() else { panic!("{frame:?} is no receipt") };
-        let receipt = read_receipt(&deliver_sm).expect("carriers send receipts here");
+        let receipt =
+            read_receipt(&deliver_sm, ReceiptDialect::Standard).expect("carriers send receipts here");
         let now = self.now();
         match self.on_receipt {
             OnReceipt::Ignore => {}

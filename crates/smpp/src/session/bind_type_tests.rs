@@ -115,7 +115,10 @@ fn whatever_brings_a_receipt_is_handed_over_on_every_bind() {
             client.receive(&data_sm(esm_class::RECEIPT, &tlvs), START);
             let Some(Event::Request(frame)) = client.next_event(START) else { panic!("a request") };
             let Ok(Pdu::DataSm(receipt)) = frame.decode() else { panic!("a data_sm") };
-            assert_eq!(read_data_sm_receipt(&receipt).unwrap().message_id, Some(&b"77"[..]));
+            assert_eq!(
+                read_data_sm_receipt(&receipt, ReceiptDialect::Standard).unwrap().message_id,
+                Some(&b"77"[..])
+            );
             client.answer(frame.header, &Pdu::DataSmResp(DataSmResp::default()), START).unwrap();
             assert_eq!(written(&mut client), ["data_sm_resp ok 9"]);
 

@@ -71,6 +71,7 @@ impl<T> Session<T> {
 
     pub(super) fn on_frame(&mut self, frame: Frame, now: Moment) {
         let Some(column) = self.column() else { return };
+        self.seen.note(&frame);
         self.counters.pdus_in = self.counters.pdus_in.saturating_add(1);
         self.quiet_since = now;
         self.partial_since = None;

@@ -13,6 +13,7 @@ mod inbound;
 mod overdue;
 mod per_minute;
 mod timers;
+mod watching;
 mod window;
 
 #[cfg(test)]
@@ -45,6 +46,7 @@ use inbound::OpenRequest;
 use overdue::Overdue;
 use per_minute::PerMinute;
 use timers::Enquiry;
+use watching::Seen;
 use window::{SEQUENCE_MAX, Window};
 
 /// Where a session stands.
@@ -100,6 +102,7 @@ pub struct Session<T> {
     wrong_state: PerMinute,
     unknown: PerMinute,
     counters: Counters,
+    seen: Seen,
     /// The latest moment told. Time never runs backward in here, whatever the caller's clock does.
     latest: Moment,
 }
@@ -145,6 +148,7 @@ impl<T> Session<T> {
             wrong_state: PerMinute::new(limits.wrong_state_per_minute_max),
             unknown: PerMinute::new(limits.unknown_command_per_minute_max),
             counters: Counters::default(),
+            seen: Seen::default(),
             latest: now,
         }
     }

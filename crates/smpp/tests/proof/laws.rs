@@ -27,6 +27,21 @@ fn with_pdu(strings: &[u8], values: &[u8], law: impl FnOnce(&Pdu<'_>)) {
     law(&maker.pdu(tlvs.as_tlvs(), destinations.as_destinations(), unsuccessful.as_unsuccessful()));
 }
 
+/// The same PDU with another text or password, wherever it has a place for one.
+fn with_text<'a>(pdu: Pdu<'a>, text: &'a [u8], tlvs: Tlvs<'a>) -> Pdu<'a> {
+    let short_message = Hidden(&text[..text.len().min(254)]);
+    match pdu {
+        Pdu::SubmitSm(pdu) => Pdu::SubmitSm(SubmitSm { short_message, tlvs, ..pdu }),
+        Pdu::SubmitMulti(pdu) => Pdu::SubmitMulti(SubmitMulti { short_message, tlvs, ..pdu }),
+        Pdu::ReplaceSm(pdu) => Pdu::ReplaceSm(ReplaceSm { short_message, ..pdu }),
+        Pdu::DeliverSm(pdu) => Pdu::DeliverSm(DeliverSm { esm_class: 0, short_message, tlvs, ..pdu }),
+        Pdu::DataSm(pdu) => Pdu::DataSm(DataSm { esm_class: 0, tlvs, ..pdu }),
+        Pdu::Unknown(command, _) => Pdu::Unknown(command, Hidden(text)),
+        Pdu::SubmitSmResp(pdu) => Pdu::SubmitSmResp(SubmitSmResp { tlvs, ..pdu }),
+        other => other,
+    }
+}
+
 fn strings() -> impl Strategy<Value = Vec<u8>> {
     vec(1..=u8::MAX, 0..600)
 }
@@ -120,6 +135,24 @@ proptest! {
     }
 
     #[test]
+    fn a_trace_says_nothing_of_a_text_but_its_length(
+        strings in strings(), values in values(), texts in vec((any::<u8>(), any::<u8>()), 0..255)
+    ) {
+        let (one, other): (Vec<u8>, Vec<u8>) = texts.into_iter().unzip();
+        with_pdu(&strings, &values, |pdu| {
+            let mut lines = Vec::new();
+            for text in [&one[..], &other] {
+                let mut tlvs = TlvBuffer::new();
+                tlvs.push(Tag::MESSAGE_PAYLOAD, text).push(Tag(0x1501), text);
+                let mut out = BytesMut::new();
+                encode(&with_text(*pdu, text, tlvs.as_tlvs()), CommandStatus::OK, 1, &mut out).expect("fits");
+                lines.push(trace::describe(&framed(&out), ReceiptDialect::Standard).to_string());
+            }
+            assert_eq!(lines[0], lines[1]);
+        });
+    }
+
+    #[test]
     fn any_octets_at_all_are_survived(octets in vec(any::<u8>(), 0..300)) {
         assert!(!meaning_of_first(&octets).is_empty());
         let _ = receipt_text::parse(&octets);
@@ -152,6 +185,31 @@ proptest! {
                 Ok(chars) => assert_eq!(time::parse(&chars), Ok(Some(time))),
                 Err(_) => assert_eq!(relative, Relative::default()),
             }
+        }
+    }
+
+    #[test]
+    fn receipts_of_a_shape_read_back_by_place(
+        shape in proptest::sample::select(vec!["id,stat,err", "stat;-;id;text", "sub|dlvrd|done_date|id", "id stat -"]),
+        values in vec("[0-9A-Za-z:._-]{1,20}", 4)
+    ) {
+        let dialect: ReceiptDialect = shape.parse().expect("a shape");
+        let separator = shape.chars().find(|char| ",;| ".contains(*char)).expect("a separator");
+        let text = values.join(&separator.to_string());
+        let receipt = dialect.read(text.as_bytes());
+        for (name, value) in shape.split(separator).zip(&values) {
+            let field = ReceiptField::ALL.into_iter().find(|field| field.name() == name);
+            if let Some(field) = field {
+                assert_eq!(receipt.get(field), Some(value.as_bytes()), "{shape} {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn any_words_at_all_make_a_shape_or_a_fault(words in "[a-z_,;|/ \\-→]{0,60}", octets in vec(any::<u8>(), 0..100)) {
+        if let Ok(dialect) = words.parse::<ReceiptDialect>() {
+            assert_eq!(dialect.to_string(), words);
+            let _ = dialect.read(&octets);
         }
     }
 

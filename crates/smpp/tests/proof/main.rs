@@ -6,4 +6,5 @@ mod laws;
 mod made;
 mod mutator;
 mod printed;
+mod trace;
 mod vectors;

@@ -15,6 +15,8 @@ use crate::vectors;
 const MUTATIONS: u64 = 200_000;
 const SEED: u64 = 20_250_401;
 
+const DIALECTS: [&str; 3] = ["standard", "id,stat,err,-,text", "stat id"];
+
 /// Mutated octets; most get their length put right, or nothing would ever come past the framing.
 fn mutant(seeds: &[Vec<u8>], chance: &mut Chance) -> Vec<u8> {
     let mut octets = seeds[chance.below(seeds.len())].clone();
@@ -34,7 +36,11 @@ fn mutant(seeds: &[Vec<u8>], chance: &mut Chance) -> Vec<u8> {
 }
 
 fn check_codec(octets: &[u8]) {
-    let _ = receipt_text::parse(octets);
+    for dialect in DIALECTS {
+        let dialect: ReceiptDialect = dialect.parse().expect("a dialect");
+        let _ = dialect.read(octets);
+    }
+    check_trace(octets);
     let mut buf = BytesMut::from(octets);
     while let Ok(Some(frame)) = next_frame(&mut buf, PDU_BYTES_MAX) {
         assert_eq!(frame.bytes().len(), usize::try_from(frame.header.length).expect("fits"));
@@ -49,10 +55,20 @@ fn check_codec(octets: &[u8]) {
                 let _ = time::parse(pdu.validity_period);
             }
             Pdu::DeliverSm(pdu) => {
-                let _ = read_receipt(&pdu);
+                for dialect in DIALECTS {
+                    let _ = read_receipt(&pdu, dialect.parse().expect("a dialect"));
+                }
             }
             _ => {}
         }
+    }
+}
+
+fn check_trace(octets: &[u8]) {
+    for traced in trace::describe_all(octets, ReceiptDialect::Standard).take(4) {
+        assert!(traced.details.len() <= trace::DETAILS_CHARS_MAX);
+        let line = traced.to_string();
+        assert!(line.bytes().all(|octet| (b' '..=b'~').contains(&octet)), "{line:?}");
     }
 }
 

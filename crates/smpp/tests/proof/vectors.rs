@@ -47,7 +47,7 @@ pub(crate) fn all() -> Vec<Vector> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a switch for people who run the tests")]
-fn is_updating() -> bool {
+pub(crate) fn is_updating() -> bool {
     std::env::var("UPDATE").is_ok_and(|value| value == "1")
 }
 

@@ -3,7 +3,7 @@
 use hermod_domain::ids::RemoteId;
 use hermod_domain::lifecycle::{RefusedFor, Verdict};
 use hermod_domain::receipt::{ErrCode, Outcome};
-use hermod_smpp::{CommandStatus, DeliverSm, Frame, Pdu, Receipt, read_receipt};
+use hermod_smpp::{CommandStatus, DeliverSm, Frame, Pdu, Receipt, ReceiptDialect, read_receipt};
 use hermod_store::{Answer, ReceiptRecord};
 use std::time::Duration;
 
@@ -60,7 +60,7 @@ pub(super) enum Incoming {
 }
 
 pub(super) fn read_deliver_sm(sequence: u32, deliver_sm: &DeliverSm<'_>) -> Incoming {
-    let Some(receipt) = read_receipt(deliver_sm) else { return Incoming::Message };
+    let Some(receipt) = read_receipt(deliver_sm, ReceiptDialect::Standard) else { return Incoming::Message };
     let Some(remote) = receipt.message_id.and_then(|id| RemoteId::from_octets(id).ok()) else {
         return Incoming::Nameless;
     };

@@ -1,0 +1,196 @@
+//! What a trace says of each PDU, in the order of its fields. Those that are nearly always at their default are told
+//! only when they are not.
+
+use super::line::Line;
+use crate::{
+    Bind, DataSm, DeliverSm, Destination, Hidden, Pdu, QuerySmResp, ReceiptDialect, ReceiptField, ReplaceSm,
+    SubmitMulti, SubmitMultiResp, SubmitSm, esm_class,
+};
+
+/// Entries of a list that are told; of the others only how many there are.
+const ENTRIES_TOLD_MAX: usize = 5;
+
+pub(super) fn tell(line: &mut Line, pdu: &Pdu<'_>, dialect: ReceiptDialect) {
+    match pdu {
+        Pdu::Bind(_, pdu) => bind(line, pdu),
+        Pdu::BindResp(_, pdu) => {
+            line.octets("system_id", pdu.system_id);
+            line.tlvs(pdu.tlvs);
+        }
+        Pdu::Outbind(pdu) => line.octets("system_id", pdu.system_id),
+        Pdu::SubmitSm(pdu) => submit_sm(line, pdu),
+        Pdu::SubmitMulti(pdu) => submit_multi(line, pdu),
+        Pdu::SubmitMultiResp(pdu) => submit_multi_resp(line, pdu),
+        Pdu::DeliverSm(pdu) => deliver_sm(line, pdu, dialect),
+        Pdu::DataSm(pdu) => data_sm(line, pdu, dialect),
+        Pdu::QuerySm(pdu) => {
+            line.octets("message_id", pdu.message_id);
+            line.address("source", pdu.source);
+        }
+        Pdu::QuerySmResp(pdu) => query_sm_resp(line, pdu),
+        Pdu::CancelSm(pdu) => {
+            line.octets_if_set("service_type", pdu.service_type);
+            line.octets("message_id", pdu.message_id);
+            line.address("source", pdu.source);
+            line.address("dest", pdu.destination);
+        }
+        Pdu::ReplaceSm(pdu) => replace_sm(line, pdu),
+        Pdu::AlertNotification(pdu) => {
+            line.address("source", pdu.source);
+            line.address("esme", pdu.esme);
+            line.tlvs(pdu.tlvs);
+        }
+        Pdu::SubmitSmResp(pdu) => {
+            line.octets("message_id", pdu.message_id);
+            line.tlvs(pdu.tlvs);
+        }
+        Pdu::DataSmResp(pdu) => {
+            line.octets("message_id", pdu.message_id);
+            line.tlvs(pdu.tlvs);
+        }
+        Pdu::DeliverSmResp(pdu) => {
+            line.octets_if_set("message_id", pdu.message_id);
+            line.tlvs(pdu.tlvs);
+        }
+        Pdu::Unknown(_, body) => line.hidden("body", body.len()),
+        Pdu::Unbind
+        | Pdu::UnbindResp
+        | Pdu::EnquireLink
+        | Pdu::EnquireLinkResp
+        | Pdu::GenericNack
+        | Pdu::CancelSmResp
+        | Pdu::ReplaceSmResp => {}
+    }
+}
+
+fn bind(line: &mut Line, pdu: &Bind<'_>) {
+    line.octets("system_id", pdu.system_id);
+    line.octets_if_set("system_type", pdu.system_type);
+    line.hex("interface_version", pdu.interface_version);
+    line.hex_if_set("addr_ton", pdu.addr_ton);
+    line.hex_if_set("addr_npi", pdu.addr_npi);
+    line.octets_if_set("address_range", pdu.address_range);
+}
+
+fn submit_sm(line: &mut Line, pdu: &SubmitSm<'_>) {
+    line.octets_if_set("service_type", pdu.service_type);
+    line.address("source", pdu.source);
+    line.address("dest", pdu.destination);
+    line.hex("esm_class", pdu.esm_class);
+    line.hex_if_set("protocol_id", pdu.protocol_id);
+    line.hex_if_set("priority", pdu.priority_flag);
+    line.octets_if_set("schedule", pdu.schedule_delivery_time);
+    line.octets("validity", pdu.validity_period);
+    line.hex("registered_delivery", pdu.registered_delivery);
+    line.hex_if_set("replace_if_present", pdu.replace_if_present_flag);
+    line.hex("data_coding", pdu.data_coding);
+    line.hex_if_set("default_msg_id", pdu.sm_default_msg_id);
+    line.hidden("text", pdu.short_message.len());
+    line.tlvs(pdu.tlvs);
+}
+
+fn submit_multi(line: &mut Line, pdu: &SubmitMulti<'_>) {
+    line.octets_if_set("service_type", pdu.service_type);
+    line.address("source", pdu.source);
+    line.field("dests", pdu.destinations.len());
+    line.list("first", |line| {
+        for destination in pdu.destinations.iter().take(ENTRIES_TOLD_MAX) {
+            match destination {
+                Destination::Sme(address) => line.address("dest", address),
+                Destination::DistributionList(name) => line.octets("list", name),
+            }
+        }
+    });
+    line.hex("esm_class", pdu.esm_class);
+    line.hex_if_set("protocol_id", pdu.protocol_id);
+    line.hex_if_set("priority", pdu.priority_flag);
+    line.octets_if_set("schedule", pdu.schedule_delivery_time);
+    line.octets("validity", pdu.validity_period);
+    line.hex("registered_delivery", pdu.registered_delivery);
+    line.hex_if_set("replace_if_present", pdu.replace_if_present_flag);
+    line.hex("data_coding", pdu.data_coding);
+    line.hex_if_set("default_msg_id", pdu.sm_default_msg_id);
+    line.hidden("text", pdu.short_message.len());
+    line.tlvs(pdu.tlvs);
+}
+
+fn submit_multi_resp(line: &mut Line, pdu: &SubmitMultiResp<'_>) {
+    line.octets("message_id", pdu.message_id);
+    line.field("unsuccessful", pdu.unsuccessful.len());
+    if !pdu.unsuccessful.is_empty() {
+        line.list("first", |line| {
+            for refused in pdu.unsuccessful.iter().take(ENTRIES_TOLD_MAX) {
+                line.address("dest", refused.destination);
+                line.field("status", refused.status);
+            }
+        });
+    }
+    line.tlvs(pdu.tlvs);
+}
+
+fn deliver_sm(line: &mut Line, pdu: &DeliverSm<'_>, dialect: ReceiptDialect) {
+    line.octets_if_set("service_type", pdu.service_type);
+    line.address("source", pdu.source);
+    line.address("dest", pdu.destination);
+    line.hex("esm_class", pdu.esm_class);
+    line.hex_if_set("protocol_id", pdu.protocol_id);
+    line.hex_if_set("priority", pdu.priority_flag);
+    line.octets_if_set("schedule", pdu.schedule_delivery_time);
+    line.octets_if_set("validity", pdu.validity_period);
+    line.hex_if_set("registered_delivery", pdu.registered_delivery);
+    line.hex_if_set("replace_if_present", pdu.replace_if_present_flag);
+    line.hex("data_coding", pdu.data_coding);
+    line.hex_if_set("default_msg_id", pdu.sm_default_msg_id);
+    receipt(line, pdu.esm_class, pdu.text(), dialect);
+    line.hidden("text", pdu.short_message.len());
+    line.tlvs(pdu.tlvs);
+}
+
+fn data_sm(line: &mut Line, pdu: &DataSm<'_>, dialect: ReceiptDialect) {
+    line.octets_if_set("service_type", pdu.service_type);
+    line.address("source", pdu.source);
+    line.address("dest", pdu.destination);
+    line.hex("esm_class", pdu.esm_class);
+    line.hex("registered_delivery", pdu.registered_delivery);
+    line.hex("data_coding", pdu.data_coding);
+    receipt(line, pdu.esm_class, pdu.text(), dialect);
+    line.tlvs(pdu.tlvs);
+}
+
+fn query_sm_resp(line: &mut Line, pdu: &QuerySmResp<'_>) {
+    line.octets("message_id", pdu.message_id);
+    line.octets("final_date", pdu.final_date);
+    line.field("message_state", pdu.message_state);
+    line.field("error_code", pdu.error_code);
+}
+
+fn replace_sm(line: &mut Line, pdu: &ReplaceSm<'_>) {
+    line.octets("message_id", pdu.message_id);
+    line.address("source", pdu.source);
+    line.octets_if_set("schedule", pdu.schedule_delivery_time);
+    line.octets("validity", pdu.validity_period);
+    line.hex("registered_delivery", pdu.registered_delivery);
+    line.hex_if_set("default_msg_id", pdu.sm_default_msg_id);
+    line.hidden("text", pdu.short_message.len());
+}
+
+/// The values of a receipt. Only `esm_class` makes one here: a subscriber cannot set it.
+fn receipt(line: &mut Line, class: u8, text: Hidden<'_>, dialect: ReceiptDialect) {
+    if class & (esm_class::RECEIPT | esm_class::INTERMEDIATE) == 0 {
+        return;
+    }
+    let receipt = dialect.read_before_text(&text);
+    line.list("receipt", |line| {
+        for field in ReceiptField::ALL {
+            if let Some(value) = receipt.get(field) {
+                line.octets(field.name(), first_word(value));
+            }
+        }
+    });
+}
+
+/// Values are single words. Where a carrier writes its labels so that we miss one, a value runs on into what follows,
+/// and that may be the message.
+fn first_word(value: &[u8]) -> &[u8] {
+    value.split(|octet| octet.is_ascii_whitespace() || b",;\0".contains(octet)).next().unwrap_or_default()
+}
