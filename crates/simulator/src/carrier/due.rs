@@ -59,6 +59,11 @@ impl<T> DueQueue<T> {
         entry.map(|entry| entry.item)
     }
 
+    /// Everything, due or not, in no certain order.
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = (Instant, T)> {
+        self.in_order.drain(..).chain(self.early.drain()).map(|entry| (entry.due, entry.item))
+    }
+
     pub(super) fn len(&self) -> usize {
         self.in_order.len() + self.early.len()
     }

@@ -1,6 +1,7 @@
 //! One connection of a gateway to the carrier, without its socket: takes what the session reads, asks the plan,
 //! writes the record, and puts answers and receipts into the session's output when they are due.
 
+mod answers;
 mod deliveries;
 
 use std::collections::VecDeque;
@@ -9,23 +10,24 @@ use std::time::{Duration, Instant};
 
 use hermod_domain::time::Timestamp;
 use hermod_smpp::session::{Acceptance, CloseReason, ServerConfig, State};
-use hermod_smpp::{BindType, CommandStatus, Event, Frame, Header, Moment, Pdu, Session, SubmitSmResp};
+use hermod_smpp::{BindType, CommandStatus, Event, Frame, Moment, Pdu, Session};
 
 use super::due::DueQueue;
 use super::outbox::Outbox;
-use super::plan::{Behaviour, Plan, Reply, Then};
-use super::receipt::{Pen, Receipt};
+use super::plan::Plan;
+use super::receipt::Pen;
 use super::record::{BindSeen, Log};
+use super::roster::Roster;
+use super::script::Voice;
 use super::{Core, Shared, submit};
 use crate::world;
+use answers::{Overtaken, Promised, PromisedAnswer};
 use deliveries::InFlight;
 
 /// Submits a gateway may leave open on one link. Silence is a verb of scripts, so this must not be what ends it.
 const SUBMITS_OPEN_MAX: u32 = 1_000_000;
-/// A receipt that overtakes its answer on another link gets this much of a start.
-const OVERTAKE: Duration = Duration::from_millis(20);
-/// Octets that are no PDU: the length they claim is beyond every limit.
-const GARBAGE: [u8; 32] = [0xff; 32];
+/// Octets of one PDU at most: a whole `message_payload` and all else that belongs to it.
+pub(super) const PDU_BYTES_MAX: u32 = 70_000;
 
 /// How a link stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,38 +45,27 @@ pub(super) struct Link {
     pub(super) fate: Fate,
     shared: Arc<Shared>,
     bound: Option<BindType>,
-    /// Receipts were promised since the last look.
-    brought_receipts: bool,
+    /// Receipts were promised since the last look that another link has to bring.
+    work_for_others: bool,
     answers: DueQueue<Promised>,
     /// Answers whose receipts go first, in order of arrival.
     overtaken: VecDeque<Overtaken>,
     pen: Pen,
-}
-
-/// An answer that is decided and not sent yet.
-#[derive(Debug)]
-struct Promised {
-    request: Header,
-    answer: PromisedAnswer,
-}
-
-#[derive(Debug)]
-enum PromisedAnswer {
-    Accept { id: String, then: Then },
-    Refuse(CommandStatus),
-}
-
-#[derive(Debug)]
-struct Overtaken {
-    receipts: VecDeque<Receipt>,
-    due: Instant,
-    promised: Promised,
+    /// Half open: what comes is read, and nothing is said any more.
+    pub(super) mute: bool,
+    /// The script wants nobody to get a word.
+    hushed: bool,
+    /// Neither read nor written until then.
+    pub(super) stalled_until: Option<Instant>,
+    /// When it is to be cut.
+    pub(super) cut_at: Option<Instant>,
 }
 
 /// What a link works with while it settles: everything shared, locked once for the whole batch.
 pub(super) struct Desk<'a> {
     pub(super) plan: &'a mut Plan,
     outbox: &'a mut Outbox,
+    roster: &'a mut Roster,
     pub(super) log: &'a mut Log,
     pub(super) now: Instant,
     moment: Moment,
@@ -91,6 +82,7 @@ impl Link {
         config.limits.inactivity_ms = None;
         config.limits.drain_ms = 1_000;
         config.limits.output_bytes_max = 1024 * 1024;
+        config.limits.pdu_bytes_max = PDU_BYTES_MAX;
         let session = Session::server(config, shared.moment(world::now()));
         Link {
             number,
@@ -98,10 +90,14 @@ impl Link {
             fate: Fate::Open,
             shared,
             bound: None,
-            brought_receipts: false,
+            work_for_others: false,
             answers: DueQueue::new(),
             overtaken: VecDeque::new(),
             pen: Pen::default(),
+            mute: false,
+            hushed: false,
+            stalled_until: None,
+            cut_at: None,
         }
     }
 
@@ -109,11 +105,24 @@ impl Link {
     pub(super) fn settle(&mut self, now: Instant) {
         let shared = Arc::clone(&self.shared);
         let mut core = shared.core.lock().expect("no holder of the plan panics");
-        let Core { plan, outbox } = &mut *core;
+        self.hushed = core.plan.script().voice == Voice::Mute;
+        if self.is_mute() {
+            return;
+        }
+        self.settle_with(&mut core, now);
+        drop(core);
+        if std::mem::take(&mut self.work_for_others) {
+            shared.receipts_ready.notify_waiters();
+        }
+    }
+
+    fn settle_with(&mut self, core: &mut Core, now: Instant) {
+        let Core { plan, outbox, roster } = core;
+        let shared = Arc::clone(&self.shared);
         let wall = Timestamp::from_millis(i64::try_from(world::unix_time().as_millis()).unwrap_or(i64::MAX));
-        let (moment, at) = (shared.moment(now), now.saturating_duration_since(shared.started));
+        let (moment, at) = (shared.moment(now), shared.since_start(now));
         shared.record.write(|log| {
-            let mut desk = Desk { plan, outbox, log, now, moment, at, wall };
+            let mut desk = Desk { plan, outbox, roster, log, now, moment, at, wall };
             if self.session.next_deadline().is_some_and(|deadline| deadline <= moment) {
                 self.session.on_deadline(moment);
             }
@@ -121,21 +130,25 @@ impl Link {
             self.answer_due(&mut desk);
             self.send_overtaking(&mut desk);
             self.send_receipts(&mut desk);
+            self.send_said(&mut desk);
         });
-        drop(core);
-        if std::mem::take(&mut self.brought_receipts) && self.bound == Some(BindType::Transmitter) {
-            // What was submitted here is reported on another link.
-            shared.receipts_ready.notify_waiters();
-        }
+    }
+
+    /// Nothing is said on this link, for now or for ever.
+    pub(super) fn is_mute(&self) -> bool {
+        self.mute || self.hushed
     }
 
     /// When `settle` has something to do next, if nothing comes in before.
     pub(super) fn next_due(&self) -> Option<Instant> {
+        if self.is_mute() {
+            return None;
+        }
         let session = self.session.next_deadline().map(|deadline| self.shared.instant(deadline));
         let answer = self.answers.next_due();
         let receipt = if self.may_deliver() && self.session.window_free() > 0 {
             let core = self.shared.core.lock().expect("no holder of the plan panics");
-            core.outbox.next_due()
+            core.outbox.next_due(self.number)
         } else {
             None
         };
@@ -143,11 +156,14 @@ impl Link {
     }
 
     fn may_deliver(&self) -> bool {
-        self.fate == Fate::Open && matches!(self.session.state(), State::Bound(kind) if kind.may_receive())
+        self.fate == Fate::Open
+            && !self.is_mute()
+            && matches!(self.session.state(), State::Bound(kind) if kind.may_receive())
     }
 
     fn take_events(&mut self, desk: &mut Desk<'_>) {
         while self.fate == Fate::Open
+            && !self.mute
             && let Some(event) = self.session.next_event(desk.moment)
         {
             self.on_event(event, desk);
@@ -159,10 +175,10 @@ impl Link {
             Event::BindRequested(frame) => self.on_bind(&frame, desk),
             Event::Request(frame) => self.on_request(&frame, desk),
             Event::Answered { token, frame } => deliveries::on_answer(token, frame.header.status, desk),
-            Event::TimedOut { token, .. } => self.send_again(token, desk),
+            Event::TimedOut { token, .. } => deliveries::send_again(token, desk),
             Event::Lost(tokens) => {
                 for token in tokens {
-                    self.send_again(token, desk);
+                    deliveries::send_again(token, desk);
                 }
             }
             Event::PeerUnbound => desk.log.counts().unbinds += 1,
@@ -178,6 +194,9 @@ impl Link {
 
     fn on_closed(&mut self, reason: CloseReason, desk: &mut Desk<'_>) {
         self.fate = Fate::Ended;
+        let unbound =
+            matches!(reason, CloseReason::Unbound | CloseReason::UnbindTimeout | CloseReason::PeerUnbound);
+        desk.roster.leave(self.number, unbound, desk.at);
         match reason {
             CloseReason::ConnectionLost
             | CloseReason::Unbound
@@ -200,7 +219,8 @@ impl Link {
         let Ok(Pdu::Bind(kind, bind)) = frame.decode() else {
             unreachable!("the session gives out binds that decode")
         };
-        let decision = desk.plan.bind(bind.system_id, &bind.password);
+        let company = desk.roster.company(bind.system_id, desk.plan.linger(), desk.at);
+        let decision = desk.plan.bind(bind.system_id, &bind.password, company);
         let status = decision.err().unwrap_or(CommandStatus::OK);
         desk.log.bind(BindSeen {
             at: desk.at,
@@ -212,6 +232,9 @@ impl Link {
         });
         let done = if status.is_ok() {
             self.bound = Some(kind);
+            self.mute = desk.plan.script().voice == Voice::MuteAfterBind;
+            self.cut_at = desk.plan.lifetime().map(|time| desk.now + time);
+            desk.roster.enter(self.number, bind.system_id);
             let window_max = self.shared.receipt_window;
             let acceptance =
                 Acceptance { system_id: b"hermod-sim", window_max, inbound_max: SUBMITS_OPEN_MAX };
@@ -230,94 +253,14 @@ impl Link {
                     unanswered: self.session.inbound_open(),
                     receipts_full: desk.outbox.is_full(),
                 };
-                let decided = submit::decide(&submit_sm, around, desk);
+                let decided = submit::decide(frame, &submit_sm, around, desk);
                 self.carry_out(frame.header, decided, desk);
             }
             // The other requests of a 3.4 client are not this carrier's trade.
             _ => {
                 desk.log.counts().protocol_errors += 1;
-                self.reply(frame.header, &PromisedAnswer::Refuse(CommandStatus::INVCMDID), desk);
-            }
-        }
-    }
-
-    /// Does with a submit what was decided: now, or later, or never.
-    fn carry_out(&mut self, request: Header, decided: submit::Decided, desk: &mut Desk<'_>) {
-        let submit::Decided { behaviour, id, receipts } = decided;
-        let Behaviour { reply, delay, receipts: script } = behaviour;
-        let due = desk.now + delay;
-        let answer = match reply {
-            Reply::Accept { then, .. } => PromisedAnswer::Accept { id, then },
-            Reply::Refuse(status) => PromisedAnswer::Refuse(status),
-            Reply::Silence => return,
-            Reply::CutBeforeAnswer { .. } => {
-                self.promise_receipts(receipts, desk);
-                self.fate = Fate::CutAfterFlush;
-                return;
-            }
-        };
-        if !script.before_answer {
-            self.promise_receipts(receipts, desk);
-            return self.promise_answer(due, Promised { request, answer }, desk);
-        }
-        let promised = Promised { request, answer };
-        if self.may_deliver() {
-            let receipts = receipts.into_iter().map(|(_, receipt)| receipt).collect();
-            self.overtaken.push_back(Overtaken { receipts, due, promised });
-        } else {
-            let now = desk.now;
-            self.promise_receipts(receipts.into_iter().map(|(_, receipt)| (now, receipt)), desk);
-            self.promise_answer(due.max(now + OVERTAKE), promised, desk);
-        }
-    }
-
-    fn promise_receipts(
-        &mut self,
-        receipts: impl IntoIterator<Item = (Instant, Receipt)>,
-        desk: &mut Desk<'_>,
-    ) {
-        for (due, receipt) in receipts {
-            desk.outbox.push(due, receipt);
-            self.brought_receipts = true;
-        }
-    }
-
-    fn promise_answer(&mut self, due: Instant, promised: Promised, desk: &mut Desk<'_>) {
-        // Answers leave in order of their time: one that is due at once must not pass one that is due already.
-        if due <= desk.now && self.answers.len() == 0 {
-            self.reply(promised.request, &promised.answer, desk);
-        } else {
-            self.answers.push(due, promised);
-        }
-    }
-
-    fn answer_due(&mut self, desk: &mut Desk<'_>) {
-        while self.fate == Fate::Open
-            && let Some(promised) = self.answers.pop_due(desk.now)
-        {
-            self.reply(promised.request, &promised.answer, desk);
-        }
-    }
-
-    fn reply(&mut self, request: Header, answer: &PromisedAnswer, desk: &mut Desk<'_>) {
-        let sent = match answer {
-            PromisedAnswer::Refuse(status) => self.session.refuse(request, *status, desk.moment),
-            PromisedAnswer::Accept { id, .. } => {
-                let resp = SubmitSmResp { message_id: id.as_bytes(), ..SubmitSmResp::default() };
-                self.session.answer(request, &Pdu::SubmitSmResp(resp), desk.moment)
-            }
-        };
-        if sent.is_err() {
-            // The session has ended, or a gateway used one sequence number twice.
-            desk.log.counts().protocol_errors += 1;
-            return;
-        }
-        match answer {
-            PromisedAnswer::Refuse(_) | PromisedAnswer::Accept { then: Then::GoOn, .. } => {}
-            PromisedAnswer::Accept { then: Then::Cut, .. } => self.fate = Fate::CutAfterFlush,
-            PromisedAnswer::Accept { then: Then::Unbind, .. } => self.session.unbind(desk.moment),
-            PromisedAnswer::Accept { then: Then::Garbage, .. } => {
-                self.session.output().extend_from_slice(&GARBAGE);
+                let answer = PromisedAnswer::Refuse(CommandStatus::INVCMDID);
+                self.reply(&Promised::plain(frame.header, answer), desk);
             }
         }
     }
@@ -325,17 +268,19 @@ impl Link {
     /// The connection is gone, or is dropped now: what was in flight goes back to the carrier.
     pub(super) fn lose(&mut self, now: Instant) {
         self.session.connection_lost(self.shared.moment(now));
-        // Whoever waited for these answers is gone.
+        // Whoever waited for these answers is gone, and nobody is left to keep silent to.
         self.answers = DueQueue::new();
-        self.fate = Fate::Open;
-        self.settle(now);
+        (self.fate, self.mute) = (Fate::Open, false);
+        let shared = Arc::clone(&self.shared);
+        let mut core = shared.core.lock().expect("no holder of the plan panics");
+        self.settle_with(&mut core, now);
         self.fate = Fate::Ended;
-        let mut core = self.shared.core.lock().expect("no holder of the plan panics");
         for overtaken in self.overtaken.drain(..) {
             for receipt in overtaken.receipts {
                 core.outbox.push(now, receipt);
             }
         }
+        core.outbox.release(self.number);
         drop(core);
         self.shared.receipts_ready.notify_waiters();
     }

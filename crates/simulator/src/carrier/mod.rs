@@ -1,19 +1,27 @@
 //! A carrier (SMSC) that does what its script says and remembers what it saw. It outlives the gateways that bind to
 //! it: ids go on, receipts wait for the next bind, and those that were not answered are sent again.
 
+mod chance;
+mod door;
 mod due;
 mod ids;
 mod link;
+mod manner;
+mod mo;
 mod outbox;
 mod outcome;
+mod pace;
 mod plan;
+mod plug;
 mod receipt;
 mod record;
+mod roster;
 mod script;
 mod submit;
 mod text;
 mod when;
 mod wire;
+mod wording;
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -21,22 +29,29 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use hermod_smpp::Moment;
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, watch};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinHandle;
 
 pub use ids::{FirstId, IdFormat, IdStyle};
-pub use outcome::{Outcome, Receipts};
-pub use plan::{Behaviour, Plan, Reply, SubmitSeen, Then};
+pub use manner::Manner;
+pub use mo::{MO_WAITING_MAX, MoPart, MoText};
+pub use outcome::{Outcome, Receipts, Way};
+pub use plan::{Behaviour, Excess, Plan, Reply, SubmitSeen, Then};
+pub use plug::Tls;
 pub use record::{
-    Answer, BindSeen, Counts, DETAILED_MAX, ReceiptSent, Received, Record, RecordMode, Submit, WaitedInVain,
+    Answer, BindSeen, Counts, DETAILED_MAX, LinkSeen, MoSent, ReceiptSent, Received, Record, RecordMode,
+    Submit, WaitedInVain,
 };
+pub use roster::Company;
 pub use script::{Act, Script, Wire};
-pub use text::Part;
+pub use text::{Alphabet, Part};
 pub use when::When;
+pub use wording::{Dates, TextPlace, Wording};
 
 use crate::world;
+use door::Door;
 use outbox::Outbox;
+use roster::Roster;
 
 /// Connections at one time; more are closed as they come.
 pub const LINKS_MAX: usize = 256;
@@ -56,6 +71,10 @@ pub struct CarrierOptions {
     /// Receipts kept for later at most, about 120 bytes each. When they are reached, submits that ask for more are
     /// refused with 0x14, as a carrier does whose queue is full.
     pub receipts_max: usize,
+    /// Every link speaks TLS.
+    pub tls: Option<Tls>,
+    /// The socket's receive buffer; small ones fill soon while a link stalls.
+    pub receive_buffer_bytes: Option<u32>,
 }
 
 impl CarrierOptions {
@@ -69,6 +88,8 @@ impl CarrierOptions {
             first_id: FirstId::Clock,
             receipt_window: 500,
             receipts_max: 1_000_000,
+            tls: None,
+            receive_buffer_bytes: None,
         }
     }
 }
@@ -77,7 +98,7 @@ impl CarrierOptions {
 pub struct Carrier {
     address: SocketAddr,
     shared: Arc<Shared>,
-    orders: watch::Sender<Orders>,
+    is_open: watch::Receiver<bool>,
     listening: Option<JoinHandle<()>>,
 }
 
@@ -85,6 +106,7 @@ pub struct Carrier {
 struct Shared {
     started: Instant,
     core: Mutex<Core>,
+    orders: watch::Sender<Orders>,
     /// Receipts have come that another link than the one they were submitted on may send.
     receipts_ready: Notify,
     record: Record,
@@ -95,6 +117,7 @@ struct Shared {
 struct Core {
     plan: Plan,
     outbox: Outbox,
+    roster: Roster,
 }
 
 /// What the carrier tells its links.
@@ -103,31 +126,52 @@ struct Orders {
     stop: bool,
     /// How often all links were ordered to be cut.
     cuts: u64,
+    /// How often all links were ordered to unbind.
+    unbinds: u64,
+    /// Nothing is read or written until then.
+    stalled_until: Option<Instant>,
+    /// The door is to be closed.
+    down: bool,
+    /// How often the script was changed.
+    scripts: u64,
 }
 
 impl Carrier {
     /// Listens and serves until stopped.
     pub async fn start(options: CarrierOptions) -> io::Result<Carrier> {
-        let CarrierOptions { listen, script, seed, record, first_id, receipt_window, receipts_max } = options;
-        let listener = TcpListener::bind(listen).await?;
+        let CarrierOptions { listen, script, seed, record, first_id, receipt_window, receipts_max, .. } =
+            options;
+        let CarrierOptions { tls, receive_buffer_bytes, .. } = options;
+        let listener = door::listen(listen, receive_buffer_bytes)?;
         let address = listener.local_addr()?;
         let first_id = match first_id {
             FirstId::At(id) => id,
             FirstId::Clock => u64::try_from(world::unix_time().as_micros()).expect("until the year 586,912"),
         };
+        let (orders, obeyed) = watch::channel(Orders::default());
         let shared = Arc::new(Shared {
             started: world::now(),
             core: Mutex::new(Core {
                 plan: Plan::new(script, seed, first_id),
                 outbox: Outbox::new(receipts_max),
+                roster: Roster::default(),
             }),
+            orders,
             receipts_ready: Notify::new(),
             record: Record::new(record),
             receipt_window,
         });
-        let (orders, obeyed) = watch::channel(Orders::default());
-        let listening = Some(world::spawn(listen_for_links(listener, Arc::clone(&shared), obeyed)));
-        Ok(Carrier { address, shared, orders, listening })
+        let (opened, is_open) = watch::channel(true);
+        let door = Door {
+            shared: Arc::clone(&shared),
+            address,
+            tls,
+            receive_buffer_bytes,
+            orders: obeyed,
+            is_open: opened,
+        };
+        let listening = Some(world::spawn(door.attend(listener)));
+        Ok(Carrier { address, shared, is_open, listening })
     }
 
     pub fn addr(&self) -> SocketAddr {
@@ -140,8 +184,10 @@ impl Carrier {
 
     /// Plays another script from its beginning, on open links too.
     pub fn set_script(&self, script: Script) {
-        self.shared.core.lock().expect("no holder of the plan panics").plan.set_script(script);
+        let at = self.shared.since_start(world::now());
+        self.shared.core.lock().expect("no holder of the plan panics").plan.set_script(script, at);
         self.shared.receipts_ready.notify_waiters();
+        self.shared.orders.send_modify(|orders| orders.scripts += 1);
     }
 
     /// Receipts that the gateway has not taken yet: waiting or in flight.
@@ -149,14 +195,56 @@ impl Carrier {
         self.shared.core.lock().expect("no holder of the plan panics").outbox.unsettled()
     }
 
+    /// Handsets say something: [`MoText::parts`] of a text, in any order, or raw parts. Each goes over the link it
+    /// names, or the first that may receive, and again until it is answered.
+    ///
+    /// # Panics
+    /// When more than [`MO_WAITING_MAX`] wait for a link.
+    pub fn say(&self, parts: impl IntoIterator<Item = MoPart>) {
+        let now = world::now();
+        let mut core = self.shared.core.lock().expect("no holder of the plan panics");
+        let fits = parts.into_iter().all(|part| core.outbox.say(now, part));
+        drop(core);
+        assert!(fits, "{MO_WAITING_MAX} messages wait for a link already");
+        self.shared.receipts_ready.notify_waiters();
+    }
+
     /// Cuts every open connection in the middle of whatever it is doing. New ones are welcome.
     pub fn cut_links(&self) {
-        self.orders.send_modify(|orders| orders.cuts += 1);
+        self.shared.orders.send_modify(|orders| orders.cuts += 1);
+    }
+
+    /// Unbinds every open link, whatever is unanswered on it. New ones are welcome.
+    pub fn unbind_links(&self) {
+        self.shared.orders.send_modify(|orders| orders.unbinds += 1);
+    }
+
+    /// Neither reads nor writes on the open links for so long.
+    pub fn stall_links(&self, time: Duration) {
+        let until = world::now() + time;
+        self.shared.orders.send_modify(|orders| orders.stalled_until = Some(until));
+    }
+
+    /// Cuts all links and refuses connections until [`Carrier::come_back`]; done when the last link is gone.
+    pub async fn go_down(&self) {
+        self.shared.orders.send_modify(|orders| orders.down = true);
+        self.wait_for_door(false).await;
+    }
+
+    /// Listens again, on the same port.
+    pub async fn come_back(&self) {
+        self.shared.orders.send_modify(|orders| orders.down = false);
+        self.wait_for_door(true).await;
+    }
+
+    async fn wait_for_door(&self, open: bool) {
+        let mut is_open = self.is_open.clone();
+        is_open.wait_for(|is| *is == open).await.expect("the door is kept as long as the carrier runs");
     }
 
     /// Unbinds every link, closes the door, and waits for the last link to end: a few seconds at most.
     pub async fn stop(mut self) {
-        self.orders.send_modify(|orders| orders.stop = true);
+        self.shared.orders.send_modify(|orders| (orders.stop, orders.stalled_until) = (true, None));
         if let Some(listening) = self.listening.take() {
             listening.await.expect("the carrier's tasks do not panic");
         }
@@ -173,36 +261,15 @@ impl Drop for Carrier {
 
 impl Shared {
     fn moment(&self, now: Instant) -> Moment {
-        let ms = now.saturating_duration_since(self.started).as_millis();
+        let ms = self.since_start(now).as_millis();
         Moment(u64::try_from(ms).unwrap_or(u64::MAX))
     }
 
     fn instant(&self, moment: Moment) -> Instant {
         self.started + Duration::from_millis(moment.0)
     }
-}
 
-async fn listen_for_links(listener: TcpListener, shared: Arc<Shared>, mut orders: watch::Receiver<Orders>) {
-    let mut links = JoinSet::new();
-    let mut number = 0;
-    while !orders.borrow_and_update().stop {
-        tokio::select! {
-            accepted = listener.accept() => if let Ok((stream, _)) = accepted && links.len() < LINKS_MAX {
-                number += 1;
-                links.spawn(serve(Arc::clone(&shared), stream, number, orders.clone()));
-            },
-            Some(ended) = links.join_next() => ended.expect("a link's task does not panic"),
-            changed = orders.changed() => if changed.is_err() { break },
-        }
+    fn since_start(&self, now: Instant) -> Duration {
+        now.saturating_duration_since(self.started)
     }
-    drop(listener);
-    while let Some(ended) = links.join_next().await {
-        ended.expect("a link's task does not panic");
-    }
-}
-
-async fn serve(shared: Arc<Shared>, stream: TcpStream, number: u64, orders: watch::Receiver<Orders>) {
-    // A stream that refuses the option still serves, only slower.
-    let _ = stream.set_nodelay(true);
-    wire::run(shared, stream, number, orders).await;
 }

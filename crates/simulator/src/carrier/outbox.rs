@@ -1,21 +1,36 @@
-//! Receipts that wait for their time, for room in a window, or for a link to come back. They belong to the carrier
-//! and not to a link: a gateway that was restarted gets what its predecessor missed.
+//! Receipts and messages from handsets that wait for their time, for room in a window, or for a link to come back.
+//! They belong to the carrier and not to a link: a gateway that was restarted gets what its predecessor missed.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 
 use super::due::DueQueue;
+use super::mo::{MO_WAITING_MAX, MoPart};
+use super::outcome::Way;
 use super::receipt::Receipt;
 
 #[derive(Debug)]
 pub(super) struct Outbox {
     waiting: DueQueue<Receipt>,
+    /// Those that not every link may bring, by the link their messages came on.
+    elsewhere: BTreeMap<u64, DueQueue<Receipt>>,
+    held: BTreeMap<u64, DueQueue<Receipt>>,
     in_flight: usize,
     receipts_max: usize,
+    /// From handsets, and when each may go out.
+    said: VecDeque<(Instant, MoPart)>,
 }
 
 impl Outbox {
     pub(super) fn new(receipts_max: usize) -> Outbox {
-        Outbox { waiting: DueQueue::new(), in_flight: 0, receipts_max }
+        Outbox {
+            waiting: DueQueue::new(),
+            elsewhere: BTreeMap::new(),
+            held: BTreeMap::new(),
+            in_flight: 0,
+            receipts_max,
+            said: VecDeque::new(),
+        }
     }
 
     /// No more receipts should be promised. (A message may still bring the few that its script lists.)
@@ -25,22 +40,59 @@ impl Outbox {
 
     /// Receipts not taken yet: waiting or in flight.
     pub(super) fn unsettled(&self) -> usize {
-        self.waiting.len() + self.in_flight
+        let count =
+            |queues: &BTreeMap<u64, DueQueue<Receipt>>| queues.values().map(DueQueue::len).sum::<usize>();
+        self.waiting.len() + count(&self.elsewhere) + count(&self.held) + self.in_flight
     }
 
     pub(super) fn push(&mut self, due: Instant, receipt: Receipt) {
-        self.waiting.push(due, receipt);
+        match receipt.way {
+            Way::Any => self.waiting.push(due, receipt),
+            Way::OtherLink => {
+                self.elsewhere.entry(receipt.link).or_insert_with(DueQueue::new).push(due, receipt)
+            }
+            Way::AfterLinkEnds => {
+                self.held.entry(receipt.link).or_insert_with(DueQueue::new).push(due, receipt)
+            }
+        }
     }
 
-    pub(super) fn next_due(&self) -> Option<Instant> {
-        self.waiting.next_due()
+    /// When a link has something to bring.
+    pub(super) fn next_due(&self, link: u64) -> Option<Instant> {
+        let elsewhere = self.elsewhere.iter().filter(|(origin, _)| **origin != link);
+        let elsewhere = elsewhere.filter_map(|(_, queue)| queue.next_due()).min();
+        let said = self.said.iter().filter(|(_, part)| part.link.is_none_or(|only| only == link));
+        let said = said.map(|(due, _)| *due).min();
+        [self.waiting.next_due(), elsewhere, said].into_iter().flatten().min()
     }
 
-    /// The next receipt to send; it is in flight until settled or put back.
-    pub(super) fn take_due(&mut self, now: Instant) -> Option<Receipt> {
-        let receipt = self.waiting.pop_due(now)?;
+    /// The next receipt for a link to bring; it is in flight until settled or put back.
+    pub(super) fn take_due(&mut self, link: u64, now: Instant) -> Option<Receipt> {
+        let receipt = match self.waiting.pop_due(now) {
+            Some(receipt) => receipt,
+            None => self.take_from_elsewhere(link, now)?,
+        };
         self.in_flight += 1;
         Some(receipt)
+    }
+
+    fn take_from_elsewhere(&mut self, link: u64, now: Instant) -> Option<Receipt> {
+        let mut others = self.elsewhere.iter_mut().filter(|(origin, _)| **origin != link);
+        let (origin, receipt) =
+            others.find_map(|(origin, queue)| queue.pop_due(now).map(|receipt| (*origin, receipt)))?;
+        if self.elsewhere.get(&origin).is_some_and(|queue| queue.len() == 0) {
+            self.elsewhere.remove(&origin);
+        }
+        Some(receipt)
+    }
+
+    /// A link has ended: what waited for that may go over any other.
+    pub(super) fn release(&mut self, link: u64) {
+        let Some(mut held) = self.held.remove(&link) else { return };
+        for (due, mut receipt) in held.drain() {
+            receipt.way = Way::Any;
+            self.waiting.push(due, receipt);
+        }
     }
 
     /// A receipt taken out by other means than `take_due` is in flight as well.
@@ -56,6 +108,27 @@ impl Outbox {
     /// It must be sent again.
     pub(super) fn put_back(&mut self, due: Instant, receipt: Receipt) {
         self.in_flight -= 1;
-        self.waiting.push(due, receipt);
+        self.push(due, receipt);
+    }
+
+    /// A handset has said something. Says whether there was room for it.
+    pub(super) fn say(&mut self, now: Instant, part: MoPart) -> bool {
+        let room = self.said.len() < MO_WAITING_MAX;
+        if room {
+            self.said.push_back((now, part));
+        }
+        room
+    }
+
+    /// It must be said again, before anything newer.
+    pub(super) fn say_again(&mut self, due: Instant, part: MoPart) {
+        self.said.push_front((due, part));
+    }
+
+    /// What a link is to bring from handsets next.
+    pub(super) fn take_said(&mut self, link: u64, now: Instant) -> Option<MoPart> {
+        let fits = |(due, part): &(Instant, MoPart)| *due <= now && part.link.is_none_or(|only| only == link);
+        let at = self.said.iter().position(fits)?;
+        self.said.remove(at).map(|(_, part)| part)
     }
 }

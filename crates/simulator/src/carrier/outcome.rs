@@ -61,6 +61,17 @@ impl Outcome {
     }
 }
 
+/// Which links may bring a receipt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Way {
+    /// Any that is bound to receive.
+    Any,
+    /// Any but the one the message came on.
+    OtherLink,
+    /// None before the link that the message came on has ended.
+    AfterLinkEnds,
+}
+
 /// Which receipts a taken message gets. Only messages that asked for receipts get any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Receipts {
@@ -76,6 +87,9 @@ pub struct Receipts {
     pub unknown_id: bool,
     /// The `err` field: three digits at most are sent.
     pub error_code: u16,
+    pub way: Way,
+    /// A deliver_sm whose body ends too early goes out before each receipt.
+    pub malformed_first: bool,
 }
 
 impl Receipts {
@@ -87,6 +101,8 @@ impl Receipts {
             copies: 1,
             unknown_id: false,
             error_code: 0,
+            way: Way::Any,
+            malformed_first: false,
         }
     }
 
@@ -97,5 +113,10 @@ impl Receipts {
     #[must_use]
     pub const fn twice(self) -> Receipts {
         Receipts { copies: 2, ..self }
+    }
+
+    #[must_use]
+    pub const fn by_way(self, way: Way) -> Receipts {
+        Receipts { way, ..self }
     }
 }

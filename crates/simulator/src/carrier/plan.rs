@@ -6,10 +6,15 @@ use std::time::Duration;
 
 use hermod_smpp::CommandStatus;
 
+use super::chance::{Chance, Turns};
 use super::ids::IdFormat;
+use super::manner::Manner;
 use super::outcome::{Outcome, Receipts};
-use super::script::{Act, Rules, Script};
-use super::when::{Content, Turn};
+use super::pace::Pace;
+use super::roster::Company;
+use super::script::{Act, Script};
+use super::when::Content;
+use super::wording::Wording;
 
 /// A submit as the plan sees it.
 #[derive(Debug, Clone, Copy)]
@@ -34,8 +39,14 @@ pub struct Behaviour {
     pub reply: Reply,
     /// How late the reply is.
     pub delay: Duration,
+    /// How the reply is written.
+    pub manner: Manner,
     /// The receipts the message gets; none unless it was taken and asked for some.
     pub receipts: Receipts,
+    /// How they are written.
+    pub wording: Arc<Wording>,
+    /// More came than the carrier said it takes.
+    pub excess: Option<Excess>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,36 +57,51 @@ pub enum Reply {
         then: Then,
     },
     Refuse(CommandStatus),
+    Nack(CommandStatus),
     Silence,
-    /// Taken under this number, and the connection cut before the answer.
-    CutBeforeAnswer {
+    /// Taken under this number, and `then` instead of the answer.
+    Withhold {
         id: u64,
+        then: Then,
     },
 }
 
-/// What follows an answer.
+/// What follows an answer, or stands in its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Then {
     GoOn,
     Cut,
     Unbind,
     Garbage,
+    BadLength(u32),
+    Stall(Duration),
+    Mute,
+}
+
+/// A limit that a gateway did not keep to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Excess {
+    Window,
+    Rate,
 }
 
 /// A script and how far it has been played.
 #[derive(Debug)]
 pub struct Plan {
     script: Arc<Script>,
+    /// When it began to play.
+    since: Duration,
     ids: Arc<IdFormat>,
     answers: Turns,
     delays: Turns,
+    manners: Turns,
     receipts: Turns,
+    wordings: Turns,
     binds: u64,
     cut_by_bytes: bool,
     chance: Chance,
     next_id: u64,
-    second: u64,
-    in_second: u32,
+    pace: Pace,
 }
 
 /// Ids that no submit is ever given: far beyond where counting starts.
@@ -85,32 +111,33 @@ impl Plan {
     pub fn new(script: Script, seed: u64, first_id: u64) -> Plan {
         let mut plan = Plan {
             ids: Arc::new(script.ids.clone()),
-            script: Arc::new(script),
+            script: Arc::new(Script::new()),
+            since: Duration::ZERO,
             answers: Turns::default(),
             delays: Turns::default(),
+            manners: Turns::default(),
             receipts: Turns::default(),
+            wordings: Turns::default(),
             binds: 0,
             cut_by_bytes: false,
             chance: Chance(seed),
             next_id: first_id,
-            second: 0,
-            in_second: 0,
+            pace: Pace::default(),
         };
-        plan.start_over();
+        plan.set_script(script, Duration::ZERO);
         plan
     }
 
     /// Plays another script from its beginning. Ids go on counting: they are unique for the carrier's life.
-    pub fn set_script(&mut self, script: Script) {
+    pub fn set_script(&mut self, script: Script, at: Duration) {
         self.ids = Arc::new(script.ids.clone());
         self.script = Arc::new(script);
-        self.start_over();
-    }
-
-    fn start_over(&mut self) {
+        self.since = at;
         self.answers = Turns::of(&self.script.answers);
         self.delays = Turns::of(&self.script.delays);
+        self.manners = Turns::of(&self.script.manners);
         self.receipts = Turns::of(&self.script.receipts);
+        self.wordings = Turns::of(&self.script.wordings);
         self.binds = 0;
         self.cut_by_bytes = false;
     }
@@ -126,47 +153,76 @@ impl Plan {
     /// Decides about the next submit.
     pub fn next(&mut self, seen: &SubmitSeen<'_>) -> Behaviour {
         let script = Arc::clone(&self.script);
-        let content =
-            Content { destination: seen.destination, data_coding: seen.data_coding, text: seen.text };
-        let delay = *self.delays.pick(&script.delays, &content, &mut self.chance);
-        if let Some(status) = self.overload(seen) {
-            return Behaviour { reply: Reply::Refuse(status), delay, receipts: Receipts::never() };
-        }
-        let act = *self.answers.pick(&script.answers, &content, &mut self.chance);
-        let reply = match act {
-            Act::Refuse(status) => Reply::Refuse(status),
-            Act::Silence => Reply::Silence,
-            Act::Accept => Reply::Accept { id: self.take_id(), then: Then::GoOn },
-            Act::CutAfterAnswer => Reply::Accept { id: self.take_id(), then: Then::Cut },
-            Act::Unbind => Reply::Accept { id: self.take_id(), then: Then::Unbind },
-            Act::Garbage => Reply::Accept { id: self.take_id(), then: Then::Garbage },
-            Act::CutBeforeAnswer => Reply::CutBeforeAnswer { id: self.take_id() },
+        let content = Content {
+            destination: seen.destination,
+            data_coding: seen.data_coding,
+            alphabet: script.alphabet,
+            text: seen.text,
+            played: seen.at.saturating_sub(self.since),
         };
+        let mut delay = *self.delays.pick(&script.delays, &content, &mut self.chance);
+        if !script.scatter.is_zero() {
+            delay += self.chance.between(Duration::ZERO, script.scatter);
+        }
+        let overload = self.overload(seen);
+        let reply = match overload {
+            Some((status, _)) => Reply::Refuse(status),
+            None => {
+                let act = *self.answers.pick(&script.answers, &content, &mut self.chance);
+                self.reply(act)
+            }
+        };
+        let manner = *self.manners.pick(&script.manners, &content, &mut self.chance);
+        let wording = Arc::clone(self.wordings.pick(&script.wordings, &content, &mut self.chance));
         let receipts = match reply {
-            Reply::Accept { .. } | Reply::CutBeforeAnswer { .. } => {
+            Reply::Accept { .. } | Reply::Withhold { .. } => {
                 let receipts = self.receipts.pick(&script.receipts, &content, &mut self.chance);
                 asked_for(*receipts, seen.registered_delivery)
             }
-            Reply::Refuse(_) | Reply::Silence => Receipts::never(),
+            Reply::Refuse(_) | Reply::Nack(_) | Reply::Silence => Receipts::never(),
         };
-        Behaviour { reply, delay, receipts }
+        let excess = overload.and_then(|(_, excess)| excess);
+        Behaviour { reply, delay, manner, receipts, wording, excess }
+    }
+
+    fn reply(&mut self, act: Act) -> Reply {
+        match act {
+            Act::Refuse(status) => Reply::Refuse(status),
+            Act::Nack(status) => Reply::Nack(status),
+            Act::Silence => Reply::Silence,
+            Act::Accept => self.accept(Then::GoOn),
+            Act::CutAfterAnswer => self.accept(Then::Cut),
+            Act::Unbind => self.accept(Then::Unbind),
+            Act::Garbage => self.accept(Then::Garbage),
+            Act::BadLength(length) => self.accept(Then::BadLength(length)),
+            Act::Stall(time) => self.accept(Then::Stall(time)),
+            Act::Mute => self.accept(Then::Mute),
+            Act::LoseAnswer => self.withhold(Then::GoOn),
+            Act::CutBeforeAnswer => self.withhold(Then::Cut),
+            Act::UnbindBeforeAnswer => self.withhold(Then::Unbind),
+            Act::MuteBeforeAnswer => self.withhold(Then::Mute),
+        }
+    }
+
+    fn accept(&mut self, then: Then) -> Reply {
+        Reply::Accept { id: self.take_id(), then }
+    }
+
+    fn withhold(&mut self, then: Then) -> Reply {
+        Reply::Withhold { id: self.take_id(), then }
     }
 
     /// Whether there is more traffic than the carrier tolerates.
-    fn overload(&mut self, seen: &SubmitSeen<'_>) -> Option<CommandStatus> {
-        let second = seen.at.as_secs();
-        if second != self.second {
-            (self.second, self.in_second) = (second, 0);
-        }
-        self.in_second += 1;
+    fn overload(&mut self, seen: &SubmitSeen<'_>) -> Option<(CommandStatus, Option<Excess>)> {
         let Script { window_max, per_second_max, .. } = &*self.script;
-        if window_max.is_some_and(|max| seen.unanswered > max)
-            || per_second_max.is_some_and(|max| self.in_second > max)
-        {
-            return Some(CommandStatus::THROTTLED);
+        if window_max.is_some_and(|max| seen.unanswered > max) {
+            return Some((CommandStatus::THROTTLED, Some(Excess::Window)));
+        }
+        if per_second_max.is_some_and(|max| !self.pace.admits(seen.at, max)) {
+            return Some((CommandStatus::THROTTLED, Some(Excess::Rate)));
         }
         let wants_receipt = seen.registered_delivery & ANY_RECEIPT != 0;
-        (seen.receipts_full && wants_receipt).then_some(CommandStatus::MSGQFUL)
+        (seen.receipts_full && wants_receipt).then_some((CommandStatus::MSGQFUL, None))
     }
 
     fn take_id(&mut self) -> u64 {
@@ -180,20 +236,44 @@ impl Plan {
         UNKNOWN_IDS_FROM + self.chance.next() % 1_000_000_000_000_000
     }
 
-    /// Decides about a bind.
-    pub fn bind(&mut self, system_id: &[u8], password: &[u8]) -> Result<(), CommandStatus> {
+    /// How long a link that is lost without an unbind is still taken for bound.
+    pub(super) fn linger(&self) -> Duration {
+        self.script.already_bound_for.unwrap_or_default()
+    }
+
+    /// Decides about a bind; `company` are the links that its system_id has already.
+    pub fn bind(&mut self, system_id: &[u8], password: &[u8], company: Company) -> Result<(), CommandStatus> {
         self.binds += 1;
-        if let Some((count, status)) = self.script.refuse_binds
-            && self.binds <= count
+        let Script { refuse_binds, credentials, binds_max, .. } = &*self.script;
+        if let Some((count, status)) = refuse_binds
+            && self.binds <= *count
         {
-            return Err(status);
+            return Err(*status);
         }
-        match &self.script.credentials {
-            Some((id, word)) if id.as_bytes() != system_id || word.as_bytes() != password => {
-                Err(CommandStatus::INVPASWD)
-            }
+        if let Some((id, word)) = credentials
+            && (id.as_bytes() != system_id || word.as_bytes() != password)
+        {
+            return Err(CommandStatus::INVPASWD);
+        }
+        match binds_max {
+            Some((max, status)) if company.bound + company.ghosts >= *max => Err(*status),
+            None if company.ghosts > 0 => Err(CommandStatus::ALYBND),
             _ => Ok(()),
         }
+    }
+
+    /// How long a link that binds now may last.
+    pub(super) fn lifetime(&mut self) -> Option<Duration> {
+        let (least, most) = self.script.cut_links?;
+        Some(self.chance.between(least, most))
+    }
+
+    /// Whether the door is closed, and when that changes.
+    pub(super) fn down(&self, at: Duration) -> (bool, Option<Duration>) {
+        let Some((from, to)) = self.script.down else { return (false, None) };
+        let [from, to] = [from, to].map(|time| self.since + time);
+        let next = [from, to].into_iter().find(|time| *time > at);
+        ((from..to).contains(&at), next)
     }
 
     /// How many more octets a link that has been sent `bytes_out` may be sent before it is cut; none: no limit.
@@ -228,51 +308,6 @@ fn asked_for(receipts: Receipts, registered_delivery: u8) -> Receipts {
         }
     });
     Receipts { outcome, ..receipts }
-}
-
-/// For each rule of a list, how many submits have reached it.
-#[derive(Debug, Default)]
-struct Turns(Vec<u64>);
-
-impl Turns {
-    fn of<T>(rules: &Rules<T>) -> Turns {
-        Turns(vec![0; rules.list.len()])
-    }
-
-    /// The first rule that applies, or what is otherwise done.
-    fn pick<'r, T>(&mut self, rules: &'r Rules<T>, content: &Content<'_>, chance: &mut Chance) -> &'r T {
-        for ((when, value), reached) in rules.list.iter().zip(&mut self.0) {
-            if !when.is_about(content) {
-                continue;
-            }
-            *reached += 1;
-            let its_turn = match when.turn {
-                Turn::Each => true,
-                Turn::First(count) => *reached <= count,
-                Turn::Nth(number) => *reached == number,
-                Turn::Every(k) => reached.is_multiple_of(k),
-                Turn::PerMille(chances) => chance.next() % 1000 < u64::from(chances),
-            };
-            if its_turn {
-                return value;
-            }
-        }
-        &rules.otherwise
-    }
-}
-
-/// Seeded chance (SplitMix64): small, and the same everywhere.
-#[derive(Debug)]
-struct Chance(u64);
-
-impl Chance {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
 //! A receipt on its way: small enough that a million can wait, and written out only when it is sent.
 
-use std::fmt::Write;
 use std::sync::Arc;
 
 use hermod_domain::time::Timestamp;
-use hermod_smpp::{Address, DeliverSm, Hidden, Tag, TlvBuffer, esm_class};
+use hermod_smpp::{Address, DataSm, DeliverSm, Hidden, Pdu, Tag, TlvBuffer, esm_class};
 
 use super::ids::IdFormat;
-use super::outcome::Outcome;
+use super::manner::UNKNOWN_TAG;
+use super::outcome::{Outcome, Way};
+use super::wording::{Dates, Said, TextPlace, Wording, write_date};
 
 /// Addresses hold 20 octets at most (SMPP v3.4 §4.4.1).
 const ADDRESS_BYTES_MAX: usize = 20;
@@ -42,6 +43,7 @@ impl KeptAddress {
 pub(super) struct Receipt {
     pub(super) id: u64,
     pub(super) ids: Arc<IdFormat>,
+    pub(super) wording: Arc<Wording>,
     pub(super) outcome: Outcome,
     pub(super) error_code: u16,
     /// The message's sender and recipient, as they were submitted.
@@ -49,6 +51,11 @@ pub(super) struct Receipt {
     pub(super) message_destination: KeptAddress,
     pub(super) submitted: Timestamp,
     pub(super) user_message_reference: Option<u16>,
+    /// The link the message came on.
+    pub(super) link: u64,
+    pub(super) way: Way,
+    /// Its body ends too early.
+    pub(super) malformed: bool,
 }
 
 /// Places to write receipts into, used again for each.
@@ -67,50 +74,74 @@ pub(super) enum Dialect {
 }
 
 impl Pen {
-    /// The receipt as a deliver_sm. Gives the id as it stands there.
+    /// The receipt as a deliver_sm, or as a data_sm. Gives the id as it stands there.
     pub(super) fn write<'a>(
         &'a mut self,
         receipt: &'a Receipt,
         dialect: Dialect,
         done: Timestamp,
-    ) -> (String, DeliverSm<'a>) {
-        let Receipt { id, ids, outcome, error_code, .. } = receipt;
-        let id = ids.in_receipt(*id);
-        let delivered = u8::from(*outcome == Outcome::Delivered);
-        let (stat, error_code) = (outcome.word(), error_code.min(&999));
-        self.text.clear();
-        let [submitted, done] = [receipt.submitted, done].map(|time| self.minutes.write(time));
-        write!(
-            self.text,
-            "id:{id} sub:001 dlvrd:{delivered:03} submit date:{submitted} done date:{done} stat:{stat} \
-             err:{error_code:03} text:"
-        )
-        .expect("a string takes what is written to it");
+    ) -> (String, Pdu<'a>) {
+        let Receipt { ids, wording, outcome, error_code, .. } = receipt;
+        let id = ids.in_receipt(receipt.id);
+        let [submitted, done] = [receipt.submitted, done].map(|time| self.date(wording.dates, time));
+        let said = Said {
+            id: &id,
+            delivered: u8::from(*outcome == Outcome::Delivered),
+            stat: outcome.word(),
+            error_code: *error_code,
+            submitted: &submitted,
+            done: &done,
+        };
+        wording.write(&said, &mut self.text);
         self.tlvs = TlvBuffer::new();
+        let by_data_sm = wording.data_sm && dialect == Dialect::WithTlvs;
         if dialect == Dialect::WithTlvs {
-            self.add_tlvs(receipt, &id);
+            self.add_tlvs(receipt, &id, by_data_sm);
         }
         let class = if outcome.is_final() { esm_class::RECEIPT } else { esm_class::INTERMEDIATE };
-        let deliver_sm = DeliverSm {
-            source: receipt.message_destination.address(),
-            destination: receipt.message_source.address(),
-            esm_class: class,
-            short_message: Hidden(self.text.as_bytes()),
-            tlvs: self.tlvs.as_tlvs(),
-            ..DeliverSm::default()
-        };
-        (id, deliver_sm)
+        let source = receipt.message_destination.address();
+        let destination = receipt.message_source.address();
+        let tlvs = self.tlvs.as_tlvs();
+        if by_data_sm {
+            let data_sm = DataSm { source, destination, esm_class: class, tlvs, ..DataSm::default() };
+            return (id, Pdu::DataSm(data_sm));
+        }
+        // Who may not be sent TLVs gets the text where there is room for it without them.
+        let in_tlv = wording.place == TextPlace::Payload && dialect == Dialect::WithTlvs;
+        let text = if in_tlv { b"" } else { self.text.as_bytes() };
+        let short_message = Hidden(text);
+        let esm_class = class;
+        let deliver_sm =
+            DeliverSm { source, destination, esm_class, short_message, tlvs, ..DeliverSm::default() };
+        (id, Pdu::DeliverSm(deliver_sm))
     }
 
-    fn add_tlvs(&mut self, receipt: &Receipt, id: &str) {
-        self.tlvs.push_c_string(Tag::RECEIPTED_MESSAGE_ID, id.as_bytes());
-        self.tlvs.push_u8(Tag::MESSAGE_STATE, receipt.outcome.message_state());
-        if receipt.error_code != 0 {
-            let [high, low] = receipt.error_code.to_be_bytes();
-            self.tlvs.push(Tag::NETWORK_ERROR_CODE, &[NETWORK_GSM, high, low]);
+    fn date(&mut self, dates: Dates, time: Timestamp) -> String {
+        match dates {
+            Dates::Minutes => self.minutes.write(time),
+            Dates::Seconds | Dates::LongYear => write_date(dates, time),
         }
-        if let Some(reference) = receipt.user_message_reference {
-            self.tlvs.push_u16(Tag::USER_MESSAGE_REFERENCE, reference);
+    }
+
+    fn add_tlvs(&mut self, receipt: &Receipt, id: &str, by_data_sm: bool) {
+        let wording = &receipt.wording;
+        if wording.tlvs {
+            self.tlvs.push_c_string(Tag::RECEIPTED_MESSAGE_ID, id.as_bytes());
+            self.tlvs.push_u8(Tag::MESSAGE_STATE, receipt.outcome.message_state());
+            if receipt.error_code != 0 {
+                let [high, low] = receipt.error_code.to_be_bytes();
+                self.tlvs.push(Tag::NETWORK_ERROR_CODE, &[NETWORK_GSM, high, low]);
+            }
+            if let Some(reference) = receipt.user_message_reference {
+                self.tlvs.push_u16(Tag::USER_MESSAGE_REFERENCE, reference);
+            }
+        }
+        if wording.unknown_tlv {
+            self.tlvs.push(UNKNOWN_TAG, b"hermod-sim");
+        }
+        // A data_sm has no other place for a text.
+        if !self.text.is_empty() && (by_data_sm || wording.place == TextPlace::Payload) {
+            self.tlvs.push(Tag::MESSAGE_PAYLOAD, self.text.as_bytes());
         }
     }
 }
@@ -144,17 +175,17 @@ mod tests {
     fn receipt(outcome: Outcome) -> Receipt {
         Receipt {
             id: 0x1f,
-            ids: Arc::new(IdFormat {
-                answer: IdStyle::Hex,
-                receipt: IdStyle::Decimal,
-                prefix: String::new(),
-            }),
+            ids: Arc::new(IdFormat::each(IdStyle::Hex, IdStyle::Decimal)),
+            wording: Arc::new(Wording::standard()),
             outcome,
             error_code: if outcome == Outcome::Delivered { 0 } else { 11 },
             message_source: KeptAddress::keep(&Address::alphanumeric(b"Hermod")),
             message_destination: KeptAddress::keep(&Address::international(b"4915112345678")),
             submitted: Timestamp::from_millis(1_709_164_799_000),
             user_message_reference: Some(7),
+            link: 1,
+            way: Way::Any,
+            malformed: false,
         }
     }
 
@@ -164,6 +195,7 @@ mod tests {
         let mut pen = Pen::default();
         for dialect in [Dialect::WithTlvs, Dialect::TextOnly] {
             let (id, pdu) = pen.write(&receipt, dialect, Timestamp::from_millis(1_709_164_860_000));
+            let Pdu::DeliverSm(pdu) = pdu else { panic!("{pdu:?} is no deliver_sm") };
             assert_eq!(id, "31");
             assert_eq!(pdu.esm_class, expect_class);
             assert_eq!(std::str::from_utf8(&pdu.short_message).unwrap(), expect_text);
@@ -189,10 +221,32 @@ mod tests {
         let receipt = receipt(Outcome::Undeliverable);
         let mut pen = Pen::default();
         let (_, pdu) = pen.write(&receipt, Dialect::WithTlvs, receipt.submitted);
+        let Pdu::DeliverSm(pdu) = pdu else { panic!("{pdu:?} is no deliver_sm") };
         assert_eq!(pdu.tlvs.get_text(Tag::RECEIPTED_MESSAGE_ID), Some(&b"31"[..]));
         assert_eq!(pdu.tlvs.get_u8(Tag::MESSAGE_STATE), Some(5));
         assert_eq!(pdu.tlvs.get(Tag::NETWORK_ERROR_CODE), Some(&[3, 0, 11][..]));
         assert_eq!(pdu.tlvs.get_u16(Tag::USER_MESSAGE_REFERENCE), Some(7));
+    }
+
+    #[test]
+    fn a_text_may_travel_in_the_payload_or_in_a_data_sm_and_never_to_an_old_client() {
+        let usual =
+            "id:31 sub:001 dlvrd:001 submit date:2402282359 done date:2402282359 stat:DELIVRD err:000 text:";
+        let wordings = [Wording::in_payload(), Wording::text_only().by_data_sm(), Wording::text_only()];
+        for (wording, expect) in wordings.into_iter().zip(["deliver_sm", "data_sm", "deliver_sm"]) {
+            let receipt = Receipt { wording: Arc::new(wording), ..receipt(Outcome::Delivered) };
+            let mut pen = Pen::default();
+            let (_, pdu) = pen.write(&receipt, Dialect::WithTlvs, receipt.submitted);
+            let (name, text) = match pdu {
+                Pdu::DeliverSm(pdu) => ("deliver_sm", pdu.text()),
+                Pdu::DataSm(pdu) => ("data_sm", pdu.text()),
+                other => panic!("{other:?} is no receipt"),
+            };
+            assert_eq!((name, std::str::from_utf8(&text).unwrap()), (expect, usual));
+            let (_, pdu) = pen.write(&receipt, Dialect::TextOnly, receipt.submitted);
+            let Pdu::DeliverSm(pdu) = pdu else { panic!("{pdu:?} is no deliver_sm") };
+            assert!(pdu.tlvs.is_empty() && &*pdu.short_message == usual.as_bytes());
+        }
     }
 
     #[test]

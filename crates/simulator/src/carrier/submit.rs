@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use hermod_smpp::{SubmitSm, Tag, esm_class};
+use hermod_smpp::{Frame, SubmitSm, Tag, esm_class};
 
 use super::link::Desk;
 use super::outcome::Outcome;
-use super::plan::{Behaviour, Reply, SubmitSeen};
+use super::plan::{Behaviour, Excess, Reply, SubmitSeen};
 use super::receipt::{KeptAddress, Receipt};
 use super::record::{Answer, AnswerKind, Submit, fingerprint};
 use super::text::{self, Part};
@@ -27,8 +27,13 @@ pub(super) struct Circumstances {
     pub(super) receipts_full: bool,
 }
 
-/// Decides about a submit and writes it down.
-pub(super) fn decide(submit_sm: &SubmitSm<'_>, around: Circumstances, desk: &mut Desk<'_>) -> Decided {
+/// Decides about a submit and writes it down. `frame` is how it came.
+pub(super) fn decide(
+    frame: &Frame,
+    submit_sm: &SubmitSm<'_>,
+    around: Circumstances,
+    desk: &mut Desk<'_>,
+) -> Decided {
     let octets = submit_sm.text();
     let has_header = submit_sm.esm_class & esm_class::UDHI != 0;
     let (part, text) = text::split_header(has_header, &octets);
@@ -43,30 +48,67 @@ pub(super) fn decide(submit_sm: &SubmitSm<'_>, around: Circumstances, desk: &mut
         receipts_full: around.receipts_full,
     });
     let (id, receipts) = match behaviour.reply {
-        Reply::Accept { id, .. } | Reply::CutBeforeAnswer { id } => {
-            (desk.plan.ids().in_answer(id), receipts_of(submit_sm, id, &behaviour, desk))
+        Reply::Accept { id, .. } | Reply::Withhold { id, .. } => {
+            let receipts = receipts_of(submit_sm, id, around.link, &behaviour, desk);
+            (desk.plan.ids().in_answer(id), receipts)
         }
-        Reply::Refuse(_) | Reply::Silence => (String::new(), Vec::new()),
+        Reply::Refuse(_) | Reply::Nack(_) | Reply::Silence => (String::new(), Vec::new()),
     };
     let message = fingerprint(submit_sm.destination.value, part, text);
     let order = desk.log.next_order();
     desk.log.count_submit(answer_kind(behaviour.reply), message);
+    match behaviour.excess {
+        Some(Excess::Window) => desk.log.counts().window_violations += 1,
+        Some(Excess::Rate) => desk.log.counts().rate_violations += 1,
+        None => {}
+    }
     if desk.log.wants_submits() {
-        desk.log.keep_submit(Submit {
+        let entry = Submit {
             order,
             at: desk.at,
             link: around.link,
-            source: String::from_utf8_lossy(submit_sm.source.value).into_owned(),
-            destination: String::from_utf8_lossy(submit_sm.destination.value).into_owned(),
-            text: text::decode(submit_sm.data_coding, text),
+            text: text::decode(submit_sm.data_coding, desk.plan.script().alphabet, text),
             part,
-            data_coding: submit_sm.data_coding,
-            esm_class: submit_sm.esm_class,
-            registered_delivery: submit_sm.registered_delivery,
+            header: octets[..octets.len() - text.len()].to_vec(),
+            octets: text.to_vec(),
             answer: answer(behaviour.reply, &id),
-        });
+            ..as_it_came(frame, submit_sm)
+        };
+        desk.log.keep_submit(entry);
     }
     Decided { behaviour, id, receipts }
+}
+
+/// What the PDU itself says; everything else is left empty.
+fn as_it_came(frame: &Frame, submit_sm: &SubmitSm<'_>) -> Submit {
+    let words = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
+    let SubmitSm { source, destination, .. } = submit_sm;
+    Submit {
+        order: 0,
+        at: Duration::ZERO,
+        link: 0,
+        sequence: frame.header.sequence,
+        service_type: words(submit_sm.service_type),
+        source: words(source.value),
+        source_kind: (source.ton, source.npi),
+        destination: words(destination.value),
+        destination_kind: (destination.ton, destination.npi),
+        text: String::new(),
+        part: None,
+        data_coding: submit_sm.data_coding,
+        esm_class: submit_sm.esm_class,
+        protocol_id: submit_sm.protocol_id,
+        priority: submit_sm.priority_flag,
+        registered_delivery: submit_sm.registered_delivery,
+        validity_period: words(submit_sm.validity_period),
+        schedule_delivery_time: words(submit_sm.schedule_delivery_time),
+        header: Vec::new(),
+        octets: Vec::new(),
+        in_payload: submit_sm.short_message.is_empty() && submit_sm.tlvs.get(Tag::MESSAGE_PAYLOAD).is_some(),
+        tlvs: submit_sm.tlvs.iter().map(|tlv| (tlv.tag.0, tlv.value.to_vec())).collect(),
+        pdu: frame.bytes().to_vec(),
+        answer: Answer::Silent,
+    }
 }
 
 /// The place of a part told in TLVs instead of a header; all three have to be there (SMPP v3.4 §5.3.2.22).
@@ -83,8 +125,8 @@ fn part_in_tlvs(submit_sm: &SubmitSm<'_>) -> Option<Part> {
 
 fn answer_kind(reply: Reply) -> AnswerKind {
     match reply {
-        Reply::Accept { .. } | Reply::CutBeforeAnswer { .. } => AnswerKind::Accepted,
-        Reply::Refuse(_) => AnswerKind::Refused,
+        Reply::Accept { .. } | Reply::Withhold { .. } => AnswerKind::Accepted,
+        Reply::Refuse(_) | Reply::Nack(_) => AnswerKind::Refused,
         Reply::Silence => AnswerKind::Silent,
     }
 }
@@ -92,8 +134,9 @@ fn answer_kind(reply: Reply) -> AnswerKind {
 fn answer(reply: Reply, id: &str) -> Answer {
     match reply {
         Reply::Accept { .. } => Answer::Accepted { id: id.to_owned() },
-        Reply::CutBeforeAnswer { .. } => Answer::Cut { id: id.to_owned() },
+        Reply::Withhold { .. } => Answer::Withheld { id: id.to_owned() },
         Reply::Refuse(status) => Answer::Refused(status),
+        Reply::Nack(status) => Answer::Nacked(status),
         Reply::Silence => Answer::Silent,
     }
 }
@@ -101,6 +144,7 @@ fn answer(reply: Reply, id: &str) -> Answer {
 fn receipts_of(
     submit_sm: &SubmitSm<'_>,
     id: u64,
+    link: u64,
     behaviour: &Behaviour,
     desk: &mut Desk<'_>,
 ) -> Vec<(Instant, Receipt)> {
@@ -110,21 +154,27 @@ fn receipts_of(
         return Vec::new();
     }
     let id = if script.unknown_id { desk.plan.unknown_id() } else { id };
-    let receipt = |outcome: Outcome| Receipt {
+    let receipt = |outcome: Outcome, malformed: bool| Receipt {
         id,
         ids: desk.plan.ids().clone(),
+        wording: behaviour.wording.clone(),
         outcome,
         error_code: if outcome.is_final() { script.error_code } else { 0 },
         message_source: KeptAddress::keep(&submit_sm.source),
         message_destination: KeptAddress::keep(&submit_sm.destination),
         submitted: desk.wall,
         user_message_reference: submit_sm.tlvs.get_u16(Tag::USER_MESSAGE_REFERENCE),
+        link,
+        way: script.way,
+        malformed,
     };
     // Counted from the answer: a slow answer does not make its receipt overtake it.
     let due = |delay: Duration| desk.now + behaviour.delay + delay;
     let each = [enroute, script.outcome].into_iter().flatten();
     each.flat_map(|(delay, outcome)| {
-        std::iter::repeat_n((due(delay), receipt(outcome)), usize::from(script.copies))
+        let malformed = script.malformed_first.then(|| (due(delay), receipt(outcome, true)));
+        let copies = std::iter::repeat_n((due(delay), receipt(outcome, false)), usize::from(script.copies));
+        malformed.into_iter().chain(copies)
     })
     .collect()
 }

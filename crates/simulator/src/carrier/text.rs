@@ -10,6 +10,14 @@ pub struct Part {
     pub sequence: u8,
 }
 
+/// What a carrier takes data_coding 0 for: its own default alphabet, whatever that is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Alphabet {
+    Gsm,
+    Ascii,
+    Latin1,
+}
+
 /// GSM 03.38 basic characters by code (3GPP TS 23.038 §6.2.1). Code 0x1B is the escape and stands as U+001B.
 const GSM: &str = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\u{1b}ÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?\
                    ¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";
@@ -20,14 +28,18 @@ const CONCATENATED_16: u8 = 0x08;
 
 /// The text of `octets` under a data coding (SMPP v3.4 §5.2.19). What has no meaning in its alphabet comes out as
 /// U+FFFD, and binary as hex, so that a wrong coding shows in a test instead of passing for text.
-pub(super) fn decode(data_coding: u8, octets: &[u8]) -> String {
-    match data_coding {
-        0x00 => gsm(octets),
-        0x01 => octets.iter().map(|&b| if b.is_ascii() { char::from(b) } else { '\u{fffd}' }).collect(),
-        0x03 => octets.iter().map(|&b| char::from(b)).collect(),
-        0x08 => utf16(octets),
+pub(super) fn decode(data_coding: u8, coding_zero: Alphabet, octets: &[u8]) -> String {
+    match (data_coding, coding_zero) {
+        (0x00, Alphabet::Gsm) => gsm(octets),
+        (0x01, _) | (0x00, Alphabet::Ascii) => octets.iter().map(|&b| ascii(b)).collect(),
+        (0x03, _) | (0x00, Alphabet::Latin1) => octets.iter().map(|&b| char::from(b)).collect(),
+        (0x08, _) => utf16(octets),
         _ => octets.iter().map(|b| format!("{b:02x}")).collect(),
     }
+}
+
+fn ascii(octet: u8) -> char {
+    if octet.is_ascii() { char::from(octet) } else { '\u{fffd}' }
 }
 
 fn gsm(octets: &[u8]) -> String {
@@ -59,6 +71,21 @@ fn gsm_extension(code: u8) -> Option<char> {
         0x65 => '€',
         _ => return None,
     })
+}
+
+/// GSM octets of a text, one for each septet; none where the alphabet lacks a character of it.
+pub(super) fn encode_gsm(text: &str) -> Option<Vec<u8>> {
+    let mut octets = Vec::with_capacity(text.len());
+    for character in text.chars() {
+        let basic = GSM.chars().position(|c| c == character && c != '\u{1b}');
+        if let Some(code) = basic {
+            octets.push(u8::try_from(code).expect("128 codes"));
+        } else {
+            let code = (0..=0x7f).find(|code| gsm_extension(*code) == Some(character))?;
+            octets.extend([ESCAPE, code]);
+        }
+    }
+    Some(octets)
 }
 
 fn utf16(octets: &[u8]) -> String {
@@ -101,7 +128,7 @@ mod tests {
 
     #[track_caller]
     fn check(data_coding: u8, octets: &[u8], expect: &str) {
-        assert_eq!(decode(data_coding, octets), expect);
+        assert_eq!(decode(data_coding, Alphabet::Gsm, octets), expect);
     }
 
     #[test]
@@ -110,6 +137,13 @@ mod tests {
         let all: Vec<u8> = (0..128).filter(|&code| code != ESCAPE).collect();
         let expect: String = GSM.chars().filter(|&c| c != '\u{1b}').collect();
         check(0, &all, &expect);
+    }
+
+    #[test]
+    fn what_is_written_in_gsm_is_read_again() {
+        let text = "@ 5 € [Ä] \\ ñ";
+        check(0, &encode_gsm(text).unwrap(), text);
+        assert_eq!(encode_gsm("Ж"), None);
     }
 
     #[test]
@@ -126,6 +160,8 @@ mod tests {
         check(8, &[0x04, 0x16, 0xd8, 0x3d, 0xde, 0x00], "Ж😀");
         check(8, &[0xd8, 0x3d, 0x00, 0x41, 0x00], "\u{fffd}A\u{fffd}");
         check(4, b"\x00\xff", "00ff");
+        assert_eq!(decode(0, Alphabet::Latin1, b"@\xe9"), "@é");
+        assert_eq!(decode(0, Alphabet::Ascii, b"@\xe9"), "@\u{fffd}");
     }
 
     #[track_caller]

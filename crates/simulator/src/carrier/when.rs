@@ -1,6 +1,8 @@
 //! Which submits a rule of a script is about: by destination, by text, and by whose turn it is.
 
-use super::text;
+use std::time::Duration;
+
+use super::text::{self, Alphabet};
 
 /// Which submits a rule applies to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,8 +19,18 @@ pub(super) enum Turn {
     First(u64),
     Nth(u64),
     Every(u64),
+    /// The first so many of every so many.
+    Burst {
+        count: u64,
+        of: u64,
+    },
     /// About this many in a thousand, by the carrier's seed.
     PerMille(u16),
+    /// Those that come in this stretch of time, counted from when the script began to play.
+    During {
+        from: Duration,
+        to: Duration,
+    },
 }
 
 impl When {
@@ -39,8 +51,18 @@ impl When {
         When::always().turn(Turn::Every(k.max(1)))
     }
 
+    /// The first `count` of every `of`.
+    pub fn burst(count: u64, of: u64) -> When {
+        When::always().turn(Turn::Burst { count, of: of.max(1) })
+    }
+
     pub fn per_mille(chance: u16) -> When {
         When::always().turn(Turn::PerMille(chance))
+    }
+
+    /// While the script has played for `from` or longer, and not yet for `to`.
+    pub fn during(from: Duration, to: Duration) -> When {
+        When::always().turn(Turn::During { from, to })
     }
 
     /// Destinations that start with these digits; a plus is ignored, as carriers are sent none.
@@ -60,6 +82,18 @@ impl When {
         self.turn(Turn::First(count))
     }
 
+    /// Of the submits this is about, only the `number`-th.
+    #[must_use]
+    pub fn only_nth(self, number: u64) -> When {
+        self.turn(Turn::Nth(number))
+    }
+
+    /// Of the submits this is about, only about `chance` in a thousand.
+    #[must_use]
+    pub fn only_per_mille(self, chance: u16) -> When {
+        self.turn(Turn::PerMille(chance))
+    }
+
     fn turn(self, turn: Turn) -> When {
         When { turn, ..self }
     }
@@ -70,7 +104,10 @@ impl When {
 pub(super) struct Content<'a> {
     pub(super) destination: &'a [u8],
     pub(super) data_coding: u8,
+    pub(super) alphabet: Alphabet,
     pub(super) text: &'a [u8],
+    /// How long the script has played.
+    pub(super) played: Duration,
 }
 
 impl When {
@@ -79,7 +116,9 @@ impl When {
         let When { destination_starts, text_contains, turn: _ } = self;
         let destination = content.destination.strip_prefix(b"+").unwrap_or(content.destination);
         let to = destination_starts.as_ref().is_none_or(|digits| destination.starts_with(digits.as_bytes()));
-        let says = |words: &String| text::decode(content.data_coding, content.text).contains(words);
+        let says = |words: &String| {
+            text::decode(content.data_coding, content.alphabet, content.text).contains(words)
+        };
         to && text_contains.as_ref().is_none_or(says)
     }
 }

@@ -7,37 +7,29 @@ use std::time::{Duration, Instant};
 
 use bytes::{Buf, BytesMut};
 use hermod_smpp::{CommandId, Header};
-use tokio::io::{AsyncWriteExt, Interest};
-use tokio::net::TcpStream;
+use tokio::io::Interest;
 use tokio::sync::watch;
 
-use super::link::{Fate, Link};
+use super::link::{Fate, Link, PDU_BYTES_MAX};
+use super::plug::{Plug, READ_BYTES};
 use super::script::Wire;
 use super::{Orders, Shared};
 use crate::world;
 
-/// One read takes at most this much.
-const READ_BYTES: usize = 64 * 1024;
 /// A connection that is to be closed is given this long to take what was still to be said, and again for its own
 /// goodbye.
 const GOODBYE_MAX: Duration = Duration::from_millis(500);
 
 /// One connection from its start to its end.
-pub(super) async fn run(
-    shared: Arc<Shared>,
-    stream: TcpStream,
-    number: u64,
-    mut orders: watch::Receiver<Orders>,
-) {
-    shared.record.write(|log| log.counts().links_opened += 1);
+pub(super) async fn run(shared: Arc<Shared>, plug: Plug, number: u64, mut orders: watch::Receiver<Orders>) {
     let mut connection = Connection {
         link: Link::new(Arc::clone(&shared), number),
         shared: Arc::clone(&shared),
-        stream,
+        plug,
         inbox: BytesMut::with_capacity(READ_BYTES),
         bytes_out: 0,
         held_until: None,
-        cuts: orders.borrow_and_update().cuts,
+        given: *orders.borrow_and_update(),
         ending: false,
         give_up: None,
     };
@@ -46,21 +38,20 @@ pub(super) async fn run(
         connection.say_goodbye().await;
     }
     connection.link.lose(world::now());
-    shared.record.write(|log| log.counts().links_closed += 1);
 }
 
 struct Connection {
     link: Link,
     shared: Arc<Shared>,
-    stream: TcpStream,
+    plug: Plug,
     /// Octets of a PDU that is not whole yet.
     inbox: BytesMut,
     bytes_out: u64,
     /// Output is held back until then (`Wire::Coalesce`).
     held_until: Option<Instant>,
-    /// Orders to cut that were given before this connection came.
-    cuts: u64,
-    /// We have unbound because the carrier stops.
+    /// Orders that have been obeyed, or were given before this connection came.
+    given: Orders,
+    /// We have unbound because the carrier wants it.
     ending: bool,
     /// Until when a connection that is to be closed may take what was still to be said.
     give_up: Option<Instant>,
@@ -84,9 +75,17 @@ impl Connection {
             // Listen first, then look: a receipt that another link brings in between must not be missed.
             receipts.as_mut().enable();
             let now = world::now();
+            if self.link.cut_at.is_some_and(|at| at <= now) {
+                return Err(io::ErrorKind::ConnectionAborted.into());
+            }
+            if let Some(until) = self.stalled(now) {
+                self.sleep(until, orders).await?;
+                continue;
+            }
             if self.link.fate == Fate::Open {
                 self.link.settle(now);
             }
+            self.plug.flush()?;
             let written = self.write(now)?;
             if written > 0 && self.link.fate == Fate::Open && !self.link.session.may_read() {
                 // The session reads on when its output has room again.
@@ -106,26 +105,51 @@ impl Connection {
                 changed = orders.changed() => {
                     changed.map(|()| Woken::Orders).map_err(|_| io::ErrorKind::ConnectionAborted)?
                 }
-                ready = self.stream.ready(interest) => ready.map(|_| Woken::Socket)?,
+                ready = self.plug.ready(interest) => ready.map(|()| Woken::Socket)?,
                 () = world::sleep_until(due) => Woken::Time,
                 () = receipts => Woken::Receipts,
             };
             match woken {
                 Woken::Socket => self.read()?,
-                Woken::Orders => self.obey(&orders.borrow_and_update())?,
+                Woken::Orders => self.obey(*orders.borrow_and_update())?,
                 Woken::Time | Woken::Receipts => {}
             }
         }
     }
 
-    fn obey(&mut self, orders: &Orders) -> io::Result<()> {
-        if orders.cuts > self.cuts {
+    /// Until when this link is neither read nor written, if it is not.
+    fn stalled(&self, now: Instant) -> Option<Instant> {
+        // What was said before still goes out.
+        let link = self.link.stalled_until;
+        [link, self.given.stalled_until].into_iter().flatten().max().filter(|until| *until > now)
+    }
+
+    async fn sleep(&mut self, until: Instant, orders: &mut watch::Receiver<Orders>) -> io::Result<()> {
+        let until = self.link.cut_at.map_or(until, |at| at.min(until));
+        tokio::select! {
+            changed = orders.changed() => changed.map_err(|_| io::ErrorKind::ConnectionAborted)?,
+            () = world::sleep_until(until) => return Ok(()),
+        }
+        self.obey(*orders.borrow_and_update())
+    }
+
+    fn obey(&mut self, orders: Orders) -> io::Result<()> {
+        let Orders { stop, cuts, unbinds, .. } = orders;
+        if cuts > self.given.cuts {
             return Err(io::ErrorKind::ConnectionAborted.into());
         }
-        if orders.stop && !self.ending {
+        if stop && self.link.is_mute() {
+            // It could not even say goodbye.
+            return Err(io::ErrorKind::ConnectionAborted.into());
+        }
+        if stop {
+            self.link.stalled_until = None;
+        }
+        if (stop || unbinds > self.given.unbinds) && !self.ending && !self.link.is_mute() {
             self.ending = true;
             self.link.session.unbind(self.shared.moment(world::now()));
         }
+        self.given = orders;
         Ok(())
     }
 
@@ -136,13 +160,13 @@ impl Connection {
             Fate::Open => self.link.next_due(),
             Fate::CutAfterFlush | Fate::Ended => self.give_up,
         };
-        [link, self.held_until].into_iter().flatten().fold(idle, Instant::min)
+        [link, self.held_until, self.link.cut_at].into_iter().flatten().fold(idle, Instant::min)
     }
 
     fn interest(&mut self, now: Instant) -> Interest {
         let held = self.held_until.is_some_and(|until| until > now);
-        let writes = !self.link.session.output().is_empty() && !held;
-        let reads = self.link.fate == Fate::Open && self.link.session.may_read();
+        let writes = (!self.link.session.output().is_empty() && !held) || self.plug.wants_write();
+        let reads = self.may_read();
         match (reads, writes) {
             (true, true) => Interest::READABLE | Interest::WRITABLE,
             (false, true) => Interest::WRITABLE,
@@ -152,12 +176,17 @@ impl Connection {
         }
     }
 
+    /// Half open links are read for ever.
+    fn may_read(&self) -> bool {
+        self.link.fate == Fate::Open && (self.link.is_mute() || self.link.session.may_read())
+    }
+
     fn read(&mut self) -> io::Result<()> {
-        if self.link.fate != Fate::Open || !self.link.session.may_read() {
+        if !self.may_read() {
             return Ok(());
         }
-        self.inbox.reserve(READ_BYTES);
-        match self.stream.try_read_buf(&mut self.inbox) {
+        match self.plug.read(&mut self.inbox) {
+            Ok(0) if self.link.is_mute() => return Err(io::ErrorKind::ConnectionAborted.into()),
             Ok(0) => self.link.session.connection_lost(self.shared.moment(world::now())),
             Ok(_) => self.pass_on(),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -166,39 +195,55 @@ impl Connection {
         Ok(())
     }
 
-    /// Gives whole PDUs to the session. It settles enquire_link by itself, so they are counted here, and left out
-    /// where the script wants the carrier to look dead.
+    /// Gives whole PDUs to the session. It settles enquire_link and unbind by itself, so they are counted here, and
+    /// left out where the script wants the carrier to look dead.
     fn pass_on(&mut self) {
-        let answer_enquire_links = {
+        let (answer_enquire_links, answer_unbinds) = {
             let core = self.shared.core.lock().expect("no holder of the plan panics");
-            core.plan.script().answer_enquire_links
+            (core.plan.script().answer_enquire_links, core.plan.script().answer_unbinds)
         };
         let moment = self.shared.moment(world::now());
-        let (mut from, mut upto, mut enquire_links) = (0, 0, 0);
+        let (mut from, mut upto) = (0, 0);
+        let (mut enquire_links, mut unbinds, mut unheard) = (0, 0, 0);
         while let Some(header) = self.inbox.get(upto..).and_then(Header::parse) {
             let end = upto + header.length as usize;
-            if header.length < 16 {
+            if header.length < 16 || header.length > PDU_BYTES_MAX {
                 upto = self.inbox.len();
                 break;
             }
             if end > self.inbox.len() {
                 break;
             }
-            if header.command == CommandId::ENQUIRE_LINK {
-                enquire_links += 1;
-                if !answer_enquire_links {
-                    self.link.session.receive(&self.inbox[from..upto], moment);
-                    from = end;
+            enquire_links += u64::from(header.command == CommandId::ENQUIRE_LINK);
+            let heard = match header.command {
+                _ if self.link.is_mute() => {
+                    unheard += 1;
+                    false
                 }
+                CommandId::ENQUIRE_LINK => answer_enquire_links,
+                CommandId::UNBIND if !answer_unbinds => {
+                    unbinds += 1;
+                    false
+                }
+                _ => true,
+            };
+            if !heard {
+                self.link.session.receive(&self.inbox[from..upto], moment);
+                from = end;
             }
             upto = end;
         }
-        if upto - from > 0 {
+        if upto > from {
             self.link.session.receive(&self.inbox[from..upto], moment);
         }
         self.inbox.advance(upto);
-        if enquire_links > 0 {
-            self.shared.record.write(|log| log.counts().enquire_links += enquire_links);
+        if enquire_links + unbinds + unheard > 0 {
+            self.shared.record.write(|log| {
+                let counts = log.counts();
+                counts.enquire_links += enquire_links;
+                counts.unbinds += unbinds;
+                counts.unheard += unheard;
+            });
         }
     }
 
@@ -224,7 +269,7 @@ impl Connection {
         if let Some(bytes) = before_cut {
             count = count.min(usize::try_from(bytes).unwrap_or(usize::MAX));
         }
-        let written = match self.stream.try_write(&output[..count]) {
+        let written = match self.plug.write(&output[..count]) {
             Ok(written) => written,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
             Err(error) => return Err(error),
@@ -243,13 +288,13 @@ impl Connection {
     /// answer back.
     async fn say_goodbye(&mut self) {
         // A peer that is gone already needs no goodbye.
-        let _ = self.stream.shutdown().await;
+        let _ = self.plug.close().await;
         let farewell = async {
             let mut rest = BytesMut::with_capacity(READ_BYTES);
             loop {
                 rest.clear();
-                self.stream.readable().await?;
-                match self.stream.try_read_buf(&mut rest) {
+                self.plug.ready(Interest::READABLE).await?;
+                match self.plug.read(&mut rest) {
                     Ok(0) => return Ok(()),
                     Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
                     Ok(_) | Err(_) => {}

@@ -81,7 +81,7 @@ async fn a_cut_before_the_answer_leaves_the_sender_in_doubt_and_its_receipt_come
     assert_eq!(esme.next_many(2).await, ["lost b", "closed: the connection was lost"]);
     let mut again = Esme::bound(carrier.addr()).await;
     assert_eq!(again.next().await, "receipt 2 DELIVRD 2");
-    assert_eq!(carrier.record().submits()[1].answer, Answer::Cut { id: "2".to_owned() });
+    assert_eq!(carrier.record().submits()[1].answer, Answer::Withheld { id: "2".to_owned() });
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use super::*;
 use crate::carrier::ids::IdStyle;
 use crate::carrier::when::When;
 
+const SECOND: Duration = Duration::from_secs(1);
 const SUBMIT: SubmitSeen<'static> = SubmitSeen {
     destination: b"4915112345678",
     data_coding: 0,
@@ -19,8 +20,10 @@ fn told(reply: Reply) -> String {
         Reply::Accept { id, then: Then::GoOn } => format!("{id}"),
         Reply::Accept { id, then } => format!("{id}+{then:?}"),
         Reply::Refuse(CommandStatus(status)) => format!("0x{status:02x}"),
+        Reply::Nack(CommandStatus(status)) => format!("nack 0x{status:02x}"),
         Reply::Silence => "silence".to_owned(),
-        Reply::CutBeforeAnswer { id } => format!("{id}+cut before"),
+        Reply::Withhold { id, then: Then::GoOn } => format!("{id}+no answer"),
+        Reply::Withhold { id, then } => format!("{id}+{then:?} unanswered"),
     }
 }
 
@@ -53,7 +56,76 @@ fn rules_are_asked_in_order_and_count_only_what_reaches_them() {
 #[test]
 fn the_connection_is_ended_in_every_way_a_carrier_knows() {
     let script = Script::new().cut_after(2).cut_before_answer(3).unbind_after(3).garbage_after(3);
-    check(script, "1, 2+Cut, 3, 4+cut before, 5+Unbind, 6+Garbage, 7");
+    check(script, "1, 2+Cut, 3, 4+Cut unanswered, 5+Unbind, 6+Garbage, 7");
+    let script = Script::new().unbind_before_answer(1).bad_length_after(1, 4).mute_after(1);
+    check(script, "1+Unbind unanswered, 2+BadLength(4), 3+Mute, 4");
+    let script =
+        Script::new().act(When::nth(1), Act::MuteBeforeAnswer).stall_after(1, SECOND).lose_answers(2);
+    check(script, "1+Mute unanswered, 2+Stall(1s), 3+no answer, 4+no answer, 5");
+    check(Script::new().nack_first(1, CommandStatus::INVCMDID), "nack 0x03, 1");
+}
+
+#[test]
+fn throttling_comes_in_bursts_by_count_or_by_time() {
+    check(Script::new().throttle_bursts(2, 3), "0x58, 0x58, 1, 0x58, 0x58, 2");
+    check(Script::new().queue_full(1), "0x14, 1");
+    let mut plan = Plan::new(Script::new(), 0, 1);
+    plan.set_script(Script::new().throttle_for(SECOND), 5 * SECOND);
+    let mut say = |at: Duration| told(plan.next(&SubmitSeen { at, ..SUBMIT }).reply);
+    assert_eq!(say(5 * SECOND), "0x58");
+    assert_eq!(say(6 * SECOND - Duration::from_millis(1)), "0x58");
+    assert_eq!(say(6 * SECOND), "1");
+}
+
+#[test]
+fn every_act_can_be_left_to_chance() {
+    for act in [Act::Silence, Act::LoseAnswer, Act::CutBeforeAnswer, Act::Mute, Act::Stall(SECOND)] {
+        let mut plan = Plan::new(Script::new().act(When::per_mille(500), act), 11, 1);
+        let plain = (0..1000)
+            .filter(|_| matches!(plan.next(&SUBMIT).reply, Reply::Accept { then: Then::GoOn, .. }))
+            .count();
+        assert!((400..600).contains(&plain), "{act:?} left {plain} of 1000 alone");
+    }
+}
+
+#[test]
+fn scattered_answers_come_at_different_times() {
+    let mut plan = Plan::new(Script::new().delay(SECOND).answers_out_of_order(SECOND), 1, 1);
+    let delays: Vec<Duration> = (0..100).map(|_| plan.next(&SUBMIT).delay).collect();
+    assert!(delays.iter().all(|delay| (SECOND..=2 * SECOND).contains(delay)));
+    assert!(!delays.is_sorted());
+}
+
+#[test]
+fn manners_and_wordings_follow_their_own_rules() {
+    let script = Script::new()
+        .answers_without_id(1)
+        .bodies_on_errors()
+        .receipts_worded_when(When::nth(2), Wording::shortest());
+    let mut plan = Plan::new(script, 0, 1);
+    let seen: Vec<(Manner, bool)> = (0..3)
+        .map(|_| plan.next(&SUBMIT))
+        .map(|behaviour| (behaviour.manner, *behaviour.wording == Wording::standard()))
+        .collect();
+    assert_eq!(seen, [(Manner::NoBody, true), (Manner::BodyOnError, false), (Manner::BodyOnError, true)]);
+}
+
+#[test]
+fn the_door_is_closed_for_a_while() {
+    let mut plan = Plan::new(Script::new(), 0, 1);
+    assert_eq!(plan.down(SECOND), (false, None));
+    plan.set_script(Script::new().down(SECOND, 2 * SECOND), SECOND);
+    assert_eq!(plan.down(SECOND), (false, Some(2 * SECOND)));
+    assert_eq!(plan.down(2 * SECOND), (true, Some(4 * SECOND)));
+    assert_eq!(plan.down(4 * SECOND), (false, None));
+}
+
+#[test]
+fn links_last_a_random_time() {
+    let mut plan = Plan::new(Script::new().cut_links_after(SECOND, 30 * SECOND), 4, 1);
+    let [one, other] = [plan.lifetime(), plan.lifetime()].map(|time| time.expect("there is an end"));
+    assert!(one != other && (SECOND..=30 * SECOND).contains(&one), "{one:?} {other:?}");
+    assert_eq!(Plan::new(Script::new(), 4, 1).lifetime(), None);
 }
 
 #[test]
@@ -96,10 +168,12 @@ fn a_full_window_a_full_second_and_a_full_queue_push_back() {
     };
     assert_eq!(say(2, 0, false), "1");
     assert_eq!(say(3, 0, false), "0x58");
-    assert_eq!(say(1, 999, false), "2");
-    assert_eq!(say(1, 999, false), "0x58");
-    assert_eq!(say(1, 1000, false), "3");
-    assert_eq!(say(1, 1000, true), "0x14");
+    assert_eq!(say(1, 900, false), "2");
+    assert_eq!(say(1, 900, false), "3");
+    assert_eq!(say(1, 900, false), "0x58");
+    assert_eq!(say(1, 1000, false), "4");
+    assert_eq!(say(1, 1000, false), "0x58", "two are less than a second old");
+    assert_eq!(say(1, 9000, true), "0x14");
 }
 
 #[test]
@@ -156,11 +230,23 @@ fn what_is_not_taken_gets_no_receipt() {
 fn binds_are_refused_by_count_and_by_password() {
     let script = Script::new().refuse_binds(2, CommandStatus::BINDFAIL).credentials("hermod", "secret");
     let mut plan = Plan::new(script, 0, 1);
-    assert_eq!(plan.bind(b"hermod", b"secret"), Err(CommandStatus::BINDFAIL));
-    assert_eq!(plan.bind(b"hermod", b"secret"), Err(CommandStatus::BINDFAIL));
-    assert_eq!(plan.bind(b"hermod", b"wrong"), Err(CommandStatus::INVPASWD));
-    assert_eq!(plan.bind(b"hermes", b"secret"), Err(CommandStatus::INVPASWD));
-    assert_eq!(plan.bind(b"hermod", b"secret"), Ok(()));
+    let mut bind = |id: &[u8], password: &[u8]| plan.bind(id, password, Company::default());
+    assert_eq!(bind(b"hermod", b"secret"), Err(CommandStatus::BINDFAIL));
+    assert_eq!(bind(b"hermod", b"secret"), Err(CommandStatus::BINDFAIL));
+    assert_eq!(bind(b"hermod", b"wrong"), Err(CommandStatus::INVPASWD));
+    assert_eq!(bind(b"hermes", b"secret"), Err(CommandStatus::INVPASWD));
+    assert_eq!(bind(b"hermod", b"secret"), Ok(()));
+}
+
+#[test]
+fn binds_beyond_the_limit_and_beside_ghosts_are_told_they_are_bound() {
+    let bind = |script: Script, bound: usize, ghosts: usize| {
+        Plan::new(script, 0, 1).bind(b"hermod", b"", Company { bound, ghosts }).is_ok()
+    };
+    let limit = || Script::new().binds_max(2);
+    assert!(bind(limit(), 1, 0) && !bind(limit(), 2, 0) && !bind(limit(), 1, 1) && bind(limit(), 0, 1));
+    let linger = || Script::new().already_bound_for(SECOND);
+    assert!(bind(linger(), 9, 0) && !bind(linger(), 0, 1));
 }
 
 #[test]
@@ -168,7 +254,7 @@ fn a_new_script_starts_from_its_beginning_but_ids_go_on() {
     let mut plan = Plan::new(Script::new().throttle(1), 0, 100);
     assert_eq!(told(plan.next(&SUBMIT).reply), "0x58");
     assert_eq!(told(plan.next(&SUBMIT).reply), "100");
-    plan.set_script(Script::new().throttle(1).ids(IdFormat::new(IdStyle::Hex)));
+    plan.set_script(Script::new().throttle(1).ids(IdFormat::new(IdStyle::Hex)), Duration::ZERO);
     assert_eq!(told(plan.next(&SUBMIT).reply), "0x58");
     assert_eq!(told(plan.next(&SUBMIT).reply), "101");
     assert_eq!(plan.ids().in_answer(101), "65");

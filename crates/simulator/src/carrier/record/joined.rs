@@ -10,12 +10,21 @@ pub struct Received {
     pub source: String,
     pub destination: String,
     pub text: String,
+    /// By part: the link it came on, and its position among all submits.
+    pub came: Vec<(u64, u64)>,
+}
+
+impl Received {
+    /// All parts came on one link, first part first.
+    pub fn is_on_one_link_in_order(&self) -> bool {
+        self.came.is_sorted_by(|(link, order), (next_link, next)| link == next_link && order < next)
+    }
 }
 
 /// What parts of one text have in common: source, destination, reference and total.
 type TextKey<'a> = (&'a str, &'a str, u16, u8);
 /// The parts of one copy of a text, as far as they have come.
-type Copy<'a> = Vec<Option<&'a str>>;
+type Copy<'a> = Vec<Option<&'a Submit>>;
 
 /// The whole texts among `submits`, in the order their last part came. A part that comes twice belongs to a second
 /// copy of the text.
@@ -23,13 +32,8 @@ pub(super) fn join<'a>(submits: impl Iterator<Item = &'a Submit>) -> Vec<Receive
     let mut open: HashMap<TextKey<'_>, Vec<Copy<'_>>> = HashMap::new();
     let mut whole = Vec::new();
     for submit in submits {
-        let received = |text: String| Received {
-            source: submit.source.clone(),
-            destination: submit.destination.clone(),
-            text,
-        };
         let Some(part) = submit.part else {
-            whole.push(received(submit.text.clone()));
+            whole.push(received(&[submit]));
             continue;
         };
         if part.sequence == 0 || part.sequence > part.total {
@@ -45,13 +49,23 @@ pub(super) fn join<'a>(submits: impl Iterator<Item = &'a Submit>) -> Vec<Receive
                 copies.len() - 1
             }
         };
-        copies[copy][place] = Some(&submit.text);
+        copies[copy][place] = Some(submit);
         if copies[copy].iter().all(Option::is_some) {
-            let parts = copies.remove(copy);
-            whole.push(received(parts.into_iter().flatten().collect()));
+            let parts: Vec<&Submit> = copies.remove(copy).into_iter().flatten().collect();
+            whole.push(received(&parts));
         }
     }
     whole
+}
+
+/// The text of these parts, of which there is at least one.
+fn received(parts: &[&Submit]) -> Received {
+    Received {
+        source: parts[0].source.clone(),
+        destination: parts[0].destination.clone(),
+        text: parts.iter().map(|part| part.text.as_str()).collect(),
+        came: parts.iter().map(|part| (part.link, part.order)).collect(),
+    }
 }
 
 #[cfg(test)]
@@ -93,6 +107,20 @@ mod tests {
     fn a_part_sent_again_starts_a_second_copy() {
         check(&["1 2/1 a", "1 2/1 a", "1 2/2 b"], &["ab"]);
         check(&["1 2/1 a", "1 2/1 a", "1 2/2 b", "1 2/2 b"], &["ab", "ab"]);
+    }
+
+    #[test]
+    fn parts_on_one_link_in_order_are_told_from_others() {
+        let received =
+            |came: &[(u64, u64)]| Received { came: came.to_vec(), ..received(&[&submit("a", None)]) };
+        for (came, expect) in [
+            (&[(1, 5)][..], true),
+            (&[(1, 5), (1, 7), (1, 8)], true),
+            (&[(1, 5), (1, 4)], false),
+            (&[(1, 5), (2, 6)], false),
+        ] {
+            assert_eq!(received(came).is_on_one_link_in_order(), expect, "{came:?}");
+        }
     }
 
     #[test]

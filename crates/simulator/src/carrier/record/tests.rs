@@ -1,6 +1,9 @@
 //! The record's answers to its questions.
 
+use hermod_smpp::CommandStatus;
+
 use super::*;
+use crate::carrier::text::Part;
 
 /// A taken submit with this text.
 pub(super) fn submit(text: &str, part: Option<Part>) -> Submit {
@@ -8,13 +11,26 @@ pub(super) fn submit(text: &str, part: Option<Part>) -> Submit {
         order: 0,
         at: Duration::ZERO,
         link: 1,
+        sequence: 1,
+        service_type: String::new(),
         source: "Hermod".to_owned(),
+        source_kind: (5, 0),
         destination: "4915112345678".to_owned(),
+        destination_kind: (1, 1),
         text: text.to_owned(),
         part,
         data_coding: 0,
         esm_class: 0,
+        protocol_id: 0,
+        priority: 0,
         registered_delivery: 1,
+        validity_period: String::new(),
+        schedule_delivery_time: String::new(),
+        header: Vec::new(),
+        octets: text.as_bytes().to_vec(),
+        in_payload: false,
+        tlvs: Vec::new(),
+        pdu: Vec::new(),
         answer: Answer::Accepted { id: "1".to_owned() },
     }
 }
@@ -22,8 +38,8 @@ pub(super) fn submit(text: &str, part: Option<Part>) -> Submit {
 fn note(record: &Record, text: &str, answer: Answer) {
     record.write(|log| {
         let kind = match answer {
-            Answer::Accepted { .. } | Answer::Cut { .. } => AnswerKind::Accepted,
-            Answer::Refused(_) => AnswerKind::Refused,
+            Answer::Accepted { .. } | Answer::Withheld { .. } => AnswerKind::Accepted,
+            Answer::Refused(_) | Answer::Nacked(_) => AnswerKind::Refused,
             Answer::Silent => AnswerKind::Silent,
         };
         log.count_submit(kind, fingerprint(b"4915112345678", None, text.as_bytes()));
@@ -90,4 +106,13 @@ async fn a_wait_in_vain_says_what_there_is() {
     let sentence = vain.expect_err("nothing more comes").to_string();
     assert!(sentence.starts_with("not seen within 5ms; the carrier has Counts {"), "{sentence}");
     assert!(sentence.contains("accepted: 1,"), "{sentence}");
+}
+
+#[test]
+fn the_busiest_stretch_may_lie_across_two_seconds() {
+    let times = |ms: &[u64]| ms.iter().copied().map(Duration::from_millis).collect::<Vec<_>>();
+    let most = |ms: &[u64]| most_within(times(ms).into_iter(), Duration::from_secs(1));
+    assert_eq!(most(&[]), 0);
+    assert_eq!(most(&[0, 500, 1000, 1500]), 2);
+    assert_eq!(most(&[0, 900, 950, 1000, 1100, 3000]), 4);
 }

@@ -1,0 +1,80 @@
+//! Whose turn it is: each rule counts the submits that reach it, and what is left to chance is drawn from a seed.
+
+use std::time::Duration;
+
+use super::script::Rules;
+use super::when::{Content, Turn};
+
+/// For each rule of a list, how many submits have reached it.
+#[derive(Debug, Default)]
+pub(super) struct Turns(Vec<u64>);
+
+impl Turns {
+    pub(super) fn of<T>(rules: &Rules<T>) -> Turns {
+        Turns(vec![0; rules.list.len()])
+    }
+
+    /// The first rule that applies, or what is otherwise done.
+    pub(super) fn pick<'r, T>(
+        &mut self,
+        rules: &'r Rules<T>,
+        content: &Content<'_>,
+        chance: &mut Chance,
+    ) -> &'r T {
+        for ((when, value), reached) in rules.list.iter().zip(&mut self.0) {
+            if !when.is_about(content) {
+                continue;
+            }
+            *reached += 1;
+            let its_turn = match when.turn {
+                Turn::Each => true,
+                Turn::First(count) => *reached <= count,
+                Turn::Nth(number) => *reached == number,
+                Turn::Every(k) => reached.is_multiple_of(k),
+                Turn::Burst { count, of } => (*reached - 1) % of < count,
+                Turn::PerMille(chances) => chance.next() % 1000 < u64::from(chances),
+                Turn::During { from, to } => (from..to).contains(&content.played),
+            };
+            if its_turn {
+                return value;
+            }
+        }
+        &rules.otherwise
+    }
+}
+
+/// Seeded chance (SplitMix64): small, and the same everywhere.
+#[derive(Debug)]
+pub(super) struct Chance(pub(super) u64);
+
+impl Chance {
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A time from `least` to `most`.
+    pub(super) fn between(&mut self, least: Duration, most: Duration) -> Duration {
+        let span = u64::try_from(most.saturating_sub(least).as_micros()).unwrap_or(u64::MAX - 1);
+        least + Duration::from_micros(self.next() % (span + 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_between_two_are_between_them_and_spread() {
+        let mut chance = Chance(1);
+        let (least, most) = (Duration::from_secs(1), Duration::from_secs(30));
+        let drawn: Vec<Duration> = (0..1000).map(|_| chance.between(least, most)).collect();
+        assert!(drawn.iter().all(|time| (least..=most).contains(time)));
+        let early = drawn.iter().filter(|time| **time < Duration::from_secs(15)).count();
+        assert!((400..600).contains(&early), "{early} of 1000 in the first half");
+        assert_eq!(chance.between(most, most), most);
+    }
+}

@@ -1,0 +1,241 @@
+//! What subscribers say: messages from handsets, put into one or more deliver_sm, whole or in parts, in any order and
+//! over any link.
+
+use std::fmt;
+
+use super::text;
+
+/// Messages that may wait for a link at one time.
+pub const MO_WAITING_MAX: usize = 10_000;
+/// Octets of user data in one message (3GPP TS 23.040 §9.2.3.16).
+const USER_DATA_BYTES: usize = 140;
+/// Septets of user data in one message.
+const USER_DATA_SEPTETS: usize = 160;
+/// A user data header follows (SMPP v3.4 §5.2.12).
+const UDHI: u8 = 0x40;
+const UCS2: u8 = 0x08;
+
+/// One deliver_sm from a handset.
+#[derive(Clone, PartialEq, Eq)]
+pub struct MoPart {
+    /// The handset.
+    pub source: String,
+    /// The number it was sent to.
+    pub destination: String,
+    pub esm_class: u8,
+    pub data_coding: u8,
+    /// Header and text, as they travel.
+    pub octets: Vec<u8>,
+    /// By tag.
+    pub tlvs: Vec<(u16, Vec<u8>)>,
+    /// In `message_payload` instead of `short_message`.
+    pub in_payload: bool,
+    /// Its body ends too early.
+    pub malformed: bool,
+    /// The link it goes over; none: any.
+    pub link: Option<u64>,
+}
+
+/// Texts do not print.
+impl fmt::Debug for MoPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MoPart({} octets to {})", self.octets.len(), self.destination)
+    }
+}
+
+impl MoPart {
+    /// Octets as they are, under a data coding.
+    pub fn raw(source: &str, destination: &str, data_coding: u8, octets: &[u8]) -> MoPart {
+        MoPart {
+            source: source.to_owned(),
+            destination: destination.to_owned(),
+            esm_class: 0,
+            data_coding,
+            octets: octets.to_vec(),
+            tlvs: Vec::new(),
+            in_payload: false,
+            malformed: false,
+            link: None,
+        }
+    }
+
+    /// Over this link, and no other.
+    #[must_use]
+    pub fn over(mut self, link: u64) -> MoPart {
+        self.link = Some(link);
+        self
+    }
+
+    /// Cut short in the middle of its body.
+    #[must_use]
+    pub fn malformed(mut self) -> MoPart {
+        self.malformed = true;
+        self
+    }
+}
+
+/// A text from a handset.
+#[derive(Clone, PartialEq, Eq)]
+pub struct MoText {
+    source: String,
+    destination: String,
+    text: String,
+    reference: u16,
+    wide: bool,
+    elements: Vec<u8>,
+}
+
+/// Texts do not print.
+impl fmt::Debug for MoText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MoText(to {})", self.destination)
+    }
+}
+
+impl MoText {
+    pub fn new(source: &str, destination: &str, text: &str) -> MoText {
+        MoText {
+            source: source.to_owned(),
+            destination: destination.to_owned(),
+            text: text.to_owned(),
+            reference: 1,
+            wide: false,
+            elements: Vec::new(),
+        }
+    }
+
+    /// What its parts have in common; the low octet only, unless it is wide.
+    #[must_use]
+    pub fn reference(mut self, reference: u16) -> MoText {
+        self.reference = reference;
+        self
+    }
+
+    /// References of 16 bits instead of 8.
+    #[must_use]
+    pub fn wide(mut self) -> MoText {
+        self.wide = true;
+        self
+    }
+
+    /// One more element in the header of each part, before the one that numbers the parts.
+    #[must_use]
+    pub fn with_element(mut self, kind: u8, value: &[u8]) -> MoText {
+        let length = u8::try_from(value.len()).expect("an element is short");
+        self.elements.extend([kind, length]);
+        self.elements.extend_from_slice(value);
+        self
+    }
+
+    /// The text in as few messages as it needs, first part first.
+    ///
+    /// # Panics
+    /// When it needs more than 255 parts.
+    pub fn parts(&self) -> Vec<MoPart> {
+        let (data_coding, units) = self.units();
+        let septets = data_coding != UCS2;
+        let room = |header: usize| match (septets, header) {
+            (true, 0) => USER_DATA_SEPTETS,
+            (true, header) => (USER_DATA_BYTES - header) * 8 / 7,
+            (false, header) => USER_DATA_BYTES - header,
+        };
+        let alone = if self.elements.is_empty() { 0 } else { 1 + self.elements.len() };
+        let whole: usize = units.iter().map(Vec::len).sum();
+        if whole <= room(alone) {
+            return vec![self.part(data_coding, &self.elements, &units.concat())];
+        }
+        let concatenation = if self.wide { 6 } else { 5 };
+        let chunks = pack(&units, room(1 + self.elements.len() + concatenation));
+        let total = u8::try_from(chunks.len()).expect("255 parts at most");
+        let numbered = (1..=total).zip(&chunks);
+        numbered
+            .map(|(sequence, chunk)| {
+                self.part(data_coding, &[&self.elements[..], &self.place(total, sequence)].concat(), chunk)
+            })
+            .collect()
+    }
+
+    /// The text as characters that must not be torn apart, in the smaller alphabet that has them all.
+    fn units(&self) -> (u8, Vec<Vec<u8>>) {
+        let each = |c: char| text::encode_gsm(c.encode_utf8(&mut [0; 4]));
+        if let Some(gsm) = self.text.chars().map(each).collect() {
+            return (0, gsm);
+        }
+        let utf16 =
+            |c: char| c.encode_utf16(&mut [0; 2]).iter().flat_map(|unit| unit.to_be_bytes()).collect();
+        (UCS2, self.text.chars().map(utf16).collect())
+    }
+
+    fn place(&self, total: u8, sequence: u8) -> Vec<u8> {
+        let [high, low] = self.reference.to_be_bytes();
+        if self.wide {
+            vec![0x08, 4, high, low, total, sequence]
+        } else {
+            vec![0x00, 3, low, total, sequence]
+        }
+    }
+
+    fn part(&self, data_coding: u8, elements: &[u8], text: &[u8]) -> MoPart {
+        let mut part = MoPart::raw(&self.source, &self.destination, data_coding, text);
+        if !elements.is_empty() {
+            let length = u8::try_from(elements.len()).expect("a header is short");
+            part.octets = [&[length], elements, text].concat();
+            part.esm_class = UDHI;
+        }
+        part
+    }
+}
+
+/// Characters in chunks of `room` octets at most.
+fn pack(units: &[Vec<u8>], room: usize) -> Vec<Vec<u8>> {
+    let mut chunks = vec![Vec::new()];
+    for unit in units {
+        let last = chunks.last_mut().expect("there is one");
+        if last.len() + unit.len() > room {
+            chunks.push(unit.clone());
+        } else {
+            last.extend_from_slice(unit);
+        }
+    }
+    chunks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::carrier::text::{Alphabet, decode, split_header};
+
+    #[track_caller]
+    fn check(mo: &MoText, lengths: &[usize]) {
+        let parts = mo.parts();
+        assert_eq!(parts.iter().map(|part| part.octets.len()).collect::<Vec<_>>(), lengths);
+        let read = parts.iter().map(|part| {
+            let (_, text) = split_header(part.esm_class & UDHI != 0, &part.octets);
+            decode(part.data_coding, Alphabet::Gsm, text)
+        });
+        assert_eq!(read.collect::<String>(), mo.text);
+    }
+
+    #[test]
+    fn short_texts_have_one_part_and_long_ones_as_many_as_they_need() {
+        let mo = |text: &str| MoText::new("4917", "12345", text);
+        check(&mo("hello"), &[5]);
+        check(&mo(&"x".repeat(160)), &[160]);
+        check(&mo(&"x".repeat(161)), &[6 + 153, 6 + 8]);
+        check(&mo(&"Ж".repeat(70)), &[140]);
+        check(&mo(&"Ж".repeat(71)), &[6 + 134, 6 + 8]);
+        check(&mo(&format!("{}€€€€€", "x".repeat(152))), &[6 + 152, 6 + 10]);
+        check(&mo(&format!("{}😀", "Ж".repeat(69))), &[6 + 134, 6 + 8]);
+        check(&mo(&"x".repeat(161)).wide(), &[7 + 152, 7 + 9]);
+        check(&mo("hi").with_element(0x24, &[1]), &[4 + 2]);
+    }
+
+    #[test]
+    fn parts_are_numbered_behind_other_elements() {
+        let parts =
+            MoText::new("4917", "12345", &"x".repeat(161)).reference(0x2a).with_element(0x24, &[1]).parts();
+        assert_eq!(parts[0].octets[..9], [8, 0x24, 1, 1, 0, 3, 0x2a, 2, 1]);
+        assert_eq!(parts[1].octets[..9], [8, 0x24, 1, 1, 0, 3, 0x2a, 2, 2]);
+        assert_eq!(parts[0].esm_class, UDHI);
+    }
+}

@@ -1,0 +1,150 @@
+//! The socket of a link, plain or under TLS. Both read and write without waiting, so that a script can stop in the
+//! middle of anything.
+
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+
+use bytes::BytesMut;
+use tokio::io::{AsyncWriteExt, Interest};
+use tokio::net::TcpStream;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::{self, ServerConfig, ServerConnection};
+
+/// One read takes about this much.
+pub(super) const READ_BYTES: usize = 64 * 1024;
+
+/// The certificate a carrier shows, and its key.
+#[derive(Debug, Clone)]
+pub struct Tls(Arc<ServerConfig>);
+
+impl Tls {
+    /// From PEM: the carrier's own certificate first, then what it is signed with.
+    pub fn from_pem(certificates: &[u8], key: &[u8]) -> io::Result<Tls> {
+        let unusable = |error: &dyn std::fmt::Display| {
+            io::Error::new(io::ErrorKind::InvalidInput, format!("certificate or key cannot be used: {error}"))
+        };
+        let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(certificates)
+            .collect::<Result<_, _>>()
+            .map_err(|e| unusable(&e))?;
+        let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| unusable(&error))?;
+        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_protocol_versions(&[&rustls::version::TLS13, &rustls::version::TLS12])
+            .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key))
+            .map_err(|error| unusable(&error))?;
+        Ok(Tls(Arc::new(config)))
+    }
+}
+
+pub(super) struct Plug {
+    stream: TcpStream,
+    tls: Option<Box<ServerConnection>>,
+}
+
+impl Plug {
+    pub(super) fn new(stream: TcpStream, tls: Option<&Tls>) -> io::Result<Plug> {
+        // A stream that refuses the option still serves, only slower.
+        let _ = stream.set_nodelay(true);
+        let tls = match tls {
+            Some(Tls(config)) => {
+                Some(Box::new(ServerConnection::new(Arc::clone(config)).map_err(io::Error::other)?))
+            }
+            None => None,
+        };
+        Ok(Plug { stream, tls })
+    }
+
+    pub(super) async fn ready(&self, interest: Interest) -> io::Result<()> {
+        self.stream.ready(interest).await.map(|_| ())
+    }
+
+    /// TLS has something to say by itself: its handshake, or what the socket did not take yet.
+    pub(super) fn wants_write(&self) -> bool {
+        self.tls.as_ref().is_some_and(|tls| tls.wants_write())
+    }
+
+    /// Reads what there is, 0 octets at the end of the connection, or `WouldBlock`.
+    pub(super) fn read(&mut self, inbox: &mut BytesMut) -> io::Result<usize> {
+        let Some(tls) = &mut self.tls else {
+            inbox.reserve(READ_BYTES);
+            return self.stream.try_read_buf(inbox);
+        };
+        let before = inbox.len();
+        let ended = loop {
+            match tls.read_tls(&mut Socket(&self.stream)) {
+                Ok(0) => break true,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break false,
+                Err(error) => return Err(error),
+                Ok(_) => {}
+            }
+            let state = tls.process_new_packets().map_err(|error| {
+                // The peer is told why; whether it hears it makes no difference.
+                let _ = tls.write_tls(&mut Socket(&self.stream));
+                io::Error::new(io::ErrorKind::InvalidData, error)
+            })?;
+            let start = inbox.len();
+            inbox.resize(start + state.plaintext_bytes_to_read(), 0);
+            tls.reader().read_exact(&mut inbox[start..])?;
+            if state.peer_has_closed() {
+                break true;
+            }
+            if inbox.len() - before >= READ_BYTES {
+                break false;
+            }
+        };
+        match inbox.len() - before {
+            0 if !ended => Err(io::ErrorKind::WouldBlock.into()),
+            read => Ok(read),
+        }
+    }
+
+    /// Writes what the socket takes now, or `WouldBlock`.
+    pub(super) fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        let Some(tls) = &mut self.tls else { return self.stream.try_write(octets) };
+        let written = tls.writer().write(octets)?;
+        self.flush()?;
+        if written == 0 && !octets.is_empty() { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(written) }
+    }
+
+    /// Writes what TLS has kept back, as far as the socket takes it.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        while let Some(tls) = &mut self.tls
+            && tls.wants_write()
+        {
+            match tls.write_tls(&mut Socket(&self.stream)) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                written => written?,
+            };
+        }
+        Ok(())
+    }
+
+    /// Says that nothing more comes.
+    pub(super) async fn close(&mut self) -> io::Result<()> {
+        if let Some(tls) = &mut self.tls {
+            tls.send_close_notify();
+        }
+        self.flush()?;
+        self.stream.shutdown().await
+    }
+}
+
+/// The stream as TLS wants it.
+struct Socket<'a>(&'a TcpStream);
+
+impl Read for Socket<'_> {
+    fn read(&mut self, octets: &mut [u8]) -> io::Result<usize> {
+        self.0.try_read(octets)
+    }
+}
+
+impl Write for Socket<'_> {
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        self.0.try_write(octets)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

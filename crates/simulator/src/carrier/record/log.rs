@@ -1,0 +1,158 @@
+//! Where the record is written: what is counted, and what is kept as long as there is room for it.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use hermod_smpp::CommandStatus;
+
+use super::copies::{self, Copies};
+use super::seen::{BindSeen, Counts, LinkSeen, MoSent, ReceiptSent, Submit};
+use super::{DETAILED_MAX, RecordMode};
+
+/// Binds whose details are kept.
+const BINDS_MAX: usize = 10_000;
+/// Connections whose details are kept.
+const LINKS_KEPT_MAX: usize = 100_000;
+
+#[derive(Debug)]
+pub(in crate::carrier) struct Log {
+    mode: RecordMode,
+    counts: Counts,
+    pub(super) copies: Copies,
+    pub(super) submits: Vec<Submit>,
+    pub(super) receipts: Vec<ReceiptSent>,
+    pub(super) mo: Vec<MoSent>,
+    pub(super) binds: Vec<BindSeen>,
+    pub(super) links: Vec<LinkSeen>,
+}
+
+impl Log {
+    pub(super) fn new(mode: RecordMode) -> Log {
+        Log {
+            mode,
+            counts: Counts::default(),
+            copies: Copies::new(copies::MESSAGES_MAX),
+            submits: Vec::new(),
+            receipts: Vec::new(),
+            mo: Vec::new(),
+            binds: Vec::new(),
+            links: Vec::new(),
+        }
+    }
+
+    /// All counts, those of copies included.
+    pub(super) fn all_counts(&self) -> Counts {
+        Counts { duplicates: self.copies.extra(), untracked: self.copies.untracked(), ..self.counts }
+    }
+
+    pub(in crate::carrier) fn counts(&mut self) -> &mut Counts {
+        &mut self.counts
+    }
+
+    /// Whether details are still kept of submits.
+    pub(in crate::carrier) fn wants_submits(&self) -> bool {
+        self.mode == RecordMode::Full && self.submits.len() < DETAILED_MAX
+    }
+
+    /// The position the next submit gets.
+    pub(in crate::carrier) fn next_order(&self) -> u64 {
+        self.counts.submits
+    }
+
+    /// Counts a submit; `message` is its fingerprint unless it was refused.
+    pub(in crate::carrier) fn count_submit(&mut self, answer: AnswerKind, message: u64) {
+        self.counts.submits += 1;
+        match answer {
+            AnswerKind::Accepted => self.counts.accepted += 1,
+            AnswerKind::Silent => self.counts.silent += 1,
+            AnswerKind::Refused => {
+                self.counts.refused += 1;
+                return;
+            }
+        }
+        self.copies.note(message);
+    }
+
+    pub(in crate::carrier) fn keep_submit(&mut self, submit: Submit) {
+        self.submits.push(submit);
+    }
+
+    /// A connection was made; links are numbered by the order they come in.
+    pub(in crate::carrier) fn link_opened(&mut self, number: u64, peer: SocketAddr, at: Duration) {
+        self.counts.links_opened += 1;
+        if self.links.len() < LINKS_KEPT_MAX {
+            self.links.push(LinkSeen { number, peer, opened: at, closed: None });
+        }
+    }
+
+    pub(in crate::carrier) fn link_closed(&mut self, number: u64, at: Duration) {
+        self.counts.links_closed += 1;
+        if let Some(link) = self.links.iter_mut().rfind(|link| link.number == number) {
+            link.closed = Some(at);
+        }
+    }
+
+    pub(in crate::carrier) fn bind(&mut self, bind: BindSeen) {
+        if bind.status.is_ok() {
+            self.counts.binds += 1
+        } else {
+            self.counts.binds_refused += 1
+        }
+        if self.binds.len() < BINDS_MAX {
+            self.binds.push(bind);
+        }
+    }
+
+    /// Notes a receipt on its way; gives its place, to note the answer there.
+    pub(in crate::carrier) fn receipt_sent(
+        &mut self,
+        receipt: impl FnOnce() -> ReceiptSent,
+    ) -> Option<usize> {
+        self.counts.receipts_sent += 1;
+        if self.mode == RecordMode::Compact || self.receipts.len() >= DETAILED_MAX {
+            return None;
+        }
+        self.receipts.push(receipt());
+        Some(self.receipts.len() - 1)
+    }
+
+    pub(in crate::carrier) fn receipt_answered(&mut self, place: Option<usize>, status: CommandStatus) {
+        if status.is_ok() {
+            self.counts.receipts_taken += 1
+        } else {
+            self.counts.receipts_refused += 1
+        }
+        if let Some(place) = place {
+            self.receipts[place].answer = Some(status);
+        }
+    }
+}
+
+impl Log {
+    /// Notes a handset's message on its way; gives its place, to note the answer there.
+    pub(in crate::carrier) fn mo_sent(&mut self, mo: impl FnOnce() -> MoSent) -> Option<usize> {
+        self.counts.mo_sent += 1;
+        if self.mode == RecordMode::Compact || self.mo.len() >= DETAILED_MAX {
+            return None;
+        }
+        self.mo.push(mo());
+        Some(self.mo.len() - 1)
+    }
+
+    pub(in crate::carrier) fn mo_answered(&mut self, place: Option<usize>, status: CommandStatus) {
+        if status.is_ok() {
+            self.counts.mo_taken += 1;
+        }
+        if let Some(place) = place {
+            self.mo[place].answer = Some(status);
+        }
+    }
+}
+
+/// An answer as far as counting goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::carrier) enum AnswerKind {
+    Accepted,
+    Refused,
+    Silent,
+}
