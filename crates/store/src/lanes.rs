@@ -51,6 +51,13 @@ pub(crate) struct Refill {
     pub limit: usize,
 }
 
+/// A lane of which nothing is in memory: it is read on from the store behind this place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unread {
+    pub account: AccountId,
+    pub after: Option<Cursor>,
+}
+
 #[derive(Default)]
 struct Lane {
     /// In order of acceptance.
@@ -199,7 +206,7 @@ impl Lanes {
     /// A freshly accepted part takes its place at the end of its lane.
     pub(crate) fn offer(&mut self, job: Job) -> Placed {
         let lane_max = self.lane_max();
-        let linked = self.carriers.get(&job.carrier).is_some_and(|carrier| !carrier.rooms.links.is_empty());
+        let linked = self.is_linked(job.carrier);
         let lane = self.lane(job.carrier, job.account);
         if lane.spilled.is_some() {
             return Placed::Spilled;
@@ -227,6 +234,42 @@ impl Lanes {
         }
         lane.jobs.insert(place, job);
         self.in_memory += 1;
+    }
+
+    /// A part of a message that comes from another carrier takes its place by the time it was accepted. A carrier without
+    /// links holds nothing in memory: then it is read back like the rest.
+    pub(crate) fn arrive(&mut self, job: Job) {
+        let linked = self.is_linked(job.carrier);
+        let lane = self.lane(job.carrier, job.account);
+        if !linked && lane.jobs.is_empty() {
+            lane.spilled = Some(None);
+            return;
+        }
+        self.put_back(job);
+    }
+
+    /// A message is not this carrier's any more.
+    pub(crate) fn forget(&mut self, carrier: CarrierId, account: AccountId, message: MessageId) {
+        if let Some(lane) = self.carriers.get_mut(&carrier).and_then(|lanes| lanes.lanes.get_mut(&account)) {
+            let first = lane.jobs.partition_point(|job| job.message < message);
+            let end = lane.jobs.partition_point(|job| job.message <= message);
+            lane.jobs.drain(first..end);
+            self.in_memory -= end - first;
+        }
+    }
+
+    /// The oldest message that a carrier's lanes hold, and the lanes that hold nothing and have to be read first.
+    pub(crate) fn heads(&self, carrier: CarrierId) -> (Option<MessageId>, Vec<Unread>) {
+        let mut oldest: Option<MessageId> = None;
+        let mut unread = Vec::new();
+        for (account, lane) in self.carriers.get(&carrier).into_iter().flat_map(|lanes| &lanes.lanes) {
+            match (lane.jobs.front(), lane.spilled) {
+                (Some(job), _) => oldest = Some(oldest.map_or(job.message, |known| known.min(job.message))),
+                (None, Some(after)) => unread.push(Unread { account: *account, after }),
+                (None, None) => {}
+            }
+        }
+        (oldest, unread)
     }
 
     /// Gives memory back once the lanes hold more than they may: the tail of the longest ones is read from the store
@@ -284,6 +327,10 @@ impl Lanes {
 
     pub(crate) fn in_memory(&self) -> usize {
         self.in_memory
+    }
+
+    fn is_linked(&self, carrier: CarrierId) -> bool {
+        self.carriers.get(&carrier).is_some_and(|lanes| !lanes.rooms.links.is_empty())
     }
 
     /// Memory is shared out evenly between the lanes there are.

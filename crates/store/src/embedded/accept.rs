@@ -8,7 +8,7 @@ use crate::fault::StoreFault;
 use crate::lanes::Placed;
 use crate::ops::{AcceptOutcome, Acceptance, Balance, DayTotals, Job};
 use hermod_domain::ids::{MessageId, PartNo};
-use hermod_domain::lifecycle::{MessageState, Part};
+use hermod_domain::lifecycle::{MessageState, Part, PartState};
 use hermod_domain::money::Money;
 use hermod_domain::receipt::DlrCode;
 use rusqlite::params;
@@ -101,6 +101,7 @@ impl Batch<'_> {
                 MessageState::Queued.to_stored(),
                 DlrCode::Unknown.as_u8(),
             ])?;
+        self.books.queues.add(*carrier, PartState::Queued, u64::from(*parts));
         for part in PartNo::up_to(*parts) {
             let job = Job {
                 message,

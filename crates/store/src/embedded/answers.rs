@@ -9,7 +9,7 @@ use crate::embedded::remotes::{Found, Parked, PartKey, Tied};
 use crate::fault::StoreFault;
 use crate::ops::{Answer, AnswerRecord, LinkBatch, LinkId, ReceiptRecord};
 use hermod_domain::ids::{CarrierId, PartNo, RemoteId};
-use hermod_domain::lifecycle::{DoubtPolicy, Event, PartState, Verdict};
+use hermod_domain::lifecycle::{DoubtPolicy, Event, PartState, RefusedFor, Verdict};
 use hermod_domain::retry::Schedule;
 use hermod_domain::time::Timestamp;
 use rusqlite::{OptionalExtension, params};
@@ -49,23 +49,24 @@ impl Batch<'_> {
         link: Option<LinkId>,
         record: &AnswerRecord,
     ) -> Result<(), StoreFault> {
-        let AnswerRecord { message, part, account, answer, otherwise: _ } = record;
+        let AnswerRecord { message, part, account, answer, otherwise } = record;
         let place = Place { carrier, account: *account, message: *message };
         match answer {
             Answer::Accepted(remote) => self.accepted(place, *part, remote),
             Answer::Throttled => self.back_to_front(place, *part, Event::Deferred, link),
             Answer::NotSent => self.back_to_front(place, *part, Event::Released, link),
-            Answer::Temporary { status, after } => self.retry_later(place, *part, *status, *after),
-            Answer::Refused { about, status } => {
-                let err = u16::try_from(*status).unwrap_or(u16::MAX);
-                self.apply(place, *part, Event::Refused(*about), err, None).map(|_| ())
+            Answer::Temporary { status, after } => {
+                self.retry_later(place, *part, *status, *after, *otherwise)
             }
+            Answer::Refused { about, status } => self.refused(place, *part, *about, *status, *otherwise),
             Answer::NoAnswer => self.no_answer(place, *part),
         }
     }
 
     fn accepted(&mut self, place: Place, part: PartNo, remote: &RemoteId) -> Result<(), StoreFault> {
-        self.apply(place, part, Event::Accepted, 0, None)?;
+        if self.apply(place, part, Event::Accepted, 0, None)? == Applied::Over {
+            self.latecomer(place, part, "taken")?;
+        }
         // Tied even if the message has ended meanwhile, so that its receipts are known for what they are.
         let key = PartKey { account: place.account, message: place.message, part };
         match self.books.remotes.tie(self.connection, self.now, place.carrier, remote, key)? {
@@ -86,12 +87,16 @@ impl Batch<'_> {
         event: Event,
         link: Option<LinkId>,
     ) -> Result<(), StoreFault> {
-        if let Applied::Moved { .. } = self.apply(place, part, event, 0, None)?
-            && let Some(job) = jobs::load(self.connection, place, part)?
-        {
-            self.books.lanes.put_back_from(link, job);
+        match self.apply(place, part, event, 0, None)? {
+            Applied::Moved { .. } => {
+                if let Some(job) = jobs::load(self.connection, place, part)? {
+                    self.books.lanes.put_back_from(link, job);
+                }
+                Ok(())
+            }
+            Applied::Over => self.latecomer(place, part, "not taken"),
+            Applied::Ignored => Ok(()),
         }
-        Ok(())
     }
 
     fn retry_later(
@@ -100,21 +105,51 @@ impl Batch<'_> {
         part: PartNo,
         status: u32,
         after: Option<Duration>,
+        otherwise: Option<CarrierId>,
     ) -> Result<(), StoreFault> {
-        let Some(Retrying { attempts, .. }) = self.retrying(place, part)? else { return Ok(()) };
+        let Some(Retrying { attempts, .. }) = self.retrying(place, part)? else {
+            return self.latecomer(place, part, "temporary error");
+        };
         let wait = after.unwrap_or_else(|| scheduled(attempts + 1, place)).max(RETRY_WAIT_MIN);
         let due_at = self.now.plus(wait);
         if let Applied::Moved { ended: false, .. } =
             self.apply(place, part, Event::Deferred, 0, Some(due_at))?
         {
             self.note(place.message, part, "temporary_error", &format!("status {status:#x}"))?;
+            if let Some(to) = otherwise
+                && self.fail_over(place, part, to, due_at)?
+            {
+                return Ok(());
+            }
             self.push_due(place, part, due_at);
         }
         Ok(())
     }
 
+    fn refused(
+        &mut self,
+        place: Place,
+        part: PartNo,
+        about: RefusedFor,
+        status: u32,
+        otherwise: Option<CarrierId>,
+    ) -> Result<(), StoreFault> {
+        if let Some(to) = otherwise
+            && self.refused_here(place, part, status, to)?
+        {
+            return Ok(());
+        }
+        let err = u16::try_from(status).unwrap_or(u16::MAX);
+        match self.apply(place, part, Event::Refused(about), err, None)? {
+            Applied::Over => self.latecomer(place, part, "refused"),
+            Applied::Moved { .. } | Applied::Ignored => Ok(()),
+        }
+    }
+
     fn no_answer(&mut self, place: Place, part: PartNo) -> Result<(), StoreFault> {
-        let Some(Retrying { doubt, .. }) = self.retrying(place, part)? else { return Ok(()) };
+        let Some(Retrying { doubt, .. }) = self.retrying(place, part)? else {
+            return self.latecomer(place, part, "no answer");
+        };
         let due_at = self.now.plus(self.books.in_doubt_wait);
         let applied = self.apply(place, part, Event::NoAnswer(doubt), 0, Some(due_at))?;
         let Applied::Moved { part: now, .. } = applied else { return Ok(()) };
@@ -145,7 +180,22 @@ impl Batch<'_> {
         Ok(row)
     }
 
-    fn push_due(&mut self, place: Place, part: PartNo, at: Timestamp) {
+    /// An answer about a message that is with another carrier by now changes nothing, and is told. One about a message
+    /// that has ended is no news.
+    fn latecomer(&self, place: Place, part: PartNo, said: &str) -> Result<(), StoreFault> {
+        let open: bool = self
+            .connection
+            .prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM message WHERE id = ?1 AND carrier <> ?2 AND settled_at IS NULL)",
+            )?
+            .query_row(params![place.message.as_i64(), place.carrier.get()], |row| row.get(0))?;
+        if !open {
+            return Ok(());
+        }
+        self.note(place.message, part, "late_answer", &format!("{said}, by carrier {}", place.carrier))
+    }
+
+    pub(crate) fn push_due(&mut self, place: Place, part: PartNo, at: Timestamp) {
         let Place { carrier, account, message } = place;
         self.books.deferred.push(Due { at, message, part, carrier, account });
     }
@@ -181,7 +231,7 @@ impl Batch<'_> {
     }
 }
 
-fn scheduled(failures: u32, place: Place) -> Duration {
+pub(crate) fn scheduled(failures: u32, place: Place) -> Duration {
     let wait = Schedule::after_temporary_error().wait(failures, jitter(place));
     wait.expect("temporary errors are retried until validity ends")
 }

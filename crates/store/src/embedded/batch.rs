@@ -8,6 +8,7 @@ use crate::embedded::deferred::Deferred;
 use crate::embedded::keys::KeyDays;
 use crate::embedded::mailbox::{Handout, Mailbox};
 use crate::embedded::opt_outs::OptOuts;
+use crate::embedded::queues::Queues;
 use crate::embedded::recent::Recent;
 use crate::embedded::references::References;
 use crate::embedded::remotes::RemoteDays;
@@ -32,9 +33,10 @@ pub(crate) struct Books {
     pub keys: KeyDays,
     pub remotes: RemoteDays,
     pub deferred: Deferred,
+    pub queues: Queues,
     pub references: References,
-    /// Where messages stand that something happened to lately. Always what the tables say.
-    pub standing: Recent<MessageId, Progress>,
+    /// Where messages stand that something happened to lately, and with which carrier. Always what the tables say.
+    pub standing: Recent<MessageId, (CarrierId, Progress)>,
     /// How long a part in doubt waits before its one resend.
     pub in_doubt_wait: Duration,
     pub mailboxes: HashMap<LinkId, Arc<Mailbox>>,
@@ -82,6 +84,7 @@ pub(crate) struct Tally {
     pub refunded: u64,
     pub in_doubt: u64,
     pub resent: u64,
+    pub moved: u64,
     pub receipts_parked: u64,
     pub receipts_late: u64,
     pub ids_reused: u64,

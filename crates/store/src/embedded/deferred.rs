@@ -50,6 +50,11 @@ impl Deferred {
         self.per_carrier.get(&carrier).is_some_and(|count| *count >= DEFERRED_PER_CARRIER_MAX)
     }
 
+    /// With those whose message has ended or gone elsewhere meanwhile: they are found out when their time comes.
+    pub(crate) fn count(&self, carrier: CarrierId) -> usize {
+        self.per_carrier.get(&carrier).copied().unwrap_or(0)
+    }
+
     pub(crate) fn clear(&mut self) {
         self.heap.clear();
         self.per_carrier.clear();

@@ -8,7 +8,7 @@ use crate::fault::StoreFault;
 use crate::lanes::Next;
 use crate::ops::{Job, LinkId};
 use hermod_domain::ids::PartNo;
-use hermod_domain::lifecycle::{self, Event, Progress, Step};
+use hermod_domain::lifecycle::{self, Event, PartState, Progress, Step};
 use hermod_domain::time::Timestamp;
 use rusqlite::params;
 
@@ -54,8 +54,9 @@ impl Batch<'_> {
             };
             fresh.now = *moved.after.parts.get(job.part.index()).expect("the part that was claimed");
             if job.parts == 1 {
-                self.books.standing.insert(job.message, moved.after);
+                self.books.standing.insert(job.message, (job.carrier, moved.after));
             }
+            self.books.queues.changed(job.carrier, PartState::Queued, PartState::Sending);
             return self.give(link, job);
         }
         let place = Place { carrier: job.carrier, account: job.account, message: job.message };
@@ -92,22 +93,32 @@ impl Batch<'_> {
         }
         for next in due {
             let place = Place { carrier: next.carrier, account: next.account, message: next.message };
-            if let Some(job) = jobs::load(self.connection, place, next.part)? {
-                self.no_longer_timed(place, next.part)?;
+            if self.no_longer_timed(place, next.part, next.at)?
+                && let Some(job) = jobs::load(self.connection, place, next.part)?
+            {
                 self.books.lanes.put_back(job);
             }
         }
         Ok(())
     }
 
-    fn no_longer_timed(&self, place: Place, part: PartNo) -> Result<(), StoreFault> {
+    /// False if it does not wait for that time: its message has ended or gone elsewhere, perhaps to come back.
+    fn no_longer_timed(&self, place: Place, part: PartNo, due_at: Timestamp) -> Result<bool, StoreFault> {
         let Place { carrier, account, message } = place;
-        self.connection
+        let changed = self
+            .connection
             .prepare_cached(
-                "UPDATE part SET due_at = 0 WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
+                "UPDATE part SET due_at = 0
+                 WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4 AND due_at = ?5",
             )?
-            .execute(params![carrier.get(), account.get(), message.as_i64(), part.get()])?;
-        Ok(())
+            .execute(params![
+                carrier.get(),
+                account.get(),
+                message.as_i64(),
+                part.get(),
+                due_at.as_millis()
+            ])?;
+        Ok(changed == 1)
     }
 
     pub(crate) fn lapse(&mut self, lapsed: &[Lapsed], now: Timestamp) -> Result<(), StoreFault> {

@@ -10,6 +10,7 @@ pub(crate) struct Meters {
     refunded: Counter,
     in_doubt: Counter,
     resent: Counter,
+    moved: Counter,
     receipts_parked: Counter,
     receipts_late: Counter,
     ids_reused: Counter,
@@ -28,6 +29,7 @@ impl Meters {
             refunded: counter!("hermod_messages_refunded_total"),
             in_doubt: counter!("hermod_parts_in_doubt_total"),
             resent: counter!("hermod_parts_resent_total"),
+            moved: counter!("hermod_messages_moved_total"),
             receipts_parked: counter!("hermod_receipts_parked_total"),
             receipts_late: counter!("hermod_receipts_late_total"),
             ids_reused: counter!("hermod_carrier_ids_reused_total"),
@@ -47,6 +49,7 @@ impl Meters {
             refunded,
             in_doubt,
             resent,
+            moved,
             receipts_parked,
             receipts_late,
             ids_reused,
@@ -58,6 +61,7 @@ impl Meters {
         self.refunded.increment(refunded);
         self.in_doubt.increment(in_doubt);
         self.resent.increment(resent);
+        self.moved.increment(moved);
         self.receipts_parked.increment(receipts_parked);
         self.receipts_late.increment(receipts_late);
         self.ids_reused.increment(ids_reused);

@@ -5,6 +5,7 @@ use crate::embedded::batch::Batch;
 use crate::embedded::errand::Errand;
 use crate::embedded::handout::Lapsed;
 use crate::embedded::mailbox::Mailbox;
+use crate::embedded::queues::Glance;
 use crate::embedded::waiting::Waiting;
 use crate::fault::StoreFault;
 use crate::ops::{AcceptOutcome, KeyClaim, LinkBatch, LinkId, LinkKind, Replay};
@@ -20,6 +21,8 @@ pub(crate) type Reply<T> = oneshot::Sender<Result<T, StoreFault>>;
 pub(crate) enum Op {
     Accept(Arc<Waiting>, Reply<AcceptOutcome>),
     FindKey(KeyClaim, Reply<Option<Replay>>),
+    /// What waits for each carrier.
+    Glance(Reply<Vec<Glance>>),
     /// Everything that writes and is rarer than a message.
     Errand(Box<dyn Errand>),
     Rest(Change, Reply<()>),
@@ -50,6 +53,7 @@ pub(crate) enum Change {
 pub(crate) enum Done {
     Accepted(AcceptOutcome),
     Key(Option<Replay>),
+    Glance(Vec<Glance>),
     /// Nothing to say; or nobody to say it to, because the submission was given up.
     Nothing,
 }
@@ -62,6 +66,7 @@ impl Op {
             }
             Op::Accept(..) => Ok(Done::Nothing),
             Op::FindKey(key, _) => batch.books.keys.find(batch.connection, key).map(Done::Key),
+            Op::Glance(_) => Ok(Done::Glance(batch.books.glance())),
             Op::Errand(errand) => errand.run(batch).map(|()| Done::Nothing),
             Op::Rest(change, _) => change.run(batch).map(|()| Done::Nothing),
             Op::Link(learned) => batch.link_batch(learned).map(|()| Done::Nothing),
@@ -75,10 +80,11 @@ impl Op {
         match (self, done) {
             (Op::Accept(_, reply), Done::Accepted(outcome)) => drop(reply.send(Ok(outcome))),
             (Op::FindKey(_, reply), Done::Key(found)) => drop(reply.send(Ok(found))),
+            (Op::Glance(reply), Done::Glance(glances)) => drop(reply.send(Ok(glances))),
             (Op::Errand(errand), Done::Nothing) => errand.done(),
             (Op::Rest(_, reply) | Op::Stop(reply), Done::Nothing) => drop(reply.send(Ok(()))),
             (Op::Accept(..) | Op::Link(_) | Op::Due(_), Done::Nothing) => {}
-            (_, Done::Accepted(_) | Done::Key(_) | Done::Nothing) => {
+            (_, Done::Accepted(_) | Done::Key(_) | Done::Glance(_) | Done::Nothing) => {
                 unreachable!("every operation comes to its own kind of end")
             }
         }
@@ -88,6 +94,7 @@ impl Op {
         match self {
             Op::Accept(_, reply) => drop(reply.send(Err(fault))),
             Op::FindKey(_, reply) => drop(reply.send(Err(fault))),
+            Op::Glance(reply) => drop(reply.send(Err(fault))),
             Op::Errand(errand) => errand.failed(fault),
             Op::Rest(_, reply) | Op::Stop(reply) => drop(reply.send(Err(fault))),
             Op::Link(_) | Op::Due(_) => {}
@@ -97,7 +104,7 @@ impl Op {
     pub(crate) fn needs(&self) -> Needs {
         match self {
             Op::Accept(..) | Op::Errand(_) | Op::Link(_) | Op::Due(_) => Needs::Room,
-            Op::FindKey(..) | Op::Stop(_) => Needs::NoRoom,
+            Op::FindKey(..) | Op::Glance(_) | Op::Stop(_) => Needs::NoRoom,
             Op::Rest(change, _) => match change {
                 Change::OpenLink { .. } | Change::CloseLink { .. } => Needs::NoRoom,
                 Change::Lapse(..) | Change::KeepFilter { .. } | Change::DropOldDays(_) => Needs::Room,
@@ -112,6 +119,7 @@ impl fmt::Debug for Op {
         match self {
             Op::Accept(..) => f.write_str("Accept"),
             Op::FindKey(..) => f.write_str("FindKey"),
+            Op::Glance(_) => f.write_str("Glance"),
             Op::Errand(_) => f.write_str("Errand"),
             Op::Rest(..) => f.write_str("Rest"),
             Op::Link(learned) => learned.fmt(f),

@@ -27,7 +27,7 @@ pub(crate) enum Applied {
         ended: bool,
     },
     Ignored,
-    /// The message has ended (or is gone): nothing can happen to it any more.
+    /// The message has ended, or is with another carrier: nothing can happen to it here any more.
     Over,
 }
 
@@ -41,11 +41,12 @@ impl Batch<'_> {
         err: u16,
         due_at: Option<Timestamp>,
     ) -> Result<Applied, StoreFault> {
-        let known = self.books.standing.get(&place.message).cloned();
-        let Some(before) = known.map_or_else(|| load(self.connection, place), |known| Ok(Some(known)))?
-        else {
-            return Ok(Applied::Over);
+        let known = self.books.standing.get(&place.message);
+        let before = match known {
+            Some((carrier, progress)) => (*carrier == place.carrier).then(|| progress.clone()),
+            None => load(self.connection, place)?,
         };
+        let Some(before) = before else { return Ok(Applied::Over) };
         match lifecycle::apply(&before, part, event) {
             Step::Moved(moved) => {
                 self.write(place, part, event, &before, &moved, err, due_at)?;
@@ -54,7 +55,7 @@ impl Batch<'_> {
                 if ended {
                     self.books.standing.remove(&place.message);
                 } else {
-                    self.books.standing.insert(place.message, moved.after);
+                    self.books.standing.insert(place.message, (place.carrier, moved.after));
                 }
                 Ok(Applied::Moved { part: now, ended })
             }
@@ -81,12 +82,15 @@ impl Batch<'_> {
         let Moved { after, dlr, refund } = moved;
         if after.state.is_final() {
             self.settle(place, moved, err)?;
+            self.books.queues.ended(place.carrier, &before.parts);
             if *refund {
                 self.give_back(place)?;
             }
             return Ok(());
         }
         let now = after.parts.get(part.index()).expect("the part that moved");
+        let was = before.parts.get(part.index()).expect("the part that moved");
+        self.books.queues.changed(place.carrier, was.state, now.state);
         let attempt = i64::from(event == Event::Deferred && due_at.is_some());
         self.connection
             .prepare_cached(

@@ -7,6 +7,7 @@ use crate::embedded::deferred::{Deferred, Due};
 use crate::embedded::jobs::WAITING_FOR_A_SLOT;
 use crate::embedded::keys::KeyDays;
 use crate::embedded::opt_outs::OptOuts;
+use crate::embedded::queues::Queues;
 use crate::embedded::recent::Recent;
 use crate::embedded::references::References;
 use crate::embedded::remotes::RemoteDays;
@@ -36,6 +37,7 @@ impl Books {
             keys: KeyDays::load(connection)?,
             remotes: RemoteDays::load(connection)?,
             deferred: Deferred::default(),
+            queues: Queues::load(connection)?,
             references: References::new(),
             standing: Recent::new(),
             in_doubt_wait,
@@ -58,6 +60,7 @@ impl Books {
         self.standing.clear();
         self.keys = KeyDays::load(connection)?;
         self.remotes = RemoteDays::load(connection)?;
+        self.queues = Queues::load(connection)?;
         self.load_waiting(connection)
     }
 

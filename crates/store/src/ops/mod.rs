@@ -4,6 +4,7 @@
 mod inbound;
 mod money;
 mod policy;
+mod queue;
 
 pub use inbound::{Inbound, InboundRecord};
 pub use money::{
@@ -14,6 +15,8 @@ pub use policy::{
     APPROVAL_LASTS, OptOut, REVIEW_CASE_KEPT, REVIEW_CASES_OPEN_MAX, ReviewCase, ReviewState, Screened,
     Screening,
 };
+
+pub use queue::{CarrierQueue, Move, WaitingMessage, WaitingPlace};
 
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo, RemoteId};
 use hermod_domain::lifecycle::{DoubtPolicy, MessageState, RefusedFor, Verdict};

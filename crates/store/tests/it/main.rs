@@ -4,6 +4,7 @@
 mod accepting;
 mod auditing;
 mod catalogue;
+mod failing_over;
 mod faults;
 mod inbound;
 mod ledger;
@@ -12,6 +13,7 @@ mod limits;
 mod links;
 mod migrating;
 mod model;
+mod moving;
 mod queueing;
 mod restarts;
 mod reviews;

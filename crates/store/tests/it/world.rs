@@ -21,6 +21,7 @@ use tempfile::TempDir;
 pub(crate) const ALICE: AccountId = AccountId::new(1);
 pub(crate) const BOB: AccountId = AccountId::new(2);
 pub(crate) const ACME: CarrierId = CarrierId::new(1);
+pub(crate) const OTHER: CarrierId = CarrierId::new(2);
 /// What a message costs in these stories, in millionths.
 pub(crate) const PRICE: i64 = 65_000;
 pub(crate) const IN_DOUBT_WAIT: Duration = Duration::from_secs(30);
@@ -153,12 +154,17 @@ impl World {
     }
 
     pub(crate) async fn link_of(&self, carrier: CarrierId, kind: LinkKind) -> Link {
-        Link { port: self.store.open_link(carrier, kind).await.expect("a link"), now: self.now }
+        let port = self.store.open_link(carrier, kind).await.expect("a link");
+        Link { port, carrier, now: self.now }
     }
 
     /// A link that has room for so many parts.
     pub(crate) async fn link_with_room(&self, slots: u32) -> Link {
-        let link = self.link().await;
+        self.link_to(ACME, slots).await
+    }
+
+    pub(crate) async fn link_to(&self, carrier: CarrierId, slots: u32) -> Link {
+        let link = self.link_of(carrier, LinkKind::Sends).await;
         link.has_room(slots).await;
         link
     }
@@ -169,6 +175,8 @@ impl World {
     }
 
     pub(crate) async fn passes(&mut self, wait: Duration) {
+        // What was said before comes first.
+        self.settles().await;
         self.now = self.now.plus(wait);
         self.store.tick(self.now).await.expect("a tick");
         self.settles().await;
@@ -182,6 +190,21 @@ impl World {
 
     pub(crate) fn opens(&mut self) {
         self.store = Store::open(&options(self.folder.path(), self.now)).expect("the store opens again");
+    }
+
+    /// The process is killed: what is on the disk at this moment is all there is. It starts again elsewhere, because the
+    /// one that was killed still lives in this test.
+    pub(crate) fn is_killed(&mut self) {
+        let folder = TempDir::new().expect("a temporary folder");
+        for file in std::fs::read_dir(self.path()).expect("the folder").flatten() {
+            let name = file.file_name();
+            // The index of the log is shared memory: a killed process leaves none that counts.
+            if !name.to_string_lossy().ends_with("-shm") {
+                std::fs::copy(file.path(), folder.path().join(name)).expect("a copy");
+            }
+        }
+        self.folder = folder;
+        self.opens();
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -222,6 +245,7 @@ pub(crate) fn books_are_sound(folder: &Path) {
 /// A bound link, driven by the test.
 pub(crate) struct Link {
     pub(crate) port: LinkPort,
+    pub(crate) carrier: CarrierId,
     pub(crate) now: Timestamp,
 }
 

@@ -304,6 +304,7 @@ impl Pair {
         }
         self.compares_messages().await;
         self.compares_days().await;
+        self.compares_queue().await;
     }
 
     /// Everything that waits and has a slot is handed out, each account's in order, and nothing else is.
@@ -321,6 +322,17 @@ impl Pair {
             *self.claims.entry(place).or_default() += 1;
             self.under_way.push(job);
         }
+    }
+
+    /// What the writer counts is what the tables say.
+    async fn compares_queue(&self) {
+        let counted = self.world.store.queues().await.expect("the store answers");
+        let counted = counted.first().map_or((0, 0), |queue| (queue.waiting, queue.in_flight));
+        let count = |states: &str| {
+            let query = format!("SELECT count(*) FROM part WHERE state IN ({states})");
+            self.world.raw().query_row(&query, [], |row| row.get::<_, i64>(0)).expect("a count")
+        };
+        assert_eq!(counted, (count("0, 2").cast_unsigned(), count("1").cast_unsigned()));
     }
 
     async fn compares_messages(&self) {
@@ -360,6 +372,7 @@ proptest! {
             }
             pair.compares_messages().await;
             pair.compares_days().await;
+            pair.compares_queue().await;
             pair.world.books_are_sound();
         });
     }

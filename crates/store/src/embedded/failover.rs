@@ -1,0 +1,98 @@
+//! When a carrier does not want a message and there is another that could take it. Which one that is, and whether its
+//! route wants it, was decided before the answer came here.
+
+use crate::embedded::answers::scheduled;
+use crate::embedded::batch::Batch;
+use crate::embedded::moving::way;
+use crate::embedded::progress::{Applied, Place};
+use crate::fault::StoreFault;
+use hermod_domain::ids::{CarrierId, PartNo};
+use hermod_domain::lifecycle::{Event, PartState};
+use hermod_domain::time::Timestamp;
+use rusqlite::params;
+
+/// Temporary errors of a part before its message goes to another carrier.
+const FAILURES_BEFORE_FAILOVER: u32 = 2;
+
+impl Batch<'_> {
+    /// After a temporary error, when the part waits again: true if its message went to the other carrier. The first time
+    /// it is sent there at once. A message that has failed more often keeps its growing waits, or two carriers that
+    /// are both in trouble would pass it to and fro without a pause.
+    pub(crate) fn fail_over(
+        &mut self,
+        place: Place,
+        part: PartNo,
+        to: CarrierId,
+        due_at: Timestamp,
+    ) -> Result<bool, StoreFault> {
+        let parts = self.standings(place)?;
+        let failures = parts.iter().map(|part| part.attempts).max().unwrap_or(0);
+        let ours = parts.iter().all(|part| part.is_ours(self.now));
+        if failures < FAILURES_BEFORE_FAILOVER
+            || !ours
+            || to == place.carrier
+            || self.has_refused(place, to)?
+        {
+            return Ok(false);
+        }
+        let due_at = (failures > FAILURES_BEFORE_FAILOVER).then_some(due_at);
+        self.move_parts(place, &parts, to, due_at)?;
+        self.note(place.message, part, "failed_over", &way(place.carrier, to))?;
+        Ok(true)
+    }
+
+    /// A carrier refused a part for good: true if its message goes on all the same. It moves once none of its parts is
+    /// on its way any more, and only if none was taken; until that is known the part waits. No carrier that refused a
+    /// message gets it again.
+    pub(crate) fn refused_here(
+        &mut self,
+        place: Place,
+        part: PartNo,
+        status: u32,
+        to: CarrierId,
+    ) -> Result<bool, StoreFault> {
+        let parts = self.standings(place)?;
+        let refused = parts.iter().find(|standing| standing.part == part);
+        let Some(refused) = refused.filter(|refused| refused.state == PartState::Sending) else {
+            return Ok(false);
+        };
+        let others = || parts.iter().filter(|other| other.part != part);
+        let on_their_way = others().any(|other| other.state == PartState::Sending);
+        let ours = others().all(|other| other.is_ours(self.now) || other.state == PartState::Sending);
+        if !ours || to == place.carrier || self.has_refused(place, to)? {
+            return Ok(false);
+        }
+        let due_at = self.now.plus(scheduled(refused.attempts + 1, place));
+        let Applied::Moved { .. } = self.apply(place, part, Event::Deferred, 0, Some(due_at))? else {
+            return Ok(false);
+        };
+        self.note(
+            place.message,
+            part,
+            "refused",
+            &format!("{}: status {status:#x}", refuser(place.carrier)),
+        )?;
+        if on_their_way {
+            self.push_due(place, part, due_at);
+        } else {
+            let parts = self.standings(place)?;
+            self.move_parts(place, &parts, to, None)?;
+            self.note(place.message, part, "failed_over", &way(place.carrier, to))?;
+        }
+        Ok(true)
+    }
+
+    fn has_refused(&self, place: Place, carrier: CarrierId) -> Result<bool, StoreFault> {
+        let refused = self
+            .connection
+            .prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM timeline WHERE message = ?1 AND what = 'refused' AND detail GLOB ?2)",
+            )?
+            .query_row(params![place.message.as_i64(), format!("{}: *", refuser(carrier))], |row| row.get(0))?;
+        Ok(refused)
+    }
+}
+
+fn refuser(carrier: CarrierId) -> String {
+    format!("carrier {carrier}")
+}

@@ -1,0 +1,251 @@
+//! What waits for a carrier goes to another one: page by page, once, in order, and over every kind of restart.
+
+use crate::world::*;
+use hermod_domain::ids::MessageId;
+use hermod_domain::lifecycle::{MessageState, Verdict};
+use hermod_store::{Acceptance, Answer, CarrierQueue, Job, Move, WaitingMessage};
+
+const PAID_IN: i64 = 1_000_000_000;
+
+fn to_other(waiting: &WaitingMessage) -> Move {
+    Move { message: waiting.message, account: waiting.account, from: ACME, to: OTHER }
+}
+
+fn messages(jobs: &[Job]) -> Vec<MessageId> {
+    jobs.iter().map(|job| job.message).collect()
+}
+
+impl World {
+    /// Everything that waits for ACME, read in small pages.
+    async fn waiting(&self) -> Vec<WaitingMessage> {
+        let mut found: Vec<WaitingMessage> = Vec::new();
+        loop {
+            let after = found.last().map(WaitingMessage::place);
+            let page = self.store.waiting(ACME, after, 3).await.expect("the store answers");
+            assert!(page.len() <= 3);
+            if page.is_empty() {
+                return found;
+            }
+            found.extend(page);
+        }
+    }
+
+    async fn moves_all(&self) -> usize {
+        let moves = self.waiting().await.iter().map(to_other).collect();
+        self.store.move_messages(moves, self.now).await.expect("the store answers")
+    }
+
+    async fn queue(&self, of: &Link) -> CarrierQueue {
+        let queues = self.store.queues().await.expect("the store answers");
+        queues.into_iter().find(|queue| queue.carrier == of.carrier).expect("a queue")
+    }
+}
+
+#[tokio::test]
+async fn only_what_no_carrier_may_have_is_waiting() {
+    let mut world = World::new().await;
+    world.pays_in(BOB, PAID_IN).await;
+    let mut link = world.link_with_room(6).await;
+    for parts in [1, 1, 1, 1, 2] {
+        world.sends(Acceptance { parts, ..world.sms() }).await;
+    }
+    let [taken, sending, deferred, doubted, half, rest] = &link.takes_jobs(6).await[..] else {
+        panic!("six parts")
+    };
+    assert_eq!((half.message, rest.part.get()), (rest.message, 2));
+    let trouble = Answer::Temporary { status: 8, after: Some(secs(300)) };
+    let said = [
+        answer(taken, Answer::Accepted(remote("taken"))),
+        answer(deferred, trouble),
+        answer(doubted, Answer::NoAnswer),
+        answer(half, Answer::Accepted(remote("half"))),
+        answer(rest, Answer::Throttled),
+    ];
+    link.says(said.to_vec(), Vec::new()).await;
+    let queued = world.sends(world.sms()).await;
+    let bobs = world.sends(Acceptance { account: BOB, parts: 3, ..world.sms() }).await;
+    let waiting = world.waiting().await;
+    let expected = [(deferred.message, ALICE, 1), (queued, ALICE, 1), (bobs, BOB, 3)];
+    let told: Vec<_> = waiting.iter().map(|found| (found.message, found.account, found.parts)).collect();
+    assert_eq!(told, expected);
+    assert_eq!(
+        (waiting[1].to, waiting[1].from, waiting[1].expires_at),
+        (taken.to, taken.from, taken.expires_at)
+    );
+
+    world.passes(IN_DOUBT_WAIT).await;
+    link.now = world.now;
+    assert_eq!(world.waiting().await.len(), 4, "what is in doubt has had its time");
+    assert_eq!(world.store.waiting(OTHER, None, 10).await.unwrap(), []);
+
+    // What is asked for and cannot be moved stays: already sent, unknown, moved, of another account, not there.
+    let sent = Move { message: sending.message, account: ALICE, from: ACME, to: OTHER };
+    let moves = vec![
+        sent,
+        Move { message: taken.message, ..sent },
+        Move { message: half.message, ..sent },
+        Move { message: queued, account: BOB, ..sent },
+        Move { message: queued, from: OTHER, to: ACME, ..sent },
+        Move { message: queued, to: ACME, ..sent },
+        Move { message: queued, ..sent },
+        Move { message: queued, ..sent },
+    ];
+    assert_eq!(world.store.move_messages(moves, world.now).await.unwrap(), 1);
+    assert_eq!(world.sees(queued).await.carrier, OTHER);
+    assert_eq!(world.timeline(queued), ["moved"]);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn what_moves_takes_its_place_by_the_time_it_was_accepted() {
+    // Into lanes in memory, and into lanes that stand on the disk because their carrier had no link.
+    for linked in [true, false] {
+        let world = World::new().await;
+        let open = if linked { Some(world.link_to(OTHER, 0).await) } else { None };
+        let mut sent = Vec::new();
+        for carrier in [ACME, OTHER, ACME, ACME, OTHER] {
+            sent.push(world.sends(Acceptance { carrier, ..world.sms() }).await);
+        }
+        assert_eq!(world.moves_all().await, 3);
+        let other = open.unwrap_or(world.link_to(OTHER, 0).await);
+        other.has_room(9).await;
+        assert_eq!(messages(&other.takes_jobs(5).await), sent);
+        // The old carrier comes back and finds nothing to do.
+        let link = world.link_with_room(9).await;
+        world.settles().await;
+        link.has_nothing().await;
+        other.has_nothing().await;
+        world.books_are_sound();
+    }
+}
+
+#[tokio::test]
+async fn a_message_that_was_in_the_old_carriers_memory_leaves_only_over_the_new_one() {
+    let world = World::new().await;
+    // A link without room: its lane is in memory.
+    let link = world.link_with_room(1).await;
+    let first = world.sends(Acceptance { parts: 3, ..world.sms() }).await;
+    let mut sent = Vec::new();
+    for parts in [1, 4, 1] {
+        sent.push(world.sends(Acceptance { parts, ..world.sms() }).await);
+    }
+    assert_eq!(world.moves_all().await, 3, "not the one that is being sent");
+    let last = world.sends(world.sms()).await;
+    let other = world.link_to(OTHER, 20).await;
+    let jobs = other.takes_jobs(6).await;
+    let parts: Vec<_> = jobs.iter().map(|job| (job.message, job.part.get())).collect();
+    assert_eq!(parts[..2], [(sent[0], 1), (sent[1], 1)]);
+    assert_eq!(parts[4..], [(sent[1], 4), (sent[2], 1)]);
+    link.has_room(20).await;
+    assert_eq!(messages(&link.takes_jobs(4).await)[1..], [first, first, last]);
+    world.settles().await;
+    link.has_nothing().await;
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn a_move_is_whole_or_not_at_all_and_outlives_the_process() {
+    let mut world = World::new().await;
+    let link = world.link_with_room(0).await;
+    let mut sent = Vec::new();
+    for parts in [1, 3, 2] {
+        sent.push(world.sends(Acceptance { parts, ..world.sms() }).await);
+    }
+    // The database refuses the last of three: none of them has moved, and each is sent once by its old carrier.
+    let poison = format!(
+        "CREATE TRIGGER poison BEFORE UPDATE OF carrier ON message WHEN NEW.id = {}
+         BEGIN SELECT RAISE(ABORT, 'poisoned'); END",
+        sent[2]
+    );
+    world.raw().execute_batch(&poison).unwrap();
+    let moves: Vec<Move> = world.waiting().await.iter().map(to_other).collect();
+    let fault = world.store.move_messages(moves.clone(), world.now).await.expect_err("it was refused");
+    assert!(fault.to_string().contains("poisoned"), "{fault}");
+    assert_eq!(world.queue(&link).await.waiting, 6);
+    link.has_room(1).await;
+    assert_eq!(messages(&link.takes_jobs(1).await), sent[..1]);
+    world.raw().execute_batch("DROP TRIGGER poison").unwrap();
+
+    assert_eq!(world.store.move_messages(moves, world.now).await.unwrap(), 2);
+    world.is_killed();
+    assert_eq!(world.sees(sent[1]).await.carrier, OTHER);
+    let (link, other) = (world.link_with_room(9).await, world.link_to(OTHER, 9).await);
+    let jobs = other.takes_jobs(5).await;
+    assert_eq!(messages(&jobs), [sent[1], sent[1], sent[1], sent[2], sent[2]]);
+    world.settles().await;
+    link.has_nothing().await;
+    world.books_are_sound();
+
+    // Killed while the new carrier is sending: in doubt there, and nothing to do with the old one.
+    world.is_killed();
+    world.passes(IN_DOUBT_WAIT).await;
+    let (link, other) = (world.link_with_room(9).await, world.link_to(OTHER, 9).await);
+    for job in other.takes_jobs(5).await {
+        other.accepts(&job, &format!("{}.{}", job.message, job.part)).await;
+        other.receipt(&format!("{}.{}", job.message, job.part), Verdict::Delivered).await;
+    }
+    assert_eq!(messages(&link.takes_jobs(1).await), sent[..1]);
+    world.settles().await;
+    for message in &sent[1..] {
+        assert_eq!(world.state(*message).await, MessageState::Delivered);
+    }
+    assert_eq!(world.balance(ALICE).await, PAID_IN - 3 * PRICE, "charged once each");
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn a_message_can_come_back_to_a_carrier_it_was_moved_away_from() {
+    let mut world = World::new().await;
+    let mut link = world.link_with_room(1).await;
+    let message = world.sends(world.sms()).await;
+    let trouble = Answer::Temporary { status: 8, after: Some(secs(50)) };
+    link.answers(&link.takes_job().await, trouble).await;
+    world.settles().await;
+    let there = Move { message, account: ALICE, from: ACME, to: OTHER };
+    let back = Move { from: OTHER, to: ACME, ..there };
+    assert_eq!(world.store.move_messages(vec![there, back], world.now).await.unwrap(), 2);
+    link.has_room(5).await;
+    let job = link.takes_job().await;
+    assert_eq!(job.message, message);
+    // The time it once waited for passes while it is being sent, and while it waits for another.
+    world.passes(secs(40)).await;
+    link.now = world.now;
+    link.answers(&job, Answer::Temporary { status: 8, after: Some(secs(50)) }).await;
+    world.passes(secs(20)).await;
+    link.has_nothing().await;
+    world.passes(secs(31)).await;
+    assert_eq!(link.takes_job().await.message, message);
+    world.settles().await;
+    link.has_nothing().await;
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn queues_are_counted() {
+    let mut world = World::new().await;
+    let mut link = world.link_with_room(3).await;
+    let start = world.now;
+    for parts in [1, 1, 1, 2] {
+        world.sends(Acceptance { parts, ..world.sms() }).await;
+        world.now = world.now.plus(secs(1));
+    }
+    let jobs = link.takes_jobs(3).await;
+    let queue = world.queue(&link).await;
+    assert_eq!((queue.waiting, queue.in_flight, queue.deferred), (2, 3, 0));
+    assert_eq!(queue.oldest, Some(start.plus(secs(3))));
+    link.now = world.now;
+    link.accepts(&jobs[0], "one").await;
+    link.answers(&jobs[1], Answer::Temporary { status: 8, after: None }).await;
+    link.answers(&jobs[2], refused(11)).await;
+    let queue = world.queue(&link).await;
+    assert_eq!((queue.waiting, queue.in_flight, queue.deferred), (3, 0, 1));
+
+    // The same after a restart, when nothing is in memory; and the new carrier's after a move.
+    world.restarts().await;
+    assert_eq!(world.store.queues().await.unwrap(), [queue]);
+    assert_eq!(world.moves_all().await, 2);
+    let mut queues = world.store.queues().await.unwrap();
+    queues.sort_by_key(|queue| queue.carrier);
+    assert_eq!([queues[0].waiting, queues[1].waiting], [0, 3]);
+    assert_eq!([queues[0].oldest, queues[1].oldest], [None, Some(start.plus(secs(1)))]);
+}
