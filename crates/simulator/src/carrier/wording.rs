@@ -90,11 +90,16 @@ impl Wording {
         )
     }
 
-    /// Values between commas.
-    pub fn commas() -> Wording {
+    /// The usual labels between commas.
+    pub fn labels_and_commas() -> Wording {
         Wording::text(
             "id:{id},sub:{sub},dlvrd:{dlvrd},submit date:{submit date},done date:{done date},stat:{stat},err:{err},text:",
         )
+    }
+
+    /// Values alone between commas: id, state, error, when it was submitted, when it was done.
+    pub fn commas() -> Wording {
+        Wording::text("{id},{stat},{err},{submit date},{done date}")
     }
 
     /// No text at all: `receipted_message_id` and `message_state` say everything.
@@ -257,16 +262,8 @@ mod tests {
             &Wording::odd_labels(),
             "Stat:UNDELIV  ERR: 011 Done_Date:2402290001 SubmitDate:2402282359 DLVRD:000 SUB:001 ID:1f Text:",
         );
-        check(
-            &Wording::commas(),
-            &usual
-                .replace(" sub", ",sub")
-                .replace(" dlvrd", ",dlvrd")
-                .replace(" done", ",done")
-                .replace(" stat", ",stat")
-                .replace(" err", ",err")
-                .replace(" text", ",text"),
-        );
+        check(&Wording::labels_and_commas(), &usual.replace(' ', ",").replace(",date", " date"));
+        check(&Wording::commas(), "1f,UNDELIV,011,2402282359,2402290001");
         check(&Wording::standard().err("0x1F-ABSENT"), &usual.replace("011", "0x1F-ABSENT"));
         check(&Wording::text("{id}|{stat}|{text}"), "1f|UNDELIV|");
         check(&Wording::text(&"x".repeat(999)), &"x".repeat(254));

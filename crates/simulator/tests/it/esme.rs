@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use hermod_smpp::session::{BindRequest, ClientConfig};
 use hermod_smpp::{
-    Address, BindType, CommandStatus, DeliverSmResp, Event, Frame, Hidden, Moment, Pdu, ReceiptDialect,
-    Session, SubmitSm, VERSION_3_3, read_receipt,
+    Address, BindType, CommandStatus, DataSmResp, DeliverSm, DeliverSmResp, Event, Frame, Hidden, Moment,
+    Pdu, Receipt, ReceiptDialect, Session, SubmitSm, VERSION_3_3, read_data_sm_receipt, read_receipt,
 };
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -20,7 +20,10 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 /// How long the answer to an enquire_link is awaited.
 pub(crate) const ENQUIRE_WAIT: Duration = Duration::from_millis(100);
 
-/// What is done with a receipt.
+/// How long an unbind is given.
+const DRAIN_MS: u64 = 500;
+
+/// What is done with a receipt, or with what a handset says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OnReceipt {
     Take,
@@ -29,14 +32,23 @@ pub(crate) enum OnReceipt {
     Ignore,
 }
 
+/// What a session runs over.
+pub(crate) trait Octets: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> Octets for T {}
+
 pub(crate) struct Esme {
-    stream: TcpStream,
+    stream: Box<dyn Octets>,
     session: Session<String>,
     started: Instant,
     pub(crate) on_receipt: OnReceipt,
     happened: VecDeque<String>,
     /// The most octets one read has brought.
     pub(crate) read_max: usize,
+    /// The text of the last receipt.
+    pub(crate) last_text: String,
+    /// The octets of the last answer.
+    pub(crate) last_answer: Vec<u8>,
 }
 
 impl Esme {
@@ -53,10 +65,15 @@ impl Esme {
 
     async fn connect_with(carrier: SocketAddr, request: BindRequest<'_>) -> Esme {
         let stream = TcpStream::connect(carrier).await.expect("the carrier listens");
+        Esme::over(Box::new(stream), &request)
+    }
+
+    pub(crate) fn over(stream: Box<dyn Octets>, request: &BindRequest<'_>) -> Esme {
         let mut config = ClientConfig::standard();
         config.limits.window_max = 1000;
         config.limits.enquire_wait_ms = u64::try_from(ENQUIRE_WAIT.as_millis()).expect("it is short");
-        let session = Session::client(config, &request, Moment(0)).expect("a bind fits its PDU");
+        config.limits.drain_ms = DRAIN_MS;
+        let session = Session::client(config, request, Moment(0)).expect("a bind fits its PDU");
         Esme {
             stream,
             session,
@@ -64,6 +81,8 @@ impl Esme {
             on_receipt: OnReceipt::Take,
             happened: VecDeque::new(),
             read_max: 0,
+            last_text: String::new(),
+            last_answer: Vec::new(),
         }
     }
 
@@ -183,7 +202,10 @@ impl Esme {
         let told = match event {
             Event::Bound { .. } => "bound".to_owned(),
             Event::BindRefused(status) => format!("bind refused 0x{:02x}", status.0),
-            Event::Answered { token, frame } => answered(&token, &frame),
+            Event::Answered { token, frame } => {
+                self.last_answer = frame.bytes().to_vec();
+                answered(&token, &frame)
+            }
             Event::Request(frame) => self.on_request(&frame),
             Event::TimedOut { token, .. } => format!("{token}: timed out"),
             Event::LateAnswer { frame, .. } => answered("late", &frame),
@@ -196,24 +218,46 @@ impl Esme {
     }
 
     fn on_request(&mut self, frame: &Frame) -> String {
-        let Ok(Pdu::DeliverSm(deliver_sm)) = frame.decode() else { panic!("{frame:?} is no receipt") };
-        let receipt =
-            read_receipt(&deliver_sm, ReceiptDialect::Standard).expect("carriers send receipts here");
+        let (told, text, resp) = match frame.decode() {
+            Ok(Pdu::DeliverSm(pdu)) => {
+                let receipt = read_receipt(&pdu, ReceiptDialect::Standard);
+                let told = receipt.map_or_else(|| said(&pdu), |receipt| receipt_told(&receipt));
+                (told, pdu.text(), Pdu::DeliverSmResp(DeliverSmResp::default()))
+            }
+            Ok(Pdu::DataSm(pdu)) => {
+                let receipt =
+                    read_data_sm_receipt(&pdu, ReceiptDialect::Standard).expect("only receipts come so");
+                let told = format!("by data_sm: {}", receipt_told(&receipt));
+                (told, pdu.text(), Pdu::DataSmResp(DataSmResp::default()))
+            }
+            _ => panic!("{frame:?} is neither a receipt nor a message"),
+        };
+        self.last_text = String::from_utf8_lossy(&text).into_owned();
         let now = self.now();
         match self.on_receipt {
             OnReceipt::Ignore => {}
             OnReceipt::Take => {
-                let resp = Pdu::DeliverSmResp(DeliverSmResp::default());
                 self.session.answer(frame.header, &resp, now).expect("a receipt can be answered");
             }
             OnReceipt::Refuse(status) => {
                 self.session.refuse(frame.header, status, now).expect("a receipt can be answered");
             }
         }
-        let word = |octets: Option<&[u8]>| String::from_utf8_lossy(octets.unwrap_or(b"-")).into_owned();
-        let state = receipt.message_state.map_or("-".to_owned(), |state| state.to_string());
-        format!("receipt {} {} {state}", word(receipt.message_id), word(receipt.stat))
+        told
     }
+}
+
+fn receipt_told(receipt: &Receipt<'_>) -> String {
+    let word = |octets: Option<&[u8]>| String::from_utf8_lossy(octets.unwrap_or(b"-")).into_owned();
+    let state = receipt.message_state.map_or("-".to_owned(), |state| state.to_string());
+    format!("receipt {} {} {state}", word(receipt.message_id), word(receipt.stat))
+}
+
+fn said(pdu: &DeliverSm<'_>) -> String {
+    let text = pdu.text();
+    let [source, destination, text] =
+        [pdu.source.value, pdu.destination.value, &text].map(String::from_utf8_lossy);
+    format!("said {source} > {destination}: {text}")
 }
 
 fn answered(token: &str, frame: &Frame) -> String {

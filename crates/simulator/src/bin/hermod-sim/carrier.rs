@@ -2,10 +2,11 @@
 
 use std::io::{self, IsTerminal};
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use hermod_simulator::carrier::{Carrier, CarrierOptions, Counts, FirstId, Record, RecordMode, Script};
+use hermod_simulator::carrier::{Carrier, CarrierOptions, Counts, FirstId, Record, RecordMode, Script, Tls};
 use serde_json::json;
 
 use crate::script_flags::ScriptFlags;
@@ -14,8 +15,9 @@ use crate::{Ended, values};
 /// Be a carrier: take binds and messages over SMPP and send receipts, as well or badly as told
 ///
 /// Without flags it takes everything and delivers it at once. Flags add rules; for each message the first rule that
-/// applies decides, in this order: --throttle, --refuse, --silent, --cut, --unbind, --garbage, and within each the
-/// counted form before --...-every. A rule counts only the messages that reach it. It outlives the gateways that bind
+/// applies decides, in this order: --throttle, --queue-full, --refuse, --nack, --silent, --lose-answers, --cut,
+/// --unbind, --garbage, --bad-length, --stall, --mute, --chaos, and within each the counted form before --...-every.
+/// A rule counts only the messages that reach it. It outlives the gateways that bind
 /// to it: receipts wait for the next bind, and those not answered are sent again.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -32,6 +34,18 @@ pub(crate) struct CarrierArgs {
     /// Threads to serve on
     #[arg(long, default_value_t = 1)]
     pub(crate) threads: usize,
+    /// The first id that is given; the clock decides unless this does
+    #[arg(long, value_name = "NUMBER")]
+    first_id: Option<u64>,
+    /// Speak TLS on every link: a PEM file with the carrier's certificate
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_certificate: Option<PathBuf>,
+    /// The PEM file with its key
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    tls_key: Option<PathBuf>,
+    /// The receive buffer of every link; a small one fills soon while a link stalls
+    #[arg(long, value_name = "BYTES")]
+    receive_buffer: Option<u32>,
     #[command(flatten)]
     script: ScriptFlags,
     /// Receipts a link may have unanswered
@@ -51,7 +65,11 @@ Examples:
     hermod-sim carrier --ids hex --receipt-ids decimal --receipt-first
 
   A dead carrier that still holds the connection open:
-    hermod-sim carrier --silent-every 1 --ignore-enquire-links";
+    hermod-sim carrier --mute-after-bind
+
+  Chaos, the same for the same seed: answers lost, links cut, receipts in other words:
+    hermod-sim carrier --seed 7 --chaos lose-answer:5 --chaos refuse-0x58:50 --cut-links 1s..30s \\
+      --receipts-elsewhere --receipt-wording odd-labels";
 
 impl CarrierArgs {
     pub(crate) async fn run(self) -> Ended {
@@ -61,7 +79,9 @@ impl CarrierArgs {
             seed: self.seed,
             // A carrier on the command line has nobody to ask it for texts, and may run for millions of messages.
             record: RecordMode::Compact,
-            first_id: FirstId::Clock,
+            first_id: self.first_id.map_or(FirstId::Clock, FirstId::At),
+            tls: self.tls()?,
+            receive_buffer_bytes: self.receive_buffer,
             receipt_window: self.receipt_window,
             ..CarrierOptions::new(Script::new())
         };
@@ -89,6 +109,14 @@ impl CarrierArgs {
             values::say(&table(&counts));
         }
         Ok(())
+    }
+
+    fn tls(&self) -> Result<Option<Tls>, String> {
+        let (Some(certificate), Some(key)) = (&self.tls_certificate, &self.tls_key) else { return Ok(None) };
+        let read = |path: &Path| {
+            std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+        };
+        Tls::from_pem(&read(certificate)?, &read(key)?).map(Some).map_err(|error| error.to_string())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use hermod_simulator::carrier::Outcome;
+use hermod_simulator::carrier::{Act, Outcome};
 use hermod_smpp::CommandStatus;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -23,6 +23,60 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 
 fn expected(text: &str) -> String {
     format!("{text:?} is not a duration: expected a number and ms, s, m or h, as in 250ms or 10s")
+}
+
+/// `1s..30s`: the shorter first.
+pub(crate) fn durations(text: &str) -> Result<(Duration, Duration), String> {
+    let both = text.split_once("..").map(|(least, most)| (duration(least), duration(most)));
+    match both {
+        Some((Ok(least), Ok(most))) if least <= most => Ok((least, most)),
+        _ => Err(format!("{text:?} is not two durations such as 1s..30s")),
+    }
+}
+
+/// `2/10`: so many of so many.
+pub(crate) fn ratio(text: &str) -> Result<(u64, u64), String> {
+    let both = text.split_once('/').map(|(count, of)| (count.parse(), of.parse()));
+    match both {
+        Some((Ok(count), Ok(of))) if 0 < count && count <= of => Ok((count, of)),
+        _ => Err(format!("{text:?} is not so many of so many, as in 2/10")),
+    }
+}
+
+/// `silence:5`: an act, and for how many in a thousand.
+pub(crate) fn chaos(text: &str) -> Result<(Act, u16), String> {
+    let both = text.rsplit_once(':').map(|(name, chance)| (act(name), chance.parse()));
+    match both {
+        Some((Some(act), Ok(chance))) if (1..=1000).contains(&chance) => Ok((act, chance)),
+        _ => Err(format!("{text:?} is not an act and so many in a thousand: {ACTS}")),
+    }
+}
+
+const ACTS: &str = "silence, lose-answer, refuse-STATUS, nack-STATUS, cut, cut-before-answer, unbind, \
+                    unbind-before-answer, garbage, stall-TIME, mute or mute-before-answer, as in silence:5 or \
+                    refuse-0x58:20";
+
+fn act(name: &str) -> Option<Act> {
+    Some(match name {
+        "silence" => Act::Silence,
+        "lose-answer" => Act::LoseAnswer,
+        "cut" => Act::CutAfterAnswer,
+        "cut-before-answer" => Act::CutBeforeAnswer,
+        "unbind" => Act::Unbind,
+        "unbind-before-answer" => Act::UnbindBeforeAnswer,
+        "garbage" => Act::Garbage,
+        "mute" => Act::Mute,
+        "mute-before-answer" => Act::MuteBeforeAnswer,
+        other => {
+            let (kind, value) = other.split_once('-')?;
+            match kind {
+                "refuse" => Act::Refuse(status(value).ok()?),
+                "nack" => Act::Nack(status(value).ok()?),
+                "stall" => Act::Stall(duration(value).ok()?),
+                _ => return None,
+            }
+        }
+    })
 }
 
 /// A rate of messages per second: positive and finite.
@@ -98,6 +152,28 @@ mod tests {
         assert_eq!(status("88"), Ok(CommandStatus::THROTTLED));
         for text in ["", "0", "0x0", "0xg", "throttled"] {
             assert!(status(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn pairs_are_two_values_in_order() {
+        assert_eq!(durations("1s..30s"), Ok((Duration::from_secs(1), Duration::from_secs(30))));
+        assert_eq!(ratio("2/10"), Ok((2, 10)));
+        for text in ["", "1s", "30s..1s", "1..2"] {
+            assert!(durations(text).is_err(), "{text}");
+        }
+        for text in ["", "2", "0/5", "6/5", "a/b"] {
+            assert!(ratio(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn chaos_is_an_act_and_its_chance() {
+        assert_eq!(chaos("silence:5"), Ok((Act::Silence, 5)));
+        assert_eq!(chaos("refuse-0x58:20"), Ok((Act::Refuse(CommandStatus::THROTTLED), 20)));
+        assert_eq!(chaos("stall-2s:1"), Ok((Act::Stall(Duration::from_secs(2)), 1)));
+        for text in ["", "silence", "silence:0", "silence:1001", "refuse:5", "refuse-0:5", "sleep:1"] {
+            assert!(chaos(text).is_err(), "{text}");
         }
     }
 

@@ -1,0 +1,96 @@
+//! Answers that are lost, late, in no order, or written as nobody should write them.
+
+use hermod_simulator::carrier::{Act, Answer, Manner, Script, When};
+use hermod_smpp::{CommandId, CommandStatus, HEADER_BYTES, Header};
+
+use crate::esme::Esme;
+use crate::start::{carrier, check, ms};
+
+#[tokio::test]
+async fn a_lost_answer_leaves_a_message_that_is_delivered() {
+    let carrier = carrier(Script::new().lose_answers(1)).await;
+    let mut esme = Esme::bound(carrier.addr()).await;
+    esme.submit("a").await;
+    assert_eq!(esme.next().await, "receipt 1 DELIVRD 2");
+    assert_eq!(esme.within(ms(50)).await, None);
+    esme.submit("b").await;
+    assert_eq!(esme.next_many(2).await, ["b: 2", "receipt 2 DELIVRD 2"]);
+    assert_eq!(carrier.record().submits()[0].answer, Answer::Withheld { id: "1".to_owned() });
+    assert_eq!(carrier.record().counts().accepted, 2);
+}
+
+#[test]
+fn one_late_answer_is_passed_by_others() {
+    let script = Script::new().receipt_never().delay_when(When::nth(1), ms(100));
+    check(script, &["a", "b", "c"], &["b: 2", "c: 3", "a: 1"]);
+}
+
+#[tokio::test]
+async fn answers_come_in_no_order() {
+    let carrier = carrier(Script::new().receipt_never().answers_out_of_order(ms(200))).await;
+    let mut esme = Esme::bound(carrier.addr()).await;
+    let texts: Vec<String> = (10..40).map(|number| number.to_string()).collect();
+    for text in &texts {
+        esme.submit(text).await;
+    }
+    let told = esme.next_many(texts.len()).await;
+    let mut came: Vec<&str> = told.iter().filter_map(|told| told.split(':').next()).collect();
+    assert!(!came.is_sorted(), "{came:?}");
+    came.sort_unstable();
+    assert_eq!(came, texts);
+}
+
+/// Submits once; gives what the client makes of the answer, the answer's command, and how long its body is.
+async fn answer(script: Script) -> (String, CommandId, usize) {
+    let carrier = carrier(script.receipt_never()).await;
+    let mut esme = Esme::bound(carrier.addr()).await;
+    esme.submit("a").await;
+    let told = esme.next().await;
+    let header = Header::parse(&esme.last_answer).expect("a whole PDU");
+    esme.submit("b").await;
+    assert!(esme.next().await.starts_with("b: "), "the link goes on");
+    (told, header.command, esme.last_answer.len().min(header.length as usize) - HEADER_BYTES)
+}
+
+#[tokio::test]
+async fn answers_are_written_oddly() {
+    let resp = CommandId::SUBMIT_SM_RESP;
+    let refused = || Script::new().refuse_when(When::always(), CommandStatus(0x0401));
+    for (script, told, command, body) in [
+        (Script::new(), "a: 1", resp, 2),
+        (Script::new().answers_without_id(9), "a: ", resp, 0),
+        (Script::new().unknown_tlvs_in_answers(), "a: 1", resp, 2 + 4 + 10),
+        (Script::new().trailing_octets_in_answers(), "a: 1", resp, 2 + 3),
+        (refused(), "a: 0x401", resp, 0),
+        (refused().bodies_on_errors(), "a: 0x401", resp, 2),
+        (Script::new().nack_first(9, CommandStatus::INVCMDID), "a: 0x03", CommandId::GENERIC_NACK, 0),
+    ] {
+        assert_eq!(answer(script.clone()).await, (told.to_owned(), command, body), "{script:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_message_without_an_id_still_gets_its_receipt() {
+    let carrier = carrier(Script::new().manner(When::text("a"), Manner::NoBody)).await;
+    let mut esme = Esme::bound(carrier.addr()).await;
+    esme.submit("a").await;
+    assert_eq!(esme.next_many(2).await, ["a: ", "receipt 1 DELIVRD 2"]);
+}
+
+#[tokio::test]
+async fn chance_decides_the_same_for_the_same_seed() {
+    let mut runs = Vec::new();
+    for _ in 0..2 {
+        let script =
+            Script::new().receipt_never().act(When::per_mille(300), Act::Refuse(CommandStatus::SYSERR));
+        let carrier = carrier(script).await;
+        let mut esme = Esme::bound(carrier.addr()).await;
+        for number in 0..50 {
+            esme.submit(&number.to_string()).await;
+        }
+        runs.push(esme.next_many(50).await);
+    }
+    assert_eq!(runs[0], runs[1]);
+    let refused = runs[0].iter().filter(|told| told.ends_with("0x08")).count();
+    assert!((5..30).contains(&refused), "{refused} of 50");
+}

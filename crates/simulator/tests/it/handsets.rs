@@ -1,0 +1,60 @@
+//! Messages from handsets: whole, in parts, in any order and over any link.
+
+use hermod_simulator::carrier::{MoPart, MoText, Script};
+use hermod_smpp::{BindType, CommandStatus};
+
+use crate::esme::{Esme, OnReceipt, PATIENCE};
+use crate::start::carrier;
+
+#[tokio::test]
+async fn a_handset_says_something() {
+    let carrier = carrier(Script::new()).await;
+    carrier.say(MoText::new("4917", "12345", "hello").parts());
+    let mut esme = Esme::bound(carrier.addr()).await;
+    assert_eq!(esme.next().await, "said 4917 > 12345: hello");
+    let payload = MoPart {
+        in_payload: true,
+        tlvs: vec![(0x1fff, vec![1])],
+        ..MoPart::raw("4917", "12345", 0, b"long")
+    };
+    carrier.say([payload]);
+    assert_eq!(esme.next().await, "said 4917 > 12345: long");
+    carrier.record().wait_until(|record| record.counts().mo_taken == 2, PATIENCE).await.unwrap();
+}
+
+#[tokio::test]
+async fn parts_come_out_of_order_over_chosen_links_with_other_elements() {
+    let carrier = carrier(Script::new()).await;
+    let mut one = Esme::bound(carrier.addr()).await;
+    let mut other = Esme::bound_as(carrier.addr(), BindType::Receiver).await;
+    let mut parts = MoText::new("4917", "12345", &"x".repeat(200))
+        .reference(0x1234)
+        .wide()
+        .with_element(0x24, &[1])
+        .parts();
+    parts.reverse();
+    carrier.say([parts[0].clone().over(2), parts[1].clone().over(1)]);
+    assert!(other.next().await.ends_with(&"x".repeat(200 - 148)));
+    assert!(one.next().await.ends_with(&"x".repeat(148)));
+    let record = carrier.record();
+    record.wait_until(|record| record.counts().mo_taken == 2, PATIENCE).await.unwrap();
+    let headers: Vec<_> = record.mo().iter().map(|mo| (mo.link, mo.part.octets[..10].to_vec())).collect();
+    let header = |sequence: u8| vec![9, 0x24, 1, 1, 8, 4, 0x12, 0x34, 2, sequence];
+    assert!(headers.contains(&(2, header(2))) && headers.contains(&(1, header(1))), "{headers:?}");
+}
+
+#[tokio::test]
+async fn what_was_not_taken_is_said_again() {
+    let carrier = carrier(Script::new()).await;
+    let mut esme = Esme::bound(carrier.addr()).await;
+    esme.on_receipt = OnReceipt::Refuse(CommandStatus::X_T_APPN);
+    carrier.say(MoText::new("4917", "12345", "hello").parts());
+    assert_eq!(esme.next().await, "said 4917 > 12345: hello");
+    esme.on_receipt = OnReceipt::Ignore;
+    assert_eq!(esme.next().await, "said 4917 > 12345: hello");
+    drop(esme);
+    let mut again = Esme::bound(carrier.addr()).await;
+    assert_eq!(again.next().await, "said 4917 > 12345: hello");
+    carrier.record().wait_until(|record| record.counts().mo_taken == 1, PATIENCE).await.unwrap();
+    assert_eq!(carrier.record().counts().mo_sent, 3);
+}

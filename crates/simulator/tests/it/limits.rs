@@ -1,0 +1,73 @@
+//! Too fast, too full, not now: what a carrier refuses for a while.
+
+use hermod_simulator::carrier::{Act, Script, When};
+use hermod_smpp::CommandStatus;
+
+use crate::esme::Esme;
+use crate::start::{carrier, check, ms};
+
+#[test]
+fn throttling_comes_in_bursts_and_with_both_codes() {
+    let texts = &["a", "b", "c", "d"];
+    let bursts = Script::new().receipt_never().throttle_bursts(1, 2);
+    check(bursts, texts, &["a: 0x58", "b: 1", "c: 0x58", "d: 2"]);
+    let full = Act::Refuse(CommandStatus::MSGQFUL);
+    let script = Script::new().receipt_never().act(When::burst(2, 3), full);
+    check(script, texts, &["a: 0x14", "b: 0x14", "c: 1", "d: 0x14"]);
+    check(Script::new().receipt_never().queue_full(1), texts, &["a: 0x14", "b: 1", "c: 2", "d: 3"]);
+}
+
+#[tokio::test]
+async fn throttling_may_last_a_stretch_of_time() {
+    let carrier = carrier(Script::new()).await;
+    let mut esme = Esme::bound(carrier.addr()).await;
+    carrier.set_script(Script::new().receipt_never().throttle_for(ms(300)));
+    esme.submit("a").await;
+    assert_eq!(esme.next().await, "a: 0x58");
+    assert_eq!(esme.within(ms(300)).await, None);
+    esme.submit("a").await;
+    assert_eq!(esme.next().await, "a: 1");
+    carrier.set_script(Script::new().receipt_never().refuse_for(ms(300), CommandStatus::SYSERR));
+    esme.submit("b").await;
+    assert_eq!(esme.next().await, "b: 0x08");
+}
+
+#[tokio::test]
+async fn more_parts_in_any_second_than_allowed_are_refused_and_counted() {
+    let carrier = carrier(Script::new().receipt_never().per_second_max(3)).await;
+    let mut links = [Esme::bound(carrier.addr()).await, Esme::bound(carrier.addr()).await];
+    for text in ["a", "b", "c", "d", "e"] {
+        links[0].submit(text).await;
+    }
+    assert_eq!(links[0].next_many(5).await, ["a: 1", "b: 2", "c: 3", "d: 0x58", "e: 0x58"]);
+    links[1].submit("f").await;
+    assert_eq!(links[1].next().await, "f: 0x58", "all links count together");
+    let record = carrier.record();
+    assert_eq!((record.counts().rate_violations, record.counts().window_violations), (3, 0));
+    assert_eq!((record.most_within(ms(10_000)), record.most_within_on(2, ms(10_000))), (6, 1));
+    assert_eq!(links[0].within(ms(1000)).await, None);
+    links[0].submit("g").await;
+    assert_eq!(links[0].next().await, "g: 4");
+}
+
+#[tokio::test]
+async fn a_full_window_is_counted() {
+    let carrier = carrier(Script::new().receipt_never().window_max(1).delay(ms(50))).await;
+    let mut esme = Esme::bound(carrier.addr()).await;
+    esme.submit("a").await;
+    esme.submit("b").await;
+    assert_eq!(esme.next_sorted(2).await, ["a: 1", "b: 0x58"]);
+    let counts = carrier.record().counts();
+    assert_eq!((counts.rate_violations, counts.window_violations), (0, 1));
+}
+
+#[tokio::test]
+async fn what_was_refused_for_a_moment_is_taken_and_gets_its_receipt() {
+    let carrier = carrier(Script::new().refuse_first(1, CommandStatus::SYSERR)).await;
+    let mut esme = Esme::bound(carrier.addr()).await;
+    esme.submit("a").await;
+    assert_eq!(esme.next().await, "a: 0x08");
+    esme.submit("a").await;
+    assert_eq!(esme.next_many(2).await, ["a: 1", "receipt 1 DELIVRD 2"]);
+    assert_eq!(carrier.record().duplicates(), 0);
+}

@@ -1,0 +1,84 @@
+//! Receipts in the dialects that carriers speak.
+
+use hermod_simulator::carrier::{Dates, Outcome, Script, When, Wording};
+
+use crate::esme::Esme;
+use crate::start::{carrier, ms};
+
+/// What the client makes of the receipt, and its text with dates as zeros.
+async fn told(wording: Wording) -> (String, String) {
+    let script = Script::new().receipt_after(ms(0), Outcome::Undeliverable).receipts_worded(wording);
+    let carrier = carrier(script).await;
+    let mut esme = Esme::bound(carrier.addr()).await;
+    esme.submit("a").await;
+    assert_eq!(esme.next().await, "a: 1");
+    (esme.next().await, without_dates(&esme.last_text))
+}
+
+/// Every run of more than nine digits as zeros.
+fn without_dates(text: &str) -> String {
+    let mut words = String::new();
+    let mut digits = String::new();
+    for c in text.chars().chain(['\0']) {
+        if c.is_ascii_digit() {
+            digits.push(c);
+            continue;
+        }
+        words += &if digits.len() > 9 { "0".repeat(digits.len()) } else { std::mem::take(&mut digits) };
+        digits.clear();
+        words.push(c);
+    }
+    words.trim_end_matches('\0').to_owned()
+}
+
+#[tokio::test]
+async fn every_dialect_is_spoken() {
+    let [ten, twelve, fourteen] = [10, 12, 14].map(|digits| "0".repeat(digits));
+    let usual = |date: &str| {
+        format!("id:1 sub:001 dlvrd:000 submit date:{date} done date:{date} stat:UNDELIV err:000 text:")
+    };
+    let short = format!("id:1 submit date:{ten} done date:{ten} stat:UNDELIV err:000");
+    let odd = format!("Stat:UNDELIV  ERR: 000 Done_Date:{ten} SubmitDate:{ten} DLVRD:000 SUB:001 ID:1 Text:");
+    let spoken = "receipt 1 UNDELIV -";
+    for (wording, expect, text) in [
+        (Wording::standard(), "receipt 1 UNDELIV 5", usual(&ten)),
+        (Wording::text_only(), spoken, usual(&ten)),
+        (Wording::tlvs_only(), "receipt 1 - 5", String::new()),
+        (Wording::in_payload(), spoken, usual(&ten)),
+        (Wording::short(), spoken, short),
+        (Wording::shortest(), spoken, "id:1 stat:UNDELIV".to_owned()),
+        (Wording::odd_labels(), spoken, odd),
+        (Wording::labels_and_commas(), spoken, usual(&ten).replace(' ', ",").replace(",date", " date")),
+        (Wording::text_only().dates(Dates::Seconds), spoken, usual(&twelve)),
+        (Wording::text_only().dates(Dates::LongYear), spoken, usual(&fourteen)),
+        (
+            Wording::text_only().err("ABSENT-SUBSCRIBER"),
+            spoken,
+            usual(&ten).replace("err:000", "err:ABSENT-SUBSCRIBER"),
+        ),
+        (Wording::shortest().stat("BUFFRED"), "receipt 1 BUFFRED -", "id:1 stat:BUFFRED".to_owned()),
+        (
+            Wording::shortest().with_tlvs().with_unknown_tlv(),
+            "receipt 1 UNDELIV 5",
+            "id:1 stat:UNDELIV".to_owned(),
+        ),
+        (Wording::standard().by_data_sm(), "by data_sm: receipt 1 UNDELIV 5", usual(&ten)),
+        (Wording::tlvs_only().by_data_sm(), "by data_sm: receipt 1 - 5", String::new()),
+        (Wording::commas(), "receipt - - -", format!("1,UNDELIV,000,{ten},{ten}")),
+    ] {
+        assert_eq!(told(wording.clone()).await, (expect.to_owned(), text), "{wording:?}");
+    }
+}
+
+#[tokio::test]
+async fn one_carrier_may_mix_its_dialects() {
+    let script = Script::new()
+        .receipts_worded(Wording::text_only())
+        .receipts_worded_when(When::text("tlv"), Wording::tlvs_only())
+        .receipt_after(ms(50), Outcome::Delivered);
+    let carrier = carrier(script).await;
+    let mut esme = Esme::bound(carrier.addr()).await;
+    esme.submit("tlv").await;
+    esme.submit("text").await;
+    assert_eq!(esme.next_many(4).await, ["tlv: 1", "text: 2", "receipt 1 - 2", "receipt 2 DELIVRD -"]);
+}
