@@ -98,6 +98,11 @@ impl Scenario {
         self.clock.advance(Duration::from_secs(61));
     }
 
+    /// Lets exactly this much time pass for the gateway, at once.
+    pub(crate) fn skip(&self, by: Duration) {
+        self.clock.advance(by);
+    }
+
     /// Lets time pass again and again until `wanted` has come about.
     pub(crate) async fn stepping<T, F: Future<Output = T>>(
         &self,

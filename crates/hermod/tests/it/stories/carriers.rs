@@ -84,6 +84,22 @@ async fn an_answer_that_never_comes_is_in_doubt_and_resent_once() {
 }
 
 #[tokio::test]
+async fn an_answer_that_comes_late_is_still_the_answer() {
+    let s = Scenario::with(Script::new().delay(Duration::from_millis(300))).await;
+    let message = s.alice.sends("+4915112345678", "slow").await.accepted();
+    s.carrier_has_seen_submits(1).await;
+    // The gateway gives up waiting while the carrier is still thinking. It parts in good order, and the carrier
+    // answers what it has read before it agrees.
+    s.skip(RESPONSE_TIMEOUT);
+    s.alice.sees(&message).becomes("submitted").await;
+    s.stepping(IN_DOUBT_WAIT, || s.alice.sees(&message).becomes("delivered")).await;
+    s.carrier_saw_submits(1);
+    assert_eq!(s.resends().await, 0);
+    s.alice.has("99.95").await;
+    s.end().await;
+}
+
+#[tokio::test]
 async fn in_doubt_twice_is_presumed_sent_and_never_refunded() {
     let s = Scenario::with(Script::new().silent(2)).await;
     let message = s.alice.sends("+4915112345678", "hello??").await.accepted();
