@@ -1,24 +1,154 @@
 //! How each carrier is doing.
 
+use super::carrier_state::{CarrierState, Stopped};
+use super::history::Recent;
+use super::link_figures::LinkShown;
+use crate::clock::Moment;
 use hermod_domain::carrier::Health;
 use hermod_domain::ids::CarrierId;
-use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock};
+use hermod_domain::time::Timestamp;
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
 
-/// One entry per carrier of the catalogue that links were ever kept to.
+/// One entry per carrier of the catalogue.
 #[derive(Debug, Default)]
 pub struct CarrierBoard {
-    healths: RwLock<HashMap<CarrierId, Health>>,
+    states: RwLock<BTreeMap<CarrierId, Arc<CarrierState>>>,
+}
+
+/// A carrier as the operator sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CarrierShown {
+    pub id: CarrierId,
+    pub name: String,
+    pub health: Health,
+    pub stopped_for: Option<Stopped>,
+    pub links: Vec<LinkShown>,
+    /// What all links did lately.
+    pub recent: Recent,
+    pub tracing_until: Option<Timestamp>,
 }
 
 impl CarrierBoard {
     /// Down, for one that nothing is known of.
     pub fn health(&self, carrier: CarrierId) -> Health {
-        let healths = self.healths.read().unwrap_or_else(PoisonError::into_inner);
-        healths.get(&carrier).copied().unwrap_or_default()
+        self.get(carrier).map_or(Health::Down, |state| state.health())
     }
 
     pub fn set_health(&self, carrier: CarrierId, health: Health) {
-        self.healths.write().unwrap_or_else(PoisonError::into_inner).insert(carrier, health);
+        self.open(carrier, &carrier.to_string()).set_health(health);
+    }
+
+    pub fn get(&self, carrier: CarrierId) -> Option<Arc<CarrierState>> {
+        self.states.read().unwrap_or_else(PoisonError::into_inner).get(&carrier).cloned()
+    }
+
+    /// The carrier's entry, made if need be.
+    pub fn open(&self, carrier: CarrierId, name: &str) -> Arc<CarrierState> {
+        let mut states = self.states.write().unwrap_or_else(PoisonError::into_inner);
+        states.entry(carrier).or_insert_with(|| Arc::new(CarrierState::new(carrier, name))).clone()
+    }
+
+    /// Lets a stopped carrier send again, and says whether it had been stopped.
+    pub fn resume(&self, carrier: CarrierId, now: Moment) -> bool {
+        self.get(carrier).is_some_and(|state| state.resume(now))
+    }
+
+    /// By id.
+    pub fn list(&self, now: Moment) -> Vec<CarrierShown> {
+        let states: Vec<_> =
+            self.states.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+        states.iter().map(|state| shown(state, now)).collect()
+    }
+}
+
+fn shown(state: &CarrierState, now: Moment) -> CarrierShown {
+    CarrierShown {
+        id: state.id(),
+        name: state.name().to_owned(),
+        health: state.health(),
+        stopped_for: state.stopped(),
+        links: state.links().iter().map(|link| link.show(now)).collect(),
+        recent: state.recent(now),
+        tracing_until: state.trace.until(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Direction, LinkSettings, LinkState};
+    use super::*;
+    use hermod_domain::carrier::ErrorClass;
+
+    const ACME: CarrierId = CarrierId::new(7);
+
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_millis(ms)
+    }
+
+    fn settings(window: u32) -> LinkSettings {
+        LinkSettings { address: "acme.example:2775".to_owned(), tls: false, window, full_rate: 50 }
+    }
+
+    #[test]
+    fn a_board_shows_each_link_and_what_it_did() {
+        let board = CarrierBoard::default();
+        assert_eq!(board.health(ACME), Health::Down);
+        let state = board.open(ACME, "acme");
+        let receiver = state.link(1, Direction::Receives, settings(10), at(1));
+        let sender = state.link(1, Direction::Sends, settings(10), at(1));
+        receiver.enter(LinkState::Bound, at(2));
+        assert_eq!(state.sending_links_bound(), 0, "nothing can be sent yet");
+        sender.wait_until(at(9), at(3));
+        sender.failed("cannot connect".to_owned(), at(3));
+        sender.attempted();
+        sender.enter(LinkState::Bound, at(9));
+        assert_eq!(state.sending_links_bound(), 1);
+        sender.submitted(3, Moment(500));
+        sender.set_out(1);
+        sender.accepted();
+        sender.refused(ErrorClass::Temporary);
+
+        let shown = &board.list(Moment(1_000))[0];
+        assert_eq!((shown.id, shown.name.as_str(), shown.links.len()), (ACME, "acme", 2));
+        let link = &shown.links[0];
+        assert_eq!((link.number, link.direction.as_str(), link.state.as_str()), (1, "sends", "bound"));
+        assert_eq!((link.since, link.next_attempt_at, link.bind_attempts), (at(9), None, 1));
+        assert_eq!((link.window, link.out, link.rate, link.submitted_per_10_s), (10, 1, 50, 3));
+        assert_eq!(link.last_error.as_ref().map(|error| error.text.as_str()), Some("cannot connect"));
+        assert_eq!(shown.recent.minute.answered(), 2);
+        assert_eq!(shown.recent.minute.refused_as(ErrorClass::Temporary), 1);
+    }
+
+    #[test]
+    fn a_link_that_is_set_up_anew_goes_on_counting_and_one_that_is_gone_is_not_shown() {
+        let board = CarrierBoard::default();
+        let state = board.open(ACME, "acme");
+        let links = [1, 2].map(|number| state.link(number, Direction::Both, settings(10), at(1)));
+        links.iter().for_each(|link| link.accepted());
+        state.retire_links(at(2));
+        state.link(1, Direction::Both, settings(20), at(2)).accepted();
+        let shown = &board.list(Moment(0))[0];
+        assert_eq!(shown.links.len(), 1);
+        assert_eq!((shown.links[0].window, shown.links[0].totals.accepted), (20, 2));
+        assert_eq!(state.totals().accepted, 3);
+    }
+
+    #[test]
+    fn a_stopped_carrier_is_stopped_until_it_is_resumed() {
+        let board = CarrierBoard::default();
+        let state = board.open(ACME, "acme");
+        let mut watching = state.watch_stopped();
+        state.stop("it said so".to_owned(), at(5));
+        state.stop("it said so again".to_owned(), at(6));
+        assert!(watching.has_changed().unwrap());
+        watching.mark_unchanged();
+        let stopped = board.list(Moment(0))[0].stopped_for.clone();
+        assert_eq!(stopped, Some(Stopped { since: at(5), why: "it said so".to_owned() }));
+        assert_eq!(board.health(ACME), Health::Stopped);
+        assert!(board.resume(ACME, Moment(9)));
+        assert!(watching.has_changed().unwrap());
+        assert_eq!(board.health(ACME), Health::Down);
+        assert!(!board.resume(ACME, Moment(9)) && !board.resume(CarrierId::new(9), Moment(9)));
     }
 }

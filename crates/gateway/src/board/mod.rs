@@ -2,7 +2,18 @@
 //! links are doing, and what somebody should look into. Written by the edges, read by routing, metrics and the operator.
 
 mod alarms;
+mod carrier_state;
 mod carriers;
+mod history;
+mod link_figures;
+mod meter;
+mod trace;
+mod traffic;
 
 pub use alarms::{Alarm, AlarmKind, Alarms};
-pub use carriers::CarrierBoard;
+pub use carrier_state::{CarrierState, Stopped};
+pub use carriers::{CarrierBoard, CarrierShown};
+pub use history::Recent;
+pub use link_figures::{Direction, LastError, LinkFigures, LinkSettings, LinkShown, LinkState};
+pub use trace::{TRACE_LINES_MAX, Trace, TraceLine, Way};
+pub use traffic::Traffic;
