@@ -46,12 +46,6 @@ fn keep(address: SocketAddr, receive_buffer_bytes: Option<u32>) -> io::Result<Tc
     Ok(socket)
 }
 
-/// Why an open or closed door is looked at again.
-enum Woken {
-    Orders,
-    Time,
-}
-
 impl Door {
     /// Keeps the door until the carrier stops, then waits for the last link to end.
     pub(super) async fn attend(mut self, listener: TcpListener) {
@@ -115,11 +109,10 @@ impl Door {
             if !is_down || stop {
                 break;
             }
-            let woken = tokio::select! {
-                changed = self.orders.changed() => changed.map(|()| Woken::Orders),
-                () = world::sleep_until(change) => Ok(Woken::Time),
-            };
-            woken.map_err(|_| io::ErrorKind::ConnectionAborted)?;
+            tokio::select! {
+                changed = self.orders.changed() => changed.map_err(|_| io::ErrorKind::ConnectionAborted)?,
+                () = world::sleep_until(change) => {}
+            }
         }
         let listener = kept.listen(BACKLOG)?;
         self.is_open.send_replace(true);
@@ -144,8 +137,10 @@ impl Door {
         match plug {
             Ok(plug) if !hang_up => {
                 let (shared, orders) = (Arc::clone(&self.shared), self.orders.clone());
+                // Orders given from now on are meant for this link too, also those it has not begun to listen to.
+                let given = *self.orders.borrow();
                 links.spawn(async move {
-                    wire::run(Arc::clone(&shared), plug, number, orders).await;
+                    wire::run(Arc::clone(&shared), plug, number, (orders, given)).await;
                     note_closed(&shared, number);
                 });
             }

@@ -128,7 +128,8 @@ struct Orders {
     cuts: u64,
     /// How often all links were ordered to unbind.
     unbinds: u64,
-    /// Nothing is read or written until then.
+    /// How often all links were ordered to stall, and until when the last time.
+    stalls: u64,
     stalled_until: Option<Instant>,
     /// The door is to be closed.
     down: bool,
@@ -222,7 +223,10 @@ impl Carrier {
     /// Neither reads nor writes on the open links for so long.
     pub fn stall_links(&self, time: Duration) {
         let until = world::now() + time;
-        self.shared.orders.send_modify(|orders| orders.stalled_until = Some(until));
+        self.shared.orders.send_modify(|orders| {
+            orders.stalls += 1;
+            orders.stalled_until = Some(until);
+        });
     }
 
     /// Cuts all links and refuses connections until [`Carrier::come_back`]; done when the last link is gone.
@@ -244,7 +248,7 @@ impl Carrier {
 
     /// Unbinds every link, closes the door, and waits for the last link to end: a few seconds at most.
     pub async fn stop(mut self) {
-        self.shared.orders.send_modify(|orders| (orders.stop, orders.stalled_until) = (true, None));
+        self.shared.orders.send_modify(|orders| orders.stop = true);
         if let Some(listening) = self.listening.take() {
             listening.await.expect("the carrier's tasks do not panic");
         }

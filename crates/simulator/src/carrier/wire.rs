@@ -20,8 +20,13 @@ use crate::world;
 /// goodbye.
 const GOODBYE_MAX: Duration = Duration::from_millis(500);
 
-/// One connection from its start to its end.
-pub(super) async fn run(shared: Arc<Shared>, plug: Plug, number: u64, mut orders: watch::Receiver<Orders>) {
+/// One connection from its start to its end. It obeys orders that differ from those given before it came.
+pub(super) async fn run(
+    shared: Arc<Shared>,
+    plug: Plug,
+    number: u64,
+    (mut orders, given): (watch::Receiver<Orders>, Orders),
+) {
     let mut connection = Connection {
         link: Link::new(Arc::clone(&shared), number),
         shared: Arc::clone(&shared),
@@ -29,7 +34,7 @@ pub(super) async fn run(shared: Arc<Shared>, plug: Plug, number: u64, mut orders
         inbox: BytesMut::with_capacity(READ_BYTES),
         bytes_out: 0,
         held_until: None,
-        given: *orders.borrow_and_update(),
+        given,
         ending: false,
         give_up: None,
     };
@@ -119,9 +124,7 @@ impl Connection {
 
     /// Until when this link is neither read nor written, if it is not.
     fn stalled(&self, now: Instant) -> Option<Instant> {
-        // What was said before still goes out.
-        let link = self.link.stalled_until;
-        [link, self.given.stalled_until].into_iter().flatten().max().filter(|until| *until > now)
+        self.link.stalled_until.filter(|until| *until > now)
     }
 
     async fn sleep(&mut self, until: Instant, orders: &mut watch::Receiver<Orders>) -> io::Result<()> {
@@ -134,13 +137,16 @@ impl Connection {
     }
 
     fn obey(&mut self, orders: Orders) -> io::Result<()> {
-        let Orders { stop, cuts, unbinds, .. } = orders;
+        let Orders { stop, cuts, unbinds, stalls, stalled_until, .. } = orders;
         if cuts > self.given.cuts {
             return Err(io::ErrorKind::ConnectionAborted.into());
         }
         if stop && self.link.is_mute() {
             // It could not even say goodbye.
             return Err(io::ErrorKind::ConnectionAborted.into());
+        }
+        if stalls > self.given.stalls {
+            self.link.stalled_until = stalled_until;
         }
         if stop {
             self.link.stalled_until = None;

@@ -1,6 +1,6 @@
 //! Answers that are lost, late, in no order, or written as nobody should write them.
 
-use hermod_simulator::carrier::{Act, Answer, Manner, Script, When};
+use hermod_simulator::carrier::{Act, Answer, Manner, Script, When, Wording};
 use hermod_smpp::{CommandId, CommandStatus, HEADER_BYTES, Header};
 
 use crate::esme::Esme;
@@ -93,4 +93,17 @@ async fn chance_decides_the_same_for_the_same_seed() {
     assert_eq!(runs[0], runs[1]);
     let refused = runs[0].iter().filter(|told| told.ends_with("0x08")).count();
     assert!((5..30).contains(&refused), "{refused} of 50");
+}
+
+#[tokio::test]
+async fn an_old_client_is_sent_no_tlvs_whatever_the_script_says() {
+    let script =
+        Script::new().unknown_tlvs_in_answers().receipts_worded(Wording::in_payload().with_unknown_tlv());
+    let carrier = carrier(script).await;
+    let mut esme = Esme::connect_3_3(carrier.addr()).await;
+    assert_eq!(esme.next().await, "bound");
+    esme.submit("a").await;
+    assert_eq!(esme.next_many(2).await, ["a: 1", "receipt 1 DELIVRD -"]);
+    assert_eq!(esme.last_answer.len(), HEADER_BYTES + 2);
+    assert!(esme.last_text.starts_with("id:1 "), "{}", esme.last_text);
 }

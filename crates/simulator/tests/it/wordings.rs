@@ -82,3 +82,13 @@ async fn one_carrier_may_mix_its_dialects() {
     esme.submit("text").await;
     assert_eq!(esme.next_many(4).await, ["tlv: 1", "text: 2", "receipt 1 - 2", "receipt 2 DELIVRD -"]);
 }
+
+#[tokio::test]
+async fn an_error_code_stands_in_the_text() {
+    let script = Script::new().receipt_after(ms(0), Outcome::Undeliverable).receipt_error(11);
+    let carrier = carrier(script).await;
+    let mut esme = Esme::bound(carrier.addr()).await;
+    esme.submit("a").await;
+    assert_eq!(esme.next_many(2).await, ["a: 1", "receipt 1 UNDELIV 5"]);
+    assert!(esme.last_text.ends_with("stat:UNDELIV err:011 text:"), "{}", esme.last_text);
+}

@@ -124,7 +124,12 @@ impl Link {
             }
             PromisedAnswer::Accept { id, .. } => {
                 let (mut tlvs, mut body) = (TlvBuffer::new(), Vec::new());
-                let pdu = manner::success(*manner, id.as_bytes(), &mut tlvs, &mut body);
+                let manner = match manner {
+                    // A 3.3 client is sent no TLVs, not even odd ones.
+                    Manner::UnknownTlv if !self.session.peer_is_3_4() => Manner::Plain,
+                    manner => *manner,
+                };
+                let pdu = manner::success(manner, id.as_bytes(), &mut tlvs, &mut body);
                 self.session.answer(*request, &pdu, desk.moment)
             }
         };

@@ -61,6 +61,13 @@ impl Script {
         self
     }
 
+    /// The error code of the last word: `err` in the text, `network_error_code` in the TLVs.
+    #[must_use]
+    pub fn receipt_error(mut self, code: u16) -> Script {
+        self.receipts.otherwise.error_code = code;
+        self
+    }
+
     /// An ENROUTE comes before the last word.
     #[must_use]
     pub fn enroute_after(mut self, delay: Duration) -> Script {
