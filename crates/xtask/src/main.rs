@@ -7,11 +7,13 @@ mod deny;
 mod fmt;
 mod manifests;
 mod numbers;
+mod packages;
 mod rules;
 mod rust_paths;
 mod rust_source;
 mod schemathesis;
 mod shell;
+mod smsc;
 mod tally;
 mod test;
 mod tidy;
@@ -61,6 +63,10 @@ enum Command {
     ///
     /// `cargo xtask test` does this by itself, and so does the test when it is run alone.
     Schemathesis,
+    /// Print where a third-party SMPP library is, which the tests make a carrier with; install it first if it is missing
+    ///
+    /// `cargo xtask test` does this by itself, and so do the tests when they are run alone.
+    Smsc { library: smsc::Library },
     /// Kill the gateway under load, again and again, and compare what everyone knows
     Crash(crash::Options),
     /// Build the data about phone numbers anew: countries, operators and networks
@@ -78,6 +84,7 @@ fn main() -> ExitCode {
         Command::Fmt => fmt::run(),
         Command::Bench(bench) => bench::run(&bench),
         Command::Schemathesis => schemathesis::ensure().map(|program| println!("{program}")),
+        Command::Smsc { library } => library.ensure().map(|place| println!("{place}")),
         Command::Crash(options) => crash::run(&options),
         Command::Numbers(options) => numbers::run(&options),
     };

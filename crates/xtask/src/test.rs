@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use crate::shell::{self, Failure, Outcome, command};
+use crate::smsc::Library;
 use crate::tally::Tally;
 use crate::{deny, fmt, schemathesis, tidy, tools};
 
@@ -54,6 +55,9 @@ fn tests(tally: &mut Tally) -> Outcome {
     // --no-fail-fast: one broken test must not hide how the others fare.
     let mut cargo_test = command("cargo", &["test", "--workspace", "--locked", "--no-fail-fast"]);
     cargo_test.env(schemathesis::VARIABLE, schemathesis::ensure()?);
+    for library in Library::ALL {
+        cargo_test.env(library.variable(), library.ensure()?);
+    }
     shell::run_watching(cargo_test, |line| tally.add(line))?;
     match (tally.passed, tally.ignored) {
         (0, _) => Err(Failure("no test ran".to_owned())),

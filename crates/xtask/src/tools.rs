@@ -1,10 +1,11 @@
-//! What the gate needs beside Rust: a C compiler for the bundled SQLite, strace, rustfmt, clippy, cargo-deny and
-//! schemathesis. Whatever is missing is installed; where that fails, the message is the command a person has to run.
+//! What the gate needs beside Rust: a C compiler for the bundled SQLite, strace, rustfmt, clippy, cargo-deny,
+//! schemathesis and other people's SMPP libraries. Whatever is missing is installed; where that fails, the message is the command a person has to run.
 
 use std::path::{Path, PathBuf};
 
 use crate::schemathesis;
 use crate::shell::{self, Failure, Outcome, command};
+use crate::smsc::Library;
 
 /// Pinned so that a new release cannot turn the gate red by itself. The build of this version was measured on two
 /// cores: 69 s unoptimised, and unoptimised it judges our graph in about a second.
@@ -16,6 +17,9 @@ pub(crate) fn ensure_all() -> Outcome {
     ensure_component("rustfmt", "cargo-fmt")?;
     ensure_component("clippy", "cargo-clippy")?;
     schemathesis::ensure().map(drop)?;
+    for library in Library::ALL {
+        library.ensure().map(drop)?;
+    }
     ensure_cargo_deny().map(drop)
 }
 
@@ -39,21 +43,25 @@ fn ensure_strace() -> Outcome {
     apt_install(&["strace"])
 }
 
-/// For the commands that read packages of Python's registry. Debian ships Python without `venv`.
+/// Debian splits what makes an environment from Python itself.
 pub(crate) fn ensure_python() -> Outcome {
-    if shell::succeeds("python3", &["-c", "import ensurepip, venv"], "") {
+    let can_make_environments = || shell::succeeds("python3", &["-c", "import venv, ensurepip"], "");
+    if can_make_environments() {
         return Ok(());
     }
-    println!("Python with venv is missing: installing it");
-    apt_install(&["python3", "python3-venv"])
+    println!("no Python that can make environments: installing python3 and python3-venv");
+    apt_install(&["python3", "python3-venv"])?;
+    let outcome = Failure("`python3` still cannot make an environment".to_owned());
+    if can_make_environments() { Ok(()) } else { Err(outcome) }
 }
 
 pub(crate) fn ensure_npm() -> Outcome {
-    if shell::succeeds("npm", &["--version"], "") {
+    let runs = |program| shell::succeeds(program, &["--version"], "");
+    if runs("node") && runs("npm") {
         return Ok(());
     }
-    println!("npm is missing: installing it");
-    apt_install(&["npm"])
+    println!("Node or npm is missing: installing nodejs and npm");
+    apt_install(&["nodejs", "npm"])
 }
 
 fn ensure_component(component: &str, program: &str) -> Outcome {

@@ -9,4 +9,5 @@ mod documents;
 mod https;
 mod real_time;
 mod scenario;
+mod smsc;
 mod stories;

@@ -1,0 +1,166 @@
+//! Carriers made with other people's SMPP libraries, because our simulator shares our reading of the specification. The
+//! scripts stand in `tests/smsc`; each is a process that says, a line at a time, what its library saw.
+
+mod stories;
+
+use crate::real_time::{PATIENCE, now, pause, wait_until};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+/// A destination the scripts refuse.
+pub(crate) const REFUSED: &str = "4915112340000";
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Library {
+    /// The package `smpp` of npm: ids are hexadecimal, receipts are text alone.
+    Node,
+    /// The package `smpp.twisted3` of PyPI: ids are decimal, receipts are text and parameters.
+    Twisted,
+}
+
+impl Library {
+    pub(crate) const ALL: [Library; 2] = [Library::Node, Library::Twisted];
+
+    fn command(self) -> Command {
+        let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/smsc");
+        match self {
+            Library::Node => {
+                let mut command = Command::new("node");
+                command.env("NODE_PATH", self.place()).arg(scripts.join("node/server.js"));
+                command
+            }
+            Library::Twisted => {
+                let mut command = Command::new(self.place());
+                // Without leaving compiled files beside the script.
+                command.arg("-B").arg(scripts.join("python/server.py"));
+                command
+            }
+        }
+    }
+
+    /// Where `cargo xtask test` says it is, or where `cargo xtask smsc` puts it for a test that is run alone.
+    fn place(self) -> PathBuf {
+        static NODE: OnceLock<PathBuf> = OnceLock::new();
+        static TWISTED: OnceLock<PathBuf> = OnceLock::new();
+        let (known, variable, name) = match self {
+            Library::Node => (&NODE, "HERMOD_SMSC_NODE", "node"),
+            Library::Twisted => (&TWISTED, "HERMOD_SMSC_TWISTED", "twisted"),
+        };
+        known
+            .get_or_init(|| std::env::var_os(variable).map_or_else(|| installed(name), PathBuf::from))
+            .clone()
+    }
+}
+
+fn installed(library: &str) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let output = Command::new("cargo").args(["xtask", "smsc", library]).current_dir(root).output();
+    let output = output.expect("cargo can be started");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "the library cannot be had; run `cargo xtask smsc {library}` and see: {errors}"
+    );
+    let said = String::from_utf8(output.stdout).expect("a path of letters");
+    said.lines().last().expect("it says where it is").into()
+}
+
+/// A carrier that runs. It does not outlive the test, however that ends.
+pub(crate) struct Smsc {
+    child: Child,
+    pub(crate) address: SocketAddr,
+    seen: Seen,
+}
+
+#[derive(Clone, Default)]
+struct Seen(Arc<Mutex<Vec<Value>>>);
+
+impl Seen {
+    fn all(&self) -> Vec<Value> {
+        self.0.lock().expect("nobody panics while holding what was seen").clone()
+    }
+
+    fn push(&self, value: Value) {
+        self.0.lock().expect("nobody panics while holding what was seen").push(value);
+    }
+}
+
+impl Smsc {
+    pub(crate) fn start(library: Library) -> Smsc {
+        Smsc::start_with(library, json!({}))
+    }
+
+    /// With options of the scripts': `receipt_ids` is `"converted"` where receipts write ids in the other base, `tls` names
+    /// a key and a certificate.
+    pub(crate) fn start_with(library: Library, more: Value) -> Smsc {
+        let mut options = json!({ "system_id": "hermod", "password": "secret", "refused": REFUSED });
+        for (name, value) in more.as_object().expect("options are an object") {
+            options[name] = value.clone();
+        }
+        let mut command = library.command();
+        command.arg(options.to_string()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child =
+            command.spawn().unwrap_or_else(|error| panic!("{library:?}: {command:?} starts: {error}"));
+        let output = BufReader::new(child.stdout.take().expect("standard output was piped"));
+        let seen = Seen::default();
+        let reader = seen.clone();
+        std::thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                reader.push(serde_json::from_str(&line).unwrap_or(Value::String(line)));
+            }
+        });
+        let mut smsc = Smsc { child, address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), seen };
+        wait_until("the script listens", || !smsc.seen("listening").is_empty() || smsc.has_ended());
+        let listening = smsc.seen("listening").into_iter().next();
+        let listening = listening.unwrap_or_else(|| panic!("{library:?} listens; see its errors above"));
+        let port = listening["port"].as_u64().and_then(|port| u16::try_from(port).ok());
+        smsc.address.set_port(port.expect("a port"));
+        smsc
+    }
+
+    fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("a child can be asked").is_some()
+    }
+
+    /// Everything of this kind that was seen so far.
+    pub(crate) fn seen(&self, what: &str) -> Vec<Value> {
+        self.seen.all().into_iter().filter(|seen| seen["saw"] == what).collect()
+    }
+
+    /// Waits until so many of this kind were seen.
+    pub(crate) async fn sees(&self, count: usize, what: &str) -> Vec<Value> {
+        let started = now();
+        loop {
+            let seen = self.seen(what);
+            if seen.len() >= count {
+                return seen;
+            }
+            let all = self.seen.all();
+            assert!(started.elapsed() < PATIENCE, "not {count} of {what} after {PATIENCE:?} but {all:#?}");
+            pause(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// Ends the script by closing its input, and it must end well and without having complained.
+    pub(crate) fn stop(mut self) {
+        drop(self.child.stdin.take());
+        wait_until("the script ends with its input", || self.has_ended());
+        assert!(self.child.wait().expect("it has ended").success());
+        for complaint in ["error", "unknown", "nobody_for_receipt"] {
+            assert_eq!(self.seen(complaint), Vec::<Value>::new(), "{:#?}", self.seen.all());
+        }
+    }
+}
+
+impl Drop for Smsc {
+    fn drop(&mut self) {
+        // Who was stopped has ended already, which is fine.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,57 @@
+//! Packages of other languages' registries: each set, every version pinned, in a folder of its own in the cache, and
+//! installed once. A set is named by what asks for it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::shell::{self, Failure, Outcome, command};
+use crate::tools;
+
+/// The folder of a Python environment that has exactly what a requirements file asks for.
+pub(crate) fn python(set: &str, requirements: &str) -> Result<PathBuf, Failure> {
+    let file = shell::root().join(requirements);
+    ensure(set, &file, |folder| {
+        tools::ensure_python()?;
+        let (place, requirements) = (folder.to_string_lossy(), file.to_string_lossy());
+        shell::run(command("python3", &["-m", "venv", "--clear", &place]))?;
+        let python = folder.join("bin/python");
+        let quietly = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];
+        shell::run(command(&python.to_string_lossy(), &[&quietly[..], &[&*requirements]].concat()))
+    })
+}
+
+/// The folder of what a package.json and its lock ask for, in `node_modules`.
+pub(crate) fn node(set: &str, package: &str) -> Result<PathBuf, Failure> {
+    let package = shell::root().join(package);
+    ensure(set, &package.join("package-lock.json"), |folder| {
+        tools::ensure_npm()?;
+        fs::create_dir_all(folder).map_err(|cause| cannot("make", folder, &cause))?;
+        for file in ["package.json", "package-lock.json"] {
+            fs::copy(package.join(file), folder.join(file))
+                .map_err(|cause| cannot("copy", &package.join(file), &cause))?;
+        }
+        let mut install = command("npm", &["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
+        install.current_dir(folder);
+        shell::run(install)
+    })
+}
+
+/// Installs unless what is there was made from the same list.
+fn ensure(set: &str, list: &Path, install: impl Fn(&Path) -> Outcome) -> Result<PathBuf, Failure> {
+    let wanted = fs::read_to_string(list).map_err(|cause| cannot("read", list, &cause))?;
+    let folder = tools::cache_folder().join(set);
+    // Written last: what an interrupted installation left behind has none.
+    let installed = folder.join("installed.txt");
+    if fs::read_to_string(&installed).is_ok_and(|installed| installed == wanted) {
+        return Ok(folder);
+    }
+    println!("{set} is missing or another one: installing it, half a minute at most");
+    let _ = fs::remove_file(&installed);
+    install(&folder)?;
+    fs::write(&installed, wanted).map_err(|cause| cannot("write", &installed, &cause))?;
+    Ok(folder)
+}
+
+fn cannot(what: &str, path: &Path, cause: &dyn std::fmt::Display) -> Failure {
+    Failure(format!("cannot {what} {}: {cause}", path.display()))
+}
