@@ -5,14 +5,14 @@
 
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RemoteId};
 use hermod_domain::lifecycle::{DoubtPolicy, Verdict};
-use hermod_domain::money::Money;
+use hermod_domain::money::{AMOUNT_MAX, Money};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
 use hermod_store::{
     AcceptOutcome, Acceptance, Answer, AnswerRecord, DailyLimits, Job, KeyClaim, LedgerEntry, LedgerKind,
-    LinkKind, LinkPort, OpenOptions, ReceiptRecord, Store, audit,
+    LinkKind, LinkPort, OpenOptions, PostOutcome, ReceiptRecord, Store, audit,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -102,12 +102,13 @@ async fn pay_in(store: &Store, account: AccountId) {
     let entry = LedgerEntry {
         account,
         kind: LedgerKind::TopUp,
-        amount: Money::from_micros(i64::MAX / 2),
+        amount: AMOUNT_MAX,
         note: String::new(),
         reference: None,
         now: wall_clock(),
     };
-    store.post(entry).await.expect("a ledger entry");
+    let outcome = store.post(entry).await.expect("the store answers");
+    assert!(matches!(outcome, PostOutcome::Posted { .. }), "{outcome:?}");
 }
 
 fn submission(number: u64) -> Acceptance {

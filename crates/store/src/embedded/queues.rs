@@ -50,17 +50,8 @@ pub(crate) struct Queues {
 }
 
 impl Queues {
-    pub(crate) fn load(connection: &Connection) -> Result<Queues, StoreFault> {
-        let mut queues = Queues::default();
-        let mut statement =
-            connection.prepare_cached("SELECT carrier, state, count(*) FROM part GROUP BY carrier, state")?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            let count: i64 = row.get(2)?;
-            let state = stored_state(row.get(1)?)?;
-            queues.add(CarrierId::new(row.get(0)?), state, count.cast_unsigned());
-        }
-        Ok(queues)
+    pub(crate) fn clear(&mut self) {
+        self.carriers.clear();
     }
 
     pub(crate) fn add(&mut self, carrier: CarrierId, state: PartState, parts: u64) {
@@ -212,7 +203,7 @@ fn read_page(
 ) -> Result<Page, StoreFault> {
     // One snapshot for the parts and their messages.
     let snapshot = connection.unchecked_transaction()?;
-    let (mut groups, more) = read_groups(&snapshot, carrier, after)?;
+    let (mut groups, more) = read_groups(&snapshot, carrier, after, limit)?;
     if more {
         // Some parts of the last one may not have been read.
         groups.pop();
@@ -223,9 +214,6 @@ fn read_page(
             page.waiting.push(read_message(&snapshot, place)?);
         }
         page.last = Some(place);
-        if page.waiting.len() >= limit {
-            return Ok(page);
-        }
     }
     if !more {
         page.last = None;
@@ -233,11 +221,12 @@ fn read_page(
     Ok(page)
 }
 
-/// The next messages of a carrier, and whether there are more.
+/// The next messages of a carrier, and whether there are more: enough for so many that can be moved and one behind them.
 fn read_groups(
     connection: &Connection,
     carrier: CarrierId,
     after: Option<WaitingPlace>,
+    limit: usize,
 ) -> Result<(Vec<Group>, bool), StoreFault> {
     let (account, message) = after.map_or((0, 0), |place| (place.account.get(), place.message.as_i64()));
     let mut statement = connection.prepare_cached(
@@ -246,7 +235,7 @@ fn read_groups(
     )?;
     let mut rows = statement.query(params![carrier.get(), account, message, ROWS_PER_READ])?;
     let mut groups: Vec<Group> = Vec::new();
-    let mut read = 0;
+    let (mut read, mut complete) = (0, 0);
     while let Some(row) = rows.next()? {
         read += 1;
         let message =
@@ -260,7 +249,13 @@ fn read_groups(
         };
         match groups.last_mut().filter(|group| group.place == place) {
             Some(group) => group.ours &= ours,
-            None => groups.push(Group { place, ours }),
+            None => {
+                complete += usize::from(groups.last().is_some_and(|group| group.ours));
+                groups.push(Group { place, ours });
+                if complete >= limit {
+                    return Ok((groups, true));
+                }
+            }
         }
     }
     Ok((groups, read == ROWS_PER_READ))

@@ -37,7 +37,7 @@ impl Books {
             keys: KeyDays::load(connection)?,
             remotes: RemoteDays::load(connection)?,
             deferred: Deferred::default(),
-            queues: Queues::load(connection)?,
+            queues: Queues::default(),
             references: References::new(),
             standing: Recent::new(),
             in_doubt_wait,
@@ -60,7 +60,6 @@ impl Books {
         self.standing.clear();
         self.keys = KeyDays::load(connection)?;
         self.remotes = RemoteDays::load(connection)?;
-        self.queues = Queues::load(connection)?;
         self.load_waiting(connection)
     }
 
@@ -68,12 +67,24 @@ impl Books {
     pub(crate) fn load_waiting(&mut self, connection: &Connection) -> Result<(), StoreFault> {
         self.lanes.forget_waiting();
         self.deferred.clear();
+        self.queues.clear();
+        // One pass in the order of the rows: there may be millions.
         let mut lanes = connection.prepare_cached(&format!(
-            "SELECT DISTINCT carrier, account FROM part p WHERE {WAITING_FOR_A_SLOT}"
+            "SELECT carrier, account, sum(state IN (?1, ?2)), sum(state = ?3), sum({WAITING_FOR_A_SLOT})
+             FROM part p GROUP BY carrier, account"
         ))?;
-        let mut rows = lanes.query([])?;
+        let [queued, in_doubt, sending] =
+            [PartState::Queued, PartState::InDoubt, PartState::Sending].map(PartState::to_stored);
+        let mut rows = lanes.query(params![queued, in_doubt, sending])?;
         while let Some(row) = rows.next()? {
-            self.lanes.spill(CarrierId::new(row.get(0)?), AccountId::new(row.get(1)?));
+            let (carrier, account) = (CarrierId::new(row.get(0)?), AccountId::new(row.get(1)?));
+            let [waiting, in_flight, for_a_slot] =
+                [row.get::<_, i64>(2)?, row.get(3)?, row.get(4)?].map(i64::cast_unsigned);
+            self.queues.add(carrier, PartState::Queued, waiting);
+            self.queues.add(carrier, PartState::Sending, in_flight);
+            if for_a_slot > 0 {
+                self.lanes.spill(carrier, account);
+            }
         }
         let mut timed = connection.prepare_cached(
             "SELECT due_at, message, no, carrier, account FROM part WHERE due_at > 0 AND state IN (?1, ?2)",

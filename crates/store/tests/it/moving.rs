@@ -1,5 +1,7 @@
 //! What waits for a carrier goes to another one: page by page, once, in order, and over every kind of restart.
 
+mod any_traffic;
+
 use crate::world::*;
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::{MessageState, Verdict};
