@@ -1,10 +1,12 @@
 //! TLS for customers: a certificate and its key, read from files, and read again when they change. What is in effect is
 //! one immutable configuration that is swapped whole: a handshake begun before a change ends with what it began with,
-//! and sessions of the old certificate cannot be resumed under the new one.
+//! and sessions of the old certificate cannot be resumed under the new one. And whom we believe when we call others.
 
+mod authorities;
 mod expiry;
 mod pair;
 
+pub use authorities::authorities;
 pub use pair::{CertificateError, CertificateFiles};
 
 use arc_swap::ArcSwap;
@@ -14,10 +16,19 @@ use pair::{Digest, Pair};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
+use tokio_rustls::rustls::{ServerConfig, SupportedProtocolVersion, version};
 
 /// Whoever renews certificates has this long from the first warning.
 const EXPIRY_WARNING: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// The newest first.
+pub(crate) const VERSIONS: [&SupportedProtocolVersion; 2] = [&version::TLS13, &version::TLS12];
+
+/// Who does the cryptography.
+pub(crate) fn provider() -> Arc<CryptoProvider> {
+    Arc::new(ring::default_provider())
+}
 
 /// A certificate in use, and where the next one will be found.
 pub struct Tls {

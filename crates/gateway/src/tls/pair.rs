@@ -6,8 +6,6 @@ use sha2::{Digest as _, Sha256};
 use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{self, ServerConfig};
@@ -80,8 +78,8 @@ impl Pair {
         }
         let secret = PrivateKeyDer::from_pem_slice(&self.key)
             .map_err(|error| blame(key, format!("has no private key in it (BEGIN PRIVATE KEY): {error}")))?;
-        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_protocol_versions(&[&rustls::version::TLS13, &rustls::version::TLS12])
+        let mut config = ServerConfig::builder_with_provider(super::provider())
+            .with_protocol_versions(&super::VERSIONS)
             .expect("ring has both versions")
             .with_no_client_auth()
             .with_single_cert(chain, secret)
@@ -102,7 +100,7 @@ fn judge(files: &CertificateFiles, error: &rustls::Error) -> CertificateError {
     }
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, CertificateError> {
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, CertificateError> {
     let unreadable = |error: std::io::Error| blame(path, format!("cannot be read: {error}"));
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path).map_err(unreadable)?;

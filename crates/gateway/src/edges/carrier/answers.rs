@@ -103,10 +103,10 @@ mod tests {
     fn each_status_has_its_consequence() {
         check(CommandStatus::THROTTLED, "(Throttled, Pause(1s))");
         check(CommandStatus::MSGQFUL, "(Throttled, Pause(5s))");
-        check(CommandStatus::SYSERR, "(Temporary { status: 8 }, GoOn)");
-        check(CommandStatus::X_T_APPN, "(Temporary { status: 100 }, GoOn)");
-        check(CommandStatus::DELIVERYFAILURE, "(Temporary { status: 254 }, GoOn)");
-        check(CommandStatus::INVBNDSTS, "(Temporary { status: 4 }, Rebind)");
+        check(CommandStatus::SYSERR, "(Temporary { status: 8, after: None }, GoOn)");
+        check(CommandStatus::X_T_APPN, "(Temporary { status: 100, after: None }, GoOn)");
+        check(CommandStatus::DELIVERYFAILURE, "(Temporary { status: 254, after: None }, GoOn)");
+        check(CommandStatus::INVBNDSTS, "(Temporary { status: 4, after: None }, Rebind)");
         check(CommandStatus::INVDSTADR, "(Refused { about: Destination, status: 11 }, GoOn)");
         check(CommandStatus::SUBMITFAIL, "(Refused { about: Anything, status: 69 }, GoOn)");
         check(CommandStatus(0x0400), "(Refused { about: Anything, status: 1024 }, GoOn)");

@@ -1,6 +1,7 @@
 //! When to come back to a carrier after a link ended. Carriers lock accounts that hammer them with wrong passwords, and
 //! many customers coming back in the same second bring down what has just come up.
 
+use super::connect::NotConnected;
 use crate::sealed::Unopened;
 use hermod_domain::retry::Backoff;
 use hermod_smpp::session::CloseReason;
@@ -24,8 +25,7 @@ const PROVEN: Duration = Duration::from_secs(60);
 /// How a link ended.
 #[derive(Debug)]
 pub(super) enum Ended {
-    NotConnected(std::io::Error),
-    ConnectTimeout,
+    NotConnected(NotConnected),
     BadSettings(EncodeError),
     NoPassword(Unopened),
     BindRefused(CommandStatus),
@@ -46,8 +46,7 @@ pub(super) enum Ended {
 impl fmt::Display for Ended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Ended::NotConnected(error) => write!(f, "cannot connect: {error}"),
-            Ended::ConnectTimeout => f.write_str("the carrier does not answer the connection"),
+            Ended::NotConnected(fault) => fault.fmt(f),
             Ended::BadSettings(error) => write!(f, "the carrier's settings make no bind: {error}"),
             Ended::NoPassword(unopened) => unopened.fmt(f),
             Ended::BindRefused(status) => write!(f, "the carrier refused the bind with {status}"),
@@ -70,7 +69,6 @@ impl Reconnect {
         let bound_for = match ended {
             Ended::Closed { bound_for, .. } | Ended::WriteTimeout { bound_for } => *bound_for,
             Ended::NotConnected(_)
-            | Ended::ConnectTimeout
             | Ended::BadSettings(_)
             | Ended::NoPassword(_)
             | Ended::BindRefused(_)
@@ -87,7 +85,6 @@ impl Reconnect {
             Ended::BindRefused(CommandStatus::ALYBND) => ALREADY_BOUND,
             Ended::BindRefused(_)
             | Ended::NotConnected(_)
-            | Ended::ConnectTimeout
             | Ended::Closed { .. }
             | Ended::WriteTimeout { .. }
             | Ended::StoreGone

@@ -9,8 +9,9 @@ mod leaving;
 
 use super::answers::{Incoming, LinkNext, read_answer, read_deliver_sm};
 use super::backoff::Ended;
+use super::connect::{Stream, close};
 use super::flow::Flow;
-use super::submit::Scratch;
+use super::submit::{Draft, Part};
 use crate::clock::Moment;
 use crate::secrets::Secret;
 use crate::world::World;
@@ -26,7 +27,6 @@ use hermod_store::{Answer, AnswerRecord, Handout, LinkKind, LinkPort, ReceiptRec
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
 /// Receipts read and not yet recorded; beyond that the link stops reading.
@@ -60,7 +60,7 @@ pub(super) struct Link<'a> {
     /// There while the link is bound and taking parts.
     port: Option<LinkPort>,
     flow: Flow,
-    scratch: Scratch,
+    draft: Draft,
     output: BytesMut,
     /// By when the oldest unwritten byte must have left.
     write_by: Option<Moment>,
@@ -83,6 +83,7 @@ impl<'a> Link<'a> {
     pub(super) fn new(
         world: &'a World,
         id: CarrierId,
+        name: &str,
         carrier: &Carrier,
         password: &Secret,
     ) -> Result<Link<'a>, EncodeError> {
@@ -112,7 +113,7 @@ impl<'a> Link<'a> {
             session: Session::client(config, &bind, smpp_moment(now))?,
             port: None,
             flow: Flow::new(window, carrier.parts_per_second, now),
-            scratch: Scratch::default(),
+            draft: Draft::new(&carrier.profile, name),
             output: BytesMut::new(),
             write_by: None,
             bound_at: None,
@@ -128,12 +129,12 @@ impl<'a> Link<'a> {
 
     pub(super) async fn run(
         mut self,
-        mut stream: TcpStream,
+        stream: Stream,
         stopping: &CancellationToken,
         up: &metrics::Gauge,
     ) -> Ended {
         let mut input = vec![0; READ_BYTES];
-        let (mut reader, mut writer) = stream.split();
+        let (mut reader, mut writer) = tokio::io::split(stream);
         loop {
             if let Err(fault) = self.turn(up).await {
                 tracing::error!(%fault, "A link cannot reach the store");
@@ -160,7 +161,7 @@ impl<'a> Link<'a> {
                 () = stopping.cancelled(), if !self.stopping => self.stop().await,
             }
         }
-        let _ = writer.shutdown().await;
+        close(&mut reader.unsplit(writer)).await;
         self.leave().await
     }
 
@@ -171,6 +172,7 @@ impl<'a> Link<'a> {
             match event {
                 Event::Bound { .. } => {
                     self.bound_at = Some(now);
+                    self.draft.on_bound(self.session.peer_is_3_4());
                     self.port = Some(self.world.store.open_link(self.carrier, LinkKind::Sends).await?);
                     up.set(1);
                     tracing::info!(carrier.id = %self.carrier, "Link is bound");
@@ -268,15 +270,15 @@ impl<'a> Link<'a> {
 
     /// What the store handed out is durable: parts may leave, receipts may be answered.
     fn send(&mut self, handout: Handout) {
-        let now = smpp_moment(self.world.clock.moment());
+        let (now, wall) = (smpp_moment(self.world.clock.moment()), self.world.clock.now());
         for sequence in handout.recorded {
             self.answer_deliver_sm(sequence);
         }
         for job in handout.jobs {
             self.flow.used();
             let sent = Sent { message: job.message, part: job.part, account: job.account };
-            let requested = self.scratch.submit_sm(&job).map(|pdu| self.session.request(&pdu, sent, now));
-            match requested {
+            let pdu = self.draft.submit_sm(&Part::of(&job), wall);
+            match pdu.map(|pdu| self.session.request(&pdu, sent, now)) {
                 Some(Ok(_)) => {}
                 Some(Err(Refused::WindowFull | Refused::NotBound | Refused::Draining | Refused::Closed)) => {
                     self.answers.push(sent.record(Answer::NotSent));

@@ -4,28 +4,24 @@
 
 mod answers;
 mod backoff;
+mod connect;
 mod flow;
 mod link;
 mod submit;
 
+use crate::board::AlarmKind;
 use crate::sealed;
 use crate::workers::Workers;
 use crate::world::World;
 use backoff::{Ended, Reconnect};
+use connect::connect;
 use hermod_domain::catalogue::Carrier;
 use hermod_domain::ids::CarrierId;
 use link::Link;
 use metrics::{counter, gauge};
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
-
-/// TCP connect, at most.
-const CONNECT_WAIT: Duration = Duration::from_secs(10);
-/// Unacknowledged data for this long means the peer is gone, whatever else it looks like.
-const USER_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Keeps a task for each carrier of the catalogue, also of those that come later. They end when the workers are told to
 /// stop, after answering for what was under way.
@@ -115,30 +111,37 @@ impl Keeper<'_> {
 
     async fn link_once(&self, stopping: &CancellationToken, up: &metrics::Gauge) -> Ended {
         let stream = tokio::select! {
-            stream = TcpStream::connect(&self.carrier.address) => stream,
-            () = self.world.clock.sleep(CONNECT_WAIT) => return Ended::ConnectTimeout,
+            stream = connect(&self.world.clock, self.carrier) => stream,
             () = stopping.cancelled() => return Ended::Stopped,
         };
-        let stream = match stream.and_then(tune) {
-            Ok(stream) => stream,
-            Err(error) => return Ended::NotConnected(error),
+        let stream = match stream {
+            Ok(stream) => {
+                self.world.alarms.clear(AlarmKind::BadSettings, self.name);
+                stream
+            }
+            Err(fault) => {
+                if fault.needs_somebody() {
+                    let now = self.world.clock.now();
+                    self.world.alarms.raise(
+                        AlarmKind::BadSettings,
+                        self.name,
+                        "connect",
+                        &fault.to_string(),
+                        now,
+                    );
+                }
+                return Ended::NotConnected(fault);
+            }
         };
         let password = match sealed::open(&self.world.pepper, self.name, &self.carrier.password) {
             Ok(password) => password,
             Err(unopened) => return Ended::NoPassword(unopened),
         };
-        match Link::new(self.world, self.id, self.carrier, &password) {
+        match Link::new(self.world, self.id, self.name, self.carrier, &password) {
             Ok(link) => link.run(stream, stopping, up).await,
             Err(error) => Ended::BadSettings(error),
         }
     }
-}
-
-fn tune(stream: TcpStream) -> std::io::Result<TcpStream> {
-    stream.set_nodelay(true)?;
-    let timeout = u32::try_from(USER_TIMEOUT.as_millis()).unwrap_or(u32::MAX);
-    rustix::net::sockopt::set_tcp_user_timeout(&stream, timeout)?;
-    Ok(stream)
 }
 
 /// For spreading reconnects out; a predictable one would do no harm.

@@ -1,61 +1,251 @@
-//! From a part to the submit_sm that carries it.
+//! From a part to the submit_sm that carries it, by the rules of its carrier's profile. What does not change from part to
+//! part is worked out once per link; what does is written into buffers that are used again, so that a part of an ordinary
+//! message costs no allocation here.
 
+mod alphabet;
+
+use hermod_domain::carrier::{LongMessages, Profile, SmppVersion, ValidityFormat};
+use hermod_domain::ids::PartNo;
+use hermod_domain::numbers::Numbers;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::{Sender, SenderKind};
-use hermod_domain::text::Encoding;
-use hermod_smpp::{Address, Hidden, Pdu, SubmitSm, esm_class, udh};
+use hermod_domain::text::{Encoding, MessageText};
+use hermod_domain::time::Timestamp;
+use hermod_smpp::time::TIME_CHARS;
+use hermod_smpp::udh::{self, CONCATENATION_HEADER_BYTES, Concatenation};
+use hermod_smpp::{Address, Hidden, Pdu, SubmitSm, Tag, TlvBuffer, Tlvs, esm_class, time};
 use hermod_store::Job;
+use metrics::{Counter, counter};
+use std::time::Duration;
 
-/// Receipts are asked for on every part, for success and failure alike.
-const RECEIPT_ON_FINAL: u8 = 0x01;
-const CODING_DEFAULT: u8 = 0x00;
-const CODING_UCS2: u8 = 0x08;
-/// TON and NPI of a short code.
-const TON_NETWORK_SPECIFIC: u8 = 3;
-const NPI_UNKNOWN: u8 = 0;
+/// What a handset takes in one piece, headers included.
+const PART_OCTETS_MAX: usize = 140;
+/// A carrier is never asked to give up sooner, however little of the validity is left.
+const VALIDITY_MIN: Duration = Duration::from_secs(60);
 
-/// The octets a part's submit_sm borrows from. Used again for every part, so that a part costs no allocation here.
-#[derive(Default)]
-pub(super) struct Scratch {
-    destination: String,
-    body: Vec<u8>,
+/// What a submit_sm is made from: a job of the store, or the one message of a probe.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'a> {
+    pub(super) number: PartNo,
+    pub(super) of: u8,
+    /// All of the message in one submit_sm, for a carrier that splits it itself.
+    pub(super) whole: bool,
+    pub(super) from: Sender,
+    pub(super) to: Msisdn,
+    pub(super) text: &'a MessageText,
+    pub(super) encoding: Encoding,
+    /// Ties the parts of a message together.
+    pub(super) reference: u8,
+    pub(super) expires_at: Timestamp,
+    /// What the customer sent along, as it came.
+    pub(super) tlvs: &'a [u8],
 }
 
-impl Scratch {
-    /// The PDU for a part. `None` if the job names a part its text does not have, which only damage can bring about.
-    pub(super) fn submit_sm<'a>(&'a mut self, job: &'a Job) -> Option<Pdu<'a>> {
-        self.body.clear();
-        if job.parts > 1 {
-            self.body.extend_from_slice(&udh::concatenation_header(job.reference, job.parts, job.part.get()));
+impl<'a> Part<'a> {
+    pub(super) fn of(job: &'a Job) -> Part<'a> {
+        Part {
+            number: job.part,
+            of: job.parts,
+            whole: false,
+            from: job.from,
+            to: job.to,
+            text: &job.text,
+            encoding: job.encoding,
+            reference: job.reference,
+            expires_at: job.expires_at,
+            tlvs: &[],
         }
-        self.body.extend_from_slice(&job.text.segments().part(job.part)?);
-        write_digits(job.to, &mut self.destination);
+    }
+
+    /// The characters it carries, and how many octets of UCS-2 they may take.
+    fn characters(&self, joined_by: Joined) -> Option<(&'a str, usize)> {
+        match joined_by {
+            Joined::Alone if self.number.index() == 0 => Some((self.text.as_str(), PART_OCTETS_MAX)),
+            Joined::Alone => None,
+            // The carrier cuts it as it likes.
+            Joined::Payload => Some((self.text.as_str(), usize::MAX)),
+            // Whoever gets the sar_* parameters turns them into the same header.
+            Joined::Udh | Joined::Sar => {
+                let characters = self.text.segments().slice(self.number)?;
+                Some((characters, PART_OCTETS_MAX - CONCATENATION_HEADER_BYTES))
+            }
+        }
+    }
+}
+
+/// How a handset will know what belongs together.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Joined {
+    /// There is nothing to join.
+    Alone,
+    Udh,
+    Sar,
+    Payload,
+}
+
+/// Writes the parts of one link.
+pub(super) struct Draft {
+    profile: Profile,
+    /// The carrier takes optional parameters.
+    parameters: bool,
+    /// A sender may have to be written differently in some country.
+    rewrites_by_country: bool,
+    characters_lost: Counter,
+    source: Vec<u8>,
+    destination: Vec<u8>,
+    validity: [u8; TIME_CHARS],
+    body: Vec<u8>,
+    tlvs: TlvBuffer,
+}
+
+impl Draft {
+    pub(super) fn new(profile: &Profile, carrier: &str) -> Draft {
+        Draft {
+            parameters: profile.version == SmppVersion::V34,
+            rewrites_by_country: profile.senders.iter().any(|rule| rule.country.is_some()),
+            profile: profile.clone(),
+            characters_lost: counter!("hermod_characters_lost_total", "carrier" => carrier.to_owned()),
+            source: Vec::new(),
+            destination: Vec::new(),
+            validity: [0; TIME_CHARS],
+            body: Vec::new(),
+            tlvs: TlvBuffer::new(),
+        }
+    }
+
+    /// The carrier's answer to the bind said whether it speaks 3.4, whatever its profile hopes. Without optional
+    /// parameters, parts are joined by a header.
+    pub(super) fn on_bound(&mut self, is_3_4: bool) {
+        self.parameters = is_3_4 && self.profile.version == SmppVersion::V34;
+    }
+
+    /// The PDU for a part. `None` if it is no part of its text, which only damage can bring about, or if the message is
+    /// to go in one piece and the carrier takes no payloads.
+    pub(super) fn submit_sm(&mut self, part: &Part<'_>, now: Timestamp) -> Option<Pdu<'_>> {
+        let joined_by = self.joined_by(part)?;
+        self.body.clear();
+        if joined_by == Joined::Udh {
+            let header = udh::concatenation_header(part.reference, part.of, part.number.get());
+            self.body.extend_from_slice(&header);
+        }
+        let (characters, ucs2_octets_max) = part.characters(joined_by)?;
+        let written = alphabet::write(
+            characters,
+            part.encoding,
+            self.profile.alphabet,
+            ucs2_octets_max,
+            &mut self.body,
+        )?;
+        if written.lost > 0 {
+            self.characters_lost.increment(written.lost);
+        }
+        let in_payload = self.write_tlvs(part, joined_by)?;
+        let from = self.sender(part);
+        write_source(&from, self.profile.plus, &mut self.source);
+        write_number(part.to, self.profile.plus, &mut self.destination);
+        let has_validity = self.write_validity(part.expires_at, now);
+        let ton_npi = self.profile.source.of(from.kind());
+        let to_ton_npi = self.profile.destination;
         Some(Pdu::SubmitSm(SubmitSm {
-            source: source(&job.from),
-            destination: Address::international(self.destination.as_bytes()),
-            esm_class: if job.parts > 1 { esm_class::UDHI } else { 0 },
-            registered_delivery: RECEIPT_ON_FINAL,
-            data_coding: match job.encoding {
-                Encoding::Gsm7 => CODING_DEFAULT,
-                Encoding::Ucs2 => CODING_UCS2,
-            },
-            short_message: Hidden(&self.body),
+            service_type: self.profile.service_type.as_bytes(),
+            source: Address::new(ton_npi.ton, ton_npi.npi, &self.source),
+            destination: Address::new(to_ton_npi.ton, to_ton_npi.npi, &self.destination),
+            esm_class: if joined_by == Joined::Udh { esm_class::UDHI } else { 0 },
+            validity_period: if has_validity { &self.validity } else { &[] },
+            registered_delivery: self.profile.registered_delivery,
+            data_coding: written.data_coding,
+            short_message: Hidden(if in_payload { &[] } else { &self.body }),
+            tlvs: self.tlvs.as_tlvs(),
             ..SubmitSm::default()
         }))
     }
-}
 
-fn write_digits(to: Msisdn, digits: &mut String) {
-    use std::fmt::Write;
-    digits.clear();
-    write!(digits, "{}", to.number()).expect("a String takes everything");
-}
+    fn joined_by(&self, part: &Part<'_>) -> Option<Joined> {
+        if part.whole && part.text.measure().parts > 1 {
+            return self.parameters.then_some(Joined::Payload);
+        }
+        Some(match self.profile.long_messages {
+            _ if part.whole || part.of <= 1 => Joined::Alone,
+            LongMessages::Sar if self.parameters => Joined::Sar,
+            // Also what was cut into parts before its carrier was to take whole messages.
+            LongMessages::Udh | LongMessages::Sar | LongMessages::Payload => Joined::Udh,
+        })
+    }
 
-fn source(from: &Sender) -> Address<'_> {
-    let address = from.address().as_bytes();
-    match from.kind() {
-        SenderKind::Alphanumeric => Address::alphanumeric(address),
-        SenderKind::International => Address::international(address),
-        SenderKind::ShortCode => Address::new(TON_NETWORK_SPECIFIC, NPI_UNKNOWN, address),
+    /// True if the text went into them.
+    fn write_tlvs(&mut self, part: &Part<'_>, joined_by: Joined) -> Option<bool> {
+        let Draft { profile, tlvs, body, .. } = self;
+        tlvs.clear();
+        if !self.parameters {
+            return Some(false);
+        }
+        match joined_by {
+            Joined::Alone | Joined::Udh => {}
+            Joined::Sar => {
+                let reference = u16::from(part.reference);
+                tlvs.push_sar(Concatenation { reference, total: part.of, part: part.number.get() });
+            }
+            Joined::Payload => {
+                tlvs.try_push(Tag::MESSAGE_PAYLOAD, body).ok()?;
+            }
+        }
+        let customers = match part.tlvs {
+            [] => Tlvs::default(),
+            octets => Tlvs::parse(octets).unwrap_or_default(),
+        };
+        // Of the profile's own, the customer's value takes the place where both have one.
+        let passed = |tag: u16| profile.pass_tlvs.contains(&tag).then(|| customers.get(Tag(tag))).flatten();
+        for own in profile.tlvs.iter().filter(|own| passed(own.tag).is_none()) {
+            tlvs.try_push(Tag(own.tag), &own.value).ok()?;
+        }
+        if !customers.is_empty() {
+            for (tag, value) in profile.pass_tlvs.iter().filter_map(|tag| Some((*tag, passed(*tag)?))) {
+                tlvs.try_push(Tag(tag), value).ok()?;
+            }
+        }
+        Some(joined_by == Joined::Payload)
+    }
+
+    fn sender(&self, part: &Part<'_>) -> Sender {
+        if self.profile.senders.is_empty() {
+            return part.from;
+        }
+        let country = self.rewrites_by_country.then(|| Numbers::embedded().find(part.to).country).flatten();
+        self.profile.sender_for(&part.from, country)
+    }
+
+    /// False where nothing is said about it. Seconds are cut off and a minute is the least, so the carrier never keeps a
+    /// message for more than a minute longer than we do.
+    fn write_validity(&mut self, expires_at: Timestamp, now: Timestamp) -> bool {
+        let expires_at = expires_at.max(now.plus(VALIDITY_MIN));
+        let written = match self.profile.validity {
+            ValidityFormat::Off => return false,
+            ValidityFormat::Relative => time::relative(expires_at.since(now).as_secs()),
+            ValidityFormat::Absolute => time::utc(expires_at.as_millis().div_euclid(1000)),
+        };
+        // Two digits of a year end in 2037; without a time the carrier's own limit counts.
+        let Ok(written) = written else { return false };
+        self.validity = written;
+        true
     }
 }
+
+fn write_source(from: &Sender, plus: bool, out: &mut Vec<u8>) {
+    out.clear();
+    if plus && from.kind() == SenderKind::International {
+        out.push(b'+');
+    }
+    out.extend_from_slice(from.address().as_bytes());
+}
+
+fn write_number(to: Msisdn, plus: bool, out: &mut Vec<u8>) {
+    use std::io::Write;
+    out.clear();
+    if plus {
+        out.push(b'+');
+    }
+    write!(out, "{}", to.number()).expect("a Vec takes everything");
+}
+
+#[cfg(test)]
+mod tests;

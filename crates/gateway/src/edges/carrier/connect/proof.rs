@@ -1,0 +1,218 @@
+//! How a carrier proves who it is: by a certificate that an authority signed for its name, or by the one certificate that
+//! the operator wrote down. Either way the handshake's signature shows that it has the key. What is wrong is told with
+//! the fingerprint that was seen, because that is what the operator needs next.
+
+use crate::tls;
+use hermod_domain::catalogue::CarrierTls;
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+use std::io;
+use std::sync::{Arc, OnceLock};
+use tokio_rustls::rustls::client::WebPkiServerVerifier;
+use tokio_rustls::rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use tokio_rustls::rustls::crypto::{self, CryptoProvider};
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use tokio_rustls::rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+
+type Fingerprint = [u8; 32];
+
+/// What one handshake has to show.
+#[derive(Debug)]
+pub(super) struct Proof {
+    rule: Rule,
+    provider: Arc<CryptoProvider>,
+    seen: OnceLock<Seen>,
+}
+
+/// The certificate that the carrier showed.
+#[derive(Debug)]
+struct Seen {
+    fingerprint: Fingerprint,
+    /// It is one that the rule allows. Whether the carrier has its key is another question.
+    is_trusted: bool,
+}
+
+#[derive(Debug)]
+enum Rule {
+    Authorities(Arc<WebPkiServerVerifier>),
+    Fingerprint(Fingerprint),
+}
+
+impl Proof {
+    pub(super) fn by_authorities(authorities: RootCertStore) -> Result<Proof, String> {
+        let provider = tls::provider();
+        let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(authorities), provider.clone());
+        let verifier = verifier.build().map_err(|error| format!("tls.ca: {error}"))?;
+        Ok(Proof { rule: Rule::Authorities(verifier), provider, seen: OnceLock::new() })
+    }
+
+    /// Hexadecimal in either case; colons between the octets, as most tools print them, are passed by.
+    pub(super) fn by_fingerprint(text: &str) -> Result<Proof, String> {
+        let wrong = || "tls.fingerprint is a SHA-256: 64 hexadecimal digits".to_owned();
+        let digits: Vec<char> = text.chars().filter(|character| *character != ':').collect();
+        let mut wanted = Fingerprint::default();
+        if digits.len() != 2 * wanted.len() {
+            return Err(wrong());
+        }
+        for (octet, digits) in wanted.iter_mut().zip(digits.as_chunks::<2>().0) {
+            let [high, low] =
+                digits.map(|digit| digit.to_digit(16).and_then(|value| u8::try_from(value).ok()));
+            *octet = high.ok_or_else(wrong)? << 4 | low.ok_or_else(wrong)?;
+        }
+        Ok(Proof { rule: Rule::Fingerprint(wanted), provider: tls::provider(), seen: OnceLock::new() })
+    }
+
+    /// A failed handshake in words that say what to do.
+    pub(super) fn what_is_wrong(&self, error: &io::Error, settings: &CarrierTls) -> String {
+        let Some(cause) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) else {
+            return match error.kind() {
+                io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => {
+                    "the carrier closed the connection in the TLS handshake; perhaps it speaks no TLS on this port"
+                        .to_owned()
+                }
+                _ => format!("the TLS handshake failed: {error}"),
+            };
+        };
+        match cause {
+            Error::InvalidCertificate(reason) => self.bad_certificate(reason, settings),
+            Error::InvalidMessage(_) => {
+                "the carrier speaks no TLS on this port: use its port for TLS, or take tls out of its settings"
+                    .to_owned()
+            }
+            Error::PeerIncompatible(why) => {
+                format!("the carrier speaks neither TLS 1.2 nor 1.3 as we do: {why:?}")
+            }
+            Error::AlertReceived(alert) => format!("the carrier refused the TLS handshake: {alert:?}"),
+            other => format!("the TLS handshake failed: {other}"),
+        }
+    }
+
+    fn bad_certificate(&self, reason: &CertificateError, settings: &CarrierTls) -> String {
+        let is_trusted = self.seen.get().is_some_and(|seen| seen.is_trusted);
+        let seen = self.seen.get().map_or_else(|| "unknown".to_owned(), |seen| in_hex(&seen.fingerprint));
+        let pin = format!("set tls.fingerprint to {seen} if this is the carrier's own certificate");
+        match reason {
+            CertificateError::ApplicationVerificationFailure => format!(
+                "the carrier shows another certificate than tls.fingerprint says: set it to {seen} if the carrier has a \
+                 new one"
+            ),
+            CertificateError::NotValidForNameContext { expected, presented } if !presented.is_empty() => {
+                let names: Vec<&str> = presented.iter().map(|name| bare_name(name)).collect();
+                format!(
+                    "the carrier's certificate is for {}, not for {}: set tls.name to the name it should have",
+                    names.join(", "),
+                    expected.to_str()
+                )
+            }
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                format!("the carrier's certificate has no name of a host in it: {pin}")
+            }
+            CertificateError::BadSignature if is_trusted => {
+                "whoever answers shows the carrier's certificate and does not have its key: this is not the carrier"
+                    .to_owned()
+            }
+            // The second is signed by somebody who only has the name of one that is known.
+            CertificateError::UnknownIssuer | CertificateError::BadSignature => match &settings.ca {
+                Some(file) => format!(
+                    "the carrier's certificate is signed by none of the authorities in {file}: correct tls.ca, or {pin}"
+                ),
+                None => format!(
+                    "the carrier's certificate is signed by an authority this machine does not know: set tls.ca to a \
+                     file with it, or {pin}"
+                ),
+            },
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+                format!("the carrier's certificate has ended: it needs a new one; until then, {pin}")
+            }
+            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+                "the carrier's certificate is not valid yet: is the clock of this machine right?".to_owned()
+            }
+            // Mostly certificates that were made by hand and signed with themselves.
+            other => format!("the carrier's certificate cannot be used ({other}): {pin}"),
+        }
+    }
+}
+
+/// webpki writes names as `DnsName("smsc.example")` and `IpAddress(192.0.2.1)`.
+fn bare_name(name: &str) -> &str {
+    let inner = name.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
+    inner.unwrap_or(name).trim_matches('"')
+}
+
+fn in_hex(fingerprint: &Fingerprint) -> String {
+    fingerprint.iter().fold(String::new(), |mut hex, octet| {
+        write!(hex, "{octet:02x}").expect("a String takes everything");
+        hex
+    })
+}
+
+impl ServerCertVerifier for Proof {
+    fn verify_server_cert(
+        &self,
+        own: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let fingerprint = Fingerprint::from(Sha256::digest(own));
+        let verified = match &self.rule {
+            Rule::Authorities(verifier) => verifier.verify_server_cert(own, intermediates, name, ocsp, now),
+            Rule::Fingerprint(wanted) if *wanted == fingerprint => Ok(ServerCertVerified::assertion()),
+            Rule::Fingerprint(_) => {
+                Err(Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure))
+            }
+        };
+        let _ = self.seen.set(Seen { fingerprint, is_trusted: verified.is_ok() });
+        verified
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        own: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        crypto::verify_tls12_signature(message, own, signature, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        own: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        crypto::verify_tls13_signature(message, own, signature, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fingerprints_are_read_as_tools_print_them() {
+        let plain = "0123456789abcdef".repeat(4);
+        let colons: Vec<String> =
+            plain.as_bytes().chunks(2).map(|pair| String::from_utf8_lossy(pair).to_uppercase()).collect();
+        for text in [plain.clone(), plain.to_uppercase(), colons.join(":")] {
+            let Rule::Fingerprint(wanted) = Proof::by_fingerprint(&text).unwrap().rule else {
+                panic!("{text}")
+            };
+            assert_eq!(in_hex(&wanted), plain);
+        }
+        for text in ["", "01", &plain[1..], &format!("{plain}0"), &plain.replace('0', "g"), &"é".repeat(32)]
+        {
+            assert_eq!(
+                Proof::by_fingerprint(text).unwrap_err(),
+                "tls.fingerprint is a SHA-256: 64 hexadecimal digits"
+            );
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The octets of a link, plain or in TLS, with the same meaning of "written": handed to the network. TLS libraries call
+//! octets written that still stand in their own buffer, and a link that waits for nothing more would never send them.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_rustls::client::TlsStream;
+
+/// For both goodbyes. A peer that takes longer is left without.
+const CLOSE_WAIT: Duration = Duration::from_secs(1);
+
+/// A connection to a carrier.
+pub(in crate::edges::carrier) struct Stream(Kind);
+
+enum Kind {
+    Plain(TcpStream),
+    Tls(Box<Sealed>),
+}
+
+struct Sealed {
+    stream: TlsStream<TcpStream>,
+    /// Octets sealed and not yet known to have left.
+    leaving: usize,
+}
+
+impl Stream {
+    pub(super) fn plain(stream: TcpStream) -> Stream {
+        Stream(Kind::Plain(stream))
+    }
+
+    pub(super) fn tls(stream: TlsStream<TcpStream>) -> Stream {
+        Stream(Kind::Tls(Box::new(Sealed { stream, leaving: 0 })))
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_tls(&self) -> bool {
+        matches!(self.0, Kind::Tls(_))
+    }
+}
+
+/// Says goodbye: with TLS, that nothing was cut off (close_notify); then the end of TCP. What the peer still says is read
+/// and dropped until it closes too: whoever closes with something unread resets the connection, and the peer may lose
+/// what it was told last. In real time, because it is all about the network.
+pub(in crate::edges::carrier) async fn close(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) {
+    let goodbye = async {
+        let mut unread = [0; 4096];
+        stream.shutdown().await?;
+        while stream.read(&mut unread).await? > 0 {}
+        io::Result::Ok(())
+    };
+    // Too late, or broken already: it is over either way.
+    let _ = tokio::time::timeout(CLOSE_WAIT, goodbye).await;
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match &mut self.get_mut().0 {
+            Kind::Plain(stream) => Pin::new(stream).poll_read(cx, buf),
+            Kind::Tls(sealed) => Pin::new(&mut sealed.stream).poll_read(cx, buf),
+        }
+    }
+}
+
+/// Whoever abandons a write must come back with the same octets, or more of them behind those: with TLS they may have
+/// been sealed already.
+impl AsyncWrite for Stream {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        match &mut self.get_mut().0 {
+            Kind::Plain(stream) => Pin::new(stream).poll_write(cx, buf),
+            Kind::Tls(sealed) => {
+                if sealed.leaving == 0 {
+                    sealed.leaving = ready!(Pin::new(&mut sealed.stream).poll_write(cx, buf))?;
+                }
+                ready!(Pin::new(&mut sealed.stream).poll_flush(cx))?;
+                Poll::Ready(Ok(std::mem::take(&mut sealed.leaving).min(buf.len())))
+            }
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.get_mut().0 {
+            Kind::Plain(stream) => Pin::new(stream).poll_flush(cx),
+            Kind::Tls(sealed) => Pin::new(&mut sealed.stream).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.get_mut().0 {
+            Kind::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
+            Kind::Tls(sealed) => Pin::new(&mut sealed.stream).poll_shutdown(cx),
+        }
+    }
+}

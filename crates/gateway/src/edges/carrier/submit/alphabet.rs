@@ -1,0 +1,136 @@
+//! The characters of a part as its carrier reads them. What data_coding 0 means differs from carrier to carrier; a
+//! character that it does not have there makes the part UCS-2 if that still fits, because nothing may be lost that can
+//! be kept. An octet of zero is an `@` in GSM-7 and half a letter in UCS-2, never an end.
+
+use hermod_domain::carrier::DefaultAlphabet;
+use hermod_domain::text::{Encoding, gsm7, ucs2};
+
+const CODING_DEFAULT: u8 = 0x00;
+const CODING_UCS2: u8 = 0x08;
+/// Stands for what could be written in no way.
+const LOST: u8 = b'?';
+
+/// How the characters were written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Written {
+    pub(super) data_coding: u8,
+    /// Characters that became a question mark.
+    pub(super) lost: u64,
+}
+
+/// Appends the characters to the body. `None` if they are not of the encoding they were counted in.
+pub(super) fn write(
+    characters: &str,
+    encoding: Encoding,
+    alphabet: DefaultAlphabet,
+    ucs2_octets_max: usize,
+    body: &mut Vec<u8>,
+) -> Option<Written> {
+    let octet_of = match (encoding, alphabet) {
+        (Encoding::Ucs2, _) => {
+            ucs2::encode(characters, body);
+            return Some(Written { data_coding: CODING_UCS2, lost: 0 });
+        }
+        (Encoding::Gsm7, DefaultAlphabet::Gsm) => {
+            let complete = gsm7::encode(characters, body);
+            return complete.then_some(Written { data_coding: CODING_DEFAULT, lost: 0 });
+        }
+        (Encoding::Gsm7, DefaultAlphabet::Ascii) => ascii,
+        (Encoding::Gsm7, DefaultAlphabet::Latin1) => latin1,
+    };
+    let (before, mut lost) = (body.len(), 0);
+    for character in characters.chars() {
+        body.push(octet_of(character).unwrap_or_else(|| {
+            lost += 1;
+            LOST
+        }));
+    }
+    let units = || characters.chars().map(char::len_utf16).sum::<usize>();
+    if lost > 0 && 2 * units() <= ucs2_octets_max {
+        body.truncate(before);
+        ucs2::encode(characters, body);
+        return Some(Written { data_coding: CODING_UCS2, lost: 0 });
+    }
+    Some(Written { data_coding: CODING_DEFAULT, lost })
+}
+
+fn ascii(character: char) -> Option<u8> {
+    u8::try_from(character).ok().filter(u8::is_ascii)
+}
+
+fn latin1(character: char) -> Option<u8> {
+    u8::try_from(character).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As `coding:octets`, and how many characters were lost where some were.
+    #[track_caller]
+    fn check(alphabet: DefaultAlphabet, ucs2_octets_max: usize, characters: &str, expect: &str) {
+        let mut body = vec![0xEE];
+        let encoding = Encoding::choose(characters);
+        let Written { data_coding, lost } =
+            write(characters, encoding, alphabet, ucs2_octets_max, &mut body).unwrap();
+        assert_eq!(body.remove(0), 0xEE, "what stood in front stays");
+        let octets: String = body.iter().map(|octet| format!("{octet:02x}")).collect();
+        let lost = if lost > 0 { format!(" lost {lost}") } else { String::new() };
+        assert_eq!(format!("{data_coding}:{octets}{lost}"), expect, "{characters:?} in {alphabet:?}");
+    }
+
+    #[test]
+    fn characters_are_written_in_what_coding_0_means_or_in_ucs2() {
+        use DefaultAlphabet::{Ascii, Gsm, Latin1};
+        for (alphabet, characters, expect) in [
+            (Gsm, "a@b", "0:610062"),
+            (Gsm, "@", "0:00"),
+            (Gsm, "€[", "0:1b651b3c"),
+            (Gsm, "я@", "8:044f0040"),
+            (Ascii, "a@b", "0:614062"),
+            (Ascii, "[{|}]~^\\_$\n", "0:5b7b7c7d5d7e5e5c5f240a"),
+            (Ascii, "é", "8:00e9"),
+            (Ascii, "a€", "8:006120ac"),
+            (Ascii, "😀", "8:d83dde00"),
+            (Latin1, "a@é¡ß", "0:6140e9a1df"),
+            (Latin1, "£¥¤§¿", "0:a3a5a4a7bf"),
+            (Latin1, "a€", "8:006120ac"),
+            (Latin1, "ΔΩ", "8:039403a9"),
+            (Latin1, "я", "8:044f"),
+        ] {
+            check(alphabet, 140, characters, expect);
+        }
+    }
+
+    #[test]
+    fn only_what_fits_in_no_way_is_lost() {
+        check(DefaultAlphabet::Ascii, 6, "aé€", "8:006100e920ac");
+        check(DefaultAlphabet::Ascii, 5, "aé€", "0:613f3f lost 2");
+        check(DefaultAlphabet::Latin1, 5, "aé€", "0:61e93f lost 1");
+        // Without a character that is missing, nobody asks whether it would fit.
+        check(DefaultAlphabet::Latin1, 0, "aé", "0:61e9");
+        check(
+            DefaultAlphabet::Ascii,
+            140,
+            &("a".repeat(69) + "é"),
+            &("8:".to_owned() + &"0061".repeat(69) + "00e9"),
+        );
+        check(
+            DefaultAlphabet::Ascii,
+            140,
+            &("a".repeat(70) + "é"),
+            &("0:".to_owned() + &"61".repeat(70) + "3f lost 1"),
+        );
+        check(
+            DefaultAlphabet::Ascii,
+            usize::MAX,
+            &("é".repeat(160)),
+            &("8:".to_owned() + &"00e9".repeat(160)),
+        );
+    }
+
+    #[test]
+    fn a_character_of_another_encoding_makes_no_part() {
+        assert_eq!(write("я", Encoding::Gsm7, DefaultAlphabet::Gsm, 140, &mut Vec::new()), None);
+    }
+}
