@@ -229,7 +229,8 @@ pub struct Routes {
 impl Routes {
     pub fn new(routes: impl IntoIterator<Item = (RouteFor, Route)>) -> Result<Routes, DuplicateRoute> {
         let entries: Vec<(RouteFor, Route)> = routes.into_iter().collect();
-        let mut by_whom: HashMap<(Option<AccountId>, Option<Sender>), Vec<(Area, usize)>> = HashMap::new();
+        type Whose = (Option<AccountId>, Option<Sender>);
+        let mut by_whom: HashMap<Whose, Vec<(Area, usize)>> = HashMap::new();
         for (place, (RouteFor { account, sender, area }, _)) in entries.iter().enumerate() {
             by_whom.entry((*account, *sender)).or_default().push((*area, place));
         }
