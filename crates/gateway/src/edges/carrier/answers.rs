@@ -1,54 +1,10 @@
-//! What a carrier's words mean for a part. One table, in the order of how sure we are that trying again helps.
+//! What a carrier says by itself: receipts, and messages from handsets.
 
 use hermod_domain::ids::RemoteId;
-use hermod_domain::lifecycle::{RefusedFor, Verdict};
+use hermod_domain::lifecycle::Verdict;
 use hermod_domain::receipt::{ErrCode, Outcome};
-use hermod_smpp::{CommandStatus, DeliverSm, Frame, Pdu, Receipt, ReceiptDialect, read_receipt};
-use hermod_store::{Answer, ReceiptRecord};
-use std::time::Duration;
-
-/// How long a link pauses when its carrier says it goes too fast, or has no room.
-const THROTTLED_PAUSE: Duration = Duration::from_secs(1);
-const QUEUE_FULL_PAUSE: Duration = Duration::from_secs(5);
-
-/// What to do with the link itself after an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LinkNext {
-    GoOn,
-    Pause(Duration),
-    /// The carrier thinks we are not bound: bind anew.
-    Rebind,
-}
-
-/// Reads the answer to a submit_sm.
-pub(super) fn read_answer(frame: &Frame) -> (Answer, LinkNext) {
-    let status = frame.header.status;
-    if status.is_ok() {
-        return (accepted(frame), LinkNext::GoOn);
-    }
-    match status {
-        CommandStatus::THROTTLED => (Answer::Throttled, LinkNext::Pause(THROTTLED_PAUSE)),
-        CommandStatus::MSGQFUL => (Answer::Throttled, LinkNext::Pause(QUEUE_FULL_PAUSE)),
-        CommandStatus::INVBNDSTS => (Answer::Temporary { status: status.0, after: None }, LinkNext::Rebind),
-        CommandStatus::SYSERR | CommandStatus::X_T_APPN | CommandStatus::DELIVERYFAILURE => {
-            (Answer::Temporary { status: status.0, after: None }, LinkNext::GoOn)
-        }
-        CommandStatus::INVDSTADR | CommandStatus::INVDSTTON | CommandStatus::INVDSTNPI => {
-            (Answer::Refused { about: RefusedFor::Destination, status: status.0 }, LinkNext::GoOn)
-        }
-        // The route says no, the message is no good, we are wrong, or nobody knows: not retried.
-        _ => (Answer::Refused { about: RefusedFor::Anything, status: status.0 }, LinkNext::GoOn),
-    }
-}
-
-fn accepted(frame: &Frame) -> Answer {
-    let remote = match frame.decode() {
-        Ok(Pdu::SubmitSmResp(answer)) => RemoteId::from_octets(answer.message_id).ok(),
-        Ok(_) | Err(_) => None,
-    };
-    // Success without an id is no use for matching receipts, and no proof either: in doubt.
-    remote.map_or(Answer::NoAnswer, Answer::Accepted)
-}
+use hermod_smpp::{DeliverSm, Receipt, ReceiptDialect, read_receipt};
+use hermod_store::ReceiptRecord;
 
 /// What came in on a link by itself.
 pub(super) enum Incoming {
@@ -84,42 +40,7 @@ fn err_code(receipt: &Receipt<'_>) -> ErrCode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bytes::BytesMut;
-    use hermod_smpp::{Address, Hidden, SubmitSmResp, Tag, TlvBuffer, encode, esm_class, next_frame};
-
-    fn frame(pdu: &Pdu<'_>, status: CommandStatus) -> Frame {
-        let mut bytes = BytesMut::new();
-        encode(pdu, status, 7, &mut bytes).unwrap();
-        next_frame(&mut bytes, 16_384).unwrap().unwrap()
-    }
-
-    #[track_caller]
-    fn check(status: CommandStatus, expect: &str) {
-        let answer = frame(&Pdu::SubmitSmResp(SubmitSmResp::default()), status);
-        assert_eq!(format!("{:?}", read_answer(&answer)), expect, "{status}");
-    }
-
-    #[test]
-    fn each_status_has_its_consequence() {
-        check(CommandStatus::THROTTLED, "(Throttled, Pause(1s))");
-        check(CommandStatus::MSGQFUL, "(Throttled, Pause(5s))");
-        check(CommandStatus::SYSERR, "(Temporary { status: 8, after: None }, GoOn)");
-        check(CommandStatus::X_T_APPN, "(Temporary { status: 100, after: None }, GoOn)");
-        check(CommandStatus::DELIVERYFAILURE, "(Temporary { status: 254, after: None }, GoOn)");
-        check(CommandStatus::INVBNDSTS, "(Temporary { status: 4, after: None }, Rebind)");
-        check(CommandStatus::INVDSTADR, "(Refused { about: Destination, status: 11 }, GoOn)");
-        check(CommandStatus::SUBMITFAIL, "(Refused { about: Anything, status: 69 }, GoOn)");
-        check(CommandStatus(0x0400), "(Refused { about: Anything, status: 1024 }, GoOn)");
-    }
-
-    #[test]
-    fn success_needs_an_id_to_be_sure_of() {
-        let named = SubmitSmResp { message_id: b"0A1b", ..SubmitSmResp::default() };
-        let (answer, _) = read_answer(&frame(&Pdu::SubmitSmResp(named), CommandStatus::OK));
-        assert_eq!(answer, Answer::Accepted(RemoteId::from_octets(b"0A1b").unwrap()));
-        let (answer, _) = read_answer(&frame(&Pdu::SubmitSmResp(SubmitSmResp::default()), CommandStatus::OK));
-        assert_eq!(answer, Answer::NoAnswer);
-    }
+    use hermod_smpp::{Address, Hidden, Tag, TlvBuffer, esm_class};
 
     fn deliver_sm(class: u8, text: &'static [u8]) -> DeliverSm<'static> {
         DeliverSm {

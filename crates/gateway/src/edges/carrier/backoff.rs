@@ -2,11 +2,14 @@
 //! many customers coming back in the same second bring down what has just come up.
 
 use super::connect::NotConnected;
+use crate::board::AlarmKind;
+use crate::clock::Moment;
 use crate::sealed::Unopened;
 use hermod_domain::retry::Backoff;
 use hermod_smpp::session::CloseReason;
 use hermod_smpp::{CommandStatus, EncodeError};
 use std::fmt;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// 1 s to 60 s, doubling, drawn at random.
@@ -21,6 +24,9 @@ const BAD_CREDENTIALS: Duration = Duration::from_secs(5 * 60);
 const ALREADY_BOUND: Duration = Duration::from_secs(65);
 /// A link that stayed bound this long has proved itself, and the next loss starts from the beginning.
 const PROVEN: Duration = Duration::from_secs(60);
+
+/// Binds to one carrier are begun this far apart.
+const BIND_GAP: Duration = Duration::from_secs(1);
 
 /// How a link ended.
 #[derive(Debug)]
@@ -55,6 +61,42 @@ impl fmt::Display for Ended {
             Ended::StoreGone => f.write_str("the store is closed"),
             Ended::Stopped => f.write_str("stopped"),
         }
+    }
+}
+
+impl Ended {
+    /// What somebody has to mend before it can work.
+    pub(super) fn alarm(&self) -> Option<AlarmKind> {
+        match self {
+            Ended::BindRefused(
+                CommandStatus::INVPASWD | CommandStatus::INVSYSID | CommandStatus::INVSYSTYP,
+            ) => Some(AlarmKind::BindRefused),
+            Ended::BindRefused(CommandStatus::ALYBND) => Some(AlarmKind::AlreadyBound),
+            Ended::BadSettings(_) | Ended::NoPassword(_) => Some(AlarmKind::BadSettings),
+            Ended::NotConnected(fault) if fault.needs_somebody() => Some(AlarmKind::BadSettings),
+            Ended::BindRefused(_)
+            | Ended::NotConnected(_)
+            | Ended::Closed { .. }
+            | Ended::WriteTimeout { .. }
+            | Ended::StoreGone
+            | Ended::Stopped => None,
+        }
+    }
+}
+
+/// Whose turn it is to bind: the links of a carrier never come all at once.
+#[derive(Debug, Default)]
+pub(super) struct BindTurns {
+    next_at: Mutex<Option<Moment>>,
+}
+
+impl BindTurns {
+    /// When whoever asks may begin.
+    pub(super) fn take(&self, now: Moment) -> Moment {
+        let mut next_at = self.next_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let turn = next_at.map_or(now, |next| next.max(now));
+        *next_at = Some(turn.plus(BIND_GAP));
+        turn
     }
 }
 
@@ -109,6 +151,24 @@ mod tests {
         assert!(waits.is_sorted(), "{waits:?}");
         assert!(waits[0] <= 1 && waits[8] >= 59 && waits[8] <= 60, "{waits:?}");
         assert!(most(&mut reconnect, lost_after(61)) <= 1);
+    }
+
+    #[test]
+    fn binds_begin_a_second_apart() {
+        let turns = BindTurns::default();
+        let at = |ms| turns.take(Moment(ms)).0;
+        assert_eq!([at(500), at(500), at(700), at(2_600), at(9_000)], [500, 1_500, 2_500, 3_500, 9_000]);
+    }
+
+    #[test]
+    fn what_needs_somebody_is_an_alarm() {
+        let refused = |status| Ended::BindRefused(status).alarm();
+        for status in [CommandStatus::INVPASWD, CommandStatus::INVSYSID, CommandStatus::INVSYSTYP] {
+            assert_eq!(refused(status), Some(AlarmKind::BindRefused), "{status}");
+        }
+        assert_eq!(refused(CommandStatus::ALYBND), Some(AlarmKind::AlreadyBound));
+        assert_eq!(refused(CommandStatus::BINDFAIL), None, "it passes by itself");
+        assert_eq!(lost_after(1).alarm(), None);
     }
 
     #[test]

@@ -1,44 +1,58 @@
-//! How many more parts a link may be given: free window slots that also have a rate token, none while the carrier asked
-//! for a pause. Only what can leave at once is asked for, so that a crash leaves no more in doubt than the window holds.
+//! How many more parts a link may be given: free window slots that also have a rate token, its own and the account's,
+//! none while the carrier asked for a pause. Only what can leave at once is asked for, so that a crash leaves no more in
+//! doubt than the window holds.
 
-use hermod_domain::pace::{Pace, Rate};
-use hermod_domain::time::Timestamp;
-use std::time::Duration;
-
+use super::shaper::{Shaper, as_timestamp, burst_of, rate_of};
 use crate::clock::Moment;
+use hermod_domain::pace::{PER_SECOND_MAX, Pace};
+use std::time::Duration;
 
 /// The rate recovers from a throttling by this share of the full rate each second.
 const RECOVERY_PERCENT_PER_S: u64 = 5;
 
-pub(super) struct Flow {
+pub(super) struct Flow<'a> {
+    account: &'a Shaper,
     window: u32,
     full_rate: u32,
     rate: u32,
     pace: Pace,
-    /// Slots the store may fill and has not filled yet.
+    /// Slots the store may fill and has not filled yet. Each holds a token of the account.
     granted: u32,
     paused_until: Moment,
     recovers_at: Moment,
 }
 
-impl Flow {
-    pub(super) fn new(window: u32, parts_per_second: u32, now: Moment) -> Flow {
-        let full_rate = parts_per_second.clamp(1, hermod_domain::pace::PER_SECOND_MAX);
+impl<'a> Flow<'a> {
+    pub(super) fn new(account: &'a Shaper, window: u32, parts_per_second: u32, now: Moment) -> Flow<'a> {
+        let full_rate = parts_per_second.clamp(1, PER_SECOND_MAX);
         Flow {
+            account,
             window,
             full_rate,
             rate: full_rate,
             // The burst is no more than a window, and a link that was lost does not come back within half a second.
-            pace: Pace::full(rate_of(full_rate, window), as_timestamp(now)),
+            pace: Pace::full(rate_of(full_rate, burst_of(full_rate, window)), as_timestamp(now)),
             granted: 0,
             paused_until: now,
             recovers_at: now,
         }
     }
 
-    /// A granted slot was filled.
-    pub(super) fn used(&mut self) {
-        self.granted = self.granted.saturating_sub(1);
+    /// Parts per second that it may send now.
+    pub(super) fn rate(&self) -> u32 {
+        self.rate
+    }
+
+    /// Granted slots were filled.
+    pub(super) fn used(&mut self, parts: u32) {
+        let used = parts.min(self.granted);
+        self.granted -= used;
+        self.account.let_go(used);
+    }
+
+    /// What was granted and not filled will not be.
+    pub(super) fn take_back(&mut self) {
+        self.used(self.granted);
     }
 
     /// How many slots can be granted now, given how many the session has free.
@@ -47,8 +61,9 @@ impl Flow {
         if now < self.paused_until {
             return 0;
         }
-        let free = self.grantable(window_free);
-        let slots = self.pace.take_up_to(free, as_timestamp(now));
+        let free = self.grantable(window_free).min(self.pace.remaining(as_timestamp(now)));
+        let slots = self.account.take(free, now);
+        self.pace.take_up_to(slots, as_timestamp(now));
         self.granted += slots;
         slots
     }
@@ -68,16 +83,21 @@ impl Flow {
     /// Slots that are free and not granted yet. No more than a burst may be granted and unfilled: granted slots have
     /// paid their rate token, and hoarding them while idle would make a burst of its own.
     fn grantable(&self, window_free: u32) -> u32 {
-        window_free.min(burst_of(self.rate, self.window)).saturating_sub(self.granted)
+        let most = burst_of(self.rate, self.window).min(self.account.share());
+        window_free.min(most).saturating_sub(self.granted)
     }
 
     /// The carrier said "slow down": the whole link pauses and goes on at half its rate. What was granted and not filled
     /// is taken back; the store does the same when it hears of the answer.
     pub(super) fn throttled(&mut self, pause: Duration, now: Moment) {
-        self.granted = 0;
+        self.take_back();
+        // Everything that was under way when it was said is answered in the same way: that is one "slow down".
+        let said_before = now < self.paused_until;
         self.paused_until = self.paused_until.max(now.plus(pause));
         self.recovers_at = self.paused_until.plus(Duration::from_secs(1));
-        self.set_rate((self.rate / 2).max(1), now);
+        if !said_before {
+            self.set_rate((self.rate / 2).max(1), now);
+        }
     }
 
     fn recover(&mut self, now: Moment) {
@@ -91,25 +111,15 @@ impl Flow {
 
     fn set_rate(&mut self, rate: u32, now: Moment) {
         self.rate = rate;
-        self.pace.change_rate(rate_of(rate, self.window), as_timestamp(now));
+        self.pace.change_rate(rate_of(rate, burst_of(rate, self.window)), as_timestamp(now));
     }
 }
 
-/// Bursts are no larger than the window, and no longer than a tenth of a second.
-fn burst_of(per_second: u32, window: u32) -> u32 {
-    window.min(per_second / 10).max(1)
-}
-
-fn rate_of(per_second: u32, window: u32) -> Rate {
-    let burst = burst_of(per_second, window);
-    Rate::per_second(per_second)
-        .and_then(|rate| rate.with_burst(burst))
-        .expect("both were clamped into range")
-}
-
-/// The pace counts on a clock that never jumps.
-fn as_timestamp(now: Moment) -> Timestamp {
-    Timestamp::from_millis(i64::try_from(now.0).unwrap_or(i64::MAX))
+/// A link that is gone holds nothing.
+impl Drop for Flow<'_> {
+    fn drop(&mut self) {
+        self.take_back();
+    }
 }
 
 #[cfg(test)]
@@ -120,21 +130,26 @@ mod tests {
         Moment(ms)
     }
 
+    fn alone(window: u32, rate: u32) -> Shaper {
+        Shaper::new(rate, 1, window, at(0))
+    }
+
     #[test]
     fn no_more_is_granted_than_the_window_holds() {
-        let mut flow = Flow::new(10, 1000, at(0));
+        let account = alone(10, 1000);
+        let mut flow = Flow::new(&account, 10, 1000, at(0));
         assert_eq!(flow.grant(10, at(1000)), 10);
         assert_eq!(flow.grant(10, at(2000)), 0, "all ten are granted and not used");
-        flow.used();
+        flow.used(1);
         assert_eq!(flow.grant(9, at(2000)), 0, "the tenth is in the session's window now");
         assert_eq!(flow.grant(10, at(2001)), 1, "answered: the slot is free again");
     }
 
-    fn granted_in(flow: &mut Flow, ms: std::ops::Range<u64>) -> u32 {
+    fn granted_in(flow: &mut Flow<'_>, ms: std::ops::Range<u64>) -> u32 {
         let mut granted = 0;
         for ms in ms {
             let slots = flow.grant(100, at(ms));
-            (0..slots).for_each(|_| flow.used());
+            flow.used(slots);
             granted += slots;
         }
         granted
@@ -142,23 +157,36 @@ mod tests {
 
     #[test]
     fn the_rate_holds_over_time() {
-        let mut flow = Flow::new(100, 50, at(0));
+        let account = alone(100, 50);
+        let mut flow = Flow::new(&account, 100, 50, at(0));
         let granted = granted_in(&mut flow, 0..10_000);
         assert!((495..=510).contains(&granted), "ten seconds and a small burst: {granted}");
     }
 
     #[test]
+    fn a_link_keeps_to_its_own_rate_within_the_accounts() {
+        for (account_rate, link_rate, expect) in [(50, 20, 200), (20, 50, 200), (200, 200, 2000)] {
+            let account = alone(100, account_rate);
+            let mut flow = Flow::new(&account, 100, link_rate, at(0));
+            let granted = granted_in(&mut flow, 0..10_000);
+            assert!((expect..=expect + 25).contains(&granted), "{account_rate} {link_rate}: {granted}");
+        }
+    }
+
+    #[test]
     fn idling_saves_up_no_more_than_a_tenth_of_a_second() {
-        let mut flow = Flow::new(100, 50, at(0));
+        let account = alone(100, 50);
+        let mut flow = Flow::new(&account, 100, 50, at(0));
         let hoarded = flow.grant(100, at(60_000));
-        (0..hoarded).for_each(|_| flow.used());
+        flow.used(hoarded);
         let granted = hoarded + granted_in(&mut flow, 60_000..61_000);
         assert!(granted <= 50 + 10, "{granted}");
     }
 
     #[test]
     fn a_throttled_link_pauses_halves_and_recovers() {
-        let mut flow = Flow::new(100, 100, at(0));
+        let account = alone(100, 100);
+        let mut flow = Flow::new(&account, 100, 100, at(0));
         flow.grant(100, at(1000));
         flow.throttled(Duration::from_secs(1), at(1000));
         assert_eq!(flow.grant(100, at(1999)), 0, "paused");
@@ -166,6 +194,30 @@ mod tests {
         let in_a_second = granted_in(&mut flow, 2000..3000);
         assert!((45..=65).contains(&in_a_second), "half the rate and a little: {in_a_second}");
         flow.grant(0, at(60_000));
-        assert_eq!(flow.rate, 100, "recovered");
+        assert_eq!(flow.rate(), 100, "recovered");
+    }
+
+    #[test]
+    fn a_window_full_of_throttled_answers_halves_the_rate_once() {
+        let account = alone(100, 100);
+        let mut flow = Flow::new(&account, 100, 100, at(0));
+        (0..10).for_each(|ms| flow.throttled(Duration::from_secs(1), at(ms)));
+        assert_eq!(flow.rate(), 50);
+        flow.throttled(Duration::from_secs(5), at(1_500));
+        assert_eq!(flow.rate(), 25, "said again after the pause");
+        assert_eq!(flow.next_grant_at(1, at(2_000)), Some(at(6_500)));
+    }
+
+    #[test]
+    fn what_a_lost_link_held_is_there_for_the_others() {
+        let account = Shaper::new(100, 2, 10, at(0));
+        let mut lost = Flow::new(&account, 10, 100, at(0));
+        let mut other = Flow::new(&account, 10, 100, at(0));
+        assert_eq!((lost.grant(10, at(0)), other.grant(10, at(0))), (5, 5));
+        other.used(5);
+        drop(lost);
+        assert_eq!(other.grant(10, at(1000)), 5);
+        other.used(5);
+        assert_eq!(other.grant(10, at(1000)), 5, "a tenth of a second's worth has come");
     }
 }

@@ -2,17 +2,18 @@
 //! part it was given.
 
 use super::{Link, STOP_WAIT, Sent, smpp_moment};
-use crate::edges::carrier::answers::read_answer;
+use crate::board::LinkState;
 use crate::edges::carrier::backoff::Ended;
 use hermod_smpp::Event;
 use hermod_store::Answer;
 use std::time::Duration;
 
 impl Link<'_> {
-    /// The gateway is stopping: whatever is still waited for is waited for no longer than that allows.
+    /// The gateway is stopping, or the carrier's entry has changed: whatever is still waited for is waited for no longer
+    /// than that allows.
     pub(super) async fn stop(&mut self) {
         self.stopping = true;
-        let until = self.world.clock.moment().plus(STOP_WAIT);
+        let until = self.account.world.clock.moment().plus(STOP_WAIT);
         match self.draining_until {
             None => self.drain(STOP_WAIT).await,
             Some(already) => self.draining_until = Some(already.min(until)),
@@ -21,18 +22,25 @@ impl Link<'_> {
 
     /// Takes no more parts. Those handed out and not yet written go back untouched; answers are still waited for.
     pub(super) async fn drain(&mut self, wait: Duration) {
-        self.draining_until = Some(self.world.clock.moment().plus(wait));
-        let Some(port) = &self.port else {
+        let clock = &self.account.world.clock;
+        self.draining_until = Some(clock.moment().plus(wait));
+        self.figures.enter(LinkState::Draining, clock.now());
+        self.flow.take_back();
+        if self.port.is_none() {
             self.ended.get_or_insert(Ended::Stopped);
             return;
-        };
+        }
+        self.account.judge();
+        self.close_port().await;
+    }
+
+    /// The store gives this port no more parts; those it gave and nobody wrote are not sent.
+    pub(super) async fn close_port(&mut self) {
+        let Some(port) = &self.port else { return };
         match port.close().await {
             Ok(unsent) => {
-                for job in unsent.jobs {
-                    let sent = Sent { message: job.message, part: job.part, account: job.account };
-                    self.answers.push(sent.record(Answer::NotSent));
-                }
-                unsent.recorded.into_iter().for_each(|sequence| self.answer_deliver_sm(sequence));
+                self.answers.extend(unsent.jobs.iter().map(|job| Sent::of(job).record(Answer::NotSent)));
+                self.on_recorded(unsent.recorded);
             }
             Err(fault) => tracing::error!(%fault, "A link could not be signed off"),
         }
@@ -41,27 +49,15 @@ impl Link<'_> {
     /// The link is gone: whatever was under way is in doubt, and the store is told so before anyone tries again.
     pub(super) async fn leave(mut self) -> Ended {
         self.connection_lost();
-        let now = smpp_moment(self.world.clock.moment());
-        while let Some(event) = self.session.next_event(now) {
-            match event {
-                Event::Lost(tokens) => self.silent.extend(tokens),
-                Event::TimedOut { sequence, token } => {
-                    self.overdue.insert(sequence, token);
-                }
-                Event::LateAnswer { sequence, frame } => {
-                    let late = self.overdue.remove(&sequence).map(|sent| sent.record(read_answer(&frame).0));
-                    self.answers.extend(late);
-                }
-                Event::Answered { token, frame } => self.answers.push(token.record(read_answer(&frame).0)),
-                Event::Bound { .. }
-                | Event::BindRefused(_)
-                | Event::BindRequested(_)
-                | Event::Request(_)
-                | Event::Notification(_)
-                | Event::PeerUnbound
-                | Event::Closed(_) => {}
+        let clock = &self.account.world.clock;
+        let now = clock.moment();
+        while let Some(event) = self.session.next_event(smpp_moment(now)) {
+            // A request cannot be answered any more; the carrier will send it again.
+            if !matches!(event, Event::Request(_)) {
+                self.on_event(event, now);
             }
         }
+        self.tap.note(&mut self.session, clock);
         if self.draining_until.is_none() {
             self.drain(Duration::ZERO).await;
         }
@@ -70,16 +66,12 @@ impl Link<'_> {
         self.answers.extend(silent.map(|sent| sent.record(Answer::NoAnswer)));
         if let Some(port) = &self.port
             && let Err(fault) = port
-                .report(
-                    std::mem::take(&mut self.answers),
-                    std::mem::take(&mut self.receipts),
-                    0,
-                    self.world.clock.now(),
-                )
+                .report(std::mem::take(&mut self.answers), std::mem::take(&mut self.receipts), 0, clock.now())
                 .await
         {
             tracing::error!(%fault, "What a lost link left open could not be reported; it is in doubt after the next start");
         }
+        self.figures.set_out(0);
         self.ended.unwrap_or(Ended::Stopped)
     }
 }

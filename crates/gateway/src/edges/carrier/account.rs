@@ -1,0 +1,151 @@
+//! What all links to one carrier share: its entry, its rate, whose turn it is to bind, and what is told about it.
+
+use super::backoff::BindTurns;
+use super::health::{Seen, health_of, must_stop};
+use super::shaper::Shaper;
+use crate::board::{AlarmKind, CarrierState};
+use crate::world::World;
+use hermod_domain::carrier::{ErrorClass, Profile};
+use hermod_domain::catalogue::Carrier;
+use hermod_domain::ids::{CarrierId, RemoteId};
+use hermod_smpp::CommandStatus;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A carrier as its entry has it; a changed entry makes another one.
+pub(super) struct Account {
+    pub(super) world: Arc<World>,
+    pub(super) state: Arc<CarrierState>,
+    pub(super) entry: Carrier,
+    pub(super) shaper: Shaper,
+    pub(super) turns: BindTurns,
+    ids: Mutex<IdShapes>,
+}
+
+/// Two ids that should look alike, for whoever has to find out why they do not.
+#[derive(Default)]
+struct IdShapes {
+    answer: Option<RemoteId>,
+    receipt: Option<RemoteId>,
+}
+
+impl Account {
+    pub(super) fn new(world: Arc<World>, state: Arc<CarrierState>, entry: Carrier) -> Account {
+        let now = world.clock.moment();
+        let Carrier { parts_per_second, profile, .. } = &entry;
+        let shaper = Shaper::new(*parts_per_second, profile.links, window_of(&entry), now);
+        Account { world, state, shaper, turns: BindTurns::default(), ids: Mutex::default(), entry }
+    }
+
+    pub(super) fn id(&self) -> CarrierId {
+        self.state.id()
+    }
+
+    pub(super) fn name(&self) -> &str {
+        self.state.name()
+    }
+
+    pub(super) fn profile(&self) -> &Profile {
+        &self.entry.profile
+    }
+
+    pub(super) fn window(&self) -> u32 {
+        window_of(&self.entry)
+    }
+
+    /// Parts per second of one link when all is well.
+    pub(super) fn link_rate(&self) -> u32 {
+        let whole = self.entry.parts_per_second;
+        self.profile().link_rate.map_or(whole, |own| own.min(whole))
+    }
+
+    pub(super) fn raise(&self, kind: AlarmKind, about: &str, detail: &str) {
+        self.world.alarms.raise(kind, self.name(), about, detail, self.world.clock.now());
+    }
+
+    pub(super) fn clear(&self, kind: AlarmKind) {
+        self.world.alarms.clear(kind, self.name());
+    }
+
+    /// They were about an entry that is no longer so.
+    pub(super) fn clear_all(world: &World, carrier: &str) {
+        for kind in [
+            AlarmKind::BindRefused,
+            AlarmKind::AlreadyBound,
+            AlarmKind::BadSettings,
+            AlarmKind::CarrierDown,
+            AlarmKind::CarrierStopped,
+            AlarmKind::UnmatchedReceipts,
+        ] {
+            world.alarms.clear(kind, carrier);
+        }
+    }
+
+    /// A link has come or gone, or time has passed: how is the carrier doing now?
+    pub(super) fn judge(&self) {
+        let seen = Seen {
+            stopped: self.state.stopped().is_some(),
+            sending_links_bound: self.state.sending_links_bound(),
+            recent: self.state.recent(self.world.clock.moment()),
+        };
+        self.state.set_health(health_of(&seen));
+    }
+
+    /// Tells what somebody should look into about a refusal, and stops the carrier if it says too often that we are
+    /// wrong. Its links stay bound and what is routed to it waits, until somebody resumes it or changes its entry.
+    pub(super) fn look_into(&self, class: ErrorClass, status: CommandStatus) {
+        match class {
+            ErrorClass::Unknown => {
+                let detail =
+                    format!("refused a part with {status}, which means nothing to us: see \"retry\"");
+                self.raise(AlarmKind::UnknownStatus, &code(status), &detail);
+            }
+            ErrorClass::WeAreWrong => {
+                let detail = format!("could not make sense of a part and refused it with {status}");
+                self.raise(AlarmKind::WeAreWrong, &code(status), &detail);
+                let minute = self.state.recent(self.world.clock.moment()).minute;
+                if must_stop(&minute) {
+                    let wrong = minute.refused_as(ErrorClass::WeAreWrong);
+                    let why = format!(
+                        "{wrong} of the last minute's {} answers said that we are wrong, the last with {status}",
+                        minute.answered()
+                    );
+                    self.raise(AlarmKind::CarrierStopped, "", &why);
+                    self.state.stop(why, self.world.clock.now());
+                }
+            }
+            ErrorClass::SlowDown
+            | ErrorClass::Temporary
+            | ErrorClass::NotBound
+            | ErrorClass::RouteSaysNo
+            | ErrorClass::MessageSaysNo
+            | ErrorClass::DestinationSaysNo => {}
+        }
+    }
+
+    /// An id as it stands in an answer. Now and then will do.
+    pub(super) fn answered_with(&self, id: RemoteId) {
+        self.ids.lock().unwrap_or_else(PoisonError::into_inner).answer = Some(id);
+    }
+
+    /// An id as it stands in a receipt, likewise.
+    pub(super) fn receipted_with(&self, id: RemoteId) {
+        self.ids.lock().unwrap_or_else(PoisonError::into_inner).receipt = Some(id);
+    }
+
+    /// Both, side by side.
+    pub(super) fn id_shapes(&self) -> String {
+        let ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
+        let told = |id: &Option<RemoteId>| {
+            id.as_ref().map_or("(none)".to_owned(), |id| format!("{:?}", id.to_text()))
+        };
+        format!("an answer gives the id {}, a receipt {}", told(&ids.answer), told(&ids.receipt))
+    }
+}
+
+fn window_of(entry: &Carrier) -> u32 {
+    u32::from(entry.window.max(1))
+}
+
+fn code(status: CommandStatus) -> String {
+    format!("{:#x}", status.0)
+}

@@ -1,0 +1,36 @@
+//! Who else could take a message that a carrier did not want.
+
+use super::account::Account;
+use super::link::Sent;
+use hermod_domain::carrier::ErrorClass;
+use hermod_domain::ids::CarrierId;
+use hermod_domain::numbers::Numbers;
+use hermod_domain::route::Sending;
+
+/// By the routes and the carriers' healths of the moment; nothing where another would say the same, or none is there.
+/// Whether and when the message goes there is the store's business: only while no carrier has anything of it.
+pub(super) fn otherwise(account: &Account, sent: &Sent, class: ErrorClass) -> Option<CarrierId> {
+    let put_off = match class {
+        ErrorClass::Temporary | ErrorClass::NotBound => true,
+        ErrorClass::SlowDown => return None,
+        ErrorClass::RouteSaysNo
+        | ErrorClass::MessageSaysNo
+        | ErrorClass::DestinationSaysNo
+        | ErrorClass::WeAreWrong
+        | ErrorClass::Unknown => false,
+    };
+    if !put_off && !class.another_might() {
+        return None;
+    }
+    let world = &account.world;
+    let catalogue = world.catalogue();
+    let Sent { account: customer, from, to, .. } = sent;
+    let sending = Sending { account: *customer, from, to: *to, destination: Numbers::embedded().find(*to) };
+    let (_, route) = catalogue.routes().serving(&sending)?;
+    let health = |carrier| world.carriers.health(carrier);
+    if put_off {
+        route.instead_of(account.id(), *to, &health)
+    } else {
+        route.after_refusal_by(account.id(), *to, &health)
+    }
+}

@@ -1,0 +1,61 @@
+//! What a carrier sends by itself: receipts, and messages from handsets.
+
+use super::Link;
+use crate::edges::carrier::answers::{Incoming, read_deliver_sm};
+use hermod_smpp::{CommandId, CommandStatus, DataSmResp, DeliverSmResp, Frame, Header, Pdu};
+
+impl Link<'_> {
+    pub(super) fn on_request(&mut self, frame: &Frame) {
+        let header = frame.header;
+        let Ok(Pdu::DeliverSm(deliver_sm)) = frame.decode() else {
+            return self.refuse(header, CommandStatus::INVCMDID);
+        };
+        match read_deliver_sm(header.sequence, &deliver_sm) {
+            Incoming::Receipt(receipt) => {
+                self.figures.receipt();
+                if self.shows_an_id() {
+                    self.account.receipted_with(receipt.remote.clone());
+                }
+                self.receipts.push(receipt);
+            }
+            Incoming::Nameless => {
+                tracing::warn!(carrier.id = %self.account.id(), "A receipt without a message id was dropped");
+                self.answer_receipt(header.sequence);
+            }
+            // Kept by the carrier until inbound messages are served.
+            Incoming::Message => {
+                self.figures.inbound();
+                self.refuse(header, CommandStatus::X_T_APPN);
+            }
+        }
+    }
+
+    fn refuse(&mut self, header: Header, status: CommandStatus) {
+        let now = self.smpp_now();
+        if let Err(error) = self.session.refuse(header, status, now) {
+            tracing::debug!(%error, "A request was gone before it could be refused");
+        }
+    }
+
+    /// Receipts are recorded: they may be answered.
+    pub(super) fn on_recorded(&mut self, recorded: Vec<u32>) {
+        for sequence in recorded {
+            self.answer_receipt(sequence);
+        }
+    }
+
+    fn answer_receipt(&mut self, sequence: u32) {
+        let as_data_sm = self.data_sms.iter().position(|open| *open == sequence);
+        let (command, answer) = match as_data_sm {
+            None => (CommandId::DELIVER_SM, Pdu::DeliverSmResp(DeliverSmResp::default())),
+            Some(place) => {
+                self.data_sms.swap_remove(place);
+                (CommandId::DATA_SM, Pdu::DataSmResp(DataSmResp::default()))
+            }
+        };
+        let request = Header { length: 0, command, status: CommandStatus::OK, sequence };
+        let now = self.smpp_now();
+        // The session may have ended while the receipt was being recorded; the carrier will send it again.
+        let _ = self.session.answer(request, &answer, now);
+    }
+}

@@ -1,0 +1,58 @@
+//! What leaves on a link: the parts that the store hands out, and the octets of everything.
+
+use super::{Link, Sent, smpp_moment};
+use crate::edges::carrier::submit::Part;
+use bytes::Buf;
+use hermod_domain::lifecycle::RefusedFor;
+use hermod_domain::time::Timestamp;
+use hermod_smpp::CommandStatus;
+use hermod_smpp::session::Refused;
+use hermod_store::{Answer, Handout, Job};
+
+impl Link<'_> {
+    /// What the store handed out is durable: parts may leave, receipts may be answered.
+    pub(super) fn send(&mut self, handout: Handout) {
+        let Handout { jobs, recorded } = handout;
+        self.on_recorded(recorded);
+        if jobs.is_empty() {
+            return;
+        }
+        let clock = &self.account.world.clock;
+        let (now, wall) = (clock.moment(), clock.now());
+        self.flow.used(u32::try_from(jobs.len()).unwrap_or(u32::MAX));
+        let submitted = jobs.iter().filter(|job| self.submit(job, smpp_moment(now), wall)).count();
+        self.figures.submitted(u32::try_from(submitted).unwrap_or(u32::MAX), now);
+    }
+
+    /// True if it is on its way.
+    fn submit(&mut self, job: &Job, now: hermod_smpp::Moment, wall: Timestamp) -> bool {
+        let sent = Sent::of(job);
+        let pdu = self.draft.submit_sm(&Part::of(job), wall);
+        match pdu.map(|pdu| self.session.request(&pdu, sent, now)) {
+            Some(Ok(_)) => return true,
+            Some(Err(Refused::WindowFull | Refused::NotBound | Refused::Draining | Refused::Closed)) => {
+                self.answers.push(sent.record(Answer::NotSent));
+            }
+            // It would not fit tomorrow either.
+            Some(Err(Refused::NotAllowed | Refused::Needs3_4 | Refused::Encode(_))) | None => {
+                tracing::error!(message.id = %job.message, part = %job.part, "A part makes no submit_sm");
+                let status = CommandStatus::SUBMITFAIL.0;
+                self.answers.push(sent.record(Answer::Refused { about: RefusedFor::Anything, status }));
+            }
+        }
+        false
+    }
+
+    pub(super) fn on_written(&mut self, written: std::io::Result<usize>) {
+        match written {
+            Ok(length) if length > 0 => {
+                self.output.advance(length);
+                self.write_by = None;
+            }
+            Ok(_) | Err(_) => {
+                self.output.clear();
+                self.connection_lost();
+            }
+        }
+    }
+}

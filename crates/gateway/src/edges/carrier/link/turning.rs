@@ -1,0 +1,135 @@
+//! One turn of a link's loop: what the session has to say, what the store is told of it, and what is to be written.
+
+use super::{Link, Sent, WRITE_WAIT, smpp_moment};
+use crate::board::{AlarmKind, LinkState};
+use crate::clock::Moment;
+use crate::edges::carrier::backoff::Ended;
+use crate::edges::carrier::failover::otherwise;
+use crate::edges::carrier::verdicts::{LinkNext, Verdict, read_answer};
+use hermod_smpp::session::State;
+use hermod_smpp::{Event, Frame};
+use hermod_store::{Answer, LinkKind, StoreFault};
+
+/// One of so many ids is shown to whoever compares those of answers with those of receipts.
+const ID_SHOWN_EVERY: u32 = 101;
+
+impl Link<'_> {
+    /// Takes in what the session has to say, tells the store, and moves what the session wants written to the output.
+    pub(super) async fn turn(&mut self) -> Result<(), StoreFault> {
+        let now = self.account.world.clock.moment();
+        self.tap.begin(&mut self.session);
+        while let Some(event) = self.session.next_event(smpp_moment(now)) {
+            if let Event::Bound { .. } = event {
+                self.on_bound(now).await?;
+            } else {
+                self.on_event(event, now);
+            }
+        }
+        if (!self.overdue.is_empty() || self.rebinding || self.session_is_leaving())
+            && self.draining_until.is_none()
+        {
+            // The others may still be answered; they are given the time every part is given.
+            self.drain(self.response_wait).await;
+        }
+        if self.draining_until.is_some() && self.session.outstanding() == 0 {
+            self.session.unbind(smpp_moment(now));
+        }
+        self.tell_store(now).await?;
+        self.tap.note(&mut self.session, &self.account.world.clock);
+        self.output.unsplit(self.session.output().split());
+        if self.output.is_empty() {
+            self.write_by = None;
+        } else if self.write_by.is_none() {
+            self.write_by = Some(now.plus(WRITE_WAIT));
+        }
+        self.figures.set_out(self.session.outstanding());
+        self.figures.set_rate(self.flow.rate());
+        Ok(())
+    }
+
+    pub(super) fn on_event(&mut self, event: Event<Sent>, now: Moment) {
+        match event {
+            Event::Answered { token, frame } => self.on_answer(token, &frame, now),
+            Event::Request(frame) => self.on_request(&frame),
+            Event::TimedOut { sequence, token } => {
+                self.figures.timed_out();
+                self.overdue.insert(sequence, token);
+            }
+            Event::LateAnswer { sequence, frame } => {
+                if let Some(sent) = self.overdue.remove(&sequence) {
+                    self.on_answer(sent, &frame, now);
+                }
+            }
+            Event::Lost(tokens) => self.silent.extend(tokens),
+            Event::BindRefused(status) => self.ended = Some(Ended::BindRefused(status)),
+            Event::Closed(reason) => {
+                if self.ended.is_none() {
+                    self.ended = Some(self.closed(reason, now));
+                }
+            }
+            // Nobody waits for a subscriber to come within reach.
+            Event::PeerUnbound | Event::Bound { .. } | Event::BindRequested(_) | Event::Notification(_) => {}
+        }
+    }
+
+    async fn on_bound(&mut self, now: Moment) -> Result<(), StoreFault> {
+        let account = self.account;
+        self.bound_at = Some(now);
+        self.draft.on_bound(self.session.peer_is_3_4());
+        self.port = Some(account.world.store.open_link(account.id(), self.kind()).await?);
+        self.figures.enter(LinkState::Bound, account.world.clock.now());
+        account.judge();
+        for kind in [AlarmKind::BindRefused, AlarmKind::AlreadyBound, AlarmKind::BadSettings] {
+            account.clear(kind);
+        }
+        let (link, direction) = (self.figures.number(), self.figures.direction().as_str());
+        tracing::info!(carrier.name = account.name(), link, direction, "Link is bound");
+        Ok(())
+    }
+
+    pub(super) fn kind(&self) -> LinkKind {
+        if self.figures.direction().sends() { LinkKind::Sends } else { LinkKind::ReceivesOnly }
+    }
+
+    pub(super) fn on_answer(&mut self, sent: Sent, frame: &Frame, now: Moment) {
+        let Verdict { answer, class, next } = read_answer(frame, self.account.profile());
+        let mut elsewhere = None;
+        if let Some(class) = class {
+            self.figures.refused(class);
+            self.account.look_into(class, frame.header.status);
+            elsewhere = otherwise(self.account, &sent, class);
+        } else if let Answer::Accepted(remote) = &answer {
+            self.figures.accepted();
+            if self.shows_an_id() {
+                self.account.answered_with(remote.clone());
+            }
+        }
+        self.answers.push(sent.record_otherwise(answer, elsewhere));
+        match next {
+            LinkNext::GoOn => {}
+            LinkNext::Pause(pause) => self.flow.throttled(pause, now),
+            LinkNext::Rebind => self.rebinding = true,
+        }
+    }
+
+    /// True now and then: whoever compares ids needs to see some, not all.
+    pub(super) fn shows_an_id(&mut self) -> bool {
+        self.ids_seen = self.ids_seen.wrapping_add(1);
+        self.ids_seen % ID_SHOWN_EVERY == 1
+    }
+
+    async fn tell_store(&mut self, now: Moment) -> Result<(), StoreFault> {
+        let slots = if self.takes_parts() { self.flow.grant(self.session.window_free(), now) } else { 0 };
+        let Some(port) = &self.port else { return Ok(()) };
+        if self.answers.is_empty() && self.receipts.is_empty() && slots == 0 {
+            return Ok(());
+        }
+        let answers = std::mem::take(&mut self.answers);
+        let receipts = std::mem::take(&mut self.receipts);
+        port.report(answers, receipts, slots, self.account.world.clock.now()).await
+    }
+
+    fn session_is_leaving(&self) -> bool {
+        self.port.is_some() && matches!(self.session.state(), State::Draining | State::Closed)
+    }
+}
