@@ -68,10 +68,10 @@ impl<'a> Flow<'a> {
         slots
     }
 
-    /// When to ask again, if there are free slots that could not be granted.
+    /// When to ask again: if there are free slots that could not be granted, or the rate is on its way back.
     pub(super) fn next_grant_at(&mut self, window_free: u32, now: Moment) -> Option<Moment> {
         if self.grantable(window_free) == 0 {
-            return None;
+            return (self.rate < self.full_rate).then_some(self.recovers_at);
         }
         if now < self.paused_until {
             return Some(self.paused_until);
@@ -206,6 +206,11 @@ mod tests {
         flow.throttled(Duration::from_secs(5), at(1_500));
         assert_eq!(flow.rate(), 25, "said again after the pause");
         assert_eq!(flow.next_grant_at(1, at(2_000)), Some(at(6_500)));
+        assert_eq!(
+            flow.next_grant_at(0, at(2_000)),
+            Some(at(7_500)),
+            "it recovers while nothing can leave, too"
+        );
     }
 
     #[test]

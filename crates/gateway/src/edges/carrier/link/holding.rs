@@ -1,6 +1,7 @@
 //! A link of a carrier that was stopped: it stays bound, so that receipts come in, and is given no parts.
 
 use super::Link;
+use crate::board::AlarmKind;
 use crate::edges::carrier::backoff::Ended;
 
 impl Link<'_> {
@@ -21,6 +22,7 @@ impl Link<'_> {
     /// The store gets a new port for the link; the old one gives out what it still has.
     async fn go_on(&mut self) {
         let account = self.account;
+        account.clear(AlarmKind::CarrierStopped);
         if self.port.is_none() {
             return;
         }

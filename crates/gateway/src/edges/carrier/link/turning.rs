@@ -82,6 +82,9 @@ impl Link<'_> {
         for kind in [AlarmKind::BindRefused, AlarmKind::AlreadyBound, AlarmKind::BadSettings] {
             account.clear(kind);
         }
+        if self.figures.direction().sends() {
+            account.clear(AlarmKind::CarrierDown);
+        }
         let (link, direction) = (self.figures.number(), self.figures.direction().as_str());
         tracing::info!(carrier.name = account.name(), link, direction, "Link is bound");
         Ok(())
