@@ -1,7 +1,7 @@
 //! What every part of the gateway stands in: the clock, the store, the catalogue of the moment, and what is counted in
 //! memory between requests.
 
-use crate::board::{Alarms, CarrierBoard};
+use crate::board::{Alarms, CarrierBoard, Probes};
 use crate::clock::Clock;
 use crate::secrets::Pepper;
 use arc_swap::ArcSwap;
@@ -33,6 +33,8 @@ pub struct World {
     pub carriers: CarrierBoard,
     /// What somebody should look into.
     pub alarms: Alarms,
+    /// Where a carrier can be tried.
+    pub probes: Probes,
     /// How long an accepted message may wait for its delivery.
     pub validity: Duration,
     /// Held by whoever changes the catalogue, from reading what is stored until the new one is in force.
@@ -76,6 +78,7 @@ impl World {
             pepper,
             carriers: CarrierBoard::default(),
             alarms: Alarms::default(),
+            probes: Probes::default(),
             validity,
             changing: tokio::sync::Mutex::default(),
             catalogue: ArcSwap::from_pointee(catalogue),

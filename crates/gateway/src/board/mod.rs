@@ -7,6 +7,7 @@ mod carriers;
 mod history;
 mod link_figures;
 mod meter;
+mod probes;
 mod trace;
 mod traffic;
 
@@ -15,5 +16,6 @@ pub use carrier_state::{CarrierState, Stopped};
 pub use carriers::{CarrierBoard, CarrierShown};
 pub use history::Recent;
 pub use link_figures::{Direction, LastError, LinkFigures, LinkSettings, LinkShown, LinkState};
+pub use probes::{Asked, NoProbe, PROBE_WAIT_MAX, Probe, ProbeLine, ProbeReport, ProbeStep, Probes};
 pub use trace::{TRACE_LINES_MAX, Trace, TraceLine, Way};
 pub use traffic::Traffic;

@@ -1,9 +1,10 @@
 //! What a carrier says by itself: receipts, and messages from handsets.
 
+use hermod_domain::carrier::{self, Profile};
 use hermod_domain::ids::RemoteId;
 use hermod_domain::lifecycle::Verdict;
 use hermod_domain::receipt::{ErrCode, Outcome};
-use hermod_smpp::{DeliverSm, Receipt, ReceiptDialect, read_receipt};
+use hermod_smpp::{Frame, Pdu, Receipt, ReceiptDialect, read_data_sm_receipt, read_receipt};
 use hermod_store::ReceiptRecord;
 
 /// What came in on a link by itself.
@@ -13,10 +14,31 @@ pub(super) enum Incoming {
     Nameless,
     /// A message from a handset.
     Message,
+    /// Nothing that a carrier has to ask of us.
+    Other,
 }
 
-pub(super) fn read_deliver_sm(sequence: u32, deliver_sm: &DeliverSm<'_>) -> Incoming {
-    let Some(receipt) = read_receipt(deliver_sm, ReceiptDialect::Standard) else { return Incoming::Message };
+/// Reads a request of a carrier. Receipts come as deliver_sm, from some carriers as data_sm; whoever answers one goes by
+/// the frame's own header.
+pub(super) fn read_request(frame: &Frame, dialect: ReceiptDialect) -> Incoming {
+    let sequence = frame.header.sequence;
+    match frame.decode() {
+        Ok(Pdu::DeliverSm(pdu)) => incoming(sequence, read_receipt(&pdu, dialect)),
+        Ok(Pdu::DataSm(pdu)) => incoming(sequence, read_data_sm_receipt(&pdu, dialect)),
+        Ok(_) | Err(_) => Incoming::Other,
+    }
+}
+
+/// The shape of a carrier's receipts, as its profile has it.
+pub(super) fn dialect(profile: &Profile) -> ReceiptDialect {
+    match profile.receipts {
+        carrier::ReceiptDialect::Standard => ReceiptDialect::Standard,
+        carrier::ReceiptDialect::Commas => ReceiptDialect::COMMAS,
+    }
+}
+
+fn incoming(sequence: u32, receipt: Option<Receipt<'_>>) -> Incoming {
+    let Some(receipt) = receipt else { return Incoming::Message };
     let Some(remote) = receipt.message_id.and_then(|id| RemoteId::from_octets(id).ok()) else {
         return Incoming::Nameless;
     };
@@ -40,7 +62,16 @@ fn err_code(receipt: &Receipt<'_>) -> ErrCode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hermod_smpp::{Address, Hidden, Tag, TlvBuffer, esm_class};
+    use bytes::BytesMut;
+    use hermod_smpp::{
+        Address, CommandStatus, DataSm, DeliverSm, Hidden, Tag, TlvBuffer, encode, esm_class, next_frame,
+    };
+
+    fn frame(pdu: &Pdu<'_>) -> Frame {
+        let mut bytes = BytesMut::new();
+        encode(pdu, CommandStatus::OK, 7, &mut bytes).unwrap();
+        next_frame(&mut bytes, 16_384).unwrap().unwrap()
+    }
 
     fn deliver_sm(class: u8, text: &'static [u8]) -> DeliverSm<'static> {
         DeliverSm {
@@ -51,15 +82,19 @@ mod tests {
         }
     }
 
+    fn read(pdu: &Pdu<'_>) -> Incoming {
+        read_request(&frame(pdu), ReceiptDialect::Standard)
+    }
+
     #[track_caller]
     fn check_receipt(text: &'static [u8], expect: Option<(&[u8], Verdict, u16)>) {
-        match read_deliver_sm(9, &deliver_sm(esm_class::RECEIPT, text)) {
+        match read(&Pdu::DeliverSm(deliver_sm(esm_class::RECEIPT, text))) {
             Incoming::Receipt(ReceiptRecord { sequence, remote, verdict, err }) => {
-                assert_eq!(sequence, 9);
+                assert_eq!(sequence, 7);
                 assert_eq!(Some((remote.octets(), verdict, err)), expect);
             }
             Incoming::Nameless => assert_eq!(expect, None),
-            Incoming::Message => panic!("taken for a message from a handset"),
+            Incoming::Message | Incoming::Other => panic!("taken for something else"),
         }
     }
 
@@ -81,12 +116,43 @@ mod tests {
         tlvs.push_c_string(Tag::RECEIPTED_MESSAGE_ID, b"99").push_u8(Tag::MESSAGE_STATE, 5);
         let receipt =
             DeliverSm { tlvs: tlvs.as_tlvs(), ..deliver_sm(esm_class::RECEIPT, b"id:77 stat:DELIVRD") };
-        let Incoming::Receipt(record) = read_deliver_sm(1, &receipt) else { panic!("no receipt") };
+        let Incoming::Receipt(record) = read(&Pdu::DeliverSm(receipt)) else { panic!("no receipt") };
         assert_eq!((record.remote.octets(), record.verdict), (&b"99"[..], Verdict::Undeliverable));
     }
 
     #[test]
     fn a_text_that_looks_like_a_receipt_is_still_a_message() {
-        assert!(matches!(read_deliver_sm(1, &deliver_sm(0, b"id:77 stat:DELIVRD")), Incoming::Message));
+        let written = deliver_sm(0, b"id:77 stat:DELIVRD");
+        assert!(matches!(read(&Pdu::DeliverSm(written)), Incoming::Message));
+    }
+
+    #[test]
+    fn receipts_come_as_data_sm_too_and_other_requests_are_none() {
+        let mut tlvs = TlvBuffer::new();
+        tlvs.push_c_string(Tag::RECEIPTED_MESSAGE_ID, b"99").push_u8(Tag::MESSAGE_STATE, 2);
+        let receipt = DataSm { esm_class: esm_class::RECEIPT, tlvs: tlvs.as_tlvs(), ..DataSm::default() };
+        let Incoming::Receipt(record) = read(&Pdu::DataSm(receipt)) else { panic!("no receipt") };
+        assert_eq!((record.remote.octets(), record.verdict), (&b"99"[..], Verdict::Delivered));
+
+        let mut tlvs = TlvBuffer::new();
+        tlvs.push(Tag::MESSAGE_PAYLOAD, b"id:77 stat:DELIVRD");
+        let message = DataSm { tlvs: tlvs.as_tlvs(), ..DataSm::default() };
+        assert!(matches!(read(&Pdu::DataSm(message)), Incoming::Message));
+        assert!(matches!(read(&Pdu::EnquireLink), Incoming::Other));
+    }
+
+    #[test]
+    fn receipts_are_read_in_the_dialect_of_their_carrier() {
+        let commas = Profile { receipts: carrier::ReceiptDialect::Commas, ..Profile::default() };
+        let pdu = Pdu::DeliverSm(deliver_sm(esm_class::RECEIPT, b"7A,UNDELIV,012,2611150101,2611150102"));
+        let Incoming::Receipt(record) = read_request(&frame(&pdu), dialect(&commas)) else {
+            panic!("no receipt")
+        };
+        assert_eq!(
+            (record.remote.octets(), record.verdict, record.err),
+            (&b"7A"[..], Verdict::Undeliverable, 12)
+        );
+        let standard = read_request(&frame(&pdu), dialect(&Profile::default()));
+        assert!(matches!(standard, Incoming::Nameless));
     }
 }

@@ -13,6 +13,7 @@ mod tap;
 mod turning;
 
 use super::account::Account;
+use super::answers;
 use super::backoff::Ended;
 use super::connect::{Stream, close};
 use super::flow::Flow;
@@ -125,7 +126,7 @@ impl<'a> Link<'a> {
             port: None,
             flow: Flow::new(&account.shaper, account.window(), account.link_rate(), now),
             draft: Draft::new(account.profile(), account.name()),
-            tap: Tap::new(&account.state.trace, figures.number(), account.profile().receipts),
+            tap: Tap::new(&account.state.trace, figures.number(), answers::dialect(account.profile())),
             output: BytesMut::new(),
             write_by: None,
             bound_at: None,

@@ -13,9 +13,11 @@ mod health;
 mod keeper;
 mod link;
 mod oversight;
+mod probe;
 mod shaper;
 mod submit;
 mod supervisor;
 mod verdicts;
 
+pub use probe::serve_probes;
 pub use supervisor::supervise;

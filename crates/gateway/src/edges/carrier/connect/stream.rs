@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
+use tokio_rustls::rustls::ProtocolVersion;
 
 /// For both goodbyes. A peer that takes longer is left without.
 const CLOSE_WAIT: Duration = Duration::from_secs(1);
@@ -38,6 +39,19 @@ impl Stream {
     #[cfg(test)]
     pub(super) fn is_tls(&self) -> bool {
         matches!(self.0, Kind::Tls(_))
+    }
+
+    /// For people.
+    pub(in crate::edges::carrier) fn described(&self) -> &'static str {
+        let version = match &self.0 {
+            Kind::Plain(_) => return "without TLS",
+            Kind::Tls(sealed) => sealed.stream.get_ref().1.protocol_version(),
+        };
+        match version {
+            Some(ProtocolVersion::TLSv1_3) => "with TLS 1.3",
+            Some(ProtocolVersion::TLSv1_2) => "with TLS 1.2",
+            Some(_) | None => "with TLS",
+        }
     }
 }
 

@@ -1,16 +1,18 @@
 //! What a carrier sends by itself: receipts, and messages from handsets.
 
 use super::Link;
-use crate::edges::carrier::answers::{Incoming, read_deliver_sm};
+use crate::edges::carrier::answers::{self, Incoming, read_request};
 use hermod_smpp::{CommandId, CommandStatus, DataSmResp, DeliverSmResp, Frame, Header, Pdu};
 
 impl Link<'_> {
     pub(super) fn on_request(&mut self, frame: &Frame) {
         let header = frame.header;
-        let Ok(Pdu::DeliverSm(deliver_sm)) = frame.decode() else {
-            return self.refuse(header, CommandStatus::INVCMDID);
-        };
-        match read_deliver_sm(header.sequence, &deliver_sm) {
+        let incoming = read_request(frame, answers::dialect(self.account.profile()));
+        let is_receipt = matches!(incoming, Incoming::Receipt(_) | Incoming::Nameless);
+        if is_receipt && header.command == CommandId::DATA_SM {
+            self.data_sms.push(header.sequence);
+        }
+        match incoming {
             Incoming::Receipt(receipt) => {
                 self.figures.receipt();
                 if self.shows_an_id() {
@@ -27,6 +29,7 @@ impl Link<'_> {
                 self.figures.inbound();
                 self.refuse(header, CommandStatus::X_T_APPN);
             }
+            Incoming::Other => self.refuse(header, CommandStatus::INVCMDID),
         }
     }
 

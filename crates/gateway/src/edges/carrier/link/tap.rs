@@ -4,22 +4,17 @@
 use super::Sent;
 use crate::board::{Trace, Way};
 use crate::clock::Clock;
-use hermod_domain::carrier::ReceiptDialect;
-use hermod_smpp::{Session, trace};
+use hermod_smpp::{ReceiptDialect, Session, trace};
 
 pub(super) struct Tap<'a> {
     trace: &'a Trace,
     link: u8,
-    dialect: hermod_smpp::ReceiptDialect,
+    dialect: ReceiptDialect,
     open: bool,
 }
 
 impl<'a> Tap<'a> {
     pub(super) fn new(trace: &'a Trace, link: u8, dialect: ReceiptDialect) -> Tap<'a> {
-        let dialect = match dialect {
-            ReceiptDialect::Standard => hermod_smpp::ReceiptDialect::Standard,
-            ReceiptDialect::Commas => hermod_smpp::ReceiptDialect::COMMAS,
-        };
         Tap { trace, link, dialect, open: false }
     }
 

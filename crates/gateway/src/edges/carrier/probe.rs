@@ -1,0 +1,290 @@
+//! `hermod carrier test`: one message over a connection of its own, by the carrier's own settings, with every PDU told. It
+//! costs no money and writes nothing in the store.
+//!
+//! A carrier may send over this bind what belongs to the others: receipts of ordinary messages, messages from handsets.
+//! Those are refused for the moment (0x64), so that the carrier keeps them and brings them again over an ordinary link.
+
+mod receipt;
+mod wire;
+
+use super::connect::connect;
+use super::submit::{Draft, Part};
+use crate::board::{Asked, Probe, ProbeReport, ProbeStep};
+use crate::sealed;
+use crate::secrets::Secret;
+use crate::workers::Workers;
+use crate::world::World;
+use hermod_domain::carrier::{Binds, SmppVersion};
+use hermod_domain::catalogue::Carrier;
+use hermod_domain::ids::{PartNo, RemoteId};
+use hermod_smpp::session::{BindRequest, ClientConfig, CloseReason, Limits};
+use hermod_smpp::{BindType, CommandStatus, Event, Frame, Pdu, Session};
+use receipt::Receipts;
+use std::sync::Arc;
+use std::time::Duration;
+use wire::{Log, Side, Wire, Wires, smpp_moment};
+
+/// One message is on its way at a time.
+const WINDOW: u32 = 1;
+/// What comes unasked and is not answered yet, at most.
+const INBOUND_MAX: u32 = 100;
+/// For a session's own timers to speak first.
+const MARGIN: Duration = Duration::from_secs(1);
+
+/// Where a probe ended, and what is to be said about it.
+struct Ended {
+    step: ProbeStep,
+    outcome: String,
+}
+
+impl Ended {
+    fn at(step: ProbeStep, outcome: impl Into<String>) -> Ended {
+        Ended { step, outcome: outcome.into() }
+    }
+}
+
+/// Runs what is asked for at [`World::probes`], one after the other, until the workers stop.
+pub fn serve_probes(world: &Arc<World>, workers: &Workers) {
+    let Some(mut asked) = world.probes.asked() else { return };
+    let (world, stopping) = (world.clone(), workers.stopping());
+    workers.spawn_named("probes", async move {
+        loop {
+            let Asked { carrier, probe, mut answer } = tokio::select! {
+                asked = asked.recv() => match asked {
+                    Some(asked) => asked,
+                    None => return,
+                },
+                () = stopping.cancelled() => return,
+            };
+            tokio::select! {
+                report = run(&world, &carrier, &probe) => drop(answer.send(report)),
+                () = answer.closed() => {}
+                () = stopping.cancelled() => return,
+            }
+        }
+    });
+}
+
+/// Sends one message and tells everything that happened.
+async fn run(world: &World, name: &str, probe: &Probe) -> ProbeReport {
+    let log = Log::new(world.clock.clone());
+    let (Ok(Ended { step, outcome }) | Err(Ended { step, outcome })) =
+        all_steps(world, name, probe, &log).await;
+    ProbeReport { lines: log.lines(), step, outcome }
+}
+
+async fn all_steps(world: &World, name: &str, probe: &Probe, log: &Log) -> Result<Ended, Ended> {
+    let settings = |outcome: String| Ended::at(ProbeStep::Settings, outcome);
+    let catalogue = world.catalogue();
+    let found = catalogue.carriers().iter().find(|(_, known, _)| known == name);
+    let (_, _, carrier) = found.ok_or_else(|| settings(format!("there is no carrier {name:?}")))?;
+    let parts = probe.text.measure().parts;
+    if parts > 1 {
+        return Err(settings(format!("a test sends one part, and this text has {parts}")));
+    }
+    let password = sealed::open(&world.pepper, name, &carrier.password);
+    let password = password.map_err(|unopened| settings(unopened.to_string()))?;
+    let dialer = Dialer { world, carrier, password: &password, log };
+    let mut wires = match carrier.profile.binds {
+        Binds::Transceiver => Wires::new(dialer.bind(BindType::Transceiver).await?, None),
+        Binds::TransmitterAndReceiver => {
+            // First who brings the receipt, lest it be missed.
+            let receiver = dialer.bind(BindType::Receiver).await?;
+            match dialer.bind(BindType::Transmitter).await {
+                Ok(transmitter) => Wires::new(transmitter, Some(receiver)),
+                Err(ended) => {
+                    Wires::new(receiver, None).leave().await;
+                    return Err(ended);
+                }
+            }
+        }
+    };
+    let ended = talk(world, name, carrier, probe, &mut wires).await;
+    wires.leave().await;
+    ended
+}
+
+/// Opens and binds connections as a carrier's settings say.
+struct Dialer<'a> {
+    world: &'a World,
+    carrier: &'a Carrier,
+    password: &'a Secret,
+    log: &'a Log,
+}
+
+impl Dialer<'_> {
+    async fn bind(&self, kind: BindType) -> Result<Wire, Ended> {
+        let &Dialer { world, carrier, password, log } = self;
+        let stream = connect(&world.clock, carrier).await.map_err(|fault| {
+            log.note(format!("no connection to {}", carrier.address));
+            Ended::at(ProbeStep::Connect, fault.to_string())
+        })?;
+        log.note(format!("connected to {}, {}", carrier.address, stream.described()));
+        let request = BindRequest::new(kind, carrier.system_id.as_bytes(), password.reveal().as_bytes());
+        let mut request = request.speaking(match carrier.profile.version {
+            SmppVersion::V33 => 0x33,
+            SmppVersion::V34 => hermod_smpp::VERSION_3_4,
+        });
+        request.bind.system_type = carrier.system_type.as_bytes();
+        let standard = ClientConfig::standard();
+        let limits = Limits {
+            window_max: WINDOW,
+            inbound_max: INBOUND_MAX,
+            response_ms: carrier.response_timeout_ms,
+            enquire_idle_ms: Some(carrier.enquire_link_ms),
+            enquire_wait_ms: carrier.profile.enquire_wait_ms,
+            ..standard.limits
+        };
+        let config = ClientConfig { limits, bind_ms: carrier.profile.bind_wait_ms };
+        let session = Session::client(config, &request, smpp_moment(&world.clock));
+        let session = session.map_err(|fault| {
+            Ended::at(ProbeStep::Settings, format!("the carrier's settings make no bind: {fault}"))
+        })?;
+        let mut wire = Wire::new(stream, session, super::answers::dialect(&carrier.profile), log.clone());
+        let wait = Duration::from_millis(carrier.profile.bind_wait_ms).saturating_add(MARGIN);
+        let until = world.clock.moment().plus(wait);
+        loop {
+            match wire.next(until).await {
+                Some(Event::Bound { .. }) => return Ok(wire),
+                Some(Event::BindRefused(status)) => return Err(bind_refused(status)),
+                Some(Event::Closed(reason)) => return Err(not_bound(reason)),
+                Some(_) => {}
+                None => return Err(not_bound(CloseReason::BindTimeout)),
+            }
+        }
+    }
+}
+
+fn bind_refused(status: CommandStatus) -> Ended {
+    let hint = match status {
+        CommandStatus::ALYBND => {
+            "all binds that this account may have are in use: fewer links, or disable the carrier while you test"
+        }
+        CommandStatus::INVPASWD => "the password is wrong",
+        CommandStatus::INVSYSID => "the carrier does not know this system_id, or not from this address",
+        CommandStatus::INVSYSTYP => "the system_type is wrong",
+        CommandStatus::BINDFAIL => {
+            "the carrier does not say why; often the password, the address we call from, or the number of binds"
+        }
+        CommandStatus::INVCMDID => "the carrier does not know this kind of bind: try binds or version",
+        CommandStatus::SYSERR | CommandStatus::X_T_APPN | CommandStatus::THROTTLED => {
+            "trouble at the carrier, or too many attempts: try again later"
+        }
+        _ => "ask the carrier what it means",
+    };
+    Ended::at(ProbeStep::Bind, format!("the carrier refused the bind with {status}: {hint}"))
+}
+
+fn not_bound(reason: CloseReason) -> Ended {
+    /// The first two octets of what a server says in TLS to somebody who does not: an alert.
+    const TLS_ALERT: u32 = 0x1503;
+    let outcome = match reason {
+        CloseReason::BadFrame(length) if length >> 16 == TLS_ALERT => {
+            "the carrier speaks TLS on this port: give it tls in its settings, or use its port without".to_owned()
+        }
+        CloseReason::BindTimeout => "the carrier does not answer the bind".to_owned(),
+        CloseReason::ConnectionLost => {
+            "the carrier closed the connection without an answer to the bind; perhaps it does not expect the address \
+             we call from, or it speaks TLS on this port"
+                .to_owned()
+        }
+        other => other.to_string(),
+    };
+    Ended::at(ProbeStep::Bind, outcome)
+}
+
+/// From the bind to the receipt.
+async fn talk(
+    world: &World,
+    name: &str,
+    carrier: &Carrier,
+    probe: &Probe,
+    wires: &mut Wires,
+) -> Result<Ended, Ended> {
+    let profile = &carrier.profile;
+    let mut draft = Draft::new(profile, name);
+    draft.on_bound(wires.sender().session.peer_is_3_4());
+    let part = Part {
+        number: PartNo::FIRST,
+        of: 1,
+        whole: false,
+        from: probe.from,
+        to: probe.to,
+        text: &probe.text,
+        encoding: probe.text.measure().encoding,
+        reference: 0,
+        expires_at: world.clock.now().plus(world.validity),
+        tlvs: &[],
+    };
+    let unwritten =
+        |why: String| Ended::at(ProbeStep::Settings, format!("the message makes no submit_sm: {why}"));
+    let pdu =
+        draft.submit_sm(&part, world.clock.now()).ok_or_else(|| unwritten("no such part".to_owned()))?;
+    let now = smpp_moment(&world.clock);
+    wires.sender().session.request(&pdu, (), now).map_err(|refused| unwritten(refused.to_string()))?;
+
+    let mut receipts = Receipts::new(profile, super::answers::dialect(profile));
+    let answer = answer_to_submit(world, carrier, wires, &mut receipts).await?;
+    let remote = accepted(carrier, &answer)?;
+    receipts.wait_for(world, wires, remote, probe.wait).await
+}
+
+/// What the carrier says to the message. Receipts may come even before it; whose they are is known with the answer.
+async fn answer_to_submit(
+    world: &World,
+    carrier: &Carrier,
+    wires: &mut Wires,
+    receipts: &mut Receipts,
+) -> Result<Frame, Ended> {
+    let response_wait = Duration::from_millis(carrier.response_timeout_ms);
+    let until = world.clock.moment().plus(response_wait.saturating_add(MARGIN));
+    let no_answer = || {
+        let waited = response_wait.as_secs_f32();
+        Ended::at(
+            ProbeStep::Submit,
+            format!(
+                "the carrier did not answer the message within {waited} s; it may have taken it all the same"
+            ),
+        )
+    };
+    loop {
+        let Some((side, event)) = wires.next(until).await else { return Err(no_answer()) };
+        match event {
+            Event::Answered { frame, .. } => return Ok(frame),
+            Event::TimedOut { .. } => return Err(no_answer()),
+            Event::Request(frame) => receipts.hold(side, frame, wires),
+            Event::Closed(reason) if side == Side::Sender => {
+                return Err(Ended::at(
+                    ProbeStep::Submit,
+                    format!(
+                        "the link ended before the answer: {reason}; the carrier may have taken the message"
+                    ),
+                ));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn accepted(carrier: &Carrier, answer: &Frame) -> Result<RemoteId, Ended> {
+    let status = answer.header.status;
+    if !status.is_ok() {
+        let (class, _) = carrier.profile.class_of(status.0);
+        let outcome =
+            format!("the carrier refused the message with {status}, which counts as {}", class.as_str());
+        return Err(Ended::at(ProbeStep::Submit, outcome));
+    }
+    let id = match answer.decode() {
+        Ok(Pdu::SubmitSmResp(answer)) => RemoteId::from_octets(answer.message_id).ok(),
+        Ok(_) | Err(_) => None,
+    };
+    id.ok_or_else(|| {
+        Ended::at(
+            ProbeStep::Submit,
+            "the carrier accepted the message without an id: no receipt could ever be matched to it",
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests;

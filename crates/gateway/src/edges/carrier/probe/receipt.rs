@@ -1,0 +1,123 @@
+//! The receipt of a probe among everything else that a carrier sends.
+
+use super::wire::{Side, Wires, smpp_moment};
+use super::{Ended, ProbeStep};
+use crate::board::PROBE_WAIT_MAX;
+use crate::edges::carrier::answers::{Incoming, read_request};
+use crate::world::World;
+use hermod_domain::carrier::{IdConversion, Profile, RemoteKey};
+use hermod_domain::ids::RemoteId;
+use hermod_domain::lifecycle::Verdict;
+use hermod_smpp::{CommandId, DataSmResp, DeliverSmResp, Event, Frame, Pdu, ReceiptDialect};
+use hermod_store::ReceiptRecord;
+use std::time::Duration;
+
+pub(super) struct Receipts {
+    ids: IdConversion,
+    dialect: ReceiptDialect,
+    /// Came before the answer, so that nobody knows yet whose they are. As many as a session holds unanswered.
+    early: Vec<(Side, Frame)>,
+}
+
+impl Receipts {
+    pub(super) fn new(profile: &Profile, dialect: ReceiptDialect) -> Receipts {
+        Receipts { ids: profile.ids, dialect, early: Vec::new() }
+    }
+
+    /// Keeps a receipt until the id is known. Everything else is for the ordinary links.
+    pub(super) fn hold(&mut self, side: Side, frame: Frame, wires: &mut Wires) {
+        match read_request(&frame, self.dialect) {
+            Incoming::Receipt(_) => self.early.push((side, frame)),
+            Incoming::Nameless | Incoming::Message | Incoming::Other => wires.at(side).refuse(frame.header),
+        }
+    }
+
+    /// Until a final receipt, or the end of the wait.
+    pub(super) async fn wait_for(
+        mut self,
+        world: &World,
+        wires: &mut Wires,
+        remote: RemoteId,
+        wait: Duration,
+    ) -> Result<Ended, Ended> {
+        let wait = wait.min(PROBE_WAIT_MAX);
+        let until = world.clock.moment().plus(wait);
+        let mut last = None;
+        for (side, frame) in std::mem::take(&mut self.early) {
+            self.look(&remote, side, &frame, wires, world, &mut last);
+        }
+        while !last.is_some_and(is_final) {
+            let Some((side, event)) = wires.next(until).await else { break };
+            match event {
+                Event::Request(frame) => self.look(&remote, side, &frame, wires, world, &mut last),
+                Event::Closed(reason) => {
+                    let outcome =
+                        format!("accepted as {remote}, and the link ended before a receipt came: {reason}");
+                    return Err(Ended::at(ProbeStep::Receipt, outcome));
+                }
+                _ => {}
+            }
+        }
+        match last {
+            Some(verdict) if is_final(verdict) => {
+                Ok(Ended::at(ProbeStep::Done, format!("accepted as {remote}; the receipt says {verdict:?}")))
+            }
+            Some(verdict) => Err(Ended::at(
+                ProbeStep::Receipt,
+                format!(
+                    "accepted as {remote}; the last receipt says {verdict:?}, and no other came within {} s",
+                    wait.as_secs()
+                ),
+            )),
+            None => Err(Ended::at(
+                ProbeStep::Receipt,
+                format!(
+                    "accepted as {remote}; no receipt came here within {} s (it may have come over another link)",
+                    wait.as_secs()
+                ),
+            )),
+        }
+    }
+
+    /// Takes it if it is ours, else leaves it to the ordinary links.
+    fn look(
+        &self,
+        remote: &RemoteId,
+        side: Side,
+        frame: &Frame,
+        wires: &mut Wires,
+        world: &World,
+        last: &mut Option<Verdict>,
+    ) {
+        let wire = wires.at(side);
+        match read_request(frame, self.dialect) {
+            Incoming::Receipt(ReceiptRecord { remote: receipted, verdict, .. })
+                if self.is_ours(remote, &receipted) =>
+            {
+                *last = Some(verdict);
+                let answer = match frame.header.command {
+                    CommandId::DATA_SM => Pdu::DataSmResp(DataSmResp::default()),
+                    _ => Pdu::DeliverSmResp(DeliverSmResp::default()),
+                };
+                // A session that has ended takes no answers.
+                let _ = wire.session.answer(frame.header, &answer, smpp_moment(&world.clock));
+            }
+            Incoming::Receipt(_) | Incoming::Nameless | Incoming::Message | Incoming::Other => {
+                wire.refuse(frame.header);
+            }
+        }
+    }
+
+    /// As the store matches them.
+    fn is_ours(&self, answered: &RemoteId, receipted: &RemoteId) -> bool {
+        let key = RemoteKey::of(answered);
+        RemoteKey::of(receipted) == key || self.ids.key_in_answer(receipted) == Some(key)
+    }
+}
+
+fn is_final(verdict: Verdict) -> bool {
+    match verdict {
+        Verdict::Delivered | Verdict::Undeliverable | Verdict::Rejected | Verdict::Expired => true,
+        Verdict::Enroute | Verdict::NoNews => false,
+    }
+}

@@ -1,0 +1,265 @@
+//! Probes of a simulated carrier that does what it should, and of some that do not.
+
+use super::*;
+use crate::board::{NoProbe, Way};
+use crate::clock::Clock;
+use crate::secrets::Pepper;
+use hermod_domain::carrier::{IdConversion, Profile};
+use hermod_domain::catalogue::{Catalogue, Documents};
+use hermod_domain::ids::CarrierId;
+use hermod_domain::phone::Msisdn;
+use hermod_domain::sender::Sender;
+use hermod_domain::text::MessageText;
+use hermod_simulator::carrier::{self as sim, CarrierOptions, Outcome, Script};
+use hermod_store::{OpenOptions, Store};
+
+/// A gateway's world with one carrier in it, and nobody linked to it.
+struct Stage {
+    world: Arc<World>,
+    _folder: tempfile::TempDir,
+}
+
+impl Stage {
+    fn new(carrier: Carrier) -> Stage {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = Clock::real();
+        let options = OpenOptions {
+            folder: folder.path().to_owned(),
+            low_water_bytes: 0,
+            in_doubt_wait: Duration::from_secs(15),
+            now: clock.now(),
+        };
+        let store = Store::open(&options).unwrap();
+        let carriers = vec![(CarrierId::new(1), "acme".to_owned(), carrier)];
+        let catalogue = Catalogue::build(Documents { carriers, ..Documents::default() }).unwrap();
+        let validity = Duration::from_secs(3600);
+        let world = World::new(clock, store, Pepper::new(b"pepper"), catalogue, validity);
+        Stage { world: Arc::new(world), _folder: folder }
+    }
+
+    async fn probe(&self, text: &str, wait_ms: u64) -> ProbeReport {
+        let report = run(&self.world, "acme", &probe(text, wait_ms)).await;
+        let shown = format!("{report:?}");
+        assert!(!shown.contains("hello") && !shown.contains("secret"), "{shown}");
+        assert!(report.lines.is_sorted_by_key(|line| line.at_ms), "{shown}");
+        report
+    }
+}
+
+fn probe(text: &str, wait_ms: u64) -> Probe {
+    Probe {
+        to: Msisdn::parse("+4915112345678").unwrap(),
+        from: Sender::parse("Hermod").unwrap(),
+        text: MessageText::parse(text).unwrap(),
+        wait: Duration::from_millis(wait_ms),
+    }
+}
+
+fn carrier_at(address: &str, profile: Profile) -> Carrier {
+    Carrier {
+        address: address.to_owned(),
+        system_id: "hermod".to_owned(),
+        password: "secret".to_owned(),
+        system_type: String::new(),
+        window: 10,
+        parts_per_second: 10,
+        response_timeout_ms: 400,
+        enquire_link_ms: 30_000,
+        disabled: true,
+        tls: None,
+        profile,
+    }
+}
+
+async fn carrier_that(script: Script) -> sim::Carrier {
+    sim::Carrier::start(CarrierOptions::new(script)).await.unwrap()
+}
+
+async fn against(script: Script, profile: Profile, wait_ms: u64) -> ProbeReport {
+    let carrier = carrier_that(script).await;
+    let stage = Stage::new(carrier_at(&carrier.addr().to_string(), profile));
+    stage.probe("hello", wait_ms).await
+}
+
+fn soon(outcome: Outcome) -> Script {
+    Script::new().receipt_after(Duration::from_millis(50), outcome)
+}
+
+/// The commands in the order in which they were seen, with `>` for what we said and `!` for a refusal.
+fn commands(report: &ProbeReport) -> String {
+    let shown = |line: &crate::board::ProbeLine| {
+        let command = line.line.split(' ').next().unwrap_or_default();
+        let bad =
+            if line.line.contains("status=") && !line.line.contains("status=ESME_ROK") { "!" } else { "" };
+        Some(format!("{}{command}{bad}", if line.way? == Way::Out { ">" } else { "" }))
+    };
+    report.lines.iter().filter_map(shown).collect::<Vec<_>>().join(" ")
+}
+
+#[tokio::test]
+async fn a_carrier_that_works_shows_every_step_to_the_receipt() {
+    let report = against(soon(Outcome::Delivered), Profile::default(), 5_000).await;
+    assert_eq!(report.step, ProbeStep::Done, "{report:?}");
+    assert!(report.outcome.contains("the receipt says Delivered"), "{}", report.outcome);
+    assert_eq!(
+        commands(&report),
+        ">bind_transceiver bind_transceiver_resp >submit_sm submit_sm_resp deliver_sm >deliver_sm_resp >unbind \
+         unbind_resp"
+    );
+    assert!(report.lines[0].line.starts_with("connected to 127.0.0.1:"), "{}", report.lines[0].line);
+    assert!(report.step.is_accepted());
+
+    let report = against(soon(Outcome::Undeliverable), Profile::default(), 5_000).await;
+    assert_eq!(report.step, ProbeStep::Done);
+    assert!(report.outcome.contains("Undeliverable"), "{}", report.outcome);
+}
+
+#[tokio::test]
+async fn a_receipt_is_known_before_the_answer_and_in_other_digits() {
+    let early = Script::new().receipt_first(Outcome::Delivered).hex_ids_decimal_in_receipts();
+    let profile = Profile { ids: IdConversion::HexToDecimal, ..Profile::default() };
+    let report = against(early, profile, 5_000).await;
+    assert_eq!(report.step, ProbeStep::Done, "{report:?}");
+    assert!(
+        commands(&report).contains(">submit_sm deliver_sm submit_sm_resp >deliver_sm_resp"),
+        "{report:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_pair_of_binds_is_tried_as_a_pair() {
+    let profile = Profile { binds: Binds::TransmitterAndReceiver, ..Profile::default() };
+    let report = against(soon(Outcome::Delivered), profile, 5_000).await;
+    assert_eq!(report.step, ProbeStep::Done, "{report:?}");
+    assert!(
+        commands(&report).starts_with(
+            ">bind_receiver bind_receiver_resp >bind_transmitter bind_transmitter_resp >submit_sm"
+        ),
+        "{report:?}"
+    );
+}
+
+#[tokio::test]
+async fn what_goes_wrong_is_part_of_the_report() {
+    let refused = |status| Script::new().refuse_binds(1, status);
+    let silent = Profile { bind_wait_ms: 300, ..Profile::default() };
+    for (script, profile, step, told) in [
+        (
+            refused(CommandStatus::ALYBND),
+            Profile::default(),
+            ProbeStep::Bind,
+            "ESME_RALYBND (0x05): all binds",
+        ),
+        (refused(CommandStatus::INVPASWD), Profile::default(), ProbeStep::Bind, "the password is wrong"),
+        (
+            refused(CommandStatus(0x400)),
+            Profile::default(),
+            ProbeStep::Bind,
+            "status 0x00000400: ask the carrier",
+        ),
+        (
+            Script::new().hang_up(),
+            Profile::default(),
+            ProbeStep::Bind,
+            "closed the connection without an answer",
+        ),
+        (Script::new().mute(), silent, ProbeStep::Bind, "does not answer the bind"),
+        (
+            Script::new().refuse_first(1, CommandStatus::INVSRCADR),
+            Profile::default(),
+            ProbeStep::Submit,
+            "ESME_RINVSRCADR (0x0a), which counts as route-says-no",
+        ),
+        (
+            Script::new().silent(1),
+            Profile::default(),
+            ProbeStep::Submit,
+            "did not answer the message within 0.4 s",
+        ),
+        (Script::new().answers_without_id(1), Profile::default(), ProbeStep::Submit, "without an id"),
+        (
+            Script::new().cut_before_answer(1),
+            Profile::default(),
+            ProbeStep::Submit,
+            "the link ended before the answer",
+        ),
+        (
+            Script::new().receipt_never(),
+            Profile::default(),
+            ProbeStep::Receipt,
+            "no receipt came here within 0 s",
+        ),
+    ] {
+        let report = against(script, profile, 100).await;
+        assert_eq!(report.step, step, "{report:?}");
+        assert!(report.outcome.contains(told), "{report:?}");
+    }
+}
+
+#[tokio::test]
+async fn ports_and_tls_that_do_not_fit_are_told_apart() {
+    let nobody = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = nobody.local_addr().unwrap().to_string();
+    drop(nobody);
+    let report = Stage::new(carrier_at(&address, Profile::default())).probe("hello", 100).await;
+    assert_eq!(report.step, ProbeStep::Connect);
+    assert!(report.outcome.contains("cannot be reached"), "{report:?}");
+
+    let plain = carrier_that(Script::new()).await;
+    let mut with_tls = carrier_at(&plain.addr().to_string(), Profile::default());
+    let fingerprint = Some("00".repeat(32));
+    with_tls.tls = Some(hermod_domain::catalogue::CarrierTls { fingerprint, ..Default::default() });
+    let report = Stage::new(with_tls).probe("hello", 100).await;
+    assert_eq!(report.step, ProbeStep::Connect, "{report:?}");
+    assert!(report.outcome.contains("no TLS on this port"), "{report:?}");
+
+    let pair = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let tls =
+        sim::Tls::from_pem(pair.cert.pem().as_bytes(), pair.signing_key.serialize_pem().as_bytes()).unwrap();
+    let options = CarrierOptions { tls: Some(tls), ..CarrierOptions::new(Script::new()) };
+    let sealed = sim::Carrier::start(options).await.unwrap();
+    let report =
+        Stage::new(carrier_at(&sealed.addr().to_string(), Profile::default())).probe("hello", 100).await;
+    assert_eq!(report.step, ProbeStep::Bind, "{report:?}");
+    assert!(report.outcome.contains("speaks TLS on this port"), "{report:?}");
+}
+
+#[tokio::test]
+async fn receipts_of_other_messages_stay_with_the_carrier() {
+    let carrier = carrier_that(soon(Outcome::Delivered)).await;
+    let stage = Stage::new(carrier_at(&carrier.addr().to_string(), Profile::default()));
+    // Leaves before its receipt comes.
+    let first = stage.probe("hello", 0).await;
+    assert_eq!(first.step, ProbeStep::Receipt, "{first:?}");
+    let second = stage.probe("hello", 5_000).await;
+    assert_eq!(second.step, ProbeStep::Done, "{second:?}");
+    assert!(commands(&second).contains(">deliver_sm_resp!"), "{second:?}");
+    assert!(second.lines.iter().any(|line| line.line.contains("ESME_RX_T_APPN")), "{second:?}");
+    assert!(carrier.receipts_unsettled() > 0, "the first one's");
+}
+
+#[tokio::test]
+async fn what_cannot_be_sent_at_all_is_said_before_anybody_is_called() {
+    let stage = Stage::new(carrier_at("127.0.0.1:1", Profile::default()));
+    let report = stage.probe(&"x".repeat(161), 0).await;
+    assert_eq!((report.step, report.lines.len()), (ProbeStep::Settings, 0));
+    assert_eq!(report.outcome, "a test sends one part, and this text has 2");
+    let report = run(&stage.world, "nobody", &probe("hello", 0)).await;
+    assert_eq!(report.outcome, "there is no carrier \"nobody\"");
+}
+
+#[tokio::test]
+async fn probes_are_run_one_at_a_time_for_whoever_asks() {
+    let carrier = carrier_that(Script::new().receipt_never()).await;
+    let stage = Stage::new(carrier_at(&carrier.addr().to_string(), Profile::default()));
+    let workers = Workers::default();
+    serve_probes(&stage.world, &workers);
+    let probes = &stage.world.probes;
+    let ask = || probes.run("acme", probe("hello", 300));
+    let (first, second, third) = tokio::join!(ask(), ask(), ask());
+    let ran = [first, second, third];
+    assert_eq!(ran.iter().filter(|ran| ran.is_ok()).count(), 1);
+    assert_eq!(ran.iter().filter(|ran| **ran == Err(NoProbe::Busy)).count(), 2);
+    workers.stop().await;
+    assert_eq!(ask().await, Err(NoProbe::Stopping));
+}
