@@ -54,6 +54,7 @@ impl History {
 
     /// The last minute begins now.
     pub(super) fn forget_minute(&mut self, totals: Traffic, now: Moment) {
+        self.fine.first = totals;
         self.fine.noted.clear();
         self.fine.noted.push_back((now, totals));
     }
@@ -64,12 +65,14 @@ impl History {
 struct Notes {
     step: Duration,
     reach: Duration,
+    /// Where counting began.
+    first: Traffic,
     noted: VecDeque<(Moment, Traffic)>,
 }
 
 impl Notes {
     fn new(step: Duration, reach: Duration) -> Notes {
-        Notes { step, reach, noted: VecDeque::new() }
+        Notes { step, reach, first: Traffic::default(), noted: VecDeque::new() }
     }
 
     fn note(&mut self, totals: Traffic, now: Moment) {
@@ -83,11 +86,11 @@ impl Notes {
         }
     }
 
-    /// The totals of that long ago; the oldest known if nobody looked then.
+    /// The totals of that long ago; those of the beginning if that is not so long ago.
     fn at(&self, now: Moment, back: Duration) -> Traffic {
         let old_enough = self.noted.partition_point(|(at, _)| at.plus(back) <= now);
-        let found = self.noted.get(old_enough.saturating_sub(1));
-        found.map(|(_, totals)| *totals).unwrap_or_default()
+        let found = old_enough.checked_sub(1).and_then(|place| self.noted.get(place));
+        found.map_or(self.first, |(_, totals)| *totals)
     }
 }
 
@@ -131,6 +134,6 @@ mod tests {
         history.note(accepted(10), Moment(0));
         history.forget_minute(accepted(50), Moment(10_000));
         assert_eq!(history.recent(&accepted(51), Moment(11_000)).minute, accepted(1));
-        assert_eq!(history.recent(&accepted(51), Moment(11_000)).ten_minutes, accepted(41));
+        assert_eq!(history.recent(&accepted(51), Moment(11_000)).ten_minutes, accepted(51));
     }
 }

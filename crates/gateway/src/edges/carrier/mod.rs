@@ -19,5 +19,8 @@ mod submit;
 mod supervisor;
 mod verdicts;
 
+#[cfg(test)]
+mod account_tests;
+
 pub use probe::serve_probes;
 pub use supervisor::supervise;

@@ -24,7 +24,7 @@ pub(super) async fn oversee(account: &Account, stopping: &CancellationToken) {
     }
 }
 
-struct Overseer<'a> {
+pub(super) struct Overseer<'a> {
     account: &'a Account,
     /// When the last link that sends was lost, or was first wanted.
     unbound_since: Option<Moment>,
@@ -35,11 +35,11 @@ struct Overseer<'a> {
 }
 
 impl<'a> Overseer<'a> {
-    fn new(account: &'a Account, now: Moment) -> Overseer<'a> {
+    pub(super) fn new(account: &'a Account, now: Moment) -> Overseer<'a> {
         Overseer { account, unbound_since: Some(now), down: false, unmatched: false, stopped: false }
     }
 
-    fn look(&mut self, now: Moment) {
+    pub(super) fn look(&mut self, now: Moment) {
         let account = self.account;
         account.state.look(now, account.world.clock.now());
         account.judge();
