@@ -192,7 +192,8 @@ impl Running {
         let proxies = Arc::new(TrustedProxies::new(networks));
         let security = if config.http.allow_plain { Security::PlainForAll } else { Security::PlainNearby };
         let entrance = Entrance { listener: http, security, proxies: proxies.clone() };
-        let desk = operator_api::Desk::new(self.world.clone(), token, self.front.clone());
+        let desk =
+            operator_api::Desk::new(self.world.clone(), token, self.front.clone()).of_a_running_gateway();
         let mut customers = http_api::router(self.world.clone(), beside);
         if operations.is_none() {
             let reached = desk.clone().reached_by(http_api::caller_of, operator_api::Reach::Anywhere);

@@ -3,7 +3,9 @@
 
 use crate::config::Period;
 use crate::secrets::Secret;
+use hermod_domain::carrier::{LINKS_MAX, RECEIPT_WAIT_MAX_S, SmppVersion, TLV_OCTETS_MAX};
 use hermod_domain::pace::PER_SECOND_MAX;
+use hermod_domain::route::WEIGHT_MAX;
 use hermod_domain::sender::{Sender, SenderKind};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
@@ -14,12 +16,20 @@ const NAME_CHARS_MAX: usize = 64;
 const SYSTEM_ID_OCTETS_MAX: usize = 15;
 const PASSWORD_OCTETS_MAX: usize = 8;
 const SYSTEM_TYPE_OCTETS_MAX: usize = 12;
+/// SMPP v3.4 section 5.2.11.
+const SERVICE_TYPE_OCTETS_MAX: usize = 5;
+/// RFC 1035 section 2.3.4.
+const HOST_CHARS_MAX: usize = 253;
+const PATH_CHARS_MAX: usize = 4_096;
+const SHA256_DIGITS: usize = 64;
 const WINDOW_MAX: u16 = 10_000;
 /// A secret that can be guessed is none; one that is generated has 32 characters.
 const SECRET_CHARS_MIN: usize = 8;
 const SECRET_CHARS_MAX: usize = 128;
 const LINK_WAIT_MIN: Duration = Duration::from_millis(100);
 const LINK_WAIT_MAX: Duration = Duration::from_secs(600);
+const RETRY_WAIT_MAX: Duration = Duration::from_secs(24 * 3600);
+const RECEIPT_WAIT_MAX: Duration = Duration::from_secs(RECEIPT_WAIT_MAX_S as u64);
 const KEYWORD_CHARS_MAX: usize = 20;
 const PATTERN_CHARS_MAX: usize = 1_000;
 const MESSAGES_PER_DAY_MAX: i64 = 1_000_000_000;
@@ -174,4 +184,118 @@ fn period_within<'de, D: Deserializer<'de>>(
     }
     let (least, most) = (Period(least), Period(most));
     Err(D::Error::custom(format!("{period} is not between {least} and {most}")))
+}
+
+pub(super) fn some_link_wait<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Period>, D::Error> {
+    link_wait(deserializer).map(Some)
+}
+
+pub(super) fn retry_wait<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Period>, D::Error> {
+    period_within(deserializer, LINK_WAIT_MIN, RETRY_WAIT_MAX).map(Some)
+}
+
+pub(super) fn receipt_wait<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Period>, D::Error> {
+    let period = period_within(deserializer, Duration::ZERO, RECEIPT_WAIT_MAX)?;
+    if period.0.subsec_millis() == 0 {
+        return Ok(Some(period));
+    }
+    Err(D::Error::custom(format!("{period} is not in whole seconds")))
+}
+
+pub(super) fn some_rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    rate(deserializer).map(Some)
+}
+
+pub(super) fn links<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u8>, D::Error> {
+    let links = number_within(deserializer, "a number of links", i64::from(LINKS_MAX))?;
+    Ok(Some(u8::try_from(links).expect("checked against the largest")))
+}
+
+pub(super) fn priority<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u8>, D::Error> {
+    let priority = number_within(deserializer, "a priority", i64::from(u8::MAX))?;
+    Ok(Some(u8::try_from(priority).expect("checked against the largest")))
+}
+
+pub(super) fn weight<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u16>, D::Error> {
+    let weight = number_within(deserializer, "a weight", i64::from(WEIGHT_MAX))?;
+    Ok(Some(u16::try_from(weight).expect("checked against the largest")))
+}
+
+pub(super) fn registered_delivery<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<u8>, D::Error> {
+    let octet = number_within(deserializer, "registered_delivery", i64::from(u8::MAX))?;
+    Ok(Some(u8::try_from(octet).expect("checked against the largest")))
+}
+
+/// Without quotes it would be a number, and 3.4 is none.
+pub(super) fn version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SmppVersion>, D::Error> {
+    let rule = "a version of SMPP is \"3.4\" or \"3.3\", in quotes";
+    SmppVersion::deserialize(deserializer).map(Some).map_err(|_| D::Error::custom(rule))
+}
+
+pub(super) fn service_type<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    smpp_text(String::deserialize(deserializer)?, "service_type", SERVICE_TYPE_OCTETS_MAX)
+}
+
+pub(super) fn host_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let plain = text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b':'));
+    if plain && (1..=HOST_CHARS_MAX).contains(&text.len()) {
+        return Ok(Some(text));
+    }
+    Err(D::Error::custom(format!("a name in a certificate looks like smsc.example (not \"{text}\")")))
+}
+
+/// Whether it is there is seen when it is used: it may come later.
+pub(super) fn file_path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    if (1..=PATH_CHARS_MAX).contains(&text.len()) && !text.chars().any(char::is_control) {
+        return Ok(Some(text));
+    }
+    Err(D::Error::custom(format!("a file has a path of 1 to {PATH_CHARS_MAX} characters")))
+}
+
+/// With or without the colons that openssl writes.
+pub(super) fn fingerprint<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(deserializer)?.replace(':', "").to_ascii_lowercase();
+    if text.len() == SHA256_DIGITS && text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return Ok(Some(text));
+    }
+    Err(D::Error::custom(
+        "a fingerprint is the SHA-256 of a certificate, 64 hexadecimal digits: \
+         openssl x509 -in cert.pem -noout -fingerprint -sha256",
+    ))
+}
+
+pub(super) fn tlv_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    if is_tlv_text(&text) {
+        return Ok(Some(text));
+    }
+    let rule = format!(
+        "a parameter's text has 1 to {TLV_OCTETS_MAX} printable ASCII characters; take hex for others"
+    );
+    Err(D::Error::custom(rule))
+}
+
+pub(super) fn is_tlv_text(text: &str) -> bool {
+    (1..=TLV_OCTETS_MAX).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic() || b == b' ')
+}
+
+pub(super) fn hex<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    if octets(&text).is_some_and(|octets| octets.len() <= TLV_OCTETS_MAX) {
+        return Ok(Some(text));
+    }
+    let rule =
+        format!("a parameter's hex has two hexadecimal digits an octet, and at most {TLV_OCTETS_MAX} octets");
+    Err(D::Error::custom(rule))
+}
+
+pub(super) fn octets(hex: &str) -> Option<Vec<u8>> {
+    if hex.len() % 2 != 0 || !hex.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
+    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).ok()).collect()
 }

@@ -3,12 +3,13 @@
 
 use crate::config::Source;
 use crate::provision::draft::Entry;
-use crate::provision::fields::has_field;
+use crate::provision::fields::{has_field, has_inner_field};
 use crate::provision::kind::Kind;
 use crate::provision::wanted::Wanted;
 use crate::provision::{ProvisionRefusal, names};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// The list of a file that names what is to go.
@@ -63,6 +64,19 @@ pub fn wanted_whole(object: &Map<String, Value>) -> Result<Wanted, ProvisionRefu
     })
 }
 
+/// What stands behind `field=` on a command line: true or false, a whole number, a list, a table or a text in quotes as a
+/// file would have it, and any other text as it is. Nothing at all takes the field away.
+pub fn value_of(text: &str) -> Value {
+    if text.is_empty() {
+        return Value::Null;
+    }
+    let read = toml::from_str::<BTreeMap<String, toml::Value>>(&format!("value = {text}"));
+    match read.ok().and_then(|mut table| table.remove("value").filter(|_| table.is_empty())) {
+        Some(toml::Value::Float(_) | toml::Value::Datetime(_)) | None => Value::String(text.to_owned()),
+        Some(value) => serde_json::to_value(value).unwrap_or_else(|_| Value::String(text.to_owned())),
+    }
+}
+
 /// RFC 7396: what the patch says replaces, what it says is null goes, the rest stays.
 pub fn merged(mut fields: Map<String, Value>, patch: Map<String, Value>) -> Map<String, Value> {
     for (field, value) in patch {
@@ -93,7 +107,27 @@ fn read(object: &Map<String, Value>) -> Result<Wanted, (Option<String>, String)>
 /// A field that is null says nothing. One that does not exist is a mistake all the same: it is left standing, as
 /// something a file can say, to be found.
 fn without_nulls(object: Map<String, Value>, kind: Kind) -> Map<String, Value> {
-    let said = object.into_iter().filter(|(field, value)| !(value.is_null() && has_field(kind, field)));
+    let said = without_known_nulls(object, &|field| has_field(kind, field));
+    let inside = |field: String, value| {
+        let known = |inner: &str| has_inner_field(kind, &field, inner);
+        let value = match value {
+            Value::Object(table) => Value::Object(without_known_nulls(table, &known)),
+            Value::Array(list) => {
+                let list = list.into_iter().map(|element| match element {
+                    Value::Object(table) => Value::Object(without_known_nulls(table, &known)),
+                    other => other,
+                });
+                Value::Array(list.collect())
+            }
+            other => other,
+        };
+        (field, value)
+    };
+    said.into_iter().map(|(field, value)| inside(field, value)).collect()
+}
+
+fn without_known_nulls(object: Map<String, Value>, known: &dyn Fn(&str) -> bool) -> Map<String, Value> {
+    let said = object.into_iter().filter(|(field, value)| !(value.is_null() && known(field)));
     said.map(|(field, value)| (field, if value.is_null() { Value::Bool(false) } else { value })).collect()
 }
 
@@ -120,10 +154,17 @@ fn whole_without_nulls(object: &Map<String, Value>) -> Map<String, Value> {
 
 /// Whether a patch names only fields that the kind has.
 pub fn check_fields(kind: Kind, patch: &Map<String, Value>) -> Result<(), ProvisionRefusal> {
-    match patch.keys().find(|field| !has_field(kind, field)) {
-        None => Ok(()),
-        Some(field) => Err(ProvisionRefusal::about(&format!("{kind}:"), format!("unknown field `{field}`"))),
+    for (field, value) in patch {
+        if !has_field(kind, field) {
+            return Err(ProvisionRefusal::about(&format!("{kind}:"), format!("unknown field `{field}`")));
+        }
+        let inner = value.as_object().into_iter().flat_map(Map::keys);
+        if let Some(unknown) = inner.into_iter().find(|inner| !has_inner_field(kind, field, inner)) {
+            let sentence = format!("{field}: unknown field `{unknown}`");
+            return Err(ProvisionRefusal::about(&format!("{kind}:"), sentence));
+        }
     }
+    Ok(())
 }
 
 /// The name of the only thing in it.

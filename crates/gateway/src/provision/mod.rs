@@ -5,6 +5,7 @@
 mod account;
 mod carrier;
 mod checks;
+mod codes;
 mod connection;
 mod control;
 mod documents;
@@ -27,26 +28,32 @@ mod values;
 mod wanted;
 
 pub use account::WantedAccount;
-pub use carrier::WantedCarrier;
+pub use carrier::{
+    CertificateWanted, SenderTypes, Typed, WantedCarrier, WantedRetry, WantedRewrite, WantedTls, WantedTlv,
+};
+pub use codes::{Code, Tag};
 pub use connection::WantedConnection;
 pub use control::{Most, WantedControl};
 pub use documents::UnreadableRow;
 pub use fields::schema_of;
-pub use json::{check_fields, merged, parse_object, wanted_entry, wanted_whole};
+pub use json::{check_fields, merged, parse_object, value_of, wanted_entry, wanted_whole};
 pub use key::WantedKey;
 pub use kind::Kind;
+pub use names::of_area;
 pub use number::WantedNumber;
 pub use plan::{Change, Effect, FieldChange, Made, Plan};
 pub use price::WantedPrice;
-pub use route::WantedRoute;
+pub use route::{RouteVia, WantedRoute, WantedVia};
 pub use screen::WantedScreen;
 pub use sender::WantedSender;
 pub use shown::{shown, shown_one};
 pub use wanted::{EXAMPLE_TOML, Removal, Wanted};
 
 use crate::secrets::Pepper;
+use hermod_domain::area::Area;
 use hermod_domain::catalogue::{Catalogue, CatalogueFault};
 use hermod_domain::money::Money;
+use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 use hermod_store::{CatalogueChange, CatalogueRow, LedgerEntry, LedgerKind, Store, StoreFault};
 
@@ -90,6 +97,11 @@ pub async fn load_catalogue(store: &Store) -> Result<Catalogue, ProvisionError> 
 /// The one way to write the name of a thing.
 pub fn canonical_name(kind: Kind, name: &str) -> Result<String, ProvisionRefusal> {
     names::read(kind, name).map(|(name, _)| name)
+}
+
+/// What a route is called.
+pub fn route_name(account: Option<&str>, area: Area, sender: Option<&Sender>) -> String {
+    names::of_route(account, Some(area), sender)
 }
 
 /// What applying would do.

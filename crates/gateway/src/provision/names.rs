@@ -3,6 +3,7 @@
 
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, values};
+use hermod_domain::area::Area;
 use hermod_domain::numbers::{Mcc, Network};
 use hermod_domain::prefix::Prefix;
 use hermod_domain::sender::{Sender, SenderKind};
@@ -36,6 +37,22 @@ pub(super) fn of_number(number: &Sender, keyword: Option<&str>) -> String {
     format!("{}{keyword}", plainly(number))
 }
 
+/// `[ACCOUNT/]AREA[@SENDER]`.
+pub(super) fn of_route(account: Option<&str>, area: Option<Area>, sender: Option<&Sender>) -> String {
+    let owner = account.map(|account| format!("{account}/")).unwrap_or_default();
+    let sender = sender.map(|sender| format!("@{}", plainly(sender))).unwrap_or_default();
+    format!("{owner}{}{sender}", area.map_or_else(|| "?".to_owned(), of_area))
+}
+
+/// `49`, `262-01`, `mcc262` or `*`.
+pub fn of_area(area: Area) -> String {
+    match area {
+        Area::Prefix(prefix) => of_prefix(prefix),
+        Area::Network(network) => network.to_string(),
+        Area::Country(mcc) => format!("{MCC}{mcc}"),
+    }
+}
+
 fn plainly(sender: &Sender) -> String {
     match sender.kind() {
         SenderKind::International => format!("+{}", sender.address()),
@@ -50,10 +67,7 @@ pub(super) fn read(kind: Kind, name: &str) -> Result<(String, Map<String, Value>
             Some((name.to_owned(), vec![("name", name.to_owned())]))
         }
         Kind::Key => Some((name.to_owned(), vec![("key", name.to_owned())])),
-        Kind::Route => prefix_of(name).ok().map(|prefix| {
-            let text = of_prefix(prefix);
-            (text.clone(), vec![("prefix", text)])
-        }),
+        Kind::Route => read_route(name),
         Kind::Price => read_price(name),
         Kind::Sender => read_sender(name),
         Kind::Number => read_number(name),
@@ -68,7 +82,10 @@ pub(super) fn read(kind: Kind, name: &str) -> Result<(String, Map<String, Value>
 
 fn form(kind: Kind) -> &'static str {
     match kind {
-        Kind::Route => "it is known by its prefix, such as 49 or *",
+        Kind::Route => {
+            "it is known as 49, 262-01, mcc262 or *, with ACCOUNT/ before it if it is one account's, and @SENDER behind it \
+             if it is one sender's"
+        }
         Kind::Price => {
             "it is known as 49, 262-01 or mcc262, with ACCOUNT/ before it if it is one account's, and @DAY behind it if \
              it holds from then on"
@@ -88,11 +105,30 @@ fn read_price(name: &str) -> Read {
         Some((rest, from)) => (rest, Some(values::when_shown(values::when_of(from)?))),
         None => (name, None),
     };
-    let (account, what) = match rest.split_once('/') {
-        Some((account, what)) => (Some(account.to_owned()), what),
-        None => (None, rest),
+    let (text, mut fields) = read_owned_area(rest)?;
+    let since = from.as_ref().map(|from| format!("@{from}")).unwrap_or_default();
+    fields.extend(from.map(|from| ("from", from)));
+    Some((format!("{text}{since}"), fields))
+}
+
+fn read_route(name: &str) -> Read {
+    let (rest, sender) = match name.split_once('@') {
+        Some((rest, sender)) => (rest, Some(plainly(&Sender::parse(sender).ok()?))),
+        None => (name, None),
     };
-    let (text, field) = if let Some(mcc) = what.strip_prefix(MCC) {
+    let (text, mut fields) = read_owned_area(rest)?;
+    let whose = sender.as_ref().map(|sender| format!("@{sender}")).unwrap_or_default();
+    fields.extend(sender.map(|sender| ("sender", sender)));
+    Some((format!("{text}{whose}"), fields))
+}
+
+/// `[ACCOUNT/]AREA`.
+fn read_owned_area(text: &str) -> Read {
+    let (account, what) = match text.split_once('/') {
+        Some((account, what)) => (Some(account.to_owned()), what),
+        None => (None, text),
+    };
+    let (area, field) = if let Some(mcc) = what.strip_prefix(MCC) {
         let mcc = Mcc::parse(mcc).ok()?.to_string();
         (format!("{MCC}{mcc}"), ("mcc", mcc))
     } else if what.contains('-') {
@@ -103,11 +139,9 @@ fn read_price(name: &str) -> Read {
         (prefix.clone(), ("prefix", prefix))
     };
     let owner = account.as_ref().map(|account| format!("{account}/")).unwrap_or_default();
-    let since = from.as_ref().map(|from| format!("@{from}")).unwrap_or_default();
     let mut fields = vec![field];
     fields.extend(account.map(|account| ("account", account)));
-    fields.extend(from.map(|from| ("from", from)));
-    Some((format!("{owner}{text}{since}"), fields))
+    Some((format!("{owner}{area}"), fields))
 }
 
 fn read_sender(name: &str) -> Read {
@@ -150,6 +184,13 @@ mod tests {
         check(Kind::Account, "shop", r#"shop {"name":"shop"}"#);
         check(Kind::Key, "k", r#"k {"key":"k"}"#);
         check(Kind::Route, "*", r#"* {"prefix":"*"}"#);
+        check(Kind::Route, "262-01", r#"262-01 {"network":"262-01"}"#);
+        check(
+            Kind::Route,
+            "shop/mcc262@A&B",
+            r#"shop/mcc262@A&B {"account":"shop","mcc":"262","sender":"A&B"}"#,
+        );
+        check(Kind::Route, "*@12345", r#"*@12345 {"prefix":"*","sender":"12345"}"#);
         check(Kind::Price, "49", r#"49 {"prefix":"49"}"#);
         check(Kind::Price, "262-01", r#"262-01 {"network":"262-01"}"#);
         check(
@@ -168,6 +209,11 @@ mod tests {
             "shop/4915112345678",
             r#"shop/+4915112345678 {"account":"shop","sender":"+4915112345678"}"#,
         );
+        check(
+            Kind::Route,
+            "49@4915112345678",
+            r#"49@+4915112345678 {"prefix":"49","sender":"+4915112345678"}"#,
+        );
         check(Kind::Number, "80808/shop", r#"80808/SHOP {"keyword":"SHOP","number":"80808"}"#);
         check(
             Kind::Price,
@@ -181,6 +227,10 @@ mod tests {
         for (kind, name) in [
             (Kind::Route, ""),
             (Kind::Route, "+49"),
+            (Kind::Route, "shop"),
+            (Kind::Route, "49@"),
+            (Kind::Route, "shop/"),
+            (Kind::Route, "49@not a name!"),
             (Kind::Price, "x"),
             (Kind::Price, "shop/"),
             (Kind::Price, "49@yesterday"),

@@ -8,7 +8,6 @@ use hermod_domain::money::Money;
 use hermod_domain::numbers::{Mcc, Network};
 use hermod_domain::prefix::Prefix;
 use hermod_domain::time::Timestamp;
-use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -30,7 +29,7 @@ pub struct WantedPrice {
     /// One mobile network, by its MCC and MNC.
     #[schema(value_type = Option<String>, pattern = "^[0-9]{3}-[0-9]{2,3}$")]
     pub network: Option<Network>,
-    #[serde(default, deserialize_with = "some_mcc", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "values::some_mcc", skip_serializing_if = "Option::is_none")]
     /// Every network of a country, by its MCC.
     #[schema(value_type = Option<String>, pattern = "^[0-9]{3}$")]
     pub mcc: Option<Mcc>,
@@ -83,10 +82,4 @@ impl Entry for WantedPrice {
         let account = account.map(|account| names.of(Kind::Account, account.get()));
         WantedPrice { prefix, network, mcc, per_part, account, from }
     }
-}
-
-/// In quotes, or bare: three digits are a number to most people.
-fn some_mcc<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Mcc>, D::Error> {
-    let text = values::text_or_number(deserializer, "an MCC such as \"262\"")?;
-    Mcc::parse(&text).map(Some).map_err(|refusal| D::Error::custom(format!("\"{text}\": {refusal}")))
 }

@@ -1,30 +1,135 @@
-//! Routes: which carriers serve a destination.
+//! Routes: which carriers serve a destination, for everyone or for one account or sender, in which order and shares.
 
 use crate::provision::draft::{Draft, Entry, Names};
 use crate::provision::kind::Kind;
-use crate::provision::{ProvisionRefusal, names, values};
+use crate::provision::{ProvisionRefusal, checks, names, values};
+use hermod_domain::area::Area;
 use hermod_domain::catalogue::{RouteCarrier, RouteEntry};
 use hermod_domain::ids::CarrierId;
 use hermod_domain::lifecycle::DoubtPolicy;
+use hermod_domain::numbers::{Mcc, Network};
 use hermod_domain::prefix::Prefix;
+use hermod_domain::sender::Sender;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use utoipa::ToSchema;
 
-/// Which carriers serve a destination.
+/// Which carriers serve a destination. It is for exactly one of `prefix`, `network` and `mcc`.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Route)]
 pub struct WantedRoute {
     /// The first digits of the number, without a plus; `*` is every number.
-    #[schema(value_type = String, pattern = r"^(\*|[0-9]{1,15})$", examples("49"))]
-    #[serde(deserialize_with = "values::prefix", serialize_with = "values::prefix_text")]
-    pub prefix: Prefix,
-    /// In order of preference.
-    pub carriers: Vec<String>,
-    /// What becomes of a part that may have left and whose answer never came.
-    #[serde(default = "resend_once")]
-    #[schema(value_type = String, pattern = "^(resend-once|never-resend)$", examples("resend-once"))]
-    pub in_doubt: DoubtPolicy,
+    #[serde(
+        default,
+        deserialize_with = "values::some_prefix",
+        serialize_with = "values::some_prefix_text",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schema(value_type = Option<String>, pattern = r"^(\*|[0-9]{1,15})$", examples("49"))]
+    pub prefix: Option<Prefix>,
+    /// One mobile network, by its MCC and MNC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, pattern = "^[0-9]{3}-[0-9]{2,3}$")]
+    pub network: Option<Network>,
+    /// Every network of a country, by its MCC.
+    #[serde(default, deserialize_with = "values::some_mcc", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, pattern = "^[0-9]{3}$")]
+    pub mcc: Option<Mcc>,
+    /// For this account's messages only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    /// For messages from this sender only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub sender: Option<Sender>,
+    /// In order of preference; or with priorities and shares.
+    pub carriers: Vec<WantedVia>,
+    /// What becomes of a part that may have left and whose answer never came. Without it, as the carrier says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, pattern = "^(resend-once|never-resend)$", examples("resend-once"))]
+    pub in_doubt: Option<DoubtPolicy>,
+    /// What one carrier refuses is offered to the next.
+    #[serde(default)]
+    pub fail_over_refusals: bool,
+}
+
+/// A carrier of a route: its name, or its name with its place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(untagged)]
+#[schema(as = RouteCarrier)]
+pub enum WantedVia {
+    /// Behind those that are listed before it.
+    Named(String),
+    Placed(RouteVia),
+}
+
+/// A carrier's place on a route.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = PlacedCarrier)]
+pub struct RouteVia {
+    #[schema(examples("acme"))]
+    pub carrier: String,
+    /// The lowest goes first. Without it, the carrier's place in the list.
+    #[serde(default, deserialize_with = "checks::priority", skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 255)]
+    pub priority: Option<u8>,
+    /// Its share among those of the same priority. 1 unless said otherwise.
+    #[serde(default, deserialize_with = "checks::weight", skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 10000)]
+    pub weight: Option<u16>,
+}
+
+impl<'de> Deserialize<'de> for WantedVia {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<WantedVia, D::Error> {
+        deserializer.deserialize_any(ViaVisitor)
+    }
+}
+
+struct ViaVisitor;
+
+impl<'de> Visitor<'de> for ViaVisitor {
+    type Value = WantedVia;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a carrier's name, or a table with carrier, priority and weight")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<WantedVia, E> {
+        Ok(WantedVia::Named(name.to_owned()))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<WantedVia, A::Error> {
+        RouteVia::deserialize(MapAccessDeserializer::new(map)).map(WantedVia::Placed)
+    }
+}
+
+impl WantedVia {
+    fn document(&self, place: u8, draft: &Draft<'_>, what: &str) -> Result<RouteCarrier, ProvisionRefusal> {
+        let (name, priority, weight) = match self {
+            WantedVia::Named(name) => (name, None, None),
+            WantedVia::Placed(RouteVia { carrier, priority, weight }) => (carrier, *priority, *weight),
+        };
+        let carrier = CarrierId::new(draft.find(Kind::Carrier, name, what)?);
+        Ok(RouteCarrier { carrier, priority: priority.unwrap_or(place), weight: weight.unwrap_or(1) })
+    }
+
+    fn shown(place: u8, via: &RouteCarrier, names: &Names) -> WantedVia {
+        let carrier = names.of(Kind::Carrier, via.carrier.get());
+        if (via.priority, via.weight) == (place, 1) {
+            return WantedVia::Named(carrier);
+        }
+        WantedVia::Placed(RouteVia { carrier, priority: Some(via.priority), weight: Some(via.weight) })
+    }
+}
+
+impl WantedRoute {
+    fn area(&self) -> Option<Area> {
+        Area::one_of(self.prefix, self.network, self.mcc)
+    }
 }
 
 impl Entry for WantedRoute {
@@ -32,7 +137,7 @@ impl Entry for WantedRoute {
     type Document = RouteEntry;
 
     fn name(&self) -> String {
-        names::of_prefix(self.prefix)
+        names::of_route(self.account.as_deref(), self.area(), self.sender.as_ref())
     }
 
     fn document(
@@ -40,35 +145,44 @@ impl Entry for WantedRoute {
         draft: &mut Draft<'_>,
         _: Option<&RouteEntry>,
     ) -> Result<RouteEntry, ProvisionRefusal> {
-        let WantedRoute { prefix, carriers, in_doubt } = self;
+        let WantedRoute { prefix, network, mcc, account, sender, carriers, in_doubt, fail_over_refusals } =
+            self;
         let what = format!("route \"{}\"", self.name());
-        let found = carriers.iter().map(|name| draft.find(Kind::Carrier, name, &what).map(CarrierId::new));
-        let placed = (1..).zip(found).map(|(priority, carrier)| {
-            Ok::<_, ProvisionRefusal>(RouteCarrier { carrier: carrier?, priority, weight: 1 })
-        });
+        if self.area().is_none() {
+            return Err(ProvisionRefusal::about(&what, "is for exactly one of prefix, network and mcc"));
+        }
+        let account = draft.find_account(account.as_deref(), &what)?;
+        let placed = carriers.iter().zip(places()).map(|(via, place)| via.document(place, draft, &what));
         Ok(RouteEntry {
-            account: None,
-            sender: None,
-            prefix: Some(*prefix),
-            network: None,
-            mcc: None,
+            account,
+            sender: *sender,
+            prefix: *prefix,
+            network: *network,
+            mcc: *mcc,
             carriers: placed.collect::<Result<_, _>>()?,
-            in_doubt: Some(*in_doubt),
-            fail_over_refusals: false,
+            in_doubt: *in_doubt,
+            fail_over_refusals: *fail_over_refusals,
         })
     }
 
     fn shown(_: &str, document: RouteEntry, names: &Names) -> WantedRoute {
-        let RouteEntry { prefix, carriers, in_doubt, .. } = document;
-        let carriers = carriers.iter().map(|placed| names.of(Kind::Carrier, placed.carrier.get()));
+        let RouteEntry { account, sender, prefix, network, mcc, carriers, in_doubt, fail_over_refusals } =
+            document;
+        let shown = carriers.iter().zip(places()).map(|(via, place)| WantedVia::shown(place, via, names));
         WantedRoute {
-            prefix: prefix.unwrap_or(Prefix::ANY),
-            carriers: carriers.collect(),
-            in_doubt: in_doubt.unwrap_or(DoubtPolicy::ResendOnce),
+            prefix,
+            network,
+            mcc,
+            account: account.map(|account| names.of(Kind::Account, account.get())),
+            sender,
+            carriers: shown.collect(),
+            in_doubt,
+            fail_over_refusals,
         }
     }
 }
 
-fn resend_once() -> DoubtPolicy {
-    DoubtPolicy::ResendOnce
+/// Far more than a route may name: a list that is too long is refused for that, not for its numbers.
+fn places() -> impl Iterator<Item = u8> {
+    (1..u8::MAX).chain(std::iter::repeat(u8::MAX))
 }

@@ -5,6 +5,7 @@ use crate::provision::names;
 use crate::secrets::Secret;
 use hermod_domain::catalogue::AllowList;
 use hermod_domain::money::{AMOUNT_MAX, Money};
+use hermod_domain::numbers::Mcc;
 use hermod_domain::prefix::Prefix;
 use hermod_domain::time::Timestamp;
 use ipnet::IpNet;
@@ -38,6 +39,12 @@ pub(super) fn some_prefix_text<S: Serializer>(
         Some(prefix) => prefix_text(prefix, serializer),
         None => serializer.serialize_none(),
     }
+}
+
+/// In quotes, or bare: three digits are a number to most people.
+pub(super) fn some_mcc<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Mcc>, D::Error> {
+    let text = text_or_number(deserializer, "an MCC such as \"262\"")?;
+    Mcc::parse(&text).map(Some).map_err(|refusal| D::Error::custom(format!("\"{text}\": {refusal}")))
 }
 
 pub(super) fn hidden<S: Serializer>(_: &Option<Secret>, serializer: S) -> Result<S::Ok, S::Error> {

@@ -50,7 +50,7 @@ fn template_of(path: &str) -> Option<&'static str> {
     let all = DOCUMENT["paths"].as_object().unwrap().keys();
     all.map(String::as_str)
         .filter(|template| matches(template))
-        .max_by_key(|template| template.split('/').count())
+        .max_by_key(|template| (template.split('/').count(), !template.contains('{')))
 }
 
 /// Every field is documented, and every required one is there.

@@ -12,8 +12,8 @@ fn things() -> Vec<Thing> {
             "carriers",
             "beta",
             json!({"address": "h:1", "system_id": "s", "password": "p", "window": 5, "rate": 7}),
-            json!({"disabled": true}),
-            ("disabled", json!(true)),
+            json!({"disabled": true, "tls": {"name": "smsc.example", "ca": null}, "links": 2}),
+            ("tls", json!({"name": "smsc.example"})),
         ),
         (
             "routes",
@@ -310,6 +310,10 @@ async fn what_does_not_fit_is_refused_with_a_sentence_and_nothing_happens() {
     assert_eq!(
         office.patch("/accounts/shop", json!({"name": "other"})).await.told(),
         "422 REFUSED: account \"shop\" is named by the path, and the body describes \"other\""
+    );
+    assert_eq!(
+        office.patch("/carriers/acme", json!({"tls": {"nme": null}})).await.told(),
+        "422 REFUSED: carrier: tls: unknown field `nme`"
     );
     assert_eq!(
         office.patch("/accounts/nobody", json!({})).await.told(),

@@ -11,4 +11,5 @@ mod hostile;
 mod money;
 mod office;
 mod policy;
+mod routes;
 mod running;

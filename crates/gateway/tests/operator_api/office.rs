@@ -129,6 +129,12 @@ impl Office {
         Office { world, router: router(desk.clone()), desk, _folder: Arc::new(folder) }
     }
 
+    /// The same office, of a gateway that keeps links.
+    pub(crate) fn running(self) -> Office {
+        let desk = self.desk.clone().of_a_running_gateway();
+        Office { router: router(desk.clone()), desk, ..self }
+    }
+
     /// The same office on a listener for its own machine. Who calls stands in a header.
     pub(crate) fn nearby(&self) -> Office {
         let caller_of =

@@ -4,11 +4,14 @@ use super::desk::Desk;
 use super::entries::{self, Column, text};
 use super::fields::Fields;
 use super::place::{Absent, Place};
-use crate::ending::Ended;
+use crate::ending::{Ended, Failure};
 use crate::secret_file::first_line;
+use crate::show;
 use crate::show::Align::{Left, Right};
 use clap::{Args, Subcommand};
-use hermod_gateway::provision::Kind;
+use hermod_gateway::provision::{Kind, value_of};
+use serde::Deserialize;
+use serde_json::{Map, Value};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -16,10 +19,24 @@ Examples:
   hermod carrier list
   hermod carrier set acme --address smsc.example:2775 --system-id hermod \\
       --password-file acme.password --window 10 --rate 100
+  hermod carrier show acme
   hermod carrier disable acme
 
 A carrier is never removed, because messages refer to it; disabled, it keeps no link and what is
 routed to it waits.";
+
+const SET_EXAMPLES: &str = "\
+Examples:
+  hermod carrier set acme --address smsc.example:2775 --system-id hermod \\
+      --password-file acme.password --window 10 --rate 100
+  hermod carrier set acme --rate 50 --links 2 --ids hex-to-decimal
+  hermod carrier set acme --set long_messages=payload --set destination=0/1
+  hermod carrier set acme --set 'retry=[{status=0x45,class=\"temporary\",wait=\"30s\"}]'
+  hermod carrier set acme --set retry=
+
+--set takes every field that a provision file takes, with a value as the file would have it (quotes
+around a single word may be left out); nothing behind the = brings back what is usual. The fields
+are told one by one in docs/carriers.md.";
 
 /// Carriers that deliver messages
 #[derive(Args)]
@@ -36,12 +53,12 @@ enum What {
     /// List them
     #[command(after_help = "Example:\n  hermod carrier list")]
     List,
+    /// Look at one: everything about it that is not as usual
+    #[command(after_help = "Example:\n  hermod carrier show acme")]
+    Show { name: String },
     /// Make one, or change it
-    #[command(
-        after_help = "Examples:\n  hermod carrier set acme --address smsc.example:2775 --system-id hermod \\\n      \
-                            --password-file acme.password --window 10 --rate 100\n  hermod carrier set acme --rate 50"
-    )]
-    Set(Set),
+    #[command(after_help = SET_EXAMPLES)]
+    Set(Box<Set>),
     /// Link to it again
     #[command(after_help = "Example:\n  hermod carrier enable acme")]
     Enable { name: String },
@@ -57,6 +74,9 @@ struct Set {
     /// host:port of its SMPP server
     #[arg(long, value_name = "HOST:PORT")]
     address: Option<String>,
+    /// Whether links are over TLS
+    #[arg(long, value_name = "BOOL")]
+    tls: Option<bool>,
     /// Who we are to it
     #[arg(long, value_name = "ID")]
     system_id: Option<String>,
@@ -66,34 +86,56 @@ struct Set {
     /// Its system type, if it wants one
     #[arg(long, value_name = "TYPE")]
     system_type: Option<String>,
-    /// Parts sent and not answered yet, at most
+    /// Parts sent and not answered yet, at most, on each link
     #[arg(long, value_name = "N")]
     window: Option<u16>,
-    /// Parts per second, at most
+    /// Parts per second, at most, all links together
     #[arg(long, value_name = "N")]
     rate: Option<u32>,
+    /// Parts per second of each link
+    #[arg(long, value_name = "N")]
+    link_rate: Option<u32>,
+    /// How many links
+    #[arg(long, value_name = "N")]
+    links: Option<u8>,
+    /// What a link is made of
+    #[arg(long, value_name = "KIND", value_parser = ["transceiver", "transmitter-and-receiver"])]
+    binds: Option<String>,
+    /// How the same message id is written in answers and in receipts
+    #[arg(long, value_name = "HOW", value_parser = ["none", "hex-to-decimal", "decimal-to-hex"])]
+    ids: Option<String>,
     /// After this long without an answer a part is in doubt, such as 60s
     #[arg(long, value_name = "TIME")]
     response_timeout: Option<String>,
     /// A link without traffic is probed this often, such as 30s
     #[arg(long, value_name = "TIME")]
     enquire_link: Option<String>,
+    /// Any other field; may be given several times
+    #[arg(long = "set", value_name = "FIELD=VALUE")]
+    others: Vec<String>,
 }
 
-const COLUMNS: [Column; 6] = [
+const COLUMNS: [Column; 8] = [
     ("name", Left, |entry| text(&entry["name"])),
     ("address", Left, |entry| text(&entry["address"])),
+    ("tls", Left, |entry| if is_on(&entry["tls"]) { "yes".to_owned() } else { String::new() }),
     ("system id", Left, |entry| text(&entry["system_id"])),
+    ("links", Right, |entry| entry["links"].as_u64().unwrap_or(1).to_string()),
     ("window", Right, |entry| text(&entry["window"])),
     ("rate", Right, |entry| text(&entry["rate"])),
     ("disabled", Left, |entry| text(&entry["disabled"])),
 ];
+
+fn is_on(tls: &Value) -> bool {
+    !matches!(tls, Value::Null | Value::Bool(false))
+}
 
 impl Carrier {
     pub(crate) fn run(self) -> Ended {
         let Carrier { place, what } = self;
         place.work(Absent::Refuse, async move |desk| match what {
             What::List => entries::list(desk, Kind::Carrier, None, &COLUMNS).await,
+            What::Show { name } => show_one(desk, &name).await,
             What::Set(set) => set.run(desk).await,
             What::Enable { name } => disable(desk, &name, false).await,
             What::Disable { name } => disable(desk, &name, true).await,
@@ -105,29 +147,69 @@ async fn disable(desk: &Desk, name: &str, disabled: bool) -> Ended {
     entries::patch(desk, Kind::Carrier, name, Fields::default().with("disabled", Some(disabled))).await
 }
 
+#[derive(Deserialize)]
+struct Shown {
+    entry: Map<String, Value>,
+}
+
+/// In the order in which somebody would think of them; the rest behind, by name.
+const FIRST: [&str; 12] = [
+    "name",
+    "address",
+    "tls",
+    "system_id",
+    "system_type",
+    "links",
+    "binds",
+    "window",
+    "rate",
+    "link_rate",
+    "response_timeout",
+    "enquire_link",
+];
+
+async fn show_one(desk: &Desk, name: &str) -> Ended {
+    let answer = desk.get(&entries::path(Kind::Carrier, name)).await?;
+    desk.tell(&answer, |Shown { entry }: Shown| {
+        let rest = entry.keys().map(String::as_str).filter(|field| !FIRST.contains(field));
+        let fields: Vec<&str> = FIRST.into_iter().chain(rest).collect();
+        let mut lines: Vec<(&str, String)> = Vec::new();
+        for field in fields {
+            match entry.get(field) {
+                Some(Value::Array(tables)) if tables.iter().any(Value::is_object) => {
+                    lines.extend(tables.iter().map(|table| (field, text(table))));
+                }
+                Some(value) => lines.push((field, text(value))),
+                None => {}
+            }
+        }
+        format!("{}Whatever is not listed is as usual.\n", show::fields(&lines))
+    })
+}
+
 impl Set {
-    async fn run(self, desk: &Desk) -> Ended {
-        let Set {
-            name,
-            address,
-            system_id,
-            password_file,
-            system_type,
-            window,
-            rate,
-            response_timeout,
-            enquire_link,
-        } = self;
-        let password = password_file.as_deref().map(first_line).transpose()?;
-        let fields = Fields::default()
-            .with("address", address)
-            .with("system_id", system_id)
+    async fn run(self: Box<Set>, desk: &Desk) -> Ended {
+        let password = self.password_file.as_deref().map(first_line).transpose()?;
+        let mut fields = Fields::default()
+            .with("address", self.address)
+            .with("tls", self.tls)
+            .with("system_id", self.system_id)
             .with("password", password)
-            .with("system_type", system_type)
-            .with("window", window)
-            .with("rate", rate)
-            .with("response_timeout", response_timeout)
-            .with("enquire_link", enquire_link);
-        entries::set(desk, Kind::Carrier, &name, fields).await
+            .with("system_type", self.system_type)
+            .with("window", self.window)
+            .with("rate", self.rate)
+            .with("link_rate", self.link_rate)
+            .with("links", self.links)
+            .with("binds", self.binds)
+            .with("ids", self.ids)
+            .with("response_timeout", self.response_timeout)
+            .with("enquire_link", self.enquire_link);
+        for other in &self.others {
+            let (field, value) = other.split_once('=').ok_or_else(|| {
+                Failure::mend(format!("--set {other}: a field and its value are written FIELD=VALUE"))
+            })?;
+            fields = fields.with_value(field.trim(), value_of(value.trim()));
+        }
+        entries::set(desk, Kind::Carrier, &self.name, fields).await
     }
 }

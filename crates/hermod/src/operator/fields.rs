@@ -17,6 +17,12 @@ impl Fields {
         self
     }
 
+    /// A field as it is.
+    pub(super) fn with_value(mut self, name: &str, value: Value) -> Fields {
+        self.0.insert(name.to_owned(), value);
+        self
+    }
+
     /// A list, if the command line has it. One empty element is an empty list.
     pub(super) fn with_list(mut self, name: &str, values: &[String]) -> Fields {
         if !values.is_empty() {

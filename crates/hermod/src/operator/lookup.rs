@@ -1,5 +1,6 @@
 //! `hermod lookup`: where a message to a number would go, and what it would cost.
 
+use super::explain::Explained;
 use super::place::{Absent, Place};
 use crate::client::{Amount, escape};
 use crate::ending::Ended;
@@ -10,7 +11,7 @@ use serde::Deserialize;
 const EXAMPLES: &str = "\
 Examples:
   hermod lookup +4915112345678
-  hermod lookup +4915112345678 --account shop
+  hermod lookup +4915112345678 --account shop --from Shop
 
 Nothing is sent. With an account it also says what a part costs it and whether it may send there.";
 
@@ -23,6 +24,9 @@ pub(crate) struct Lookup {
     /// For this account
     #[arg(long, value_name = "NAME")]
     account: Option<String>,
+    /// From this sender
+    #[arg(long, value_name = "SENDER")]
+    from: Option<String>,
     #[command(flatten)]
     place: Place,
 }
@@ -35,34 +39,29 @@ struct Found {
     operator: String,
     mcc: String,
     mnc: String,
-    route: Option<Route>,
     per_part: Option<Amount>,
     country_enabled: Option<bool>,
-}
-
-#[derive(Deserialize)]
-struct Route {
-    area: String,
-    carriers: Vec<String>,
+    #[serde(flatten)]
+    explained: Explained,
 }
 
 impl Lookup {
     pub(crate) fn run(self) -> Ended {
-        let Lookup { number, account, place } = self;
+        let Lookup { number, account, from, place } = self;
         place.work(Absent::Refuse, async move |desk| {
-            let account = account.map(|account| format!("?account={}", escape(&account))).unwrap_or_default();
-            let answer = desk.get(&format!("/lookup/{}{account}", escape(&number))).await?;
+            let asked = [("account", account), ("from", from)];
+            let asked =
+                asked.into_iter().filter_map(|(name, value)| Some(format!("{name}={}", escape(&value?))));
+            let asked = asked.collect::<Vec<_>>().join("&");
+            let answer = desk.get(&format!("/lookup/{}?{asked}", escape(&number))).await?;
             desk.tell(&answer, told)
         })
     }
 }
 
 fn told(found: Found) -> String {
-    let Found { number, country, country_code, operator, mcc, mnc, route, per_part, country_enabled } = found;
-    let route = match route {
-        Some(Route { area, carriers }) => format!("{area}: {}", carriers.join(", ")),
-        None => "none".to_owned(),
-    };
+    let Found { number, country, country_code, operator, mcc, mnc, per_part, country_enabled, explained } =
+        found;
     // Without an account there is nobody to have a price.
     let price = match (per_part, country_enabled) {
         (Some(price), _) => price.to_string(),
@@ -74,7 +73,7 @@ fn told(found: Found) -> String {
         Some(false) => "no",
         None => "",
     };
-    show::fields(&[
+    let fields = show::fields(&[
         ("number", number),
         (
             "country",
@@ -82,8 +81,8 @@ fn told(found: Found) -> String {
         ),
         ("operator", operator),
         ("network", if mnc.is_empty() { mcc } else { format!("{mcc}-{mnc}") }),
-        ("route", route),
         ("per part", price),
         ("country enabled", enabled.to_owned()),
-    ])
+    ]);
+    format!("{fields}\n{}", explained.text())
 }

@@ -10,6 +10,7 @@ pub(crate) mod connection;
 pub(crate) mod control;
 mod desk;
 mod entries;
+mod explain;
 mod fields;
 mod here;
 pub(crate) mod key;

@@ -193,16 +193,20 @@ impl Owned {
     fn by(account: Option<&str>, kind: Kind, rows: &[CatalogueRow]) -> Result<Owned, OperatorRefusal> {
         let Some(account) = account else { return Ok(Owned::All) };
         match kind {
-            Kind::Price | Kind::Sender | Kind::Number | Kind::Connection | Kind::Screen | Kind::Control => {
-                Ok(Owned::Those("account", vec![account.to_owned()]))
-            }
+            Kind::Route
+            | Kind::Price
+            | Kind::Sender
+            | Kind::Number
+            | Kind::Connection
+            | Kind::Screen
+            | Kind::Control => Ok(Owned::Those("account", vec![account.to_owned()])),
             // A key belongs to a connection, which belongs to an account.
             Kind::Key => {
                 let connections = read(rows, Kind::Connection)?.into_iter();
                 let own = connections.filter(|(_, entry)| names(entry, "account") == Some(account));
                 Ok(Owned::Those("connection", own.map(|(name, _)| name).collect()))
             }
-            Kind::Carrier | Kind::Route | Kind::Account => Err(OperatorRefusal::InvalidField {
+            Kind::Carrier | Kind::Account => Err(OperatorRefusal::InvalidField {
                 field: "account",
                 rule: format!("{} belong to no account", kind.plural()),
             }),

@@ -2,6 +2,7 @@
 //! known here.
 
 mod entries;
+mod explain;
 mod look;
 mod money;
 mod policy;
@@ -12,7 +13,8 @@ pub use entries::{
     Applied, Fields, IfThere, Item, Listed, PAGE_ENTRIES_MAX, Page, apply_wanted, list_entries, patch_entry,
     put_entry, remove_entry, rotate_key, show_entry,
 };
-pub use look::{ForAccount, Looked, WayOut, look_up_number};
+pub use explain::{Explained, ExplainedCarrier, ExplainedRoute, Question, explain};
+pub use look::{ForAccount, Looked, look_up_number};
 pub use money::{Post, Posted, day_totals, kind_text, ledger_page, post_entry, show_balance, statement};
 pub use policy::{
     ControlToday, Reviewed, Traffic, decide, forget_opt_out, opt_out, opt_outs, review, reviews,

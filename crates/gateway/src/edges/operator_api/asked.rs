@@ -5,6 +5,7 @@ use crate::app::operator::OperatorRefusal;
 use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
 use hermod_domain::phone::Msisdn;
+use hermod_domain::sender::Sender;
 use hermod_domain::time::Day;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -87,6 +88,18 @@ pub(super) fn cursor<T: TryFrom<u64>>(
 pub(super) fn number(text: &str) -> Result<Msisdn, OperatorRefusal> {
     Msisdn::parse(text).map_err(|refusal| OperatorRefusal::InvalidField {
         field: "number",
+        rule: format!("\"{text}\": {refusal}"),
+    })
+}
+
+/// A sender as it stands in a query, where a plus is a space to those who wrote it.
+pub(super) fn sender(text: &str) -> Result<Sender, OperatorRefusal> {
+    let text = match text.strip_prefix(' ') {
+        Some(digits) => format!("+{digits}"),
+        None => text.to_owned(),
+    };
+    Sender::parse(&text).map_err(|refusal| OperatorRefusal::InvalidField {
+        field: "from",
         rule: format!("\"{text}\": {refusal}"),
     })
 }

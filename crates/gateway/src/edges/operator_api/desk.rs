@@ -25,12 +25,20 @@ pub struct Desk {
     pub(super) workers: Workers,
     pub(super) caller_of: CallerOf,
     pub(super) reach: Reach,
+    /// Links to carriers are kept in this process, so that there is something to see of them.
+    pub(super) running: bool,
 }
 
 impl Desk {
     /// For callers in this process.
     pub fn new(world: Arc<World>, token: OperatorToken, workers: Workers) -> Desk {
-        Desk { world, token, workers, caller_of: |_, _| None, reach: Reach::Anywhere }
+        Desk { world, token, workers, caller_of: |_, _| None, reach: Reach::Anywhere, running: false }
+    }
+
+    /// Of a gateway that keeps links.
+    #[must_use]
+    pub fn of_a_running_gateway(self) -> Desk {
+        Desk { running: true, ..self }
     }
 
     #[must_use]

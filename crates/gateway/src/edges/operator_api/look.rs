@@ -1,13 +1,13 @@
 //! Looking: at a number, at what an account sent today, at the error codes customers can meet.
 
 use super::answer::{Amount, Answer, fine};
-use super::asked::{Asked, Named, number as number_of};
+use super::asked::{Asked, Named, number as number_of, sender as sender_of};
 use super::desk::Desk;
-use crate::app::operator::{self, ControlToday, ForAccount, Looked, Traffic, WayOut};
+use super::explain::ExplainedShape;
+use crate::app::operator::{self, ControlToday, ForAccount, Looked, Question, Traffic};
 use crate::config::Period;
 use crate::provision::Most;
 use axum::extract::State;
-use hermod_domain::area::Area;
 use hermod_domain::refusal::Class;
 use hermod_domain::refusal::published::{PUBLISHED, PublishedError};
 use hermod_domain::traffic::{Control, Mode, TrafficRule};
@@ -20,6 +20,7 @@ use utoipa::ToSchema;
 #[serde(deny_unknown_fields)]
 pub(super) struct NumberAsked {
     account: Option<String>,
+    from: Option<String>,
 }
 
 /// What is not known is empty, as in the customers' own answers.
@@ -32,31 +33,25 @@ pub(super) struct NumberShape {
     operator: &'static str,
     mcc: String,
     mnc: String,
-    route: Option<RouteShape>,
     per_part: Option<Amount>,
     country_enabled: Option<bool>,
-}
-
-#[derive(Serialize, ToSchema)]
-#[schema(as = WayOut)]
-struct RouteShape {
-    /// `49`, `262-01`, `mcc262` or `*`.
-    area: String,
-    carriers: Vec<String>,
+    #[serde(flatten)]
+    explained: ExplainedShape,
 }
 
 pub(super) async fn number(
     State(desk): State<Arc<Desk>>,
     Named(text): Named<String>,
-    Asked(NumberAsked { account }): Asked<NumberAsked>,
+    Asked(NumberAsked { account, from }): Asked<NumberAsked>,
 ) -> Answer {
-    let looked = operator::look_up_number(&desk.world, number_of(&text)?, account.as_deref())?;
-    let Looked { number, destination, route, account } = looked;
+    let from = from.as_deref().map(sender_of).transpose()?;
+    let question = Question { to: number_of(&text)?, account, from };
+    let Looked { number, destination, explained, account } =
+        operator::look_up_number(&desk.world, &question, desk.running)?;
     let (per_part, country_enabled) = match account {
         Some(ForAccount { per_part, country_enabled }) => (per_part, Some(country_enabled)),
         None => (None, None),
     };
-    let route = route.map(|WayOut { area, carriers }| RouteShape { area: area_text(area), carriers });
     fine(&NumberShape {
         number: number.to_string(),
         country: destination.country_name(),
@@ -64,9 +59,9 @@ pub(super) async fn number(
         operator: destination.operator,
         mcc: destination.mcc().map(|mcc| mcc.to_string()).unwrap_or_default(),
         mnc: destination.network.map(|network| network.mnc.to_string()).unwrap_or_default(),
-        route,
         per_part: per_part.map(Amount),
         country_enabled,
+        explained: ExplainedShape::of(explained),
     })
 }
 
@@ -156,13 +151,4 @@ pub(super) async fn errors() -> Answer {
         ErrorShape { code, http, smpp, permanent, charged, meaning, what_to_do }
     });
     fine(&ErrorsShape { items: items.collect() })
-}
-
-fn area_text(area: Area) -> String {
-    match area {
-        Area::Prefix(prefix) if prefix.is_empty() => "*".to_owned(),
-        Area::Prefix(prefix) => prefix.to_string(),
-        Area::Network(network) => network.to_string(),
-        Area::Country(mcc) => format!("mcc{mcc}"),
-    }
 }

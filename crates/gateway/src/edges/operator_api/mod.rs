@@ -9,6 +9,7 @@ mod body;
 mod desk;
 pub mod document;
 mod entries;
+mod explain;
 mod guard;
 mod look;
 mod money;
@@ -47,6 +48,7 @@ pub fn router(desk: Desk) -> Router {
         .route("/reviews/{id}/approve", post(reviews::approve))
         .route("/reviews/{id}/reject", post(reviews::reject))
         .route("/lookup/{number}", get(look::number))
+        .route("/routes/explain", get(explain::explain))
         .route("/errors", get(look::errors));
     for kind in Kind::ALL {
         routes = routes
@@ -68,13 +70,9 @@ pub fn router(desk: Desk) -> Router {
 /// Names that have a slash in them may be written with it.
 fn entry_path(kind: Kind) -> String {
     match kind {
-        Kind::Price | Kind::Sender | Kind::Number => format!("/{}/{{*name}}", kind.plural()),
-        Kind::Carrier
-        | Kind::Route
-        | Kind::Account
-        | Kind::Connection
-        | Kind::Key
-        | Kind::Screen
-        | Kind::Control => format!("/{}/{{name}}", kind.plural()),
+        Kind::Route | Kind::Price | Kind::Sender | Kind::Number => format!("/{}/{{*name}}", kind.plural()),
+        Kind::Carrier | Kind::Account | Kind::Connection | Kind::Key | Kind::Screen | Kind::Control => {
+            format!("/{}/{{name}}", kind.plural())
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Entries as JSON: the same rules and sentences as in a file.
 
-use crate::provision::{Kind, check_fields, merged, parse_object, wanted_entry, wanted_whole};
+use crate::provision::{Kind, check_fields, merged, parse_object, value_of, wanted_entry, wanted_whole};
 use serde_json::{Map, Value, json};
 
 fn object(value: Value) -> Map<String, Value> {
@@ -130,4 +130,25 @@ fn only_a_whole_object_without_repeated_keys_is_json_here() {
     }
     assert!(parse_object(&"[".repeat(500).into_bytes()).unwrap_err().starts_with("recursion limit"));
     assert!(parse_object(b"{\"a\": \"\xff\"}").is_err());
+}
+
+#[test]
+fn a_value_on_a_command_line_is_read_as_in_a_file_or_taken_as_it_is() {
+    for (text, expect) in [
+        ("", Value::Null),
+        ("true", json!(true)),
+        ("16", json!(16)),
+        ("0x45", json!(0x45)),
+        ("3.4", json!("3.4")),
+        ("10s", json!("10s")),
+        ("1/1", json!("1/1")),
+        ("2027-01-01", json!("2027-01-01")),
+        ("hex-to-decimal", json!("hex-to-decimal")),
+        ("\"in quotes\"", json!("in quotes")),
+        ("[0x1400, \"0x1401\"]", json!([0x1400, "0x1401"])),
+        ("{ name = \"smsc.example\" }", json!({"name": "smsc.example"})),
+        ("1\nother = 2", json!("1\nother = 2")),
+    ] {
+        assert_eq!(value_of(text), expect, "{text}");
+    }
 }

@@ -13,10 +13,7 @@ async fn a_file_that_does_not_fit_together_is_refused_whole() {
             "[[route]]\nprefix = \"*\"\ncarriers = [\"x\"]",
             "route \"*\" names carrier \"x\", which is neither given here nor in the store",
         ),
-        (
-            "[[route]]\nprefix = \"49\"\ncarriers = []",
-            "the route for prefix \"49\": route 1 names no carrier",
-        ),
+        ("[[route]]\nprefix = \"49\"\ncarriers = []", "the route for prefix \"49\": it names no carrier"),
         (
             "[[price]]\nprefix = \"*\"\nper_part = 1\naccount = \"x\"",
             "price \"x/*\" names account \"x\", which is neither given here nor in the store",

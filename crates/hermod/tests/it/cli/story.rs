@@ -61,8 +61,30 @@ fn things_are_set(office: &Office) {
         (&["carrier", "set", "backup", "--rate", "60"], "~ carrier backup\n    rate: 50 -> 60\n"),
         (&["carrier", "disable", "backup"], "~ carrier backup\n    disabled: false -> true\n"),
         (&["carrier", "enable", "backup"], "~ carrier backup\n    disabled: true -> false\n"),
+        (
+            &[
+                "carrier",
+                "set",
+                "backup",
+                "--links",
+                "2",
+                "--set",
+                "long_messages=sar",
+                "--set",
+                "destination=0/1",
+            ],
+            "~ carrier backup\n    destination: nothing -> 0/1\n    links: nothing -> 2\n    long_messages: nothing -> sar\n",
+        ),
+        (
+            &["carrier", "set", "backup", "--set", "long_messages=", "--set", "destination="],
+            "~ carrier backup\n    destination: 0/1 -> nothing\n    long_messages: sar -> nothing\n",
+        ),
         (&["route", "set", "49", "--carrier", "backup", "--carrier", "acme"], "+ route 49\n"),
         (&["route", "remove", "49"], "- route 49\n"),
+        (
+            &["route", "set", "shop/mcc262@Shop", "--carrier", "acme:1:70", "--carrier", "backup:1:30"],
+            "+ route shop/mcc262@Shop\n",
+        ),
         (
             &["price", "set", "49", "0.0375", "--account", "shop", "--from", "2027-01-01"],
             "+ price shop/49@2027-01-01\n",
@@ -100,10 +122,21 @@ fn things_are_listed(office: &Office) {
     for (args, expect) in [
         (
             &["carrier", "list"][..],
-            "NAME    ADDRESS      SYSTEM ID  WINDOW  RATE\nacme    127.0.0.1:9  hermod         10   100\n\
-                                    backup  127.0.0.1:8  hermod          5    60\n",
+            "NAME    ADDRESS      SYSTEM ID  LINKS  WINDOW  RATE\n\
+             acme    127.0.0.1:9  hermod         1      10   100\n\
+             backup  127.0.0.1:8  hermod         2       5    60\n",
         ),
-        (&["route", "list"], "PREFIX  CARRIERS  IN DOUBT\n*       acme      resend-once\n"),
+        (
+            &["carrier", "show", "backup"],
+            "  name              backup\n  address           127.0.0.1:8\n  system_id         hermod\n  \
+             links             2\n  window            5\n  rate              60\n  response_timeout  1m\n  \
+             enquire_link      30s\nWhatever is not listed is as usual.\n",
+        ),
+        (
+            &["route", "list"],
+            "AREA    ACCOUNT  SENDER  CARRIERS\n*                        acme\n\
+             mcc262  shop     Shop    acme:1:70, backup:1:30\n",
+        ),
         (
             &["price", "list", "--account", "shop"],
             "FOR  PER PART  ACCOUNT  FROM\n49     0.0375  shop     2027-01-01\n",
@@ -169,9 +202,24 @@ fn customers_are_looked_after(office: &Office) {
     assert!(office.does(&["account", "traffic", "shop"]).contains("one number: 20 per 1h"));
 
     let found = office.does(&["lookup", "+4915112345678", "--account", "shop"]);
-    for part in ["Germany (DE)", "*: acme", "0.05", "country enabled  yes"] {
+    for part in ["Germany (DE)", "goes by route * to carrier acme", "0.05", "country enabled  yes"] {
         assert!(found.contains(part), "{part} in {found}");
     }
+    let told = office.does(&["route", "explain", "+4915112345678", "--account", "shop", "--from", "Shop"]);
+    for part in [
+        "goes by route shop/mcc262@Shop to carrier ",
+        "backup",
+        "less exact",
+        "A part in doubt is resent once",
+    ] {
+        assert!(told.contains(part), "{part} in {told}");
+    }
+    let told = office.json(&["route", "explain", "+4915112345678"]);
+    assert_eq!((&told["route"], &told["carrier"]), (&json!("*"), &json!("acme")));
+    office.is_refused(&["route", "explain", "0151"], 1, "INVALID_FIELD: ");
+    office.is_refused(&["route", "set", "44", "--carrier", "acme:x"], 2, "NAME:PRIORITY:WEIGHT");
+    office.is_refused(&["carrier", "set", "backup", "--set", "links"], 2, "FIELD=VALUE");
+    office.is_refused(&["carrier", "set", "backup", "--set", "linkz=1"], 1, "unknown field `linkz`");
     assert_eq!(office.does(&["review", "list"]), "No case is open.\n");
     office.is_refused(&["review", "show", "7"], 1, "NOT_FOUND: ");
     office.is_refused(&["review", "approve", "7", "--by", "alice"], 1, "NOT_FOUND: ");

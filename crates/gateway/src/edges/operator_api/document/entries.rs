@@ -33,7 +33,9 @@ pub(super) const fn about(kind: Kind) -> &'static str {
         Kind::Carrier => {
             "The upstream SMSCs that messages are handed to. They are never removed; disable one instead."
         }
-        Kind::Route => "Which carriers serve a destination, by the first digits of the number.",
+        Kind::Route => {
+            "Which carriers serve a destination, for everyone or for one account or sender. Who sends goes before where to."
+        }
         Kind::Price => {
             "What one part costs. The network goes before the longest prefix, that before the country."
         }
@@ -70,7 +72,10 @@ fn name(kind: Kind) -> Parameter {
         Kind::Screen => ("Its name.", "short-links"),
         Kind::Control => ("Its name.", "shop-day"),
         Kind::Key => ("The key.", "shop-key-1"),
-        Kind::Route => ("Its prefix, or `*`.", "49"),
+        Kind::Route => (
+            "`[ACCOUNT/]AREA[@SENDER]`: `49`, `262-01`, `mcc262`, `*`, `shop/49@Shop`. The slash may be written as it is.",
+            "49",
+        ),
         Kind::Price => (
             "`[ACCOUNT/]WHAT[@FROM]`: `49`, `262-01`, `mcc262`, `shop/49@2027-01-01`. The slash may be written as it is.",
             "shop/49@2027-01-01",
@@ -116,7 +121,7 @@ fn list(kind: Kind) -> Operation {
         text(),
         Required::False,
     ));
-    if !matches!(kind, Kind::Carrier | Kind::Route | Kind::Account) {
+    if !matches!(kind, Kind::Carrier | Kind::Account) {
         list = list.parameter(in_query(
             "account",
             "Only what belongs to this account.",

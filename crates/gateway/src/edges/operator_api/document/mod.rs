@@ -5,7 +5,7 @@ mod entries;
 mod given;
 mod operations;
 
-use super::{BASE, look, money, opt_outs, reviews, shapes};
+use super::{BASE, explain, look, money, opt_outs, reviews, shapes};
 use crate::app::operator::OPERATOR_ERRORS;
 use crate::openapi_errors;
 use crate::openapi_page::Published;
@@ -115,7 +115,7 @@ fn tags() -> Vec<Tag> {
     tags.push(tag("Money", "What accounts have and owe, and how that changes."));
     tags.push(tag("Opt-outs", "Handsets that want no more messages from an account."));
     tags.push(tag("Reviews", "Messages that screening rules hold, and the decisions about them."));
-    tags.push(tag("Looking", "Numbers, traffic, error codes."));
+    tags.push(tag("Looking", "Numbers and the way they go, traffic, error codes."));
     tags
 }
 
@@ -159,6 +159,7 @@ fn components() -> Components {
     add::<reviews::ReviewPage>(&mut components);
     add::<reviews::DecisionShape>(&mut components);
     add::<look::NumberShape>(&mut components);
+    add::<explain::ExplainedShape>(&mut components);
     add::<look::TrafficShape>(&mut components);
     add::<look::ErrorsShape>(&mut components);
     components

@@ -1,7 +1,7 @@
 //! The requests that are not about one entry: whole files, money, opt-outs, reviews, looking.
 
 use super::{WITH_BODY, answer, body, in_path, in_query, limit, of, operation, phone, text};
-use crate::edges::operator_api::{look, money, opt_outs, reviews, shapes};
+use crate::edges::operator_api::{explain, look, money, opt_outs, reviews, shapes};
 use crate::provision::{EXAMPLE_TOML, Wanted};
 use serde_json::json;
 use utoipa::openapi::path::{HttpMethod, Operation, ParameterBuilder, PathItem};
@@ -58,6 +58,7 @@ pub(super) fn rest() -> Paths {
         decide("/reviews/{id}/approve", true),
         decide("/reviews/{id}/reject", false),
         get("/lookup/{number}", look_up()),
+        get("/routes/explain", explain_route()),
         get("/errors", errors()),
     ]
 }
@@ -213,12 +214,31 @@ fn decide(approve: bool) -> Operation {
 }
 
 fn look_up() -> Operation {
-    let account = in_query("account", "Whose price and countries to tell.", text(), Required::False);
+    let account = in_query("account", "Whose price, countries and routes to tell.", text(), Required::False);
     operation("Looking", "lookUp", "Look a number up", &[&["NOT_FOUND", "INVALID_FIELD"]])
         .description(Some("What is known before anything is sent: country, operator, network, route, price."))
         .parameter(number())
         .parameter(account)
+        .parameter(from())
         .response("200", answer("What is not known is empty.", of::<look::NumberShape>()))
+        .build()
+}
+
+fn from() -> ParameterBuilder {
+    in_query("from", "The sender; without it, one that no route is for.", text(), Required::False)
+}
+
+fn explain_route() -> Operation {
+    let account = "Whose message it is; without it, an account that no route is for.";
+    operation("Looking", "explainRoute", "Ask why a message goes where it goes", &[&["NOT_FOUND", "INVALID_FIELD"]])
+        .description(Some(
+            "Every route for the number with what became of it, and every carrier of the one that is taken with how it is \
+             doing now.",
+        ))
+        .parameter(in_query("to", "The recipient.", phone(), Required::True))
+        .parameter(in_query("account", account, text(), Required::False))
+        .parameter(from())
+        .response("200", answer("Nothing is sent.", of::<explain::ExplainedShape>()))
         .build()
 }
 

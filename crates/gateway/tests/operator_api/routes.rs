@@ -1,0 +1,154 @@
+//! Routes over the API: for whom, where to, through whom; and why a message goes where it goes.
+
+use crate::office::{Office, SETUP};
+use hermod_domain::carrier::Health;
+use hermod_domain::ids::CarrierId;
+use serde_json::{Value, json};
+
+fn setup() -> String {
+    let more = "[[carrier]]\nname = \"beta\"\naddress = \"127.0.0.1:2\"\nsystem_id = \"s\"\npassword = \"p\"\nwindow = 1\nrate = 1\n\
+        in_doubt = \"never-resend\"\n\
+        [[route]]\nprefix = \"49\"\ncarriers = [\"acme\", \"beta\"]\n\
+        [[route]]\nprefix = \"*\"\nsender = \"Shop\"\ncarriers = [\"beta\"]\n\
+        [[route]]\nmcc = \"262\"\naccount = \"shop\"\ncarriers = [\"beta\", \"acme\"]\nfail_over_refusals = true\n";
+    format!("{SETUP}{more}")
+}
+
+fn carrier(office: &Office, name: &str) -> CarrierId {
+    let catalogue = office.world.catalogue();
+    catalogue.carriers().iter().find(|(_, known, _)| known == name).unwrap().0
+}
+
+/// Route, carrier, and the verdict of each route in order.
+fn told(body: &Value) -> (String, String, String) {
+    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let verdicts = body["routes"].as_array().unwrap().iter();
+    let verdicts = verdicts.map(|one| format!("{}={}", text(&one["route"]), text(&one["verdict"])));
+    (text(&body["route"]), text(&body["carrier"]), verdicts.collect::<Vec<_>>().join(" "))
+}
+
+#[tokio::test]
+async fn a_route_is_explained_for_whoever_sends_whatever_from_wherever() {
+    let office = Office::open_with(&setup()).await;
+    let all = "49=chosen *=less-exact shop/mcc262=other-account *@Shop=other-sender";
+    for (query, expect) in [
+        ("to=%2B4915112345678", ("49", "acme", all)),
+        ("to=+4915112345678", ("49", "acme", all)),
+        (
+            "to=%2B4915112345678&account=shop",
+            ("shop/mcc262", "beta", "shop/mcc262=chosen 49=less-exact *=less-exact *@Shop=other-sender"),
+        ),
+        ("to=%2B33612345678&from=Shop", ("*@Shop", "beta", "*@Shop=chosen *=less-exact")),
+    ] {
+        let reply = office.get(&format!("/routes/explain?{query}")).await;
+        assert_eq!(reply.status, 200, "{query}: {}", reply.text);
+        let (route, carrier, verdicts) = told(&reply.body);
+        assert_eq!((route.as_str(), carrier.as_str(), verdicts.as_str()), expect, "{query}");
+    }
+    let own = office.get("/routes/explain?to=%2B4915112345678&account=shop").await.body;
+    assert_eq!(
+        own["routes"][0]["why"],
+        "for messages of account shop to networks of MCC 262: taken, because none says more exactly who sends and where to"
+    );
+    assert_eq!((&own["in_doubt"], &own["fail_over_refusals"]), (&json!("never-resend"), &json!(true)));
+    assert_eq!(own["sentence"], "A message to +4915112345678 goes by route shop/mcc262 to carrier beta.");
+    assert_eq!(own["carriers"][0]["health"], Value::Null, "no gateway runs here");
+}
+
+#[tokio::test]
+async fn carriers_are_explained_by_how_they_are_doing() {
+    let office = Office::open_with(&setup()).await.running();
+    let (acme, beta) = (carrier(&office, "acme"), carrier(&office, "beta"));
+    let ask = "/routes/explain?to=%2B4915112345678";
+    for (first, second, sentence, standings) in [
+        (
+            Health::Up,
+            Health::Up,
+            "to carrier acme.",
+            "acme up chosen: takes it; beta up in-reserve: stands in if those before it cannot take it",
+        ),
+        (
+            Health::Down,
+            Health::Up,
+            "to carrier beta.",
+            "acme down skipped: could not: no link that sends is bound; beta up chosen: takes it",
+        ),
+        (
+            Health::Poor,
+            Health::Up,
+            "to carrier beta.",
+            "acme poor skipped: passed over: it refuses or loses much, and one behind it does better; beta up chosen: takes it",
+        ),
+        (
+            Health::Down,
+            Health::Down,
+            "to carrier acme, and waits there until a link is bound.",
+            "acme down chosen: keeps it until a link is bound: nobody else could send it now; beta down in-reserve: could not: no link that sends is bound",
+        ),
+        (
+            Health::Stopped,
+            Health::Stopped,
+            "to carrier acme, and waits there until somebody resumes it.",
+            "acme stopped chosen: keeps it until somebody resumes it: nobody else could send it; beta stopped in-reserve: could not: it is stopped",
+        ),
+    ] {
+        office.world.carriers.set_health(acme, first);
+        office.world.carriers.set_health(beta, second);
+        let body = office.get(ask).await.body;
+        let all = format!("A message to +4915112345678 goes by route 49 {sentence}");
+        assert_eq!(body["sentence"], all);
+        let told = body["carriers"].as_array().unwrap().iter().map(|one| {
+            let text = |field: &str| one[field].as_str().unwrap_or("?").to_owned();
+            format!("{} {} {}: {}", text("carrier"), text("health"), text("standing"), text("why"))
+        });
+        assert_eq!(told.collect::<Vec<_>>().join("; "), standings);
+    }
+    office.patch("/carriers/acme", json!({"disabled": true})).await;
+    let body = office.get(ask).await.body;
+    assert_eq!(body["carriers"][0]["health"], "disabled");
+}
+
+#[tokio::test]
+async fn what_cannot_be_explained_is_refused_in_words() {
+    let office = Office::open().await;
+    office.delete("/routes/*").await;
+    let nowhere = office.get("/routes/explain?to=%2B4915112345678").await.body;
+    assert_eq!(
+        nowhere["sentence"],
+        "No route is for +4915112345678: such a message is refused with NO_ROUTE."
+    );
+    assert_eq!((&nowhere["route"], &nowhere["carriers"]), (&Value::Null, &json!([])));
+    for (query, status) in [
+        ("", 400),
+        ("to=0151", 400),
+        ("to=%2B4915112345678&account=x", 404),
+        ("to=%2B4915112345678&from=%21", 400),
+    ] {
+        assert_eq!(office.get(&format!("/routes/explain?{query}")).await.status, status, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn routes_are_found_by_their_whole_name_and_listed_by_account() {
+    let office = Office::open_with(&setup()).await;
+    let made = office
+        .put("/routes/shop/262-01@4915112345678", json!({"carriers": [{"carrier": "beta", "weight": 5}]}))
+        .await;
+    assert_eq!(
+        (made.status, &made.body["name"]),
+        (201, &json!("shop/262-01@+4915112345678")),
+        "{}",
+        made.text
+    );
+    assert_eq!(made.body["entry"]["carriers"], json!([{"carrier": "beta", "priority": 1, "weight": 5}]));
+    let shown = office.get("/routes/shop%2F262-01%40%2B4915112345678").await;
+    assert_eq!(shown.body["entry"], made.body["entry"]);
+    let listed = office.get("/routes?account=shop").await.body;
+    let names: Vec<&str> =
+        listed["items"].as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["shop/262-01@+4915112345678", "shop/mcc262"]);
+    let moved =
+        office.patch("/routes/shop/mcc262", json!({"carriers": ["acme"], "in_doubt": "resend-once"})).await;
+    assert_eq!(moved.body["entry"]["carriers"], json!(["acme"]));
+    assert_eq!(office.delete("/routes/shop/mcc262").await.status, 200);
+}
