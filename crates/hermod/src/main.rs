@@ -23,8 +23,8 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use customer::{balance, inbound, send, status};
 use ending::Ended;
 use operator::{
-    account, apply, carrier, connection, control, key, lookup, money, number, price, review, route, screen,
-    sender,
+    account, alarms, apply, carrier, connection, control, key, links, lookup, money, number, price, review,
+    route, screen, sender,
 };
 use std::process::ExitCode;
 
@@ -59,6 +59,7 @@ Examples:
     hermod account list
     hermod topup shop 100
     hermod review list
+    hermod links
 
   Send as a customer:
     hermod send --to +4915112345678 --text Hello
@@ -103,6 +104,8 @@ enum Command {
     Invoice(money::Invoice),
     Payment(money::Payment),
     Adjust(money::Adjust),
+    Links(links::Links),
+    Alarms(alarms::Alarms),
     Review(review::Review),
     Lookup(lookup::Lookup),
 }
@@ -136,6 +139,8 @@ fn main() -> ExitCode {
         Command::Invoice(command) => command.run(),
         Command::Payment(command) => command.run(),
         Command::Adjust(command) => command.run(),
+        Command::Links(command) => command.run(),
+        Command::Alarms(command) => command.run(),
         Command::Review(command) => command.run(),
         Command::Lookup(command) => command.run(),
     };

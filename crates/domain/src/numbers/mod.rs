@@ -66,4 +66,9 @@ impl Numbers {
     pub fn find(&self, to: Msisdn) -> Destination<'static> {
         self.ranges.find(to)
     }
+
+    /// Whose network it is, empty where that is not known. It looks through all there are.
+    pub fn operator_of(&self, network: Network) -> &'static str {
+        self.ranges.operator_of(network)
+    }
 }

@@ -51,6 +51,11 @@ impl Ranges {
     pub(super) fn find(&self, number: Msisdn) -> Destination<'static> {
         self.destinations[usize::from(self.stretches.find(number))]
     }
+
+    pub(super) fn operator_of(&self, network: Network) -> &'static str {
+        let found = self.destinations.iter().find(|known| known.network == Some(network));
+        found.map_or("", |known| known.operator)
+    }
 }
 
 /// Reads a line up to its prefixes.

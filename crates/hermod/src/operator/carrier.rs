@@ -1,15 +1,17 @@
 //! `hermod carrier`: whom messages are handed to.
 
-use super::desk::Desk;
+use super::desk::{Body, Desk};
 use super::entries::{self, Column, text};
 use super::fields::Fields;
 use super::place::{Absent, Place};
+use super::trace;
 use crate::ending::{Ended, Failure};
 use crate::secret_file::first_line;
 use crate::show;
 use crate::show::Align::{Left, Right};
 use clap::{Args, Subcommand};
 use hermod_gateway::provision::{Kind, value_of};
+use hyper::Method;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -65,6 +67,12 @@ enum What {
     /// Keep no link; what is routed to it waits
     #[command(after_help = "Example:\n  hermod carrier disable acme")]
     Disable { name: String },
+    /// Let one send again that was stopped because it could make no sense of what we sent
+    #[command(after_help = "Example:\n  hermod carrier resume acme")]
+    Resume { name: String },
+    /// Watch its PDUs
+    #[command(after_help = trace::EXAMPLES)]
+    Trace(trace::Trace),
 }
 
 #[derive(Args)]
@@ -139,12 +147,28 @@ impl Carrier {
             What::Set(set) => set.run(desk).await,
             What::Enable { name } => disable(desk, &name, false).await,
             What::Disable { name } => disable(desk, &name, true).await,
+            What::Resume { name } => resume(desk, &name).await,
+            What::Trace(asked) => asked.run(desk).await,
         })
     }
 }
 
 async fn disable(desk: &Desk, name: &str, disabled: bool) -> Ended {
     entries::patch(desk, Kind::Carrier, name, Fields::default().with("disabled", Some(disabled))).await
+}
+
+#[derive(Deserialize)]
+struct Resumed {
+    resumed: bool,
+}
+
+async fn resume(desk: &Desk, name: &str) -> Ended {
+    let path = format!("{}/resume", entries::path(Kind::Carrier, name));
+    let answer = desk.asked(Method::POST, &path, Body::None).await?;
+    desk.tell(&answer, |Resumed { resumed }: Resumed| match resumed {
+        true => format!("{name} sends again.\n"),
+        false => format!("{name} was not stopped.\n"),
+    })
 }
 
 #[derive(Deserialize)]

@@ -3,6 +3,7 @@
 //! where none runs. So both do the same, and refuse with the same sentences.
 
 pub(crate) mod account;
+pub(crate) mod alarms;
 pub(crate) mod apply;
 pub(crate) mod carrier;
 mod changes;
@@ -15,6 +16,7 @@ mod fields;
 mod here;
 pub(crate) mod key;
 mod ledger;
+pub(crate) mod links;
 pub(crate) mod lookup;
 pub(crate) mod money;
 pub(crate) mod number;
@@ -26,3 +28,4 @@ pub(crate) mod route;
 pub(crate) mod screen;
 pub(crate) mod sender;
 mod standing;
+mod trace;

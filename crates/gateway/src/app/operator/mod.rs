@@ -1,6 +1,7 @@
 //! What an operator does: sets things up, moves money, decides what is held, and looks. One file per noun; no protocol is
 //! known here.
 
+mod carriers;
 mod entries;
 mod explain;
 mod look;
@@ -9,6 +10,10 @@ mod policy;
 mod published;
 mod refusal;
 
+pub use carriers::{
+    CarrierSeen, Traced, acknowledge_alarms, alarms, carriers_seen, read_trace, resume_carrier,
+    trace_carrier, what_to_do,
+};
 pub use entries::{
     Applied, Fields, IfThere, Item, Listed, PAGE_ENTRIES_MAX, Page, apply_wanted, list_entries, patch_entry,
     put_entry, remove_entry, rotate_key, show_entry,

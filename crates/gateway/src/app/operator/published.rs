@@ -77,6 +77,9 @@ catalogue! {
     REFERENCE_TAKEN = permanent("REFERENCE_TAKEN", 409,
         "The reference was used before, for another kind of entry or another amount.",
         "Look the entry up in the ledger; use another reference if this is another entry.");
+    NOT_RUNNING = permanent("NOT_RUNNING", 409,
+        "This is about links to carriers, and no gateway keeps any here.",
+        "Start the gateway.");
     FAILED = temporary("FAILED", 500,
         "Something failed inside, and it is certain that nothing was changed.",
         "Try again; the log says what failed.");

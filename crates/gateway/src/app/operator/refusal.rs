@@ -43,6 +43,8 @@ pub enum OperatorRefusal {
     ThereAlready { kind: &'static str, name: String },
     #[error("account \"{account}\" owes nothing: its balance is {balance}")]
     NothingOwed { account: String, balance: String },
+    #[error("no gateway runs here, and this is about the links of one: start it with hermod serve")]
+    NotRunning,
     #[error("something failed inside, and it is certain that nothing was changed")]
     Failed,
     #[error("{cause}")]
@@ -72,6 +74,7 @@ impl OperatorRefusal {
             OperatorRefusal::Unfit(_) | OperatorRefusal::Posting(_) => &published::REFUSED,
             OperatorRefusal::NothingOwed { .. } => &published::NOTHING_OWED,
             OperatorRefusal::ThereAlready { .. } => &published::THERE_ALREADY,
+            OperatorRefusal::NotRunning => &published::NOT_RUNNING,
             OperatorRefusal::Failed => &published::FAILED,
             OperatorRefusal::Unavailable { .. } => &published::GATEWAY_UNAVAILABLE,
         }

@@ -1,5 +1,6 @@
 //! What the requests of the operator API share.
 
+use crate::app::operator::OperatorRefusal;
 use crate::operator_token::OperatorToken;
 use crate::workers::Workers;
 use crate::world::World;
@@ -39,6 +40,11 @@ impl Desk {
     #[must_use]
     pub fn of_a_running_gateway(self) -> Desk {
         Desk { running: true, ..self }
+    }
+
+    /// What is about links needs some.
+    pub(super) fn must_run(&self) -> Result<(), OperatorRefusal> {
+        if self.running { Ok(()) } else { Err(OperatorRefusal::NotRunning) }
     }
 
     #[must_use]

@@ -11,11 +11,13 @@ pub mod document;
 mod entries;
 mod explain;
 mod guard;
+mod links;
 mod look;
 mod money;
 mod opt_outs;
 mod reviews;
 mod shapes;
+mod trace;
 
 pub use desk::{CallerOf, Desk, Reach};
 
@@ -49,6 +51,10 @@ pub fn router(desk: Desk) -> Router {
         .route("/reviews/{id}/reject", post(reviews::reject))
         .route("/lookup/{number}", get(look::number))
         .route("/routes/explain", get(explain::explain))
+        .route("/links", get(links::links))
+        .route("/alarms", get(links::alarms).delete(links::acknowledge))
+        .route("/carriers/{name}/resume", post(links::resume))
+        .route("/carriers/{name}/trace", get(trace::read).put(trace::start).delete(trace::stop))
         .route("/errors", get(look::errors));
     for kind in Kind::ALL {
         routes = routes

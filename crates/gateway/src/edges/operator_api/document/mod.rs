@@ -1,11 +1,12 @@
 //! What the operator API promises, as an OpenAPI document made from the code: the kinds and their entries from
 //! provisioning, the other bodies from the types that are written and read, errors from the operator's catalogue.
 
+mod carriers;
 mod entries;
 mod given;
 mod operations;
 
-use super::{BASE, explain, look, money, opt_outs, reviews, shapes};
+use super::{BASE, explain, links, look, money, opt_outs, reviews, shapes, trace};
 use crate::app::operator::OPERATOR_ERRORS;
 use crate::openapi_errors;
 use crate::openapi_page::Published;
@@ -63,7 +64,8 @@ pub fn document() -> OpenApi {
         .description(Some(DESCRIPTION))
         .license(Some(LicenseBuilder::new().name("Apache-2.0").identifier(Some("Apache-2.0")).build()));
     let mut paths = PathsBuilder::new();
-    for (path, item) in operations::whole().into_iter().chain(entries::all()).chain(operations::rest()) {
+    let all = operations::whole().into_iter().chain(entries::all());
+    for (path, item) in all.chain(operations::rest()).chain(carriers::all()) {
         paths = paths.path(path, item);
     }
     let none: [&str; 0] = [];
@@ -115,6 +117,7 @@ fn tags() -> Vec<Tag> {
     tags.push(tag("Money", "What accounts have and owe, and how that changes."));
     tags.push(tag("Opt-outs", "Handsets that want no more messages from an account."));
     tags.push(tag("Reviews", "Messages that screening rules hold, and the decisions about them."));
+    tags.push(tag("Links", "How carriers and the links to them are doing. Only where a gateway runs."));
     tags.push(tag("Looking", "Numbers and the way they go, traffic, error codes."));
     tags
 }
@@ -160,6 +163,13 @@ fn components() -> Components {
     add::<reviews::DecisionShape>(&mut components);
     add::<look::NumberShape>(&mut components);
     add::<explain::ExplainedShape>(&mut components);
+    add::<links::LinksShape>(&mut components);
+    add::<links::ResumedShape>(&mut components);
+    add::<links::AlarmsShape>(&mut components);
+    add::<links::AcknowledgedShape>(&mut components);
+    add::<trace::TraceAsked>(&mut components);
+    add::<trace::TracingShape>(&mut components);
+    add::<trace::TraceShape>(&mut components);
     add::<look::TrafficShape>(&mut components);
     add::<look::ErrorsShape>(&mut components);
     components

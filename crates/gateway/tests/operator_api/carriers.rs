@@ -1,0 +1,164 @@
+//! Carriers and links as the operator sees them, alarms, and a carrier's PDUs.
+
+use crate::office::Office;
+use hermod_domain::carrier::{ErrorClass, Health};
+use hermod_domain::ids::CarrierId;
+use hermod_gateway::board::{AlarmKind, Direction, LinkSettings, LinkState, Way};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+fn acme(office: &Office) -> CarrierId {
+    office.world.catalogue().carriers()[0].0
+}
+
+#[tokio::test]
+async fn links_are_shown_with_what_they_do_and_what_they_did() {
+    let office = Office::open().await.running();
+    let world = &office.world;
+    let unseen = office.get("/links").await.body;
+    assert_eq!(
+        (&unseen["items"][0]["carrier"], &unseen["items"][0]["health"], &unseen["items"][0]["links"]),
+        (&json!("acme"), &json!("down"), &json!([]))
+    );
+    let settings = LinkSettings { address: "127.0.0.1:1".to_owned(), tls: false, window: 10, full_rate: 100 };
+    let state = world.carriers.open(acme(&office), "acme");
+    let now = world.clock.now();
+    let link = state.link(1, Direction::Both, settings.clone(), now);
+    link.enter(LinkState::Bound, now);
+    let other = state.link(2, Direction::Both, settings, now);
+    other.failed("cannot connect: refused".to_owned(), now);
+    other.wait_until(now.plus(Duration::from_secs(40)), now);
+    state.set_health(Health::Up);
+    link.submitted(30, world.clock.moment());
+    link.set_out(4);
+    link.set_rate(50);
+    (0..8).for_each(|_| link.accepted());
+    (0..4).for_each(|_| link.receipt());
+    link.refused(ErrorClass::Temporary);
+    link.refused(ErrorClass::SlowDown);
+    link.unmatched_receipts(1);
+    world.clock.advance(Duration::from_secs(10));
+
+    let body = office.get("/links").await.body;
+    let seen = &body["items"][0];
+    assert_eq!((&seen["health"], &seen["stopped"]), (&json!("up"), &Value::Null));
+    assert_eq!(
+        seen["queue"],
+        json!({"waiting": 0, "deferred": 0, "in_flight": 0, "oldest": null, "oldest_for_s": null})
+    );
+    let bound = &seen["links"][0];
+    assert_eq!(
+        (&bound["state"], &bound["for_s"], &bound["next_attempt_at"]),
+        (&json!("bound"), &json!(10), &Value::Null)
+    );
+    assert_eq!(
+        (&bound["rate"], &bound["full_rate"], &bound["out"], &bound["window"]),
+        (&json!(50), &json!(100), &json!(4), &json!(10))
+    );
+    let totals = &bound["totals"];
+    assert_eq!(totals["refused"], json!({"slow-down": 1, "temporary": 1}));
+    assert_eq!(
+        (&totals["error_ratio"], &totals["receipt_ratio"], &totals["unmatched_ratio"]),
+        (&json!(0.1), &json!(0.5), &json!(0.25))
+    );
+    let waiting = &seen["links"][1];
+    assert_eq!((&waiting["state"], &waiting["next_attempt_in_s"]), (&json!("waiting"), &json!(30)));
+    assert_eq!(waiting["last_error"]["text"], "cannot connect: refused");
+}
+
+#[tokio::test]
+async fn a_stopped_carrier_is_resumed() {
+    let office = Office::open().await.running();
+    let state = office.world.carriers.open(acme(&office), "acme");
+    state.stop("it said 80 times a minute that we are wrong".to_owned(), office.world.clock.now());
+    office.world.alarms.raise(AlarmKind::CarrierStopped, "acme", "", "stopped", office.world.clock.now());
+    let seen = office.get("/links").await.body["items"][0].clone();
+    assert_eq!(
+        (&seen["health"], &seen["stopped"]["since"]),
+        (&json!("stopped"), &json!("2026-06-15T12:00:00Z"))
+    );
+    let resumed = office.post("/carriers/acme/resume", json!({})).await;
+    assert_eq!(resumed.body, json!({"carrier": "acme", "resumed": true}));
+    assert_eq!(office.post("/carriers/acme/resume", json!({})).await.body["resumed"], false);
+    assert_eq!(office.get("/alarms").await.body, json!({"items": []}));
+    assert_eq!(office.post("/carriers/nobody/resume", json!({})).await.status, 404);
+}
+
+#[tokio::test]
+async fn alarms_say_what_to_do_and_can_be_acknowledged() {
+    let office = Office::open().await.running();
+    let (alarms, now) = (&office.world.alarms, office.world.clock.now());
+    alarms.raise(AlarmKind::UnknownStatus, "acme", "0x400", "it answered 0x400", now);
+    alarms.raise(AlarmKind::UnknownStatus, "acme", "0x400", "it answered 0x400", now);
+    alarms.raise(AlarmKind::CarrierDown, "beta", "", "no link for a minute", now);
+    let body = office.get("/alarms").await.body;
+    assert_eq!(
+        body["items"][0],
+        json!({
+            "kind": "unknown-status", "carrier": "acme", "about": "0x400", "detail": "it answered 0x400", "count": 2,
+            "what_to_do": "Ask the carrier what the code means and say so in its retry list.",
+            "first_at": "2026-06-15T12:00:00Z", "last_at": "2026-06-15T12:00:00Z",
+        })
+    );
+    assert_eq!(office.get("/alarms?carrier=beta").await.body["items"].as_array().map(Vec::len), Some(1));
+    assert_eq!(office.delete("/alarms?carrier=acme").await.body, json!({"acknowledged": 1}));
+    assert_eq!(office.delete("/alarms").await.body, json!({"acknowledged": 1}));
+    assert_eq!(office.get("/alarms").await.body, json!({"items": []}));
+    assert_eq!(office.get("/alarms?carier=x").await.status, 400);
+}
+
+#[tokio::test]
+async fn a_carrier_is_traced_for_a_while() {
+    let office = Office::open().await.running();
+    let world = &office.world;
+    assert_eq!(office.get("/carriers/acme/trace").await.body, json!({"items": [], "next": 0, "until": null}));
+    let started = office.put("/carriers/acme/trace", json!({"for": "60s"})).await.body;
+    assert_eq!(started, json!({"carrier": "acme", "until": "2026-06-15T12:01:00Z"}));
+    let state = world.carriers.get(acme(&office)).unwrap();
+    let note = |way, line: &str| state.trace.note(1, way, line.to_owned(), world.clock.now());
+    note(Way::Out, "enquire_link seq=1");
+    note(Way::In, "enquire_link_resp seq=1");
+    let read = office.get("/carriers/acme/trace").await.body;
+    assert_eq!((&read["next"], &read["until"]), (&json!(2), &json!("2026-06-15T12:01:00Z")));
+    let rest = office.get("/carriers/acme/trace?after=1").await.body;
+    assert_eq!(
+        rest["items"],
+        json!([{"seq": 2, "at": "2026-06-15T12:00:00Z", "link": 1, "way": "in", "line": "enquire_link_resp seq=1"}])
+    );
+    assert_eq!(office.get("/carriers/acme/trace?after=2").await.body["next"], 2);
+    world.clock.advance(Duration::from_secs(61));
+    assert_eq!(office.get("/carriers/acme/trace").await.body["until"], Value::Null);
+    office.put("/carriers/acme/trace", json!({"for": "10s"})).await;
+    assert_eq!(office.delete("/carriers/acme/trace").await.body, json!({"carrier": "acme", "until": null}));
+    for (body, status) in [
+        (json!({"for": "2h"}), 400),
+        (json!({"for": "1ms"}), 400),
+        (json!({"for": "long"}), 400),
+        (json!({}), 400),
+        (json!({"for": "1s", "x": 1}), 400),
+    ] {
+        assert_eq!(office.put("/carriers/acme/trace", body.clone()).await.status, status, "{body}");
+    }
+    assert_eq!(office.put("/carriers/nobody/trace", json!({"for": "1s"})).await.status, 404);
+    assert_eq!(office.get("/carriers/acme/trace?after=x").await.status, 400);
+}
+
+#[tokio::test]
+async fn where_no_gateway_runs_nobody_pretends_to_know() {
+    let office = Office::open().await;
+    for (method, path) in [
+        ("GET", "/links"),
+        ("GET", "/alarms"),
+        ("DELETE", "/alarms"),
+        ("POST", "/carriers/acme/resume"),
+        ("GET", "/carriers/acme/trace"),
+        ("DELETE", "/carriers/acme/trace"),
+    ] {
+        let reply = office.call(method, path, "", "").await;
+        assert_eq!(
+            reply.told(),
+            "409 NOT_RUNNING: no gateway runs here, and this is about the links of one: start it with hermod serve",
+            "{method} {path}"
+        );
+    }
+}
