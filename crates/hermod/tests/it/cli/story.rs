@@ -36,7 +36,7 @@ fn a_file_is_applied(office: &Office) {
     );
 }
 
-fn things_are_set(office: &Office) {
+fn carriers_and_routes_are_set(office: &Office) {
     let password = office.file("password");
     std::fs::write(&password, "canary09\n").expect("a file");
     for (args, expect) in [
@@ -85,8 +85,16 @@ fn things_are_set(office: &Office) {
             &["route", "set", "shop/mcc262@Shop", "--carrier", "acme:1:70", "--carrier", "backup:1:30"],
             "+ route shop/mcc262@Shop\n",
         ),
+    ] {
+        assert_eq!(office.does(args), expect, "{args:?}");
+    }
+}
+
+fn things_are_set(office: &Office) {
+    carriers_and_routes_are_set(office);
+    for (args, expect) in [
         (
-            &["price", "set", "49", "0.0375", "--account", "shop", "--from", "2027-01-01"],
+            &["price", "set", "49", "0.0375", "--account", "shop", "--from", "2027-01-01"][..],
             "+ price shop/49@2027-01-01\n",
         ),
         (&["price", "set", "mcc262", "0.04"], "+ price mcc262\n"),
