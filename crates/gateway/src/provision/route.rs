@@ -108,6 +108,13 @@ impl<'de> Visitor<'de> for ViaVisitor {
 }
 
 impl WantedVia {
+    /// The carrier's name.
+    pub fn carrier(&self) -> &str {
+        match self {
+            WantedVia::Named(name) | WantedVia::Placed(RouteVia { carrier: name, .. }) => name,
+        }
+    }
+
     fn document(&self, place: u8, draft: &Draft<'_>, what: &str) -> Result<RouteCarrier, ProvisionRefusal> {
         let (name, priority, weight) = match self {
             WantedVia::Named(name) => (name, None, None),
