@@ -3,7 +3,6 @@
 mod customer;
 mod demo_apply;
 mod inbound;
-mod links;
 mod office;
 mod operator;
 mod process;

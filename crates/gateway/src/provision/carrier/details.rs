@@ -159,7 +159,7 @@ impl SenderTypes {
 #[serde(deny_unknown_fields)]
 #[schema(as = CarrierError)]
 pub struct WantedRetry {
-    /// The command_status of its answer.
+    // The command_status of its answer. (A description of its own would hide the type of the code.)
     #[schema(inline)]
     pub status: Code,
     /// What to do about it.
