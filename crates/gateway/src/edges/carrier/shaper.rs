@@ -4,21 +4,12 @@
 use crate::clock::Moment;
 use hermod_domain::pace::{PER_SECOND_MAX, Pace, Rate};
 use hermod_domain::time::Timestamp;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 #[derive(Debug)]
 pub(super) struct Shaper {
-    /// Tokens that one link may hold without having used them.
     share: u32,
-    bucket: Mutex<Bucket>,
-}
-
-#[derive(Debug)]
-struct Bucket {
-    pace: Pace,
-    burst: u32,
-    /// Tokens that links have taken and not used yet. Held while idle they would add up to a burst of their own.
-    held: u32,
+    pace: Mutex<Pace>,
 }
 
 impl Shaper {
@@ -27,35 +18,22 @@ impl Shaper {
         let links = u32::from(links.max(1));
         let burst = burst_of(rate, window.saturating_mul(links));
         let pace = Pace::full(rate_of(rate, burst), as_timestamp(now));
-        Shaper { share: (burst / links).max(1), bucket: Mutex::new(Bucket { pace, burst, held: 0 }) }
+        Shaper { share: (burst / links).max(1), pace: Mutex::new(pace) }
     }
 
+    /// Tokens that one link may have taken and not used. Together that is no more than a burst. Each may have one,
+    /// however slow the carrier: the next part of a message that was begun on a link waits for that very link, and
+    /// would wait for ever if the others had taken all there is.
     pub(super) fn share(&self) -> u32 {
         self.share
     }
 
-    /// Takes as many tokens as there are for a link, up to `wanted`.
+    /// Takes as many tokens as there are, up to `wanted`.
     pub(super) fn take(&self, wanted: u32, now: Moment) -> u32 {
         if wanted == 0 {
             return 0;
         }
-        let mut bucket = self.bucket();
-        let room = bucket.burst.saturating_sub(bucket.held);
-        let taken = bucket.pace.take_up_to(wanted.min(room), as_timestamp(now));
-        bucket.held += taken;
-        taken
-    }
-
-    /// Tokens that a link held are used, or will not be.
-    pub(super) fn let_go(&self, tokens: u32) {
-        if tokens > 0 {
-            let mut bucket = self.bucket();
-            bucket.held = bucket.held.saturating_sub(tokens);
-        }
-    }
-
-    fn bucket(&self) -> MutexGuard<'_, Bucket> {
-        self.bucket.lock().unwrap_or_else(PoisonError::into_inner)
+        self.pace.lock().unwrap_or_else(PoisonError::into_inner).take_up_to(wanted, as_timestamp(now))
     }
 }
 
@@ -89,9 +67,7 @@ mod tests {
         let mut taken = [0_u32; 4];
         for ms in 0..10_000 {
             for link in &mut taken {
-                let tokens = shaper.take(shaper.share(), at(ms));
-                shaper.let_go(tokens);
-                *link += tokens;
+                *link += shaper.take(shaper.share(), at(ms));
             }
         }
         let all: u32 = taken.iter().sum();
@@ -99,26 +75,22 @@ mod tests {
     }
 
     #[test]
-    fn what_idle_links_hold_is_no_burst_of_its_own() {
-        for (rate, links, burst) in [(100, 4, 10), (1000, 4, 40), (5, 16, 1), (30, 16, 3)] {
-            let shaper = Shaper::new(rate, links, 10, at(0));
-            let mut held = 0;
-            for second in 0..60 {
-                let links = (0..links).map(|_| shaper.take(shaper.share(), at(second * 1000)));
-                held += links.sum::<u32>();
-            }
-            assert_eq!(held, burst, "{rate} parts per second over {links} links");
+    fn what_idle_links_hold_together_is_a_burst_or_one_each() {
+        for (rate, links, share) in [(100, 1, 10), (100, 4, 2), (1000, 4, 10), (100_000, 2, 10), (5, 16, 1)] {
+            assert_eq!(
+                Shaper::new(rate, links, 10, at(0)).share(),
+                share,
+                "{rate} parts per second, {links} links"
+            );
         }
     }
 
     #[test]
-    fn one_link_cannot_hold_the_share_of_another() {
+    fn one_link_cannot_take_the_share_of_another() {
         let shaper = Shaper::new(100, 2, 10, at(0));
-        assert_eq!(shaper.share(), 5);
         assert_eq!(shaper.take(shaper.share(), at(0)), 5);
         assert_eq!(shaper.take(shaper.share(), at(0)), 5, "the other link's share is still there");
-        assert_eq!(shaper.take(1, at(1000)), 0, "all that may be held is held");
-        shaper.let_go(1);
-        assert_eq!(shaper.take(5, at(1000)), 1);
+        assert_eq!(shaper.take(1, at(0)), 0);
+        assert_eq!(shaper.take(5, at(30)), 3);
     }
 }
