@@ -12,8 +12,9 @@ use crate::telemetry;
 use crate::tls::Tls;
 use crate::workers::Workers;
 use crate::world::World;
+use hermod_domain::carrier::Profile;
 use hermod_domain::numbers::Numbers;
-use hermod_store::{OpenOptions, Store};
+use hermod_store::{OpenOptions, Rematched, Store};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,6 +32,8 @@ const LOOK: Duration = Duration::from_secs(1);
 const CERTIFICATE_LOOK: Duration = Duration::from_secs(5);
 /// How often everything that has not ended is looked through for what has outlived its validity.
 const SWEEP: Duration = Duration::from_secs(60);
+/// How often receipts that found no part are tried again: the operator may have corrected how a carrier writes its ids.
+const REMATCH: Duration = Duration::from_secs(300);
 
 /// In the data folder while a gateway runs: the address of its operator API.
 pub const OPERATOR_URL_FILE: &str = "operator.url";
@@ -251,9 +254,25 @@ impl Running {
         }
         self.repeat("upkeep/sweep", SWEEP, |world| async move {
             let now = world.clock.now();
+            let catalogue = world.catalogue();
+            let waits = move |carrier| {
+                let known = catalogue.carrier(carrier).map(|carrier| carrier.profile.receipt_wait());
+                known.unwrap_or(Profile::default().receipt_wait())
+            };
             // Neither may keep the other from being done.
-            let (daily, swept) = (world.store.daily(now).await, world.store.sweep(now).await);
+            let (daily, swept) = (world.store.daily(now).await, world.store.sweep(now, waits).await);
             daily.and(swept.map(|_| ()))
+        });
+        self.repeat("upkeep/rematch", REMATCH, |world| async move {
+            for (carrier, name, document) in world.catalogue().carriers() {
+                let ids = document.profile.ids;
+                let Rematched { tried, matched } =
+                    world.store.rematch(*carrier, ids, world.clock.now()).await?;
+                if matched > 0 {
+                    tracing::info!(carrier = %name, tried, matched, "Parked receipts found their parts");
+                }
+            }
+            Ok(())
         });
     }
 

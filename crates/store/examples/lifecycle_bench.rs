@@ -3,6 +3,7 @@
 //!
 //! `cargo run --release -p hermod-store --example lifecycle_bench -- [messages] [rate per second, 0 = all it can] [senders] [folder]`
 
+use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RemoteId};
 use hermod_domain::lifecycle::{DoubtPolicy, Verdict};
 use hermod_domain::money::{AMOUNT_MAX, Money};
@@ -70,7 +71,7 @@ async fn run(plan: Plan) {
     for account in 1..=ACCOUNTS {
         pay_in(&store, AccountId::new(account)).await;
     }
-    let port = store.open_link(CARRIER, LinkKind::Sends).await.expect("a link");
+    let port = store.open_link(CARRIER, LinkKind::Sends, IdConversion::None).await.expect("a link");
     let before = Usage::now();
     let started = instant();
     let mut link = JoinSet::new();
@@ -127,6 +128,7 @@ fn submission(number: u64) -> Acceptance {
         encoding: Encoding::Gsm7,
         parts: 1,
         whole: false,
+        tlvs: None,
         cost: Money::from_micros(65_000),
         credit_limit: Money::ZERO,
         minimum: Money::ZERO,
@@ -211,11 +213,19 @@ fn remote(job: &Job) -> RemoteId {
 
 fn answer(job: &Job) -> AnswerRecord {
     let answer = Answer::Accepted(remote(job));
-    AnswerRecord { message: job.message, part: job.part, account: job.account, answer, otherwise: None }
+    let Job { message, part, account, to, .. } = *job;
+    AnswerRecord { message, part, account, to, answer, otherwise: None }
 }
 
 fn receipt(job: &Job) -> ReceiptRecord {
-    ReceiptRecord { sequence: 1, remote: remote(job), verdict: Verdict::Delivered, err: 0 }
+    ReceiptRecord {
+        sequence: 1,
+        remote: remote(job),
+        verdict: Verdict::Delivered,
+        err: 0,
+        word: None,
+        source: Some(job.to),
+    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "figures for people")]

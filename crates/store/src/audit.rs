@@ -63,7 +63,8 @@ pub fn audit(folder: &Path) -> Result<AuditReport, StoreFault> {
     for day in schema::bucket_days(&snapshot, "remote")? {
         let query = format!(
             "SELECT 'carrier id of message ' || r.message FROM remote_{day} r LEFT JOIN message m ON m.id = r.message
-             WHERE r.verdict IS NULL AND (m.id IS NULL OR m.account <> r.account OR r.part NOT BETWEEN 1 AND m.parts)"
+             WHERE m.id IS NULL OR m.account <> r.account OR r.part NOT BETWEEN 1 AND m.parts
+                 OR (r.dest <> m.dest AND r.dest <> 0)"
         );
         check(&snapshot, "every carrier id stands for a part of its account", &query, &mut report)?;
     }

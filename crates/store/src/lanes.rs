@@ -165,7 +165,7 @@ impl CarrierLanes {
     }
 
     fn give(&mut self, link: LinkId, account: AccountId, job: Job) -> Picked {
-        if job.parts > 1 {
+        if job.submits() > 1 {
             self.rooms.gave(link, &job);
         }
         // A message that is longer than its account's turn goes on without one.

@@ -27,6 +27,8 @@ fn part_of(carrier: CarrierId, account: u32, message: i64, part: u8) -> Job {
         encoding: Encoding::Gsm7,
         reference: 1,
         expires_at: Timestamp::EPOCH,
+        whole: false,
+        tlvs: None,
         fresh: None,
     }
 }

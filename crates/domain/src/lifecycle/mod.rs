@@ -252,7 +252,10 @@ fn step_part(part: Part, event: Event) -> PartStep {
 
 fn by_receipt(part: Part, verdict: Verdict) -> PartStep {
     match verdict {
-        Verdict::Enroute if part.state == PartState::Enroute => PartStep::Ignored,
+        // Once it was reported UNKNOWN only an end is news: "still on its way" would have it reported so again.
+        Verdict::Enroute if matches!(part.state, PartState::Enroute | PartState::Overdue) => {
+            PartStep::Ignored
+        }
         Verdict::Enroute => PartStep::To(PartState::Enroute),
         Verdict::Delivered => PartStep::To(PartState::Delivered),
         Verdict::Undeliverable | Verdict::Rejected => PartStep::To(PartState::Undeliverable),

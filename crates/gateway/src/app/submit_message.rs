@@ -199,6 +199,7 @@ fn acceptance(
         encoding,
         parts,
         whole,
+        tlvs: None,
         cost,
         credit_limit: view.account.credit_limit,
         minimum: view.account.minimum,

@@ -31,7 +31,8 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         name: "a message that has not ended has all its parts",
-        query: "SELECT 'message ' || m.id FROM message m WHERE m.state IN (0, 1, 2) AND m.parts <>
+        query: "SELECT 'message ' || m.id FROM message m WHERE m.state IN (0, 1, 2) AND
+             CASE m.whole WHEN 1 THEN 1 ELSE m.parts END <>
              (SELECT count(*) FROM part p
               WHERE p.carrier = m.carrier AND p.account = m.account AND p.message = m.id AND p.no BETWEEN 1 AND m.parts)",
     },
@@ -74,6 +75,17 @@ pub(super) const RULES: &[Rule] = &[
                  UNION ALL
                  SELECT * FROM (SELECT * FROM counted EXCEPT SELECT account, day, messages, spend FROM daily))
              SELECT DISTINCT 'account ' || account || ', day ' || day FROM wrong",
+    },
+    Rule {
+        name: "a parked receipt says something, about an id",
+        query: "SELECT 'receipt parked for carrier ' || carrier FROM parked
+             WHERE verdict NOT BETWEEN 1 AND 6 OR length(key) = 0 OR raw = key OR ambiguous NOT IN (0, 1)",
+    },
+    Rule {
+        name: "delivery times are those of delivered parts",
+        query: "SELECT 'carrier ' || carrier || ', day ' || day FROM delivery
+             WHERE within_5s + within_15s + within_1m + within_5m + within_1h + longer > delivered
+                 OR min(sent, delivered, failed, expired, rejected, time_ms) < 0",
     },
     Rule {
         name: "an opted-out number is a number",

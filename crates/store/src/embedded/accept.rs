@@ -75,15 +75,15 @@ impl Batch<'_> {
     }
 
     fn write_message(&mut self, message: MessageId, acceptance: &Acceptance) -> Result<(), StoreFault> {
-        let Acceptance { account, connection, carrier, to, from, text, encoding, parts, cost, doubt, .. } =
+        let Acceptance { account, connection, carrier, to, from, text, encoding, parts, whole, cost, .. } =
             acceptance;
         let expires_at = acceptance.now.plus(acceptance.validity);
         let reference = self.books.references.next(from, *to);
         self.connection
             .prepare_cached(
                 "INSERT INTO message (id, account, connection, carrier, source, dest, text, encoding, parts,
-                     reference, cost, expires_at, state, dlr, err)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 0)",
+                     reference, cost, expires_at, state, dlr, err, whole, tlvs)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 0, ?15, ?16)",
             )?
             .execute(params![
                 message.as_i64(),
@@ -100,9 +100,12 @@ impl Batch<'_> {
                 expires_at.as_millis(),
                 MessageState::Queued.to_stored(),
                 DlrCode::Unknown.as_u8(),
+                whole,
+                acceptance.tlvs.as_ref().map(|tlvs| &*tlvs.0),
             ])?;
-        self.books.queues.add(*carrier, PartState::Queued, u64::from(*parts));
-        for part in PartNo::up_to(*parts) {
+        let submits = if *whole { 1 } else { *parts };
+        self.books.queues.add(*carrier, PartState::Queued, u64::from(submits));
+        for part in PartNo::up_to(submits) {
             let job = Job {
                 message,
                 part,
@@ -114,6 +117,8 @@ impl Batch<'_> {
                 text: text.clone(),
                 encoding: *encoding,
                 reference,
+                whole: *whole,
+                tlvs: acceptance.tlvs.clone(),
                 expires_at,
                 fresh: Some((self.number, self.fresh.len())),
             };
@@ -123,7 +128,7 @@ impl Batch<'_> {
                 message,
                 part,
                 expires_at,
-                doubt: *doubt,
+                doubt: acceptance.doubt,
                 now: Part::WAITING,
             };
             match self.books.lanes.offer(job) {

@@ -1,15 +1,15 @@
-//! What a link learned: answers and receipts. An answer decides what becomes of a part and ties the carrier's id to it;
-//! a receipt finds its part by that id, or waits for it.
+//! What a link learned. An answer decides what becomes of a part, and ties the carrier's id to it if there is one; what
+//! receipts do is in `receipts.rs`.
 
 use crate::embedded::batch::Batch;
 use crate::embedded::deferred::Due;
 use crate::embedded::jobs;
 use crate::embedded::progress::{Applied, Place};
-use crate::embedded::remotes::{Found, Parked, PartKey, Tied};
 use crate::fault::StoreFault;
-use crate::ops::{Answer, AnswerRecord, LinkBatch, LinkId, ReceiptRecord};
-use hermod_domain::ids::{CarrierId, PartNo, RemoteId};
-use hermod_domain::lifecycle::{DoubtPolicy, Event, PartState, RefusedFor, Verdict};
+use crate::ops::{Answer, AnswerRecord, LinkBatch, LinkId, Recorded};
+use hermod_domain::carrier::IdConversion;
+use hermod_domain::ids::{CarrierId, PartNo};
+use hermod_domain::lifecycle::{DoubtPolicy, Event, PartState, RefusedFor};
 use hermod_domain::retry::Schedule;
 use hermod_domain::time::Timestamp;
 use rusqlite::{OptionalExtension, params};
@@ -32,11 +32,12 @@ impl Batch<'_> {
             self.books.lanes.revoke(batch.carrier, batch.link);
         }
         for record in &batch.answers {
-            self.answer(batch.carrier, Some(batch.link), record)?;
+            self.answer(batch.carrier, batch.ids, Some(batch.link), record)?;
         }
         for record in &batch.receipts {
-            self.receipt(batch.carrier, record)?;
-            self.handouts.entry(batch.link).or_default().recorded.push(record.sequence);
+            let fate = self.receipt(batch.carrier, batch.ids, record)?;
+            let recorded = Recorded { sequence: record.sequence, fate };
+            self.handouts.entry(batch.link).or_default().recorded.push(recorded);
         }
         self.books.lanes.grant(batch.carrier, batch.link, batch.slots);
         Ok(())
@@ -46,13 +47,20 @@ impl Batch<'_> {
     pub(crate) fn answer(
         &mut self,
         carrier: CarrierId,
+        ids: IdConversion,
         link: Option<LinkId>,
         record: &AnswerRecord,
     ) -> Result<(), StoreFault> {
-        let AnswerRecord { message, part, account, answer, otherwise } = record;
+        let AnswerRecord { message, part, account, to, answer, otherwise } = record;
         let place = Place { carrier, account: *account, message: *message };
         match answer {
-            Answer::Accepted(remote) => self.accepted(place, *part, remote),
+            Answer::Accepted(remote) => {
+                if self.apply(place, *part, Event::Accepted, 0, None)? == Applied::Over {
+                    self.latecomer(place, *part, "taken")?;
+                }
+                // Tied even if the message has ended meanwhile, so that its receipts are known for what they are.
+                self.tie(place, *part, *to, remote, ids)
+            }
             Answer::Throttled => self.back_to_front(place, *part, Event::Deferred, link),
             Answer::NotSent => self.back_to_front(place, *part, Event::Released, link),
             Answer::Temporary { status, after } => {
@@ -60,22 +68,6 @@ impl Batch<'_> {
             }
             Answer::Refused { about, status } => self.refused(place, *part, *about, *status, *otherwise),
             Answer::NoAnswer => self.no_answer(place, *part),
-        }
-    }
-
-    fn accepted(&mut self, place: Place, part: PartNo, remote: &RemoteId) -> Result<(), StoreFault> {
-        if self.apply(place, part, Event::Accepted, 0, None)? == Applied::Over {
-            self.latecomer(place, part, "taken")?;
-        }
-        // Tied even if the message has ended meanwhile, so that its receipts are known for what they are.
-        let key = PartKey { account: place.account, message: place.message, part };
-        match self.books.remotes.tie(self.connection, self.now, place.carrier, remote, key)? {
-            Tied::New => Ok(()),
-            Tied::WithReceipt(parked) => self.settle_receipt(place, part, parked),
-            Tied::Reused => {
-                self.tally.ids_reused += 1;
-                self.note(place.message, part, "carrier_id_reused", &remote.to_text())
-            }
         }
     }
 
@@ -198,36 +190,6 @@ impl Batch<'_> {
     pub(crate) fn push_due(&mut self, place: Place, part: PartNo, at: Timestamp) {
         let Place { carrier, account, message } = place;
         self.books.deferred.push(Due { at, message, part, carrier, account });
-    }
-
-    fn receipt(&mut self, carrier: CarrierId, record: &ReceiptRecord) -> Result<(), StoreFault> {
-        let ReceiptRecord { remote, verdict, err, .. } = record;
-        let receipt = Parked { verdict: *verdict, err: *err };
-        match self.books.remotes.find(self.connection, carrier, remote)? {
-            Some(Found::Part(PartKey { account, message, part })) => {
-                self.settle_receipt(Place { carrier, account, message }, part, receipt)
-            }
-            // The answer is still to come. A parked "on its way" gives way to a later word; a final one stays.
-            Some(Found::Parked(earlier)) if matches!(earlier.verdict, Verdict::Enroute | Verdict::NoNews) => {
-                self.books.remotes.repark(self.connection, carrier, remote, receipt)
-            }
-            Some(Found::Parked(_)) => Ok(()),
-            None => {
-                self.tally.receipts_parked += 1;
-                self.books.remotes.park(self.connection, self.now.day(), carrier, remote, receipt)
-            }
-        }
-    }
-
-    fn settle_receipt(&mut self, place: Place, part: PartNo, receipt: Parked) -> Result<(), StoreFault> {
-        let Parked { verdict, err } = receipt;
-        match self.apply(place, part, Event::Receipt(verdict), err, None)? {
-            Applied::Moved { .. } => Ok(()),
-            Applied::Ignored | Applied::Over => {
-                self.tally.receipts_late += 1;
-                self.note(place.message, part, "late_receipt", &format!("{verdict:?} err {err}"))
-            }
-        }
     }
 }
 

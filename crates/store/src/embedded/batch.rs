@@ -5,13 +5,15 @@
 use crate::embedded::balances::Balances;
 use crate::embedded::day_totals::Today;
 use crate::embedded::deferred::Deferred;
+use crate::embedded::delivery_stats::DeliveryStats;
 use crate::embedded::keys::KeyDays;
 use crate::embedded::mailbox::{Handout, Mailbox};
 use crate::embedded::opt_outs::OptOuts;
+use crate::embedded::parked::Parked;
 use crate::embedded::queues::Queues;
 use crate::embedded::recent::Recent;
 use crate::embedded::references::References;
-use crate::embedded::remotes::RemoteDays;
+use crate::embedded::remotes::Remotes;
 use crate::fault::StoreFault;
 use crate::lanes::Lanes;
 use crate::ops::{Job, LinkId};
@@ -31,7 +33,9 @@ pub(crate) struct Books {
     pub today: Today,
     pub opt_outs: OptOuts,
     pub keys: KeyDays,
-    pub remotes: RemoteDays,
+    pub remotes: Remotes,
+    pub parked: Parked,
+    pub delivery: DeliveryStats,
     pub deferred: Deferred,
     pub queues: Queues,
     pub references: References,
@@ -86,6 +90,9 @@ pub(crate) struct Tally {
     pub resent: u64,
     pub moved: u64,
     pub receipts_parked: u64,
+    pub receipts_ambiguous: u64,
+    pub receipts_rematched: u64,
+    pub receipts_given_up: u64,
     pub receipts_late: u64,
     pub ids_reused: u64,
     pub illegal: u64,

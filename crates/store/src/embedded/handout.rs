@@ -48,12 +48,13 @@ impl Batch<'_> {
 
     fn claim(&mut self, link: LinkId, job: Job) -> Result<(), StoreFault> {
         if let Some(fresh) = self.fresh_part(&job) {
-            let Step::Moved(moved) = lifecycle::apply(&Progress::queued(job.parts), job.part, Event::Claimed)
+            let Step::Moved(moved) =
+                lifecycle::apply(&Progress::queued(job.submits()), job.part, Event::Claimed)
             else {
                 return Err(StoreFault::damaged("a fresh part could not be claimed"));
             };
             fresh.now = *moved.after.parts.get(job.part.index()).expect("the part that was claimed");
-            if job.parts == 1 {
+            if job.submits() == 1 {
                 self.books.standing.insert(job.message, (job.carrier, moved.after));
             }
             self.books.queues.changed(job.carrier, PartState::Queued, PartState::Sending);

@@ -3,7 +3,7 @@
 use crate::embedded::progress::Place;
 use crate::fault::StoreFault;
 use crate::lanes::Refill;
-use crate::ops::Job;
+use crate::ops::{CustomerTlvs, Job};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::phone::Msisdn;
@@ -13,7 +13,7 @@ use hermod_domain::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 const COLUMNS: &str = "p.message, p.no, m.parts, p.account, p.carrier, m.source, m.dest, m.text, m.encoding,
-                       m.reference, m.expires_at";
+                       m.reference, m.expires_at, m.whole, m.tlvs";
 
 /// Which parts wait for a slot. Those with a due time wait for that first.
 pub(crate) const WAITING_FOR_A_SLOT: &str = "p.state IN (0, 2) AND p.due_at = 0";
@@ -67,7 +67,6 @@ pub(crate) fn load(connection: &Connection, place: Place, part: PartNo) -> Resul
 }
 
 fn read(row: &Row<'_>) -> Result<Job, StoreFault> {
-    let number: i64 = row.get(6)?;
     let source: String = row.get(5)?;
     let text: Option<String> = row.get(7)?;
     Ok(Job {
@@ -77,13 +76,19 @@ fn read(row: &Row<'_>) -> Result<Job, StoreFault> {
         account: AccountId::new(row.get(3)?),
         carrier: CarrierId::new(row.get(4)?),
         from: Sender::parse(&source).map_err(StoreFault::damaged)?,
-        to: Msisdn::from_number(number.cast_unsigned()).ok_or_else(|| StoreFault::damaged("a recipient"))?,
+        to: stored_number(row.get(6)?)?,
         text: MessageText::parse(&text.unwrap_or_default()).map_err(StoreFault::damaged)?,
         encoding: stored_encoding(row.get(8)?)?,
         reference: row.get(9)?,
         expires_at: Timestamp::from_millis(row.get(10)?),
+        whole: row.get(11)?,
+        tlvs: row.get::<_, Option<Vec<u8>>>(12)?.map(|tlvs| CustomerTlvs(tlvs.into())),
         fresh: None,
     })
+}
+
+pub(crate) fn stored_number(number: i64) -> Result<Msisdn, StoreFault> {
+    Msisdn::from_number(number.cast_unsigned()).ok_or_else(|| StoreFault::damaged("a recipient"))
 }
 
 /// On disk for ever: add, never renumber.

@@ -5,6 +5,7 @@ use crate::embedded::mailbox::{Handout, Mailbox};
 use crate::embedded::op::{Change, Op};
 use crate::fault::StoreFault;
 use crate::ops::{AnswerRecord, LinkBatch, LinkId, LinkKind, ReceiptRecord};
+use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
 use std::sync::Arc;
@@ -14,16 +15,23 @@ use std::sync::atomic::Ordering;
 pub struct LinkPort {
     store: Embedded,
     carrier: CarrierId,
+    ids: IdConversion,
     link: LinkId,
     mailbox: Arc<Mailbox>,
 }
 
 impl Embedded {
-    pub async fn open_link(&self, carrier: CarrierId, kind: LinkKind) -> Result<LinkPort, StoreFault> {
+    /// `ids`: how this carrier writes the ids of its answers in its receipts.
+    pub async fn open_link(
+        &self,
+        carrier: CarrierId,
+        kind: LinkKind,
+        ids: IdConversion,
+    ) -> Result<LinkPort, StoreFault> {
         let link = LinkId(self.inner.links_opened.fetch_add(1, Ordering::Relaxed));
         let mailbox = Arc::new(Mailbox::default());
         self.change(Change::OpenLink { carrier, link, kind, mailbox: mailbox.clone() }).await?;
-        Ok(LinkPort { store: self.clone(), carrier, link, mailbox })
+        Ok(LinkPort { store: self.clone(), carrier, ids, link, mailbox })
     }
 }
 
@@ -37,7 +45,8 @@ impl LinkPort {
         slots: u32,
         now: Timestamp,
     ) -> Result<(), StoreFault> {
-        let learned = LinkBatch { carrier: self.carrier, link: self.link, answers, receipts, slots, now };
+        let LinkPort { carrier, ids, link, .. } = *self;
+        let learned = LinkBatch { carrier, ids, link, answers, receipts, slots, now };
         self.store.inner.queue.send(Op::Link(learned)).await.map_err(|_| StoreFault::Closed)
     }
 

@@ -2,7 +2,7 @@
 //! writer puts in no more parts than the link has granted slots for, and no more acknowledgements than the link has
 //! asked for.
 
-use crate::ops::Job;
+use crate::ops::{Job, Recorded};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
@@ -11,8 +11,8 @@ use tokio::sync::Notify;
 pub struct Handout {
     /// Claimed parts: write their bytes.
     pub jobs: Vec<Job>,
-    /// Receipts that are recorded: answer these sequence numbers.
-    pub recorded: Vec<u32>,
+    /// Receipts that are recorded: answer them.
+    pub recorded: Vec<Recorded>,
 }
 
 impl Handout {

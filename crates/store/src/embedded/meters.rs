@@ -12,6 +12,9 @@ pub(crate) struct Meters {
     resent: Counter,
     moved: Counter,
     receipts_parked: Counter,
+    receipts_ambiguous: Counter,
+    receipts_rematched: Counter,
+    receipts_given_up: Counter,
     receipts_late: Counter,
     ids_reused: Counter,
     illegal: Counter,
@@ -31,6 +34,9 @@ impl Meters {
             resent: counter!("hermod_parts_resent_total"),
             moved: counter!("hermod_messages_moved_total"),
             receipts_parked: counter!("hermod_receipts_parked_total"),
+            receipts_ambiguous: counter!("hermod_receipts_ambiguous_total"),
+            receipts_rematched: counter!("hermod_receipts_rematched_total"),
+            receipts_given_up: counter!("hermod_receipts_given_up_total"),
             receipts_late: counter!("hermod_receipts_late_total"),
             ids_reused: counter!("hermod_carrier_ids_reused_total"),
             illegal: counter!("hermod_lifecycle_illegal_total"),
@@ -51,6 +57,9 @@ impl Meters {
             resent,
             moved,
             receipts_parked,
+            receipts_ambiguous,
+            receipts_rematched,
+            receipts_given_up,
             receipts_late,
             ids_reused,
             illegal,
@@ -63,6 +72,9 @@ impl Meters {
         self.resent.increment(resent);
         self.moved.increment(moved);
         self.receipts_parked.increment(receipts_parked);
+        self.receipts_ambiguous.increment(receipts_ambiguous);
+        self.receipts_rematched.increment(receipts_rematched);
+        self.receipts_given_up.increment(receipts_given_up);
         self.receipts_late.increment(receipts_late);
         self.ids_reused.increment(ids_reused);
         self.illegal.increment(illegal);

@@ -8,6 +8,7 @@ mod catalogue;
 mod checkpoint;
 mod day_totals;
 mod deferred;
+mod delivery_stats;
 mod errand;
 mod failover;
 mod handout;
@@ -24,13 +25,17 @@ mod moving;
 mod op;
 mod opt_outs;
 mod overlay;
+mod parked;
 mod progress;
 mod queues;
 mod readers;
+mod receipts;
 mod recent;
 mod records;
 mod recover;
 mod references;
+mod rematch;
+mod remote_days;
 mod remotes;
 mod reviews;
 pub(crate) mod schema;
@@ -50,7 +55,7 @@ use crate::ops::{AcceptOutcome, Acceptance, Balance, KeyClaim, MessageRecord, Re
 use batch::{Batch, Books};
 use checkpoint::Checkpointer;
 use errand::Asked;
-use hermod_domain::ids::{AccountId, MessageId};
+use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
 use hermod_domain::time::Timestamp;
 use lock::FolderLock;
 use mark::Mark;
@@ -58,6 +63,7 @@ use meters::Meters;
 use op::{Change, Op, Reply};
 use readers::Readers;
 use shared::Shared;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -94,6 +100,8 @@ struct Inner {
     readers: Readers,
     shared: Arc<Shared>,
     links_opened: AtomicU64,
+    /// Where the next look at a carrier's parked receipts begins.
+    rematched: Mutex<HashMap<CarrierId, RemoteId>>,
     writer: Mutex<Option<JoinHandle<()>>>,
     /// Held for as long as the store is open.
     lock: Mutex<Option<FolderLock>>,
@@ -113,10 +121,10 @@ impl Embedded {
         batch.doubt_what_was_being_sent(*now)?;
         batch.finish()?;
         connection.execute_batch("COMMIT")?;
-        books.committed();
+        books.committed(*now);
 
         let shared = Arc::new(Shared::new(folder.clone(), *low_water_bytes));
-        shared.next_due_is(books.deferred.next_at());
+        shared.next_due_is(books.next_due());
         let (queue, waiting) = mpsc::channel(QUEUE_OPS_MAX);
         let checkpointer = Checkpointer::start(folder, &mut connection)?;
         let writer = Writer {
@@ -140,6 +148,7 @@ impl Embedded {
                 readers: Readers::open(folder)?,
                 shared,
                 links_opened: AtomicU64::new(0),
+                rematched: Mutex::default(),
                 writer: Mutex::new(Some(thread)),
                 lock: Mutex::new(Some(lock)),
             }),

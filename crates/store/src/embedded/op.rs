@@ -2,6 +2,7 @@
 //! that kept it out.
 
 use crate::embedded::batch::Batch;
+use crate::embedded::delivery_stats;
 use crate::embedded::errand::Errand;
 use crate::embedded::handout::Lapsed;
 use crate::embedded::mailbox::Mailbox;
@@ -155,7 +156,10 @@ impl Change {
                     .execute(params![day, filter])?;
                 batch.books.keys.load_filters(batch.connection)
             }
-            Change::DropOldDays(today) => batch.books.remotes.drop_before(batch.connection, *today),
+            Change::DropOldDays(today) => {
+                delivery_stats::drop_before(batch.connection, *today)?;
+                batch.books.remotes.drop_before(batch.connection, *today)
+            }
         }
     }
 }

@@ -4,16 +4,19 @@ use crate::embedded::balances::Balances;
 use crate::embedded::batch::{Batch, Books};
 use crate::embedded::day_totals::Today;
 use crate::embedded::deferred::{Deferred, Due};
-use crate::embedded::jobs::WAITING_FOR_A_SLOT;
+use crate::embedded::delivery_stats::DeliveryStats;
+use crate::embedded::jobs::{WAITING_FOR_A_SLOT, stored_number};
 use crate::embedded::keys::KeyDays;
 use crate::embedded::opt_outs::OptOuts;
+use crate::embedded::parked::Parked;
 use crate::embedded::queues::Queues;
 use crate::embedded::recent::Recent;
 use crate::embedded::references::References;
-use crate::embedded::remotes::RemoteDays;
+use crate::embedded::remotes::Remotes;
 use crate::fault::StoreFault;
 use crate::lanes::Lanes;
 use crate::ops::{Answer, AnswerRecord};
+use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, IdMint, MessageId, PartNo};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
@@ -35,7 +38,9 @@ impl Books {
             today: Today::load(connection, newest_day)?,
             opt_outs: OptOuts::load(connection)?,
             keys: KeyDays::load(connection)?,
-            remotes: RemoteDays::load(connection)?,
+            remotes: Remotes::load(connection)?,
+            parked: Parked::load(connection)?,
+            delivery: DeliveryStats::default(),
             deferred: Deferred::default(),
             queues: Queues::default(),
             references: References::new(),
@@ -48,19 +53,28 @@ impl Books {
     }
 
     /// The batch under way is durable.
-    pub(crate) fn committed(&mut self) {
+    pub(crate) fn committed(&mut self, now: Timestamp) {
         self.balances.committed();
         self.today.committed();
+        self.parked.committed();
+        self.delivery.committed(now);
     }
 
     /// The batch under way came to nothing: back to what the tables say.
     pub(crate) fn rolled_back(&mut self, connection: &Connection) -> Result<(), StoreFault> {
         self.balances.rolled_back();
         self.today.rolled_back();
+        self.parked.rolled_back();
+        self.delivery.rolled_back();
         self.standing.clear();
         self.keys = KeyDays::load(connection)?;
-        self.remotes = RemoteDays::load(connection)?;
+        self.remotes = Remotes::load(connection)?;
         self.load_waiting(connection)
+    }
+
+    /// When something is to be done without anyone asking for it.
+    pub(crate) fn next_due(&self) -> Option<Timestamp> {
+        self.deferred.next_at().into_iter().chain(self.delivery.due_at()).min()
     }
 
     /// Every lane starts out spilled: it is read from the store when a link has room.
@@ -111,7 +125,7 @@ impl Batch<'_> {
         let mut sending = Vec::new();
         {
             let mut statement =
-                self.connection.prepare("SELECT carrier, account, message, no FROM part WHERE state = ?1")?;
+                self.connection.prepare("SELECT p.carrier, p.account, p.message, p.no, m.dest FROM part p JOIN message m ON m.id = p.message WHERE p.state = ?1")?;
             let mut rows = statement.query([PartState::Sending.to_stored()])?;
             while let Some(row) = rows.next()? {
                 let (message, part) = message_and_part(row, 2, 3)?;
@@ -119,6 +133,7 @@ impl Batch<'_> {
                     message,
                     part,
                     account: AccountId::new(row.get(1)?),
+                    to: stored_number(row.get(4)?)?,
                     answer: Answer::NoAnswer,
                     otherwise: None,
                 };
@@ -126,7 +141,7 @@ impl Batch<'_> {
             }
         }
         for (carrier, record) in &sending {
-            self.answer(*carrier, None, record)?;
+            self.answer(*carrier, IdConversion::None, None, record)?;
         }
         Ok(())
     }

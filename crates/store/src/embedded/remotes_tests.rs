@@ -1,6 +1,10 @@
-//! Answers and receipts in either order, within a day and over midnight.
+//! Ids in answers and in receipts: written alike and not, given twice, and over the days.
 
 use super::*;
+use crate::embedded::remote_days::{DAYS_KEPT, TABLE};
+use crate::embedded::schema;
+use hermod_domain::carrier::IdConversion;
+use std::time::Duration;
 use tempfile::TempDir;
 
 const ACME: CarrierId = CarrierId::new(1);
@@ -9,36 +13,47 @@ const TODAY: Day = Day::new(20_771);
 
 struct World {
     connection: Connection,
-    remotes: RemoteDays,
+    remotes: Remotes,
+    ids: IdConversion,
     _folder: TempDir,
 }
 
 impl World {
     fn new() -> World {
+        World::with_ids(IdConversion::None)
+    }
+
+    fn with_ids(ids: IdConversion) -> World {
         let folder = TempDir::new().unwrap();
         let connection = schema::open_for_writing(folder.path()).unwrap();
-        let remotes = RemoteDays::load(&connection).unwrap();
-        World { connection, remotes, _folder: folder }
+        let remotes = Remotes::load(&connection).unwrap();
+        World { connection, remotes, ids, _folder: folder }
     }
 
-    fn answers(&mut self, remote: &str, part: PartKey, now: Timestamp) -> String {
-        match self.remotes.tie(&self.connection, now, ACME, &id(remote), part).unwrap() {
-            Tied::New => "new".to_owned(),
-            Tied::WithReceipt(Parked { verdict, err }) => format!("with receipt {verdict:?} {err}"),
-            Tied::Reused => "reused".to_owned(),
-        }
+    fn answers(&mut self, remote: &str, message: i64, now: Timestamp) -> Tied {
+        self.answers_to(remote, message, now, number(message.unsigned_abs()))
     }
 
-    fn parks(&mut self, remote: &str, verdict: Verdict, err: u16, now: Timestamp) {
-        let receipt = Parked { verdict, err };
-        self.remotes.park(&self.connection, now.day(), ACME, &id(remote), receipt).unwrap();
+    fn answers_to(&mut self, remote: &str, message: i64, now: Timestamp, to: Msisdn) -> Tied {
+        let message = MessageId::from_i64(message).unwrap();
+        let part = PartKey { account: AccountId::new(7), message, part: PartNo::FIRST };
+        let tie = Tie { part, to: Some(to), at: Some(now), day: now.day() };
+        self.remotes.tie(&self.connection, ACME, &id(remote), tie).unwrap()
     }
 
-    fn finds(&self, remote: &str) -> String {
-        match self.remotes.find(&self.connection, ACME, &id(remote)).unwrap() {
-            None => "nothing".to_owned(),
-            Some(Found::Part(part)) => format!("message {} part {}", part.message, part.part),
-            Some(Found::Parked(Parked { verdict, err })) => format!("parked {verdict:?} {err}"),
+    /// What is found at hand must be what the tables say, and the other way round.
+    #[track_caller]
+    fn finds(&self, remote: &str, source: Option<u64>, expect: &str) {
+        let cold = Remotes::load(&self.connection).unwrap();
+        for (remotes, how) in [(&self.remotes, "at hand"), (&cold, "from the tables")] {
+            let asked =
+                Asked { carrier: ACME, ids: self.ids, remote: &id(remote), source: source.map(number) };
+            let found = match remotes.find(&self.connection, &asked).unwrap() {
+                Match::Part(tie) => tie.part.message.as_i64().to_string(),
+                Match::Nothing => "nothing".to_owned(),
+                Match::Ambiguous => "ambiguous".to_owned(),
+            };
+            assert_eq!(found, expect, "{remote} {how}");
         }
     }
 }
@@ -47,9 +62,9 @@ fn id(text: &str) -> RemoteId {
     RemoteId::from_text(text).unwrap()
 }
 
-fn part(message: i64) -> PartKey {
-    let message = MessageId::from_i64(message).unwrap();
-    PartKey { account: AccountId::new(7), message, part: PartNo::FIRST }
+/// A number of its own for each message.
+fn number(message: u64) -> Msisdn {
+    Msisdn::from_number(491_510_000_000 + message).unwrap()
 }
 
 fn noon() -> Timestamp {
@@ -63,122 +78,171 @@ fn days_later(days: i64) -> Timestamp {
 #[test]
 fn an_answer_ties_and_a_receipt_finds_it() {
     let mut world = World::new();
-    assert_eq!(world.finds("a"), "nothing");
-    assert_eq!(world.answers("a", part(5), noon()), "new");
-    assert_eq!(world.finds("a"), "message 5 part 1");
-    let elsewhere = world.remotes.find(&world.connection, OTHER, &id("a")).unwrap();
-    assert!(elsewhere.is_none(), "an id is its carrier's own");
+    world.finds("a", None, "nothing");
+    assert_eq!(world.answers("a", 5, noon()), Tied::New);
+    world.finds("a", None, "5");
+    let remote = id("a");
+    let elsewhere = Asked { carrier: OTHER, ids: IdConversion::None, remote: &remote, source: None };
+    let found = world.remotes.find(&world.connection, &elsewhere).unwrap();
+    assert_eq!(found, Match::Nothing, "an id is its carrier's own");
 }
 
 #[test]
-fn ids_are_octets_not_numbers() {
+fn what_is_tied_is_found_with_all_that_is_known_of_it() {
     let mut world = World::new();
-    for (remote, message) in [("1", 1), ("01", 2), ("a", 3), ("A", 4), ("\u{ff}", 5)] {
-        assert_eq!(world.answers(remote, part(message), noon()), "new", "{remote}");
+    world.answers("0aB", 5, noon());
+    let remote = id("0aB");
+    let asked = Asked { carrier: ACME, ids: IdConversion::None, remote: &remote, source: None };
+    let at_hand = world.remotes.find(&world.connection, &asked).unwrap();
+    let Match::Part(tie) = at_hand else { panic!("{at_hand:?}") };
+    assert_eq!((tie.to, tie.at, tie.day), (Some(number(5)), Some(noon()), TODAY));
+    let cold = Remotes::load(&world.connection).unwrap().find(&world.connection, &asked).unwrap();
+    assert_eq!(cold, at_hand);
+}
+
+#[test]
+fn an_id_written_differently_is_found_unless_another_is_written_just_so() {
+    let mut world = World::new();
+    world.answers("00a1", 1, noon());
+    world.finds("a1", None, "1");
+    world.finds("00A1", None, "1");
+    world.answers("A1", 2, noon());
+    world.finds("A1", None, "2");
+    world.finds("00a1", None, "1");
+    world.answers("\u{ff}", 3, noon());
+    world.finds("\u{ff}", None, "3");
+    world.finds("0\u{ff}", None, "3");
+}
+
+#[test]
+fn of_several_ids_that_could_be_meant_the_number_tells_or_nobody_guesses() {
+    let mut world = World::new();
+    world.answers("a1", 1, noon());
+    world.answers("0a1", 2, noon());
+    world.finds("A1", None, "ambiguous");
+    world.finds("A1", Some(1), "1");
+    world.finds("A1", Some(2), "2");
+    world.finds("A1", Some(3), "ambiguous");
+    world.finds("0a1", Some(1), "2");
+    // Over the days it is no different.
+    let mut world = World::new();
+    world.answers("a1", 1, noon());
+    world.answers("0a1", 2, days_later(2));
+    world.finds("A1", None, "ambiguous");
+    world.finds("A1", Some(1), "1");
+    // Two ids of one part are one part.
+    let mut world = World::new();
+    world.answers("a1", 1, noon());
+    world.answers("0a1", 1, noon());
+    world.finds("A1", None, "1");
+}
+
+#[test]
+fn ids_are_converted_where_the_carrier_does_it_both_ways() {
+    for (ids, answer, receipt) in [
+        (IdConversion::HexToDecimal, "812FC7470000001B", "9308878062554710043"),
+        (IdConversion::HexToDecimal, "812fc7470000001b", "09308878062554710043"),
+        (IdConversion::DecimalToHex, "9308878062554710043", "812fc7470000001b"),
+    ] {
+        let mut world = World::with_ids(ids);
+        world.answers(answer, 1, noon());
+        for source in [None, Some(1), Some(2)] {
+            world.finds(receipt, source, "1");
+        }
+        world.finds(answer, None, "1");
+        world.ids = IdConversion::None;
+        world.finds(receipt, Some(1), "nothing");
     }
-    assert_eq!(world.finds("01"), "message 2 part 1");
-    assert_eq!(world.finds("A"), "message 4 part 1");
-    assert_eq!(world.finds("\u{ff}"), "message 5 part 1");
 }
 
 #[test]
-fn a_receipt_that_came_first_waits_for_its_answer() {
-    let mut world = World::new();
-    world.parks("a", Verdict::Undeliverable, 12, noon());
-    assert_eq!(world.finds("a"), "parked Undeliverable 12");
-    assert_eq!(world.answers("a", part(5), noon()), "with receipt Undeliverable 12");
-    assert_eq!(world.finds("a"), "message 5 part 1");
+fn an_id_as_it_stands_goes_before_a_converted_one() {
+    let mut world = World::with_ids(IdConversion::HexToDecimal);
+    world.answers("1B", 1, noon());
+    world.answers("27", 2, noon());
+    world.finds("27", None, "2");
+    world.finds("27", Some(2), "2");
+    world.finds("39", None, "2");
+    world.finds("1b", None, "1");
 }
 
 #[test]
-fn of_two_receipts_that_came_first_the_first_stays_unless_it_is_replaced() {
-    let mut world = World::new();
-    world.parks("a", Verdict::Enroute, 0, noon());
-    world.parks("a", Verdict::Delivered, 0, noon());
-    assert_eq!(world.finds("a"), "parked Enroute 0");
-    let later = Parked { verdict: Verdict::Delivered, err: 3 };
-    world.remotes.repark(&world.connection, ACME, &id("a"), later).unwrap();
-    assert_eq!(world.answers("a", part(5), noon()), "with receipt Delivered 3");
-    // A tied id is nobody's parking place any more.
-    world.remotes.repark(&world.connection, ACME, &id("a"), later).unwrap();
-    assert_eq!(world.finds("a"), "message 5 part 1");
-}
-
-#[test]
-fn every_verdict_survives_being_parked() {
-    let verdicts = [
-        Verdict::Enroute,
-        Verdict::Delivered,
-        Verdict::Undeliverable,
-        Verdict::Rejected,
-        Verdict::Expired,
-        Verdict::NoNews,
-    ];
-    for verdict in verdicts {
-        assert_eq!(verdict_from_stored(verdict_to_stored(verdict)).unwrap(), verdict);
-    }
-    assert!(verdict_from_stored(7).is_err());
+fn converted_ids_that_several_parts_have_are_told_by_the_number() {
+    let mut world = World::with_ids(IdConversion::HexToDecimal);
+    world.answers("1b", 1, noon());
+    world.answers("01B", 2, noon());
+    world.finds("27", None, "ambiguous");
+    world.finds("27", Some(1), "1");
+    world.finds("27", Some(2), "2");
+    // The very same id given again on another day stands for the newer part, unless the number says otherwise.
+    let mut world = World::with_ids(IdConversion::HexToDecimal);
+    world.answers("1b", 1, noon());
+    world.answers("1b", 2, days_later(1));
+    world.finds("27", None, "2");
+    world.finds("27", Some(1), "1");
 }
 
 #[test]
 fn the_same_answer_twice_is_no_reuse_but_another_part_is() {
     let mut world = World::new();
-    assert_eq!(world.answers("a", part(5), noon()), "new");
-    assert_eq!(world.answers("a", part(5), noon()), "new");
-    assert_eq!(world.answers("a", part(6), noon()), "reused");
-    assert_eq!(world.finds("a"), "message 6 part 1", "the newer one has it");
+    assert_eq!(world.answers("a", 5, noon()), Tied::New);
+    assert_eq!(world.answers("a", 5, noon()), Tied::New);
+    assert_eq!(world.answers("a", 6, noon()), Tied::Reused);
+    world.finds("a", None, "6");
+    assert_eq!(world.answers("A", 7, noon()), Tied::New, "written differently");
+    world.finds("a", None, "6");
 }
 
 #[test]
-fn an_id_used_again_on_a_later_day_stands_for_the_newer_part() {
+fn an_id_used_again_on_a_later_day_stands_for_the_newer_part_unless_the_number_is_the_older_ones() {
     let mut world = World::new();
-    world.answers("a", part(5), noon());
-    assert_eq!(world.answers("a", part(6), days_later(1)), "new");
-    assert_eq!(world.finds("a"), "message 6 part 1");
+    world.answers("a", 5, noon());
+    assert_eq!(world.answers("a", 6, days_later(1)), Tied::New);
+    world.finds("a", None, "6");
+    world.finds("a", Some(6), "6");
+    world.finds("a", Some(5), "5");
+    world.finds("a", Some(7), "6");
 }
 
 #[test]
-fn a_receipt_before_midnight_meets_its_answer_after_it() {
+fn only_the_end_of_a_number_can_contradict() {
     let mut world = World::new();
-    let midnight = TODAY.next().start();
-    world.parks("a", Verdict::Delivered, 0, midnight.minus(Duration::from_millis(1)));
-    assert_eq!(world.answers("a", part(5), midnight), "with receipt Delivered 0");
-    assert_eq!(world.finds("a"), "message 5 part 1");
-}
-
-#[test]
-fn an_answer_before_midnight_meets_its_receipt_days_after() {
-    let mut world = World::new();
-    world.answers("a", part(5), noon());
-    world.answers("b", part(6), days_later(3));
-    assert_eq!(world.finds("a"), "message 5 part 1");
-}
-
-#[test]
-fn a_receipt_nobody_claimed_last_week_is_not_todays() {
-    let mut world = World::new();
-    world.parks("a", Verdict::Undeliverable, 1, noon());
-    let past_midnight = Day::new(TODAY.get() + 4).start().plus(Duration::from_secs(60));
-    assert_eq!(world.answers("a", part(5), past_midnight), "new");
-    let mut world = World::new();
-    world.parks("b", Verdict::Undeliverable, 1, noon());
-    assert_eq!(world.answers("b", part(6), days_later(1)), "new", "noon is long past midnight");
+    let to = Msisdn::from_number(4_915_112_345_678).unwrap();
+    world.answers_to("a", 5, noon(), to);
+    world.answers_to("a", 6, days_later(1), to);
+    let national = Msisdn::from_number(15_112_345_678).unwrap();
+    let remote = id("a");
+    let asked = Asked { carrier: ACME, ids: IdConversion::None, remote: &remote, source: Some(national) };
+    let Match::Part(tie) = world.remotes.find(&world.connection, &asked).unwrap() else { panic!("a part") };
+    assert_eq!(tie.part.message.as_i64(), 6);
 }
 
 #[test]
 fn days_are_dropped_whole_once_nobody_can_ask() {
     let mut world = World::new();
-    world.answers("old", part(1), noon());
-    world.answers("new", part(2), days_later(DAYS_KEPT));
+    world.answers("old", 1, noon());
+    world.answers("new", 2, days_later(DAYS_KEPT));
     let after = |days| Day::new(TODAY.get() + days);
     world.remotes.drop_before(&world.connection, after(DAYS_KEPT)).unwrap();
-    assert_eq!(world.finds("old"), "message 1 part 1");
+    world.finds("old", None, "1");
     world.remotes.drop_before(&world.connection, after(DAYS_KEPT + 1)).unwrap();
-    assert_eq!(world.finds("old"), "nothing");
-    assert_eq!(world.finds("new"), "message 2 part 1");
+    world.finds("old", None, "nothing");
+    world.finds("new", None, "2");
     let days = schema::bucket_days(&world.connection, TABLE).unwrap();
     assert_eq!(days, [TODAY.get() + DAYS_KEPT]);
-    // Loaded again, it is the same.
-    world.remotes = RemoteDays::load(&world.connection).unwrap();
-    assert_eq!(world.finds("new"), "message 2 part 1");
+}
+
+#[test]
+fn a_sample_shows_ids_as_the_carrier_wrote_them() {
+    let mut world = World::new();
+    world.answers("yesterday", 1, noon());
+    for (count, remote) in ["00a1", "77", "A3"].into_iter().enumerate() {
+        let later = days_later(1).plus(Duration::from_secs(u64::try_from(count).unwrap()));
+        world.answers(remote, 2, later);
+    }
+    let days = RemoteDays::load(&world.connection).unwrap();
+    let sample = days.sample(&world.connection, ACME, 2).unwrap();
+    let shown: Vec<String> = sample.iter().map(|tied| tied.remote.to_text()).collect();
+    assert_eq!(shown, ["A3", "77"]);
+    assert!(days.sample(&world.connection, OTHER, 2).unwrap().is_empty());
 }

@@ -4,6 +4,8 @@
 //! Idempotency keys and carrier ids stand in one table per day (`key_20771`, `remote_20771`), made when the day
 //! begins and dropped whole: a random index that grows for a year would slow every insert down.
 
+mod carrier_ids;
+
 use crate::fault::StoreFault;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, TransactionBehavior};
@@ -18,7 +20,15 @@ pub(crate) const FILE_NAME: &str = "hermod.db";
 /// How long to wait for another process that has the file for a moment.
 pub(crate) const BUSY_WAIT: Duration = Duration::from_secs(5);
 
-const MIGRATIONS: &[&str] = &[SPINE, BILLING_AND_POLICY];
+const MIGRATIONS: &[Migration] =
+    &[Migration::Sql(SPINE), Migration::Sql(BILLING_AND_POLICY), Migration::Code(carrier_ids::migrate)];
+
+/// One step from a schema to the next.
+enum Migration {
+    Sql(&'static str),
+    /// Where SQL alone cannot say it.
+    Code(fn(&Connection) -> Result<(), StoreFault>),
+}
 
 const SPINE: &str = "
 CREATE TABLE message (
@@ -214,9 +224,12 @@ fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreFault> {
     if found > known {
         return Err(StoreFault::TooNew { path: path.to_owned(), found, known });
     }
-    for (number, sql) in (1..).zip(MIGRATIONS).skip_while(|(number, _)| *number <= found) {
+    for (number, migration) in (1..).zip(MIGRATIONS).skip_while(|(number, _)| *number <= found) {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        transaction.execute_batch(sql)?;
+        match migration {
+            Migration::Sql(sql) => transaction.execute_batch(sql)?,
+            Migration::Code(migrate) => migrate(&transaction)?,
+        }
         transaction.pragma_update(None, "user_version", number)?;
         transaction.commit()?;
     }

@@ -13,10 +13,9 @@ use hermod_domain::ids::{AccountId, CarrierId};
 use hermod_domain::lifecycle::{Event, PartState};
 use hermod_domain::time::Timestamp;
 use rusqlite::{Connection, params};
+use std::sync::Arc;
 use std::time::Duration;
 
-/// How long after its validity a receipt is still waited for before the message is reported UNKNOWN.
-const RECEIPT_GRACE: Duration = Duration::from_secs(24 * 3600);
 /// Rows looked at in one read, so that no snapshot lasts long.
 const SWEEP_ROWS: usize = 5_000;
 /// Parts ended in one transaction.
@@ -40,11 +39,24 @@ impl Embedded {
 
     /// Ends what has outlived its validity and marks what got no receipt in time. Walks over every part that has not
     /// ended: no index is kept for it, because that would cost every message a write and this costs a scan a minute.
-    pub async fn sweep(&self, now: Timestamp) -> Result<usize, StoreFault> {
+    ///
+    /// `waits`: how long after its validity a carrier's receipt is still waited for before the message is reported
+    /// UNKNOWN.
+    pub async fn sweep(
+        &self,
+        now: Timestamp,
+        waits: impl Fn(CarrierId) -> Duration + Send + Sync + 'static,
+    ) -> Result<usize, StoreFault> {
+        let waits = Arc::new(waits);
         let mut position: Option<Position> = None;
         let mut ended = 0;
         loop {
-            let page = self.inner.readers.run(move |connection| read_page(connection, position, now)).await?;
+            let waits = waits.clone();
+            let page = self
+                .inner
+                .readers
+                .run(move |connection| read_page(connection, position, now, waits.as_ref()))
+                .await?;
             ended += page.lapsed.len();
             for chunk in page.lapsed.chunks(LAPSE_PARTS) {
                 self.change(Change::Lapse(chunk.to_vec(), now)).await?;
@@ -66,6 +78,7 @@ impl Embedded {
             self.change(Change::KeepFilter { day, filter }).await?;
         }
         self.change(Change::DropOldDays(today)).await?;
+        self.give_up_parked(now).await?;
         self.forget_reviews(now).await
     }
 }
@@ -76,7 +89,12 @@ struct Page {
     last: Option<Position>,
 }
 
-fn read_page(connection: &Connection, after: Option<Position>, now: Timestamp) -> Result<Page, StoreFault> {
+fn read_page(
+    connection: &Connection,
+    after: Option<Position>,
+    now: Timestamp,
+    waits: &dyn Fn(CarrierId) -> Duration,
+) -> Result<Page, StoreFault> {
     let (carrier, account, message, no) = after.unwrap_or((0, 0, 0, 0));
     let mut statement = connection.prepare_cached(
         "SELECT carrier, account, message, no, state, expires_at FROM part
@@ -92,7 +110,7 @@ fn read_page(connection: &Connection, after: Option<Position>, now: Timestamp) -
         let place =
             Place { carrier: CarrierId::new(row.get(0)?), account: AccountId::new(row.get(1)?), message };
         let expires_at = Timestamp::from_millis(row.get(5)?);
-        if let Some(event) = lapse_of(stored_state(row.get(4)?)?, expires_at, now) {
+        if let Some(event) = lapse_of(stored_state(row.get(4)?)?, expires_at, now, || waits(place.carrier)) {
             page.lapsed.push(Lapsed { place, part, event });
         }
         page.last = Some((place.carrier.get(), place.account.get(), message.as_i64(), part.get()));
@@ -103,11 +121,16 @@ fn read_page(connection: &Connection, after: Option<Position>, now: Timestamp) -
     Ok(page)
 }
 
-fn lapse_of(state: PartState, expires_at: Timestamp, now: Timestamp) -> Option<Event> {
+fn lapse_of(
+    state: PartState,
+    expires_at: Timestamp,
+    now: Timestamp,
+    wait: impl FnOnce() -> Duration,
+) -> Option<Event> {
     match state {
         PartState::Queued | PartState::InDoubt => (expires_at <= now).then_some(Event::ValidityEnded),
         PartState::Sent | PartState::Presumed | PartState::Enroute => {
-            (expires_at.plus(RECEIPT_GRACE) <= now).then_some(Event::ReceiptOverdue)
+            (expires_at <= now && expires_at.plus(wait()) <= now).then_some(Event::ReceiptOverdue)
         }
         PartState::Sending
         | PartState::Overdue

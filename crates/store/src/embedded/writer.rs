@@ -72,7 +72,25 @@ impl Writer {
         while let Ok(op) = self.queue.try_recv() {
             op.failed(StoreFault::Closed);
         }
+        self.write_last_figures();
         self.checkpointer.stop(&self.connection);
+    }
+
+    /// The delivery figures gathered since they were last written. Nobody is kept waiting or refused for them.
+    fn write_last_figures(&mut self) {
+        if self.books.delivery.is_empty() || self.full_disk.is_some() {
+            return;
+        }
+        let written = self.connection.unchecked_transaction().map_err(StoreFault::from).and_then(|last| {
+            self.books.delivery.write(&last)?;
+            self.mark.count(&last)?;
+            last.commit().map_err(StoreFault::from)
+        });
+        match written {
+            Ok(()) => self.mark.committed(),
+            Err(fault) if fault.is_fatal() => fault.die(),
+            Err(fault) => tracing::warn!(%fault, "The last seconds of delivery figures are lost"),
+        }
     }
 
     /// False once nobody is left who could ask for anything.
@@ -184,9 +202,8 @@ impl Writer {
         self.batches += 1;
         match self.try_transact(ops, claims) {
             Ok(done) => {
-                self.books.committed();
                 // Before anyone is answered: who was told of a deferral may ask for its release at once.
-                self.shared.next_due_is(self.books.deferred.next_at());
+                self.shared.next_due_is(self.books.next_due());
                 Ok(done)
             }
             Err(fault) => {
@@ -206,7 +223,7 @@ impl Writer {
                 if let Err(error) = self.books.rolled_back(&self.connection) {
                     error.die();
                 }
-                self.shared.next_due_is(self.books.deferred.next_at());
+                self.shared.next_due_is(self.books.next_due());
                 Err(fault)
             }
         }
@@ -222,9 +239,10 @@ impl Writer {
         }
         if claims == Claims::Allowed {
             batch.hand_out()?;
+            batch.books.delivery.write_if_due(batch.connection, batch.now)?;
         }
         batch.finish()?;
-        let Batch { handouts, tally, .. } = batch;
+        let Batch { handouts, tally, now, .. } = batch;
         let wrote = self.connection.total_changes() != changes;
         if wrote {
             self.mark.count(&self.connection)?;
@@ -234,6 +252,7 @@ impl Writer {
             self.mark.committed();
         }
         // Durable from here on; only now may anyone hear of it.
+        self.books.committed(now);
         for (link, handout) in handouts {
             if let Some(mailbox) = self.books.mailboxes.get(&link) {
                 mailbox.put(handout);

@@ -1,11 +1,14 @@
 //! What can be asked of the store: each operation is one whole fact, listing everything that is written together. There
 //! is no `begin` and no `commit` outside this crate.
 
+mod delivery;
 mod inbound;
 mod money;
 mod policy;
 mod queue;
+mod receipt;
 
+pub use delivery::{DELIVERY_DAYS_KEPT, DELIVERY_ROWS_MAX, DELIVERY_TIMES, DeliveryFigures, DeliveryRow};
 pub use inbound::{Inbound, InboundRecord};
 pub use money::{
     Balance, DailyLimit, DailyLimits, DayTotals, LedgerEntry, LedgerKind, LedgerRow, PostOutcome,
@@ -15,11 +18,16 @@ pub use policy::{
     APPROVAL_LASTS, OptOut, REVIEW_CASE_KEPT, REVIEW_CASES_OPEN_MAX, ReviewCase, ReviewState, Screened,
     Screening,
 };
-
 pub use queue::{CarrierQueue, Move, WaitingMessage, WaitingPlace};
+pub(crate) use receipt::Asked;
+pub use receipt::{
+    LATE_LINES_MAX, PARKED_KEPT, PARKED_PER_CARRIER_MAX, ParkedReceipt, REMATCH_ROWS_MAX, ReceiptFate,
+    ReceiptLoss, ReceiptRecord, Recorded, Rematched, TiedId,
+};
 
+use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo, RemoteId};
-use hermod_domain::lifecycle::{DoubtPolicy, MessageState, RefusedFor, Verdict};
+use hermod_domain::lifecycle::{DoubtPolicy, MessageState, RefusedFor};
 use hermod_domain::money::Money;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::DlrCode;
@@ -38,6 +46,16 @@ struct Hidden<'a>(&'a str);
 impl fmt::Debug for Hidden<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "({} bytes)", self.0.len())
+    }
+}
+
+/// Optional parameters as they stood in a customer's `submit_sm`. Anything can be in them, a text too.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CustomerTlvs(pub Box<[u8]>);
+
+impl fmt::Debug for CustomerTlvs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({} octets)", self.0.len())
     }
 }
 
@@ -75,6 +93,8 @@ pub struct Acceptance {
     pub parts: u8,
     /// Its carrier takes long messages whole and splits them itself: one `submit_sm` instead of one per part.
     pub whole: bool,
+    /// Optional parameters that the customer gave, to be passed on to the carrier as they are.
+    pub tlvs: Option<CustomerTlvs>,
     pub cost: Money,
     /// The account may not be charged below `minimum - credit_limit`.
     pub credit_limit: Money,
@@ -129,9 +149,20 @@ pub struct Job {
     pub encoding: Encoding,
     /// Ties the parts of one message together on the handset; rotates per sender and recipient.
     pub reference: u8,
+    /// The carrier takes the whole text in one `submit_sm`: this is the only one, whatever `parts` says.
+    pub whole: bool,
+    /// Optional parameters that the customer gave, to be passed on as they are.
+    pub tlvs: Option<CustomerTlvs>,
     pub expires_at: Timestamp,
     /// The batch and place its row is still to be written in. Only the writer cares.
     pub(crate) fresh: Option<(u64, usize)>,
+}
+
+impl Job {
+    /// How many `submit_sm` its message is.
+    pub fn submits(&self) -> u8 {
+        if self.whole { 1 } else { self.parts }
+    }
 }
 
 /// What a carrier said to a part.
@@ -160,24 +191,19 @@ pub struct AnswerRecord {
     pub message: MessageId,
     pub part: PartNo,
     pub account: AccountId,
+    /// Whom it went to.
+    pub to: Msisdn,
     pub answer: Answer,
     /// Another carrier that could take the message, should this one not want it.
     pub otherwise: Option<CarrierId>,
-}
-
-/// A receipt, with the sequence number its `deliver_sm` must be answered under once it is durable.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReceiptRecord {
-    pub sequence: u32,
-    pub remote: RemoteId,
-    pub verdict: Verdict,
-    pub err: u16,
 }
 
 /// Everything a link learned in one read of its socket.
 #[derive(Clone, Debug)]
 pub struct LinkBatch {
     pub carrier: CarrierId,
+    /// How this carrier writes ids.
+    pub ids: IdConversion,
     pub link: LinkId,
     pub answers: Vec<AnswerRecord>,
     pub receipts: Vec<ReceiptRecord>,
@@ -189,8 +215,9 @@ pub struct LinkBatch {
 impl LinkBatch {
     /// Every record on its own, and the slots last.
     pub(crate) fn into_pieces(self) -> Vec<LinkBatch> {
-        let LinkBatch { carrier, link, answers, receipts, slots, now } = self;
-        let empty = LinkBatch { carrier, link, answers: Vec::new(), receipts: Vec::new(), slots: 0, now };
+        let LinkBatch { carrier, ids, link, answers, receipts, slots, now } = self;
+        let empty =
+            LinkBatch { carrier, ids, link, answers: Vec::new(), receipts: Vec::new(), slots: 0, now };
         let mut pieces = Vec::with_capacity(answers.len() + receipts.len() + 1);
         pieces.extend(answers.into_iter().map(|answer| LinkBatch { answers: vec![answer], ..empty.clone() }));
         pieces.extend(

@@ -76,7 +76,7 @@ async fn a_day_of_business() -> World {
     let mut world = World::new().await;
     world.sends(world.sms()).await;
     world.now = world.now.plus(VALIDITY);
-    world.store.sweep(world.now).await.expect("a sweep");
+    world.sweeps(world.now).await;
     let link = world.link_with_room(3).await;
     world.sends(Acceptance { key: Some(key(1)), ..world.sms() }).await;
     world.sends(Acceptance { key: Some(key(2)), ..world.sms() }).await;

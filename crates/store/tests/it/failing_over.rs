@@ -236,7 +236,7 @@ async fn what_the_old_carrier_says_late_is_told_and_changes_nothing() {
             let moved = other.takes_job().await;
             link.says(vec![or(&job, said.clone(), OTHER)], vec![receipt(9, "late", Verdict::Undeliverable)])
                 .await;
-            assert_eq!(link.takes().await.recorded, [9]);
+            assert_eq!(link.takes_recorded().await, [9]);
             assert_eq!(world.state(message).await, MessageState::Queued, "{said:?}");
             let told = world.timeline(message);
             assert!(told[2..].starts_with(&["failed_over".to_owned(), "late_answer".to_owned()]), "{told:?}");

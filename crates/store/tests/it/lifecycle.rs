@@ -29,7 +29,7 @@ async fn a_message_is_delivered() {
     assert_eq!(world.state(message).await, MessageState::Submitted);
 
     link.says(Vec::new(), vec![receipt(42, "a1", Verdict::Enroute)]).await;
-    assert_eq!(link.takes().await.recorded, [42], "answered only once it is durable");
+    assert_eq!(link.takes_recorded().await, [42], "answered only once it is durable");
     let record = world.sees(message).await;
     assert_eq!((record.state, record.dlr), (MessageState::Enroute, DlrCode::Acceptd));
 
@@ -186,11 +186,11 @@ async fn what_expires_in_the_queue_is_refunded_exactly_once() {
     let mut world = World::new().await;
     let message = world.sends(world.sms()).await;
     let long = world.sends(Acceptance { parts: 3, ..world.sms() }).await;
-    assert_eq!(world.store.sweep(world.now.plus(VALIDITY).minus(Duration::from_millis(1))).await.unwrap(), 0);
+    assert_eq!(world.sweeps(world.now.plus(VALIDITY).minus(Duration::from_millis(1))).await, 0);
     world.now = world.now.plus(VALIDITY);
-    assert_eq!(world.store.sweep(world.now).await.unwrap(), 4, "one part and three");
+    assert_eq!(world.sweeps(world.now).await, 4, "one part and three");
     for _ in 0..2 {
-        assert_eq!(world.store.sweep(world.now).await.unwrap(), 0);
+        assert_eq!(world.sweeps(world.now).await, 0);
         for id in [message, long] {
             let record = world.sees(id).await;
             assert_eq!((record.state, record.dlr), (MessageState::Expired, DlrCode::Expired));
@@ -231,15 +231,15 @@ async fn what_is_in_doubt_or_with_a_carrier_when_it_expires_is_not_refunded() {
     .await;
     world.settles().await;
     world.now = world.now.plus(VALIDITY);
-    assert_eq!(world.store.sweep(world.now).await.unwrap(), 1);
+    assert_eq!(world.sweeps(world.now).await, 1);
     assert_eq!(world.state(in_doubt).await, MessageState::Submitted, "presumed");
     assert_eq!(world.state(submitted).await, MessageState::Submitted);
     assert_eq!(world.balance(ALICE).await, PAID_IN - 2 * PRICE);
 
     // A day later nobody expects a receipt any more; if one comes it still counts.
     world.now = world.now.plus(secs(24 * 3600));
-    assert_eq!(world.store.sweep(world.now).await.unwrap(), 2);
-    assert_eq!(world.store.sweep(world.now).await.unwrap(), 0);
+    assert_eq!(world.sweeps(world.now).await, 2);
+    assert_eq!(world.sweeps(world.now).await, 0);
     let record = world.sees(submitted).await;
     assert_eq!((record.state, record.dlr), (MessageState::Submitted, DlrCode::Unknown));
     link.receipt("s", Verdict::Delivered).await;
@@ -257,7 +257,7 @@ async fn a_message_that_was_enroute_stays_so_when_its_receipt_is_overdue() {
     link.receipt("e", Verdict::Enroute).await;
     world.settles().await;
     world.now = world.now.plus(VALIDITY + secs(24 * 3600));
-    assert_eq!(world.store.sweep(world.now).await.unwrap(), 1);
+    assert_eq!(world.sweeps(world.now).await, 1);
     let record = world.sees(message).await;
     assert_eq!((record.state, record.dlr), (MessageState::Enroute, DlrCode::Unknown));
     world.books_are_sound();
@@ -322,7 +322,7 @@ async fn a_long_message_is_refunded_only_if_no_part_of_it_may_have_left() {
     link.accepts(&job, "gone").await;
     world.settles().await;
     world.now = world.now.plus(VALIDITY);
-    world.store.sweep(world.now).await.unwrap();
+    world.sweeps(world.now).await;
     assert_eq!(world.state(job.message).await, MessageState::Expired);
     assert_eq!(world.balance(ALICE).await, PAID_IN - PRICE);
     world.books_are_sound();

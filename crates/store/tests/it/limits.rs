@@ -169,7 +169,7 @@ async fn a_refund_does_not_make_room_for_another_message() {
     let day = world.now.day();
     world.sends(Acceptance { validity: secs(60), ..world.sms() }).await;
     world.now = world.now.plus(secs(60));
-    assert_eq!(world.store.sweep(world.now).await.unwrap(), 1);
+    assert_eq!(world.sweeps(world.now).await, 1);
     assert_eq!(world.balance(ALICE).await, 1_000_000_000, "refunded");
     assert_eq!(world.store.day_totals(ALICE, day, day).await.unwrap(), [totals(day, 1)]);
     let again = world.store.accept(Acceptance { daily: messages(1), ..world.sms() }).await.unwrap();

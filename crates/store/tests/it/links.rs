@@ -16,7 +16,7 @@ async fn a_link_that_only_receives_settles_messages_and_never_takes_one() {
     let sending = world.link_with_room(1).await;
     sending.accepts(&sending.takes_job().await, "pair").await;
     listening.receipt("pair", Verdict::Delivered).await;
-    assert_eq!(listening.takes().await.recorded, [1], "answered where it came from");
+    assert_eq!(listening.takes_recorded().await, [1], "answered where it came from");
     assert_eq!(world.state(message).await, MessageState::Delivered);
     assert!(listening.closes().await.unwrap().is_empty());
     world.books_are_sound();

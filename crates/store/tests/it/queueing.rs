@@ -195,7 +195,7 @@ async fn a_receipt_that_came_over_one_link_settles_what_another_sent() {
     world.settles().await;
     assert_eq!(world.state(message).await, MessageState::Delivered);
     one.has_nothing().await;
-    assert_eq!(two.takes().await.recorded, [1], "answered where it came from");
+    assert_eq!(two.takes_recorded().await, [1], "answered where it came from");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,7 +1,8 @@
 //! A store in a folder of its own with a clock that the test moves, and the actors around it: customers who send, and
 //! links that answer for a carrier.
 
-use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo, RemoteId};
+use hermod_domain::carrier::IdConversion;
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, RemoteId};
 use hermod_domain::lifecycle::{DoubtPolicy, MessageState, RefusedFor, Verdict};
 use hermod_domain::money::Money;
 use hermod_domain::phone::Msisdn;
@@ -10,8 +11,8 @@ use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
 use hermod_store::{
     AcceptOutcome, Acceptance, Answer, AnswerRecord, Balance, DailyLimits, Handout, Job, KeyClaim,
-    LedgerEntry, LedgerKind, LinkKind, LinkPort, MessageRecord, OpenOptions, PostOutcome, ReceiptRecord,
-    Store, StoreFault, audit,
+    LedgerEntry, LedgerKind, LinkKind, LinkPort, MessageRecord, OpenOptions, PostOutcome, ReceiptFate,
+    ReceiptRecord, Store, StoreFault, audit,
 };
 use rusqlite::Connection;
 use std::path::Path;
@@ -26,6 +27,7 @@ pub(crate) const OTHER: CarrierId = CarrierId::new(2);
 pub(crate) const PRICE: i64 = 65_000;
 pub(crate) const IN_DOUBT_WAIT: Duration = Duration::from_secs(30);
 pub(crate) const VALIDITY: Duration = Duration::from_secs(72 * 3600);
+pub(crate) const RECEIPT_WAIT: Duration = Duration::from_secs(24 * 3600);
 /// Long enough for a loaded machine; nothing waits this long unless it is broken.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -42,18 +44,24 @@ pub(crate) fn options(folder: &Path, now: Timestamp) -> OpenOptions {
     OpenOptions { folder: folder.to_owned(), low_water_bytes: 0, in_doubt_wait: IN_DOUBT_WAIT, now }
 }
 
+/// Whom Alice writes to, if a story says nothing else.
+pub(crate) fn recipient() -> Msisdn {
+    Msisdn::from_number(4_915_112_345_678).expect("a number")
+}
+
 /// One message of Alice's, to be changed where a story needs it.
 pub(crate) fn sms(now: Timestamp) -> Acceptance {
     Acceptance {
         account: ALICE,
         connection: ConnectionId::new(1),
         carrier: ACME,
-        to: Msisdn::from_number(4_915_112_345_678).expect("a number"),
+        to: recipient(),
         from: Sender::parse("Hermod").expect("a sender"),
         text: MessageText::parse("hello").expect("a text"),
         encoding: Encoding::Gsm7,
         parts: 1,
         whole: false,
+        tlvs: None,
         cost: Money::from_micros(PRICE),
         credit_limit: Money::ZERO,
         minimum: Money::ZERO,
@@ -154,7 +162,12 @@ impl World {
     }
 
     pub(crate) async fn link_of(&self, carrier: CarrierId, kind: LinkKind) -> Link {
-        let port = self.store.open_link(carrier, kind).await.expect("a link");
+        self.link_with_ids(carrier, kind, IdConversion::None).await
+    }
+
+    /// A link to a carrier that writes its ids so.
+    pub(crate) async fn link_with_ids(&self, carrier: CarrierId, kind: LinkKind, ids: IdConversion) -> Link {
+        let port = self.store.open_link(carrier, kind, ids).await.expect("a link");
         Link { port, carrier, now: self.now }
     }
 
@@ -167,6 +180,11 @@ impl World {
         let link = self.link_of(carrier, LinkKind::Sends).await;
         link.has_room(slots).await;
         link
+    }
+
+    /// Every carrier's receipts are waited for so long beyond validity.
+    pub(crate) async fn sweeps(&self, now: Timestamp) -> usize {
+        self.store.sweep(now, |_| RECEIPT_WAIT).await.expect("a sweep")
     }
 
     /// Everything that was reported before is written: the writer answers in order.
@@ -260,6 +278,16 @@ impl Link {
         handed.expect("something is handed out")
     }
 
+    /// The sequence numbers of receipts that are recorded; fails if nothing comes.
+    pub(crate) async fn takes_recorded(&self) -> Vec<u32> {
+        sequences(&self.takes().await)
+    }
+
+    /// What became of the receipts.
+    pub(crate) async fn takes_fates(&self) -> Vec<ReceiptFate> {
+        self.takes().await.recorded.iter().map(|recorded| recorded.fate).collect()
+    }
+
     /// So many parts, however they are bundled.
     pub(crate) async fn takes_jobs(&self, count: usize) -> Vec<Job> {
         let mut jobs = Vec::new();
@@ -280,13 +308,8 @@ impl Link {
         assert!(handed.is_err(), "handed out: {handed:?}");
     }
 
-    pub(crate) async fn answers(&self, job: &Job, answer: Answer) {
-        self.answers_part(job.message, job.part, answer).await;
-    }
-
-    pub(crate) async fn answers_part(&self, message: MessageId, part: PartNo, answer: Answer) {
-        self.says(vec![AnswerRecord { message, part, account: ALICE, answer, otherwise: None }], Vec::new())
-            .await;
+    pub(crate) async fn answers(&self, job: &Job, said: Answer) {
+        self.says(vec![answer(job, said)], Vec::new()).await;
     }
 
     pub(crate) async fn accepts(&self, job: &Job, id: &str) {
@@ -306,10 +329,15 @@ impl Link {
     }
 }
 
+pub(crate) fn sequences(handout: &Handout) -> Vec<u32> {
+    handout.recorded.iter().map(|recorded| recorded.sequence).collect()
+}
+
 pub(crate) fn receipt(sequence: u32, id: &str, verdict: Verdict) -> ReceiptRecord {
-    ReceiptRecord { sequence, remote: remote(id), verdict, err: 0 }
+    ReceiptRecord { sequence, remote: remote(id), verdict, err: 0, word: None, source: None }
 }
 
 pub(crate) fn answer(job: &Job, answer: Answer) -> AnswerRecord {
-    AnswerRecord { message: job.message, part: job.part, account: job.account, answer, otherwise: None }
+    let Job { message, part, account, to, .. } = *job;
+    AnswerRecord { message, part, account, to, answer, otherwise: None }
 }

@@ -3,8 +3,9 @@
 use hermod_domain::carrier::{self, Profile};
 use hermod_domain::ids::RemoteId;
 use hermod_domain::lifecycle::Verdict;
+use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::{ErrCode, Outcome};
-use hermod_smpp::{Frame, Pdu, Receipt, ReceiptDialect, read_data_sm_receipt, read_receipt};
+use hermod_smpp::{Address, Frame, Pdu, Receipt, ReceiptDialect, read_data_sm_receipt, read_receipt};
 use hermod_store::ReceiptRecord;
 
 /// What came in on a link by itself.
@@ -23,8 +24,8 @@ pub(super) enum Incoming {
 pub(super) fn read_request(frame: &Frame, dialect: ReceiptDialect) -> Incoming {
     let sequence = frame.header.sequence;
     match frame.decode() {
-        Ok(Pdu::DeliverSm(pdu)) => incoming(sequence, read_receipt(&pdu, dialect)),
-        Ok(Pdu::DataSm(pdu)) => incoming(sequence, read_data_sm_receipt(&pdu, dialect)),
+        Ok(Pdu::DeliverSm(pdu)) => incoming(sequence, pdu.source, read_receipt(&pdu, dialect)),
+        Ok(Pdu::DataSm(pdu)) => incoming(sequence, pdu.source, read_data_sm_receipt(&pdu, dialect)),
         Ok(_) | Err(_) => Incoming::Other,
     }
 }
@@ -37,7 +38,7 @@ pub(super) fn dialect(profile: &Profile) -> ReceiptDialect {
     }
 }
 
-fn incoming(sequence: u32, receipt: Option<Receipt<'_>>) -> Incoming {
+fn incoming(sequence: u32, source: Address<'_>, receipt: Option<Receipt<'_>>) -> Incoming {
     let Some(receipt) = receipt else { return Incoming::Message };
     let Some(remote) = receipt.message_id.and_then(|id| RemoteId::from_octets(id).ok()) else {
         return Incoming::Nameless;
@@ -49,7 +50,18 @@ fn incoming(sequence: u32, receipt: Option<Receipt<'_>>) -> Incoming {
         remote,
         verdict: Verdict::of(&outcome),
         err: err_code(&receipt).get(),
+        word: match outcome {
+            Outcome::Unrecognised(word) if !word.is_empty() => Some(word),
+            _ => None,
+        },
+        source: number(source.value),
     })
+}
+
+/// Whom a receipt is about: with or without what carriers put before a number.
+fn number(address: &[u8]) -> Option<Msisdn> {
+    let digits = std::str::from_utf8(address).ok()?.trim_start_matches('+').trim_start_matches('0');
+    Msisdn::parse_digits(digits).ok()
 }
 
 fn err_code(receipt: &Receipt<'_>) -> ErrCode {
@@ -64,7 +76,7 @@ mod tests {
     use super::*;
     use bytes::BytesMut;
     use hermod_smpp::{
-        Address, CommandStatus, DataSm, DeliverSm, Hidden, Tag, TlvBuffer, encode, esm_class, next_frame,
+        CommandStatus, DataSm, DeliverSm, Hidden, Tag, TlvBuffer, encode, esm_class, next_frame,
     };
 
     fn frame(pdu: &Pdu<'_>) -> Frame {
@@ -89,7 +101,7 @@ mod tests {
     #[track_caller]
     fn check_receipt(text: &'static [u8], expect: Option<(&[u8], Verdict, u16)>) {
         match read(&Pdu::DeliverSm(deliver_sm(esm_class::RECEIPT, text))) {
-            Incoming::Receipt(ReceiptRecord { sequence, remote, verdict, err }) => {
+            Incoming::Receipt(ReceiptRecord { sequence, remote, verdict, err, .. }) => {
                 assert_eq!(sequence, 7);
                 assert_eq!(Some((remote.octets(), verdict, err)), expect);
             }
@@ -108,6 +120,25 @@ mod tests {
         check_receipt(b"id:7A stat:BUFFRED", Some((b"7A", Verdict::Enroute, 0)));
         check_receipt(b"id:7A stat:WHATEVR", Some((b"7A", Verdict::NoNews, 0)));
         check_receipt(b"stat:DELIVRD err:000", None);
+    }
+
+    #[test]
+    fn a_receipt_says_whom_it_is_about_and_a_word_nobody_knows() {
+        let told = |source: &'static [u8], text| {
+            let source = Address::international(source);
+            match read(&Pdu::DeliverSm(DeliverSm { source, ..deliver_sm(esm_class::RECEIPT, text) })) {
+                Incoming::Receipt(ReceiptRecord { source, word, .. }) => {
+                    (source.map(Msisdn::digits), word.map(String::from))
+                }
+                Incoming::Nameless | Incoming::Message | Incoming::Other => panic!("it is a receipt"),
+            }
+        };
+        let number = Some("491701234567".to_owned());
+        assert_eq!(told(b"491701234567", b"id:7 stat:DELIVRD"), (number.clone(), None));
+        assert_eq!(told(b"+491701234567", b"id:7 stat:UNKNOWN"), (number.clone(), None));
+        assert_eq!(told(b"00491701234567", b"id:7 stat:ODD"), (number, Some("ODD".to_owned())));
+        assert_eq!(told(b"Hermod", b"id:7 stat:DELIVRD"), (None, None));
+        assert_eq!(told(b"\xff", b"id:7 stat:DELIVRD"), (None, None));
     }
 
     #[test]

@@ -66,8 +66,8 @@ impl Sent {
     }
 
     fn record_otherwise(self, answer: Answer, otherwise: Option<CarrierId>) -> AnswerRecord {
-        let Sent { message, part, account, from: _, to: _ } = self;
-        AnswerRecord { message, part, account, answer, otherwise }
+        let Sent { message, part, account, from: _, to } = self;
+        AnswerRecord { message, part, account, to, answer, otherwise }
     }
 }
 

@@ -46,14 +46,14 @@ impl<'a> Part<'a> {
         Part {
             number: job.part,
             of: job.parts,
-            whole: false,
+            whole: job.whole,
             from: job.from,
             to: job.to,
             text: &job.text,
             encoding: job.encoding,
             reference: job.reference,
             expires_at: job.expires_at,
-            tlvs: &[],
+            tlvs: job.tlvs.as_ref().map_or(&[], |tlvs| &tlvs.0),
         }
     }
 

@@ -1,6 +1,7 @@
 //! A full disk, on a small file system made for the test.
 
 use crate::world::*;
+use hermod_domain::carrier::IdConversion;
 use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_store::{AcceptOutcome, Acceptance, Answer, LinkKind, OpenOptions, Store, StoreFault};
 use std::fs::File;
@@ -142,14 +143,18 @@ async fn a_disk_that_is_really_full_refuses_cleanly_and_keeps_what_carriers_said
             vec![receipt(9, &id, Verdict::Delivered)],
         )
         .await;
-        let other = world.store.open_link(ACME, LinkKind::Sends).await.expect("a link needs no room");
+        let other = world
+            .store
+            .open_link(ACME, LinkKind::Sends, IdConversion::None)
+            .await
+            .expect("a link needs no room");
         other.close().await.expect("nor does its end");
         assert_eq!(world.state(message).await, MessageState::Queued);
         link.has_nothing().await;
 
         disk.make_room();
         let handout = link.takes().await;
-        assert_eq!(handout.recorded, [9], "recorded once there is room");
+        assert_eq!(sequences(&handout), [9], "recorded once there is room");
         assert_eq!(world.state(message).await, MessageState::Delivered);
         back_within_ten_seconds(&world).await;
         paid -= PRICE;

@@ -75,7 +75,7 @@ async fn a_record_of_a_link_that_fails_does_not_take_the_others_with_it() {
     let (mut recorded, mut more) = (Vec::new(), Vec::new());
     while recorded.len() < 2 || more.is_empty() {
         let handout = link.takes().await;
-        recorded.extend(handout.recorded);
+        recorded.extend(sequences(&handout));
         more.extend(handout.jobs);
     }
     assert_eq!((recorded, more.len()), (vec![5, 6], 1));

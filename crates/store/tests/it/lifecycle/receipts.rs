@@ -12,7 +12,7 @@ async fn a_receipt_before_the_answer_waits_for_it() {
     let message = world.sends(world.sms()).await;
     let job = link.takes_job().await;
     link.says(Vec::new(), vec![receipt(1, "z", Verdict::Enroute), receipt(2, "z", Verdict::Delivered)]).await;
-    assert_eq!(link.takes().await.recorded, [1, 2]);
+    assert_eq!(link.takes_recorded().await, [1, 2]);
     assert_eq!(world.state(message).await, MessageState::Queued);
     link.accepts(&job, "z").await;
     world.settles().await;
@@ -31,7 +31,7 @@ async fn an_answer_and_its_receipt_in_one_read_settle_at_once() {
         vec![receipt(1, "q", Verdict::Delivered), receipt(2, "q", Verdict::Delivered)],
     )
     .await;
-    assert_eq!(link.takes().await.recorded, [1, 2], "a repeated receipt is answered too");
+    assert_eq!(link.takes_recorded().await, [1, 2], "a repeated receipt is answered too");
     assert_eq!(world.state(message).await, MessageState::Delivered);
     assert_eq!(world.timeline(message), ["late_receipt"]);
     world.books_are_sound();
@@ -63,7 +63,7 @@ async fn a_receipt_for_an_id_nobody_knows_is_answered_and_harms_nobody() {
     let world = World::new().await;
     let link = world.link().await;
     link.says(Vec::new(), vec![receipt(9, "stranger", Verdict::Delivered)]).await;
-    assert_eq!(link.takes().await.recorded, [9]);
+    assert_eq!(link.takes_recorded().await, [9]);
     world.books_are_sound();
 }
 

@@ -1,7 +1,7 @@
 //! A data folder of an earlier release is brought up to date, and everything in it is still there.
 
 use crate::world::*;
-use hermod_domain::ids::MessageId;
+use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::money::Money;
 use hermod_domain::time::Day;
@@ -10,6 +10,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 const SCHEMA_1: &str = include_str!("schema_1.sql");
+const SCHEMA_2: &str = include_str!("schema_2.sql");
 const VALIDITY_AND_A_DAY: Duration = Duration::from_secs(4 * 86_400);
 
 fn message(stored: i64) -> MessageId {
@@ -71,5 +72,51 @@ async fn a_folder_of_schema_1_opens_with_everything_in_it() {
     world.store.daily(world.now).await.unwrap();
     world.restarts().await;
     world.sends(Acceptance { key: Some(key(3)), ..world.sms() }).await;
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn carrier_ids_and_parked_receipts_of_schema_2_are_found_as_before_and_better() {
+    let folder = TempDir::new().unwrap();
+    raw(folder.path()).execute_batch(SCHEMA_2).unwrap();
+    let now = noon().plus(VALIDITY);
+    let store = Store::open(&options(folder.path(), now)).unwrap();
+    let mut world = World { folder, store, now };
+    world.books_are_sound();
+    let parked = world.store.parked(ACME, 10).await.unwrap();
+    let shown: Vec<_> = parked.iter().map(|parked| (parked.remote.to_text(), parked.verdict)).collect();
+    assert_eq!(shown, [("ppp".to_owned(), Verdict::Delivered)], "the final word of two");
+    let others = world.store.parked(CarrierId::new(2), 10).await.unwrap();
+    assert_eq!((others[0].verdict, others[0].err), (Verdict::Undeliverable, 12));
+
+    let link = world.link_with_room(10).await;
+    for (remote, id, state) in [
+        ("b", 15_526_526_976_000_001, MessageState::Delivered),
+        ("AE", 15_526_526_976_000_002, MessageState::Delivered),
+        ("0", 15_458_579_251_200_000, MessageState::Expired),
+    ] {
+        link.receipt(remote, Verdict::Delivered).await;
+        world.settles().await;
+        assert_eq!(world.state(message(id)).await, state, "{remote}");
+    }
+    assert_eq!(
+        world.timeline(message(15_458_579_251_200_000)),
+        ["late_receipt"],
+        "it was known for what it is"
+    );
+    // The receipt that waited for its answer meets it.
+    let jobs = link.takes_jobs(2).await;
+    link.accepts(&jobs[0], "ppp").await;
+    link.accepts(&jobs[1], "qqq").await;
+    link.receipt("qqq", Verdict::Delivered).await;
+    world.settles().await;
+    assert_eq!(world.state(jobs[0].message).await, MessageState::Delivered);
+    assert!(world.store.parked(ACME, 10).await.unwrap().is_empty());
+    // When the ids of earlier releases were given is not known, so how long it took is not either.
+    world.restarts().await;
+    let rows = world.store.delivery_stats(Day::new(0), Day::new(99_999), None).await.unwrap();
+    let figures = rows[0].figures;
+    assert_eq!((rows[0].day, figures.sent, figures.delivered), (Day::new(20_774), 2, 4));
+    assert_eq!(figures.times.iter().sum::<u64>(), 2);
     world.books_are_sound();
 }

@@ -2,17 +2,13 @@
 //! money that leaves.
 
 use super::purses::Purse;
-use crate::world::{IN_DOUBT_WAIT, VALIDITY};
+use crate::world::{IN_DOUBT_WAIT, RECEIPT_WAIT, VALIDITY};
 use hermod_domain::ids::{AccountId, MessageId, PartNo};
 use hermod_domain::lifecycle::{self, DoubtPolicy, Event, MessageState, PartState, Progress, Step, Verdict};
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::retry::Schedule;
-use hermod_domain::time::{Day, Timestamp};
+use hermod_domain::time::Timestamp;
 use std::collections::{BTreeMap, HashMap};
-use std::time::Duration;
-
-const RECEIPT_GRACE: Duration = Duration::from_secs(24 * 3600);
-const MIDNIGHT_OVERLAP: Duration = Duration::from_secs(3600);
 
 pub(super) type Place = (MessageId, PartNo);
 
@@ -34,7 +30,7 @@ pub(super) struct Books {
     pub messages: BTreeMap<MessageId, Message>,
     pub keys: HashMap<u64, MessageId>,
     tied: HashMap<String, Place>,
-    parked: HashMap<String, (Verdict, Day)>,
+    parked: HashMap<String, Verdict>,
 }
 
 impl Books {
@@ -110,15 +106,12 @@ impl Books {
         self.messages[&id].progress.state.is_final()
     }
 
-    pub(super) fn accepted(&mut self, place: Place, remote: &str, now: Timestamp) {
+    pub(super) fn accepted(&mut self, place: Place, remote: &str) {
         if !self.is_over(place) {
             self.apply(place, Event::Accepted);
         }
         self.tied.insert(remote.to_owned(), place);
-        let Some((verdict, day)) = self.parked.get(remote).copied() else { return };
-        let after_midnight = now.since(now.day().start()) < MIDNIGHT_OVERLAP;
-        if day == now.day() || (after_midnight && day.next() == now.day()) {
-            self.parked.remove(remote);
+        if let Some(verdict) = self.parked.remove(remote) {
             self.settle(place, verdict);
         }
     }
@@ -154,15 +147,16 @@ impl Books {
         }
     }
 
-    pub(super) fn receipt(&mut self, remote: &str, verdict: Verdict, today: Day) {
+    pub(super) fn receipt(&mut self, remote: &str, verdict: Verdict) {
         if let Some(place) = self.tied.get(remote) {
             self.settle(*place, verdict);
             return;
         }
         match self.parked.get_mut(remote) {
-            Some((earlier, _)) if matches!(earlier, Verdict::Enroute | Verdict::NoNews) => *earlier = verdict,
+            Some(earlier @ Verdict::NoNews) => *earlier = verdict,
+            Some(earlier @ Verdict::Enroute) if verdict != Verdict::NoNews => *earlier = verdict,
             Some(_) => {}
-            None => drop(self.parked.insert(remote.to_owned(), (verdict, today))),
+            None => drop(self.parked.insert(remote.to_owned(), verdict)),
         }
     }
 
@@ -190,7 +184,7 @@ impl Books {
                         self.messages.get_mut(&id).expect("a message").due.remove(&part);
                     }
                     Some(PartState::Sent | PartState::Presumed | PartState::Enroute)
-                        if expires_at.plus(RECEIPT_GRACE) <= now =>
+                        if expires_at.plus(RECEIPT_WAIT) <= now =>
                     {
                         self.apply((id, part), Event::ReceiptOverdue);
                     }

@@ -241,7 +241,7 @@ impl Pair {
         link.says(vec![answer(job, answered)], Vec::new()).await;
         match said {
             Said::Accepted => {
-                self.books.accepted(place, &id, now);
+                self.books.accepted(place, &id);
                 self.remotes.push(id);
             }
             Said::Throttled => {
@@ -270,11 +270,10 @@ impl Pair {
         } else {
             "a stranger's".to_owned()
         };
-        let today = self.world.now.day();
         let Some(link) = self.at_work() else { return };
         link.says(Vec::new(), vec![receipt(7, &id, says.verdict)]).await;
-        assert_eq!(link.takes().await.recorded, [7]);
-        self.books.receipt(&id, says.verdict, today);
+        assert_eq!(link.takes_recorded().await, [7]);
+        self.books.receipt(&id, says.verdict);
     }
 
     async fn closes(&mut self, bytes_left: bool) {
@@ -292,7 +291,7 @@ impl Pair {
     }
 
     async fn sweeps(&mut self) {
-        self.world.store.sweep(self.world.now).await.expect("a sweep");
+        self.world.sweeps(self.world.now).await;
         self.books.sweep(self.world.now);
     }
 

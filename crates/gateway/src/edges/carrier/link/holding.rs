@@ -26,7 +26,7 @@ impl Link<'_> {
         if self.port.is_none() {
             return;
         }
-        match account.world.store.open_link(account.id(), self.kind()).await {
+        match account.world.store.open_link(account.id(), self.kind(), account.profile().ids).await {
             Ok(port) => {
                 self.close_port().await;
                 self.port = Some(port);

@@ -1,8 +1,10 @@
 //! What a carrier sends by itself: receipts, and messages from handsets.
 
 use super::Link;
+use crate::board::AlarmKind;
 use crate::edges::carrier::answers::{self, Incoming, read_request};
 use hermod_smpp::{CommandId, CommandStatus, DataSmResp, DeliverSmResp, Frame, Header, Pdu};
+use hermod_store::{ReceiptFate, Recorded};
 
 impl Link<'_> {
     pub(super) fn on_request(&mut self, frame: &Frame) {
@@ -17,6 +19,10 @@ impl Link<'_> {
                 self.figures.receipt();
                 if self.shows_an_id() {
                     self.account.receipted_with(receipt.remote.clone());
+                }
+                if let Some(word) = &receipt.word {
+                    let detail = "a receipt has a word that nobody knows; its part stays as it is";
+                    self.account.raise(AlarmKind::UnknownWord, word, detail);
                 }
                 self.receipts.push(receipt);
             }
@@ -41,8 +47,16 @@ impl Link<'_> {
     }
 
     /// Receipts are recorded: they may be answered.
-    pub(super) fn on_recorded(&mut self, recorded: Vec<u32>) {
-        for sequence in recorded {
+    pub(super) fn on_recorded(&mut self, recorded: Vec<Recorded>) {
+        for Recorded { sequence, fate } in recorded {
+            if !fate.found_its_part() {
+                self.figures.unmatched_receipts(1);
+            }
+            if fate == ReceiptFate::Ambiguous {
+                let detail =
+                    "a receipt could be about several parts; it is kept, and none of them is settled";
+                self.account.raise(AlarmKind::AmbiguousReceipt, "", detail);
+            }
             self.answer_receipt(sequence);
         }
     }

@@ -76,7 +76,8 @@ impl Link<'_> {
         let account = self.account;
         self.bound_at = Some(now);
         self.draft.on_bound(self.session.peer_is_3_4());
-        self.port = Some(account.world.store.open_link(account.id(), self.kind()).await?);
+        let opened = account.world.store.open_link(account.id(), self.kind(), account.profile().ids);
+        self.port = Some(opened.await?);
         self.figures.enter(LinkState::Bound, account.world.clock.now());
         account.judge();
         for kind in [AlarmKind::BindRefused, AlarmKind::AlreadyBound, AlarmKind::BadSettings] {

@@ -1,0 +1,157 @@
+//! What a receipt does: it finds its part by the carrier's id and moves it, or waits until an answer brings that id.
+
+use crate::embedded::batch::Batch;
+use crate::embedded::progress::{Applied, Place};
+use crate::embedded::remotes::{Match, PartKey, Tie, Tied};
+use crate::fault::StoreFault;
+use crate::ops::{Asked, LATE_LINES_MAX, ParkedReceipt, ReceiptFate, ReceiptRecord};
+use hermod_domain::carrier::{IdConversion, RemoteKey};
+use hermod_domain::ids::{CarrierId, PartNo, RemoteId};
+use hermod_domain::lifecycle::{Event, Verdict};
+use hermod_domain::phone::Msisdn;
+use hermod_domain::receipt::RAW_WORD_CHARS_MAX;
+use rusqlite::params;
+
+/// Timeline lines about receipts that changed nothing.
+const LATE: &str = "late_receipt";
+const UNREAD: &str = "unknown_receipt";
+
+impl Batch<'_> {
+    /// The carrier took a part and gave it an id. Receipts that waited for that id are done at once.
+    pub(crate) fn tie(
+        &mut self,
+        place: Place,
+        part: PartNo,
+        to: Msisdn,
+        remote: &RemoteId,
+        ids: IdConversion,
+    ) -> Result<(), StoreFault> {
+        let Place { carrier, account, message } = place;
+        let (at, day) = (self.now, self.now.day());
+        let key = PartKey { account, message, part };
+        let tie = Tie { part: key, to: Some(to), at: Some(at), day };
+        if self.books.remotes.tie(self.connection, carrier, remote, tie)? == Tied::Reused {
+            self.tally.ids_reused += 1;
+            self.note(message, part, "carrier_id_reused", &remote.to_text())?;
+        }
+        self.books.delivery.sent(carrier, to, day);
+        if self.books.parked.count(carrier) == 0 {
+            return Ok(());
+        }
+        for key in [Some(RemoteKey::of(remote)), ids.key_in_receipt(remote)].into_iter().flatten() {
+            for receipt in self.books.parked.under(self.connection, carrier, &key)? {
+                self.try_again(carrier, ids, &receipt)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn receipt(
+        &mut self,
+        carrier: CarrierId,
+        ids: IdConversion,
+        record: &ReceiptRecord,
+    ) -> Result<ReceiptFate, StoreFault> {
+        let ReceiptRecord { sequence: _, remote, verdict, err, word, source } = record;
+        let found =
+            self.books.remotes.find(self.connection, &Asked { carrier, ids, remote, source: *source })?;
+        let receipt = |ambiguous| ParkedReceipt {
+            remote: remote.clone(),
+            verdict: *verdict,
+            err: *err,
+            word: word.as_deref().map(bounded),
+            source: *source,
+            at: self.now,
+            ambiguous,
+        };
+        match found {
+            Match::Part(tie) => self.settle_receipt(carrier, &tie, &receipt(false)),
+            Match::Nothing => {
+                let receipt = receipt(false);
+                self.park(carrier, &receipt)?;
+                self.tally.receipts_parked += 1;
+                Ok(ReceiptFate::Parked)
+            }
+            Match::Ambiguous => {
+                let receipt = receipt(true);
+                self.park(carrier, &receipt)?;
+                self.tally.receipts_ambiguous += 1;
+                Ok(ReceiptFate::Ambiguous)
+            }
+        }
+    }
+
+    fn park(&mut self, carrier: CarrierId, receipt: &ParkedReceipt) -> Result<(), StoreFault> {
+        let crowded_out = self.books.parked.park(self.connection, carrier, receipt)?;
+        self.tally.receipts_given_up += crowded_out;
+        Ok(())
+    }
+
+    /// Another look at a parked receipt. True if it has found its part now.
+    pub(crate) fn try_again(
+        &mut self,
+        carrier: CarrierId,
+        ids: IdConversion,
+        receipt: &ParkedReceipt,
+    ) -> Result<bool, StoreFault> {
+        let ParkedReceipt { remote, source, .. } = receipt;
+        let asked = Asked { carrier, ids, remote, source: *source };
+        match self.books.remotes.find(self.connection, &asked)? {
+            Match::Part(tie) => {
+                self.books.parked.remove(self.connection, carrier, remote)?;
+                self.tally.receipts_rematched += 1;
+                self.settle_receipt(carrier, &tie, receipt).map(|_| true)
+            }
+            Match::Ambiguous if !receipt.ambiguous => {
+                self.books.parked.is_ambiguous(self.connection, carrier, remote).map(|()| false)
+            }
+            Match::Ambiguous | Match::Nothing => Ok(false),
+        }
+    }
+
+    fn settle_receipt(
+        &mut self,
+        carrier: CarrierId,
+        tie: &Tie,
+        receipt: &ParkedReceipt,
+    ) -> Result<ReceiptFate, StoreFault> {
+        let PartKey { account, message, part } = tie.part;
+        let ParkedReceipt { verdict, err, word, at, .. } = receipt;
+        let place = Place { carrier, account, message };
+        let applied = self.apply(place, part, Event::Receipt(*verdict), *err, None)?;
+        if let Applied::Moved { .. } = applied {
+            self.books.delivery.settled(carrier, tie, *verdict, *at);
+            return Ok(ReceiptFate::Settled);
+        }
+        self.tally.receipts_late += 1;
+        let what = if applied == Applied::Ignored && *verdict == Verdict::NoNews { UNREAD } else { LATE };
+        let word = word.as_deref().map(|word| format!(" word {word:?}")).unwrap_or_default();
+        self.note_late(place, part, what, &format!("{verdict:?} err {err}{word}"))?;
+        Ok(ReceiptFate::Repeated)
+    }
+
+    /// A carrier that repeats itself without end must not fill the disk with it.
+    fn note_late(&self, place: Place, part: PartNo, what: &str, detail: &str) -> Result<(), StoreFault> {
+        self.connection
+            .prepare_cached(
+                "INSERT INTO timeline (message, at, part, what, detail) SELECT ?1, ?2, ?3, ?4, ?5
+                 WHERE (SELECT count(*) FROM timeline WHERE message = ?1 AND what IN (?6, ?7)) < ?8",
+            )?
+            .execute(params![
+                place.message.as_i64(),
+                self.now.as_millis(),
+                part.get(),
+                what,
+                detail,
+                LATE,
+                UNREAD,
+                LATE_LINES_MAX
+            ])?;
+        Ok(())
+    }
+}
+
+/// A word of a carrier's is as long as it likes.
+fn bounded(word: &str) -> Box<str> {
+    word.chars().take(RAW_WORD_CHARS_MAX).collect()
+}

@@ -1,0 +1,106 @@
+//! How well carriers deliver, as it is counted while receipts come in.
+
+use crate::world::*;
+use hermod_domain::carrier::IdConversion;
+use hermod_domain::ids::CarrierId;
+use hermod_domain::lifecycle::{MessageState, Verdict};
+use hermod_domain::phone::Msisdn;
+use hermod_domain::receipt::DlrCode;
+use hermod_domain::time::Day;
+use hermod_store::{Acceptance, DeliveryFigures, DeliveryRow, LinkKind};
+
+async fn figures(world: &World) -> Vec<DeliveryRow> {
+    world.store.delivery_stats(Day::new(0), Day::new(99_999), None).await.expect("the store answers")
+}
+
+#[tokio::test]
+async fn parts_are_counted_by_day_carrier_and_country_once_each() {
+    let mut world = World::new().await;
+    let mut link = world.link_with_room(10).await;
+    let american = Msisdn::from_number(12_125_550_123).unwrap();
+    world.sends(Acceptance { parts: 2, ..world.sms() }).await;
+    for to in [american, american, american] {
+        world.sends(Acceptance { to, ..world.sms() }).await;
+    }
+    for (count, job) in link.takes_jobs(5).await.iter().enumerate() {
+        link.accepts(job, &format!("r{count}")).await;
+    }
+    link.now = link.now.plus(secs(20));
+    for (remote, verdict) in [
+        ("r0", Verdict::Enroute),
+        ("r0", Verdict::Delivered),
+        ("r0", Verdict::Delivered),
+        ("r1", Verdict::Delivered),
+        ("r2", Verdict::Undeliverable),
+        ("r2", Verdict::Delivered),
+        ("r3", Verdict::Rejected),
+    ] {
+        link.receipt(remote, verdict).await;
+    }
+    world.settles().await;
+    assert_eq!(figures(&world).await, [], "gathered first");
+    world.passes(secs(60)).await;
+    let rows = figures(&world).await;
+    let countries: Vec<_> = rows.iter().map(|row| row.country.map(|code| code.to_string())).collect();
+    assert_eq!(countries, [Some("DE".to_owned()), Some("US".to_owned())]);
+    assert!(rows.iter().all(|row| row.day == noon().day() && row.carrier == ACME));
+    let german = DeliveryFigures {
+        sent: 2,
+        delivered: 2,
+        times: [0, 0, 2, 0, 0, 0],
+        time_ms: 40_000,
+        ..DeliveryFigures::default()
+    };
+    assert_eq!(rows[0].figures, german);
+    let american = DeliveryFigures { sent: 3, failed: 1, rejected: 1, ..DeliveryFigures::default() };
+    assert_eq!(rows[1].figures, american);
+
+    // The last one arrives the next day, counts for the day it was sent, and closing loses nothing.
+    world.now = world.now.plus(secs(24 * 3600));
+    let link = world.link().await;
+    link.receipt("r4", Verdict::Delivered).await;
+    world.restarts().await;
+    let late = DeliveryFigures { delivered: 1, times: [0, 0, 0, 0, 0, 1], time_ms: 86_460_000, ..american };
+    assert_eq!(figures(&world).await[1].figures, late);
+    let (today, tomorrow) = (noon().day(), noon().day().next());
+    assert_eq!(world.store.delivery_stats(tomorrow, tomorrow, None).await.unwrap(), []);
+    assert_eq!(world.store.delivery_stats(today, today, Some(CarrierId::new(9))).await.unwrap(), []);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn each_carriers_receipts_are_waited_for_as_long_as_it_says() {
+    let mut world = World::new().await;
+    let quick = CarrierId::new(2);
+    let mut messages = Vec::new();
+    for carrier in [ACME, quick] {
+        let link = world.link_with_ids(carrier, LinkKind::Sends, IdConversion::None).await;
+        link.has_room(1).await;
+        messages.push(world.sends(Acceptance { carrier, ..world.sms() }).await);
+        link.accepts(&link.takes_job().await, "a").await;
+    }
+    world.settles().await;
+    world.now = world.now.plus(VALIDITY + secs(3600));
+    let waits = move |carrier| if carrier == quick { secs(3600) } else { secs(48 * 3600) };
+    assert_eq!(world.store.sweep(world.now, waits).await.unwrap(), 1);
+    let unknown = (MessageState::Submitted, DlrCode::Unknown);
+    let seen = world.sees(messages[1]).await;
+    assert_eq!((seen.state, seen.dlr), unknown);
+    world.now = world.now.plus(secs(47 * 3600));
+    assert_eq!(world.store.sweep(world.now, waits).await.unwrap(), 1);
+
+    // UNKNOWN gives way to one real end, and to nothing else.
+    world.restarts().await;
+    let link = world.link_with_ids(quick, LinkKind::Sends, IdConversion::None).await;
+    link.receipt("a", Verdict::Enroute).await;
+    world.settles().await;
+    let seen = world.sees(messages[1]).await;
+    assert_eq!((seen.state, seen.dlr), unknown);
+    link.receipt("a", Verdict::Undeliverable).await;
+    link.receipt("a", Verdict::Delivered).await;
+    world.settles().await;
+    let seen = world.sees(messages[1]).await;
+    assert_eq!((seen.state, seen.dlr), (MessageState::Undeliverable, DlrCode::Undeliv));
+    assert_eq!(world.store.sweep(world.now, waits).await.unwrap(), 0);
+    world.books_are_sound();
+}
