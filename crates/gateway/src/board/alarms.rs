@@ -8,6 +8,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Alarms that are remembered at once. Beyond that new ones are only counted and logged.
 const ALARMS_MAX: usize = 1_000;
+/// Alarms of one kind for one carrier. The rest are one more: nobody reads a thousand words that a carrier made up, and
+/// they would leave no room for what others have to tell.
+const ALARMS_OF_A_KIND_MAX: usize = 50;
+/// What the rest are about.
+const OTHERS: &str = "others";
 /// Characters of a detail that are kept.
 const DETAIL_CHARS_MAX: usize = 300;
 
@@ -82,16 +87,20 @@ impl Alarms {
             .increment(1);
         let detail: String = detail.chars().take(DETAIL_CHARS_MAX).collect();
         let mut raised = self.raised();
-        if let Some(alarm) = raised.get_mut(&(carrier.to_owned(), kind, about.to_owned())) {
+        let mut key = (carrier.to_owned(), kind, about.to_owned());
+        if !raised.contains_key(&key) && is_crowded(&raised, &key) {
+            OTHERS.clone_into(&mut key.2);
+        }
+        if let Some(alarm) = raised.get_mut(&key) {
             alarm.count += 1;
             alarm.last_at = now;
             alarm.detail = detail;
             return;
         }
+        let (_, _, about) = key.clone();
         tracing::error!(alarm = kind.as_str(), carrier.name = carrier, about, %detail, "Alarm");
         if raised.len() < ALARMS_MAX {
-            let (carrier, about) = (carrier.to_owned(), about.to_owned());
-            let key = (carrier.clone(), kind, about.clone());
+            let carrier = carrier.to_owned();
             raised.insert(key, Alarm { kind, carrier, about, detail, first_at: now, last_at: now, count: 1 });
         }
         self.show(&raised);
@@ -130,6 +139,12 @@ impl Alarms {
     fn raised(&self) -> MutexGuard<'_, BTreeMap<Key, Alarm>> {
         self.raised.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn is_crowded(raised: &BTreeMap<Key, Alarm>, (carrier, kind, _): &Key) -> bool {
+    let of_its_kind = (carrier.clone(), *kind, String::new())..;
+    raised.range(of_its_kind).take_while(|((whose, what, _), _)| whose == carrier && what == kind).count()
+        >= ALARMS_OF_A_KIND_MAX
 }
 
 #[cfg(test)]
@@ -171,10 +186,24 @@ mod tests {
     fn alarms_do_not_fill_the_memory() {
         let alarms = Alarms::default();
         for number in 0..2 * ALARMS_MAX {
-            let long = "x".repeat(10_000);
-            alarms.raise(AlarmKind::UnknownStatus, "acme", &number.to_string(), &long, at(1));
+            let (carrier, long) = (format!("carrier {}", number % 40), "x".repeat(10_000));
+            alarms.raise(AlarmKind::UnknownStatus, &carrier, &number.to_string(), &long, at(1));
         }
         assert_eq!(alarms.list().len(), ALARMS_MAX);
         assert!(alarms.list().iter().all(|alarm| alarm.detail.len() <= DETAIL_CHARS_MAX));
+    }
+
+    #[test]
+    fn a_carrier_that_makes_up_words_leaves_room_for_what_others_have_to_tell() {
+        let alarms = Alarms::default();
+        for number in 0..10 * ALARMS_OF_A_KIND_MAX {
+            alarms.raise(AlarmKind::UnknownWord, "acme", &format!("WORD{number}"), "", at(1));
+        }
+        alarms.raise(AlarmKind::UnknownWord, "beta", "ODD", "", at(1));
+        alarms.raise(AlarmKind::CarrierDown, "acme", "", "", at(1));
+        let listed = alarms.list();
+        assert_eq!(listed.len(), ALARMS_OF_A_KIND_MAX + 3);
+        let others = listed.iter().find(|alarm| alarm.about == OTHERS).unwrap();
+        assert_eq!(others.count, 9 * u64::try_from(ALARMS_OF_A_KIND_MAX).unwrap());
     }
 }
