@@ -7,9 +7,9 @@ use crate::board::{AlarmKind, CarrierState};
 use crate::world::World;
 use hermod_domain::carrier::{ErrorClass, Profile};
 use hermod_domain::catalogue::Carrier;
-use hermod_domain::ids::{CarrierId, RemoteId};
+use hermod_domain::ids::CarrierId;
 use hermod_smpp::CommandStatus;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// A carrier as its entry has it; a changed entry makes another one.
 pub(super) struct Account {
@@ -18,14 +18,6 @@ pub(super) struct Account {
     pub(super) entry: Carrier,
     pub(super) shaper: Shaper,
     pub(super) turns: BindTurns,
-    ids: Mutex<IdShapes>,
-}
-
-/// Two ids that should look alike, for whoever has to find out why they do not.
-#[derive(Default)]
-struct IdShapes {
-    answer: Option<RemoteId>,
-    receipt: Option<RemoteId>,
 }
 
 impl Account {
@@ -33,7 +25,7 @@ impl Account {
         let now = world.clock.moment();
         let Carrier { parts_per_second, profile, .. } = &entry;
         let shaper = Shaper::new(*parts_per_second, profile.links, window_of(&entry), now);
-        Account { world, state, shaper, turns: BindTurns::default(), ids: Mutex::default(), entry }
+        Account { world, state, shaper, turns: BindTurns::default(), entry }
     }
 
     pub(super) fn id(&self) -> CarrierId {
@@ -120,25 +112,6 @@ impl Account {
             | ErrorClass::MessageSaysNo
             | ErrorClass::DestinationSaysNo => {}
         }
-    }
-
-    /// An id as it stands in an answer. Now and then will do.
-    pub(super) fn answered_with(&self, id: RemoteId) {
-        self.ids.lock().unwrap_or_else(PoisonError::into_inner).answer = Some(id);
-    }
-
-    /// An id as it stands in a receipt, likewise.
-    pub(super) fn receipted_with(&self, id: RemoteId) {
-        self.ids.lock().unwrap_or_else(PoisonError::into_inner).receipt = Some(id);
-    }
-
-    /// Both, side by side.
-    pub(super) fn id_shapes(&self) -> String {
-        let ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
-        let told = |id: &Option<RemoteId>| {
-            id.as_ref().map_or("(none)".to_owned(), |id| format!("{:?}", id.to_text()))
-        };
-        format!("an answer gives the id {}, a receipt {}", told(&ids.answer), told(&ids.receipt))
     }
 }
 

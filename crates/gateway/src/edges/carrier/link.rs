@@ -103,8 +103,6 @@ pub(super) struct Link<'a> {
     overdue: BTreeMap<u32, Sent>,
     /// Parts that were unanswered when the session ended.
     silent: Vec<Sent>,
-    /// Counts ids of answers and receipts.
-    ids_seen: u32,
     ended: Option<Ended>,
 }
 
@@ -140,7 +138,6 @@ impl<'a> Link<'a> {
             data_sms: Vec::new(),
             overdue: BTreeMap::new(),
             silent: Vec::new(),
-            ids_seen: 0,
             ended: None,
         })
     }

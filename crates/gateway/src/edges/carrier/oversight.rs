@@ -4,19 +4,30 @@ use super::account::Account;
 use super::health::ids_do_not_match;
 use crate::board::AlarmKind;
 use crate::clock::Moment;
+use hermod_domain::ids::RemoteId;
+use hermod_store::StoreFault;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 const LOOK: Duration = Duration::from_secs(1);
 /// A carrier that nothing can be sent to for this long needs somebody.
 const DOWN_FOR: Duration = Duration::from_secs(60);
+/// How often the store is asked about receipts that match nothing, while there are too many of them.
+const RECEIPTS_LOOK: Duration = Duration::from_secs(10);
+const FIVE_MINUTES: Duration = Duration::from_secs(300);
+/// A receipt may overtake its answer by so much.
+const ANSWER_GRACE: Duration = Duration::from_secs(10);
+/// Receipts that are looked at in one go.
+const PAGE_ROWS: usize = 1_000;
 
 /// Looks until told to stop.
 pub(super) async fn oversee(account: &Account, stopping: &CancellationToken) {
     let clock = &account.world.clock;
     let mut overseer = Overseer::new(account, clock.moment());
     while !stopping.is_cancelled() {
-        overseer.look(clock.moment());
+        if let Err(fault) = overseer.look(clock.moment()).await {
+            tracing::warn!(%fault, carrier.name = account.name(), "A carrier's receipts could not be looked at");
+        }
         tokio::select! {
             () = clock.sleep(LOOK) => {}
             () = stopping.cancelled() => {}
@@ -32,24 +43,32 @@ pub(super) struct Overseer<'a> {
     down: bool,
     unmatched: bool,
     stopped: bool,
+    receipts_looked_at: Option<Moment>,
 }
 
 impl<'a> Overseer<'a> {
     pub(super) fn new(account: &'a Account, now: Moment) -> Overseer<'a> {
-        Overseer { account, unbound_since: Some(now), down: false, unmatched: false, stopped: false }
+        Overseer {
+            account,
+            unbound_since: Some(now),
+            down: false,
+            unmatched: false,
+            stopped: false,
+            receipts_looked_at: None,
+        }
     }
 
-    pub(super) fn look(&mut self, now: Moment) {
+    pub(super) async fn look(&mut self, now: Moment) -> Result<(), StoreFault> {
         let account = self.account;
         account.state.look(now, account.world.clock.now());
         account.judge();
         self.look_at_links(now);
-        self.look_at_receipts(now);
         let stopped = account.state.stopped().is_some();
         if self.stopped && !stopped {
             account.clear(AlarmKind::CarrierStopped);
         }
         self.stopped = stopped;
+        self.look_at_receipts(now).await
     }
 
     fn look_at_links(&mut self, now: Moment) {
@@ -71,16 +90,35 @@ impl<'a> Overseer<'a> {
         }
     }
 
-    fn look_at_receipts(&mut self, now: Moment) {
+    /// Receipts that found nothing when they came are no trouble if their answers come behind them, so those are counted
+    /// that still wait.
+    async fn look_at_receipts(&mut self, now: Moment) -> Result<(), StoreFault> {
         let account = self.account;
         let five_minutes = account.state.recent(now).five_minutes;
-        let unmatched = ids_do_not_match(&five_minutes);
+        if !ids_do_not_match(five_minutes.receipts, five_minutes.unmatched) {
+            if std::mem::take(&mut self.unmatched) {
+                account.clear(AlarmKind::UnmatchedReceipts);
+            }
+            return Ok(());
+        }
+        if self.receipts_looked_at.is_some_and(|at| now < at.plus(RECEIPTS_LOOK)) {
+            return Ok(());
+        }
+        self.receipts_looked_at = Some(now);
+        let (store, wall) = (&account.world.store, account.world.clock.now());
+        let parked = store.parked(account.id(), u32::try_from(PAGE_ROWS).expect("a page")).await?;
+        let lately = wall.minus(FIVE_MINUTES)..wall.minus(ANSWER_GRACE);
+        let waiting: Vec<_> = parked.iter().filter(|receipt| lately.contains(&receipt.at)).collect();
+        let count = u64::try_from(waiting.len()).unwrap_or(u64::MAX);
+        // A whole page is as many as are ever counted.
+        let unmatched = ids_do_not_match(five_minutes.receipts, count) || waiting.len() == PAGE_ROWS;
         if unmatched && !self.unmatched {
-            let detail = format!(
-                "{} of the {} receipts of five minutes match nothing: {}",
-                five_minutes.unmatched,
+            let answers = store.tied_lately(account.id(), 1).await?;
+            let detail = told(
                 five_minutes.receipts,
-                account.id_shapes()
+                count,
+                answers.first().map(|tied| &tied.remote),
+                waiting.first().map(|receipt| &receipt.remote),
             );
             account.raise(AlarmKind::UnmatchedReceipts, "", &detail);
         }
@@ -88,5 +126,16 @@ impl<'a> Overseer<'a> {
             account.clear(AlarmKind::UnmatchedReceipts);
         }
         self.unmatched = unmatched;
+        Ok(())
     }
+}
+
+/// With two ids that should look alike, side by side.
+fn told(receipts: u64, unmatched: u64, answer: Option<&RemoteId>, receipt: Option<&RemoteId>) -> String {
+    let shape = |id: Option<&RemoteId>| id.map_or("(none)".to_owned(), |id| format!("{:?}", id.to_text()));
+    format!(
+        "{unmatched} of the {receipts} receipts of five minutes match nothing: an answer gives the id {}, a receipt {}",
+        shape(answer),
+        shape(receipt)
+    )
 }

@@ -17,9 +17,6 @@ impl Link<'_> {
         match incoming {
             Incoming::Receipt(receipt) => {
                 self.figures.receipt();
-                if self.shows_an_id() {
-                    self.account.receipted_with(receipt.remote.clone());
-                }
                 if let Some(word) = &receipt.word {
                     let detail = "a receipt has a word that nobody knows; its part stays as it is";
                     self.account.raise(AlarmKind::UnknownWord, word, detail);

@@ -10,9 +10,6 @@ use hermod_smpp::session::State;
 use hermod_smpp::{Event, Frame};
 use hermod_store::{Answer, LinkKind, StoreFault};
 
-/// One of so many ids is shown to whoever compares those of answers with those of receipts.
-const ID_SHOWN_EVERY: u32 = 101;
-
 impl Link<'_> {
     /// Takes in what the session has to say, tells the store, and moves what the session wants written to the output.
     pub(super) async fn turn(&mut self) -> Result<(), StoreFault> {
@@ -102,11 +99,8 @@ impl Link<'_> {
             self.figures.refused(class);
             self.account.look_into(class, frame.header.status);
             elsewhere = otherwise(self.account, &sent, class);
-        } else if let Answer::Accepted(remote) = &answer {
+        } else if matches!(answer, Answer::Accepted(_)) {
             self.figures.accepted();
-            if self.shows_an_id() {
-                self.account.answered_with(remote.clone());
-            }
         }
         self.answers.push(sent.record_otherwise(answer, elsewhere));
         match next {
@@ -114,12 +108,6 @@ impl Link<'_> {
             LinkNext::Pause(pause) => self.flow.throttled(pause, now),
             LinkNext::Rebind => self.rebinding = true,
         }
-    }
-
-    /// True now and then: whoever compares ids needs to see some, not all.
-    pub(super) fn shows_an_id(&mut self) -> bool {
-        self.ids_seen = self.ids_seen.wrapping_add(1);
-        self.ids_seen % ID_SHOWN_EVERY == 1
     }
 
     async fn tell_store(&mut self, now: Moment) -> Result<(), StoreFault> {
