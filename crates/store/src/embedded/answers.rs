@@ -6,7 +6,7 @@ use crate::embedded::deferred::Due;
 use crate::embedded::jobs;
 use crate::embedded::progress::{Applied, Place};
 use crate::fault::StoreFault;
-use crate::ops::{Answer, AnswerRecord, LinkBatch, LinkId, Recorded};
+use crate::ops::{Answer, AnswerRecord, Elsewhere, LinkBatch, LinkId, Recorded};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Event, PartState, RefusedFor};
@@ -97,7 +97,7 @@ impl Batch<'_> {
         part: PartNo,
         status: u32,
         after: Option<Duration>,
-        otherwise: Option<CarrierId>,
+        otherwise: Option<Elsewhere>,
     ) -> Result<(), StoreFault> {
         let Some(Retrying { attempts, .. }) = self.retrying(place, part)? else {
             return self.latecomer(place, part, "temporary error");
@@ -124,7 +124,7 @@ impl Batch<'_> {
         part: PartNo,
         about: RefusedFor,
         status: u32,
-        otherwise: Option<CarrierId>,
+        otherwise: Option<Elsewhere>,
     ) -> Result<(), StoreFault> {
         if let Some(to) = otherwise
             && self.refused_here(place, part, status, to)?

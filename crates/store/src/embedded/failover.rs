@@ -6,6 +6,7 @@ use crate::embedded::batch::Batch;
 use crate::embedded::moving::way;
 use crate::embedded::progress::{Applied, Place};
 use crate::fault::StoreFault;
+use crate::ops::Elsewhere;
 use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::{Event, PartState};
 use hermod_domain::time::Timestamp;
@@ -22,7 +23,7 @@ impl Batch<'_> {
         &mut self,
         place: Place,
         part: PartNo,
-        to: CarrierId,
+        to: Elsewhere,
         due_at: Timestamp,
     ) -> Result<bool, StoreFault> {
         let parts = self.standings(place)?;
@@ -30,14 +31,14 @@ impl Batch<'_> {
         let ours = parts.iter().all(|part| part.is_ours(self.now));
         if failures < FAILURES_BEFORE_FAILOVER
             || !ours
-            || to == place.carrier
-            || self.has_refused(place, to)?
+            || to.carrier == place.carrier
+            || self.has_refused(place, to.carrier)?
         {
             return Ok(false);
         }
         let due_at = (failures > FAILURES_BEFORE_FAILOVER).then_some(due_at);
         self.move_parts(place, &parts, to, due_at)?;
-        self.note(place.message, part, "failed_over", &way(place.carrier, to))?;
+        self.note(place.message, part, "failed_over", &way(place.carrier, to.carrier))?;
         Ok(true)
     }
 
@@ -49,7 +50,7 @@ impl Batch<'_> {
         place: Place,
         part: PartNo,
         status: u32,
-        to: CarrierId,
+        to: Elsewhere,
     ) -> Result<bool, StoreFault> {
         let parts = self.standings(place)?;
         let refused = parts.iter().find(|standing| standing.part == part);
@@ -59,7 +60,7 @@ impl Batch<'_> {
         let others = || parts.iter().filter(|other| other.part != part);
         let on_their_way = others().any(|other| other.state == PartState::Sending);
         let ours = others().all(|other| other.is_ours(self.now) || other.state == PartState::Sending);
-        if !ours || to == place.carrier || self.has_refused(place, to)? {
+        if !ours || to.carrier == place.carrier || self.has_refused(place, to.carrier)? {
             return Ok(false);
         }
         let due_at = self.now.plus(scheduled(refused.attempts + 1, place));
@@ -77,7 +78,7 @@ impl Batch<'_> {
         } else {
             let parts = self.standings(place)?;
             self.move_parts(place, &parts, to, None)?;
-            self.note(place.message, part, "failed_over", &way(place.carrier, to))?;
+            self.note(place.message, part, "failed_over", &way(place.carrier, to.carrier))?;
         }
         Ok(true)
     }

@@ -7,7 +7,7 @@ use crate::embedded::deferred::Due;
 use crate::embedded::jobs;
 use crate::embedded::progress::Place;
 use crate::fault::StoreFault;
-use crate::ops::Move;
+use crate::ops::{Elsewhere, Move};
 use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
@@ -65,11 +65,11 @@ impl Batch<'_> {
             let place = Place { carrier: *from, account: *account, message: *message };
             let parts = self.standings(place)?;
             let ours = parts.iter().all(|part| part.is_ours(self.now));
-            if parts.is_empty() || !ours || from == to {
+            if parts.is_empty() || !ours || *from == to.carrier {
                 continue;
             }
             self.move_parts(place, &parts, *to, None)?;
-            self.note(place.message, PartNo::FIRST, "moved", &way(*from, *to))?;
+            self.note(place.message, PartNo::FIRST, "moved", &way(*from, to.carrier))?;
             moved += 1;
         }
         Ok(moved)
@@ -99,10 +99,11 @@ impl Batch<'_> {
         &mut self,
         place: Place,
         parts: &[Standing],
-        to: CarrierId,
+        to: Elsewhere,
         due_at: Option<Timestamp>,
     ) -> Result<(), StoreFault> {
         let Place { carrier, account, message } = place;
+        let there = Place { carrier: to.carrier, ..place };
         self.connection
             .prepare_cached(
                 "UPDATE part SET carrier = ?4, due_at = ?5 WHERE carrier = ?1 AND account = ?2 AND message = ?3",
@@ -111,27 +112,70 @@ impl Batch<'_> {
                 carrier.get(),
                 account.get(),
                 message.as_i64(),
-                to.get(),
+                to.carrier.get(),
                 due_at.map_or(0, Timestamp::as_millis)
             ])?;
-        self.connection
-            .prepare_cached("UPDATE message SET carrier = ?2 WHERE id = ?1")?
-            .execute(params![message.as_i64(), to.get()])?;
+        let in_parts: u8 = self
+            .connection
+            .prepare_cached("UPDATE message SET carrier = ?2, whole = ?3 WHERE id = ?1 RETURNING parts")?
+            .query_row(params![message.as_i64(), to.carrier.get(), to.whole], |row| row.get(0))?;
+        let submits = if to.whole { 1 } else { in_parts };
+        if parts.len() != usize::from(submits) {
+            self.set_parts(there, submits)?;
+        }
         // From here on the old carrier's lane must not know it: a stale job would be claimed a second time.
         self.books.lanes.forget(carrier, account, message);
         self.books.standing.remove(&message);
-        self.books.queues.moved(carrier, to, parts);
+        parts.iter().for_each(|part| self.books.queues.remove(carrier, part.state));
         self.tally.moved += 1;
-        let place = Place { carrier: to, ..place };
-        for Standing { part, .. } in parts {
+        for Standing { part, state, .. } in self.standings(there)? {
+            self.books.queues.add(to.carrier, state, 1);
             match due_at {
-                Some(at) => self.books.deferred.push(Due { at, message, part: *part, carrier: to, account }),
+                Some(at) => self.books.deferred.push(Due { at, message, part, carrier: to.carrier, account }),
                 None => {
-                    if let Some(job) = jobs::load(self.connection, place, *part)? {
+                    if let Some(job) = jobs::load(self.connection, there, part)? {
                         self.books.lanes.arrive(job);
                     }
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Makes the rows of a message's parts anew, so many of them. All must be ours. Each has the most that any of the old
+    /// ones had behind it: whatever may have left keeps the money from coming back.
+    pub(crate) fn set_parts(&self, place: Place, count: u8) -> Result<(), StoreFault> {
+        let Place { carrier, account, message } = place;
+        let (state, doubts, resend, attempts, due_at, expires_at): (i64, i64, i64, i64, i64, i64) = self
+            .connection
+            .prepare_cached(
+                // Of the two states that wait, in doubt is the greater.
+                "SELECT max(state), max(doubts), max(resend), max(attempts), max(due_at), max(expires_at) FROM part
+                 WHERE carrier = ?1 AND account = ?2 AND message = ?3",
+            )?
+            .query_row(params![carrier.get(), account.get(), message.as_i64()], |row| row.try_into())?;
+        self.connection
+            .prepare_cached("DELETE FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3")?
+            .execute(params![carrier.get(), account.get(), message.as_i64()])?;
+        for part in PartNo::up_to(count) {
+            self.connection
+                .prepare_cached(
+                    "INSERT INTO part
+                         (carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                )?
+                .execute(params![
+                    carrier.get(),
+                    account.get(),
+                    message.as_i64(),
+                    part.get(),
+                    state,
+                    doubts,
+                    resend,
+                    attempts,
+                    due_at,
+                    expires_at
+                ])?;
         }
         Ok(())
     }

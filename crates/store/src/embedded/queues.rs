@@ -4,7 +4,6 @@
 use crate::embedded::Embedded;
 use crate::embedded::batch::{Books, stored_state};
 use crate::embedded::jobs::WAITING_FOR_A_SLOT;
-use crate::embedded::moving::Standing;
 use crate::embedded::op::Op;
 use crate::fault::StoreFault;
 use crate::lanes::{Cursor, Unread};
@@ -74,13 +73,6 @@ impl Queues {
     /// A message has ended.
     pub(crate) fn ended(&mut self, carrier: CarrierId, parts: &[Part]) {
         parts.iter().for_each(|part| self.remove(carrier, part.state));
-    }
-
-    pub(crate) fn moved(&mut self, from: CarrierId, to: CarrierId, parts: &[Standing]) {
-        for Standing { state, .. } in parts {
-            self.remove(from, *state);
-            self.add(to, *state, 1);
-        }
     }
 
     fn counts(&mut self, carrier: CarrierId) -> &mut Counts {

@@ -18,7 +18,7 @@ pub use policy::{
     APPROVAL_LASTS, OptOut, REVIEW_CASE_KEPT, REVIEW_CASES_OPEN_MAX, ReviewCase, ReviewState, Screened,
     Screening,
 };
-pub use queue::{CarrierQueue, Move, WaitingMessage, WaitingPlace};
+pub use queue::{CarrierQueue, Elsewhere, Move, WaitingMessage, WaitingPlace};
 pub(crate) use receipt::Asked;
 pub use receipt::{
     LATE_LINES_MAX, PARKED_KEPT, PARKED_PER_CARRIER_MAX, ParkedReceipt, REMATCH_ROWS_MAX, ReceiptFate,
@@ -195,7 +195,7 @@ pub struct AnswerRecord {
     pub to: Msisdn,
     pub answer: Answer,
     /// Another carrier that could take the message, should this one not want it.
-    pub otherwise: Option<CarrierId>,
+    pub otherwise: Option<Elsewhere>,
 }
 
 /// Everything a link learned in one read of its socket.

@@ -44,11 +44,20 @@ impl WaitingMessage {
     }
 }
 
+/// Another carrier for a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Elsewhere {
+    pub carrier: CarrierId,
+    /// It takes long messages whole and splits them itself: what waits in parts for one carrier is one `submit_sm` for
+    /// another, and the other way round.
+    pub whole: bool,
+}
+
 /// A message is to go from one carrier to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move {
     pub message: MessageId,
     pub account: AccountId,
     pub from: CarrierId,
-    pub to: CarrierId,
+    pub to: Elsewhere,
 }

@@ -7,6 +7,9 @@ use hermod_store::{Acceptance, Answer, Inbound, LedgerKind, OptOut, Screened, au
 const INBOUND_GAPS: &str = "inbound numbers have no gaps up to their counter";
 const REVIEW_CASES: &str = "a review case is open, or says who decided and when";
 
+const PARKED: &str = "a parked receipt says something, about an id";
+const DELIVERY: &str = "delivery times are those of delivered parts";
+
 /// What is done to the rows, and the rule that must notice.
 const CASES: &[(&str, &str)] = &[
     ("UPDATE balance SET balance = balance + 1", "balance = ledger - costs"),
@@ -69,6 +72,13 @@ const CASES: &[(&str, &str)] = &[
     ),
     ("UPDATE {remote} SET account = 9", "every carrier id stands for a part of its account"),
     ("UPDATE {remote} SET part = 9", "every carrier id stands for a part of its account"),
+    ("UPDATE {remote} SET dest = 4915100000000", "every carrier id stands for a part of its account"),
+    ("UPDATE message SET whole = 1 WHERE parts = 2", "a message that has not ended has all its parts"),
+    ("UPDATE parked SET verdict = 7", PARKED),
+    ("UPDATE parked SET raw = key", PARKED),
+    ("UPDATE parked SET key = x''", PARKED),
+    ("UPDATE delivery SET longer = longer + 1", DELIVERY),
+    ("UPDATE delivery SET failed = -1", DELIVERY),
 ];
 
 /// A store with a message in every interesting position: delivered with a key, refunded, submitted, waiting.
@@ -85,6 +95,7 @@ async fn a_day_of_business() -> World {
     link.accepts(&jobs[0], "a").await;
     link.receipt("a", Verdict::Delivered).await;
     link.accepts(&jobs[1], "b").await;
+    link.receipt("nobody's", Verdict::Delivered).await;
     link.answers(&jobs[2], Answer::NoAnswer).await;
     world.sends(Acceptance { parts: 2, ..world.sms() }).await;
     and_beside_the_messages(&world).await;

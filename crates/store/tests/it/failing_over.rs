@@ -10,7 +10,7 @@ const TROUBLE: Answer = Answer::Temporary { status: 0x64, after: None };
 const NO: Answer = Answer::Refused { about: RefusedFor::Anything, status: 0x45 };
 
 fn or(job: &Job, said: Answer, otherwise: CarrierId) -> AnswerRecord {
-    AnswerRecord { otherwise: Some(otherwise), ..answer(job, said) }
+    AnswerRecord { otherwise: Some(split(otherwise)), ..answer(job, said) }
 }
 
 impl Link {

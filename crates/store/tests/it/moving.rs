@@ -10,7 +10,7 @@ use hermod_store::{Acceptance, Answer, CarrierQueue, Job, Move, WaitingMessage};
 const PAID_IN: i64 = 1_000_000_000;
 
 fn to_other(waiting: &WaitingMessage) -> Move {
-    Move { message: waiting.message, account: waiting.account, from: ACME, to: OTHER }
+    Move { message: waiting.message, account: waiting.account, from: ACME, to: split(OTHER) }
 }
 
 fn messages(jobs: &[Job]) -> Vec<MessageId> {
@@ -81,14 +81,14 @@ async fn only_what_no_carrier_may_have_is_waiting() {
     assert_eq!(world.store.waiting(OTHER, None, 10).await.unwrap(), []);
 
     // What is asked for and cannot be moved stays: already sent, unknown, moved, of another account, not there.
-    let sent = Move { message: sending.message, account: ALICE, from: ACME, to: OTHER };
+    let sent = Move { message: sending.message, account: ALICE, from: ACME, to: split(OTHER) };
     let moves = vec![
         sent,
         Move { message: taken.message, ..sent },
         Move { message: half.message, ..sent },
         Move { message: queued, account: BOB, ..sent },
-        Move { message: queued, from: OTHER, to: ACME, ..sent },
-        Move { message: queued, to: ACME, ..sent },
+        Move { message: queued, from: OTHER, to: split(ACME), ..sent },
+        Move { message: queued, to: split(ACME), ..sent },
         Move { message: queued, ..sent },
         Move { message: queued, ..sent },
     ];
@@ -203,8 +203,8 @@ async fn a_message_can_come_back_to_a_carrier_it_was_moved_away_from() {
     let trouble = Answer::Temporary { status: 8, after: Some(secs(50)) };
     link.answers(&link.takes_job().await, trouble).await;
     world.settles().await;
-    let there = Move { message, account: ALICE, from: ACME, to: OTHER };
-    let back = Move { from: OTHER, to: ACME, ..there };
+    let there = Move { message, account: ALICE, from: ACME, to: split(OTHER) };
+    let back = Move { from: OTHER, to: split(ACME), ..there };
     assert_eq!(world.store.move_messages(vec![there, back], world.now).await.unwrap(), 2);
     link.has_room(5).await;
     let job = link.takes_job().await;

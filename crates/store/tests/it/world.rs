@@ -10,7 +10,7 @@ use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
 use hermod_store::{
-    AcceptOutcome, Acceptance, Answer, AnswerRecord, Balance, DailyLimits, Handout, Job, KeyClaim,
+    AcceptOutcome, Acceptance, Answer, AnswerRecord, Balance, DailyLimits, Elsewhere, Handout, Job, KeyClaim,
     LedgerEntry, LedgerKind, LinkKind, LinkPort, MessageRecord, OpenOptions, PostOutcome, ReceiptFate,
     ReceiptRecord, Store, StoreFault, audit,
 };
@@ -327,6 +327,11 @@ impl Link {
     pub(crate) async fn closes(&self) -> Result<Handout, StoreFault> {
         self.port.close().await
     }
+}
+
+/// A carrier that is given long messages in parts.
+pub(crate) fn split(carrier: CarrierId) -> Elsewhere {
+    Elsewhere { carrier, whole: false }
 }
 
 pub(crate) fn sequences(handout: &Handout) -> Vec<u32> {

@@ -3,13 +3,13 @@
 use super::account::Account;
 use super::link::Sent;
 use hermod_domain::carrier::ErrorClass;
-use hermod_domain::ids::CarrierId;
 use hermod_domain::numbers::Numbers;
 use hermod_domain::route::Sending;
+use hermod_store::Elsewhere;
 
 /// By the routes and the carriers' healths of the moment; nothing where another would say the same, or none is there.
 /// Whether and when the message goes there is the store's business: only while no carrier has anything of it.
-pub(super) fn otherwise(account: &Account, sent: &Sent, class: ErrorClass) -> Option<CarrierId> {
+pub(super) fn otherwise(account: &Account, sent: &Sent, class: ErrorClass) -> Option<Elsewhere> {
     let put_off = match class {
         ErrorClass::Temporary | ErrorClass::NotBound => true,
         ErrorClass::SlowDown => return None,
@@ -28,9 +28,11 @@ pub(super) fn otherwise(account: &Account, sent: &Sent, class: ErrorClass) -> Op
     let sending = Sending { account: *customer, from, to: *to, destination: Numbers::embedded().find(*to) };
     let (_, route) = catalogue.routes().serving(&sending)?;
     let health = |carrier| world.carriers.health(carrier);
-    if put_off {
+    let carrier = if put_off {
         route.instead_of(account.id(), *to, &health)
     } else {
         route.after_refusal_by(account.id(), *to, &health)
-    }
+    }?;
+    let whole = catalogue.carrier(carrier).is_some_and(|entry| entry.profile.takes_whole_messages());
+    Some(Elsewhere { carrier, whole })
 }

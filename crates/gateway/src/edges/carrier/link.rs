@@ -23,12 +23,12 @@ use crate::clock::Moment;
 use crate::secrets::Secret;
 use bytes::BytesMut;
 use hermod_domain::carrier::SmppVersion;
-use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
+use hermod_domain::ids::{AccountId, MessageId, PartNo};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_smpp::session::{BindRequest, ClientConfig, CloseReason, Limits};
 use hermod_smpp::{BindType, EncodeError, Session};
-use hermod_store::{Answer, AnswerRecord, Handout, Job, LinkPort, ReceiptRecord};
+use hermod_store::{Answer, AnswerRecord, Elsewhere, Handout, Job, LinkPort, ReceiptRecord};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tap::Tap;
@@ -65,7 +65,7 @@ impl Sent {
         self.record_otherwise(answer, None)
     }
 
-    fn record_otherwise(self, answer: Answer, otherwise: Option<CarrierId>) -> AnswerRecord {
+    fn record_otherwise(self, answer: Answer, otherwise: Option<Elsewhere>) -> AnswerRecord {
         let Sent { message, part, account, from: _, to } = self;
         AnswerRecord { message, part, account, to, answer, otherwise }
     }

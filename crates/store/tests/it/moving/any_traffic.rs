@@ -153,14 +153,16 @@ impl Traffic {
             Said::Refused => Answer::Refused { about: RefusedFor::Anything, status: 0x45 },
             Said::NoAnswer => Answer::NoAnswer,
         };
-        let otherwise = elsewhere.then_some(CARRIERS[1 - carrier]);
+        let otherwise = elsewhere.then_some(split(CARRIERS[1 - carrier]));
         self.links[carrier].says(vec![AnswerRecord { otherwise, ..answer(job, said) }], Vec::new()).await;
     }
 
     async fn moves(&self, from: CarrierId, to: CarrierId) {
         let waiting = self.world.store.waiting(from, None, 100).await.expect("the store answers");
-        let moves: Vec<Move> =
-            waiting.iter().map(|found| Move { message: found.message, account: ALICE, from, to }).collect();
+        let moves: Vec<Move> = waiting
+            .iter()
+            .map(|found| Move { message: found.message, account: ALICE, from, to: split(to) })
+            .collect();
         let moved = self.world.store.move_messages(moves, self.world.now).await.expect("the store answers");
         assert_eq!(moved, waiting.len());
     }
@@ -215,7 +217,7 @@ impl Traffic {
         }
         assert_eq!(
             self.world.balance(ALICE).await,
-            PAID_IN - i64::try_from(self.sent.len()).unwrap() * PRICE
+            PAID_IN - i64::try_from(self.sent.len()).expect("a few") * PRICE
         );
         assert_eq!(self.forbidden.0.load(Ordering::Relaxed), 0, "the lifecycle forbade something");
         self.world.books_are_sound();
