@@ -4,6 +4,8 @@ use crate::office::Office;
 use hermod_domain::carrier::{ErrorClass, Health};
 use hermod_domain::ids::CarrierId;
 use hermod_gateway::board::{AlarmKind, Direction, LinkSettings, LinkState, Way};
+use hermod_gateway::edges::carrier::serve_probes;
+use hermod_gateway::workers::Workers;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -141,6 +143,32 @@ async fn a_carrier_is_traced_for_a_while() {
     }
     assert_eq!(office.put("/carriers/nobody/trace", json!({"for": "1s"})).await.status, 404);
     assert_eq!(office.get("/carriers/acme/trace?after=x").await.status, 400);
+}
+
+#[tokio::test]
+async fn a_carrier_is_tried_with_one_message() {
+    let office = Office::open().await.running();
+    let workers = Workers::default();
+    serve_probes(&office.world, &workers);
+    let tested = office.post("/carriers/acme/test", json!({"to": "+4915112345678"})).await;
+    assert_eq!(tested.status, 200, "{}", tested.text);
+    assert_eq!((&tested.body["step"], &tested.body["accepted"]), (&json!("connect"), &json!(false)));
+    assert!(!tested.body["lines"].as_array().unwrap().is_empty(), "{}", tested.text);
+    for (body, expect) in [
+        (json!({"to": "0151"}), "400 INVALID_FIELD: number: "),
+        (json!({"to": "+4915112345678", "from": "!"}), "400 INVALID_FIELD: from: "),
+        (json!({"to": "+4915112345678", "text": ""}), "400 INVALID_FIELD: text: "),
+        (
+            json!({"to": "+4915112345678", "wait": "1h"}),
+            "400 INVALID_FIELD: wait: \"1h\" is not a time of at most 10m",
+        ),
+        (json!({"from": "Shop"}), "400 INVALID_JSON: "),
+    ] {
+        let told = office.post("/carriers/acme/test", body).await.told();
+        assert!(told.starts_with(expect), "{told}");
+    }
+    assert_eq!(office.post("/carriers/x/test", json!({"to": "+4915112345678"})).await.status, 404);
+    workers.stop().await;
 }
 
 #[tokio::test]

@@ -62,17 +62,21 @@ impl Client {
         &self.url
     }
 
-    pub(crate) async fn call(&self, mut ask: Ask) -> Result<Answer, CallError> {
+    pub(crate) async fn call(&self, ask: Ask) -> Result<Answer, CallError> {
+        self.call_within(ask, CALL_MAX).await
+    }
+
+    pub(crate) async fn call_within(&self, mut ask: Ask, most: Duration) -> Result<Answer, CallError> {
         let authority = HeaderValue::try_from(self.url.authority()).expect("a host was checked to be ASCII");
         ask.headers_mut().insert(HOST, authority);
         ask.headers_mut().insert(USER_AGENT, HeaderValue::from_static(AGENT));
         ask.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-        match tokio::time::timeout(CALL_MAX, self.connect_and_talk(ask)).await {
+        match tokio::time::timeout(most, self.connect_and_talk(ask)).await {
             Ok(answered) => answered,
             Err(_) => Err(CallError::Lost(format!(
                 "{} gave no answer within {} s",
                 self.url.authority(),
-                CALL_MAX.as_secs()
+                most.as_secs()
             ))),
         }
     }

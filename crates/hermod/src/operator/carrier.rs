@@ -4,6 +4,7 @@ use super::desk::{Body, Desk};
 use super::entries::{self, Column, text};
 use super::fields::Fields;
 use super::place::{Absent, Place};
+use super::probe;
 use super::trace;
 use crate::ending::{Ended, Failure};
 use crate::secret_file::first_line;
@@ -70,6 +71,9 @@ enum What {
     /// Let one send again that was stopped because it could make no sense of what we sent
     #[command(after_help = "Example:\n  hermod carrier resume acme")]
     Resume { name: String },
+    /// Send one message to try it, and see every PDU
+    #[command(after_help = probe::EXAMPLES)]
+    Test(probe::Test),
     /// Watch its PDUs
     #[command(after_help = trace::EXAMPLES)]
     Trace(trace::Trace),
@@ -148,6 +152,7 @@ impl Carrier {
             What::Enable { name } => disable(desk, &name, false).await,
             What::Disable { name } => disable(desk, &name, true).await,
             What::Resume { name } => resume(desk, &name).await,
+            What::Test(asked) => asked.run(desk).await,
             What::Trace(asked) => asked.run(desk).await,
         })
     }

@@ -12,6 +12,7 @@ use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, IF_NONE_MATCH};
 use hyper::{Method, Request};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::time::Duration;
 
 pub(crate) struct Desk {
     way: Way,
@@ -76,6 +77,23 @@ impl Desk {
     pub(super) async fn asked(&self, method: Method, path: &str, body: Body<'_>) -> Result<Answer, Failure> {
         let answer = self.call(method, path, &body).await.map_err(Failure::failed)?;
         answer.accepted().map_err(|refused| self.refused(&refused))
+    }
+
+    /// One that may take longer than answers usually do.
+    pub(super) async fn asked_within(
+        &self,
+        method: Method,
+        path: &str,
+        body: Body<'_>,
+        most: Duration,
+    ) -> Result<Answer, Failure> {
+        let answer = match &self.way {
+            Way::Remote { client, token } => {
+                client.call_within(ask(method, client.url().path(), path, token, &body), most).await
+            }
+            Way::Here(_) => self.call(method, path, &body).await,
+        };
+        answer.map_err(Failure::failed)?.accepted().map_err(|refused| self.refused(&refused))
     }
 
     pub(super) fn refused(&self, refused: &Refused) -> Failure {

@@ -23,6 +23,7 @@ pub(crate) mod number;
 mod opt_outs;
 mod place;
 pub(crate) mod price;
+mod probe;
 pub(crate) mod review;
 pub(crate) mod route;
 pub(crate) mod screen;

@@ -3,6 +3,7 @@
 mod customer;
 mod demo_apply;
 mod inbound;
+mod links;
 mod office;
 mod operator;
 mod process;

@@ -2,7 +2,7 @@
 //! watches.
 
 use crate::app::operator::refusal::OperatorRefusal;
-use crate::board::{Alarm, AlarmKind, CarrierShown, Recent, TraceLine};
+use crate::board::{Alarm, AlarmKind, CarrierShown, NoProbe, Probe, ProbeReport, Recent, TraceLine};
 use crate::world::World;
 use hermod_domain::carrier::Health;
 use hermod_domain::ids::CarrierId;
@@ -136,6 +136,16 @@ pub fn trace_carrier(
             Ok(None)
         }
     }
+}
+
+/// Sends one message over a connection of its own and tells everything that happened.
+pub async fn test_carrier(world: &World, name: &str, probe: Probe) -> Result<ProbeReport, OperatorRefusal> {
+    find_carrier(world, name)?;
+    tracing::info!(carrier.name = name, to = %probe.to, "Tested by the operator");
+    world.probes.run(name, probe).await.map_err(|none| match none {
+        NoProbe::Busy => OperatorRefusal::TestRunning,
+        NoProbe::Stopping => OperatorRefusal::stopping(),
+    })
 }
 
 /// The lines behind one that was read before, and until when there will be more.

@@ -11,7 +11,7 @@ mod published;
 mod refusal;
 
 pub use carriers::{
-    CarrierSeen, Traced, acknowledge_alarms, alarms, carriers_seen, read_trace, resume_carrier,
+    CarrierSeen, Traced, acknowledge_alarms, alarms, carriers_seen, read_trace, resume_carrier, test_carrier,
     trace_carrier, what_to_do,
 };
 pub use entries::{

@@ -80,6 +80,9 @@ catalogue! {
     NOT_RUNNING = permanent("NOT_RUNNING", 409,
         "This is about links to carriers, and no gateway keeps any here.",
         "Start the gateway.");
+    TEST_RUNNING = permanent("TEST_RUNNING", 409,
+        "Another test of a carrier is under way.",
+        "Try again when it has ended.");
     FAILED = temporary("FAILED", 500,
         "Something failed inside, and it is certain that nothing was changed.",
         "Try again; the log says what failed.");

@@ -45,6 +45,8 @@ pub enum OperatorRefusal {
     NothingOwed { account: String, balance: String },
     #[error("no gateway runs here, and this is about the links of one: start it with hermod serve")]
     NotRunning,
+    #[error("another test of a carrier is under way: try again when it has ended")]
+    TestRunning,
     #[error("something failed inside, and it is certain that nothing was changed")]
     Failed,
     #[error("{cause}")]
@@ -54,6 +56,10 @@ pub enum OperatorRefusal {
 impl OperatorRefusal {
     pub(crate) fn no_such(kind: &str, name: &str) -> OperatorRefusal {
         OperatorRefusal::NotFound(format!("there is no {kind} \"{name}\""))
+    }
+
+    pub(crate) const fn stopping() -> OperatorRefusal {
+        OperatorRefusal::Unavailable { cause: "the gateway is stopping", retry_after_s: RETRY_LATER_S }
     }
 
     /// Its row in the catalogue.
@@ -75,6 +81,7 @@ impl OperatorRefusal {
             OperatorRefusal::NothingOwed { .. } => &published::NOTHING_OWED,
             OperatorRefusal::ThereAlready { .. } => &published::THERE_ALREADY,
             OperatorRefusal::NotRunning => &published::NOT_RUNNING,
+            OperatorRefusal::TestRunning => &published::TEST_RUNNING,
             OperatorRefusal::Failed => &published::FAILED,
             OperatorRefusal::Unavailable { .. } => &published::GATEWAY_UNAVAILABLE,
         }
@@ -115,10 +122,7 @@ impl From<StoreFault> for OperatorRefusal {
                 cause: "the disk is nearly full",
                 retry_after_s: RETRY_LATER_S,
             },
-            StoreFault::Closed => OperatorRefusal::Unavailable {
-                cause: "the gateway is stopping",
-                retry_after_s: RETRY_LATER_S,
-            },
+            StoreFault::Closed => OperatorRefusal::stopping(),
             StoreFault::EntryRefused(refusal) => OperatorRefusal::Posting(refusal),
             fault => {
                 tracing::error!(%fault, "The store failed an operation");

@@ -15,6 +15,7 @@ mod links;
 mod look;
 mod money;
 mod opt_outs;
+mod probe;
 mod reviews;
 mod shapes;
 mod trace;
@@ -54,6 +55,7 @@ pub fn router(desk: Desk) -> Router {
         .route("/links", get(links::links))
         .route("/alarms", get(links::alarms).delete(links::acknowledge))
         .route("/carriers/{name}/resume", post(links::resume))
+        .route("/carriers/{name}/test", post(probe::test))
         .route("/carriers/{name}/trace", get(trace::read).put(trace::start).delete(trace::stop))
         .route("/errors", get(look::errors));
     for kind in Kind::ALL {

@@ -1,7 +1,7 @@
 //! The requests about links: how they are doing, what is wrong, and a carrier's PDUs.
 
 use super::{WITH_BODY, answer, body, in_path, in_query, of, operation, text};
-use crate::edges::operator_api::{links, trace};
+use crate::edges::operator_api::{links, probe, trace};
 use utoipa::openapi::path::{HttpMethod, Operation, ParameterBuilder, PathItem};
 use utoipa::openapi::{ObjectBuilder, Required, Type};
 
@@ -18,6 +18,7 @@ pub(super) fn all() -> Vec<(String, PathItem)> {
         ("/alarms".to_owned(), alarms),
         ("/carriers/{name}/resume".to_owned(), PathItem::new(HttpMethod::Post, resume())),
         ("/carriers/{name}/trace".to_owned(), traced),
+        ("/carriers/{name}/test".to_owned(), PathItem::new(HttpMethod::Post, test())),
     ]
 }
 
@@ -64,6 +65,23 @@ fn resume() -> Operation {
         .parameter(carrier())
         .response("200", answer("It sends, if it can.", of::<links::ResumedShape>()))
         .build()
+}
+
+fn test() -> Operation {
+    operation(
+        TAG,
+        "testCarrier",
+        "Send one message to try a carrier",
+        &[&["NOT_FOUND", "NOT_RUNNING", "TEST_RUNNING", "INVALID_FIELD"], &WITH_BODY],
+    )
+    .description(Some(
+        "Binds on its own as the carrier's entry says, sends one part, waits for its receipt and tells every PDU, texts \
+         masked. It costs nobody anything and is stored nowhere. The answer takes as long as all of that.",
+    ))
+    .parameter(carrier())
+    .request_body(Some(body(of::<probe::TestAsked>())))
+    .response("200", answer("How far it came, and everything that happened.", of::<probe::TestShape>()))
+    .build()
 }
 
 fn start_trace() -> Operation {

@@ -1,0 +1,66 @@
+//! Links at the command line: of a gateway with a simulated carrier, and where none runs.
+
+use super::office::Office;
+use super::process::{Caller, path, ran, start_demo};
+use crate::real_time::wait_until;
+use serde_json::Value;
+
+#[test]
+fn links_alarms_and_a_trace_are_seen_beside_a_running_gateway() {
+    let folder = tempfile::tempdir().unwrap();
+    let (demo, ready) = start_demo(folder.path());
+    let here = ["--data-dir", path(folder.path())];
+    let does = |args: &[&str]| {
+        let (code, out, told) = ran(&[args, &here].concat());
+        assert_eq!((code, told.as_str()), (0, ""), "{args:?}: {out}");
+        out
+    };
+    wait_until("the link is bound", || does(&["links"]).contains("bound"));
+    let links: Value = serde_json::from_str(&does(&["links", "--json"])).unwrap();
+    let seen = &links["items"][0];
+    assert_eq!((&seen["carrier"], &seen["links"][0]["state"]), (&"demo".into(), &"bound".into()), "{links}");
+    assert!(does(&["links", "--carrier", "demo"]).contains("demo"));
+    assert!(does(&["links", "--carrier", "other"]).starts_with("There are no carriers yet."));
+    assert_eq!(does(&["alarms"]), "No alarm: nothing needs a person.\n");
+    assert_eq!(does(&["alarms", "--acknowledge"]), "There was no alarm.\n");
+    assert_eq!(does(&["carrier", "resume", "demo"]), "demo was not stopped.\n");
+    let told = does(&["route", "explain", "+4915112345678"]);
+    assert!(told.contains("to carrier demo.") && told.contains("takes it"), "{told}");
+
+    let customer = Caller::of(&ready);
+    let lines = std::thread::scope(|scope| {
+        let traced = scope.spawn(|| does(&["carrier", "trace", "demo", "--for", "3s"]));
+        wait_until("it is traced", || does(&["links"]).contains("is traced until"));
+        customer.sends("A canary in a coal mine");
+        traced.join().unwrap()
+    });
+    assert!(lines.contains("-> submit_sm") && lines.contains("<- submit_sm_resp"), "{lines}");
+    assert!(!lines.contains("canary"), "{lines}");
+
+    let told = does(&["carrier", "test", "demo", "--to", "+4915112345678", "--text", "canary"]);
+    for part in ["-> bind_transceiver", "-> submit_sm", "<- deliver_sm", "It works: "] {
+        assert!(told.contains(part), "{part} in {told}");
+    }
+    assert!(!told.contains("canary"), "{told}");
+    let (code, _, told) = ran(&[&["carrier", "test", "demo", "--to", "0151"][..], &here].concat());
+    assert_eq!((code, told.contains("INVALID_FIELD: number")), (1, true), "{told}");
+    assert_eq!(demo.terminated(), 0);
+
+    for args in [&["links"][..], &["alarms"], &["carrier", "resume", "demo"], &["carrier", "trace", "demo"]] {
+        let (code, _, told) = ran(&[args, &here].concat());
+        assert_eq!(code, 1, "{args:?}: {told}");
+        assert!(told.contains("NOT_RUNNING: no gateway runs here"), "{args:?}: {told}");
+    }
+}
+
+#[test]
+fn a_carrier_that_nobody_answers_for_is_told_with_its_last_error() {
+    let office = Office::open();
+    office.apply(&[]);
+    wait_until("it has tried", || office.does(&["links"]).contains("tries again in"));
+    let told = office.does(&["links"]);
+    assert!(told.contains("down"), "{told}");
+    let (code, out, told) = office.ran(&["carrier", "test", "acme", "--to", "+4915112345678"]);
+    assert_eq!((code, told.as_str()), (1, ""), "{out}");
+    assert!(out.contains("It failed at the step \"connect\": "), "{out}");
+}
