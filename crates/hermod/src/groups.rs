@@ -23,7 +23,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ),
     ("Money", &["topup", "invoice", "payment", "adjust"]),
     ("Send", &["send", "status", "inbound", "balance"]),
-    ("Look after", &["links", "alarms", "review", "lookup", "audit", "backup"]),
+    ("Look after", &["links", "alarms", "deliveries", "review", "lookup", "audit", "backup"]),
 ];
 
 pub(crate) fn grouped(command: Command) -> Command {

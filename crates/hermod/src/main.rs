@@ -23,8 +23,8 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use customer::{balance, inbound, send, status};
 use ending::Ended;
 use operator::{
-    account, alarms, apply, carrier, connection, control, key, links, lookup, money, number, price, review,
-    route, screen, sender,
+    account, alarms, apply, carrier, connection, control, deliveries, key, links, lookup, money, number,
+    price, review, route, screen, sender,
 };
 use std::process::ExitCode;
 
@@ -106,6 +106,7 @@ enum Command {
     Adjust(money::Adjust),
     Links(links::Links),
     Alarms(alarms::Alarms),
+    Deliveries(deliveries::Deliveries),
     Review(review::Review),
     Lookup(lookup::Lookup),
 }
@@ -141,6 +142,7 @@ fn main() -> ExitCode {
         Command::Adjust(command) => command.run(),
         Command::Links(command) => command.run(),
         Command::Alarms(command) => command.run(),
+        Command::Deliveries(command) => command.run(),
         Command::Review(command) => command.run(),
         Command::Lookup(command) => command.run(),
     };

@@ -1,11 +1,13 @@
 //! Carriers and links as the operator sees them, alarms, and a carrier's PDUs.
 
 use crate::office::Office;
-use hermod_domain::carrier::{ErrorClass, Health};
-use hermod_domain::ids::CarrierId;
+use hermod_domain::carrier::{ErrorClass, Health, IdConversion};
+use hermod_domain::ids::{CarrierId, RemoteId};
+use hermod_domain::lifecycle::Verdict;
 use hermod_gateway::board::{AlarmKind, Direction, LinkSettings, LinkState, Way};
 use hermod_gateway::edges::carrier::serve_probes;
 use hermod_gateway::workers::Workers;
+use hermod_store::{LinkKind, ReceiptRecord};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -169,6 +171,52 @@ async fn a_carrier_is_tried_with_one_message() {
     }
     assert_eq!(office.post("/carriers/x/test", json!({"to": "+4915112345678"})).await.status, 404);
     workers.stop().await;
+}
+
+#[tokio::test]
+async fn receipts_that_found_no_part_are_held_against_late_answers() {
+    let office = Office::open().await;
+    let world = &office.world;
+    let link = world.store.open_link(acme(&office), LinkKind::Sends, IdConversion::None).await.unwrap();
+    let receipt = |sequence, id: &str, word: Option<&str>| ReceiptRecord {
+        sequence,
+        remote: RemoteId::from_text(id).unwrap(),
+        verdict: if word.is_some() { Verdict::NoNews } else { Verdict::Delivered },
+        err: 0,
+        word: word.map(Box::from),
+        source: None,
+    };
+    let receipts = vec![receipt(1, "9308878062554710043", None), receipt(2, "27", Some("MAYBE"))];
+    link.report(Vec::new(), receipts, 0, world.clock.now()).await.unwrap();
+    link.handout().await;
+    let body = office.get("/carriers/acme/receipts").await.body;
+    assert_eq!((&body["ids"], &body["hint"], &body["given_up"]), (&json!("none"), &Value::Null, &json!(0)));
+    assert_eq!(body["answers"], json!([]));
+    let mut told: Vec<String> = body["parked"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| format!("{} {}", one["id"].as_str().unwrap(), one["says"].as_str().unwrap()))
+        .collect();
+    told.sort();
+    assert_eq!(told, ["27 MAYBE", "9308878062554710043 delivered"]);
+    let first = office.get("/carriers/acme/receipts?limit=1").await.body;
+    assert_eq!(first["parked"].as_array().map(Vec::len), Some(1));
+    assert_eq!(office.get("/carriers/acme/receipts?limit=0").await.status, 400);
+    assert_eq!(office.get("/carriers/x/receipts").await.status, 404);
+}
+
+#[tokio::test]
+async fn deliveries_are_asked_for_by_day_carrier_and_place() {
+    let office = Office::open().await;
+    let none = office.get("/deliveries").await.body;
+    assert_eq!(none, json!({"from": "2026-06-09", "to": "2026-06-15", "items": []}));
+    assert_eq!(office.get("/deliveries?days=1&carrier=acme&by=carrier").await.body["from"], "2026-06-15");
+    for (query, status) in
+        [("days=0", 400), ("days=367", 400), ("by=operator", 400), ("carrier=x", 404), ("day=1", 400)]
+    {
+        assert_eq!(office.get(&format!("/deliveries?{query}")).await.status, status, "{query}");
+    }
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use super::entries::{self, Column, text};
 use super::fields::Fields;
 use super::place::{Absent, Place};
 use super::probe;
+use super::receipts;
 use super::trace;
 use crate::ending::{Ended, Failure};
 use crate::secret_file::first_line;
@@ -71,6 +72,9 @@ enum What {
     /// Let one send again that was stopped because it could make no sense of what we sent
     #[command(after_help = "Example:\n  hermod carrier resume acme")]
     Resume { name: String },
+    /// Receipts that found no part, beside the ids they should have had
+    #[command(after_help = receipts::EXAMPLES)]
+    Receipts(receipts::Receipts),
     /// Send one message to try it, and see every PDU
     #[command(after_help = probe::EXAMPLES)]
     Test(probe::Test),
@@ -152,6 +156,7 @@ impl Carrier {
             What::Enable { name } => disable(desk, &name, false).await,
             What::Disable { name } => disable(desk, &name, true).await,
             What::Resume { name } => resume(desk, &name).await,
+            What::Receipts(asked) => asked.run(desk).await,
             What::Test(asked) => asked.run(desk).await,
             What::Trace(asked) => asked.run(desk).await,
         })

@@ -2,6 +2,7 @@
 //! known here.
 
 mod carriers;
+mod deliveries;
 mod entries;
 mod explain;
 mod look;
@@ -13,6 +14,9 @@ mod refusal;
 pub use carriers::{
     CarrierSeen, Traced, acknowledge_alarms, alarms, carriers_seen, read_trace, resume_carrier, test_carrier,
     trace_carrier, what_to_do,
+};
+pub use deliveries::{
+    DELIVERY_DAYS_MAX, Deliveries, DeliveriesBy, DeliveryReport, LooseReceipts, deliveries, loose_receipts,
 };
 pub use entries::{
     Applied, Fields, IfThere, Item, Listed, PAGE_ENTRIES_MAX, Page, apply_wanted, list_entries, patch_entry,

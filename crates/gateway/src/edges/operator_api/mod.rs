@@ -6,6 +6,7 @@ mod answer;
 mod apply;
 mod asked;
 mod body;
+mod deliveries;
 mod desk;
 pub mod document;
 mod entries;
@@ -54,6 +55,8 @@ pub fn router(desk: Desk) -> Router {
         .route("/routes/explain", get(explain::explain))
         .route("/links", get(links::links))
         .route("/alarms", get(links::alarms).delete(links::acknowledge))
+        .route("/deliveries", get(deliveries::deliveries))
+        .route("/carriers/{name}/receipts", get(deliveries::receipts))
         .route("/carriers/{name}/resume", post(links::resume))
         .route("/carriers/{name}/test", post(probe::test))
         .route("/carriers/{name}/trace", get(trace::read).put(trace::start).delete(trace::stop))

@@ -42,6 +42,11 @@ fn links_alarms_and_a_trace_are_seen_beside_a_running_gateway() {
         assert!(told.contains(part), "{part} in {told}");
     }
     assert!(!told.contains("canary"), "{told}");
+    let loose = does(&["carrier", "receipts", "demo"]);
+    assert!(loose.starts_with("Every receipt of demo found its part"), "{loose}");
+    wait_until("what was delivered is counted", || does(&["deliveries"]).contains("100.0%"));
+    let told = does(&["deliveries", "--days", "1", "--by", "country", "--carrier", "demo"]);
+    assert!(told.starts_with("CARRIER  COUNTRY  SENT  DELIVERED"), "{told}");
     let (code, _, told) = ran(&[&["carrier", "test", "demo", "--to", "0151"][..], &here].concat());
     assert_eq!((code, told.contains("INVALID_FIELD: number")), (1, true), "{told}");
     assert_eq!(demo.terminated(), 0);

@@ -1,7 +1,7 @@
 //! The requests about links: how they are doing, what is wrong, and a carrier's PDUs.
 
-use super::{WITH_BODY, answer, body, in_path, in_query, of, operation, text};
-use crate::edges::operator_api::{links, probe, trace};
+use super::{WITH_BODY, answer, body, in_path, in_query, limit, of, operation, text};
+use crate::edges::operator_api::{deliveries, links, probe, trace};
 use utoipa::openapi::path::{HttpMethod, Operation, ParameterBuilder, PathItem};
 use utoipa::openapi::{ObjectBuilder, Required, Type};
 
@@ -16,6 +16,8 @@ pub(super) fn all() -> Vec<(String, PathItem)> {
     vec![
         ("/links".to_owned(), PathItem::new(HttpMethod::Get, links())),
         ("/alarms".to_owned(), alarms),
+        ("/deliveries".to_owned(), PathItem::new(HttpMethod::Get, report())),
+        ("/carriers/{name}/receipts".to_owned(), PathItem::new(HttpMethod::Get, receipts())),
         ("/carriers/{name}/resume".to_owned(), PathItem::new(HttpMethod::Post, resume())),
         ("/carriers/{name}/trace".to_owned(), traced),
         ("/carriers/{name}/test".to_owned(), PathItem::new(HttpMethod::Post, test())),
@@ -54,6 +56,32 @@ fn acknowledge() -> Operation {
         .description(Some("They are gone from the list. What is still wrong raises its alarm again."))
         .parameter(only_of())
         .response("200", answer("How many there were.", of::<links::AcknowledgedShape>()))
+        .build()
+}
+
+fn report() -> Operation {
+    let days = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(366));
+    let days = days.default(Some(7.into()));
+    let by = text().enum_values(Some(["network", "country", "carrier"])).default(Some("network".into()));
+    operation(TAG, "listDeliveries", "See what became of what carriers took", &[&["NOT_FOUND", "INVALID_FIELD"]])
+        .description(Some(
+            "Parts by carrier, country and operator: taken, delivered, failed, open, and how long deliveries took.",
+        ))
+        .parameter(in_query("days", "So many UTC days, today included.", days, Required::False))
+        .parameter(in_query("carrier", "Only this one.", text(), Required::False))
+        .parameter(in_query("by", "What is told apart beside carriers.", by, Required::False))
+        .response("200", answer("Those with the most parts first.", of::<deliveries::DeliveriesShape>()))
+        .build()
+}
+
+fn receipts() -> Operation {
+    operation(TAG, "listLooseReceipts", "See receipts that found no part", &[&["NOT_FOUND", "INVALID_FIELD"]])
+        .description(Some(
+            "Beside ids of the carrier's late answers, so that one sees what is different about them.",
+        ))
+        .parameter(carrier())
+        .parameter(limit(100))
+        .response("200", answer("The latest first.", of::<deliveries::ReceiptsShape>()))
         .build()
 }
 

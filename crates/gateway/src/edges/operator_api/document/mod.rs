@@ -6,7 +6,7 @@ mod entries;
 mod given;
 mod operations;
 
-use super::{BASE, explain, links, look, money, opt_outs, probe, reviews, shapes, trace};
+use super::{BASE, deliveries, explain, links, look, money, opt_outs, probe, reviews, shapes, trace};
 use crate::app::operator::OPERATOR_ERRORS;
 use crate::openapi_errors;
 use crate::openapi_page::Published;
@@ -167,6 +167,8 @@ fn components() -> Components {
     add::<links::ResumedShape>(&mut components);
     add::<links::AlarmsShape>(&mut components);
     add::<links::AcknowledgedShape>(&mut components);
+    add::<deliveries::DeliveriesShape>(&mut components);
+    add::<deliveries::ReceiptsShape>(&mut components);
     add::<probe::TestAsked>(&mut components);
     add::<probe::TestShape>(&mut components);
     add::<trace::TraceAsked>(&mut components);
