@@ -21,6 +21,8 @@ mod verdicts;
 
 #[cfg(test)]
 mod account_tests;
+#[cfg(test)]
+mod supervisor_tests;
 
 pub use probe::serve_probes;
 pub use supervisor::supervise;

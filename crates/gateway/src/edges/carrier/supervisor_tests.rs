@@ -1,0 +1,223 @@
+//! Links to a simulated carrier: how many, as what, when, and what the board says about them.
+
+use super::supervisor::supervise;
+use crate::board::{CarrierShown, LinkShown, Way};
+use crate::clock::Clock;
+use crate::secrets::Pepper;
+use crate::workers::Workers;
+use crate::world::World;
+use hermod_domain::carrier::{Binds, Health, Profile, SmppVersion};
+use hermod_domain::catalogue::{Carrier, Catalogue, Documents};
+use hermod_domain::ids::CarrierId;
+use hermod_domain::time::Timestamp;
+use hermod_simulator::carrier::{self as sim, CarrierOptions, Script};
+use hermod_smpp::{BindType, CommandStatus};
+use hermod_store::{OpenOptions, Store};
+use std::sync::Arc;
+use std::time::Duration;
+
+const ACME: CarrierId = CarrierId::new(1);
+/// Real time for what the clock of the gateway does not move.
+const PAUSE: Duration = Duration::from_millis(10);
+const PATIENCE_PAUSES: u32 = 1_000;
+
+/// A gateway's links to one simulated carrier. Its clock is the test's.
+struct Stage {
+    carrier: sim::Carrier,
+    world: Arc<World>,
+    workers: Workers,
+    real: Clock,
+    _folder: tempfile::TempDir,
+}
+
+impl Stage {
+    async fn new(script: Script, profile: Profile) -> Stage {
+        let carrier = sim::Carrier::start(CarrierOptions::new(script)).await.unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(Timestamp::from_millis(1_794_700_800_000));
+        let options = OpenOptions {
+            folder: folder.path().to_owned(),
+            low_water_bytes: 0,
+            in_doubt_wait: Duration::from_secs(15),
+            now: clock.now(),
+        };
+        let store = Store::open(&options).unwrap();
+        let catalogue = catalogue(&carrier, profile);
+        let world = World::new(clock, store, Pepper::new(b"pepper"), catalogue, Duration::from_secs(60));
+        let (world, workers) = (Arc::new(world), Workers::default());
+        Stage { carrier, world, workers, real: Clock::real(), _folder: folder }
+    }
+
+    fn start(&self) {
+        supervise(&self.world, &self.workers);
+    }
+
+    fn change(&self, profile: Profile) {
+        self.world.set_catalogue(catalogue(&self.carrier, profile));
+    }
+
+    fn shown(&self) -> CarrierShown {
+        self.world.carriers.list(self.world.clock.moment()).remove(0)
+    }
+
+    fn states(&self) -> Vec<String> {
+        let told =
+            |link: &LinkShown| format!("{} {} {}", link.number, link.direction.as_str(), link.state.as_str());
+        self.shown().links.iter().map(told).collect()
+    }
+
+    /// Waits in real time, while the gateway's clock stands still.
+    async fn until(&self, wanted: impl Fn(&Stage) -> bool) {
+        for _ in 0..PATIENCE_PAUSES {
+            if wanted(self) {
+                return;
+            }
+            self.real.sleep(PAUSE).await;
+        }
+        panic!("it does not come about; {:?}", self.world.carriers.list(self.world.clock.moment()));
+    }
+
+    async fn states_become(&self, expect: &[&str]) {
+        self.until(|stage| stage.carrier_is_there() && stage.states() == expect).await;
+    }
+
+    fn carrier_is_there(&self) -> bool {
+        !self.world.carriers.list(self.world.clock.moment()).is_empty()
+    }
+
+    fn pass(&self, seconds: u64) {
+        self.world.clock.advance(Duration::from_secs(seconds));
+    }
+
+    async fn end(self) {
+        self.workers.stop().await;
+        self.carrier.stop().await;
+    }
+}
+
+fn catalogue(carrier: &sim::Carrier, profile: Profile) -> Catalogue {
+    let entry = Carrier {
+        address: carrier.addr().to_string(),
+        system_id: "hermod".to_owned(),
+        password: "secret".to_owned(),
+        system_type: String::new(),
+        window: 10,
+        parts_per_second: 10,
+        response_timeout_ms: 60_000,
+        enquire_link_ms: 30_000,
+        disabled: false,
+        tls: None,
+        profile,
+    };
+    let carriers = vec![(ACME, "acme".to_owned(), entry)];
+    Catalogue::build(Documents { carriers, ..Documents::default() }).unwrap()
+}
+
+#[tokio::test]
+async fn a_pair_is_two_binds_a_second_apart_and_its_receiver_goes_first() {
+    let pair =
+        Profile { version: SmppVersion::V33, binds: Binds::TransmitterAndReceiver, ..Profile::default() };
+    let stage = Stage::new(Script::new(), pair).await;
+    stage.start();
+    stage.states_become(&["1 sends waiting", "1 receives bound"]).await;
+    assert_eq!(stage.shown().health, Health::Down, "nothing can be sent yet");
+    stage.pass(1);
+    stage.states_become(&["1 sends bound", "1 receives bound"]).await;
+    assert_eq!(stage.shown().health, Health::Up);
+    let record = stage.carrier.record();
+    let binds: Vec<_> = record.binds().iter().map(|bind| (bind.kind, bind.interface_version)).collect();
+    assert_eq!(binds, [(BindType::Receiver, 0x33), (BindType::Transmitter, 0x33)]);
+    stage.end().await;
+    assert_eq!(record.counts().unbinds, 2, "both say goodbye");
+}
+
+#[tokio::test]
+async fn a_changed_entry_is_left_in_good_order_and_bound_anew() {
+    let stage = Stage::new(Script::new(), Profile::default()).await;
+    stage.start();
+    stage.states_become(&["1 both bound"]).await;
+    stage.change(Profile { links: 3, ..Profile::default() });
+    stage.states_become(&["1 both bound", "2 both waiting", "3 both waiting"]).await;
+    assert_eq!(stage.carrier.record().counts().unbinds, 1);
+    stage.pass(1);
+    stage.states_become(&["1 both bound", "2 both bound", "3 both waiting"]).await;
+    stage.pass(1);
+    stage.states_become(&["1 both bound", "2 both bound", "3 both bound"]).await;
+    let attempts: Vec<u64> = stage.shown().links.iter().map(|link| link.bind_attempts).collect();
+    assert_eq!(attempts, [2, 1, 1]);
+    stage.change(Profile::default());
+    stage.states_become(&["1 both bound"]).await;
+    assert_eq!(stage.carrier.record().counts().unbinds, 4);
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_refused_password_is_told_and_tried_again_after_five_minutes() {
+    let stage = Stage::new(Script::new().refuse_binds(1, CommandStatus::INVPASWD), Profile::default()).await;
+    stage.start();
+    stage.until(|stage| !stage.world.alarms.list().is_empty()).await;
+    let alarm = stage.world.alarms.list().remove(0);
+    assert_eq!((alarm.kind.as_str(), alarm.carrier.as_str()), ("bind-refused", "acme"));
+    stage.states_become(&["1 both waiting"]).await;
+    let link = stage.shown().links.remove(0);
+    let now = stage.world.clock.now();
+    assert_eq!(link.next_attempt_at, Some(now.plus(Duration::from_secs(300))));
+    assert!(link.last_error.is_some_and(|error| error.at == now && error.text.contains("refused the bind")));
+    stage.pass(299);
+    stage.real.sleep(PAUSE).await;
+    assert_eq!(stage.carrier.record().counts().links_opened, 1, "carriers lock those who insist");
+    stage.pass(1);
+    stage.states_become(&["1 both bound"]).await;
+    stage.until(|stage| stage.world.alarms.list().is_empty()).await;
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_link_is_told_pdu_by_pdu_while_it_is_traced() {
+    let stage = Stage::new(Script::new(), Profile::default()).await;
+    let state = stage.world.carriers.open(ACME, "acme");
+    state.trace.enable(stage.world.clock.now().plus(Duration::from_secs(40)));
+    stage.start();
+    stage.states_become(&["1 both bound"]).await;
+    stage.pass(31);
+    stage.until(|_| state.trace.read(0).len() >= 4).await;
+    let lines = state.trace.read(0);
+    let told: Vec<_> = lines.iter().map(|line| (line.way, line.line.split(' ').next().unwrap())).collect();
+    let expect = [
+        (Way::Out, "bind_transceiver"),
+        (Way::In, "bind_transceiver_resp"),
+        (Way::Out, "enquire_link"),
+        (Way::In, "enquire_link_resp"),
+    ];
+    assert_eq!(told, expect);
+    assert!(lines.iter().all(|line| line.link == 1 && !line.line.contains("secret")), "{lines:?}");
+    stage.pass(31);
+    stage.until(|stage| stage.carrier.record().counts().enquire_links >= 2).await;
+    stage.pass(1);
+    stage.until(|_| !state.trace.is_on()).await;
+    assert_eq!(state.trace.read(0).len(), 4, "its time was over");
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_half_of_a_pair_that_gets_no_answer_is_bound_again() {
+    let pair = Profile { binds: Binds::TransmitterAndReceiver, ..Profile::default() };
+    let stage = Stage::new(Script::new(), pair).await;
+    stage.start();
+    stage.states_become(&["1 sends waiting", "1 receives bound"]).await;
+    stage.pass(1);
+    stage.states_become(&["1 sends bound", "1 receives bound"]).await;
+    stage.carrier.stall_links(Duration::from_secs(3600));
+    // Thirty seconds of silence, and two questions of ten seconds each.
+    for _ in 0..5 {
+        stage.pass(10);
+        stage.real.sleep(PAUSE).await;
+    }
+    stage.until(|stage| stage.shown().links.iter().all(|link| link.last_error.is_some())).await;
+    let errors = stage.shown().links;
+    for link in errors {
+        let error = link.last_error.unwrap().text;
+        assert!(error.contains("enquire_link"), "{error}");
+    }
+    stage.end().await;
+}
