@@ -1,6 +1,7 @@
 //! Carriers made with other people's SMPP libraries, because our simulator shares our reading of the specification. The
 //! scripts stand in `tests/smsc`; each is a process that says, a line at a time, what its library saw.
 
+mod profiles;
 mod stories;
 
 use crate::real_time::{PATIENCE, now, pause, wait_until};
@@ -140,8 +141,8 @@ impl Smsc {
             if seen.len() >= count {
                 return seen;
             }
-            let all = self.seen.all();
-            assert!(started.elapsed() < PATIENCE, "not {count} of {what} after {PATIENCE:?} but {all:#?}");
+            let all = Value::from(self.seen.all());
+            assert!(started.elapsed() < PATIENCE, "not {count} of {what} after {PATIENCE:?} but {all}");
             pause(Duration::from_millis(10)).await;
         }
     }
@@ -152,7 +153,7 @@ impl Smsc {
         wait_until("the script ends with its input", || self.has_ended());
         assert!(self.child.wait().expect("it has ended").success());
         for complaint in ["error", "unknown", "nobody_for_receipt"] {
-            assert_eq!(self.seen(complaint), Vec::<Value>::new(), "{:#?}", self.seen.all());
+            assert_eq!(self.seen(complaint), Vec::<Value>::new(), "{complaint}");
         }
     }
 }

@@ -7,22 +7,22 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 const TO: &str = "+4915112345678";
-const STEP: Duration = Duration::from_secs(2);
+pub(super) const STEP: Duration = Duration::from_secs(2);
 
 /// A gateway whose only carrier is this one, bound to it.
-async fn gateway_at(smsc: &Smsc, more: &str) -> Scenario {
+pub(super) async fn gateway_at(smsc: &Smsc, more: &str) -> Scenario {
     let s = Scenario::without_carrier().await;
     s.operator_provisions(&Scenario::carrier_entry(smsc.address, more)).await;
     s.stepping(STEP, || smsc.sees(1, "bind")).await;
     s
 }
 
-async fn sends_and_sees_delivered(s: &Scenario, text: &str) {
+pub(super) async fn sends_and_sees_delivered(s: &Scenario, text: &str) {
     let message = s.alice.sends(TO, text).await.accepted();
     s.alice.sees(&message).becomes("delivered").await;
 }
 
-fn texts(messages: &[Value]) -> Vec<&str> {
+pub(super) fn texts(messages: &[Value]) -> Vec<&str> {
     messages.iter().map(|message| message["text"].as_str().expect("a text")).collect()
 }
 

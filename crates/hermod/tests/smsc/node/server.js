@@ -67,6 +67,17 @@ function textOf(pdu) {
   return carrying.message;
 }
 
+// From now on. The library makes a date of either form.
+function validityHours(validity) {
+  return validity ? Math.round((validity - Date.now()) / 3600000) : null;
+}
+
+// The library keeps parameters it does not know by the number of their tag.
+function vendor(pdu) {
+  const known = Object.keys(pdu).filter((name) => /^\d+$/.test(name));
+  return Object.fromEntries(known.map((tag) => [tag, pdu[tag].toString('hex')]));
+}
+
 function onWholeMessage(pdu, text, parts) {
   saw('message', { destination: pdu.destination_addr, text, parts });
 }
@@ -97,6 +108,10 @@ function onSubmit(session, pdu) {
     data_coding: pdu.data_coding,
     esm_class: pdu.esm_class,
     registered_delivery: pdu.registered_delivery,
+    service_type: pdu.service_type,
+    validity_hours: validityHours(pdu.validity_period),
+    validity_at: pdu.validity_period ? pdu.validity_period.toISOString() : null,
+    vendor: vendor(pdu),
     payload: pdu.message_payload !== undefined,
     sar: pdu.sar_msg_ref_num !== undefined,
     place,
