@@ -42,6 +42,19 @@ pub enum AlarmKind {
 }
 
 impl AlarmKind {
+    pub const ALL: [AlarmKind; 10] = [
+        AlarmKind::BindRefused,
+        AlarmKind::AlreadyBound,
+        AlarmKind::CarrierDown,
+        AlarmKind::CarrierStopped,
+        AlarmKind::WeAreWrong,
+        AlarmKind::UnknownStatus,
+        AlarmKind::UnknownWord,
+        AlarmKind::UnmatchedReceipts,
+        AlarmKind::AmbiguousReceipt,
+        AlarmKind::BadSettings,
+    ];
+
     pub const fn as_str(self) -> &'static str {
         match self {
             AlarmKind::BindRefused => "bind-refused",

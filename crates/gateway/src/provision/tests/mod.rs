@@ -2,6 +2,7 @@
 
 mod carriers;
 mod json;
+mod page;
 mod reading;
 mod refusing;
 

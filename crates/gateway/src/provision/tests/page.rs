@@ -1,0 +1,22 @@
+//! What is documented by hand about carriers, held against what there is.
+
+use crate::board::AlarmKind;
+use crate::provision::{Kind, schema_of};
+use hermod_domain::carrier::ErrorClass;
+use std::path::Path;
+use utoipa::openapi::{RefOr, Schema};
+
+#[test]
+fn the_page_about_carriers_tells_of_every_field_class_and_alarm() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/carriers.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let RefOr::T(Schema::Object(entry)) = schema_of(Kind::Carrier) else { panic!("an object") };
+    let plain = ["name", "address", "system_id", "password", "system_type"];
+    let fields = entry.properties.keys().filter(|field| !plain.contains(&field.as_str()));
+    let classes = ErrorClass::ALL.into_iter().map(|class| class.as_str().to_owned());
+    let alarms = AlarmKind::ALL.into_iter().map(|kind| kind.as_str().to_owned());
+    for word in fields.cloned().chain(classes).chain(alarms) {
+        let row = format!("\n| `{word}` |");
+        assert!(page.contains(&row), "{word} has no row in docs/carriers.md");
+    }
+}
