@@ -1,6 +1,7 @@
 //! A running gateway: everything put together, started in order and stopped in order. The caller binds the listeners and
 //! owns the clock, so a test can have it on any free port and move its time.
 
+use crate::app::{FailOver, LOOK_EVERY};
 use crate::clock::{Clock, Moment};
 use crate::config::{Config, Network};
 use crate::edges::http_api::{Entrance, Security, TrustedProxies};
@@ -253,6 +254,11 @@ impl Running {
                 std::future::ready(Ok(()))
             });
         }
+        let fail_over = Arc::new(FailOver::default());
+        self.repeat("upkeep/fail-over", LOOK_EVERY, move |world| {
+            let fail_over = fail_over.clone();
+            async move { fail_over.look(&world).await }
+        });
         self.repeat("upkeep/sweep", SWEEP, |world| async move {
             let now = world.clock.now();
             let catalogue = world.catalogue();

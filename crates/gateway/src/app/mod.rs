@@ -2,11 +2,13 @@
 //! out, this decides and commits.
 
 mod authenticate;
+mod fail_over;
 mod faults;
 mod look_up;
 pub mod operator;
 mod submit_message;
 
 pub use authenticate::{Caller, Credentials, admit, authenticate, refuse_sign_in};
+pub use fail_over::{FAIL_OVER_AFTER, FailOver, LOOK_EVERY};
 pub use look_up::{BalanceView, account_balance, inbound_since, message_status};
 pub use submit_message::{Accepted, Submitted, find_replay, submit_message};

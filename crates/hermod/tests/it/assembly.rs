@@ -1,12 +1,13 @@
 //! Putting a gateway together for a test: in this process with a clock of the test's, or as the real binary.
 
 use crate::real_time::{now, pause};
-use hermod_domain::ids::AccountId;
+use hermod_domain::ids::{AccountId, CarrierId};
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{Bytes, Config, Period, Source};
 use hermod_gateway::provision::{self, Wanted};
 use hermod_gateway::running::{self, GatewayOptions, Running};
+use hermod_gateway::world::World;
 use hermod_store::Store;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -33,14 +34,14 @@ pub(crate) struct InProcess {
 }
 
 impl InProcess {
-    pub(crate) async fn start(folder: &Path, carrier: SocketAddr, clock: Clock) -> InProcess {
+    pub(crate) async fn start(folder: &Path, carrier: SocketAddr, settings: &str, clock: Clock) -> InProcess {
         let mut config = Config::defaults();
         config.data.folder = data_folder(folder);
         config.data.low_water = Bytes(16 << 20);
         config.messages.in_doubt_wait = Period::from_secs(15);
         let http = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free port");
         let opened = running::open(&config, &clock).expect("the data folder opens");
-        let text = provision_text(carrier, "100");
+        let text = provision_text_with(&carrier_entry("acme", carrier, settings), "100");
         let wanted: Wanted =
             Source { path: "provision.toml".into(), text }.parse().expect("a provision file");
         let applied = provision::apply(&opened.store, &opened.pepper, &wanted, clock.now()).await;
@@ -57,6 +58,10 @@ impl InProcess {
         let wanted: Wanted = source.parse().expect("a provision file");
         let plan = provision::apply(&world.store, &world.pepper, &wanted, world.clock.now()).await;
         world.set_catalogue(plan.expect("it can be provisioned").catalogue);
+    }
+
+    pub(crate) fn world(&self) -> &World {
+        self.running.world()
     }
 
     pub(crate) async fn stop(self) {
@@ -141,6 +146,15 @@ impl Served {
         format!("http://{}/api/v1", self.address)
     }
 
+    /// What it has used of the processors so far.
+    pub(crate) fn cpu_time(&self) -> Duration {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).expect("it is alive");
+        let fields: Vec<&str> = stat.rsplit(')').next().expect("a name").split_whitespace().collect();
+        // utime and stime, the 14th and 15th of all, in hundredths of a second.
+        let ticks: u64 = [11, 12].iter().map(|place| fields[*place].parse::<u64>().expect("a number")).sum();
+        Duration::from_millis(ticks * 10)
+    }
+
     /// SIGKILL: no goodbye.
     pub(crate) fn kill(mut self) {
         self.child.kill().expect("it was alive");
@@ -202,17 +216,44 @@ pub(crate) async fn account_id(store: &Store) -> AccountId {
     AccountId::new(row.id)
 }
 
+pub(crate) async fn carrier_id(store: &Store, name: &str) -> CarrierId {
+    let rows = store.catalogue().await.expect("a catalogue");
+    let row = rows.iter().find(|row| row.kind == "carrier" && row.name == name).expect("it was provisioned");
+    CarrierId::new(row.id)
+}
+
 pub(crate) fn wall_time() -> Timestamp {
     Clock::real().now()
 }
 
 /// One carrier, and three customers: alice and bob with money, carol with money for ten messages.
 pub(crate) fn provision_text(carrier: SocketAddr, opening: &str) -> String {
+    provision_text_with(&carrier_entry("acme", carrier, ""), opening)
+}
+
+/// A carrier as a provision file has it. What the settings do not say is as wide as it may be.
+pub(crate) fn carrier_entry(name: &str, address: SocketAddr, settings: &str) -> String {
     let mut text = format!(
-        "[[carrier]]\nname = \"acme\"\naddress = \"{carrier}\"\nsystem_id = \"hermod\"\npassword = \"secret\"\n\
-         window = 100\nrate = 100000\nresponse_timeout = \"60s\"\n\
-         [[route]]\nprefix = \"49\"\ncarriers = [\"acme\"]\n[[price]]\nprefix = \"49\"\nper_part = \"0.05\"\n"
+        "[[carrier]]\nname = \"{name}\"\naddress = \"{address}\"\nsystem_id = \"hermod\"\npassword = \"secret\"\n"
     );
+    for (field, usual) in [("window", "100"), ("rate", "100000"), ("response_timeout", "\"60s\"")] {
+        if !settings.lines().any(|line| line.starts_with(&format!("{field} ="))) {
+            text.push_str(&format!("{field} = {usual}\n"));
+        }
+    }
+    text.push_str(settings);
+    text.push('\n');
+    text
+}
+
+fn provision_text_with(carrier: &str, opening: &str) -> String {
+    let route = "[[route]]\nprefix = \"49\"\ncarriers = [\"acme\"]\n";
+    format!("{carrier}{route}{}", customers_text(opening))
+}
+
+/// What everyone pays, and the three customers.
+pub(crate) fn customers_text(opening: &str) -> String {
+    let mut text = "[[price]]\nprefix = \"49\"\nper_part = \"0.05\"\n".to_owned();
     for (name, opening) in [("alice", opening), ("bob", opening), ("carol", "0.5")] {
         text.push_str(&format!(
             "[[account]]\nname = \"{name}\"\ncurrency = \"EUR\"\nopening_balance = \"{opening}\"\nverified = true\ncountries = \"*\"\n\

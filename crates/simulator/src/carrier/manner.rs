@@ -66,9 +66,12 @@ pub(super) fn make_nack(output: &mut BytesMut, start: usize) {
     output[start + LENGTH_BYTES..][..command.len()].copy_from_slice(&command);
 }
 
-/// A header whose length is a lie, and a few octets more.
+const UNUSED_SEQUENCE: u32 = 0x7fff_fff0;
+
+/// A header whose length is a lie, and a few octets more. Its sequence number is nobody's, so that a nack of it is not
+/// taken for the answer to something else.
 pub(super) fn bad_length(length: u32, output: &mut BytesMut) {
-    for field in [length, CommandId::ENQUIRE_LINK.0, CommandStatus::OK.0, 1] {
+    for field in [length, CommandId::ENQUIRE_LINK.0, CommandStatus::OK.0, UNUSED_SEQUENCE] {
         output.put_u32(field);
     }
     output.put_slice(&[0xff; 16]);

@@ -4,6 +4,7 @@
 //! What a story waits for is waited for in real time (the carrier and the sockets are real); what the gateway waits for
 //! passes only when the story says so. Leaving is a test: the store is audited, and work that is left over fails it.
 
+mod carriers;
 mod customer;
 pub(crate) mod http;
 
@@ -14,6 +15,7 @@ use crate::assembly::{self, InProcess};
 use crate::real_time::{PATIENCE, now, pause};
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
+use hermod_gateway::world::World;
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Script};
 use std::future::Future;
 use std::net::SocketAddr;
@@ -32,26 +34,47 @@ pub(crate) struct Scenario {
     folder: tempfile::TempDir,
     carrier_address: SocketAddr,
     carrier: Option<Carrier>,
+    /// Lines of its entry.
+    settings: String,
     gateway: Option<InProcess>,
 }
 
 impl Scenario {
     pub(crate) async fn with(script: Script) -> Scenario {
+        Scenario::with_settings(script, "").await
+    }
+
+    /// As [`Scenario::with`], and the carrier's entry has these lines.
+    pub(crate) async fn with_settings(script: Script, settings: &str) -> Scenario {
         let carrier = Carrier::start(CarrierOptions::new(script)).await.expect("a free port on the loopback");
-        let s = Scenario::start(carrier.addr(), Some(carrier)).await;
+        let s = Scenario::start(carrier.addr(), Some(carrier), settings).await;
         s.link_is_up().await;
         s
     }
 
-    /// The carrier's address is known, and nobody is there.
-    pub(crate) async fn without_carrier() -> Scenario {
-        Scenario::start(assembly::free_address(), None).await
+    /// A second carrier, "beta", that stands in for the first.
+    pub(crate) async fn joined_by(&self, script: Script, settings: &str, route: &str) -> Carrier {
+        let beta = Carrier::start(CarrierOptions::new(script)).await.expect("a free port on the loopback");
+        let entry = assembly::carrier_entry("beta", beta.addr(), settings);
+        let route = format!("[[route]]\nprefix = \"49\"\ncarriers = [\"acme\", \"beta\"]\n{route}");
+        self.operator_provisions(&format!("{entry}{route}")).await;
+        let bound = |record: &hermod_simulator::carrier::Record| record.counts().binds > 0;
+        let seen = beta.record();
+        self.stepping(Duration::from_secs(1), || seen.wait_until(bound, PATIENCE))
+            .await
+            .expect("a bound link");
+        beta
     }
 
-    async fn start(carrier_address: SocketAddr, carrier: Option<Carrier>) -> Scenario {
+    /// The carrier's address is known, and nobody is there.
+    pub(crate) async fn without_carrier() -> Scenario {
+        Scenario::start(assembly::free_address(), None, "").await
+    }
+
+    async fn start(carrier_address: SocketAddr, carrier: Option<Carrier>, settings: &str) -> Scenario {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let clock = Clock::manual(START);
-        let gateway = InProcess::start(folder.path(), carrier_address, clock.clone()).await;
+        let gateway = InProcess::start(folder.path(), carrier_address, settings, clock.clone()).await;
         let address = gateway.address;
         Scenario {
             alice: Customer::new("alice", address),
@@ -61,6 +84,7 @@ impl Scenario {
             folder,
             carrier_address,
             carrier,
+            settings: settings.to_owned(),
             gateway: Some(gateway),
         }
     }
@@ -68,7 +92,8 @@ impl Scenario {
     /// Stops the gateway in good order and starts it again on the same data.
     pub(crate) async fn restart(&mut self) {
         self.gateway.take().expect("it is running").stop().await;
-        let gateway = InProcess::start(self.folder.path(), self.carrier_address, self.clock.clone()).await;
+        let clock = self.clock.clone();
+        let gateway = InProcess::start(self.folder.path(), self.carrier_address, &self.settings, clock).await;
         for customer in [&mut self.alice, &mut self.bob, &mut self.carol] {
             customer.calls(gateway.address);
         }
@@ -82,12 +107,9 @@ impl Scenario {
         self.gateway.as_ref().expect("it is running").provision(text).await;
     }
 
-    /// The only carrier there is, as a provision file has it, at this address.
-    pub(crate) fn carrier_entry(address: SocketAddr, more: &str) -> String {
-        format!(
-            "[[carrier]]\nname = \"acme\"\naddress = \"{address}\"\nsystem_id = \"hermod\"\n\
-             password = \"secret\"\nwindow = 100\nrate = 100000\n{more}"
-        )
+    /// The first carrier, as a provision file has it, at this address.
+    pub(crate) fn carrier_entry(address: SocketAddr, settings: &str) -> String {
+        assembly::carrier_entry("acme", address, settings)
     }
 
     /// Lets time pass for the gateway.
@@ -205,8 +227,26 @@ impl Scenario {
         self.end_with_open_parts(0).await;
     }
 
+    /// As [`Scenario::end`], for what ends only when time passes.
+    pub(crate) async fn end_stepping(mut self, step: Duration) {
+        let gateway = self.gateway.take().expect("it is running");
+        let stopped = gateway.stop();
+        tokio::pin!(stopped);
+        loop {
+            tokio::select! {
+                () = &mut stopped => break,
+                () = pause(Duration::from_millis(100)) => self.clock.advance(step),
+            }
+        }
+        self.is_left_in_order(0).await;
+    }
+
     pub(crate) async fn end_with_open_parts(mut self, open_parts: u64) {
         self.gateway.take().expect("it is running").stop().await;
+        self.is_left_in_order(open_parts).await;
+    }
+
+    async fn is_left_in_order(mut self, open_parts: u64) {
         if let Some(carrier) = self.carrier.take() {
             carrier.stop().await;
         }
@@ -226,7 +266,11 @@ impl Scenario {
             .expect("a bound link");
     }
 
-    fn carrier(&self) -> &Carrier {
+    fn world(&self) -> &World {
+        self.gateway.as_ref().expect("it is running").world()
+    }
+
+    pub(crate) fn carrier(&self) -> &Carrier {
         self.carrier.as_ref().expect("this story has a carrier")
     }
 

@@ -1,6 +1,8 @@
 //! Stories a customer or an operator would tell, against the real gateway with a carrier that does what it is told.
 
 mod carriers;
+mod fail_over;
 mod money;
 mod sending;
+mod twenty_failures;
 mod waiting;

@@ -1,0 +1,83 @@
+//! Failure 19: texts that arrive damaged. Whatever the carrier's alphabet and its way with long messages, what was given
+//! is what is received.
+
+use super::TO;
+use crate::scenario::Scenario;
+use hermod_simulator::carrier::{Alphabet, Script};
+use std::time::Duration;
+
+/// Characters at which splitters stumble: zeros that are letters, escapes and surrogates on the edges of parts.
+fn texts() -> Vec<String> {
+    vec![
+        "@ at the start, $ and _ and [brackets] {braces} ~ ^ \\ | €".to_owned(),
+        format!("{}€{}", "a".repeat(152), "b".repeat(160)),
+        format!("{}😀{}", "ä".repeat(66), "ö".repeat(70)),
+        format!("{}@@@@{}", "c".repeat(150), "d".repeat(200)),
+        "Ελληνικά Ж 漢字 – “quoted”".to_owned(),
+        "\u{e9}\u{e8}\u{f9}\u{ec}\u{f2}\u{c7}".to_owned(),
+    ]
+}
+
+async fn all_arrive(s: Scenario) {
+    let mut messages = Vec::new();
+    for text in texts() {
+        messages.push(s.alice.sends(TO, &text).await.accepted());
+    }
+    for message in &messages {
+        s.stepping(Duration::from_secs(1), || s.alice.sees(message).becomes("delivered")).await;
+    }
+    assert_eq!(s.carrier_texts(), texts());
+    s.end().await;
+}
+
+#[tokio::test]
+async fn failure_19_texts_arrive_whole_with_headers() {
+    all_arrive(Scenario::with(Script::new()).await).await;
+}
+
+#[tokio::test]
+async fn failure_19_texts_arrive_whole_with_sar_parameters() {
+    all_arrive(Scenario::with_settings(Script::new(), "long_messages = \"sar\"").await).await;
+}
+
+#[tokio::test]
+async fn failure_19_texts_arrive_whole_in_one_payload() {
+    let s = Scenario::with_settings(Script::new(), "long_messages = \"payload\"").await;
+    let record = s.carrier().record();
+    all_arrive(s).await;
+    assert_eq!(record.counts().submits, texts().len() as u64, "one submit_sm each");
+}
+
+#[tokio::test]
+async fn failure_19_texts_arrive_whole_where_coding_0_is_latin_1() {
+    let script = Script::new().coding_zero_is(Alphabet::Latin1);
+    let s = Scenario::with_settings(script, "alphabet = \"latin1\"").await;
+    let mut messages = Vec::new();
+    let fitting =
+        ["@ $ _ [brackets] {braces} ~ \\ |", "\u{e9}\u{e8}\u{f9}\u{ec}\u{f2}\u{c7}", "10 € only, and Ω"];
+    for text in fitting {
+        messages.push(s.alice.sends(TO, text).await.accepted());
+    }
+    for message in &messages {
+        s.stepping(Duration::from_secs(1), || s.alice.sees(message).becomes("delivered")).await;
+    }
+    assert_eq!(s.carrier_texts(), fitting);
+    s.end().await;
+}
+
+#[tokio::test]
+async fn what_a_profile_says_stands_in_every_submit_sm() {
+    let settings = "plus = true\nservice_type = \"CMT\"\nregistered_delivery = 17\nvalidity = \"absolute\"\n\
+        destination = \"2/8\"\nsource = { alphanumeric = \"5/1\" }\n\
+        tlvs = [{ tag = 0x1401, hex = \"00ff\" }]\nsenders = [{ country = \"DE\", to = \"NewName\" }]";
+    let s = Scenario::with_settings(Script::new(), settings).await;
+    super::one_is_delivered(&s, "by the book").await;
+    let submits = s.carrier().record().submits();
+    let submit = &submits[0];
+    assert_eq!((submit.source.as_str(), submit.source_kind), ("NewName", (5, 1)));
+    assert_eq!((submit.destination.as_str(), submit.destination_kind), (TO, (2, 8)));
+    assert_eq!((submit.service_type.as_str(), submit.registered_delivery), ("CMT", 17));
+    assert!(submit.validity_period.ends_with("000+"), "{}", submit.validity_period);
+    assert_eq!(submit.tlv(0x1401), Some(&[0x00, 0xFF][..]));
+    s.end().await;
+}
