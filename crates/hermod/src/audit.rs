@@ -71,7 +71,7 @@ fn audit_showing_progress(folder: &Path) -> Result<AuditReport, StoreFault> {
 }
 
 fn to_json(report: &AuditReport) -> serde_json::Value {
-    let AuditReport { messages, accounts, open_parts, resends, violations } = report;
+    let AuditReport { messages, accounts, open_parts, waiting_parts, resends, violations } = report;
     let violations: Vec<_> = violations
         .iter()
         .map(|violation| serde_json::json!({ "rule": violation.rule, "detail": violation.detail }))
@@ -81,15 +81,16 @@ fn to_json(report: &AuditReport) -> serde_json::Value {
         "messages": messages,
         "accounts": accounts,
         "open_parts": open_parts,
+        "waiting_parts": waiting_parts,
         "resends": resends,
         "violations": violations,
     })
 }
 
 fn to_text(report: &AuditReport, folder: &Path) -> String {
-    let AuditReport { messages, accounts, open_parts, resends, violations } = report;
+    let AuditReport { messages, accounts, open_parts, waiting_parts, resends, violations } = report;
     let mut text = format!(
-        "{}\n  messages        {messages}\n  accounts        {accounts}\n  parts under way {open_parts}\n  \
+        "{}\n  messages        {messages}\n  accounts        {accounts}\n  parts under way {open_parts}\n  still to send   {waiting_parts}\n  \
          resends         {resends}\n",
         folder.display()
     );

@@ -5,6 +5,7 @@ mod rules;
 
 use crate::embedded::schema;
 use crate::fault::StoreFault;
+use hermod_domain::lifecycle::PartState;
 use rules::{RULES, Rule};
 use rusqlite::Connection;
 use std::path::Path;
@@ -19,6 +20,8 @@ pub struct AuditReport {
     pub accounts: u64,
     /// Parts of messages that have not ended.
     pub open_parts: u64,
+    /// Of those, the ones that are still to be handed to a carrier, or being handed over.
+    pub waiting_parts: u64,
     /// Resends of parts that were in doubt, ever.
     pub resends: u64,
     pub violations: Vec<Violation>,
@@ -44,6 +47,7 @@ pub fn audit(folder: &Path) -> Result<AuditReport, StoreFault> {
         messages: count(&snapshot, "SELECT count(*) FROM message")?,
         accounts: count(&snapshot, "SELECT count(*) FROM balance")?,
         open_parts: count(&snapshot, "SELECT count(*) FROM part")?,
+        waiting_parts: count(&snapshot, &waiting_parts())?,
         resends: count(&snapshot, "SELECT count(*) FROM timeline WHERE what = 'resent'")?,
         violations: Vec::new(),
     };
@@ -70,6 +74,11 @@ pub fn audit(folder: &Path) -> Result<AuditReport, StoreFault> {
     }
     check_pages(&snapshot, &mut report)?;
     Ok(report)
+}
+
+fn waiting_parts() -> String {
+    let waiting = [PartState::Queued, PartState::Sending, PartState::InDoubt].map(PartState::to_stored);
+    format!("SELECT count(*) FROM part WHERE state IN ({}, {}, {})", waiting[0], waiting[1], waiting[2])
 }
 
 fn check(

@@ -2,6 +2,7 @@
 //! over: each command lives in a file of its own name.
 
 mod bench;
+mod chaos;
 mod crash;
 mod deny;
 mod fmt;
@@ -69,6 +70,9 @@ enum Command {
     Smsc { library: smsc::Library },
     /// Kill the gateway under load, again and again, and compare what everyone knows
     Crash(crash::Options),
+    /// Let everything around the gateway misbehave at once, and compare what everyone knows
+    #[command(subcommand)]
+    Chaos(chaos::Chaos),
     /// Build the data about phone numbers anew: countries, operators and networks
     ///
     /// Needs the registries of Python and npm; the versions of the packages are pinned, so the same command writes
@@ -86,6 +90,7 @@ fn main() -> ExitCode {
         Command::Schemathesis => schemathesis::ensure().map(|program| println!("{program}")),
         Command::Smsc { library } => library.ensure().map(|place| println!("{place}")),
         Command::Crash(options) => crash::run(&options),
+        Command::Chaos(chaos) => chaos::run(&chaos),
         Command::Numbers(options) => numbers::run(&options),
     };
     match outcome {

@@ -2,6 +2,7 @@
 //! happens when the process dies.
 
 mod assembly;
+mod chaos;
 mod cli;
 mod crash;
 mod disk;
