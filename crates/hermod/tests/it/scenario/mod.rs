@@ -238,15 +238,15 @@ impl Scenario {
                 () = pause(Duration::from_millis(100)) => self.clock.advance(step),
             }
         }
-        self.is_left_in_order(0).await;
+        self.leave_in_order(0).await;
     }
 
     pub(crate) async fn end_with_open_parts(mut self, open_parts: u64) {
         self.gateway.take().expect("it is running").stop().await;
-        self.is_left_in_order(open_parts).await;
+        self.leave_in_order(open_parts).await;
     }
 
-    async fn is_left_in_order(mut self, open_parts: u64) {
+    async fn leave_in_order(mut self, open_parts: u64) {
         if let Some(carrier) = self.carrier.take() {
             carrier.stop().await;
         }
