@@ -70,7 +70,7 @@ fn a_demo_starts_from_a_file_and_delivers() {
     }
     assert_eq!(Caller::of(&ready).balance(), "9.96");
     let (code, out, _) = ran(&["route", "list", "--data-dir", path(&data)]);
-    assert_eq!((code, out.as_str()), (0, "PREFIX  CARRIERS  IN DOUBT\n*       demo      resend-once\n"));
+    assert_eq!((code, out.as_str()), (0, "AREA  CARRIERS\n*     demo\n"));
     assert_eq!(demo.terminated(), 0);
 
     let (demo, again) = start(&data, &file);
