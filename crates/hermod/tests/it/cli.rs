@@ -167,7 +167,9 @@ fn serve_starts_from_a_provision_file_and_says_what_does_not_fit() {
     assert_eq!((code, told.contains(expect)), (2, true), "{told}");
 
     // Nobody is at this address: what is accepted waits.
-    std::fs::write(&seed, example.replace("smsc.example:2775", "127.0.0.1:9")).unwrap();
+    let nobody =
+        example.replace("smsc.example:2775", "127.0.0.1:9").replace("smpp.beta.example:3550", "127.0.0.1:9");
+    std::fs::write(&seed, nobody).unwrap();
     let serving = Process::start(&["serve", "--config", path(&settings)]);
     wait_until_it_listens(&address.to_string());
     let customer = Caller {
