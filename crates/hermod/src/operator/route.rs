@@ -56,7 +56,7 @@ enum What {
     /// Make one, or change it
     #[command(after_help = SET_EXAMPLES)]
     Set {
-        /// [ACCOUNT/]AREA[@SENDER]
+        /// AREA, with ACCOUNT/ before it and @SENDER behind it if it is for those alone
         route: String,
         /// A carrier and its place; may be given several times
         #[arg(long = "carrier", value_name = "NAME[:PRIORITY[:WEIGHT]]")]
@@ -75,7 +75,7 @@ enum What {
     /// Take one away; numbers it was for then go by a less exact one, or nowhere
     #[command(after_help = "Example:\n  hermod route remove 49")]
     Remove {
-        /// [ACCOUNT/]AREA[@SENDER]
+        /// AREA, with ACCOUNT/ before it and @SENDER behind it if it is for those alone
         route: String,
     },
 }
