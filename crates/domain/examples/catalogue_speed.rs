@@ -1,6 +1,6 @@
 //! How long a catalogue of many accounts, prices and rules takes to build: every change of the setup builds it anew.
 
-use hermod_domain::catalogue::{Account, Catalogue, Countries, Documents, Price, ScreenEntry};
+use hermod_domain::catalogue::{Account, Catalogue, Countries, Documents, Price, ScreenEntry, Tier};
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::prefix::Prefix;
@@ -23,6 +23,8 @@ fn main() {
             terms: None,
             countries: Countries::All,
             closed: false,
+            tier: Tier::default(),
+            smpp_rate: None,
         };
         (AccountId::new(number), format!("account-{number}"), account)
     };

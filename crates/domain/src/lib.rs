@@ -12,6 +12,7 @@ pub mod keyed_pace;
 pub mod lifecycle;
 pub mod money;
 pub mod numbers;
+pub mod origin;
 pub mod pace;
 pub mod phone;
 pub mod policy;

@@ -53,12 +53,12 @@ pub fn judge(
     now: Timestamp,
     health: &dyn Fn(CarrierId) -> Health,
 ) -> Judgement {
-    let text = if connection.smart_encoding {
+    let text = if connection.smart_encoding && submission.encoding.is_none() {
         submission.text.with_plain_punctuation()
     } else {
         submission.text.clone()
     };
-    let measure = text.measure();
+    let measure = submission.measure(&text);
     let from = match sender_of(view, connection, submission, measure) {
         Ok(from) => from,
         Err(refusal) => return Judgement::Refused(refusal),

@@ -77,6 +77,8 @@ fn account() -> Account {
         terms: None,
         countries: serde_json::from_str::<Countries>(r#"["DE", "FR"]"#).unwrap(),
         closed: false,
+        tier: Default::default(),
+        smpp_rate: None,
     }
 }
 
@@ -89,6 +91,7 @@ fn connection() -> Connection {
         allow: Default::default(),
         smart_encoding: false,
         closed: false,
+        smpp: None,
     }
 }
 
@@ -111,12 +114,8 @@ fn carrier() -> Carrier {
 /// `parts encoding cost`, the code of the refusal, or `screened by` and what else would have come.
 fn told(documents: Documents, from: &str, to: &str, text: &str) -> String {
     let catalogue = Catalogue::build(documents).unwrap();
-    let submission = Submission {
-        to: Msisdn::parse(to).unwrap(),
-        from: if from.is_empty() { None } else { Some(Sender::parse(from).unwrap()) },
-        text: MessageText::parse(text).unwrap(),
-        key: None,
-    };
+    let from = if from.is_empty() { None } else { Some(Sender::parse(from).unwrap()) };
+    let submission = Submission::plain(Msisdn::parse(to).unwrap(), from, MessageText::parse(text).unwrap());
     let connection = catalogue.connection(ConnectionId::new(1)).unwrap();
     let fine = |judged: Judged| format!("{} {} {}", judged.parts, judged.encoding.as_str(), judged.cost);
     match judge(&catalogue, catalogue.account(ACME).unwrap(), connection, &submission, NOW, &|_| Health::Up) {

@@ -4,9 +4,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::origin::Origin;
 use crate::phone::Msisdn;
 use crate::sender::Sender;
-use crate::text::MessageText;
+use crate::text::{Encoding, Measure, MessageText, Shape};
+use std::time::Duration;
 
 pub const KEY_BYTES_MAX: usize = 255;
 
@@ -16,10 +18,43 @@ pub struct Submission {
     /// `None` takes the connection's default sender.
     pub from: Option<Sender>,
     pub text: MessageText,
+    /// The alphabet the customer chose, which has every character of the text. `None` takes the best one.
+    pub encoding: Option<Encoding>,
+    pub shape: Option<Arc<Shape>>,
+    /// Optional parameters to be passed on to the carrier, as they came.
+    pub tlvs: Option<Arc<[u8]>>,
+    /// How long it may wait for its delivery, at most as long as the service allows. `None` takes the usual time.
+    pub validity: Option<Duration>,
+    /// Came in over SMPP: what its customer wants to hear about it.
+    pub origin: Option<Arc<Origin>>,
     pub key: Option<IdempotencyKey>,
 }
 
 impl Submission {
+    /// A text with nothing special about it.
+    pub fn plain(to: Msisdn, from: Option<Sender>, text: MessageText) -> Submission {
+        Submission {
+            to,
+            from,
+            text,
+            encoding: None,
+            shape: None,
+            tlvs: None,
+            validity: None,
+            origin: None,
+            key: None,
+        }
+    }
+
+    /// Encoding and number of parts of a text that is sent in place of its own, which may have been rewritten.
+    pub fn measure(&self, text: &MessageText) -> Measure {
+        match (self.encoding, &self.shape) {
+            (Some(encoding), Some(shape)) if shape.is_one_part() => Measure { encoding, parts: 1 },
+            (Some(encoding), _) => text.measure_in(encoding),
+            (None, _) => text.measure(),
+        }
+    }
+
     /// A number that differs, for all practical purposes, when recipient, sender or text differ. Kept beside an
     /// idempotency key to notice that a key was used again for something else. It goes by what was asked for, so
     /// changing a connection's default sender does not make an honest retry look like another message.
@@ -27,7 +62,7 @@ impl Submission {
     /// It is stored, so it must come out the same in every release: FNV-1a, 64 bits, written out here rather than
     /// borrowed from a library that may change its mind.
     pub fn fingerprint(&self) -> u64 {
-        let Submission { to, from, text, key: _ } = self;
+        let Submission { to, from, text, .. } = self;
         let from = from.as_ref().map_or("", Sender::as_str);
         let mut hash = Fnv1a::new();
         hash.add(&to.number().to_be_bytes());
@@ -93,12 +128,8 @@ mod tests {
     use super::*;
 
     fn submission(to: &str, from: Option<&str>, text: &str) -> Submission {
-        Submission {
-            to: Msisdn::parse(to).unwrap(),
-            from: from.map(|from| Sender::parse(from).unwrap()),
-            text: MessageText::parse(text).unwrap(),
-            key: None,
-        }
+        let from = from.map(|from| Sender::parse(from).unwrap());
+        Submission::plain(Msisdn::parse(to).unwrap(), from, MessageText::parse(text).unwrap())
     }
 
     #[track_caller]

@@ -129,6 +129,8 @@ fn submission(number: u64) -> Acceptance {
         parts: 1,
         whole: false,
         tlvs: None,
+        shape: None,
+        origin: None,
         cost: Money::from_micros(65_000),
         credit_limit: Money::ZERO,
         minimum: Money::ZERO,

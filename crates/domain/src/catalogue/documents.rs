@@ -2,6 +2,7 @@
 //! was stored before meaning what it meant.
 
 use crate::carrier::Profile;
+use crate::catalogue::SmppAccess;
 use crate::ids::{AccountId, CarrierId, ConnectionId, RouteId};
 use crate::lifecycle::DoubtPolicy;
 use crate::money::{Currency, Money};
@@ -39,6 +40,22 @@ pub struct Account {
     /// Nobody signs in any more.
     #[serde(default)]
     pub closed: bool,
+    #[serde(default)]
+    pub tier: Tier,
+    /// Submissions per second over SMPP, where it is not what the tier gives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smpp_rate: Option<u32>,
+}
+
+/// How fast an account may send over SMPP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tier {
+    /// 100 a second for the account, all its binds together.
+    #[default]
+    Standard,
+    /// 10,000 a second on each bind.
+    Enterprise,
 }
 
 impl Account {
@@ -142,6 +159,9 @@ pub struct Connection {
     pub smart_encoding: bool,
     #[serde(default)]
     pub closed: bool,
+    /// Nothing: nobody binds to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smpp: Option<SmppAccess>,
 }
 
 /// What an API key opens. The secret itself is nowhere; its keyed digest is.

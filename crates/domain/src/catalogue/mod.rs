@@ -4,9 +4,14 @@
 
 mod account_view;
 mod documents;
+mod smpp_access;
 
 pub use account_view::{AccountView, SenderStanding};
 pub use documents::*;
+pub use smpp_access::{
+    BINDS_DEFAULT, BindTypes, CodingZero, SMPP_PASSWORD_CHARS_MAX, SYSTEM_ID_CHARS_MAX, SmppAccess,
+    WINDOW_DEFAULT, WINDOW_MAX,
+};
 
 use crate::area::Area;
 use crate::carrier::ProfileRefusal;
@@ -27,6 +32,8 @@ pub enum CatalogueFault {
     KeyWithoutConnection { key: String, connection: ConnectionId },
     #[error("connection {connection} belongs to account {account}, which does not exist")]
     ConnectionWithoutAccount { connection: ConnectionId, account: AccountId },
+    #[error("two connections have the system_id {system_id}")]
+    SystemIdTwice { system_id: String },
     #[error("the route for {area} names carrier {carrier}, which does not exist")]
     RouteWithoutCarrier { area: Area, carrier: CarrierId },
     #[error("the route for {area}: {refusal}")]
@@ -53,6 +60,7 @@ pub struct Catalogue {
     accounts: HashMap<AccountId, AccountView>,
     connections: HashMap<ConnectionId, Connection>,
     keys: HashMap<String, ApiKey>,
+    system_ids: HashMap<String, ConnectionId>,
     routes: Routes,
     carriers: Vec<(CarrierId, String, Carrier)>,
 }
@@ -76,6 +84,7 @@ impl Catalogue {
                 });
             }
         }
+        let system_ids = system_ids(&connections)?;
         let keys: HashMap<_, _> = keys.into_iter().collect();
         for (key, ApiKey { connection, .. }) in &keys {
             if !connections.contains_key(connection) {
@@ -87,11 +96,16 @@ impl Catalogue {
         }
         check_profiles(&carriers)?;
         let routes = build_routes(&routes, &carriers)?;
-        Ok(Catalogue { accounts, connections, keys, routes, carriers })
+        Ok(Catalogue { accounts, connections, keys, system_ids, routes, carriers })
     }
 
     pub fn key(&self, public: &str) -> Option<&ApiKey> {
         self.keys.get(public)
+    }
+
+    /// The connection that binds under this name.
+    pub fn bound_as(&self, system_id: &str) -> Option<ConnectionId> {
+        self.system_ids.get(system_id).copied()
     }
 
     pub fn connection(&self, id: ConnectionId) -> Option<&Connection> {
@@ -118,6 +132,19 @@ impl Catalogue {
     pub fn carrier(&self, id: CarrierId) -> Option<&Carrier> {
         self.carriers.iter().find(|(known, ..)| *known == id).map(|(_, _, carrier)| carrier)
     }
+}
+
+fn system_ids(
+    connections: &HashMap<ConnectionId, Connection>,
+) -> Result<HashMap<String, ConnectionId>, CatalogueFault> {
+    let mut system_ids = HashMap::new();
+    for (id, connection) in connections {
+        let Some(SmppAccess { system_id, .. }) = &connection.smpp else { continue };
+        if system_ids.insert(system_id.clone(), *id).is_some() {
+            return Err(CatalogueFault::SystemIdTwice { system_id: system_id.clone() });
+        }
+    }
+    Ok(system_ids)
 }
 
 /// Documents by the account they are for, `None` for everyone's: with many accounts and prices, each account looking

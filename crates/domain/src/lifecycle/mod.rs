@@ -104,6 +104,8 @@ pub enum Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Enroute,
+    /// As `Enroute`; the carrier's own word for it was another, and customers are told in that word.
+    Accepted,
     Delivered,
     Undeliverable,
     Rejected,
@@ -115,7 +117,8 @@ pub enum Verdict {
 impl Verdict {
     pub fn of(outcome: &Outcome) -> Verdict {
         match outcome {
-            Outcome::Enroute | Outcome::Accepted => Verdict::Enroute,
+            Outcome::Enroute => Verdict::Enroute,
+            Outcome::Accepted => Verdict::Accepted,
             Outcome::Delivered => Verdict::Delivered,
             Outcome::Undeliverable => Verdict::Undeliverable,
             Outcome::Rejected => Verdict::Rejected,
@@ -253,10 +256,12 @@ fn step_part(part: Part, event: Event) -> PartStep {
 fn by_receipt(part: Part, verdict: Verdict) -> PartStep {
     match verdict {
         // Once it was reported UNKNOWN only an end is news: "still on its way" would have it reported so again.
-        Verdict::Enroute if matches!(part.state, PartState::Enroute | PartState::Overdue) => {
+        Verdict::Enroute | Verdict::Accepted
+            if matches!(part.state, PartState::Enroute | PartState::Overdue) =>
+        {
             PartStep::Ignored
         }
-        Verdict::Enroute => PartStep::To(PartState::Enroute),
+        Verdict::Enroute | Verdict::Accepted => PartStep::To(PartState::Enroute),
         Verdict::Delivered => PartStep::To(PartState::Delivered),
         Verdict::Undeliverable | Verdict::Rejected => PartStep::To(PartState::Undeliverable),
         Verdict::Expired => PartStep::To(PartState::Expired),

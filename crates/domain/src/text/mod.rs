@@ -1,7 +1,9 @@
-//! Message text: its limit, its two alphabets ([`gsm7`], [`ucs2`]) and how it falls into parts ([`segment`]).
+//! Message text: its limit, its two alphabets ([`gsm7`], [`ucs2`]), how it falls into parts ([`segment`]), and what else
+//! a customer may say about it ([`shape`]).
 
 pub mod gsm7;
 pub mod segment;
+pub mod shape;
 mod smart;
 pub mod ucs2;
 
@@ -9,12 +11,15 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use segment::{Encoding, Measure, Segments};
+pub use shape::{Joined, Shape};
 
 /// The longest text, in Unicode code points: neither parts nor bytes. It makes 11 parts of plain GSM-7, 24 of UCS-2
 /// and 49 if it is nothing but emoji.
 pub const TEXT_CHARS_MAX: usize = 1600;
 
 /// A text that can be sent: 1 to 1600 characters. Cheap to clone, because the store and the queue both hold it.
+///
+/// Binary messages are texts too, of [`Encoding::Octets`]: each octet is the character of the same number.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct MessageText(Arc<str>);
 
@@ -42,6 +47,12 @@ impl MessageText {
         Ok(MessageText(text.into()))
     }
 
+    /// Binary data, to be sent as [`Encoding::Octets`].
+    pub fn of_octets(octets: &[u8]) -> Result<MessageText, TextRefusal> {
+        let text: String = octets.iter().copied().map(char::from).collect();
+        MessageText::parse(&text)
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -49,6 +60,11 @@ impl MessageText {
     /// Encoding and number of parts: what a price needs to know.
     pub fn measure(&self) -> Measure {
         segment::measure(self)
+    }
+
+    /// The same where the customer chose the alphabet.
+    pub fn measure_in(&self, encoding: Encoding) -> Measure {
+        segment::measure_in(self, encoding)
     }
 
     /// In GSM-7 if typographic characters were all that kept it out of it, otherwise as it is.
@@ -60,6 +76,11 @@ impl MessageText {
     /// The parts themselves: what a carrier is sent.
     pub fn segments(&self) -> Segments<'_> {
         Segments::of(self)
+    }
+
+    /// The parts in an alphabet that has every character of the text.
+    pub fn segments_in(&self, encoding: Encoding) -> Segments<'_> {
+        Segments::of_encoding(self, encoding)
     }
 }
 

@@ -15,30 +15,39 @@ use crate::ids::PartNo;
 pub enum Encoding {
     Gsm7,
     Ucs2,
+    /// Binary data: every character of the text is an octet.
+    Octets,
 }
 
 impl Encoding {
     /// GSM-7 if it has every character of the text, else UCS-2 for all of it.
     pub fn choose(text: &str) -> Encoding {
-        if text.chars().all(|character| gsm7::code(character).is_some()) {
-            Encoding::Gsm7
-        } else {
-            Encoding::Ucs2
-        }
+        if Encoding::Gsm7.has_all_of(text) { Encoding::Gsm7 } else { Encoding::Ucs2 }
     }
 
     pub const fn as_str(self) -> &'static str {
         match self {
             Encoding::Gsm7 => "gsm7",
             Encoding::Ucs2 => "ucs2",
+            Encoding::Octets => "binary",
         }
     }
 
-    /// Septets or UTF-16 units that a message of one part holds: 140 octets either way.
+    /// Has it every character of the text?
+    pub fn has_all_of(self, text: &str) -> bool {
+        match self {
+            Encoding::Gsm7 => text.chars().all(|character| gsm7::code(character).is_some()),
+            Encoding::Ucs2 => true,
+            Encoding::Octets => text.chars().all(|character| u8::try_from(character).is_ok()),
+        }
+    }
+
+    /// Septets, UTF-16 units or octets that a message of one part holds: 140 octets in any case.
     pub const fn units_alone(self) -> usize {
         match self {
             Encoding::Gsm7 => 160,
             Encoding::Ucs2 => 70,
+            Encoding::Octets => 140,
         }
     }
 
@@ -47,13 +56,20 @@ impl Encoding {
         match self {
             Encoding::Gsm7 => 153,
             Encoding::Ucs2 => 67,
+            Encoding::Octets => 134,
         }
+    }
+
+    /// What a text takes in it.
+    pub fn units_of(self, text: &str) -> usize {
+        text.chars().map(|character| self.units(character)).sum()
     }
 
     fn units(self, character: char) -> usize {
         match self {
             Encoding::Gsm7 => gsm7::code(character).expect("the text was found to be GSM-7").septets(),
             Encoding::Ucs2 => character.len_utf16(),
+            Encoding::Octets => 1,
         }
     }
 }
@@ -67,13 +83,16 @@ pub struct Measure {
 
 /// Encoding and number of parts, without producing them.
 pub fn measure(text: &MessageText) -> Measure {
-    measure_gsm7(text.as_str()).unwrap_or_else(|| {
-        let mut cutter = Cutter::new(Encoding::Ucs2);
-        for character in text.as_str().chars() {
-            cutter.add(character.len_utf16());
-        }
-        Measure { encoding: Encoding::Ucs2, parts: cutter.parts() }
-    })
+    measure_gsm7(text.as_str()).unwrap_or_else(|| measure_in(text, Encoding::Ucs2))
+}
+
+/// Number of parts in an alphabet that has every character of the text.
+pub fn measure_in(text: &MessageText, encoding: Encoding) -> Measure {
+    let mut cutter = Cutter::new(encoding);
+    for character in text.as_str().chars() {
+        cutter.add(encoding.units(character));
+    }
+    Measure { encoding, parts: cutter.parts() }
 }
 
 /// `None` as soon as a character is not GSM-7: choosing and counting are one pass.
@@ -128,8 +147,12 @@ pub struct Segments<'text> {
 
 impl<'text> Segments<'text> {
     pub fn of(text: &'text MessageText) -> Segments<'text> {
+        Segments::of_encoding(text, Encoding::choose(text.as_str()))
+    }
+
+    /// In an alphabet that has every character of the text.
+    pub fn of_encoding(text: &'text MessageText, encoding: Encoding) -> Segments<'text> {
         let text = text.as_str();
-        let encoding = Encoding::choose(text);
         let mut cutter = Cutter::new(encoding);
         let mut ends = SmallVec::new();
         for (at, character) in text.char_indices() {
@@ -171,9 +194,17 @@ impl<'text> Segments<'text> {
                 assert!(complete, "the text was found to be GSM-7");
             }
             Encoding::Ucs2 => ucs2::encode(slice, &mut octets),
+            Encoding::Octets => write_octets(slice, &mut octets),
         }
         Some(octets)
     }
+}
+
+/// Appends binary data that was written as text.
+pub fn write_octets(text: &str, octets: &mut Vec<u8>) {
+    octets.extend(
+        text.chars().map(|character| u8::try_from(character).expect("the text was found to be octets")),
+    );
 }
 
 #[cfg(test)]

@@ -43,6 +43,7 @@ fn check_laws(text: &MessageText) {
                 let header_septets = (header_octets * 8_usize).div_ceil(7);
                 (((header_septets + octets.len()) * 7).div_ceil(8), gsm7::decode(&octets).unwrap())
             }
+            Encoding::Octets => panic!("nobody chooses octets for a text"),
             // Half a surrogate pair does not decode at all.
             Encoding::Ucs2 => (header_octets + octets.len(), ucs2::decode(&octets).unwrap()),
         };
@@ -161,4 +162,30 @@ proptest! {
     fn the_laws_hold_for_any_text(text in any_text()) {
         check_laws(&MessageText::parse(&text).unwrap());
     }
+}
+
+#[test]
+fn an_alphabet_that_the_customer_chose_counts_its_own_units() {
+    for (text, encoding, parts) in [
+        ("a".repeat(70), Encoding::Ucs2, 1),
+        ("a".repeat(71), Encoding::Ucs2, 2),
+        ("a".repeat(160), Encoding::Gsm7, 1),
+        ("\u{ff}".repeat(140), Encoding::Octets, 1),
+        ("\u{0}".repeat(141), Encoding::Octets, 2),
+        ("\u{80}".repeat(269), Encoding::Octets, 3),
+    ] {
+        let text = MessageText::parse(&text).unwrap();
+        let segments = text.segments_in(encoding);
+        assert_eq!(text.measure_in(encoding), Measure { encoding, parts });
+        assert_eq!(segments.measure(), Measure { encoding, parts });
+        let octets: Vec<u8> = PartNo::up_to(parts).flat_map(|part| segments.part(part).unwrap()).collect();
+        let expect = encoding.units_of(text.as_str()) * if encoding == Encoding::Ucs2 { 2 } else { 1 };
+        assert_eq!(octets.len(), expect);
+    }
+    let octets: Vec<u8> = (0..=255).collect();
+    let text = MessageText::of_octets(&octets).unwrap();
+    let both = text.segments_in(Encoding::Octets);
+    let back: Vec<u8> = PartNo::up_to(2).flat_map(|part| both.part(part).unwrap()).collect();
+    assert_eq!(back, octets);
+    assert!(!Encoding::Octets.has_all_of("\u{100}") && Encoding::Octets.has_all_of(text.as_str()));
 }

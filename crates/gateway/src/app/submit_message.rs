@@ -6,6 +6,7 @@ use crate::app::faults::refusal_of;
 use crate::world::World;
 use hermod_domain::ids::MessageId;
 use hermod_domain::money::Money;
+use hermod_domain::origin::Alias;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::policy::{Judged, Judgement, gives_way_to_opt_out, judge};
 use hermod_domain::refusal::{Refusal, Unavailable};
@@ -15,8 +16,8 @@ use hermod_domain::text::Encoding;
 use hermod_domain::time::Timestamp;
 use hermod_domain::traffic::{Admitted, Daily, enforced_daily, watched_daily};
 use hermod_store::{
-    ACCEPT_WAIT_MAX, AcceptOutcome, Acceptance, DailyLimits, KeyClaim, Replay, Screened, Screening,
-    StoreFault,
+    ACCEPT_WAIT_MAX, AcceptOutcome, Acceptance, CustomerTlvs, DailyLimits, KeyClaim, Replay, Screened,
+    Screening, StoreFault,
 };
 use metrics::counter;
 use sha2::{Digest, Sha256};
@@ -27,6 +28,9 @@ use std::time::Duration;
 const DRAIN_RETRY_S: u32 = 5;
 /// Seconds after which it is worth trying again when the store was too busy to begin.
 const WAITED_RETRY_S: u32 = 1;
+
+/// Seconds after which a short id may be free again: they come back with the messages that end.
+const NO_ALIAS_RETRY_S: u32 = 60;
 
 /// What came of a submission that was not refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +43,8 @@ pub enum Submitted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Accepted {
     pub message: MessageId,
+    /// Its name where ids must be short.
+    pub alias: Option<Alias>,
     pub to: Msisdn,
     pub from: Sender,
     pub cost: Money,
@@ -99,14 +105,18 @@ async fn accept(
         world.give_traffic_back(caller.account, controls, submission.to, &watched);
     }
     match outcome {
-        Ok(AcceptOutcome::Accepted { message, balance, today }) => {
+        Ok(AcceptOutcome::Accepted { message, alias, balance, today }) => {
             let beyond = watched_daily(controls, today.messages, today.spend);
             beyond.chain(&watched).for_each(|control| world.would_have_refused(caller.account, control));
             let to = submission.to;
-            Ok(Submitted::Accepted(Accepted { message, to, from, cost, balance, parts, encoding }))
+            Ok(Submitted::Accepted(Accepted { message, alias, to, from, cost, balance, parts, encoding }))
         }
         Ok(AcceptOutcome::Replay(replay)) => Ok(Submitted::Replayed(replay)),
         Ok(AcceptOutcome::OptedOut) => Err(Refusal::RecipientOptedOut),
+        Ok(AcceptOutcome::NoAliasFree) => {
+            let cause = Unavailable::QueueFull;
+            Err(Refusal::GatewayUnavailable { cause, retry_after_s: NO_ALIAS_RETRY_S })
+        }
         Ok(AcceptOutcome::OverDailyLimit(_)) => {
             count_refusal("daily");
             let reopens = now.day().next().start().since(now);
@@ -199,14 +209,16 @@ fn acceptance(
         encoding,
         parts,
         whole,
-        tlvs: None,
+        tlvs: submission.tlvs.clone().map(CustomerTlvs),
+        shape: submission.shape.clone(),
+        origin: submission.origin.clone(),
         cost,
         credit_limit: view.account.credit_limit,
         minimum: view.account.minimum,
         daily: DailyLimits { messages_max, spend_max },
         key: submission.key.as_ref().map(|key| key_claim(caller, key, submission.fingerprint())),
         doubt,
-        validity: world.validity,
+        validity: submission.validity.unwrap_or(world.validity).min(world.validity),
         now,
     }
 }

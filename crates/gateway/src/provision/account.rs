@@ -5,7 +5,7 @@ use crate::provision::draft::{Draft, Entry, Names};
 use crate::provision::kind::Kind;
 use crate::provision::sender::WantedSender;
 use crate::provision::{ProvisionRefusal, values};
-use hermod_domain::catalogue::{Account, Countries, SenderEntry, SenderState, Terms};
+use hermod_domain::catalogue::{Account, Countries, SenderEntry, SenderState, Terms, Tier};
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::{Currency, Money};
 use hermod_domain::sender::Sender;
@@ -100,11 +100,13 @@ impl Entry for WantedAccount {
             terms: *terms,
             countries: countries.clone(),
             closed: *closed,
+            tier: Tier::default(),
+            smpp_rate: None,
         })
     }
 
     fn shown(name: &str, document: Account, _: &Names) -> WantedAccount {
-        let Account { currency, credit_limit, minimum, verified, senders, terms, countries, closed } =
+        let Account { currency, credit_limit, minimum, verified, senders, terms, countries, closed, .. } =
             document;
         WantedAccount {
             name: name.to_owned(),

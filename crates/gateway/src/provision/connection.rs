@@ -93,6 +93,7 @@ impl Entry for WantedConnection {
             allow: allow.clone(),
             smart_encoding: *smart_encoding,
             closed: *closed,
+            smpp: before.and_then(|before| before.smpp.clone()),
         })
     }
 
@@ -105,6 +106,7 @@ impl Entry for WantedConnection {
             allow,
             smart_encoding,
             closed,
+            smpp: _,
         } = document;
         WantedConnection {
             name: name.to_owned(),

@@ -4,7 +4,7 @@ use crate::service::{SECRET, START};
 use hermod_domain::carrier::Profile;
 use hermod_domain::catalogue::{
     Account, AllowList, ApiKey, Carrier, Connection, Countries, Documents, Price, RouteCarrier, RouteEntry,
-    Terms,
+    Terms, Tier,
 };
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RouteId};
 use hermod_domain::money::Money;
@@ -136,6 +136,8 @@ fn account(
         terms: None,
         countries: Countries::All,
         closed: false,
+        tier: Tier::default(),
+        smpp_rate: None,
     };
     (AccountId::new(id), name.to_owned(), account)
 }
@@ -155,6 +157,7 @@ fn connection(
         allow: AllowList::default(),
         smart_encoding: false,
         closed: false,
+        smpp: None,
     };
     (ConnectionId::new(id), connection)
 }

@@ -37,7 +37,7 @@ impl Batch<'_> {
         self.books.today.set(acceptance.account, today);
         self.write_message(message, acceptance)?;
         self.tally.accepted += 1;
-        Ok(AcceptOutcome::Accepted { message, balance: after.balance, today })
+        Ok(AcceptOutcome::Accepted { message, alias: None, balance: after.balance, today })
     }
 
     /// The account's figures with this message, or why it is refused. The order decides what a customer is told.
@@ -119,6 +119,7 @@ impl Batch<'_> {
                 reference,
                 whole: *whole,
                 tlvs: acceptance.tlvs.clone(),
+                shape: acceptance.shape.clone(),
                 expires_at,
                 fresh: Some((self.number, self.fresh.len())),
             };

@@ -72,7 +72,7 @@ impl DeliveryStats {
             Verdict::Undeliverable => Counted::Failed,
             Verdict::Expired => Counted::Expired,
             Verdict::Rejected => Counted::Rejected,
-            Verdict::Enroute | Verdict::NoNews => return,
+            Verdict::Enroute | Verdict::Accepted | Verdict::NoNews => return,
         };
         self.counted.push((Cell::of(tie.day, carrier, tie.to), counted));
     }

@@ -83,6 +83,7 @@ fn read(row: &Row<'_>) -> Result<Job, StoreFault> {
         expires_at: Timestamp::from_millis(row.get(10)?),
         whole: row.get(11)?,
         tlvs: row.get::<_, Option<Vec<u8>>>(12)?.map(|tlvs| CustomerTlvs(tlvs.into())),
+        shape: None,
         fresh: None,
     })
 }
@@ -96,6 +97,7 @@ pub(crate) fn encoding_to_stored(encoding: Encoding) -> i64 {
     match encoding {
         Encoding::Gsm7 => 0,
         Encoding::Ucs2 => 1,
+        Encoding::Octets => 2,
     }
 }
 
@@ -103,6 +105,7 @@ pub(crate) fn stored_encoding(number: i64) -> Result<Encoding, StoreFault> {
     match number {
         0 => Ok(Encoding::Gsm7),
         1 => Ok(Encoding::Ucs2),
+        2 => Ok(Encoding::Octets),
         other => Err(StoreFault::damaged(format!("{other} is no encoding"))),
     }
 }

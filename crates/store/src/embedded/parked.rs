@@ -190,8 +190,8 @@ impl Parked {
 fn outdoes(later: Verdict, earlier: Verdict) -> bool {
     match (earlier, later) {
         (Verdict::NoNews, _) => true,
-        (Verdict::Enroute, Verdict::NoNews) => false,
-        (Verdict::Enroute, _) => true,
+        (Verdict::Enroute | Verdict::Accepted, Verdict::NoNews) => false,
+        (Verdict::Enroute | Verdict::Accepted, _) => true,
         (Verdict::Delivered | Verdict::Undeliverable | Verdict::Rejected | Verdict::Expired, _) => false,
     }
 }
@@ -256,6 +256,7 @@ fn verdict_to_stored(verdict: Verdict) -> i64 {
         Verdict::Rejected => 4,
         Verdict::Expired => 5,
         Verdict::NoNews => 6,
+        Verdict::Accepted => 7,
     }
 }
 
@@ -267,6 +268,7 @@ fn verdict_from_stored(number: i64) -> Result<Verdict, StoreFault> {
         4 => Verdict::Rejected,
         5 => Verdict::Expired,
         6 => Verdict::NoNews,
+        7 => Verdict::Accepted,
         other => return Err(StoreFault::damaged(format!("{other} is no receipt verdict"))),
     })
 }

@@ -7,6 +7,7 @@ mod money;
 mod policy;
 mod queue;
 mod receipt;
+mod report;
 
 pub use delivery::{DELIVERY_DAYS_KEPT, DELIVERY_ROWS_MAX, DELIVERY_TIMES, DeliveryFigures, DeliveryRow};
 pub use inbound::{Inbound, InboundRecord};
@@ -25,16 +26,22 @@ pub use receipt::{
     ReceiptLoss, ReceiptRecord, Recorded, Rematched, TiedId,
 };
 
+pub use report::{
+    Cancelled, Delivery, GivenUp, GivenUpWhy, REPORT_KEPT, REPORTS_IN_MEMORY_MAX, Report, ReportId,
+};
+
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo, RemoteId};
 use hermod_domain::lifecycle::{DoubtPolicy, MessageState, RefusedFor};
 use hermod_domain::money::Money;
+use hermod_domain::origin::{Alias, Origin};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::sender::Sender;
-use hermod_domain::text::{Encoding, MessageText};
+use hermod_domain::text::{Encoding, MessageText, Shape};
 use hermod_domain::time::Timestamp;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Rows a page of any list has at most, whatever was asked for.
@@ -51,7 +58,7 @@ impl fmt::Debug for Hidden<'_> {
 
 /// Optional parameters as they stood in a customer's `submit_sm`. Anything can be in them, a text too.
 #[derive(Clone, PartialEq, Eq)]
-pub struct CustomerTlvs(pub Box<[u8]>);
+pub struct CustomerTlvs(pub Arc<[u8]>);
 
 impl fmt::Debug for CustomerTlvs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -95,6 +102,10 @@ pub struct Acceptance {
     pub whole: bool,
     /// Optional parameters that the customer gave, to be passed on to the carrier as they are.
     pub tlvs: Option<CustomerTlvs>,
+    /// How it differs from a plain text.
+    pub shape: Option<Arc<Shape>>,
+    /// What its customer wants to hear, if it came over SMPP.
+    pub origin: Option<Arc<Origin>>,
     pub cost: Money,
     /// The account may not be charged below `minimum - credit_limit`.
     pub credit_limit: Money,
@@ -113,6 +124,8 @@ pub struct Acceptance {
 pub enum AcceptOutcome {
     Accepted {
         message: MessageId,
+        /// Its name where ids must be short.
+        alias: Option<Alias>,
         /// Right after this message's own charge.
         balance: Money,
         /// With this message.
@@ -122,6 +135,8 @@ pub enum AcceptOutcome {
     /// The recipient has opted out of this account's messages.
     OptedOut,
     OverDailyLimit(DailyLimit),
+    /// Every short id of the account is in use.
+    NoAliasFree,
     InsufficientCredit {
         /// Without the minimum that must stay.
         available: Money,
@@ -153,6 +168,8 @@ pub struct Job {
     pub whole: bool,
     /// Optional parameters that the customer gave, to be passed on as they are.
     pub tlvs: Option<CustomerTlvs>,
+    /// How it differs from a plain text.
+    pub shape: Option<Arc<Shape>>,
     pub expires_at: Timestamp,
     /// The batch and place its row is still to be written in. Only the writer cares.
     pub(crate) fresh: Option<(u64, usize)>,

@@ -62,6 +62,8 @@ pub(crate) fn sms(now: Timestamp) -> Acceptance {
         parts: 1,
         whole: false,
         tlvs: None,
+        shape: None,
+        origin: None,
         cost: Money::from_micros(PRICE),
         credit_limit: Money::ZERO,
         minimum: Money::ZERO,

@@ -215,6 +215,7 @@ async fn talk(
         reference: 0,
         expires_at: world.clock.now().plus(world.validity),
         tlvs: &[],
+        shape: None,
     };
     let unwritten =
         |why: String| Ended::at(ProbeStep::Settings, format!("the message makes no submit_sm: {why}"));

@@ -9,7 +9,8 @@ use hermod_domain::ids::PartNo;
 use hermod_domain::numbers::Numbers;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::{Sender, SenderKind};
-use hermod_domain::text::{Encoding, MessageText};
+use hermod_domain::text::shape::PART_OCTETS_MAX;
+use hermod_domain::text::{self as domain, Encoding, MessageText, Shape};
 use hermod_domain::time::Timestamp;
 use hermod_smpp::time::TIME_CHARS;
 use hermod_smpp::udh::{self, CONCATENATION_HEADER_BYTES, Concatenation};
@@ -18,8 +19,6 @@ use hermod_store::Job;
 use metrics::{Counter, counter};
 use std::time::Duration;
 
-/// What a handset takes in one piece, headers included.
-const PART_OCTETS_MAX: usize = 140;
 /// A carrier is never asked to give up sooner, however little of the validity is left.
 const VALIDITY_MIN: Duration = Duration::from_secs(60);
 
@@ -39,6 +38,7 @@ pub(super) struct Part<'a> {
     pub(super) expires_at: Timestamp,
     /// What the customer sent along, as it came.
     pub(super) tlvs: &'a [u8],
+    pub(super) shape: Option<&'a Shape>,
 }
 
 impl<'a> Part<'a> {
@@ -54,11 +54,15 @@ impl<'a> Part<'a> {
             reference: job.reference,
             expires_at: job.expires_at,
             tlvs: job.tlvs.as_ref().map_or(&[], |tlvs| &tlvs.0),
+            shape: job.shape.as_deref(),
         }
     }
 
     /// The characters it carries, and how many octets of UCS-2 they may take.
     fn characters(&self, joined_by: Joined) -> Option<(&'a str, usize)> {
+        if let Some(shape) = self.shape.filter(|shape| shape.is_one_part()) {
+            return Some((self.text.as_str(), 2 * shape.units_max(Encoding::Ucs2)));
+        }
         match joined_by {
             Joined::Alone if self.number.index() == 0 => Some((self.text.as_str(), PART_OCTETS_MAX)),
             Joined::Alone => None,
@@ -66,7 +70,7 @@ impl<'a> Part<'a> {
             Joined::Payload => Some((self.text.as_str(), usize::MAX)),
             // Whoever gets the sar_* parameters turns them into the same header.
             Joined::Udh | Joined::Sar => {
-                let characters = self.text.segments().slice(self.number)?;
+                let characters = self.text.segments_in(self.encoding).slice(self.number)?;
                 Some((characters, PART_OCTETS_MAX - CONCATENATION_HEADER_BYTES))
             }
         }
@@ -125,8 +129,7 @@ impl Draft {
         let joined_by = self.joined_by(part)?;
         self.body.clear();
         if joined_by == Joined::Udh {
-            let header = udh::concatenation_header(part.reference, part.of, part.number.get());
-            self.body.extend_from_slice(&header);
+            write_header(part, &mut self.body);
         }
         let (characters, ucs2_octets_max) = part.characters(joined_by)?;
         let written = alphabet::write(
@@ -153,7 +156,8 @@ impl Draft {
             esm_class: if joined_by == Joined::Udh { esm_class::UDHI } else { 0 },
             validity_period: if has_validity { &self.validity } else { &[] },
             registered_delivery: self.profile.registered_delivery,
-            data_coding: written.data_coding,
+            protocol_id: part.shape.map_or(0, |shape| shape.protocol_id),
+            data_coding: data_coding(part, written.data_coding),
             short_message: Hidden(if in_payload { &[] } else { &self.body }),
             tlvs: self.tlvs.as_tlvs(),
             ..SubmitSm::default()
@@ -161,7 +165,12 @@ impl Draft {
     }
 
     fn joined_by(&self, part: &Part<'_>) -> Option<Joined> {
-        if part.whole && part.text.measure().parts > 1 {
+        if let Some(shape) = part.shape.filter(|shape| shape.is_one_part()) {
+            let as_parameters = self.parameters && self.profile.long_messages == LongMessages::Sar;
+            // A header that says more than which part it is can only travel as a header.
+            return Some(if as_parameters && place_of(shape).is_some() { Joined::Sar } else { Joined::Udh });
+        }
+        if part.whole && part.text.measure_in(part.encoding).parts > 1 {
             return self.parameters.then_some(Joined::Payload);
         }
         Some(match self.profile.long_messages {
@@ -182,8 +191,12 @@ impl Draft {
         match joined_by {
             Joined::Alone | Joined::Udh => {}
             Joined::Sar => {
-                let reference = u16::from(part.reference);
-                tlvs.push_sar(Concatenation { reference, total: part.of, part: part.number.get() });
+                let ours = Concatenation {
+                    reference: u16::from(part.reference),
+                    total: part.of,
+                    part: part.number.get(),
+                };
+                tlvs.push_sar(part.shape.and_then(place_of).unwrap_or(ours));
             }
             Joined::Payload => {
                 tlvs.try_push(Tag::MESSAGE_PAYLOAD, body).ok()?;
@@ -227,6 +240,38 @@ impl Draft {
         let Ok(written) = written else { return false };
         self.validity = written;
         true
+    }
+}
+
+/// What joins a part to the others: the customer's own header, or one made for it.
+fn write_header(part: &Part<'_>, body: &mut Vec<u8>) {
+    let (reference, total, number) = match part.shape {
+        Some(shape) if !shape.header.is_empty() => return body.extend_from_slice(&shape.header),
+        Some(Shape { joined: Some(joined), .. }) => {
+            // Sixteen bits would take a character's room from parts that were cut for eight.
+            let [high, low] = joined.reference.to_be_bytes();
+            (high ^ low, joined.total, joined.part)
+        }
+        _ => (part.reference, part.of, part.number.get()),
+    };
+    body.extend_from_slice(&udh::concatenation_header(reference, total, number));
+}
+
+/// Which part of which message this is by the customer's own word, if that is all its header says.
+fn place_of(shape: &Shape) -> Option<Concatenation> {
+    if let Some(domain::Joined { reference, total, part }) = shape.joined {
+        return Some(Concatenation { reference, total, part });
+    }
+    let header = udh::parse(&shape.header).ok()?;
+    header.concatenation().filter(|_| header.elements().count() == 1)
+}
+
+/// The customer's coding for what only it understands, else ours, with the class where there is one.
+fn data_coding(part: &Part<'_>, ours: u8) -> u8 {
+    match part.shape {
+        Some(Shape { data_coding: Some(theirs), .. }) => *theirs,
+        Some(Shape { class: Some(class), .. }) => alphabet::with_class(ours, *class),
+        _ => ours,
     }
 }
 

@@ -66,7 +66,7 @@ impl<'a> SendRequest<'a> {
         if self.idempotency_key()?.is_some_and(|key| key.len() > KEY_BYTES_MAX) {
             return Err(Refusal::InvalidField { field: "idempotency_key", rule: KEY_TOO_LONG });
         }
-        Ok(Submission { to, from, text, key })
+        Ok(Submission { key, ..Submission::plain(to, from, text) })
     }
 }
 

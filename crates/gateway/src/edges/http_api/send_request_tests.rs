@@ -9,7 +9,7 @@ fn told(body: &[u8]) -> String {
         Err(refusal) => return refusal.to_string(),
     };
     match request.submission(None) {
-        Ok(Submission { to, from, text, key: _ }) => {
+        Ok(Submission { to, from, text, .. }) => {
             let from = from.map_or("default".to_owned(), |sender| sender.to_string());
             format!("{to} from {from}: {}", text.as_str())
         }

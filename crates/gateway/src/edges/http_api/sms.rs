@@ -101,7 +101,7 @@ fn choose_key(headers: &HeaderMap, request: &SendRequest<'_>) -> Result<Option<I
 }
 
 fn accepted_response(accepted: &Accepted) -> Response {
-    let Accepted { message, to, from, cost, balance, parts, encoding } = accepted;
+    let Accepted { message, alias: _, to, from, cost, balance, parts, encoding } = accepted;
     let body = format!(
         concat!(
             r#"{{"message_id":"{}","status":"queued","to":"{}","from":"{}","#,

@@ -224,7 +224,7 @@ pub(super) async fn receipts(
 
 const fn verdict_text(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Enroute => "enroute",
+        Verdict::Enroute | Verdict::Accepted => "enroute",
         Verdict::Delivered => "delivered",
         Verdict::Undeliverable => "undeliverable",
         Verdict::Rejected => "rejected",

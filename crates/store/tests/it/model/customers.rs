@@ -44,7 +44,9 @@ impl Pair {
         } else if let Some(refused) = purse.refuses(to, cost, daily, self.world.now.day()) {
             assert_eq!(outcome, refused);
         } else {
-            let AcceptOutcome::Accepted { message, balance, today } = outcome else { panic!("{outcome:?}") };
+            let AcceptOutcome::Accepted { message, balance, today, alias: _ } = outcome else {
+                panic!("{outcome:?}")
+            };
             assert_eq!(balance.as_micros(), purse.balance - cost);
             self.books.accept(message, account, parts, cost, doubt, self.world.now);
             self.books.keys.extend(number.map(|number| (number, message)));

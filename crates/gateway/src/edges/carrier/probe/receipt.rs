@@ -118,6 +118,6 @@ impl Receipts {
 fn is_final(verdict: Verdict) -> bool {
     match verdict {
         Verdict::Delivered | Verdict::Undeliverable | Verdict::Rejected | Verdict::Expired => true,
-        Verdict::Enroute | Verdict::NoNews => false,
+        Verdict::Enroute | Verdict::Accepted | Verdict::NoNews => false,
     }
 }

@@ -3,10 +3,14 @@
 //! be kept. An octet of zero is an `@` in GSM-7 and half a letter in UCS-2, never an end.
 
 use hermod_domain::carrier::DefaultAlphabet;
+use hermod_domain::text::segment::write_octets;
 use hermod_domain::text::{Encoding, gsm7, ucs2};
 
 const CODING_DEFAULT: u8 = 0x00;
+const CODING_OCTETS: u8 = 0x04;
 const CODING_UCS2: u8 = 0x08;
+/// With a class: 0001 in the upper half, the alphabet in bits 3 and 2, the class in the rest (3GPP TS 23.038 section 4).
+const CODING_WITH_CLASS: u8 = 0x10;
 /// Stands for what could be written in no way.
 const LOST: u8 = b'?';
 
@@ -31,6 +35,10 @@ pub(super) fn write(
             ucs2::encode(characters, body);
             return Some(Written { data_coding: CODING_UCS2, lost: 0 });
         }
+        (Encoding::Octets, _) => {
+            write_octets(characters, body);
+            return Some(Written { data_coding: CODING_OCTETS, lost: 0 });
+        }
         (Encoding::Gsm7, DefaultAlphabet::Gsm) => {
             let complete = gsm7::encode(characters, body);
             return complete.then_some(Written { data_coding: CODING_DEFAULT, lost: 0 });
@@ -52,6 +60,11 @@ pub(super) fn write(
         return Some(Written { data_coding: CODING_UCS2, lost: 0 });
     }
     Some(Written { data_coding: CODING_DEFAULT, lost })
+}
+
+/// A coding of ours that also says the class. The alphabets have the same numbers there.
+pub(super) const fn with_class(data_coding: u8, class: u8) -> u8 {
+    CODING_WITH_CLASS | data_coding | (class & 0b11)
 }
 
 fn ascii(character: char) -> Option<u8> {
@@ -77,6 +90,26 @@ mod tests {
         let octets: String = body.iter().map(|octet| format!("{octet:02x}")).collect();
         let lost = if lost > 0 { format!(" lost {lost}") } else { String::new() };
         assert_eq!(format!("{data_coding}:{octets}{lost}"), expect, "{characters:?} in {alphabet:?}");
+    }
+
+    #[test]
+    fn a_class_is_said_in_every_alphabet() {
+        let codings = [
+            (CODING_DEFAULT, 0),
+            (CODING_DEFAULT, 1),
+            (CODING_OCTETS, 0),
+            (CODING_UCS2, 0),
+            (CODING_UCS2, 3),
+        ];
+        let told = codings.map(|(coding, class)| with_class(coding, class));
+        assert_eq!(told, [0x10, 0x11, 0x14, 0x18, 0x1B]);
+    }
+
+    #[test]
+    fn octets_are_written_as_they_are() {
+        let mut body = Vec::new();
+        let written = write("\u{0}\u{1b}\u{ff}", Encoding::Octets, DefaultAlphabet::Latin1, 140, &mut body);
+        assert_eq!((written, body), (Some(Written { data_coding: 4, lost: 0 }), vec![0, 0x1B, 0xFF]));
     }
 
     #[test]

@@ -15,6 +15,7 @@ struct Case {
     whole: bool,
     left: Duration,
     tlvs: TlvBuffer,
+    shape: Option<Shape>,
     is_3_4: bool,
 }
 
@@ -28,6 +29,7 @@ impl Case {
             whole: false,
             left: THREE_DAYS,
             tlvs: TlvBuffer::new(),
+            shape: None,
             is_3_4: true,
         }
     }
@@ -52,6 +54,7 @@ impl Case {
             reference: 0xAB,
             expires_at: NOW.plus(self.left),
             tlvs: &raw,
+            shape: self.shape.as_ref(),
         };
         let mut draft = Draft::new(&self.profile, "acme");
         draft.on_bound(self.is_3_4);
@@ -279,6 +282,7 @@ fn an_ordinary_part_is_written_where_the_last_one_was() {
         reference: 0,
         expires_at: NOW,
         tlvs: &[],
+        shape: None,
     };
     let mut draft = Draft::new(&Profile::default(), "acme");
     let mut room = |_| {

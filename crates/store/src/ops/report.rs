@@ -1,0 +1,83 @@
+//! Reports: what customers are still to be told about their messages. A row is written in the transaction of the change
+//! it tells, and goes when the customer has answered.
+
+use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
+use hermod_domain::origin::{Alias, Origin, Told};
+use hermod_domain::time::Timestamp;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a report waits for somebody to take it before it is given up.
+pub const REPORT_KEPT: Duration = Duration::from_secs(72 * 3600);
+/// Reports of one connection that wait in memory. Further ones wait in the tables and are read when their turn comes.
+pub const REPORTS_IN_MEMORY_MAX: usize = 4_096;
+
+/// In the order in which reports came to be, within a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ReportId(pub u64);
+
+/// One thing a customer is to be told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    pub id: ReportId,
+    pub account: AccountId,
+    pub connection: ConnectionId,
+    pub message: MessageId,
+    /// Its name on the bind it came in on, where that is not its id.
+    pub alias: Option<Alias>,
+    pub origin: Arc<Origin>,
+    pub told: Told,
+    pub err: u16,
+    pub parts: u8,
+    /// Of those, how many were delivered.
+    pub delivered: u8,
+    /// When the message became what is told.
+    pub at: Timestamp,
+}
+
+/// What came of offering a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// The customer has it.
+    Done,
+    /// Not now: try again on the schedule of [`hermod_domain::retry`].
+    Later,
+    /// The customer refused it for good, with this status.
+    Refused(u32),
+    /// It was never sent: it goes back to where it was.
+    NotSent,
+}
+
+/// A report nobody took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GivenUp {
+    pub id: ReportId,
+    pub account: AccountId,
+    pub connection: ConnectionId,
+    pub message: MessageId,
+    pub told: Told,
+    /// When it came to be.
+    pub at: Timestamp,
+    /// When it was given up.
+    pub given_up_at: Timestamp,
+    pub why: GivenUpWhy,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GivenUpWhy {
+    /// Nobody took it for [`REPORT_KEPT`].
+    TooOld,
+    /// The customer's software refused it with this status.
+    Refused(u32),
+}
+
+/// What came of a customer's wish to take a message back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cancelled {
+    /// It was still waiting: it is `rejected` now, and its cost went back.
+    Done,
+    /// A carrier has it or may have it, or it has ended.
+    TooLate,
+    /// The account has no such message, or not from or to there.
+    Unknown,
+}
