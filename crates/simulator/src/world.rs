@@ -2,9 +2,15 @@
 //! so it may ask the machine for it: here, and nowhere else in the crate.
 
 use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tokio::task::JoinHandle;
+use tokio::time::Sleep;
+
+/// Clock ticks per second in /proc/self/stat. Linux has reported 100 to user space for decades.
+const TICKS_PER_SECOND: u64 = 100;
 
 /// The monotonic time now.
 #[expect(clippy::disallowed_methods, reason = "the outside world runs on real time; this is its one clock")]
@@ -35,4 +41,47 @@ pub(crate) async fn pause(pause: Duration) {
 )]
 pub(crate) fn spawn<T: Send + 'static>(task: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
     tokio::spawn(task)
+}
+
+/// A timer that is set again and again. Setting it costs nothing while it is to ring earlier anyway.
+pub(crate) struct Alarm {
+    sleep: Pin<Box<Sleep>>,
+    at: Option<Instant>,
+}
+
+impl Alarm {
+    pub(crate) fn new() -> Alarm {
+        Alarm { sleep: Box::pin(tokio::time::sleep_until(now().into())), at: None }
+    }
+
+    /// Rings at `at` at the latest. It may ring earlier, for a moment it was set to before.
+    pub(crate) fn set(&mut self, at: Instant) {
+        if self.at.is_none_or(|earlier| at < earlier) {
+            self.sleep.as_mut().reset(at.into());
+            self.at = Some(at);
+        }
+    }
+
+    /// Ready when it rings; it has to be set again then.
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.at.is_none() {
+            return Poll::Pending;
+        }
+        let rung = self.sleep.as_mut().poll(cx);
+        if rung.is_ready() {
+            self.at = None;
+        }
+        rung
+    }
+}
+
+/// Processor time of this whole process since it started, in steps of a hundredth of a second; zero where the system
+/// does not tell.
+pub(crate) fn cpu_time() -> Duration {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name in parentheses may hold spaces; what follows it does not.
+    let after_name = stat.rsplit(')').next().unwrap_or_default();
+    let times = after_name.split_whitespace().skip(11).take(2);
+    let ticks: u64 = times.filter_map(|word| word.parse::<u64>().ok()).sum();
+    Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND)
 }

@@ -35,6 +35,10 @@ impl Tls {
             .map_err(|error| unusable(&error))?;
         Ok(Tls(Arc::new(config)))
     }
+
+    pub(crate) fn config(&self) -> Arc<ServerConfig> {
+        Arc::clone(&self.0)
+    }
 }
 
 pub(super) struct Plug {

@@ -28,7 +28,7 @@ impl Live {
         self.failed.fetch_add(1, Relaxed);
     }
 
-    /// Requests that got an HTTP answer, whatever its status.
+    /// Requests that got an answer, whatever its status.
     pub fn answered(&self) -> u64 {
         self.answered.load(Relaxed)
     }

@@ -5,3 +5,4 @@ pub mod live;
 mod pacer;
 pub mod report;
 pub mod schedule;
+pub mod smpp;

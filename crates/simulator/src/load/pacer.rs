@@ -55,6 +55,14 @@ impl Turnstile {
     pub(crate) async fn pass(&self) {
         self.0.acquire().await.expect("the turnstile is never closed").forget();
     }
+
+    /// Takes another turn if one is due already.
+    pub(crate) fn try_pass(&self) -> bool {
+        self.0.try_acquire().is_ok_and(|turn| {
+            turn.forget();
+            true
+        })
+    }
 }
 
 fn release(schedule: &Schedule, turns: &Semaphore) {

@@ -35,8 +35,7 @@ pub(crate) struct Tally {
 
 impl Tally {
     pub(crate) fn new() -> Tally {
-        let empty =
-            Histogram::new_with_bounds(1, LATENCY_US_MAX, 3).expect("constant bounds make a histogram");
+        let empty = latencies();
         Tally { latency: empty.clone(), service: empty, statuses: BTreeMap::new(), failures: BTreeMap::new() }
     }
 
@@ -85,7 +84,12 @@ impl Tally {
     }
 }
 
-fn micros(duration: Duration) -> u64 {
+/// An empty histogram of microseconds.
+pub(crate) fn latencies() -> Histogram<u32> {
+    Histogram::new_with_bounds(1, LATENCY_US_MAX, 3).expect("constant bounds make a histogram")
+}
+
+pub(crate) fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
@@ -140,7 +144,7 @@ pub struct Latency {
 }
 
 impl Latency {
-    fn of(histogram: &Histogram<u32>) -> Latency {
+    pub(crate) fn of(histogram: &Histogram<u32>) -> Latency {
         Latency {
             mean_us: histogram.mean(),
             p50_us: histogram.value_at_quantile(0.50),
@@ -177,7 +181,7 @@ impl fmt::Display for Report {
         if self.unsent > 0 {
             writeln!(f, "  unsent     {:>12}  due, but no connection was free in time", self.unsent)?;
         }
-        writeln!(f, "  {:<10}{:>10}{:>10}{:>10}{:>10}{:>10}", "ms", "p50", "p90", "p99", "p99.9", "max")?;
+        latency_head(f)?;
         latency_row(f, "latency", &self.latency)?;
         if self.mode == Mode::Open {
             latency_row(f, "service", &self.service)?;
@@ -186,7 +190,11 @@ impl fmt::Display for Report {
     }
 }
 
-fn latency_row(f: &mut fmt::Formatter<'_>, name: &str, latency: &Latency) -> fmt::Result {
+pub(crate) fn latency_head(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    writeln!(f, "  {:<10}{:>10}{:>10}{:>10}{:>10}{:>10}", "ms", "p50", "p90", "p99", "p99.9", "max")
+}
+
+pub(crate) fn latency_row(f: &mut fmt::Formatter<'_>, name: &str, latency: &Latency) -> fmt::Result {
     let ms = |us: u64| us as f64 / 1000.0;
     let Latency { p50_us, p90_us, p99_us, p999_us, max_us, .. } = *latency;
     writeln!(

@@ -3,6 +3,7 @@
 use std::process::Stdio;
 
 use hermod_simulator::load::report::Report;
+use hermod_simulator::load::smpp;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
@@ -91,12 +92,57 @@ async fn a_carrier_says_where_it_listens_and_what_it_saw() {
 }
 
 #[tokio::test]
+async fn load_and_idle_binds_on_the_echo_are_reported_and_errors_fail() {
+    let folder = std::env::temp_dir().join(format!("hermod-sim-test-tls-{}", std::process::id()));
+    let folder_path = folder.to_str().expect("a plain path");
+    let (ok, written, _) = run(&["certificate", folder_path]).await;
+    let files: Vec<&str> = written.lines().collect();
+    let [certificate, key] = files[..] else { panic!("{written}") };
+    assert!(ok);
+    let listen = ["smpp-echo", "--listen", "127.0.0.1:0", "--tls-certificate", certificate, "--tls-key", key];
+    let (mut echo, mut printed) = start(&listen);
+    let address = printed.next_line().await.unwrap().expect("the address comes first");
+    let target = ["--address", &address, "--tls-ca", certificate];
+
+    let load = [&["smpp-load", "--messages", "500", "--json"][..], &target].concat();
+    let (ok, json, _) = run(&load).await;
+    let report: smpp::Report = serde_json::from_str(&json).expect("one JSON object");
+    assert!(ok);
+    assert_eq!((report.accepted, report.receipts.received, report.errors()), (500, 500, 0));
+
+    let idle = [&["smpp-idle", "--binds", "10", "--hold", "50ms", "--json"][..], &target].concat();
+    let (ok, lines, _) = run(&idle).await;
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert!(ok);
+    assert_eq!((&lines[0]["bound"], &lines[1]["alive"]), (&10.into(), &10.into()));
+    std::fs::remove_dir_all(&folder).unwrap();
+
+    terminate(&echo);
+    assert!(echo.wait().await.unwrap().success());
+
+    let (mut carrier, mut printed) = start(&["carrier", "--listen", "127.0.0.1:0", "--no-receipts"]);
+    let address = printed.next_line().await.unwrap().expect("the address comes first");
+    let load = ["smpp-load", "--address", &address, "--messages", "3", "--receipt-wait", "50ms"];
+    let (ok, table, stderr) = run(&load).await;
+    assert!(!ok && table.contains("3  receipts did not come") && stderr.contains("3 errors"), "{table}");
+    terminate(&carrier);
+    assert!(carrier.wait().await.unwrap().success());
+}
+
+#[tokio::test]
 async fn mistakes_are_explained() {
     for (arguments, sentence) in [
         (vec!["http-load"], "a run needs an end: give a number of requests, a duration, or both"),
         (vec!["http-load", "--requests", "1", "--url", "https://x/api/v1"], "only http:// is spoken here"),
         (vec!["http-load", "--requests", "1", "--to", "12"], "is not a recipient"),
         (vec!["http-load", "--duration", "10"], "expected a number and ms, s, m or h"),
+        (vec!["smpp-load"], "a run needs an end"),
+        (vec!["smpp-load", "--messages", "1", "--text-length", "300"], "send it as payload"),
+        (vec!["smpp-load", "--messages", "1", "--long", "--smpp", "3.3"], "3.3 has no message_payload"),
+        (vec!["smpp-load", "--messages", "1", "--transceivers", "0"], "somebody has to send"),
+        (vec!["smpp-load", "--messages", "1", "--address", "127.0.0.1:1"], "cannot connect"),
+        (vec!["smpp-load", "--messages", "1", "--tls-ca", "/nowhere"], "cannot read /nowhere"),
+        (vec!["smpp-idle", "--binds", "0"], "is not in"),
         (vec!["carrier", "--listen", "256.0.0.1:1"], "invalid"),
         (vec!["carrier", "--status", "0"], "is not an SMPP error status"),
     ] {

@@ -13,6 +13,7 @@ mod ids;
 mod limits;
 mod malformed;
 mod receipts;
+mod smpp_load;
 mod start;
 mod tls;
 mod ways;

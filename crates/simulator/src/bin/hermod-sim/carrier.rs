@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal};
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -10,6 +10,7 @@ use hermod_simulator::carrier::{Carrier, CarrierOptions, Counts, FirstId, Record
 use serde_json::json;
 
 use crate::script_flags::ScriptFlags;
+use crate::smpp_echo::read_tls;
 use crate::{Ended, values};
 
 /// Be a carrier: take binds and messages over SMPP and send receipts, as well or badly as told
@@ -113,10 +114,7 @@ impl CarrierArgs {
 
     fn tls(&self) -> Result<Option<Tls>, String> {
         let (Some(certificate), Some(key)) = (&self.tls_certificate, &self.tls_key) else { return Ok(None) };
-        let read = |path: &Path| {
-            std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
-        };
-        Tls::from_pem(&read(certificate)?, &read(key)?).map(Some).map_err(|error| error.to_string())
+        read_tls(certificate, key).map(Some)
     }
 }
 

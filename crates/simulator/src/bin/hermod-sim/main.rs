@@ -1,10 +1,15 @@
-//! `hermod-sim`: the other side of Hermod on the command line. Load on the HTTP API, an empty endpoint to
-//! measure that load against, and a carrier to send to.
+//! `hermod-sim`: the other side of Hermod on the command line. Load over HTTP and SMPP, for each an endpoint that
+//! stores nothing to measure it against, idle binds, and a carrier to send to.
 
 mod carrier;
+mod certificate;
 mod empty_http;
 mod http_load;
 mod script_flags;
+mod smpp_echo;
+mod smpp_flags;
+mod smpp_idle;
+mod smpp_load;
 mod values;
 
 use std::process::ExitCode;
@@ -27,6 +32,9 @@ Examples:
   Ten thousand messages to a gateway, 32 at a time:
     hermod-sim http-load --key KEY --secret SECRET --requests 10000
 
+  The same over SMPP, through one bind with a window of 100, receipts included:
+    hermod-sim smpp-load --system-id ID --password PASSWORD --messages 10000
+
   What this machine can do when nothing is stored:
     hermod-sim empty-http --port 8081 &
     hermod-sim http-load --url http://127.0.0.1:8081/api/v1 --duration 10s
@@ -38,6 +46,10 @@ enum Command {
     Carrier(Box<carrier::CarrierArgs>),
     HttpLoad(Box<http_load::HttpLoad>),
     EmptyHttp(empty_http::EmptyHttpArgs),
+    SmppLoad(Box<smpp_load::SmppLoad>),
+    SmppIdle(Box<smpp_idle::SmppIdle>),
+    SmppEcho(smpp_echo::SmppEchoArgs),
+    Certificate(certificate::CertificateArgs),
 }
 
 /// A subcommand's end: done, or a sentence for stderr.
@@ -48,6 +60,10 @@ fn main() -> ExitCode {
         Command::Carrier(args) => run_on(args.threads, args.run()),
         Command::HttpLoad(args) => run_on(args.threads, args.run()),
         Command::EmptyHttp(args) => run_on(args.threads, args.run()),
+        Command::SmppLoad(args) => run_on(args.threads, args.run()),
+        Command::SmppIdle(args) => run_on(args.threads, args.run()),
+        Command::SmppEcho(args) => run_on(args.threads, args.run()),
+        Command::Certificate(args) => args.run(),
     };
     match ended {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,193 @@
+//! The generator's own account of a run: every id it was given, every receipt that came, and which belong together.
+//! A receipt may come before the answer that names its message, over another bind, twice, or for nobody.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use hermod_smpp::{CommandStatus, Receipt, ReceiptKind};
+
+use super::tally::Tally;
+
+/// Receipts kept that match nothing yet; further ones count as unknown at once.
+const STRAYS_MAX: usize = 1_000_000;
+
+/// A message's id. Nearly all are numbers, which need no room of their own.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Name {
+    Number(u64),
+    Text(Box<[u8]>),
+}
+
+impl Name {
+    /// Two different ids never have the same name: a number with a leading zero is a text.
+    fn new(id: &[u8]) -> Name {
+        let is_number = (1..=18).contains(&id.len()) && id[0] != b'0' && id.iter().all(u8::is_ascii_digit);
+        if is_number {
+            Name::Number(id.iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0')))
+        } else {
+            Name::Text(id.into())
+        }
+    }
+}
+
+/// A receipt that matches nothing yet.
+struct Stray {
+    came: Instant,
+    copies: u64,
+}
+
+/// What became of the messages.
+pub(super) struct Book {
+    pub(super) tally: Tally,
+    /// Whether accepted messages have a receipt to wait for.
+    wants_receipts: bool,
+    /// Accepted, with the moment it was submitted; its receipt is owed to us.
+    open: HashMap<Name, Instant>,
+    /// Accepted and receipted. A list, because a table would stand still now and then to grow.
+    settled: Vec<Name>,
+    strays: HashMap<Name, Stray>,
+}
+
+impl Book {
+    pub(super) fn new(started: Instant, wants_receipts: bool) -> Book {
+        Book {
+            tally: Tally::new(started),
+            wants_receipts,
+            open: HashMap::new(),
+            settled: Vec::new(),
+            strays: HashMap::new(),
+        }
+    }
+
+    /// Receipts that are still to come.
+    pub(super) fn owed(&self) -> usize {
+        self.open.len()
+    }
+
+    /// The server took a message; `submitted` is none when it had been given up before.
+    pub(super) fn accepted(&mut self, id: &[u8], submitted: Option<Instant>, now: Instant) {
+        self.tally.accepted(submitted, now);
+        if id.is_empty() {
+            self.tally.without_id += 1;
+            return;
+        }
+        if !self.wants_receipts {
+            return;
+        }
+        let (name, submitted) = (Name::new(id), submitted.unwrap_or(now));
+        match self.strays.remove(&name) {
+            Some(Stray { came, copies }) => {
+                self.tally.receipted(submitted, came);
+                self.tally.receipts_duplicated += copies - 1;
+                self.settled.push(name);
+            }
+            None => {
+                if self.open.insert(name, submitted).is_some() {
+                    self.tally.ids_repeated += 1;
+                }
+            }
+        }
+    }
+
+    pub(super) fn refused(&mut self, status: CommandStatus, now: Instant) {
+        self.tally.refused(status, now);
+    }
+
+    pub(super) fn receipt(&mut self, receipt: &Receipt<'_>, now: Instant) {
+        if receipt.kind == ReceiptKind::Intermediate {
+            self.tally.notices += 1;
+            return;
+        }
+        self.tally.count_state(receipt.stat.unwrap_or(b"-"), now);
+        let name = Name::new(receipt.message_id.unwrap_or_default());
+        match self.open.remove(&name) {
+            Some(submitted) => {
+                self.tally.receipted(submitted, now);
+                self.settled.push(name);
+            }
+            None if self.strays.len() < STRAYS_MAX => {
+                self.strays.entry(name).or_insert(Stray { came: now, copies: 0 }).copies += 1;
+            }
+            None => self.tally.receipts_unknown += 1,
+        }
+    }
+
+    /// The end: what is still open is missing, and strays are copies or belong to nobody.
+    pub(super) fn close(mut self) -> Tally {
+        self.settled.sort_unstable();
+        self.tally.ids_repeated += self.settled.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64;
+        for (name, stray) in &self.strays {
+            if self.settled.binary_search(name).is_ok() {
+                self.tally.receipts_duplicated += stray.copies;
+            } else {
+                self.tally.receipts_unknown += stray.copies;
+            }
+        }
+        self.tally.receipts_missing = self.open.len() as u64;
+        self.tally
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use hermod_smpp::{DeliverSm, Hidden, ReceiptDialect, read_receipt};
+
+    use super::*;
+    use crate::world;
+
+    /// Plays `a7` (message 7 is accepted), `r7` (its receipt comes) and `n7` (a notice); tells what the book makes of
+    /// it: receipted, duplicated, unknown, missing, ids repeated.
+    #[track_caller]
+    fn check(happened: &str, expect: [u64; 5]) {
+        let mut now = world::now();
+        let mut book = Book::new(now, true);
+        for word in happened.split(' ') {
+            now += Duration::from_millis(1);
+            let (kind, id) = word.split_at(1);
+            let text = format!("id:{id} stat:DELIVRD");
+            let esm_class = if kind == "n" { 0x20 } else { 0x04 };
+            let pdu = DeliverSm { esm_class, short_message: Hidden(text.as_bytes()), ..DeliverSm::default() };
+            match kind {
+                "a" => book.accepted(id.as_bytes(), Some(now), now),
+                _ => book.receipt(&read_receipt(&pdu, ReceiptDialect::Standard).expect("a receipt"), now),
+            }
+        }
+        let tally = book.close();
+        let Tally { receipts_duplicated, receipts_unknown, receipts_missing, ids_repeated, .. } = tally;
+        let got =
+            [tally.receipted_count(), receipts_duplicated, receipts_unknown, receipts_missing, ids_repeated];
+        assert_eq!(got, expect, "{happened}");
+    }
+
+    #[test]
+    fn receipts_find_their_messages_in_any_order() {
+        check("a1 r1", [1, 0, 0, 0, 0]);
+        check("a1 a2 r2 r1", [2, 0, 0, 0, 0]);
+        check("r1 a1", [1, 0, 0, 0, 0]);
+        check("a1f r1f a01 a1 r1 r01", [3, 0, 0, 0, 0]);
+        check("a1 n1 r1", [1, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_counted_under_its_name() {
+        check("a1 a2 r1", [1, 0, 0, 1, 0]);
+        check("a1 r1 r1 r1", [1, 2, 0, 0, 0]);
+        check("r1 r1 a1 r1", [1, 2, 0, 0, 0]);
+        check("a1 r1 r9 r9", [1, 0, 2, 0, 0]);
+        check("a1 a1 r1", [1, 0, 0, 0, 1]);
+        check("a1 r1 a1 r1", [2, 0, 0, 0, 1]);
+    }
+
+    #[test]
+    fn without_a_wish_for_receipts_none_is_missing() {
+        let now = world::now();
+        let mut book = Book::new(now, false);
+        book.accepted(b"1", Some(now), now);
+        book.accepted(b"", Some(now), now);
+        assert_eq!(book.owed(), 0);
+        let tally = book.close();
+        assert_eq!((tally.receipts_missing, tally.without_id), (0, 1));
+    }
+}

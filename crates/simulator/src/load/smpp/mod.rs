@@ -1,0 +1,270 @@
+//! Load over SMPP: binds that submit through a window, answer every receipt, and keep account of both. Nothing is
+//! sent before all binds stand; after the last answer the receipts are waited for, and then all unbind.
+
+mod bind;
+mod book;
+pub mod idle;
+mod messages;
+mod report;
+mod tally;
+mod target;
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use hermod_smpp::BindType;
+use hermod_smpp::session::ClientConfig;
+use thiserror::Error;
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
+
+pub use messages::{FormRefusal, MessageForm, Messages};
+pub use report::{Receipts, Report, RunFacts};
+pub use target::{BindFault, Target, Trust, Version};
+
+use crate::load::live::Live;
+use crate::load::pacer::{Pacer, Turnstile};
+use crate::load::schedule::Schedule;
+pub use crate::load::schedule::{Bound, BoundRefusal, Pace};
+use crate::world;
+use bind::Bind;
+use book::Book;
+
+/// Binds of a run at most.
+pub const BINDS_MAX: u32 = 10_000;
+/// Messages a bind may have unanswered at most.
+pub const WINDOW_MAX: u32 = 10_000;
+
+/// Receipts read before their answers are written. They are answered at once, so this only has to be no brake.
+const RECEIPTS_OPEN_MAX: u32 = 10_000;
+/// One read takes about this much.
+const READ_BYTES: usize = 64 * 1024;
+/// Answers not yet written past which nothing more is read.
+const OUTPUT_BYTES_MAX: usize = 1024 * 1024;
+
+/// How many binds of each kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Binds {
+    pub transceivers: u32,
+    pub transmitters: u32,
+    pub receivers: u32,
+}
+
+impl Binds {
+    fn kinds(self) -> impl Iterator<Item = BindType> {
+        // Receivers first: receipts may come as soon as the first message is sent.
+        let kinds = [
+            (BindType::Receiver, self.receivers),
+            (BindType::Transceiver, self.transceivers),
+            (BindType::Transmitter, self.transmitters),
+        ];
+        kinds.into_iter().flat_map(|(kind, count)| (0..count).map(move |_| kind))
+    }
+
+    fn senders(self) -> u32 {
+        self.transceivers.saturating_add(self.transmitters)
+    }
+
+    fn all(self) -> u32 {
+        self.senders().saturating_add(self.receivers)
+    }
+}
+
+/// A run of load.
+#[derive(Clone)]
+pub struct LoadOptions {
+    pub target: Target,
+    pub binds: Binds,
+    /// Messages each bind may have unanswered.
+    pub window: u32,
+    pub pace: Pace,
+    pub bound: Bound,
+    pub messages: Messages,
+    /// Index of the first message.
+    pub first: u64,
+    /// An answer is awaited this long.
+    pub answer_wait_max: Duration,
+    /// After the last answer, receipts are awaited this long.
+    pub receipt_wait_max: Duration,
+    /// A bind that hears nothing for so long sends `enquire_link`.
+    pub enquire_after: Duration,
+}
+
+impl LoadOptions {
+    /// One transceiver with a window of 100, flat out, and the usual limits.
+    pub fn new(target: Target, messages: Messages, bound: Bound) -> LoadOptions {
+        LoadOptions {
+            target,
+            binds: Binds { transceivers: 1, ..Binds::default() },
+            window: 100,
+            pace: Pace::ClosedLoop,
+            bound,
+            messages,
+            first: 0,
+            answer_wait_max: Duration::from_secs(30),
+            receipt_wait_max: Duration::from_secs(30),
+            enquire_after: Duration::from_secs(30),
+        }
+    }
+
+    fn config(&self) -> ClientConfig {
+        let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let mut config = ClientConfig::standard();
+        config.bind_ms = ms(self.answer_wait_max);
+        let limits = &mut config.limits;
+        limits.window_max = self.window;
+        limits.inbound_max = RECEIPTS_OPEN_MAX;
+        limits.response_ms = ms(self.answer_wait_max);
+        limits.enquire_idle_ms = Some(ms(self.enquire_after));
+        limits.read_chunk_bytes = READ_BYTES;
+        limits.output_bytes_max = OUTPUT_BYTES_MAX;
+        config
+    }
+}
+
+/// Why a run did not start.
+#[derive(Debug, Error)]
+pub enum StartFault {
+    #[error("somebody has to send: at least one transceiver or transmitter, and {BINDS_MAX} binds at most")]
+    BadBinds,
+    #[error("a window has between 1 and {WINDOW_MAX} messages")]
+    BadWindow,
+    #[error(transparent)]
+    Bind(#[from] BindFault),
+}
+
+/// What all binds of a run share.
+struct Shared {
+    options: LoadOptions,
+    schedule: Arc<Schedule>,
+    /// Where the binds of an open loop wait until something is due.
+    turnstile: Option<Turnstile>,
+    live: Arc<Live>,
+    book: Mutex<Book>,
+    /// Binds that have something to send, or an answer to wait for.
+    sending: AtomicU32,
+    /// Binds on which receipts can come.
+    receiving: AtomicU32,
+    /// One of the two has fallen, or the last receipt is in.
+    news: Notify,
+}
+
+/// A run under way.
+pub struct Run {
+    shared: Arc<Shared>,
+    pacer: Option<Pacer>,
+    binds: Vec<JoinHandle<()>>,
+    /// Tells the binds to unbind.
+    over: watch::Sender<bool>,
+    cpu_before: Duration,
+}
+
+/// Ends a run early.
+#[derive(Clone)]
+pub struct Stopper {
+    schedule: Arc<Schedule>,
+}
+
+impl Stopper {
+    /// Nothing more is sent; answers and receipts are still waited for.
+    pub fn stop(&self) {
+        self.schedule.stop();
+    }
+}
+
+/// Binds, and starts to send when all binds stand.
+pub async fn start(options: LoadOptions) -> Result<Run, StartFault> {
+    let binds = options.binds;
+    if binds.senders() == 0 || binds.all() > BINDS_MAX {
+        return Err(StartFault::BadBinds);
+    }
+    if !(1..=WINDOW_MAX).contains(&options.window) {
+        return Err(StartFault::BadWindow);
+    }
+    let mut lines = Vec::new();
+    for kind in binds.kinds() {
+        lines.push((kind, options.target.bind(kind, options.config()).await?));
+    }
+    let receiving = binds.transceivers + binds.receivers;
+    let wants_receipts = receiving > 0 && options.messages.want_receipts();
+    let cpu_before = world::cpu_time();
+    let started = world::now();
+    let schedule = Arc::new(Schedule::new(options.pace, options.bound, started, options.answer_wait_max));
+    let pacer = match options.pace {
+        Pace::ClosedLoop => None,
+        Pace::OpenLoop { .. } => Some(Pacer::start(Arc::clone(&schedule), binds.senders())),
+    };
+    let shared = Arc::new(Shared {
+        schedule,
+        turnstile: pacer.as_ref().map(Pacer::turnstile),
+        live: Arc::new(Live::new(started)),
+        book: Mutex::new(Book::new(started, wants_receipts)),
+        sending: AtomicU32::new(binds.senders()),
+        receiving: AtomicU32::new(receiving),
+        news: Notify::new(),
+        options,
+    });
+    let (over, told) = watch::channel(false);
+    let binds = lines
+        .into_iter()
+        .map(|(kind, line)| world::spawn(Bind::new(Arc::clone(&shared), kind, line, told.clone()).run()))
+        .collect();
+    Ok(Run { shared, pacer, binds, over, cpu_before })
+}
+
+/// Starts a run and waits for its end.
+pub async fn run(options: LoadOptions) -> Result<Report, StartFault> {
+    Ok(start(options).await?.finish().await)
+}
+
+impl Run {
+    /// Counters to look at while it runs.
+    pub fn live(&self) -> Arc<Live> {
+        Arc::clone(&self.shared.live)
+    }
+
+    /// A handle that ends the run early, also while somebody waits for its end.
+    pub fn stopper(&self) -> Stopper {
+        Stopper { schedule: Arc::clone(&self.shared.schedule) }
+    }
+
+    /// Waits for the last answer, then for the receipts, and unbinds.
+    pub async fn finish(self) -> Report {
+        let Run { shared, pacer, binds, over, cpu_before } = self;
+        while shared.sending.load(Relaxed) > 0 {
+            shared.news.notified().await;
+        }
+        let give_up = world::now() + shared.options.receipt_wait_max;
+        while shared.receiving.load(Relaxed) > 0 && shared.owed() > 0 {
+            if tokio::time::timeout_at(give_up.into(), shared.news.notified()).await.is_err() {
+                break;
+            }
+        }
+        // Binds that have ended do not listen any more.
+        let _ = over.send(true);
+        for bind in binds {
+            bind.await.expect("a bind's task does not panic");
+        }
+        let unsent = shared.schedule.unsent();
+        if let Some(pacer) = pacer {
+            shared.schedule.stop();
+            pacer.finish();
+        }
+        let cpu = world::cpu_time().saturating_sub(cpu_before);
+        let shared = Arc::into_inner(shared).expect("all binds have ended");
+        let tally = shared.book.into_inner().expect("no holder of the book panics").close();
+        let LoadOptions { binds, window, pace, .. } = shared.options;
+        let target_per_second = match pace {
+            Pace::ClosedLoop => None,
+            Pace::OpenLoop { per_second } => Some(per_second),
+        };
+        Report::new(RunFacts { binds: binds.all(), window, target_per_second }, &tally, unsent, cpu)
+    }
+}
+
+impl Shared {
+    fn owed(&self) -> usize {
+        self.book.lock().expect("no holder of the book panics").owed()
+    }
+}

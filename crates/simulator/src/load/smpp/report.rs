@@ -1,0 +1,231 @@
+//! What came of a run over SMPP: counts, rates and latencies, as a table for people and as JSON for programs.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::tally::Tally;
+use crate::load::report::{Latency, latency_head, latency_row, micros};
+
+/// What a run was, as opposed to what came of it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct RunFacts {
+    pub binds: u32,
+    /// Messages a bind may have unanswered.
+    pub window: u32,
+    /// Messages due per second; none when each bind sends as fast as its window lets it.
+    pub target_per_second: Option<f64>,
+}
+
+/// The outcome of a run. Every message submitted is accepted, refused, timed out or lost; one that is answered after
+/// it timed out is accepted too.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    #[serde(flatten)]
+    pub run: RunFacts,
+    /// From the start to the last answer.
+    pub duration_s: f64,
+    pub submitted: u64,
+    pub accepted: u64,
+    pub refused: u64,
+    /// The refused ones by status.
+    pub statuses: BTreeMap<String, u64>,
+    /// No answer in time.
+    pub timed_out: u64,
+    /// Accepted after all, when they had timed out.
+    pub late: u64,
+    /// Unanswered when their bind ended.
+    pub lost: u64,
+    /// Due, but no window was free in time.
+    pub unsent: u64,
+    /// Accepted under no id, or under one that was given before.
+    pub bad_ids: u64,
+    /// Accepted messages per second.
+    pub per_second: f64,
+    pub receipts: Receipts,
+    /// Messages from handsets, answered and forgotten.
+    pub messages_received: u64,
+    /// Binds that ended before the run did, by why.
+    pub binds_ended: BTreeMap<String, u64>,
+    /// From the moment a message was due or sent to its `submit_sm_resp`.
+    pub answer: Latency,
+    /// From that moment to its receipt.
+    pub receipt: Latency,
+    /// Processor time of the whole process during the run.
+    pub cpu_us: u64,
+    pub cpu_us_per_message: f64,
+}
+
+/// What the receipts were.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Receipts {
+    /// Messages that got their receipt.
+    pub received: u64,
+    /// Receipts that came again.
+    pub duplicated: u64,
+    /// Receipts for ids that were never given.
+    pub unknown: u64,
+    /// Accepted messages whose receipt did not come in the time it was waited for.
+    pub missing: u64,
+    /// Notices that a message is on its way.
+    pub notices: u64,
+    /// All receipts by what they say.
+    pub states: BTreeMap<String, u64>,
+    /// From the start to the last one.
+    pub duration_s: f64,
+    pub per_second: f64,
+}
+
+impl Report {
+    pub(super) fn new(run: RunFacts, tally: &Tally, unsent: u64, cpu: Duration) -> Report {
+        let since_start = |last: Instant| (last - tally.started).as_secs_f64();
+        let per_second = |count: u64, last| count as f64 / since_start(last).max(1e-9);
+        let cpu_us = micros(cpu);
+        let received = tally.receipted_count();
+        Report {
+            run,
+            duration_s: since_start(tally.last_answer),
+            submitted: tally.submitted,
+            accepted: tally.accepted,
+            refused: tally.refused.values().sum(),
+            statuses: tally.refused.iter().map(|(status, count)| (status.to_string(), *count)).collect(),
+            timed_out: tally.timed_out,
+            late: tally.late,
+            lost: tally.lost,
+            unsent,
+            bad_ids: tally.without_id + tally.ids_repeated,
+            per_second: per_second(tally.accepted, tally.last_answer),
+            receipts: Receipts {
+                received,
+                duplicated: tally.receipts_duplicated,
+                unknown: tally.receipts_unknown,
+                missing: tally.receipts_missing,
+                notices: tally.notices,
+                states: tally.states(),
+                duration_s: since_start(tally.last_receipt),
+                per_second: per_second(received, tally.last_receipt),
+            },
+            messages_received: tally.messages,
+            binds_ended: tally.ends.clone(),
+            answer: Latency::of(&tally.answer),
+            receipt: Latency::of(&tally.receipt),
+            cpu_us,
+            cpu_us_per_message: cpu_us as f64 / tally.submitted.max(1) as f64,
+        }
+    }
+
+    /// Everything that should not have happened. What was due and could not be sent is the answer to a question
+    /// and no error.
+    pub fn errors(&self) -> u64 {
+        let Receipts { duplicated, unknown, missing, .. } = &self.receipts;
+        self.refused
+            + self.timed_out
+            + self.lost
+            + self.bad_ids
+            + duplicated
+            + unknown
+            + missing
+            + self.binds_ended.values().sum::<u64>()
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let RunFacts { binds, window, target_per_second } = self.run;
+        let pace = target_per_second.map_or("flat out".to_owned(), |rate| format!("{rate:.0} /s"));
+        writeln!(f, "{pace}, {binds} binds, window {window}, {:.2} s", self.duration_s)?;
+        writeln!(f, "  submitted  {:>12}", self.submitted)?;
+        writeln!(f, "  accepted   {:>12}  {:>12.0} /s", self.accepted, self.per_second)?;
+        writeln!(f, "  receipts   {:>12}  {:>12.0} /s", self.receipts.received, self.receipts.per_second)?;
+        for (state, count) in &self.receipts.states {
+            writeln!(f, "    {state:<9}{count:>12}")?;
+        }
+        writeln!(f, "  errors     {:>12}", self.errors())?;
+        for (status, count) in &self.statuses {
+            writeln!(f, "    {count:>9}  refused with {status}")?;
+        }
+        for (count, what) in self.faults() {
+            if count > 0 {
+                writeln!(f, "    {count:>9}  {what}")?;
+            }
+        }
+        for (why, count) in &self.binds_ended {
+            writeln!(f, "    {count:>9}  binds ended: {why}")?;
+        }
+        if self.unsent > 0 {
+            writeln!(f, "  unsent     {:>12}  due, but no window was free in time", self.unsent)?;
+        }
+        latency_head(f)?;
+        latency_row(f, "answer", &self.answer)?;
+        latency_row(f, "receipt", &self.receipt)?;
+        writeln!(f, "  CPU of the generator {:.1} us per message", self.cpu_us_per_message)
+    }
+}
+
+impl Report {
+    fn faults(&self) -> [(u64, &'static str); 6] {
+        [
+            (self.timed_out, "timed out"),
+            (self.lost, "lost with their bind"),
+            (self.bad_ids, "accepted under no id or under one given before"),
+            (self.receipts.duplicated, "receipts came again"),
+            (self.receipts.unknown, "receipts for ids that were never given"),
+            (self.receipts.missing, "receipts did not come"),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hermod_smpp::CommandStatus;
+
+    use super::*;
+    use crate::world;
+
+    fn report() -> Report {
+        let now = world::now();
+        let mut tally = Tally::new(now);
+        tally.submitted = 4;
+        tally.accepted(Some(now), now + Duration::from_millis(2));
+        tally.accepted(Some(now), now + Duration::from_secs(1));
+        tally.refused(CommandStatus::THROTTLED, now + Duration::from_secs(2));
+        tally.lost = 1;
+        tally.receipted(now, now + Duration::from_secs(3));
+        tally.count_state(b"DELIVRD", now + Duration::from_secs(4));
+        tally.count_state(b"UNDELIV", now + Duration::from_secs(4));
+        tally.receipts_missing = 1;
+        tally.ended("the connection was lost");
+        let run = RunFacts { binds: 2, window: 10, target_per_second: None };
+        Report::new(run, &tally, 0, Duration::from_micros(100))
+    }
+
+    #[test]
+    fn errors_are_all_that_should_not_have_happened() {
+        let report = report();
+        assert_eq!((report.accepted, report.refused, report.errors()), (2, 1, 4));
+        assert_eq!((report.per_second, report.receipts.per_second), (1.0, 0.25));
+        assert_eq!(report.cpu_us_per_message, 25.0);
+        let states = [("DELIVRD".to_owned(), 1), ("UNDELIV".to_owned(), 1)];
+        assert_eq!(report.receipts.states, BTreeMap::from(states));
+    }
+
+    #[test]
+    fn a_report_survives_json_and_the_table_names_each_error() {
+        let report = report();
+        let json = serde_json::to_string(&report).expect("a report is JSON");
+        assert!(json.starts_with(r#"{"binds":2,"window":10,"#), "{json}");
+        assert_eq!(serde_json::from_str::<Report>(&json).expect("and back"), report);
+        let table = report.to_string();
+        for line in [
+            "flat out, 2 binds, window 10, 2.00 s",
+            "        1  refused with ESME_RTHROTTLED (0x58)",
+            "        1  lost with their bind",
+            "        1  binds ended: the connection was lost",
+        ] {
+            assert!(table.contains(line), "{line} is not in\n{table}");
+        }
+        assert!(!table.contains("timed out"), "{table}");
+    }
+}

@@ -1,0 +1,207 @@
+//! One connection of a client to the echo: all that came in one read is answered, and receipted, in one write.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use bytes::BytesMut;
+use hermod_domain::time::Timestamp;
+use hermod_smpp::session::{Acceptance, ServerConfig, State};
+use hermod_smpp::{
+    CommandStatus, DeliverSm, Event, Frame, Hidden, Moment, Pdu, ReceiptDate, ReceiptFields, Session,
+    SubmitSm, SubmitSmResp, Tag, TlvBuffer, Tlvs, esm_class, receipt_text,
+};
+use tokio::sync::watch;
+
+use super::Shared;
+use crate::line::{Line, Octets};
+use crate::world;
+
+/// Receipts a client may leave unanswered.
+const RECEIPT_WINDOW: u32 = 1_000;
+/// Receipts that wait for room in that window; with more, submits are refused as by a server whose queue is full.
+const RECEIPTS_WAITING_MAX: usize = 100_000;
+/// A client's submits are answered in the same breath, so this only has to be no brake.
+const SUBMITS_OPEN_MAX: u32 = 10_000;
+const READ_BYTES: usize = 64 * 1024;
+const OUTPUT_BYTES_MAX: usize = 1024 * 1024;
+/// `message_state` of a delivered message.
+const DELIVERED: u8 = 2;
+
+pub(super) struct Link {
+    shared: Arc<Shared>,
+    line: Line<()>,
+    receipts: VecDeque<Receipt>,
+    pen: Pen,
+}
+
+/// A receipt that waits for room.
+struct Receipt {
+    id: u64,
+    /// The `submit_sm`, for its addresses.
+    frame: Frame,
+}
+
+impl Link {
+    pub(super) fn new(shared: Arc<Shared>, stream: Box<dyn Octets>) -> Link {
+        let mut config = ServerConfig::standard();
+        // Idle binds are what some benchmarks are about.
+        config.limits.inactivity_ms = None;
+        config.limits.read_chunk_bytes = READ_BYTES;
+        config.limits.output_bytes_max = OUTPUT_BYTES_MAX;
+        let session = Session::server(config, Moment(0));
+        Link {
+            shared,
+            line: Line::new(stream, session, world::now()),
+            receipts: VecDeque::new(),
+            pen: Pen::new(),
+        }
+    }
+
+    pub(super) async fn run(mut self, mut stop: watch::Receiver<bool>) {
+        let mut unbinding = false;
+        loop {
+            let moment = self.line.tick(world::now());
+            while let Some(event) = self.line.session.next_event(moment) {
+                self.take_event(&event, moment);
+            }
+            self.send_receipts(moment);
+            if self.line.is_over() {
+                break;
+            }
+            tokio::select! {
+                biased;
+                () = self.line.exchange() => {}
+                _ = stop.changed(), if !unbinding => {
+                    unbinding = true;
+                    let moment = self.line.tick(world::now());
+                    self.line.session.unbind(moment);
+                }
+            }
+        }
+        self.line.close().await;
+    }
+
+    fn take_event(&mut self, event: &Event<()>, moment: Moment) {
+        match event {
+            Event::BindRequested(_) => {
+                let acceptance = Acceptance {
+                    system_id: b"echo",
+                    window_max: RECEIPT_WINDOW,
+                    inbound_max: SUBMITS_OPEN_MAX,
+                };
+                self.line.session.accept_bind(&acceptance, moment).expect("the bind was just asked for");
+            }
+            Event::Request(frame) => self.take_request(frame, moment),
+            // A receipt's answer changes nothing, and neither does its absence.
+            Event::Answered { .. } | Event::TimedOut { .. } | Event::LateAnswer { .. } | Event::Lost(_) => {}
+            Event::Bound { .. }
+            | Event::BindRefused(_)
+            | Event::Notification(_)
+            | Event::PeerUnbound
+            | Event::Closed(_) => {}
+        }
+    }
+
+    fn take_request(&mut self, frame: &Frame, moment: Moment) {
+        let session = &mut self.line.session;
+        let Ok(Pdu::SubmitSm(submit_sm)) = frame.decode() else {
+            // Nothing else is offered. A session that ended in the same read takes no answer any more.
+            let _ = session.refuse(frame.header, CommandStatus::INVCMDID, moment);
+            return;
+        };
+        let wants_receipt = submit_sm.registered_delivery & 0x03 == 1
+            && matches!(session.state(), State::Bound(kind) if kind.may_receive());
+        if wants_receipt && self.receipts.len() >= RECEIPTS_WAITING_MAX {
+            let _ = session.refuse(frame.header, CommandStatus::MSGQFUL, moment);
+            return;
+        }
+        let id = self.shared.ids.fetch_add(1, Relaxed) + 1;
+        let digits = self.pen.digits(id);
+        let accepted = SubmitSmResp { message_id: digits, ..SubmitSmResp::default() };
+        let _ = session.answer(frame.header, &Pdu::SubmitSmResp(accepted), moment);
+        if wants_receipt {
+            self.receipts.push_back(Receipt { id, frame: frame.clone() });
+        }
+    }
+
+    fn send_receipts(&mut self, moment: Moment) {
+        let session = &mut self.line.session;
+        while session.window_free() > 0
+            && session.output().len() < OUTPUT_BYTES_MAX
+            && let Some(Receipt { id, frame }) = self.receipts.pop_front()
+        {
+            let Ok(Pdu::SubmitSm(submit_sm)) = frame.decode() else { continue };
+            self.pen.send(session, id, &submit_sm, moment);
+        }
+    }
+}
+
+/// Writes ids and receipts into room that is kept.
+struct Pen {
+    digits: [u8; 20],
+    text: BytesMut,
+    tlvs: TlvBuffer,
+    /// The minute `date` is the date of.
+    minute: i64,
+    date: ReceiptDate,
+}
+
+impl Pen {
+    fn new() -> Pen {
+        let date = ReceiptDate { year: 1970, month: 1, day: 1, hour: 0, minute: 0, second: 0 };
+        Pen { digits: [0; 20], text: BytesMut::new(), tlvs: TlvBuffer::new(), minute: 0, date }
+    }
+
+    fn digits(&mut self, mut id: u64) -> &[u8] {
+        let mut at = self.digits.len();
+        loop {
+            at -= 1;
+            self.digits[at] = b'0' + u8::try_from(id % 10).expect("one digit");
+            id /= 10;
+            if id == 0 {
+                return &self.digits[at..];
+            }
+        }
+    }
+
+    fn date(&mut self) -> ReceiptDate {
+        let ms = i64::try_from(world::unix_time().as_millis()).unwrap_or(i64::MAX);
+        if ms / 60_000 != self.minute {
+            self.minute = ms / 60_000;
+            let written = Timestamp::from_millis(ms).to_receipt_minute();
+            self.date = ReceiptDate::parse(written.as_bytes()).expect("it was just written");
+        }
+        self.date
+    }
+
+    fn send(&mut self, session: &mut Session<()>, id: u64, submit_sm: &SubmitSm<'_>, moment: Moment) {
+        let date = self.date();
+        let (mut text, mut tlvs) = (std::mem::take(&mut self.text), std::mem::take(&mut self.tlvs));
+        let id = self.digits(id);
+        text.clear();
+        tlvs.clear();
+        let fields = ReceiptFields {
+            id,
+            sub: 1,
+            dlvrd: 1,
+            submit_date: date,
+            done_date: date,
+            stat: b"DELIVRD",
+            err: b"000",
+            text: Hidden(b""),
+        };
+        receipt_text::write(&fields, &mut text).expect("digits and constants fit");
+        tlvs.push_c_string(Tag::RECEIPTED_MESSAGE_ID, id).push_u8(Tag::MESSAGE_STATE, DELIVERED);
+        let receipt = DeliverSm {
+            source: submit_sm.destination,
+            destination: submit_sm.source,
+            esm_class: esm_class::RECEIPT,
+            short_message: Hidden(&text),
+            tlvs: if session.peer_is_3_4() { tlvs.as_tlvs() } else { Tlvs::EMPTY },
+            ..DeliverSm::default()
+        };
+        session.request(&Pdu::DeliverSm(receipt), (), moment).expect("bound, with room, and everything fits");
+        (self.text, self.tlvs) = (text, tlvs);
+    }
+}

@@ -1,0 +1,232 @@
+//! Load over SMPP against the echo and against the simulated carrier: what was sent, what came back, and that the
+//! report says so.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use hermod_simulator::carrier::{Carrier, Outcome, Script, Tls};
+use hermod_simulator::load::smpp::idle::{self, IdleOptions, IdleReport};
+use hermod_simulator::load::smpp::{
+    self, Binds, Bound, LoadOptions, MessageForm, Messages, Pace, Report, StartFault, Target, Trust, Version,
+};
+use hermod_simulator::smpp_echo::SmppEcho;
+use hermod_smpp::{BindType, CommandStatus};
+use rcgen::{CertificateParams, KeyPair};
+
+use crate::start::{carrier, ms};
+
+const ANY_PORT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+fn options(address: SocketAddr, messages: u64) -> LoadOptions {
+    let form = Messages::new(MessageForm::default()).expect("good messages");
+    let mut options =
+        LoadOptions::new(Target::new(address.to_string(), "load", "secret"), form, Bound::requests(messages));
+    options.receipt_wait_max = Duration::from_secs(10);
+    options
+}
+
+fn with_form(mut options: LoadOptions, form: MessageForm) -> LoadOptions {
+    options.messages = Messages::new(form).expect("good messages");
+    options
+}
+
+#[track_caller]
+fn check_good(report: &Report, messages: u64) {
+    assert_eq!(report.errors(), 0, "{report}");
+    assert_eq!((report.submitted, report.accepted), (messages, messages), "{report}");
+    assert_eq!((report.receipts.received, report.receipt.max_us > 0), (messages, true), "{report}");
+    assert_eq!(report.receipts.states.get("DELIVRD"), Some(&messages), "{report}");
+}
+
+async fn echoed(change: impl FnOnce(LoadOptions) -> LoadOptions) -> Report {
+    let echo = SmppEcho::start(ANY_PORT, None).expect("a free port");
+    let report = smpp::run(change(options(echo.address(), 3_000))).await.expect("the echo takes everybody");
+    echo.stop().await;
+    report
+}
+
+#[tokio::test]
+async fn every_message_is_accepted_and_receipted_by_the_echo() {
+    let report = echoed(|options| options).await;
+    check_good(&report, 3_000);
+    assert_eq!((report.run.binds, report.run.window, report.run.target_per_second), (1, 100, None));
+    assert!(report.per_second > 0.0 && report.receipts.per_second > 0.0, "{report}");
+    assert!(report.answer.p50_us <= report.answer.p99_us && report.answer.p99_us <= report.answer.max_us);
+}
+
+#[tokio::test]
+async fn binds_windows_versions_and_long_texts_make_no_difference() {
+    check_good(&echoed(|options| LoadOptions { window: 1, ..options }).await, 3_000);
+    let four = |options| LoadOptions { binds: Binds { transceivers: 4, ..Binds::default() }, ..options };
+    assert_eq!(echoed(four).await.run.binds, 4);
+    let old = echoed(|mut options| {
+        options.target.version = Version::V3_3;
+        options
+    });
+    check_good(&old.await, 3_000);
+    let long = MessageForm { text_chars: 700, payload: true, data_coding: 8, ..MessageForm::default() };
+    check_good(&echoed(|options| with_form(options, long)).await, 3_000);
+}
+
+#[tokio::test]
+async fn an_open_loop_keeps_its_rate() {
+    let report = echoed(|options| LoadOptions {
+        pace: Pace::OpenLoop { per_second: 2_000.0 },
+        bound: Bound::requests(400),
+        ..options
+    });
+    let report = report.await;
+    check_good(&report, 400);
+    assert!((0.19..5.0).contains(&report.duration_s), "{report}");
+    assert_eq!((report.run.target_per_second, report.unsent), (Some(2_000.0), 0));
+}
+
+#[tokio::test]
+async fn a_run_by_time_ends_and_a_stopped_one_ends_early() {
+    let timed = |options| LoadOptions { bound: Bound::duration(ms(200)), ..options };
+    let report = echoed(timed).await;
+    check_good(&report, report.submitted);
+    assert!(report.submitted > 0);
+
+    let echo = SmppEcho::start(ANY_PORT, None).expect("a free port");
+    let endless =
+        LoadOptions { bound: Bound::duration(Duration::from_secs(600)), ..options(echo.address(), 1) };
+    let run = smpp::start(endless).await.expect("the echo takes everybody");
+    let (live, stopper) = (run.live(), run.stopper());
+    while live.answered() < 10 {
+        tokio::task::yield_now().await;
+    }
+    stopper.stop();
+    let report = run.finish().await;
+    check_good(&report, report.submitted);
+}
+
+#[tokio::test]
+async fn a_pair_of_transmitter_and_receiver_gets_its_receipts_from_the_carrier() {
+    let carrier = carrier(Script::new()).await;
+    let pair = Binds { transmitters: 1, receivers: 1, ..Binds::default() };
+    let report = smpp::run(LoadOptions { binds: pair, ..options(carrier.addr(), 1_000) }).await.unwrap();
+    check_good(&report, 1_000);
+    let counts = carrier.record().counts();
+    assert_eq!((counts.submits, counts.receipts_taken, counts.unbinds), (1_000, 1_000, 2));
+    let alone = Binds { transmitters: 1, ..Binds::default() };
+    let report = smpp::run(LoadOptions { binds: alone, ..options(carrier.addr(), 10) }).await.unwrap();
+    assert_eq!((report.accepted, report.receipts.missing, report.errors()), (10, 0, 0), "{report}");
+}
+
+async fn against(carrier: &Carrier, messages: u64, wait: Duration) -> Report {
+    let options = LoadOptions { receipt_wait_max: wait, ..options(carrier.addr(), messages) };
+    smpp::run(options).await.expect("the carrier takes everybody")
+}
+
+#[tokio::test]
+async fn what_a_carrier_does_wrong_is_in_the_report() {
+    let never = carrier(Script::new().receipt_never()).await;
+    let report = against(&never, 20, ms(100)).await;
+    assert_eq!((report.receipts.received, report.receipts.missing, report.errors()), (0, 20, 20), "{report}");
+
+    let throttling = carrier(Script::new().throttle_every(10)).await;
+    let report = against(&throttling, 100, Duration::from_secs(10)).await;
+    assert_eq!((report.accepted, report.refused, report.receipts.received), (90, 10, 90), "{report}");
+    assert_eq!(report.statuses.get(&CommandStatus::THROTTLED.to_string()), Some(&10), "{report}");
+
+    let failing = carrier(Script::new().receipt_after(ms(0), Outcome::Undeliverable)).await;
+    let report = against(&failing, 10, Duration::from_secs(10)).await;
+    assert_eq!((report.receipts.states.get("UNDELIV"), report.errors()), (Some(&10), 0), "{report}");
+}
+
+#[tokio::test]
+async fn receipts_that_come_twice_or_for_nobody_are_told_apart() {
+    let twice = carrier(Script::new().receipt_twice()).await;
+    let report = against(&twice, 50, Duration::from_secs(10)).await;
+    assert_eq!((report.receipts.received, report.receipts.unknown), (50, 0), "{report}");
+    // The last copies may come when nobody waits for them any more.
+    assert!((1..=50).contains(&report.receipts.duplicated), "{report}");
+
+    let strange = carrier(Script::new().receipt_unknown_id()).await;
+    let report = against(&strange, 5, ms(300)).await;
+    assert_eq!((report.receipts.unknown, report.receipts.missing), (5, 5), "{report}");
+
+    let early = carrier(Script::new().delay(ms(20)).receipt_first(Outcome::Delivered)).await;
+    check_good(&against(&early, 50, Duration::from_secs(10)).await, 50);
+}
+
+#[tokio::test]
+async fn silence_and_lost_links_cost_what_was_in_flight() {
+    let silent = carrier(Script::new().silent(3)).await;
+    let mut patient = options(silent.addr(), 10);
+    patient.answer_wait_max = ms(200);
+    let report = smpp::run(patient).await.unwrap();
+    assert_eq!((report.accepted, report.timed_out, report.errors()), (7, 3, 3), "{report}");
+
+    let cutting = carrier(Script::new().receipt_never().cut_before_answer(5)).await;
+    let report = against(&cutting, 1_000, ms(100)).await;
+    assert_eq!(report.submitted, report.accepted + report.lost, "{report}");
+    assert_eq!(report.binds_ended.get("the connection was lost"), Some(&1), "{report}");
+}
+
+#[tokio::test]
+async fn a_run_that_cannot_start_says_why() {
+    let closed = carrier(Script::new().refuse_binds(1, CommandStatus::INVPASWD)).await;
+    let refused = smpp::run(options(closed.addr(), 1)).await.expect_err("the bind is refused");
+    assert_eq!(refused.to_string(), "the bind was refused with ESME_RINVPASWD (0x0e)");
+    let nobody = LoadOptions { binds: Binds::default(), ..options(closed.addr(), 1) };
+    assert!(matches!(smpp::run(nobody).await, Err(StartFault::BadBinds)));
+    let narrow = LoadOptions { window: 0, ..options(closed.addr(), 1) };
+    assert!(matches!(smpp::run(narrow).await, Err(StartFault::BadWindow)));
+}
+
+#[tokio::test]
+async fn the_same_over_tls() {
+    let key = KeyPair::generate().expect("a key");
+    let params = CertificateParams::new(vec!["localhost".to_owned()]).expect("a name");
+    let pem = params.self_signed(&key).expect("a certificate").pem();
+    let tls = Tls::from_pem(pem.as_bytes(), key.serialize_pem().as_bytes()).expect("a pair");
+    let echo = SmppEcho::start(ANY_PORT, Some(&tls)).expect("a free port");
+    let mut secured = options(echo.address(), 2_000);
+    secured.target.tls = Some(Trust::from_pem(pem.as_bytes(), "localhost").expect("a certificate"));
+    check_good(&smpp::run(secured.clone()).await.unwrap(), 2_000);
+
+    secured.target.tls = Some(Trust::from_pem(pem.as_bytes(), "elsewhere").expect("a certificate"));
+    let refused = smpp::run(secured).await.expect_err("the certificate is for another name");
+    assert!(refused.to_string().starts_with("no TLS: "), "{refused}");
+}
+
+async fn idle(address: SocketAddr, binds: u32, hold: Duration) -> IdleReport {
+    let idle = idle::start(IdleOptions {
+        target: Target::new(address.to_string(), "idle", "secret"),
+        kind: BindType::Transceiver,
+        binds,
+        per_second: 1_000.0,
+        at_once: 16,
+        bind_wait_max: Duration::from_secs(10),
+        enquire_after: ms(50),
+    });
+    idle.hold(hold).await
+}
+
+#[tokio::test]
+async fn idle_binds_live_until_they_are_told_to_leave() {
+    let echo = SmppEcho::start(ANY_PORT, None).expect("a free port");
+    let report = idle(echo.address(), 100, ms(200)).await;
+    assert_eq!((report.bound, report.alive, report.unbound, report.errors()), (100, 100, 100, 0), "{report}");
+    assert!(report.binding_s >= 0.09 && report.held_s >= 0.2 && report.bind.max_us > 0, "{report}");
+    let told = "100 of 100 bound in";
+    assert!(report.to_string().starts_with(told), "{report}");
+}
+
+#[tokio::test]
+async fn idle_binds_that_are_refused_or_cut_are_counted() {
+    let carrier = carrier(Script::new().refuse_binds(2, CommandStatus::BINDFAIL)).await;
+    let report = idle(carrier.addr(), 5, ms(50)).await;
+    assert_eq!((report.bound, report.errors()), (3, 2), "{report}");
+    assert_eq!(report.faults.get("the bind was refused with ESME_RBINDFAIL (0x0d)"), Some(&2), "{report}");
+
+    let holding = tokio::join!(idle(carrier.addr(), 3, ms(400)), async {
+        tokio::time::timeout(ms(200), std::future::pending::<()>()).await.expect_err("it only waits");
+        carrier.cut_links();
+    });
+    let report = holding.0;
+    assert_eq!((report.bound, report.alive, report.errors()), (3, 0, 6), "{report}");
+    assert_eq!(report.ended.get("the connection was lost"), Some(&3), "{report}");
+}
