@@ -3,6 +3,7 @@
 
 mod bench;
 mod chaos;
+mod client;
 mod crash;
 mod deny;
 mod fmt;
@@ -68,6 +69,10 @@ enum Command {
     ///
     /// `cargo xtask test` does this by itself, and so do the tests when they are run alone.
     Smsc { library: smsc::Library },
+    /// Print where a program is that the tests are a customer with, or read a session with; install it first if it is missing
+    ///
+    /// `cargo xtask test` does this by itself, and so do the tests when they are run alone.
+    Client { client: client::Client },
     /// Kill the gateway under load, again and again, and compare what everyone knows
     Crash(crash::Options),
     /// Let everything around the gateway misbehave at once, and compare what everyone knows
@@ -89,6 +94,7 @@ fn main() -> ExitCode {
         Command::Bench(bench) => bench::run(&bench),
         Command::Schemathesis => schemathesis::ensure().map(|program| println!("{program}")),
         Command::Smsc { library } => library.ensure().map(|place| println!("{place}")),
+        Command::Client { client } => client.ensure().map(|program| println!("{program}")),
         Command::Crash(options) => crash::run(&options),
         Command::Chaos(chaos) => chaos::run(&chaos),
         Command::Numbers(options) => numbers::run(&options),

@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::client::Client;
 use crate::shell::{self, Failure, Outcome, command};
 use crate::smsc::Library;
 use crate::tally::Tally;
@@ -57,6 +58,9 @@ fn tests(tally: &mut Tally) -> Outcome {
     cargo_test.env(schemathesis::VARIABLE, schemathesis::ensure()?);
     for library in Library::ALL {
         cargo_test.env(library.variable(), library.ensure()?);
+    }
+    for client in Client::ALL {
+        cargo_test.env(client.variable(), client.ensure()?);
     }
     shell::run_watching(cargo_test, |line| tally.add(line))?;
     match (tally.passed, tally.ignored) {

@@ -1,8 +1,10 @@
 //! What the gate needs beside Rust: a C compiler for the bundled SQLite, strace, rustfmt, clippy, cargo-deny,
-//! schemathesis and other people's SMPP libraries. Whatever is missing is installed; where that fails, the message is the command a person has to run.
+//! schemathesis, other people's SMPP libraries, Kannel and tshark. Whatever is missing is installed; where that fails,
+//! the message is the command a person has to run.
 
 use std::path::{Path, PathBuf};
 
+use crate::client::Client;
 use crate::schemathesis;
 use crate::shell::{self, Failure, Outcome, command};
 use crate::smsc::Library;
@@ -19,6 +21,9 @@ pub(crate) fn ensure_all() -> Outcome {
     schemathesis::ensure().map(drop)?;
     for library in Library::ALL {
         library.ensure().map(drop)?;
+    }
+    for client in Client::ALL {
+        client.ensure().map(drop)?;
     }
     ensure_cargo_deny().map(drop)
 }

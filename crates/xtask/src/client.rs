@@ -1,0 +1,85 @@
+//! Customers for the tests that are other people's programs: SMPP libraries of Python and Perl, the gateway Kannel, and
+//! tshark, which reads what they say to us. (Node's library is one that carriers are made with too: see `smsc`.)
+
+use clap::ValueEnum;
+
+use crate::shell::{self, Failure};
+use crate::{packages, tools};
+
+/// A program of somebody else's that the tests need.
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Client {
+    /// The package `smpplib` of PyPI
+    Python,
+    /// `Net::SMPP`, with what it needs for TLS
+    Perl,
+    /// An SMS gateway that binds to others
+    Kannel,
+    /// Reads recorded sessions
+    Tshark,
+}
+
+impl Client {
+    pub(crate) const ALL: [Client; 4] = [Client::Python, Client::Perl, Client::Kannel, Client::Tshark];
+
+    /// Tells the tests where it is.
+    pub(crate) fn variable(self) -> &'static str {
+        match self {
+            Client::Python => "HERMOD_CLIENT_PYTHON",
+            Client::Perl => "HERMOD_CLIENT_PERL",
+            Client::Kannel => "HERMOD_CLIENT_KANNEL",
+            Client::Tshark => "HERMOD_CLIENT_TSHARK",
+        }
+    }
+
+    /// The program to start: the Python or Perl that has the library, Kannel's `bearerbox` (its `smsbox` is beside it),
+    /// `tshark`.
+    pub(crate) fn ensure(self) -> Result<String, Failure> {
+        match self {
+            Client::Python => {
+                let requirements = "crates/hermod/tests/clients/python/requirements.txt";
+                let folder = packages::python("client-python", requirements)?;
+                Ok(folder.join("bin/python").to_string_lossy().into_owned())
+            }
+            Client::Perl => installed(&PERL),
+            Client::Kannel => installed(&KANNEL),
+            Client::Tshark => installed(&TSHARK),
+        }
+    }
+}
+
+/// A program that the distribution's packages bring.
+struct Packaged {
+    name: &'static str,
+    /// Where it may be: what lies in `sbin` is not in everyone's path.
+    programs: &'static [&'static str],
+    /// Succeeds if all of it is there.
+    probe: &'static [&'static str],
+    packages: &'static [&'static str],
+}
+
+const PERL: Packaged = Packaged {
+    name: "Net::SMPP",
+    programs: &["perl"],
+    probe: &["-MNet::SMPP", "-MIO::Socket::SSL", "-MJSON::PP", "-e", "1"],
+    packages: &["libnet-smpp-perl", "libio-socket-ssl-perl"],
+};
+const KANNEL: Packaged = Packaged {
+    name: "Kannel",
+    programs: &["bearerbox", "/usr/sbin/bearerbox"],
+    probe: &["--version"],
+    packages: &["kannel"],
+};
+const TSHARK: Packaged =
+    Packaged { name: "tshark", programs: &["tshark"], probe: &["--version"], packages: &["tshark"] };
+
+fn installed(wanted: &Packaged) -> Result<String, Failure> {
+    let found = || wanted.programs.iter().find(|program| shell::succeeds(program, wanted.probe, ""));
+    if let Some(program) = found() {
+        return Ok((*program).to_owned());
+    }
+    println!("{} is missing: installing {}", wanted.name, wanted.packages.join(" and "));
+    tools::apt_install(wanted.packages)?;
+    let program = found().ok_or_else(|| Failure(format!("{} still cannot be run", wanted.name)))?;
+    Ok((*program).to_owned())
+}
