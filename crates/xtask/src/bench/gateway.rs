@@ -17,6 +17,11 @@ const API_SECRET: &str = "bench-secret-of-no-importance";
 const READY_WAIT: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(100);
 const SETTLED: &str = "hermod_messages_settled_total";
+/// Open files beside the sockets of customers.
+const FILES_BESIDE: u64 = 1_000;
+
+pub(super) const SYSTEM_ID: &str = "bench";
+pub(super) const PASSWORD: &str = "bench123";
 
 /// A simulated carrier in a process of its own.
 pub(super) struct Carrier {
@@ -44,6 +49,29 @@ impl Carrier {
     pub(super) fn end(self) -> Outcome {
         self.process.end()
     }
+
+    /// Ends it and holds what it saw against what was accepted: each message once, and its receipt taken.
+    pub(super) fn end_and_compare(self, messages: u64) -> Outcome {
+        let told = self.process.end_and_read()?;
+        for (name, expect) in
+            [("submits", messages), ("accepted", messages), ("receipts_taken", messages), ("duplicates", 0)]
+        {
+            let count = told.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
+            if count != Some(expect) {
+                let count = count.map_or("nothing".to_owned(), |count| count.to_string());
+                return Err(failure(format!("the carrier says {name}: {count} and not {expect}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where a gateway takes binds.
+pub(super) struct Smpp {
+    pub(super) plain: String,
+    pub(super) tls: String,
+    /// The certificate shown over TLS, which is its own authority.
+    pub(super) certificate: PathBuf,
 }
 
 /// A gateway on a fresh data folder.
@@ -57,12 +85,33 @@ pub(super) struct Gateway {
 impl Gateway {
     pub(super) fn start(carrier: &str) -> Result<Gateway, Failure> {
         let folder = fresh_folder()?;
+        let provision = provision(carrier).replace("ACCOUNT_SMPP", "").replace("CONNECTION_SMPP", "");
+        Gateway::start_in(folder, SETTINGS, &provision, 0)
+    }
+
+    /// A gateway that so many customers may bind to at a time.
+    pub(super) fn start_for(carrier: &str, binds: u64) -> Result<(Gateway, Smpp), Failure> {
+        let folder = fresh_folder()?;
+        let tls = folder.join("tls");
+        make_certificate(&tls)?;
+        let certificate = tls.join("certificate.pem");
+        let smpp = Smpp { plain: free_address()?, tls: free_address()?, certificate };
+        let listeners = SMPP_SETTINGS.replace("SMPP_PLAIN", &smpp.plain).replace("SMPP_TLS", &smpp.tls);
+        let connection = CONNECTION_SMPP.replace("SYSTEM_ID", SYSTEM_ID).replace("PASSWORD", PASSWORD);
+        let provision =
+            provision(carrier).replace("ACCOUNT_SMPP", ACCOUNT_SMPP).replace("CONNECTION_SMPP", &connection);
+        let gateway = Gateway::start_in(folder, &format!("{SETTINGS}{listeners}"), &provision, binds)?;
+        Ok((gateway, smpp))
+    }
+
+    fn start_in(folder: PathBuf, settings: &str, provision: &str, binds: u64) -> Result<Gateway, Failure> {
         let config = folder.join("hermod.toml");
         let address = free_address()?;
-        write(&folder.join("provision.toml"), &provision(carrier))?;
-        write(&config, &SETTINGS.replace("ADDRESS", &address))?;
+        write(&folder.join("provision.toml"), provision)?;
+        write(&config, &settings.replace("ADDRESS", &address))?;
         let config = config.to_str().ok_or_else(|| failure("the temporary folder's name is not UTF-8"))?;
-        let process = Process::start("hermod", &["serve", "--config", config])?;
+        let serve = ["serve", "--config", config];
+        let process = Process::start_with_files("hermod", &serve, binds + FILES_BESIDE)?;
         let gateway = Gateway { process, folder, base_url: format!("http://{address}/api/v1"), address };
         gateway.wait_until_ready()?;
         Ok(gateway)
@@ -134,6 +183,9 @@ impl Gateway {
                 report["messages"]
             )));
         }
+        if report["open_parts"].as_u64() != Some(0) {
+            return Err(failure(format!("{} parts are still under way", report["open_parts"])));
+        }
         std::fs::remove_dir_all(&folder).map_err(failure)
     }
 }
@@ -141,8 +193,26 @@ impl Gateway {
 const SETTINGS: &str = "[data]\nfolder = \"data\"\n[http]\nlisten = \"ADDRESS\"\n[log]\nlevel = \"warn\"\n\
                         [provision]\nfile = \"provision.toml\"\n";
 
+/// Written after those, for a gateway that takes binds.
+const SMPP_SETTINGS: &str = "[smpp]\nlisten = \"SMPP_PLAIN\"\ntls_listen = \"SMPP_TLS\"\n\
+                             certificate = \"tls/certificate.pem\"\nkey = \"tls/key.pem\"\n";
+
+/// And for its customer: as fast as it can, and as often as it wants.
+const ACCOUNT_SMPP: &str = "tier = \"enterprise\"\nsmpp_rate = 1000000\n";
+const CONNECTION_SMPP: &str =
+    "system_id = \"SYSTEM_ID\"\npassword = \"PASSWORD\"\nwindow = 100\nmax_binds = 20000\n";
+
 fn provision(carrier: &str) -> String {
     PROVISION.replace("CARRIER", carrier).replace("KEY", API_KEY).replace("SECRET", API_SECRET)
+}
+
+/// `certificate.pem` and `key.pem` for localhost in that folder.
+pub(super) fn make_certificate(folder: &Path) -> Outcome {
+    let sim = binary("hermod-sim");
+    let folder = folder.to_string_lossy();
+    shell::output_of(&sim.to_string_lossy(), &["certificate", &folder])
+        .map(|_| ())
+        .ok_or_else(|| failure(format!("no certificate could be made in {folder}")))
 }
 
 /// An address nobody listens on yet.
@@ -188,12 +258,14 @@ opening_balance = "1000000"
 verified = true
 countries = "*"
 senders = ["Bench"]
+ACCOUNT_SMPP
 
 [[connection]]
 name = "bench"
 account = "bench"
 default_sender = "Bench"
 rate = 1000000
+CONNECTION_SMPP
 
 [[key]]
 key = "KEY"

@@ -1,10 +1,12 @@
 //! Benchmarks: the real binaries as separate processes on the loopback, each figure beside a reference from the same
 //! run, because a figure alone says more about the machine than about us.
 
+mod binds;
 mod gateway;
 mod http;
 mod process;
 mod queue;
+mod smpp;
 
 use std::time::Instant;
 
@@ -21,6 +23,14 @@ pub(crate) enum Bench {
     Http(http::Options),
     /// Messages waiting for a carrier that is away: memory while they wait, order and time when it returns
     Queue(queue::Options),
+    /// submit_sm end to end beside an echo with the same client
+    ///
+    /// Every message counted is accepted, charged, at the carrier, and its receipt delivered back to the bind. Prints
+    /// the rate, the reference's rate, their ratio, latencies of answers and receipts, CPU and bytes written per
+    /// message, and memory; audits the store and compares the carrier's record.
+    Smpp(smpp::Options),
+    /// Customers who are bound and do nothing: memory of each, and CPU
+    Binds(binds::Options),
 }
 
 pub(crate) fn run(bench: &Bench) -> Outcome {
@@ -28,6 +38,8 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
     match bench {
         Bench::Http(options) => http::run(options),
         Bench::Queue(options) => queue::run(options),
+        Bench::Smpp(options) => smpp::run(options),
+        Bench::Binds(options) => binds::run(options),
     }
 }
 

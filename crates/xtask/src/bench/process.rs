@@ -1,6 +1,6 @@
 //! A process under measurement: started, asked for its first line, weighed by the kernel's own books, ended.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
@@ -10,6 +10,12 @@ use crate::shell::{self, Failure};
 
 /// Clock ticks per second in /proc/*/stat. Linux has reported 100 to user space for decades.
 const TICKS_PER_SECOND: u64 = 100;
+
+/// Raises the soft limit of open files to the first argument and becomes the program that follows.
+const RAISE_AND_RUN: &str = r#"if [ "$(ulimit -n)" != unlimited ] && [ "$(ulimit -n)" -lt "$0" ]; then
+ulimit -n "$0" || { echo "this needs $0 open files: raise the hard limit (ulimit -Hn), or ask for less" >&2; exit 1; }
+fi
+exec "$@""#;
 
 pub(super) struct Process {
     child: Child,
@@ -34,11 +40,24 @@ pub(super) fn binary(name: &str) -> PathBuf {
 impl Process {
     pub(super) fn start(program: &str, args: &[&str]) -> Result<Process, Failure> {
         let mut command = Command::new(binary(program));
-        command.args(args).current_dir(shell::root()).stdin(Stdio::null()).stdout(Stdio::piped());
+        command.args(args);
+        Process::spawn(command, program)
+    }
+
+    fn spawn(mut command: Command, program: &str) -> Result<Process, Failure> {
+        command.current_dir(shell::root()).stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child =
             command.spawn().map_err(|cause| failure(format!("cannot start {program}: {cause}")))?;
         let stdout = BufReader::new(child.stdout.take().expect("standard output was piped above"));
         Ok(Process { child, stdout })
+    }
+
+    /// As `start`, allowed to have so many files open at a time.
+    pub(super) fn start_with_files(program: &str, args: &[&str], files: u64) -> Result<Process, Failure> {
+        let files = files.to_string();
+        let mut command = Command::new("sh");
+        command.args(["-c", RAISE_AND_RUN, &files]).arg(binary(program)).args(args);
+        Process::spawn(command, program)
     }
 
     /// The next line it prints. Waits for it.
@@ -71,11 +90,18 @@ impl Process {
     }
 
     /// Asks it to end as an operator would, and waits.
-    pub(super) fn end(mut self) -> Result<(), Failure> {
+    pub(super) fn end(self) -> Result<(), Failure> {
+        self.end_and_read().map(|_| ())
+    }
+
+    /// As `end`, and gives what it had still to say.
+    pub(super) fn end_and_read(mut self) -> Result<String, Failure> {
         shell::run(shell::command("kill", &["-TERM", &self.child.id().to_string()]))?;
+        let mut rest = String::new();
+        self.stdout.read_to_string(&mut rest).map_err(failure)?;
         let status = self.child.wait().map_err(failure)?;
         if status.success() {
-            Ok(())
+            Ok(rest)
         } else {
             Err(failure(format!("a measured process ended with {status}")))
         }

@@ -1,0 +1,127 @@
+//! `cargo xtask bench binds`: customers who are bound and do nothing, weighed while they are there.
+
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::Value;
+
+use super::gateway::{Carrier, Gateway, PASSWORD, SYSTEM_ID};
+use super::process::Process;
+use super::{failure, load_average, start_watch};
+use crate::shell::{Failure, Outcome};
+
+/// Binds that come and go before the gateway is weighed, so that what only the first ones cost is not counted.
+const WARM_UP: u32 = 64;
+/// From the last bind to the first look.
+const SETTLE: Duration = Duration::from_secs(2);
+/// Between the last look and the end of the hold.
+const SLACK_SECONDS: u64 = 5;
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Idle binds
+    #[arg(long, default_value_t = 10_000)]
+    binds: u32,
+    /// Binds opened per second
+    #[arg(long, default_value_t = 500)]
+    rate: u32,
+    /// How long they are watched, in seconds
+    #[arg(long, default_value_t = 60)]
+    seconds: u64,
+    /// A thousand binds for five seconds: whether it works, and not what it costs
+    #[arg(long)]
+    short: bool,
+    /// Fail above so many KiB for each bind
+    #[arg(long, default_value_t = 16.0)]
+    kib_per_bind: f64,
+}
+
+pub(crate) fn run(options: &Options) -> Outcome {
+    println!("load average before: {}", load_average());
+    let (binds, seconds) = if options.short { (1_000, 5) } else { (options.binds, options.seconds) };
+    let carrier = Carrier::start(&[])?;
+    let (gateway, smpp) = Gateway::start_for(&carrier.address, binds.into())?;
+    let mut warm_up = idle(&smpp.plain, WARM_UP, options.rate, 0)?;
+    finish(&mut warm_up)?;
+    std::thread::sleep(SETTLE);
+    let before = gateway.usage()?;
+
+    let mut idle = idle(&smpp.plain, binds, options.rate, seconds + SETTLE.as_secs() + SLACK_SECONDS)?;
+    let standing: Value = serde_json::from_str(&idle.line()?).map_err(failure)?;
+    std::thread::sleep(SETTLE);
+    let bound = gateway.usage()?;
+    let watch = start_watch();
+    std::thread::sleep(Duration::from_secs(seconds));
+    let held = gateway.usage()?;
+    let watched = watch.elapsed();
+    let report: Value = serde_json::from_str(&idle.line()?).map_err(failure)?;
+
+    let count = standing["bound"].as_u64().unwrap_or(0);
+    let kib = kib_each(held.resident_bytes.saturating_sub(before.resident_bytes), count);
+    println!(
+        "\nbound                {count:>9}      in {:.1} s, {} us of the gateway's CPU each",
+        standing["binding_s"].as_f64().unwrap_or(0.0),
+        bound.since(before).cpu.as_micros() / u128::from(count.max(1))
+    );
+    println!(
+        "memory               {:>9} MiB  before {} MiB, {} MiB at most",
+        held.resident_bytes >> 20,
+        before.resident_bytes >> 20,
+        held.resident_peak_bytes >> 20
+    );
+    println!("  per bind           {kib:>9.1} KiB  (at most {} KiB)", options.kib_per_bind);
+    let idle_share = held.since(bound).cpu.as_secs_f64() / watched.as_secs_f64() * 100.0;
+    println!("CPU while idle       {idle_share:>9.2} %    of one core over {:.0} s", watched.as_secs_f64());
+    println!("alive at the end     {:>9}", report["alive"].as_u64().unwrap_or(0));
+    gateway.end_and_audit(0)?;
+    carrier.end()?;
+    println!("load average after:  {}", load_average());
+    judge(&report, u64::from(binds), kib, options)
+}
+
+fn judge(report: &Value, binds: u64, kib: f64, options: &Options) -> Outcome {
+    let fared_well = ["bound", "alive", "unbound"].iter().all(|name| report[*name].as_u64() == Some(binds));
+    if !fared_well {
+        return Err(failure(format!("not all {binds} binds fared well: {report}")));
+    }
+    if !options.short && kib > options.kib_per_bind {
+        return Err(failure(format!("{kib:.1} KiB for each bind are above {}", options.kib_per_bind)));
+    }
+    Ok(())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "an amount of memory, shown with one decimal")]
+fn kib_each(bytes: u64, binds: u64) -> f64 {
+    bytes as f64 / 1024.0 / binds.max(1) as f64
+}
+
+fn idle(address: &str, binds: u32, rate: u32, hold_seconds: u64) -> Result<Process, Failure> {
+    let (binds, rate, hold) = (binds.to_string(), rate.to_string(), format!("{hold_seconds}s"));
+    let args = [
+        "smpp-idle",
+        "--json",
+        "--address",
+        address,
+        "--system-id",
+        SYSTEM_ID,
+        "--password",
+        PASSWORD,
+        "--binds",
+        &binds,
+        "--rate",
+        &rate,
+        "--hold",
+        &hold,
+    ];
+    Process::start("hermod-sim", &args)
+}
+
+/// Reads on to the report.
+fn finish(idle: &mut Process) -> Outcome {
+    idle.line()?;
+    let report: Value = serde_json::from_str(&idle.line()?).map_err(failure)?;
+    match report["bound"].as_u64() {
+        Some(bound) if bound == u64::from(WARM_UP) => Ok(()),
+        _ => Err(failure(format!("the first binds did not fare well: {report}"))),
+    }
+}
