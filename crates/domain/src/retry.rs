@@ -36,6 +36,13 @@ impl Schedule {
         Schedule::new(&waits, Afterwards::RepeatLast, 10)
     }
 
+    /// For a report that a customer's software could not take: 30 s, 1, 5 and 15 min, and every hour for as long as it is
+    /// kept. The times are promised, so they do not stray.
+    pub fn after_untaken_report() -> Schedule {
+        let waits = [30 * SECOND, 60 * SECOND, 300 * SECOND, 900 * SECOND, 3_600 * SECOND];
+        Schedule::new(&waits, Afterwards::RepeatLast, 0)
+    }
+
     /// The wait after so many failures, from 1. `None`: it is over.
     pub fn wait(&self, failures: u32, random: u32) -> Option<Duration> {
         let place = usize::try_from(failures.saturating_sub(1)).unwrap_or(usize::MAX);
@@ -97,6 +104,15 @@ mod tests {
             .map(|wait| wait.map_or("over".to_owned(), |wait| wait.as_millis().to_string()))
             .collect();
         assert_eq!(told.join(" "), expect);
+    }
+
+    #[test]
+    fn a_report_is_offered_again_after_promised_times() {
+        let schedule = Schedule::after_untaken_report();
+        for random in [0, HALF, u32::MAX] {
+            let waits = (1..=6).map(|n| schedule.wait(n, random));
+            check(waits, "30000 60000 300000 900000 3600000 3600000");
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod ops;
 pub use audit::{AuditReport, Violation, audit};
 pub use embedded::{
     ACCEPT_WAIT_MAX, DAYS_PER_READ_MAX, Embedded as Store, Handout, LinkPort, OpenOptions, QUEUE_OPS_MAX,
-    STATEMENT_ENTRIES_MAX, backup,
+    ReceiverPort, STATEMENT_ENTRIES_MAX, backup,
 };
 pub use fault::StoreFault;
 pub use lanes::JOBS_IN_MEMORY_MAX;

@@ -1,15 +1,18 @@
 //! Accepting a message: the charge, the message, its parts and its key, all in the batch's transaction.
 
 use crate::embedded::batch::{Batch, FreshPart};
+use crate::embedded::blobs;
 use crate::embedded::day_totals;
 use crate::embedded::jobs::encoding_to_stored;
 use crate::embedded::keys::Claimed;
+use crate::embedded::reports::Audience;
 use crate::fault::StoreFault;
 use crate::lanes::Placed;
 use crate::ops::{AcceptOutcome, Acceptance, Balance, DayTotals, Job};
 use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::lifecycle::{MessageState, Part, PartState};
 use hermod_domain::money::Money;
+use hermod_domain::origin::Alias;
 use hermod_domain::receipt::DlrCode;
 use rusqlite::params;
 
@@ -28,6 +31,10 @@ impl Batch<'_> {
             Ok(figures) => figures,
             Err(refused) => return self.replay_or(acceptance, refused),
         };
+        let alias = match self.short_name(acceptance)? {
+            Ok(alias) => alias,
+            Err(refused) => return self.replay_or(acceptance, refused),
+        };
         if let Some(key) = &acceptance.key
             && let Claimed::Used(replay) = self.books.keys.claim(self.connection, key, message)?
         {
@@ -35,9 +42,12 @@ impl Batch<'_> {
         }
         self.books.balances.set(acceptance.account, after);
         self.books.today.set(acceptance.account, today);
-        self.write_message(message, acceptance)?;
+        if let Some(alias) = alias {
+            self.books.aliases.give(self.connection, acceptance.account, alias, message)?;
+        }
+        self.write_message(message, acceptance, alias)?;
         self.tally.accepted += 1;
-        Ok(AcceptOutcome::Accepted { message, alias: None, balance: after.balance, today })
+        Ok(AcceptOutcome::Accepted { message, alias, balance: after.balance, today })
     }
 
     /// The account's figures with this message, or why it is refused. The order decides what a customer is told.
@@ -63,6 +73,18 @@ impl Batch<'_> {
         }))
     }
 
+    /// The name it will have where ids must be short. Most messages need none.
+    fn short_name(
+        &self,
+        acceptance: &Acceptance,
+    ) -> Result<Result<Option<Alias>, AcceptOutcome>, StoreFault> {
+        if !acceptance.origin.as_ref().is_some_and(|origin| origin.short_id) {
+            return Ok(Ok(None));
+        }
+        let found = self.books.aliases.find(self.connection, acceptance.account, acceptance.now)?;
+        Ok(found.map(Some).ok_or(AcceptOutcome::NoAliasFree))
+    }
+
     /// A retry of an accepted send must never become a refusal: the key may have been used today.
     fn replay_or(
         &self,
@@ -74,16 +96,73 @@ impl Batch<'_> {
         Ok(used.map_or(refused, AcceptOutcome::Replay))
     }
 
-    fn write_message(&mut self, message: MessageId, acceptance: &Acceptance) -> Result<(), StoreFault> {
-        let Acceptance { account, connection, carrier, to, from, text, encoding, parts, whole, cost, .. } =
-            acceptance;
+    fn write_message(
+        &mut self,
+        message: MessageId,
+        acceptance: &Acceptance,
+        alias: Option<Alias>,
+    ) -> Result<(), StoreFault> {
+        let Acceptance { carrier, from, to, parts, whole, .. } = acceptance;
         let expires_at = acceptance.now.plus(acceptance.validity);
         let reference = self.books.references.next(from, *to);
+        self.insert_message(message, acceptance, alias, reference)?;
+        let submits = if *whole { 1 } else { *parts };
+        self.books.queues.add(*carrier, PartState::Queued, u64::from(submits));
+        let audience = Audience::of(acceptance, alias);
+        for part in PartNo::up_to(submits) {
+            let job = Job {
+                message,
+                part,
+                parts: *parts,
+                account: acceptance.account,
+                carrier: *carrier,
+                from: *from,
+                to: *to,
+                text: acceptance.text.clone(),
+                encoding: acceptance.encoding,
+                reference,
+                whole: *whole,
+                tlvs: acceptance.tlvs.clone(),
+                shape: acceptance.shape.clone(),
+                expires_at,
+                fresh: Some((self.number, self.fresh.len())),
+            };
+            let row = FreshPart {
+                carrier: *carrier,
+                account: acceptance.account,
+                message,
+                part,
+                expires_at,
+                doubt: acceptance.doubt,
+                audience: audience.clone(),
+                now: Part::WAITING,
+            };
+            match self.books.lanes.offer(job) {
+                Placed::Memory => self.fresh.push(row),
+                // It will be read back from the store, perhaps by this very batch.
+                Placed::Spilled => row.insert(self.connection)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn insert_message(
+        &self,
+        message: MessageId,
+        acceptance: &Acceptance,
+        alias: Option<Alias>,
+        reference: u8,
+    ) -> Result<(), StoreFault> {
+        let Acceptance { account, connection, carrier, to, from, text, encoding, parts, whole, cost, .. } =
+            acceptance;
+        let shape = acceptance.shape.as_ref().filter(|shape| !shape.is_plain());
+        let shape = shape.map(|shape| blobs::shape_to_blob(shape));
+        let origin = acceptance.origin.as_ref().map(|origin| blobs::origin_to_blob(origin, alias));
         self.connection
             .prepare_cached(
                 "INSERT INTO message (id, account, connection, carrier, source, dest, text, encoding, parts,
-                     reference, cost, expires_at, state, dlr, err, whole, tlvs)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 0, ?15, ?16)",
+                     reference, cost, expires_at, state, dlr, err, whole, tlvs, shape, origin)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 0, ?15, ?16, ?17, ?18)",
             )?
             .execute(params![
                 message.as_i64(),
@@ -97,47 +176,14 @@ impl Batch<'_> {
                 parts,
                 reference,
                 cost.as_micros(),
-                expires_at.as_millis(),
+                acceptance.now.plus(acceptance.validity).as_millis(),
                 MessageState::Queued.to_stored(),
                 DlrCode::Unknown.as_u8(),
                 whole,
                 acceptance.tlvs.as_ref().map(|tlvs| &*tlvs.0),
+                shape.as_deref(),
+                origin.as_deref(),
             ])?;
-        let submits = if *whole { 1 } else { *parts };
-        self.books.queues.add(*carrier, PartState::Queued, u64::from(submits));
-        for part in PartNo::up_to(submits) {
-            let job = Job {
-                message,
-                part,
-                parts: *parts,
-                account: *account,
-                carrier: *carrier,
-                from: *from,
-                to: *to,
-                text: text.clone(),
-                encoding: *encoding,
-                reference,
-                whole: *whole,
-                tlvs: acceptance.tlvs.clone(),
-                shape: acceptance.shape.clone(),
-                expires_at,
-                fresh: Some((self.number, self.fresh.len())),
-            };
-            let row = FreshPart {
-                carrier: *carrier,
-                account: *account,
-                message,
-                part,
-                expires_at,
-                doubt: acceptance.doubt,
-                now: Part::WAITING,
-            };
-            match self.books.lanes.offer(job) {
-                Placed::Memory => self.fresh.push(row),
-                // It will be read back from the store, perhaps by this very batch.
-                Placed::Spilled => row.insert(self.connection)?,
-            }
-        }
         Ok(())
     }
 }

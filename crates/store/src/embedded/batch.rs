@@ -2,6 +2,7 @@
 //! the ones before it did; each decides before it writes, so a refusal leaves nothing behind. When all have run, the
 //! free slots are given to whoever is next, what is new gets its rows, and everything is committed at once.
 
+use crate::embedded::aliases::Aliases;
 use crate::embedded::balances::Balances;
 use crate::embedded::day_totals::Today;
 use crate::embedded::deferred::Deferred;
@@ -14,10 +15,11 @@ use crate::embedded::queues::Queues;
 use crate::embedded::recent::Recent;
 use crate::embedded::references::References;
 use crate::embedded::remotes::Remotes;
+use crate::embedded::reports::Audience;
 use crate::fault::StoreFault;
 use crate::lanes::Lanes;
-use crate::ops::{Job, LinkId};
-use hermod_domain::ids::{AccountId, CarrierId, IdMint, MessageId, PartNo};
+use crate::ops::{Job, LinkId, Report};
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, IdMint, MessageId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Part, PartState, Progress};
 use hermod_domain::time::Timestamp;
 use rusqlite::{Connection, params};
@@ -32,6 +34,7 @@ pub(crate) struct Books {
     pub balances: Balances,
     pub today: Today,
     pub opt_outs: OptOuts,
+    pub aliases: Aliases,
     pub keys: KeyDays,
     pub remotes: Remotes,
     pub parked: Parked,
@@ -39,11 +42,21 @@ pub(crate) struct Books {
     pub deferred: Deferred,
     pub queues: Queues,
     pub references: References,
-    /// Where messages stand that something happened to lately, and with which carrier. Always what the tables say.
-    pub standing: Recent<MessageId, (CarrierId, Progress)>,
+    /// Messages that something happened to lately. Always what the tables say.
+    pub standing: Recent<MessageId, Known>,
+    /// The id of the report that was written last.
+    pub last_report: u64,
     /// How long a part in doubt waits before its one resend.
     pub in_doubt_wait: Duration,
     pub mailboxes: HashMap<LinkId, Arc<Mailbox>>,
+}
+
+/// Where a message stands, with which carrier, and who wants to hear of it.
+#[derive(Clone)]
+pub(crate) struct Known {
+    pub carrier: CarrierId,
+    pub progress: Progress,
+    pub audience: Audience,
 }
 
 /// A part accepted in this batch, whose row is written at its end, when it is known whether it was claimed at once.
@@ -54,12 +67,13 @@ pub(crate) struct FreshPart {
     pub part: PartNo,
     pub expires_at: Timestamp,
     pub doubt: DoubtPolicy,
+    pub audience: Audience,
     pub now: Part,
 }
 
 impl FreshPart {
     pub(crate) fn insert(&self, connection: &Connection) -> Result<(), StoreFault> {
-        let FreshPart { carrier, account, message, part, expires_at, doubt, now } = self;
+        let FreshPart { carrier, account, message, part, expires_at, doubt, audience: _, now } = self;
         connection
             .prepare_cached(
                 "INSERT INTO part (carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at)
@@ -96,6 +110,9 @@ pub(crate) struct Tally {
     pub receipts_late: u64,
     pub ids_reused: u64,
     pub illegal: u64,
+    pub reports: u64,
+    pub reports_taken: u64,
+    pub reports_given_up: u64,
 }
 
 pub(crate) struct Batch<'a> {
@@ -107,6 +124,10 @@ pub(crate) struct Batch<'a> {
     pub now: Timestamp,
     pub fresh: Vec<FreshPart>,
     pub handouts: HashMap<LinkId, Handout>,
+    /// What customers are to be told once this is durable, in order.
+    pub reports: Vec<Report>,
+    /// So many rows of reports are gone, of these connections.
+    pub reports_gone: Vec<(ConnectionId, u64)>,
     pub tally: Tally,
 }
 
@@ -119,6 +140,8 @@ impl<'a> Batch<'a> {
             now: Timestamp::EPOCH,
             fresh: Vec::new(),
             handouts: HashMap::new(),
+            reports: Vec::new(),
+            reports_gone: Vec::new(),
             tally: Tally::default(),
         }
     }
@@ -131,6 +154,7 @@ impl<'a> Batch<'a> {
     pub(crate) fn finish(&mut self) -> Result<(), StoreFault> {
         self.write_fresh()?;
         self.books.balances.write(self.connection)?;
+        self.books.aliases.write(self.connection)?;
         self.books.today.write(self.connection)
     }
 

@@ -1,7 +1,7 @@
 //! Giving free slots to waiting parts. The claim is written in the same transaction as everything else, so before a
 //! single byte leaves it is durable that it may have.
 
-use crate::embedded::batch::Batch;
+use crate::embedded::batch::{Batch, Known};
 use crate::embedded::jobs;
 use crate::embedded::progress::{Applied, Place};
 use crate::fault::StoreFault;
@@ -55,7 +55,9 @@ impl Batch<'_> {
             };
             fresh.now = *moved.after.parts.get(job.part.index()).expect("the part that was claimed");
             if job.submits() == 1 {
-                self.books.standing.insert(job.message, (job.carrier, moved.after));
+                let audience = fresh.audience.clone();
+                let known = Known { carrier: job.carrier, progress: moved.after, audience };
+                self.books.standing.insert(job.message, known);
             }
             self.books.queues.changed(job.carrier, PartState::Queued, PartState::Sending);
             return self.give(link, job);

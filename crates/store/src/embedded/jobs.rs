@@ -1,5 +1,6 @@
 //! Turning stored parts back into jobs.
 
+use crate::embedded::blobs;
 use crate::embedded::progress::Place;
 use crate::fault::StoreFault;
 use crate::lanes::Refill;
@@ -11,9 +12,10 @@ use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use std::sync::Arc;
 
 const COLUMNS: &str = "p.message, p.no, m.parts, p.account, p.carrier, m.source, m.dest, m.text, m.encoding,
-                       m.reference, m.expires_at, m.whole, m.tlvs";
+                       m.reference, m.expires_at, m.whole, m.tlvs, m.shape";
 
 /// Which parts wait for a slot. Those with a due time wait for that first.
 pub(crate) const WAITING_FOR_A_SLOT: &str = "p.state IN (0, 2) AND p.due_at = 0";
@@ -34,9 +36,10 @@ pub(crate) fn read_waiting(connection: &Connection, refill: Refill) -> Result<Ve
     let mut jobs: Vec<Job> = Vec::new();
     for job in rows {
         let mut job = job??;
-        // The parts of one message share its text.
+        // The parts of one message share its text and shape.
         if let Some(last) = jobs.last().filter(|last| last.message == job.message) {
             job.text = last.text.clone();
+            job.shape = last.shape.clone();
         }
         jobs.push(job);
     }
@@ -69,6 +72,8 @@ pub(crate) fn load(connection: &Connection, place: Place, part: PartNo) -> Resul
 fn read(row: &Row<'_>) -> Result<Job, StoreFault> {
     let source: String = row.get(5)?;
     let text: Option<String> = row.get(7)?;
+    let shape = row.get_ref(13)?.as_blob_or_null().map_err(StoreFault::damaged)?;
+    let shape = shape.map(|blob| blobs::shape_of(blob).map(Arc::new)).transpose()?;
     Ok(Job {
         message: MessageId::from_i64(row.get(0)?).ok_or_else(|| StoreFault::damaged("a message id"))?,
         part: PartNo::new(row.get(1)?).ok_or_else(|| StoreFault::damaged("part number 0"))?,
@@ -83,7 +88,7 @@ fn read(row: &Row<'_>) -> Result<Job, StoreFault> {
         expires_at: Timestamp::from_millis(row.get(10)?),
         whole: row.get(11)?,
         tlvs: row.get::<_, Option<Vec<u8>>>(12)?.map(|tlvs| CustomerTlvs(tlvs.into())),
-        shape: None,
+        shape,
         fresh: None,
     })
 }

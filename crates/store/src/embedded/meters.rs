@@ -18,6 +18,9 @@ pub(crate) struct Meters {
     receipts_late: Counter,
     ids_reused: Counter,
     illegal: Counter,
+    reports: Counter,
+    reports_taken: Counter,
+    reports_given_up: Counter,
     batches: Counter,
     batch_ops: Histogram,
     jobs_in_memory: Gauge,
@@ -40,6 +43,9 @@ impl Meters {
             receipts_late: counter!("hermod_receipts_late_total"),
             ids_reused: counter!("hermod_carrier_ids_reused_total"),
             illegal: counter!("hermod_lifecycle_illegal_total"),
+            reports: counter!("hermod_reports_total"),
+            reports_taken: counter!("hermod_reports_taken_total"),
+            reports_given_up: counter!("hermod_reports_given_up_total"),
             batches: counter!("hermod_store_batches_total"),
             batch_ops: histogram!("hermod_store_batch_operations"),
             jobs_in_memory: gauge!("hermod_store_jobs_in_memory"),
@@ -63,6 +69,9 @@ impl Meters {
             receipts_late,
             ids_reused,
             illegal,
+            reports,
+            reports_taken,
+            reports_given_up,
         } = *tally;
         self.accepted.increment(accepted);
         self.claimed.increment(claimed);
@@ -78,6 +87,9 @@ impl Meters {
         self.receipts_late.increment(receipts_late);
         self.ids_reused.increment(ids_reused);
         self.illegal.increment(illegal);
+        self.reports.increment(reports);
+        self.reports_taken.increment(reports_taken);
+        self.reports_given_up.increment(reports_given_up);
         self.batches.increment(1);
         self.batch_ops.record(ops as f64);
         self.jobs_in_memory.set(jobs_in_memory as f64);

@@ -7,6 +7,7 @@ use crate::embedded::errand::Errand;
 use crate::embedded::handout::Lapsed;
 use crate::embedded::mailbox::Mailbox;
 use crate::embedded::queues::Glance;
+use crate::embedded::reports::ReportEnds;
 use crate::embedded::waiting::Waiting;
 use crate::fault::StoreFault;
 use crate::ops::{AcceptOutcome, KeyClaim, LinkBatch, LinkId, LinkKind, Replay};
@@ -29,6 +30,8 @@ pub(crate) enum Op {
     Rest(Change, Reply<()>),
     /// What a link learned. It cannot be refused: it is a fact about the world. It is kept until it is written.
     Link(LinkBatch),
+    /// What customers have answered to reports. As much a fact as what a link learned.
+    Reports(ReportEnds),
     /// Parts whose waiting time is over.
     Due(Timestamp),
     Stop(Reply<()>),
@@ -43,11 +46,24 @@ pub(crate) enum Needs {
 
 /// Changes that have nothing to say but "done".
 pub(crate) enum Change {
-    OpenLink { carrier: CarrierId, link: LinkId, kind: LinkKind, mailbox: Arc<Mailbox> },
-    CloseLink { carrier: CarrierId, link: LinkId },
+    OpenLink {
+        carrier: CarrierId,
+        link: LinkId,
+        kind: LinkKind,
+        mailbox: Arc<Mailbox>,
+    },
+    CloseLink {
+        carrier: CarrierId,
+        link: LinkId,
+    },
     Lapse(Vec<Lapsed>, Timestamp),
-    KeepFilter { day: i64, filter: Vec<u8> },
+    KeepFilter {
+        day: i64,
+        filter: Vec<u8>,
+    },
     DropOldDays(Day),
+    /// Everything that was asked before has been done.
+    Nothing,
 }
 
 /// What an operation came to, to be told once it is durable.
@@ -71,6 +87,7 @@ impl Op {
             Op::Errand(errand) => errand.run(batch).map(|()| Done::Nothing),
             Op::Rest(change, _) => change.run(batch).map(|()| Done::Nothing),
             Op::Link(learned) => batch.link_batch(learned).map(|()| Done::Nothing),
+            Op::Reports(ends) => batch.end_reports(ends).map(|()| Done::Nothing),
             Op::Due(now) => batch.release_due(*now).map(|()| Done::Nothing),
             Op::Stop(_) => Ok(Done::Nothing),
         }
@@ -84,7 +101,7 @@ impl Op {
             (Op::Glance(reply), Done::Glance(glances)) => drop(reply.send(Ok(glances))),
             (Op::Errand(errand), Done::Nothing) => errand.done(),
             (Op::Rest(_, reply) | Op::Stop(reply), Done::Nothing) => drop(reply.send(Ok(()))),
-            (Op::Accept(..) | Op::Link(_) | Op::Due(_), Done::Nothing) => {}
+            (Op::Accept(..) | Op::Link(_) | Op::Reports(_) | Op::Due(_), Done::Nothing) => {}
             (_, Done::Accepted(_) | Done::Key(_) | Done::Glance(_) | Done::Nothing) => {
                 unreachable!("every operation comes to its own kind of end")
             }
@@ -98,16 +115,20 @@ impl Op {
             Op::Glance(reply) => drop(reply.send(Err(fault))),
             Op::Errand(errand) => errand.failed(fault),
             Op::Rest(_, reply) | Op::Stop(reply) => drop(reply.send(Err(fault))),
+            Op::Reports(ends) => {
+                // Their rows stay, and they are told once more after the next start.
+                tracing::warn!(%fault, ?ends, "What a customer has answered could not be recorded");
+            }
             Op::Link(_) | Op::Due(_) => {}
         }
     }
 
     pub(crate) fn needs(&self) -> Needs {
         match self {
-            Op::Accept(..) | Op::Errand(_) | Op::Link(_) | Op::Due(_) => Needs::Room,
+            Op::Accept(..) | Op::Errand(_) | Op::Link(_) | Op::Reports(_) | Op::Due(_) => Needs::Room,
             Op::FindKey(..) | Op::Glance(_) | Op::Stop(_) => Needs::NoRoom,
             Op::Rest(change, _) => match change {
-                Change::OpenLink { .. } | Change::CloseLink { .. } => Needs::NoRoom,
+                Change::OpenLink { .. } | Change::CloseLink { .. } | Change::Nothing => Needs::NoRoom,
                 Change::Lapse(..) | Change::KeepFilter { .. } | Change::DropOldDays(_) => Needs::Room,
             },
         }
@@ -124,6 +145,7 @@ impl fmt::Debug for Op {
             Op::Errand(_) => f.write_str("Errand"),
             Op::Rest(..) => f.write_str("Rest"),
             Op::Link(learned) => learned.fmt(f),
+            Op::Reports(ends) => ends.fmt(f),
             Op::Due(now) => write!(f, "Due({now:?})"),
             Op::Stop(_) => f.write_str("Stop"),
         }
@@ -160,6 +182,7 @@ impl Change {
                 delivery_stats::drop_before(batch.connection, *today)?;
                 batch.books.remotes.drop_before(batch.connection, *today)
             }
+            Change::Nothing => Ok(()),
         }
     }
 }

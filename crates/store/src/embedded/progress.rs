@@ -2,7 +2,8 @@
 //! it all; the message's own row is touched only when the customer's view changes for good: when it is enroute, when its
 //! code changes, and when it ends. That saves a write per message.
 
-use crate::embedded::batch::{Batch, stored_state};
+use crate::embedded::batch::{Batch, Known, stored_state};
+use crate::embedded::reports::{self, Audience};
 use crate::fault::StoreFault;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::{self, Event, MessageState, Moved, Part, PartState, Parts, Progress, Step};
@@ -41,21 +42,20 @@ impl Batch<'_> {
         err: u16,
         due_at: Option<Timestamp>,
     ) -> Result<Applied, StoreFault> {
-        let known = self.books.standing.get(&place.message);
-        let before = match known {
-            Some((carrier, progress)) => (*carrier == place.carrier).then(|| progress.clone()),
-            None => load(self.connection, place)?,
-        };
-        let Some(before) = before else { return Ok(Applied::Over) };
+        let Some((before, mut audience)) = self.standing_of(place)? else { return Ok(Applied::Over) };
         match lifecycle::apply(&before, part, event) {
             Step::Moved(moved) => {
                 self.write(place, part, event, &before, &moved, err, due_at)?;
+                if let Some(told) = reports::news(event, &before, &moved) {
+                    self.tell(place, told, &moved.after, err, &mut audience)?;
+                }
                 let now = *moved.after.parts.get(part.index()).expect("the part that moved");
                 let ended = moved.after.state.is_final();
                 if ended {
                     self.books.standing.remove(&place.message);
                 } else {
-                    self.books.standing.insert(place.message, (place.carrier, moved.after));
+                    let known = Known { carrier: place.carrier, progress: moved.after, audience };
+                    self.books.standing.insert(place.message, known);
                 }
                 Ok(Applied::Moved { part: now, ended })
             }
@@ -65,6 +65,16 @@ impl Batch<'_> {
                 tracing::error!(message.id = %place.message, part = %part, ?event, ?before, "An event that the lifecycle forbids was not applied");
                 Ok(Applied::Ignored)
             }
+        }
+    }
+
+    /// Nothing if it has ended, or is with another carrier.
+    fn standing_of(&self, place: Place) -> Result<Option<(Progress, Audience)>, StoreFault> {
+        match self.books.standing.get(&place.message) {
+            Some(Known { carrier, progress, audience }) => {
+                Ok((*carrier == place.carrier).then(|| (progress.clone(), audience.clone())))
+            }
+            None => Ok(load(self.connection, place)?.map(|progress| (progress, Audience::Unread))),
         }
     }
 

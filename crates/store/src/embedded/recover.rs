@@ -1,5 +1,6 @@
 //! Building the books from the tables: at start, and after a batch that had to be rolled back.
 
+use crate::embedded::aliases::Aliases;
 use crate::embedded::balances::Balances;
 use crate::embedded::batch::{Batch, Books};
 use crate::embedded::day_totals::Today;
@@ -13,6 +14,7 @@ use crate::embedded::queues::Queues;
 use crate::embedded::recent::Recent;
 use crate::embedded::references::References;
 use crate::embedded::remotes::Remotes;
+use crate::embedded::reports;
 use crate::fault::StoreFault;
 use crate::lanes::Lanes;
 use crate::ops::{Answer, AnswerRecord};
@@ -37,6 +39,7 @@ impl Books {
             balances: Balances::load(connection)?,
             today: Today::load(connection, newest_day)?,
             opt_outs: OptOuts::load(connection)?,
+            aliases: Aliases::load(connection)?,
             keys: KeyDays::load(connection)?,
             remotes: Remotes::load(connection)?,
             parked: Parked::load(connection)?,
@@ -45,6 +48,7 @@ impl Books {
             queues: Queues::default(),
             references: References::new(),
             standing: Recent::new(),
+            last_report: reports::last_id(connection)?,
             in_doubt_wait,
             mailboxes: HashMap::new(),
         };
@@ -56,6 +60,7 @@ impl Books {
     pub(crate) fn committed(&mut self, now: Timestamp) {
         self.balances.committed();
         self.today.committed();
+        self.aliases.committed();
         self.parked.committed();
         self.delivery.committed(now);
     }
@@ -64,6 +69,7 @@ impl Books {
     pub(crate) fn rolled_back(&mut self, connection: &Connection) -> Result<(), StoreFault> {
         self.balances.rolled_back();
         self.today.rolled_back();
+        self.aliases.rolled_back();
         self.parked.rolled_back();
         self.delivery.rolled_back();
         self.standing.clear();

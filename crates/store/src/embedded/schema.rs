@@ -20,8 +20,12 @@ pub(crate) const FILE_NAME: &str = "hermod.db";
 /// How long to wait for another process that has the file for a moment.
 pub(crate) const BUSY_WAIT: Duration = Duration::from_secs(5);
 
-const MIGRATIONS: &[Migration] =
-    &[Migration::Sql(SPINE), Migration::Sql(BILLING_AND_POLICY), Migration::Code(carrier_ids::migrate)];
+const MIGRATIONS: &[Migration] = &[
+    Migration::Sql(SPINE),
+    Migration::Sql(BILLING_AND_POLICY),
+    Migration::Code(carrier_ids::migrate),
+    Migration::Sql(REPORTS),
+];
 
 /// One step from a schema to the next.
 enum Migration {
@@ -179,6 +183,51 @@ CREATE TABLE review (
 ) STRICT;
 CREATE INDEX review_state ON review (state);
 CREATE INDEX review_open ON review (account) WHERE state = 0;
+";
+
+const REPORTS: &str = "
+-- How a message differs from a plain text, and what its customer wants to hear about it. See blobs.rs.
+ALTER TABLE message ADD COLUMN shape BLOB;
+ALTER TABLE message ADD COLUMN origin BLOB;
+
+-- Short names of messages, for binds whose ids must be short.
+CREATE TABLE alias (
+    account     INTEGER NOT NULL,
+    alias       INTEGER NOT NULL,
+    message     INTEGER NOT NULL,
+    PRIMARY KEY (account, alias)
+) WITHOUT ROWID, STRICT;
+
+-- The one given last: the next is sought from there on.
+CREATE TABLE alias_counter (
+    account     INTEGER PRIMARY KEY,
+    last        INTEGER NOT NULL
+) STRICT;
+
+-- What customers are still to be told. Keyed so that a connection's reports read in the order they came to be.
+CREATE TABLE report (
+    connection  INTEGER NOT NULL,
+    id          INTEGER NOT NULL,
+    message     INTEGER NOT NULL,
+    told        INTEGER NOT NULL,
+    err         INTEGER NOT NULL,
+    delivered   INTEGER NOT NULL,
+    at          INTEGER NOT NULL,
+    PRIMARY KEY (connection, id)
+) WITHOUT ROWID, STRICT;
+
+-- What they were not told after all. `status` is what their software refused it with; NULL: nobody took it in time.
+CREATE TABLE given_up (
+    id           INTEGER PRIMARY KEY,
+    account      INTEGER NOT NULL,
+    connection   INTEGER NOT NULL,
+    message      INTEGER NOT NULL,
+    told         INTEGER NOT NULL,
+    at           INTEGER NOT NULL,
+    given_up_at  INTEGER NOT NULL,
+    status       INTEGER
+) STRICT;
+CREATE INDEX given_up_account ON given_up (account, id);
 ";
 
 /// Opens the file for the writer: made if need be, brought up to the newest schema, and set up to be durable.

@@ -1,5 +1,6 @@
 //! The few facts that the writer and its callers both look at without asking each other.
 
+use crate::embedded::outbox::Outboxes;
 use hermod_domain::time::Timestamp;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -10,17 +11,19 @@ pub(crate) struct Shared {
     low_water_bytes: u64,
     accepting: AtomicBool,
     next_due_ms: AtomicI64,
+    pub outboxes: Outboxes,
 }
 
 const NOTHING_DUE: i64 = i64::MAX;
 
 impl Shared {
-    pub(crate) fn new(folder: PathBuf, low_water_bytes: u64) -> Shared {
+    pub(crate) fn new(folder: PathBuf, low_water_bytes: u64, outboxes: Outboxes) -> Shared {
         let shared = Shared {
             folder,
             low_water_bytes,
             accepting: AtomicBool::new(true),
             next_due_ms: AtomicI64::new(NOTHING_DUE),
+            outboxes,
         };
         shared.look_at_disk();
         shared

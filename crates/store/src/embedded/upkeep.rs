@@ -26,6 +26,7 @@ type Position = (u32, u32, i64, u8);
 impl Embedded {
     /// To be called often (several times a second). Cheap when there is nothing to do.
     pub async fn tick(&self, now: Timestamp) -> Result<(), StoreFault> {
+        self.inner.shared.outboxes.tick(now);
         if self.inner.shared.is_due(now) {
             self.inner.queue.send(Op::Due(now)).await.map_err(|_| StoreFault::Closed)?;
         }
@@ -37,7 +38,7 @@ impl Embedded {
         self.inner.shared.look_at_disk();
     }
 
-    /// Ends what has outlived its validity and marks what got no receipt in time. Walks over every part that has not
+    /// Ends what has outlived its validity, marks what got no receipt in time, and gives up reports that nobody took. Walks over every part that has not
     /// ended: no index is kept for it, because that would cost every message a write and this costs a scan a minute.
     ///
     /// `waits`: how long after its validity a carrier's receipt is still waited for before the message is reported
@@ -63,9 +64,11 @@ impl Embedded {
             }
             match page.last {
                 Some(last) => position = Some(last),
-                None => return Ok(ended),
+                None => break,
             }
         }
+        self.give_up_old_reports(now).await?;
+        Ok(ended)
     }
 
     /// Once a day, and at start.
@@ -79,6 +82,7 @@ impl Embedded {
         }
         self.change(Change::DropOldDays(today)).await?;
         self.give_up_parked(now).await?;
+        self.forget_given_up(now).await?;
         self.forget_reviews(now).await
     }
 }

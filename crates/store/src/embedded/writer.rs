@@ -3,7 +3,8 @@
 //! batch grows by itself while the disk is busy.
 //!
 //! An operation that fails does so alone: the batch is rolled back and its operations are run one by one. On a full disk
-//! what was asked for is refused, what carriers said is kept in memory until there is room, and the rest goes on.
+//! what was asked for is refused, what carriers and customers said is kept in memory until there is room, and the rest
+//! goes on.
 
 use crate::embedded::batch::{Batch, Books};
 use crate::embedded::checkpoint::Checkpointer;
@@ -24,6 +25,8 @@ use tokio::sync::mpsc::error::TryRecvError;
 pub(crate) const BATCH_OPS_MAX: usize = 512;
 /// How long to wait before trying again to write facts that did not fit on the disk.
 const FULL_DISK_PAUSE: Duration = Duration::from_millis(500);
+/// Answers to reports that are kept while the disk is full. What is beyond is told again after the next start.
+const REPORT_ENDS_KEPT_MAX: usize = 100_000;
 
 pub(crate) struct Writer {
     pub connection: Connection,
@@ -37,11 +40,14 @@ pub(crate) struct Writer {
     pub full_disk: Option<FullDisk>,
 }
 
-/// The disk has no room. What links have learned since waits here, in order. It cannot grow much: nothing is claimed
-/// meanwhile, so answers are at most what the windows hold, and carriers stop when their receipts are not answered.
+/// The disk has no room. What links have learned since, and what customers have answered, waits here, in order. It cannot
+/// grow much: nothing is claimed meanwhile, so answers are at most what the windows hold, and carriers stop when their
+/// receipts are not answered. What customers answer is limited.
 #[derive(Default)]
 pub(crate) struct FullDisk {
-    kept: VecDeque<LinkBatch>,
+    kept: VecDeque<Op>,
+    /// Of those, answers to reports.
+    reports: usize,
 }
 
 /// May a transaction give parts to links? That writes, so not while the disk is full.
@@ -156,7 +162,11 @@ impl Writer {
         for op in ops.drain(..) {
             let full_disk = self.full_disk.get_or_insert_default();
             match (op.needs(), op) {
-                (_, Op::Link(learned)) => full_disk.kept.push_back(learned),
+                (_, op @ Op::Link(_)) => full_disk.kept.push_back(op),
+                (_, Op::Reports(ends)) if full_disk.reports + ends.len() <= REPORT_ENDS_KEPT_MAX => {
+                    full_disk.reports += ends.len();
+                    full_disk.kept.push_back(Op::Reports(ends));
+                }
                 (Needs::Room, op) => op.failed(StoreFault::DiskLow),
                 (Needs::NoRoom, op) => match self.transact_one(&op, Claims::Withheld) {
                     Ok(done) => op.done(done),
@@ -169,19 +179,15 @@ impl Writer {
     /// Tries again, with everything that links have learned since. An empty transaction succeeds: then the next
     /// operation will show whether there is room.
     fn write_what_was_kept(&mut self) {
-        while let Some(FullDisk { kept }) = &mut self.full_disk {
-            let ops: Vec<Op> = kept.drain(..kept.len().min(BATCH_OPS_MAX)).map(Op::Link).collect();
+        while let Some(FullDisk { kept, .. }) = &mut self.full_disk {
+            let ops: Vec<Op> = kept.drain(..kept.len().min(BATCH_OPS_MAX)).collect();
             match self.transact(&ops, Claims::Allowed) {
                 Ok(_) => {
                     self.full_disk.take_if(|full| full.kept.is_empty());
                 }
                 Err(fault) if fault.is_disk_full() => {
-                    let FullDisk { kept } = self.full_disk.get_or_insert_default();
-                    ops.into_iter().rev().for_each(|op| {
-                        if let Op::Link(learned) = op {
-                            kept.push_front(learned);
-                        }
-                    });
+                    let FullDisk { kept, .. } = self.full_disk.get_or_insert_default();
+                    ops.into_iter().rev().for_each(|op| kept.push_front(op));
                     return;
                 }
                 // Not for lack of room: one of them is at fault.
@@ -242,7 +248,7 @@ impl Writer {
             batch.books.delivery.write_if_due(batch.connection, batch.now)?;
         }
         batch.finish()?;
-        let Batch { handouts, tally, now, .. } = batch;
+        let Batch { handouts, reports, reports_gone, tally, now, .. } = batch;
         let wrote = self.connection.total_changes() != changes;
         if wrote {
             self.mark.count(&self.connection)?;
@@ -258,6 +264,7 @@ impl Writer {
                 mailbox.put(handout);
             }
         }
+        self.shared.outboxes.committed(reports, &reports_gone);
         self.meters.count(&tally, ops.len(), self.books.lanes.in_memory());
         Ok(done)
     }

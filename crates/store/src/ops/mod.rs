@@ -27,7 +27,8 @@ pub use receipt::{
 };
 
 pub use report::{
-    Cancelled, Delivery, GivenUp, GivenUpWhy, REPORT_KEPT, REPORTS_IN_MEMORY_MAX, Report, ReportId,
+    Cancelled, Delivery, GIVEN_UP_KEPT, GivenUp, GivenUpWhy, REPORT_KEPT, REPORTS_IN_MEMORY_MAX, Report,
+    ReportId,
 };
 
 use hermod_domain::carrier::IdConversion;

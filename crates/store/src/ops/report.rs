@@ -12,6 +12,9 @@ pub const REPORT_KEPT: Duration = Duration::from_secs(72 * 3600);
 /// Reports of one connection that wait in memory. Further ones wait in the tables and are read when their turn comes.
 pub const REPORTS_IN_MEMORY_MAX: usize = 4_096;
 
+/// How long reports that were given up are listed, at least.
+pub const GIVEN_UP_KEPT: Duration = Duration::from_secs(30 * 86_400);
+
 /// In the order in which reports came to be, within a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReportId(pub u64);

@@ -17,6 +17,7 @@ mod migrating;
 mod model;
 mod moving;
 mod queueing;
+mod reporting;
 mod restarts;
 mod reviews;
 mod statements;

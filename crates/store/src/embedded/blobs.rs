@@ -1,0 +1,261 @@
+//! How a message's shape and its origin stand in its row: a version, flags that say what follows, and no more than that.
+//! On disk for ever: a new field is a new flag, a new meaning is a new version.
+
+use crate::fault::StoreFault;
+use hermod_domain::origin::{Alias, Origin, ReceiptWish, WrittenAddress};
+use hermod_domain::text::{Joined, Shape};
+use smallvec::SmallVec;
+
+/// Most of them need no allocation.
+pub(crate) type Blob = SmallVec<[u8; 64]>;
+
+const VERSION: u8 = 1;
+
+mod shape_flag {
+    pub(super) const JOINED: u8 = 1;
+    pub(super) const CLASS: u8 = 2;
+    pub(super) const DATA_CODING: u8 = 4;
+    pub(super) const ALL: u8 = JOINED | CLASS | DATA_CODING;
+}
+
+mod origin_flag {
+    pub(super) const SUCCESS: u8 = 1;
+    pub(super) const FAILURE: u8 = 2;
+    pub(super) const INTERMEDIATE: u8 = 4;
+    pub(super) const SHORT_ID: u8 = 8;
+    pub(super) const ON_TRANSMITTER: u8 = 16;
+    pub(super) const REFERENCE: u8 = 32;
+    pub(super) const ALIAS: u8 = 64;
+    pub(super) const ALL: u8 = 127;
+}
+
+pub(crate) fn shape_to_blob(shape: &Shape) -> Blob {
+    use shape_flag::{CLASS, DATA_CODING, JOINED};
+    let Shape { header, joined, class, protocol_id, data_coding } = shape;
+    let flags = flag(JOINED, joined.is_some())
+        | flag(CLASS, class.is_some())
+        | flag(DATA_CODING, data_coding.is_some());
+    let mut blob = Blob::from_slice(&[VERSION, flags, *protocol_id]);
+    if let Some(Joined { reference, total, part }) = joined {
+        blob.extend_from_slice(&reference.to_be_bytes());
+        blob.extend_from_slice(&[*total, *part]);
+    }
+    blob.extend(*class);
+    blob.extend(*data_coding);
+    blob.extend_from_slice(header);
+    blob
+}
+
+pub(crate) fn shape_of(blob: &[u8]) -> Result<Shape, StoreFault> {
+    read_shape(&mut Octets(blob)).ok_or_else(|| StoreFault::damaged("a message's shape"))
+}
+
+fn read_shape(octets: &mut Octets<'_>) -> Option<Shape> {
+    use shape_flag::{ALL, CLASS, DATA_CODING, JOINED};
+    let flags = octets.flags(ALL)?;
+    let protocol_id = octets.one()?;
+    let joined = if flags & JOINED == 0 {
+        None
+    } else {
+        Some(Joined { reference: octets.two()?, total: octets.one()?, part: octets.one()? })
+    };
+    let class = if flags & CLASS == 0 { None } else { Some(octets.one()?) };
+    let data_coding = if flags & DATA_CODING == 0 { None } else { Some(octets.one()?) };
+    Some(Shape { header: octets.rest().into(), joined, class, protocol_id, data_coding })
+}
+
+/// With the name the message got, so that a report needs no second look-up.
+pub(crate) fn origin_to_blob(origin: &Origin, alias: Option<Alias>) -> Blob {
+    use origin_flag as is;
+    let Origin { wish, short_id, on_transmitter, reference, source, destination, quote } = origin;
+    let ReceiptWish { success, failure, intermediate } = *wish;
+    let flags = flag(is::SUCCESS, success)
+        | flag(is::FAILURE, failure)
+        | flag(is::INTERMEDIATE, intermediate)
+        | flag(is::SHORT_ID, *short_id)
+        | flag(is::ON_TRANSMITTER, *on_transmitter)
+        | flag(is::REFERENCE, reference.is_some())
+        | flag(is::ALIAS, alias.is_some());
+    let mut blob = Blob::from_slice(&[VERSION, flags]);
+    if let Some(reference) = reference {
+        blob.extend_from_slice(&reference.to_be_bytes());
+    }
+    if let Some(alias) = alias {
+        blob.extend_from_slice(&alias.get().to_be_bytes());
+    }
+    write_address(&mut blob, source);
+    write_address(&mut blob, destination);
+    blob.extend_from_slice(quote);
+    blob
+}
+
+pub(crate) fn origin_of(blob: &[u8]) -> Result<(Origin, Option<Alias>), StoreFault> {
+    read_origin(&mut Octets(blob)).ok_or_else(|| StoreFault::damaged("a message's origin"))
+}
+
+fn read_origin(octets: &mut Octets<'_>) -> Option<(Origin, Option<Alias>)> {
+    use origin_flag as is;
+    let flags = octets.flags(is::ALL)?;
+    let has = |flag| flags & flag != 0;
+    let reference = if has(is::REFERENCE) { Some(octets.two()?) } else { None };
+    let alias = if has(is::ALIAS) { Some(Alias::new(octets.four()?)?) } else { None };
+    let origin = Origin {
+        wish: ReceiptWish {
+            success: has(is::SUCCESS),
+            failure: has(is::FAILURE),
+            intermediate: has(is::INTERMEDIATE),
+        },
+        short_id: has(is::SHORT_ID),
+        on_transmitter: has(is::ON_TRANSMITTER),
+        reference,
+        source: octets.address()?,
+        destination: octets.address()?,
+        quote: SmallVec::from_slice(octets.rest()),
+    };
+    Some((origin, alias))
+}
+
+/// No address on the wire is as long as its length octet can say.
+fn write_address(blob: &mut Blob, address: &WrittenAddress) {
+    let WrittenAddress { ton, npi, digits } = address;
+    let length = u8::try_from(digits.len()).unwrap_or(u8::MAX);
+    blob.extend_from_slice(&[*ton, *npi, length]);
+    blob.extend(digits.iter().take(usize::from(length)).copied());
+}
+
+const fn flag(flag: u8, set: bool) -> u8 {
+    if set { flag } else { 0 }
+}
+
+/// What is left to be read.
+struct Octets<'a>(&'a [u8]);
+
+impl<'a> Octets<'a> {
+    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        self.take(N)?.try_into().ok()
+    }
+
+    fn one(&mut self) -> Option<u8> {
+        self.array::<1>().map(|[octet]| octet)
+    }
+
+    fn two(&mut self) -> Option<u16> {
+        self.array().map(u16::from_be_bytes)
+    }
+
+    fn four(&mut self) -> Option<u32> {
+        self.array().map(u32::from_be_bytes)
+    }
+
+    fn rest(&mut self) -> &'a [u8] {
+        std::mem::take(&mut self.0)
+    }
+
+    /// The flags, if the version is ours and we know all of them.
+    fn flags(&mut self, known: u8) -> Option<u8> {
+        let [version, flags] = self.array()?;
+        (version == VERSION && flags & !known == 0).then_some(flags)
+    }
+
+    fn address(&mut self) -> Option<WrittenAddress> {
+        let [ton, npi, length] = self.array()?;
+        Some(WrittenAddress::new(ton, npi, self.take(usize::from(length))?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::option;
+    use proptest::prelude::*;
+
+    fn shapes() -> impl Strategy<Value = Shape> {
+        let joined = option::of(any::<(u16, u8, u8)>());
+        let codes = (option::of(any::<u8>()), any::<u8>(), option::of(any::<u8>()));
+        (vec(any::<u8>(), 0..140), joined, codes).prop_map(
+            |(header, joined, (class, protocol_id, data_coding))| {
+                let joined = joined.map(|(reference, total, part)| Joined { reference, total, part });
+                Shape { header: header.into(), joined, class, protocol_id, data_coding }
+            },
+        )
+    }
+
+    fn origins() -> impl Strategy<Value = (Origin, Option<Alias>)> {
+        let address = || {
+            (any::<u8>(), any::<u8>(), vec(any::<u8>(), 0..66))
+                .prop_map(|(ton, npi, digits)| WrittenAddress::new(ton, npi, &digits))
+        };
+        let alias = option::of(Alias::FIRST.get()..=u32::MAX).prop_map(|number| number.and_then(Alias::new));
+        let rest = (option::of(any::<u16>()), vec(any::<u8>(), 0..20), alias);
+        (any::<[bool; 5]>(), address(), address(), rest).prop_map(
+            |([success, failure, intermediate, short_id, on_transmitter], source, destination, rest)| {
+                let (reference, quote, alias) = rest;
+                let wish = ReceiptWish { success, failure, intermediate };
+                let quote = SmallVec::from_slice(&quote);
+                (Origin { wish, short_id, on_transmitter, reference, source, destination, quote }, alias)
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn every_shape_is_read_back_as_it_was(shape in shapes()) {
+            prop_assert_eq!(shape_of(&shape_to_blob(&shape)).unwrap(), shape);
+        }
+
+        #[test]
+        fn every_origin_is_read_back_as_it_was(origin in origins()) {
+            prop_assert_eq!(origin_of(&origin_to_blob(&origin.0, origin.1)).unwrap(), origin);
+        }
+
+        #[test]
+        fn no_octets_are_too_strange_to_be_read_or_refused(octets in vec(any::<u8>(), 0..40)) {
+            if let Ok(shape) = shape_of(&octets) {
+                prop_assert_eq!(&shape_to_blob(&shape)[..], &octets[..]);
+            }
+            if let Ok((origin, alias)) = origin_of(&octets) {
+                prop_assert_eq!(&origin_to_blob(&origin, alias)[..], &octets[..]);
+            }
+        }
+    }
+
+    #[test]
+    fn the_octets_on_disk_do_not_change() {
+        let joined = Some(Joined { reference: 0x0102, total: 3, part: 2 });
+        let shape = Shape { joined, class: Some(0), protocol_id: 7, ..Shape::default() };
+        assert_eq!(shape_to_blob(&shape)[..], [1, 3, 7, 1, 2, 3, 2, 0]);
+        let header = Shape { header: [5, 0, 3, 9, 2, 1].into(), data_coding: Some(0xf5), ..Shape::default() };
+        assert_eq!(shape_to_blob(&header)[..], [1, 4, 0, 0xf5, 5, 0, 3, 9, 2, 1]);
+        let origin = Origin {
+            wish: ReceiptWish { success: true, failure: false, intermediate: true },
+            short_id: true,
+            on_transmitter: false,
+            reference: Some(0x0a0b),
+            source: WrittenAddress::new(5, 0, b"Ab"),
+            destination: WrittenAddress::new(1, 1, b"49"),
+            quote: SmallVec::from_slice(b"q"),
+        };
+        let expect = [1, 0x6d, 0x0a, 0x0b, 0x10, 0, 0, 0, 5, 0, 2, b'A', b'b', 1, 1, 2, b'4', b'9', b'q'];
+        assert_eq!(origin_to_blob(&origin, Some(Alias::FIRST))[..], expect);
+    }
+
+    #[test]
+    fn damaged_octets_are_told_for_what_they_are() {
+        for blob in [&[][..], &[1], &[2, 0, 0], &[1, 0], &[1, 8, 0], &[1, 1, 0, 1, 2, 3], &[1, 2, 0]] {
+            let told = shape_of(blob).unwrap_err().to_string();
+            assert_eq!(told, "the data makes no sense: a message's shape", "{blob:?}");
+        }
+        let no_alias = [1, 64, 0x0f, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0];
+        for blob in [&[][..], &[1, 128], &[1, 0, 1, 1, 3, 1, 1], &[3, 0, 0, 0, 0, 0, 0, 0], &no_alias] {
+            let told = origin_of(blob).unwrap_err().to_string();
+            assert_eq!(told, "the data makes no sense: a message's origin", "{blob:?}");
+        }
+    }
+}

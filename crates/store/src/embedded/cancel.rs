@@ -1,0 +1,85 @@
+//! Taking a message back, for as long as nothing of it was given to a link.
+
+use crate::embedded::Embedded;
+use crate::embedded::aliases;
+use crate::embedded::batch::Batch;
+use crate::embedded::jobs::stored_number;
+use crate::embedded::progress::{self, Applied, Place};
+use crate::fault::StoreFault;
+use crate::ops::Cancelled;
+use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
+use hermod_domain::lifecycle::{Event, Part};
+use hermod_domain::origin::MessageName;
+use hermod_domain::phone::Msisdn;
+use hermod_domain::sender::Sender;
+use hermod_domain::time::Timestamp;
+use rusqlite::{OptionalExtension, params};
+
+impl Embedded {
+    /// Ends a message that still waits as `rejected` and gives its cost back. `check` is shown who sends it to whom: what
+    /// it does not agree to is as unknown as what is not there.
+    pub async fn cancel(
+        &self,
+        account: AccountId,
+        name: MessageName,
+        check: impl Fn(&Sender, Msisdn) -> bool + Send + 'static,
+        now: Timestamp,
+    ) -> Result<Cancelled, StoreFault> {
+        self.request(move |batch| batch.cancel(account, name, &check, now)).await
+    }
+}
+
+impl Batch<'_> {
+    fn cancel(
+        &mut self,
+        account: AccountId,
+        name: MessageName,
+        check: &dyn Fn(&Sender, Msisdn) -> bool,
+        now: Timestamp,
+    ) -> Result<Cancelled, StoreFault> {
+        self.at(now);
+        let Some(message) = aliases::named(self.connection, account, name)? else {
+            return Ok(Cancelled::Unknown);
+        };
+        // Accepted in this very batch: nobody has been told its name yet, so whoever names it has guessed.
+        if self.fresh.iter().any(|part| part.message == message) {
+            return Ok(Cancelled::Unknown);
+        }
+        let Some(carrier) = self.agreed_on(account, message, check)? else { return Ok(Cancelled::Unknown) };
+        let place = Place { carrier, account, message };
+        if !self.is_untouched(place)? {
+            return Ok(Cancelled::TooLate);
+        }
+        match self.apply(place, PartNo::FIRST, Event::Withdrawn, 0, None)? {
+            Applied::Moved { ended: true, .. } => {
+                self.books.lanes.forget(carrier, account, message);
+                self.note(message, PartNo::FIRST, "cancelled", "by the customer")?;
+                Ok(Cancelled::Done)
+            }
+            Applied::Moved { ended: false, .. } | Applied::Ignored | Applied::Over => Ok(Cancelled::TooLate),
+        }
+    }
+
+    /// The carrier of a message that is sent from where and to whom the customer says.
+    fn agreed_on(
+        &self,
+        account: AccountId,
+        message: MessageId,
+        check: &dyn Fn(&Sender, Msisdn) -> bool,
+    ) -> Result<Option<CarrierId>, StoreFault> {
+        let found: Option<(u32, String, i64)> = self
+            .connection
+            .prepare_cached("SELECT carrier, source, dest FROM message WHERE id = ?1 AND account = ?2")?
+            .query_row(params![message.as_i64(), account.get()], |row| row.try_into())
+            .optional()?;
+        let Some((carrier, source, dest)) = found else { return Ok(None) };
+        let from = Sender::parse(&source).map_err(StoreFault::damaged)?;
+        Ok(check(&from, stored_number(dest)?).then_some(CarrierId::new(carrier)))
+    }
+
+    /// It has parts, and none of them was ever on its way.
+    fn is_untouched(&self, place: Place) -> Result<bool, StoreFault> {
+        let Some(progress) = progress::load(self.connection, place)? else { return Ok(false) };
+        Ok(progress.parts.iter().all(|part| *part == Part::WAITING))
+    }
+}

@@ -1,0 +1,239 @@
+//! What waits in memory to be told, one outbox for each connection that somebody is bound to. The writer puts reports in
+//! after the commit that made them; ports of live binds take them out. A connection without a bind holds none: its
+//! reports stand in the tables and are read when somebody comes. Nothing here is remembered over a restart, and nothing
+//! has to be.
+
+mod shelf;
+mod state;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use state::{Refill, Settled, State, Took};
+
+use crate::fault::StoreFault;
+use crate::ops::{Report, ReportId};
+use hermod_domain::ids::ConnectionId;
+use hermod_domain::time::Timestamp;
+use rusqlite::Connection;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::Notify;
+
+/// Reports that all outboxes together hold. Beyond it new ones stay in the tables.
+const REPORTS_IN_ALL_MAX: usize = 200_000;
+/// How long to wait before reading again after a read failed.
+const PAUSE_AFTER_FAULT: Duration = Duration::from_secs(1);
+const NOTHING_DUE: i64 = i64::MAX;
+
+/// Which bind of a connection. Never reused within a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct PortNo(pub u64);
+
+pub(crate) struct Outboxes {
+    boxes: Mutex<Boxes>,
+    /// The last report that is durable.
+    last: AtomicU64,
+    /// The latest time anyone has told.
+    clock_ms: AtomicI64,
+    next_due_ms: AtomicI64,
+    ports_opened: AtomicU64,
+    in_all: Arc<AtomicUsize>,
+}
+
+#[derive(Default)]
+struct Boxes {
+    open: HashMap<ConnectionId, Arc<Outbox>>,
+    /// Rows of each connection that has any.
+    waiting: HashMap<ConnectionId, u64>,
+}
+
+/// One connection's.
+pub(crate) struct Outbox {
+    state: Mutex<State>,
+    in_all: Arc<AtomicUsize>,
+}
+
+impl Outbox {
+    /// The only way to its state: what it holds is counted, and whoever should come next is called.
+    pub(crate) fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
+        let mut state = lock(&self.state);
+        let before = state.in_memory();
+        let done = work(&mut state);
+        let after = state.in_memory();
+        if after > before {
+            self.in_all.fetch_add(after - before, Ordering::Relaxed);
+        } else if before > after {
+            self.in_all.fetch_sub(before - after, Ordering::Relaxed);
+        }
+        if let Some(wake) = state.next_to_wake() {
+            wake.notify_one();
+        }
+        done
+    }
+
+    pub(crate) fn take(&self, port: PortNo, most: usize, now: Timestamp) -> Took {
+        let room = self.room_in_all();
+        self.with(|state| state.take(port, most, room, now))
+    }
+
+    fn room_in_all(&self) -> usize {
+        REPORTS_IN_ALL_MAX.saturating_sub(self.in_all.load(Ordering::Relaxed))
+    }
+}
+
+impl Outboxes {
+    /// `last`: the highest id ever given.
+    pub(crate) fn load(connection: &Connection, last: u64, now: Timestamp) -> Result<Outboxes, StoreFault> {
+        let mut statement =
+            connection.prepare("SELECT connection, count(*) FROM report GROUP BY connection")?;
+        let mut rows = statement.query([])?;
+        let mut waiting = HashMap::new();
+        while let Some(row) = rows.next()? {
+            waiting.insert(ConnectionId::new(row.get(0)?), row.get::<_, i64>(1)?.cast_unsigned());
+        }
+        Ok(Outboxes {
+            boxes: Mutex::new(Boxes { open: HashMap::new(), waiting }),
+            last: AtomicU64::new(last),
+            clock_ms: AtomicI64::new(now.as_millis()),
+            next_due_ms: AtomicI64::new(NOTHING_DUE),
+            ports_opened: AtomicU64::new(0),
+            in_all: Arc::default(),
+        })
+    }
+
+    /// A commit is durable: these reports are new, so many rows of these connections are gone.
+    pub(crate) fn committed(&self, reports: Vec<Report>, gone: &[(ConnectionId, u64)]) {
+        if reports.is_empty() && gone.is_empty() {
+            return;
+        }
+        if let Some(last) = reports.last() {
+            // Before anybody is looked for: who opens an outbox now reads it from the tables.
+            self.last.store(last.id.0, Ordering::Release);
+        }
+        let mut boxes = self.boxes();
+        let Boxes { open, waiting } = &mut *boxes;
+        for (connection, rows) in gone {
+            if let Some(count) = waiting.get_mut(connection) {
+                *count = count.saturating_sub(*rows);
+                if *count == 0 {
+                    waiting.remove(connection);
+                }
+            }
+        }
+        let mut reports = reports.into_iter().peekable();
+        while let Some(first) = reports.next() {
+            let connection = first.connection;
+            let same = std::iter::once(first)
+                .chain(std::iter::from_fn(|| reports.next_if(|next| next.connection == connection)));
+            let count = waiting.entry(connection).or_default();
+            match open.get(&connection) {
+                Some(outbox) => {
+                    let room = outbox.room_in_all();
+                    outbox.with(|state| {
+                        same.for_each(|report| {
+                            *count += 1;
+                            state.put(report, room);
+                        })
+                    });
+                }
+                None => *count += u64::try_from(same.count()).unwrap_or(0),
+            }
+        }
+    }
+
+    pub(crate) fn waiting(&self, connection: ConnectionId) -> u64 {
+        self.boxes().waiting.get(&connection).copied().unwrap_or(0)
+    }
+
+    pub(crate) fn with_reports(&self) -> Vec<ConnectionId> {
+        self.boxes().waiting.keys().copied().collect()
+    }
+
+    /// These have no rows any more.
+    pub(crate) fn forget(&self, connection: ConnectionId, given_up: &[ReportId]) {
+        if given_up.is_empty() {
+            return;
+        }
+        let outbox = self.boxes().open.get(&connection).cloned();
+        if let Some(outbox) = outbox {
+            outbox.with(|state| given_up.iter().for_each(|id| state.forget(*id)));
+        }
+    }
+
+    pub(crate) fn open(&self, connection: ConnectionId, wake: Arc<Notify>) -> (Arc<Outbox>, PortNo) {
+        let number = PortNo(self.ports_opened.fetch_add(1, Ordering::Relaxed));
+        let mut boxes = self.boxes();
+        let outbox = boxes.open.entry(connection).or_insert_with(|| {
+            Arc::new(Outbox {
+                state: Mutex::new(State::behind(ReportId(self.last.load(Ordering::Acquire)))),
+                in_all: self.in_all.clone(),
+            })
+        });
+        outbox.with(|state| state.open(number, wake));
+        (outbox.clone(), number)
+    }
+
+    pub(crate) fn close(&self, connection: ConnectionId, outbox: &Outbox, port: PortNo) -> Vec<ReportId> {
+        let now = self.now();
+        let mut boxes = self.boxes();
+        let (due, idle, superseded) = outbox.with(|state| {
+            state.close(port, now);
+            (state.next_due(), state.is_idle(), state.superseded())
+        });
+        self.due_at(due);
+        if idle {
+            boxes.open.remove(&connection);
+        }
+        superseded
+    }
+
+    /// What waited for a time goes on.
+    pub(crate) fn tick(&self, now: Timestamp) {
+        self.clock_is(now);
+        if self.next_due_ms.load(Ordering::Acquire) > now.as_millis() {
+            return;
+        }
+        // First, so that what is deferred meanwhile is not missed.
+        self.next_due_ms.store(NOTHING_DUE, Ordering::Release);
+        self.boxes().open.retain(|_, outbox| {
+            let (due, idle) = outbox.with(|state| {
+                state.release_due(now);
+                state.read_again();
+                (state.next_due(), state.is_idle())
+            });
+            self.due_at(due);
+            !idle
+        });
+    }
+
+    pub(crate) fn clock_is(&self, now: Timestamp) {
+        self.clock_ms.fetch_max(now.as_millis(), Ordering::Relaxed);
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.clock_ms.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn due_at(&self, at: Option<Timestamp>) {
+        if let Some(at) = at {
+            self.next_due_ms.fetch_min(at.as_millis(), Ordering::AcqRel);
+        }
+    }
+
+    /// A read failed: somebody tries again soon.
+    pub(crate) fn pause(&self, outbox: &Outbox) {
+        outbox.with(State::read_failed);
+        self.due_at(Some(self.now().plus(PAUSE_AFTER_FAULT)));
+    }
+
+    fn boxes(&self) -> MutexGuard<'_, Boxes> {
+        lock(&self.boxes)
+    }
+}
+
+/// A panic elsewhere leaves nothing half done in here that could be worse than a report told twice.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

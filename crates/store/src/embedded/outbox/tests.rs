@@ -1,0 +1,1 @@
+//! The rules of an outbox, told in numbers.
