@@ -195,12 +195,13 @@ const SETTINGS: &str = "[data]\nfolder = \"data\"\n[http]\nlisten = \"ADDRESS\"\
 
 /// Written after those, for a gateway that takes binds.
 const SMPP_SETTINGS: &str = "[smpp]\nlisten = \"SMPP_PLAIN\"\ntls_listen = \"SMPP_TLS\"\n\
-                             certificate = \"tls/certificate.pem\"\nkey = \"tls/key.pem\"\n";
+                             certificate = \"tls/certificate.pem\"\nkey = \"tls/key.pem\"\n\
+                             max_sessions_per_address = 20000\n";
 
 /// And for its customer: as fast as it can, and as often as it wants.
 const ACCOUNT_SMPP: &str = "tier = \"enterprise\"\nsmpp_rate = 1000000\n";
 const CONNECTION_SMPP: &str =
-    "system_id = \"SYSTEM_ID\"\npassword = \"PASSWORD\"\nwindow = 100\nmax_binds = 20000\n";
+    "system_id = \"SYSTEM_ID\"\npassword = \"PASSWORD\"\nwindow = 100\nmax_binds = 10000\n";
 
 fn provision(carrier: &str) -> String {
     PROVISION.replace("CARRIER", carrier).replace("KEY", API_KEY).replace("SECRET", API_SECRET)
