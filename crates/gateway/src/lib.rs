@@ -3,6 +3,7 @@
 //! catalogue. The way of a message is edges -> app -> domain + store, and back.
 
 pub mod app;
+mod arrivals;
 pub mod board;
 pub mod clock;
 pub mod config;
@@ -10,11 +11,13 @@ pub mod edges;
 pub mod openapi_errors;
 pub mod openapi_page;
 pub mod operator_token;
+pub mod passwords;
 pub mod provision;
 mod request_id;
 pub mod running;
 pub mod sealed;
 pub mod secrets;
+mod stream;
 pub mod telemetry;
 pub mod tls;
 pub mod workers;

@@ -5,7 +5,7 @@ use crate::app::{FailOver, LOOK_EVERY};
 use crate::clock::{Clock, Moment};
 use crate::config::{Config, Network};
 use crate::edges::http_api::{Entrance, Security, TrustedProxies};
-use crate::edges::{carrier, http_api, operator_api};
+use crate::edges::{carrier, http_api, operator_api, smpp};
 use crate::operator_token::{OperatorToken, token_file};
 use crate::provision::{self, ProvisionError};
 use crate::secrets::{Pepper, keep_private};
@@ -48,6 +48,10 @@ pub struct GatewayOptions {
     pub http: TcpListener,
     /// A listener for TLS, if there is one, and the certificate it shows.
     pub https: Option<(TcpListener, Arc<Tls>)>,
+    /// Where customers bind without TLS, if they may.
+    pub smpp: Option<TcpListener>,
+    /// And with it.
+    pub smpps: Option<(TcpListener, Arc<Tls>)>,
     /// Where the operations pages are, if not beside the API.
     pub operations: Option<TcpListener>,
     pub clock: Clock,
@@ -72,7 +76,10 @@ pub struct Running {
     url_file: PathBuf,
     http_addr: SocketAddr,
     https_addr: Option<SocketAddr>,
-    tls: Option<Arc<Tls>>,
+    smpp_addr: Option<SocketAddr>,
+    smpps_addr: Option<SocketAddr>,
+    /// Every certificate in use.
+    certificates: Vec<Arc<Tls>>,
     world: Arc<World>,
     /// In the order in which they are stopped.
     front: Workers,
@@ -111,7 +118,7 @@ pub fn open(config: &Config, clock: &Clock) -> Result<Opened, StartError> {
 impl Running {
     /// Starts a gateway on a data folder that was opened and provisioned.
     pub async fn start(options: GatewayOptions, opened: Opened) -> Result<Running, StartError> {
-        let GatewayOptions { config, http, https, operations, clock } = options;
+        let GatewayOptions { config, http, https, smpp, smpps, operations, clock } = options;
         let Opened { store, pepper, operator_token } = opened;
         let catalogue = provision::load_catalogue(&store).await?;
         let validity = config.messages.validity.into();
@@ -122,12 +129,10 @@ impl Running {
         let running = Running {
             url_file: url_file.clone(),
             http_addr: http.local_addr().map_err(StartError::Listener)?,
-            https_addr: https
-                .as_ref()
-                .map(|(listener, _)| listener.local_addr())
-                .transpose()
-                .map_err(StartError::Listener)?,
-            tls: https.as_ref().map(|(_, tls)| tls.clone()),
+            https_addr: address_of(https.as_ref().map(|(listener, _)| listener))?,
+            smpp_addr: address_of(smpp.as_ref())?,
+            smpps_addr: address_of(smpps.as_ref().map(|(listener, _)| listener))?,
+            certificates: [&https, &smpps].into_iter().flatten().map(|(_, tls)| tls.clone()).collect(),
             world: world.clone(),
             front: Workers::default(),
             links: Workers::default(),
@@ -142,6 +147,7 @@ impl Running {
             None => running.http_addr,
         };
         running.listen(&config, http, https, operations, operator_token);
+        running.listen_for_binds(&config, smpp, smpps)?;
         let url = format!("{}\n", operator_url(operator_addr));
         keep_private(&config.data.folder, OPERATOR_URL_FILE, url.as_bytes())
             .map_err(|error| StartError::Secrets { path: url_file, error })?;
@@ -156,11 +162,25 @@ impl Running {
         self.https_addr
     }
 
-    /// Reads the certificate again, changed or not. What comes of it stands in the log.
+    /// Where customers bind without TLS.
+    pub fn smpp_addr(&self) -> Option<SocketAddr> {
+        self.smpp_addr
+    }
+
+    /// And with it.
+    pub fn smpps_addr(&self) -> Option<SocketAddr> {
+        self.smpps_addr
+    }
+
+    /// Reads the certificates again, changed or not. What comes of it stands in the log.
     pub fn reload(&self) {
-        match &self.tls {
-            Some(tls) => drop(tls.reload(self.world.clock.now())),
-            None => tracing::info!("Nothing to reload: there is no certificate without [https] listen"),
+        if self.certificates.is_empty() {
+            tracing::info!(
+                "Nothing to reload: there is no certificate without [https] listen or [smpp] tls_listen"
+            );
+        }
+        for tls in &self.certificates {
+            drop(tls.reload(self.world.clock.now()));
         }
     }
 
@@ -224,6 +244,24 @@ impl Running {
         }
     }
 
+    fn listen_for_binds(
+        &self,
+        config: &Config,
+        plain: Option<TcpListener>,
+        sealed: Option<(TcpListener, Arc<Tls>)>,
+    ) -> Result<(), StartError> {
+        let settings = smpp::Settings::new(&config.smpp).map_err(StartError::Listener)?;
+        let settings = Arc::new(settings);
+        let plain = plain.map(|listener| smpp::Entrance { listener, tls: None });
+        let sealed = sealed.map(|(listener, tls)| smpp::Entrance { listener, tls: Some(tls) });
+        for (name, entrance) in [("smpp", plain), ("smpps", sealed)] {
+            let Some(entrance) = entrance else { continue };
+            let (world, settings, workers) = (self.world.clone(), settings.clone(), self.front.clone());
+            self.front.spawn_named(name, smpp::serve(entrance, world, settings, workers));
+        }
+        Ok(())
+    }
+
     fn serve(&self, name: &str, entrance: Entrance, router: axum::Router, config: &Config) {
         let limits = http_api::Limits {
             connections_max: config.http.max_connections,
@@ -248,7 +286,7 @@ impl Running {
             telemetry::figures().fold();
             Ok(())
         });
-        if let Some(tls) = self.tls.clone() {
+        for tls in self.certificates.clone() {
             self.repeat("upkeep/certificate", CERTIFICATE_LOOK, move |world| {
                 drop(tls.look(world.clock.now()));
                 std::future::ready(Ok(()))
@@ -306,6 +344,10 @@ impl Running {
             }
         });
     }
+}
+
+fn address_of(listener: Option<&TcpListener>) -> Result<Option<SocketAddr>, StartError> {
+    listener.map(TcpListener::local_addr).transpose().map_err(StartError::Listener)
 }
 
 /// Where the operator API can be called from this machine.

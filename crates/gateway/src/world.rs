@@ -1,7 +1,7 @@
 //! What every part of the gateway stands in: the clock, the store, the catalogue of the moment, and what is counted in
 //! memory between requests.
 
-use crate::board::{Alarms, CarrierBoard, Probes};
+use crate::board::{Alarms, Binds, CarrierBoard, Probes};
 use crate::clock::Clock;
 use crate::secrets::Pepper;
 use arc_swap::ArcSwap;
@@ -33,6 +33,8 @@ pub struct World {
     pub carriers: CarrierBoard,
     /// What somebody should look into.
     pub alarms: Alarms,
+    /// Customers that are bound.
+    pub binds: Binds,
     /// Where a carrier can be tried.
     pub probes: Probes,
     /// How long an accepted message may wait for its delivery.
@@ -78,6 +80,7 @@ impl World {
             pepper,
             carriers: CarrierBoard::default(),
             alarms: Alarms::default(),
+            binds: Binds::default(),
             probes: Probes::default(),
             validity,
             changing: tokio::sync::Mutex::default(),

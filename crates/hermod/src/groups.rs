@@ -22,8 +22,8 @@ const GROUPS: [(&str, &[&str]); 5] = [
         ],
     ),
     ("Money", &["topup", "invoice", "payment", "adjust"]),
-    ("Send", &["send", "status", "inbound", "balance"]),
-    ("Look after", &["links", "alarms", "deliveries", "review", "lookup", "audit", "backup"]),
+    ("Send", &["send", "status", "inbound", "balance", "smpp"]),
+    ("Look after", &["links", "binds", "alarms", "deliveries", "review", "lookup", "audit", "backup"]),
 ];
 
 pub(crate) fn grouped(command: Command) -> Command {

@@ -17,14 +17,15 @@ mod secret_file;
 mod serve;
 mod show;
 mod signals;
+mod smpp;
 mod version;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use customer::{balance, inbound, send, status};
 use ending::Ended;
 use operator::{
-    account, alarms, apply, carrier, connection, control, deliveries, key, links, lookup, money, number,
-    price, review, route, screen, sender,
+    account, alarms, apply, binds, carrier, connection, control, deliveries, key, links, lookup, money,
+    number, price, review, route, screen, sender,
 };
 use std::process::ExitCode;
 
@@ -105,10 +106,12 @@ enum Command {
     Payment(money::Payment),
     Adjust(money::Adjust),
     Links(links::Links),
+    Binds(binds::Binds),
     Alarms(alarms::Alarms),
     Deliveries(deliveries::Deliveries),
     Review(review::Review),
     Lookup(lookup::Lookup),
+    Smpp(smpp::Smpp),
 }
 
 fn main() -> ExitCode {
@@ -141,10 +144,12 @@ fn main() -> ExitCode {
         Command::Payment(command) => command.run(),
         Command::Adjust(command) => command.run(),
         Command::Links(command) => command.run(),
+        Command::Binds(command) => command.run(),
         Command::Alarms(command) => command.run(),
         Command::Deliveries(command) => command.run(),
         Command::Review(command) => command.run(),
         Command::Lookup(command) => command.run(),
+        Command::Smpp(command) => command.run(),
     };
     ending::exit_code(ended)
 }

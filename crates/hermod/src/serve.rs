@@ -54,10 +54,23 @@ async fn serve(config: Config) -> Ended {
     let clock = Clock::real();
     let https = config.https.wanted();
     let https = https.map(|(address, files)| Ok((address, load_certificate(files, &clock)?))).transpose()?;
+    let smpps = config.smpp.wanted_tls(&config.https);
+    let smpps = smpps
+        .map(|(address, files)| Tls::load(files, &[], clock.now()).map(|tls| (address, Arc::new(tls))))
+        .transpose()
+        .map_err(Failure::mend)?;
     let mut signals = Signals::listen()?;
     let http = bind(config.http.listen, "change [http] listen").await?;
     let https = match https {
         Some((address, tls)) => Some((bind(address, "change [https] listen").await?, tls)),
+        None => None,
+    };
+    let smpp = match config.smpp.wanted_plain() {
+        Some(address) => Some(bind(address, "change [smpp] listen, or write allow_plain = false").await?),
+        None => None,
+    };
+    let smpps = match smpps {
+        Some((address, tls)) => Some((bind(address, "change [smpp] tls_listen").await?, tls)),
         None => None,
     };
     let operations = match config.operations.listen {
@@ -68,7 +81,7 @@ async fn serve(config: Config) -> Ended {
     if let (Some(wanted), Some(file)) = (&wanted, &file) {
         show_secrets(&provision_file::apply(&opened, wanted, file, &clock).await?.secrets);
     }
-    let options = GatewayOptions { config, http, https, operations, clock };
+    let options = GatewayOptions { config, http, https, smpp, smpps, operations, clock };
     let running = Running::start(options, opened).await.map_err(Failure::failed)?;
     tracing::info!(
         address = %running.http_addr(),
@@ -78,6 +91,12 @@ async fn serve(config: Config) -> Ended {
     );
     if let Some(address) = running.https_addr() {
         tracing::info!(%address, "Hermod serves https://{address}/api/v1");
+    }
+    if let Some(address) = running.smpp_addr() {
+        tracing::info!(%address, "Customers bind at {address}, without TLS");
+    }
+    if let Some(address) = running.smpps_addr() {
+        tracing::info!(%address, "Customers bind at {address}, over TLS");
     }
     run_until_told(running, &mut signals, async {}).await
 }

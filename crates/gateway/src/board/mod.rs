@@ -1,7 +1,9 @@
 //! What the running gateway knows about its surroundings at this moment, for whoever wants to look: how the carriers and
-//! links are doing, and what somebody should look into. Written by the edges, read by routing, metrics and the operator.
+//! links are doing, which customers are bound, and what somebody should look into. Written by the edges, read by routing, metrics and the operator.
 
 mod alarms;
+mod bind_figures;
+mod binds;
 mod carrier_state;
 mod carriers;
 mod history;
@@ -12,6 +14,8 @@ mod trace;
 mod traffic;
 
 pub use alarms::{Alarm, AlarmKind, Alarms};
+pub use bind_figures::{BindFigures, BindShown, BoundAs, NewBind, Order};
+pub use binds::{Binds, Full, LiveBind};
 pub use carrier_state::{CarrierState, Stopped};
 pub use carriers::{CarrierBoard, CarrierShown};
 pub use history::Recent;

@@ -7,14 +7,18 @@ mod source;
 mod tests;
 mod values;
 
-pub use sections::{Data, Http, Https, Log, LogFormat, Messages, Operations, Operator, Provision};
+pub use sections::{Data, Http, Https, Log, LogFormat, Messages, Operations, Operator, Provision, Smpp};
 pub use source::{FileError, Source};
 pub use values::{Bytes, Network, Period};
 
 use crate::telemetry;
+use hermod_domain::catalogue::SYSTEM_ID_CHARS_MAX;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 use std::path::Path;
+
+/// A text of 65,535 octets in its parameter, and everything around it.
+const PDU_BYTES_MAX: u64 = 70_000;
 
 /// The defaults, with their explanations.
 pub const DEFAULT_TOML: &str = include_str!("default.toml");
@@ -25,6 +29,7 @@ pub struct Config {
     pub data: Data,
     pub http: Http,
     pub https: Https,
+    pub smpp: Smpp,
     pub operations: Operations,
     pub operator: Operator,
     pub messages: Messages,
@@ -43,8 +48,9 @@ impl Config {
         let mut config = Config::parse(&Source::read(path)?)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         config.data.folder = folder.join(&config.data.folder);
-        let Config { provision, https, operator, .. } = &mut config;
-        let named = [&mut provision.file, &mut https.certificate, &mut https.key, &mut operator.token_file];
+        let Config { provision, https, smpp, operator, .. } = &mut config;
+        let certificates = [&mut https.certificate, &mut https.key, &mut smpp.certificate, &mut smpp.key];
+        let named = certificates.into_iter().chain([&mut provision.file, &mut operator.token_file]);
         for file in named {
             *file = file.take().map(|file| folder.join(file));
         }
@@ -66,7 +72,7 @@ impl Config {
 
     /// The first setting that makes no sense, and why.
     fn check(&self) -> Checked {
-        let Config { data, http, https, operations, operator, messages, log, provision } = self;
+        let Config { data, http, https, smpp, operations, operator, messages, log, provision } = self;
         let Operations { listen: _ } = operations;
         let Operator { token_file: _, from_anywhere: _ } = operator;
         let Data { folder, low_water } = data;
@@ -79,6 +85,7 @@ impl Config {
         within("data.low_water", *low_water, Bytes(16 << 20), Bytes(1 << 40))?;
         check_http(http)?;
         check_https(https)?;
+        check_smpp(smpp, https)?;
         within("messages.validity", *validity, Period::from_secs(60), Period::from_secs(72 * 3600))?;
         within("messages.in_doubt_wait", *in_doubt_wait, Period::from_secs(0), Period::from_secs(24 * 3600))?;
         telemetry::level_filter(level).map_err(|sentence| ("log.level", sentence))?;
@@ -134,6 +141,43 @@ fn check_https(https: &Https) -> Checked {
         return Err((missing, "is missing; TLS needs listen, certificate and key".to_owned()));
     }
     within("https.handshake_timeout", *handshake_timeout, Period::from_secs(1), Period::from_secs(3600))
+}
+
+fn check_smpp(smpp: &Smpp, https: &Https) -> Checked {
+    let Smpp { listen: _, allow_plain: _, tls_listen, certificate, key, trusted_proxies: _, .. } = smpp;
+    match (certificate, key) {
+        (Some(_), None) => return Err(("smpp.key", "is missing; it goes with the certificate".to_owned())),
+        (None, Some(_)) => {
+            return Err(("smpp.certificate", "is missing; it goes with the key".to_owned()));
+        }
+        (Some(_), Some(_)) | (None, None) => {}
+    }
+    if tls_listen.is_some() && smpp.wanted_tls(https).is_none() {
+        let sentence = "needs a certificate and a key, here or in [https]".to_owned();
+        return Err(("smpp.tls_listen", sentence));
+    }
+    let plain = smpp.system_id.bytes().all(|b| b.is_ascii_graphic());
+    if !plain || !(1..=SYSTEM_ID_CHARS_MAX).contains(&smpp.system_id.len()) {
+        let sentence = format!("has 1 to {SYSTEM_ID_CHARS_MAX} ASCII characters without spaces");
+        return Err(("smpp.system_id", sentence));
+    }
+    within("smpp.max_sessions", smpp.max_sessions, 1, 1_000_000)?;
+    within("smpp.max_sessions_per_address", smpp.max_sessions_per_address, 1, 1_000_000)?;
+    within("smpp.max_pdu", smpp.max_pdu, Bytes(1024), Bytes(PDU_BYTES_MAX))?;
+    within("smpp.bind_attempts", smpp.bind_attempts, 1, 60_000)?;
+    within("smpp.bind_attempts_per_system_id", smpp.bind_attempts_per_system_id, 1, 60_000)?;
+    for (key, period) in [
+        ("smpp.handshake_timeout", smpp.handshake_timeout),
+        ("smpp.bind_timeout", smpp.bind_timeout),
+        ("smpp.pdu_timeout", smpp.pdu_timeout),
+        ("smpp.idle_timeout", smpp.idle_timeout),
+        ("smpp.response_timeout", smpp.response_timeout),
+        ("smpp.write_timeout", smpp.write_timeout),
+        ("smpp.unbind_timeout", smpp.unbind_timeout),
+    ] {
+        within(key, period, Period::from_secs(1), Period::from_secs(3600))?;
+    }
+    Ok(())
 }
 
 fn within<T: PartialOrd + Display>(key: &'static str, value: T, least: T, most: T) -> Checked {

@@ -48,6 +48,44 @@ impl Https {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+pub struct Smpp {
+    pub listen: SocketAddr,
+    pub allow_plain: bool,
+    pub tls_listen: Option<SocketAddr>,
+    pub certificate: Option<PathBuf>,
+    pub key: Option<PathBuf>,
+    pub trusted_proxies: Vec<Network>,
+    pub system_id: String,
+    pub max_sessions: u32,
+    pub max_sessions_per_address: u32,
+    pub max_pdu: Bytes,
+    pub bind_attempts: u32,
+    pub bind_attempts_per_system_id: u32,
+    pub handshake_timeout: Period,
+    pub bind_timeout: Period,
+    pub pdu_timeout: Period,
+    pub idle_timeout: Period,
+    pub response_timeout: Period,
+    pub write_timeout: Period,
+    pub unbind_timeout: Period,
+}
+
+impl Smpp {
+    /// Where to listen without TLS, if at all.
+    pub fn wanted_plain(&self) -> Option<SocketAddr> {
+        self.allow_plain.then_some(self.listen)
+    }
+
+    /// Where to listen with TLS and with what, if at all.
+    pub fn wanted_tls(&self, https: &Https) -> Option<(SocketAddr, CertificateFiles)> {
+        let certificate = self.certificate.clone().or_else(|| https.certificate.clone())?;
+        let key = self.key.clone().or_else(|| https.key.clone())?;
+        Some((self.tls_listen?, CertificateFiles { certificate, key }))
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Operations {
     pub listen: Option<SocketAddr>,
 }

@@ -189,3 +189,30 @@ fn relative_paths_start_at_the_settings_file() {
     assert_eq!(files.certificate, folder.path().join("chain.pem"));
     assert_eq!(files.key, Path::new("/etc/key.pem"));
 }
+
+#[test]
+fn binding_over_tls_needs_a_certificate_of_its_own_or_that_of_https() {
+    check("[smpp]\nallow_plain = false", "fine");
+    check(
+        "[smpp]\ntls_listen = \"0.0.0.0:2776\"",
+        "hermod.toml:2: smpp.tls_listen: needs a certificate and a key, here or in [https]",
+    );
+    check("[smpp]\ntls_listen = \"0.0.0.0:2776\"\ncertificate = \"c.pem\"\nkey = \"k.pem\"", "fine");
+    let https = "[https]\nlisten = \"0.0.0.0:8443\"\ncertificate = \"chain.pem\"\nkey = \"key.pem\"\n";
+    check(&format!("{https}[smpp]\ntls_listen = \"0.0.0.0:2776\""), "fine");
+    check(
+        "[smpp]\ncertificate = \"c.pem\"",
+        "hermod.toml: smpp.key: is missing; it goes with the certificate",
+    );
+    check("[smpp]\nkey = \"k.pem\"", "hermod.toml: smpp.certificate: is missing; it goes with the key");
+    check(
+        "[smpp]\nsystem_id = \"sixteen-and-more\"",
+        "hermod.toml:2: smpp.system_id: has 1 to 15 ASCII characters without spaces",
+    );
+    check("[smpp]\nmax_pdu = \"70000B\"", "fine");
+    check(
+        "[smpp]\nmax_pdu = \"70001B\"",
+        "hermod.toml:2: smpp.max_pdu: 70001B is not between 1KiB and 70000B",
+    );
+    check("[smpp]\nidle_timeout = \"0s\"", "hermod.toml:2: smpp.idle_timeout: 0s is not between 1s and 1h");
+}

@@ -54,6 +54,15 @@ pub struct WantedAccount {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<String>, examples("Shop"))]
     pub senders: Vec<Sender>,
+    /// How fast it may send over SMPP: `standard`, 100 a second for all its binds together, or `enterprise`, 10,000 a
+    /// second on each bind.
+    #[serde(default, skip_serializing_if = "is_standard")]
+    #[schema(value_type = String, pattern = "^(standard|enterprise)$", examples("enterprise"))]
+    pub tier: Tier,
+    /// Submissions per second over SMPP, instead of what its tier gives.
+    #[serde(default, deserialize_with = "checks::some_rate", skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 1000000)]
+    pub smpp_rate: Option<u32>,
 }
 
 impl Entry for WantedAccount {
@@ -76,6 +85,8 @@ impl Entry for WantedAccount {
             countries,
             closed,
             senders: _,
+            tier,
+            smpp_rate,
         } = self;
         match before {
             Some(before) if before.currency != *currency => {
@@ -100,14 +111,24 @@ impl Entry for WantedAccount {
             terms: *terms,
             countries: countries.clone(),
             closed: *closed,
-            tier: Tier::default(),
-            smpp_rate: None,
+            tier: *tier,
+            smpp_rate: *smpp_rate,
         })
     }
 
     fn shown(name: &str, document: Account, _: &Names) -> WantedAccount {
-        let Account { currency, credit_limit, minimum, verified, senders, terms, countries, closed, .. } =
-            document;
+        let Account {
+            currency,
+            credit_limit,
+            minimum,
+            verified,
+            senders,
+            terms,
+            countries,
+            closed,
+            tier,
+            smpp_rate,
+        } = document;
         WantedAccount {
             name: name.to_owned(),
             currency,
@@ -119,6 +140,8 @@ impl Entry for WantedAccount {
             countries,
             closed,
             senders,
+            tier,
+            smpp_rate,
         }
     }
 }
@@ -155,6 +178,10 @@ enum CountriesShape {
 
 fn is_nothing(amount: &Money) -> bool {
     *amount == Money::ZERO
+}
+
+fn is_standard(tier: &Tier) -> bool {
+    *tier == Tier::Standard
 }
 
 fn nowhere() -> Countries {

@@ -4,6 +4,9 @@
 use crate::config::Period;
 use crate::secrets::Secret;
 use hermod_domain::carrier::{LINKS_MAX, RECEIPT_WAIT_MAX_S, SmppVersion, TLV_OCTETS_MAX};
+use hermod_domain::catalogue::{
+    SMPP_PASSWORD_CHARS_MAX, SYSTEM_ID_CHARS_MAX, WINDOW_MAX as CUSTOMER_WINDOW_MAX,
+};
 use hermod_domain::pace::PER_SECOND_MAX;
 use hermod_domain::route::WEIGHT_MAX;
 use hermod_domain::sender::{Sender, SenderKind};
@@ -16,6 +19,8 @@ const NAME_CHARS_MAX: usize = 64;
 const SYSTEM_ID_OCTETS_MAX: usize = 15;
 const PASSWORD_OCTETS_MAX: usize = 8;
 const SYSTEM_TYPE_OCTETS_MAX: usize = 12;
+/// More would be a mistake: a bind carries ten thousand messages a second.
+const BINDS_MAX: i64 = 10_000;
 /// SMPP v3.4 section 5.2.11.
 const SERVICE_TYPE_OCTETS_MAX: usize = 5;
 /// RFC 1035 section 2.3.4.
@@ -110,6 +115,51 @@ pub(super) fn window<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u16, 
 pub(super) fn rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     let rate = number_within(deserializer, "a rate per second", i64::from(PER_SECOND_MAX))?;
     Ok(u32::try_from(rate).expect("checked against the highest rate"))
+}
+
+/// Who binds to us says its name in a header of binds, tables and metrics: no spaces, and never nothing.
+pub(super) fn customer_system_id<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    if (1..=SYSTEM_ID_CHARS_MAX).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic()) {
+        return Ok(Some(text));
+    }
+    Err(D::Error::custom(format!(
+        "a system_id has 1 to {SYSTEM_ID_CHARS_MAX} ASCII characters without spaces"
+    )))
+}
+
+/// Never repeats the text.
+pub(super) fn customer_password<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Secret>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let fits = (1..=SMPP_PASSWORD_CHARS_MAX).contains(&text.len());
+    if fits && text.bytes().all(|b| b.is_ascii_graphic() || b == b' ') {
+        return Ok(Some(Secret::new(text)));
+    }
+    Err(D::Error::custom(format!(
+        "an SMPP password has 1 to {SMPP_PASSWORD_CHARS_MAX} printable ASCII characters; take random ones"
+    )))
+}
+
+pub(super) fn customer_window<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u16>, D::Error> {
+    let window = number_within(deserializer, "a customer's window", i64::from(CUSTOMER_WINDOW_MAX))?;
+    Ok(Some(u16::try_from(window).expect("checked against the largest")))
+}
+
+pub(super) fn max_binds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    let binds = number_within(deserializer, "a number of binds", BINDS_MAX)?;
+    Ok(Some(u32::try_from(binds).expect("checked against the largest")))
+}
+
+/// Nothing means that none is asked for.
+pub(super) fn wanted_system_type<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<String>, D::Error> {
+    let text = smpp_text(String::deserialize(deserializer)?, "system_type", SYSTEM_TYPE_OCTETS_MAX)?;
+    Ok(Some(text).filter(|text| !text.is_empty()))
 }
 
 pub(super) fn max_parts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u8>, D::Error> {

@@ -1,10 +1,12 @@
 //! Connections: the ways into an account.
 
+use crate::provision::bind_access::{self, BindTypeName};
 use crate::provision::checks;
 use crate::provision::draft::{Draft, Entry, Names};
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, names, values};
-use hermod_domain::catalogue::{AllowList, Connection};
+use crate::secrets::Secret;
+use hermod_domain::catalogue::{AllowList, CodingZero, Connection};
 use hermod_domain::ids::AccountId;
 use hermod_domain::sender::Sender;
 use serde::{Deserialize, Serialize};
@@ -47,6 +49,72 @@ pub struct WantedConnection {
     /// Nobody signs in any more.
     #[serde(default)]
     pub closed: bool,
+    /// What the customer binds as, over SMPP; no two connections have the same. Without it nobody binds.
+    #[serde(
+        default,
+        deserialize_with = "checks::customer_system_id",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schema(pattern = "^[!-~]{1,15}$", examples("shop"))]
+    pub system_id: Option<String>,
+    /// What it binds with. Only a hash is kept; a connection that has one keeps it unless another is given. Binds that
+    /// are there stay.
+    #[serde(
+        default,
+        deserialize_with = "checks::customer_password",
+        serialize_with = "values::hidden",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schema(value_type = Option<String>, write_only, min_length = 1, max_length = 8)]
+    pub password: Option<Secret>,
+    /// A `system_type` that binds must give, instead of `SMS` or nothing.
+    #[serde(
+        default,
+        deserialize_with = "checks::wanted_system_type",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schema(max_length = 12)]
+    pub system_type: Option<String>,
+    /// The ways it may bind; all of them unless some are named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(inline)]
+    pub bind_types: Option<Vec<BindTypeName>>,
+    /// Binds at a time; 10 unless it says otherwise.
+    #[serde(default, deserialize_with = "checks::max_binds", skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 10000)]
+    pub max_binds: Option<u32>,
+    /// Requests of one bind that may wait for their answers, in either direction; 10 unless it says otherwise.
+    #[serde(default, deserialize_with = "checks::customer_window", skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 100)]
+    pub window: Option<u16>,
+    /// Refuse binds that are not over TLS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls_only: Option<bool>,
+    /// What `data_coding` 0 means: `gsm` unless it says otherwise, `ascii`, `latin1` or `utf8`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, pattern = "^(gsm|ascii|latin1|utf8)$")]
+    pub alphabet: Option<CodingZero>,
+    /// Read a text of `data_coding` 0 that is not GSM-7 as Latin-1, instead of refusing it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latin1_fallback: Option<bool>,
+    /// Refuse odd types of numbers, numbering plans and receipt flags, instead of reading them sensibly.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strict: Option<bool>,
+    /// Tell refusals with vendor codes (0x0400 to 0x0407), on 3.4 binds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extended_codes: Option<bool>,
+    /// Repeat the first 20 characters of the text in receipts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receipt_text: Option<bool>,
+    /// Pass vendor parameters (0x1400 to 0x3FFF) on, where the carrier's entry does so too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pass_tlvs: Option<bool>,
+    /// Accept silent messages, replacing ones and SIM downloads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub special_protocol_ids: Option<bool>,
+    /// Accept message waiting indications (`data_coding` 0xC0 to 0xDF).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_waiting: Option<bool>,
 }
 
 impl Entry for WantedConnection {
@@ -71,6 +139,7 @@ impl Entry for WantedConnection {
             allow,
             smart_encoding,
             closed,
+            ..
         } = self;
         let what = format!("connection \"{name}\"");
         let owner = AccountId::new(draft.find(Kind::Account, account, &what)?);
@@ -85,6 +154,8 @@ impl Entry for WantedConnection {
             );
             return Err(ProvisionRefusal::about(&what, sentence));
         }
+        let smpp = before.and_then(|before| before.smpp.as_ref());
+        let smpp = bind_access::access(self, &what, smpp, draft.pepper)?;
         Ok(Connection {
             account: owner,
             default_sender: *default_sender,
@@ -93,7 +164,7 @@ impl Entry for WantedConnection {
             allow: allow.clone(),
             smart_encoding: *smart_encoding,
             closed: *closed,
-            smpp: before.and_then(|before| before.smpp.clone()),
+            smpp,
         })
     }
 
@@ -106,9 +177,9 @@ impl Entry for WantedConnection {
             allow,
             smart_encoding,
             closed,
-            smpp: _,
+            smpp,
         } = document;
-        WantedConnection {
+        let mut shown = WantedConnection {
             name: name.to_owned(),
             account: names.of(Kind::Account, account.get()),
             default_sender,
@@ -117,7 +188,31 @@ impl Entry for WantedConnection {
             allow,
             smart_encoding,
             closed,
+            system_id: None,
+            password: None,
+            system_type: None,
+            bind_types: None,
+            max_binds: None,
+            window: None,
+            tls_only: None,
+            alphabet: None,
+            latin1_fallback: None,
+            strict: None,
+            extended_codes: None,
+            receipt_text: None,
+            pass_tlvs: None,
+            special_protocol_ids: None,
+            message_waiting: None,
+        };
+        if let Some(access) = smpp {
+            bind_access::show(access, &mut shown);
         }
+        shown
+    }
+
+    fn secret_changed(before: &Connection, after: &Connection) -> Option<&'static str> {
+        let hash = |connection: &Connection| connection.smpp.as_ref().map(|smpp| smpp.password_hash.clone());
+        (hash(before) != hash(after)).then_some("password")
     }
 }
 

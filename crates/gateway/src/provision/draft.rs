@@ -6,7 +6,7 @@ use crate::provision::kind::Kind;
 use crate::provision::plan::{Change, Effect, FieldChange, Made, Plan};
 use crate::provision::{ProvisionRefusal, names, shown};
 use crate::secrets::{Pepper, Secret};
-use hermod_domain::catalogue::{Account, Catalogue, NumberEntry};
+use hermod_domain::catalogue::{Account, Catalogue, CatalogueFault, Connection, NumberEntry};
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::sender::Sender;
@@ -243,8 +243,23 @@ impl<'a> Draft<'a> {
 
     pub(super) fn finish(self) -> Result<Plan, ProvisionRefusal> {
         let Draft { rows, names, written, removed, changes, openings, secrets, .. } = self;
-        let catalogue = Catalogue::build(documents::documents(rows.values())?)?;
+        let catalogue = Catalogue::build(documents::documents(rows.values())?)
+            .map_err(|fault| told_by_name(fault, &rows))?;
         let put = written.iter().map(|place| rows[place].clone()).collect();
         Ok(Plan { changes, secrets, catalogue, put, rows, names, removed, openings })
     }
+}
+
+/// Where the catalogue knows numbers only, and a person wants names.
+fn told_by_name(fault: CatalogueFault, rows: &BTreeMap<(Kind, String), CatalogueRow>) -> ProvisionRefusal {
+    let CatalogueFault::SystemIdTwice { system_id } = &fault else { return fault.into() };
+    let binds_so = |row: &CatalogueRow| {
+        let read = documents::read::<Connection>(row).ok().and_then(|connection| connection.smpp);
+        read.is_some_and(|smpp| smpp.system_id == *system_id)
+    };
+    let connections = rows.iter().filter(|((kind, _), _)| *kind == Kind::Connection);
+    let mut named = connections.filter(|(_, row)| binds_so(row)).map(|((_, name), _)| format!("\"{name}\""));
+    let both = [named.next().unwrap_or_default(), named.next().unwrap_or_default()].join(" and ");
+    let sentence = format!("have the system_id \"{system_id}\" both; a bind could be either's");
+    ProvisionRefusal::about(&format!("connections {both}"), sentence)
 }

@@ -3,6 +3,7 @@
 //! the same file can be applied again and again; a change is done whole or not at all.
 
 mod account;
+mod bind_access;
 mod carrier;
 mod checks;
 mod codes;
@@ -28,6 +29,7 @@ mod values;
 mod wanted;
 
 pub use account::WantedAccount;
+pub use bind_access::BindTypeName;
 pub use carrier::{
     CertificateWanted, SenderTypes, Typed, WantedCarrier, WantedRetry, WantedRewrite, WantedTls, WantedTlv,
 };

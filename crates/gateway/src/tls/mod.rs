@@ -87,6 +87,11 @@ impl Tls {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner).expires
     }
 
+    /// SHA-256 of the certificate in the files, for those who know a server by it.
+    pub fn fingerprint(&self) -> Option<String> {
+        Pair::read(&self.files).ok()?.fingerprint()
+    }
+
     /// Takes what the files hold if it is another pair than before, and says so in the log.
     pub fn look(&self, now: Timestamp) -> Look {
         let look = match Pair::read(&self.files) {

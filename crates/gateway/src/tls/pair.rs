@@ -63,6 +63,12 @@ impl Pair {
         expiry::not_after(&own)
     }
 
+    /// Of the server's own certificate, as tools print it without colons.
+    pub(super) fn fingerprint(&self) -> Option<String> {
+        let own = CertificateDer::pem_slice_iter(&self.certificate).next()?.ok()?;
+        Some(Sha256::digest(&own).iter().map(|octet| format!("{octet:02x}")).collect())
+    }
+
     /// TLS 1.2 and 1.3, no client certificates, and these protocols above it.
     pub(super) fn server_config(
         &self,

@@ -11,15 +11,40 @@ use std::path::Path;
 
 const FILE: &str = "demo-credentials.json";
 const DATABASE: &str = "hermod.db";
+const SMPP_PASSWORD_CHARS: usize = 8;
 
 /// Later releases add to it; what is missing in an older file is then made.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Credentials {
     #[serde(flatten)]
     pub(super) own: Pair,
+    /// What the demo's customer binds with over SMPP.
+    #[serde(default = "made_password")]
+    pub(super) smpp_password: String,
     /// Secrets that were made for keys of a file.
     #[serde(default)]
     made: Vec<Pair>,
+}
+
+/// What a customer binds with.
+#[derive(Clone, Serialize)]
+pub(super) struct BindPair {
+    pub(super) system_id: String,
+    pub(super) password: String,
+}
+
+/// Those of a file that names both; of others only a hash is anywhere.
+pub(super) fn binds_of(wanted: &Wanted) -> Vec<BindPair> {
+    let known = wanted.connections.iter().filter_map(|connection| {
+        let password = connection.password.as_ref()?.reveal().to_owned();
+        Some(BindPair { system_id: connection.system_id.clone()?, password })
+    });
+    known.collect()
+}
+
+/// Eight characters are all that SMPP has room for.
+fn made_password() -> String {
+    random_token(SMPP_PASSWORD_CHARS).unwrap_or_default()
 }
 
 /// What a customer calls with.
@@ -35,8 +60,11 @@ impl Credentials {
         let about = |error: std::io::Error| Failure::failed(format!("{}: {error}", path.display()));
         if path.exists() {
             let text = std::fs::read_to_string(&path).map_err(about)?;
-            return serde_json::from_str(&text)
-                .map_err(|error| Failure::mend(format!("{}: {error}; mend or remove it", path.display())));
+            let known: Credentials = serde_json::from_str(&text)
+                .map_err(|error| Failure::mend(format!("{}: {error}; mend or remove it", path.display())))?;
+            // With what an older release had not made.
+            known.keep(folder)?;
+            return Ok(known);
         }
         if folder.join(DATABASE).exists() {
             // Somebody's real customers may live there: a demo account with a million has no business among them.
@@ -47,7 +75,8 @@ impl Credentials {
             api_key: format!("demo-{}", random_token(12).map_err(about)?),
             api_secret: random_token(32).map_err(about)?,
         };
-        let credentials = Credentials { own, made: Vec::new() };
+        let smpp_password = random_token(SMPP_PASSWORD_CHARS).map_err(about)?;
+        let credentials = Credentials { own, smpp_password, made: Vec::new() };
         credentials.keep(folder)?;
         Ok(credentials)
     }

@@ -1,5 +1,6 @@
 //! `hermod demo`: a whole gateway in one command, with a simulated carrier and a customer that has money.
 
+mod certificate;
 mod credentials;
 mod seed;
 mod welcome;
@@ -18,8 +19,10 @@ use hermod_gateway::telemetry;
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, RecordMode, Script};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
-use welcome::Welcome;
+use tokio::net::TcpListener;
+use welcome::{SmppDoor, Welcome};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,6 +40,8 @@ file says; later starts find everything again, credentials included. The simulat
 called demo: routes of a file may name it, and a file without carriers and routes sends everything
 there. Ctrl-C stops it in good order.";
 
+const SMPP_PORT: u16 = 2775;
+const SMPP_TLS_PORT: u16 = 2776;
 /// The simulated carrier says "delivered" this long after it took a message.
 const RECEIPT_AFTER: Duration = Duration::from_millis(300);
 /// A part in doubt is sent again this soon: nobody watching a demo wants to wait a minute.
@@ -57,12 +62,12 @@ pub(crate) struct Demo {
     /// Port of the HTTP API on the loopback; 0 takes any free one
     #[arg(long, value_name = "N", default_value_t = 8080)]
     http_port: u16,
-    /// Port for customers' SMPP binds; this release does not listen there yet
-    #[arg(long, value_name = "N", default_value_t = 2775)]
-    smpp_port: u16,
-    /// Port for customers' SMPP binds over TLS; this release does not listen there yet
-    #[arg(long, value_name = "N", default_value_t = 2776)]
-    smpp_tls_port: u16,
+    /// Port for customers' SMPP binds; 2775 if you do not say, or any free one if that is taken
+    #[arg(long, value_name = "N")]
+    smpp_port: Option<u16>,
+    /// Port for customers' SMPP binds over TLS; 2776 if you do not say, or any free one if that is taken
+    #[arg(long, value_name = "N")]
+    smpp_tls_port: Option<u16>,
     /// Start from this provision file instead of the demo's own data
     #[arg(long, value_name = "FILE")]
     apply: Option<PathBuf>,
@@ -91,25 +96,44 @@ impl Demo {
         let file = self.apply.as_deref().map(provision_file::read).transpose()?;
         let mut signals = Signals::listen()?;
         let http = bind(config.http.listen, "say --http-port 0 for any free port").await?;
+        let smpp = bind_or_else(self.smpp_port, SMPP_PORT, "say --smpp-port 0 for any free port").await?;
+        let smpps =
+            bind_or_else(self.smpp_tls_port, SMPP_TLS_PORT, "say --smpp-tls-port 0 for any free port");
+        let smpps = smpps.await?;
         let mut credentials = Credentials::load_or_make(&self.data_dir)?;
         let clock = Clock::real();
+        let tls = Arc::new(certificate::load_or_make(&self.data_dir, &clock)?);
         let opened = running::open(&config, &clock).map_err(Failure::failed)?;
         let token = operator_token::read(&operator_token::token_file(&config)).map_err(Failure::failed)?;
         let carrier = start_carrier().await?;
         let wanted = match &file {
             Some(file) => seed::with_carrier(file.clone(), carrier.addr()),
-            None => seed::wanted(&credentials.own, carrier.addr()),
+            None => seed::wanted(&credentials, carrier.addr()),
         };
         let source = self.apply.as_deref().unwrap_or(Path::new("the demo's own data"));
         let plan = provision_file::apply(&opened, &wanted, source, &clock).await?;
         credentials.remember(&plan.secrets, &self.data_dir)?;
-        let options = GatewayOptions { config, http, https: None, operations: None, clock: clock.clone() };
+        let options = GatewayOptions {
+            config,
+            http,
+            https: None,
+            smpp: Some(smpp),
+            smpps: Some((smpps, tls.clone())),
+            operations: None,
+            clock: clock.clone(),
+        };
         let running = Running::start(options, opened).await.map_err(Failure::failed)?;
 
         let data_dir = std::fs::canonicalize(&self.data_dir).unwrap_or(self.data_dir);
         let welcome = Welcome {
             address: running.http_addr(),
             keys: credentials.of_file(&wanted),
+            smpp: SmppDoor {
+                port: running.smpp_addr().map(|address| address.port()),
+                tls_port: running.smpps_addr().map(|address| address.port()),
+                fingerprint: tls.fingerprint(),
+                binds: credentials::binds_of(&wanted),
+            },
             operator_token: token,
             data_dir: &data_dir,
             file: self.apply.as_deref(),
@@ -118,6 +142,18 @@ impl Demo {
         let ended = run_until_told(running, &mut signals, receipts_are_in(&carrier, &clock)).await;
         carrier.stop().await;
         ended.and(told)
+    }
+}
+
+/// The port that was asked for; else the usual one, and any free one if that is taken: a second demo should run, too.
+async fn bind_or_else(asked: Option<u16>, usual: u16, instead: &str) -> Result<TcpListener, Failure> {
+    let on = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    match asked {
+        Some(port) => bind(on(port), instead).await,
+        None => match TcpListener::bind(on(usual)).await {
+            Ok(listener) => Ok(listener),
+            Err(_) => bind(on(0), instead).await,
+        },
     }
 }
 

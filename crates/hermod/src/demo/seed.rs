@@ -1,18 +1,20 @@
 //! What the demo starts with: its own data, one customer who may do anything; or a file's, with the simulated carrier
 //! added to it.
 
-use crate::demo::credentials::Pair;
+use crate::demo::credentials::{Credentials, Pair};
 use hermod_gateway::config::Source;
 use hermod_gateway::provision::Wanted;
 use std::net::SocketAddr;
 
 pub(super) const SENDER: &str = "Hermod";
+/// What the demo's customer binds as.
+const SYSTEM_ID: &str = "demo";
 /// What the simulated carrier is called, for routes to name it.
 pub(super) const CARRIER: &str = "demo";
 
 /// The demo's own data, in the words an operator would write.
-pub(super) fn wanted(own: &Pair, carrier: SocketAddr) -> Wanted {
-    let Pair { api_key, api_secret } = own;
+pub(super) fn wanted(credentials: &Credentials, carrier: SocketAddr) -> Wanted {
+    let Credentials { own: Pair { api_key, api_secret }, smpp_password, .. } = credentials;
     let text = format!(
         r#"
 [[price]]
@@ -26,12 +28,21 @@ opening_balance = "1000000"
 verified = true
 countries = "*"
 senders = ["{SENDER}"]
+tier = "enterprise"
 
 [[connection]]
 name = "demo-http"
 account = "demo"
 default_sender = "{SENDER}"
 rate = 100000
+
+[[connection]]
+name = "demo-smpp"
+account = "demo"
+default_sender = "{SENDER}"
+system_id = "{SYSTEM_ID}"
+password = "{smpp_password}"
+window = 100
 
 [[key]]
 key = "{api_key}"
@@ -75,9 +86,11 @@ mod tests {
 
     #[test]
     fn the_demo_s_own_data_are_in_order() {
-        let own = Pair { api_key: "demo-abc".to_owned(), api_secret: "0123456789abcdef".to_owned() };
-        let wanted = wanted(&own, address());
-        assert_eq!(wanted.keys[0].secret.as_ref().unwrap().reveal(), "0123456789abcdef");
+        let folder = tempfile::tempdir().unwrap();
+        let credentials = Credentials::load_or_make(folder.path()).ok().unwrap();
+        let wanted = wanted(&credentials, address());
+        assert_eq!(wanted.keys[0].secret.as_ref().unwrap().reveal(), credentials.own.api_secret);
+        assert_eq!(wanted.connections[1].password.as_ref().unwrap().reveal(), credentials.smpp_password);
         assert_eq!(wanted.routes[0].carriers[0].carrier(), CARRIER);
     }
 

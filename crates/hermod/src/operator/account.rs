@@ -128,16 +128,24 @@ struct Terms {
     /// Where it may send: country codes such as DE,AT, or '*'; nowhere unless they are named
     #[arg(long, value_name = "CODES")]
     countries: Option<String>,
+    /// How fast it may send over SMPP: 100 a second in all, or 10,000 on each bind
+    #[arg(long, value_name = "TIER", value_parser = ["standard", "enterprise"])]
+    tier: Option<String>,
+    /// Messages per second over SMPP, instead of what the tier gives
+    #[arg(long, value_name = "N")]
+    smpp_rate: Option<u32>,
 }
 
 impl Terms {
     fn fields(self) -> Fields {
-        let Terms { credit_limit, minimum, terms, countries } = self;
+        let Terms { credit_limit, minimum, terms, countries, tier, smpp_rate } = self;
         Fields::default()
             .with("credit_limit", credit_limit)
             .with("minimum", minimum)
             .with("terms", terms)
             .with("countries", countries.as_deref().map(read_countries))
+            .with("tier", tier)
+            .with("smpp_rate", smpp_rate)
     }
 }
 

@@ -7,12 +7,12 @@ use super::place::{Absent, Place};
 use super::probe;
 use super::receipts;
 use super::trace;
-use crate::ending::{Ended, Failure};
+use crate::ending::Ended;
 use crate::secret_file::first_line;
 use crate::show;
 use crate::show::Align::{Left, Right};
 use clap::{Args, Subcommand};
-use hermod_gateway::provision::{Kind, value_of};
+use hermod_gateway::provision::Kind;
 use hyper::Method;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -224,7 +224,7 @@ async fn show_one(desk: &Desk, name: &str) -> Ended {
 impl Set {
     async fn run(self: Box<Set>, desk: &Desk) -> Ended {
         let password = self.password_file.as_deref().map(first_line).transpose()?;
-        let mut fields = Fields::default()
+        let fields = Fields::default()
             .with("address", self.address)
             .with("tls", self.tls)
             .with("system_id", self.system_id)
@@ -237,13 +237,8 @@ impl Set {
             .with("binds", self.binds)
             .with("ids", self.ids)
             .with("response_timeout", self.response_timeout)
-            .with("enquire_link", self.enquire_link);
-        for other in &self.others {
-            let (field, value) = other.split_once('=').ok_or_else(|| {
-                Failure::mend(format!("--set {other}: a field and its value are written FIELD=VALUE"))
-            })?;
-            fields = fields.with_value(field.trim(), value_of(value.trim()));
-        }
+            .with("enquire_link", self.enquire_link)
+            .with_others(&self.others)?;
         entries::set(desk, Kind::Carrier, &self.name, fields).await
     }
 }

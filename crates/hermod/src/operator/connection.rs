@@ -5,9 +5,11 @@ use super::entries::{self, Column, text};
 use super::fields::Fields;
 use super::place::{Absent, Place};
 use crate::ending::Ended;
+use crate::secret_file::first_line;
 use crate::show::Align::{Left, Right};
 use clap::{Args, Subcommand};
 use hermod_gateway::provision::Kind;
+use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -15,6 +17,8 @@ Examples:
   hermod connection set shop-http --account shop --default-sender Shop --rate 50
   hermod connection set shop-http --allow 192.0.2.0/24 --allow 198.51.100.7
   hermod connection set shop-http --allow ''
+  hermod connection set shop-smpp --account shop --system-id shop --password-file - --window 50
+  hermod connection set shop-smpp --set alphabet=latin1 --set 'bind_types=[\"transceiver\"]'
 
 An empty text takes a value away. A connection is never removed, because messages refer to it; a
 closed one lets nobody in.";
@@ -41,9 +45,10 @@ enum What {
     /// Make one, or change it
     #[command(
         after_help = "Examples:\n  hermod connection set shop-http --account shop --default-sender Shop\n  \
+                            hermod connection set shop-smpp --account shop --system-id shop --password-file secret.txt\n  \
                             hermod connection set shop-http --closed true"
     )]
-    Set(Set),
+    Set(Box<Set>),
 }
 
 #[derive(Args)]
@@ -71,9 +76,27 @@ struct Set {
     /// Let nobody in
     #[arg(long, value_name = "BOOL")]
     closed: Option<bool>,
+    /// What the customer binds as over SMPP
+    #[arg(long, value_name = "ID")]
+    system_id: Option<String>,
+    /// File with the SMPP password, of up to 8 characters, in its first line; - reads standard input
+    #[arg(long, value_name = "FILE")]
+    password_file: Option<PathBuf>,
+    /// Binds at a time
+    #[arg(long, value_name = "N")]
+    max_binds: Option<u32>,
+    /// Requests of one bind that may wait for their answers, up to 100
+    #[arg(long, value_name = "N")]
+    window: Option<u16>,
+    /// Refuse binds that are not over TLS
+    #[arg(long, value_name = "BOOL")]
+    tls_only: Option<bool>,
+    /// Any other field; may be given several times
+    #[arg(long = "set", value_name = "FIELD=VALUE")]
+    others: Vec<String>,
 }
 
-const COLUMNS: [Column; 8] = [
+const COLUMNS: [Column; 9] = [
     ("name", Left, |entry| text(&entry["name"])),
     ("account", Left, |entry| text(&entry["account"])),
     ("default sender", Left, |entry| text(&entry["default_sender"])),
@@ -81,6 +104,7 @@ const COLUMNS: [Column; 8] = [
     ("max parts", Right, |entry| text(&entry["max_parts"])),
     ("allow", Left, |entry| text(&entry["allow"])),
     ("smart", Left, |entry| text(&entry["smart_encoding"])),
+    ("system id", Left, |entry| text(&entry["system_id"])),
     ("closed", Left, |entry| text(&entry["closed"])),
 ];
 
@@ -97,16 +121,22 @@ impl Connection {
 }
 
 impl Set {
-    async fn run(self, desk: &Desk) -> Ended {
-        let Set { name, account, default_sender, rate, max_parts, allow, smart_encoding, closed } = self;
+    async fn run(self: Box<Set>, desk: &Desk) -> Ended {
+        let password = self.password_file.as_deref().map(first_line).transpose()?;
         let fields = Fields::default()
-            .with("account", account)
-            .with("default_sender", default_sender)
-            .with("rate", rate)
-            .with("max_parts", max_parts)
-            .with_list("allow", &allow)
-            .with("smart_encoding", smart_encoding)
-            .with("closed", closed);
-        entries::set(desk, Kind::Connection, &name, fields).await
+            .with("account", self.account)
+            .with("default_sender", self.default_sender)
+            .with("rate", self.rate)
+            .with("max_parts", self.max_parts)
+            .with_list("allow", &self.allow)
+            .with("smart_encoding", self.smart_encoding)
+            .with("closed", self.closed)
+            .with("system_id", self.system_id)
+            .with("password", password)
+            .with("max_binds", self.max_binds)
+            .with("window", self.window)
+            .with("tls_only", self.tls_only)
+            .with_others(&self.others)?;
+        entries::set(desk, Kind::Connection, &self.name, fields).await
     }
 }

@@ -1,6 +1,8 @@
 //! The fields that a command line wants changed: what it does not name stays as it is, and an empty text takes a field
 //! away.
 
+use crate::ending::Failure;
+use hermod_gateway::provision::value_of;
 use serde_json::{Map, Value};
 
 #[derive(Clone, Default)]
@@ -30,6 +32,17 @@ impl Fields {
             self.0.insert(name.to_owned(), serde_json::json!(values));
         }
         self
+    }
+
+    /// Fields without a flag of their own, as `--set FIELD=VALUE` gives them.
+    pub(super) fn with_others(mut self, others: &[String]) -> Result<Fields, Failure> {
+        for other in others {
+            let (field, value) = other.split_once('=').ok_or_else(|| {
+                Failure::mend(format!("--set {other}: a field and its value are written FIELD=VALUE"))
+            })?;
+            self = self.with_value(field.trim(), value_of(value.trim()));
+        }
+        Ok(self)
     }
 
     pub(super) fn is_empty(&self) -> bool {

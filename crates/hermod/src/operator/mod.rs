@@ -5,6 +5,7 @@
 pub(crate) mod account;
 pub(crate) mod alarms;
 pub(crate) mod apply;
+pub(crate) mod binds;
 pub(crate) mod carrier;
 mod changes;
 pub(crate) mod connection;

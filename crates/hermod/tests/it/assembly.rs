@@ -46,9 +46,17 @@ impl InProcess {
             Source { path: "provision.toml".into(), text }.parse().expect("a provision file");
         let applied = provision::apply(&opened.store, &opened.pepper, &wanted, clock.now()).await;
         applied.expect("it can be provisioned");
-        let options = GatewayOptions { config, http, https: None, operations: None, clock };
+        let smpp = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free port");
+        let smpp = Some(smpp);
+        let options =
+            GatewayOptions { config, http, https: None, smpp, smpps: None, operations: None, clock };
         let running = Running::start(options, opened).await.expect("the gateway starts");
         InProcess { address: running.http_addr(), running }
+    }
+
+    /// Where customers bind.
+    pub(crate) fn smpp_address(&self) -> SocketAddr {
+        self.running.smpp_addr().expect("every test's gateway listens for binds")
     }
 
     /// The operator changes what is provisioned while it runs.
@@ -105,7 +113,8 @@ impl Served {
         let address = free_address();
         let settings = format!(
             "[data]\nfolder = \"data\"\nlow_water = \"16MiB\"\n[provision]\nfile = \"provision.toml\"\n\
-             [http]\nlisten = \"{address}\"\n{settings}"
+             [smpp]\nlisten = \"{}\"\n[http]\nlisten = \"{address}\"\n{settings}",
+            free_address()
         );
         std::fs::write(folder.join("hermod.toml"), settings).expect("a settings file");
         std::fs::write(folder.join("provision.toml"), provision).expect("a provision file");

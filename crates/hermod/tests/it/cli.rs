@@ -25,9 +25,13 @@ fn the_demo_delivers_charges_drains_and_can_be_audited_copied_and_started_again(
     let folder = tempfile::tempdir().unwrap();
     let (data, copy) = (folder.path().join("data"), folder.path().join("copy"));
     let (demo, ready) = start_demo(&data);
-    for absent in ["smpp_host", "smpp_port", "smpp_tls_port", "system_id", "password"] {
-        assert_eq!(ready.get(absent), Some(&Value::Null), "{absent}");
+    assert_eq!((&ready["smpp_host"], &ready["system_id"]), (&"127.0.0.1".into(), &"demo".into()), "{ready}");
+    for port in ["smpp_port", "smpp_tls_port"] {
+        let port = u16::try_from(ready[port].as_u64().unwrap()).unwrap();
+        assert!(TcpStream::connect(("127.0.0.1", port)).is_ok(), "{port}");
     }
+    assert_eq!(ready["password"].as_str().map(str::len), Some(8), "{ready}");
+    assert_eq!(ready["smpp_tls_fingerprint"].as_str().map(str::len), Some(64), "{ready}");
     let token = std::fs::read_to_string(data.join("operator.token")).unwrap();
     assert_eq!(ready["operator_token"], token.trim());
     assert_eq!(ready["keys"][0]["api_key"], ready["api_key"]);
@@ -155,7 +159,7 @@ fn serve_starts_from_a_provision_file_and_says_what_does_not_fit() {
     let address = free_address();
     let operations = free_address();
     let text = format!(
-        "[data]\nfolder = \"data\"\n[http]\nlisten = \"{address}\"\n[operations]\nlisten = \"{operations}\"\n\
+        "[data]\nfolder = \"data\"\n[smpp]\nlisten = \"127.0.0.1:0\"\n[http]\nlisten = \"{address}\"\n[operations]\nlisten = \"{operations}\"\n\
          [log]\nformat = \"json\"\nlevel = \"warn\"\n[provision]\nfile = \"provision.toml\"\n"
     );
     std::fs::write(&settings, text).unwrap();
@@ -195,7 +199,7 @@ async fn a_second_signal_does_not_wait_for_a_silent_carrier() {
     let address = free_address();
     let settings = folder.path().join("hermod.toml");
     let text = format!(
-        "[http]\nlisten = \"{address}\"\n[log]\nlevel = \"error\"\n[provision]\nfile = \"seed.toml\"\n"
+        "[smpp]\nlisten = \"127.0.0.1:0\"\n[http]\nlisten = \"{address}\"\n[log]\nlevel = \"error\"\n[provision]\nfile = \"seed.toml\"\n"
     );
     std::fs::write(&settings, text).unwrap();
     let (_, example, _) = ran(&["config", "provision"]);

@@ -18,7 +18,7 @@ pub(crate) struct Server(Child);
 impl Server {
     pub(crate) fn start(folder: &Path, http: SocketAddr, https: SocketAddr) -> Server {
         let settings = format!(
-            "[http]\nlisten = \"{http}\"\n[https]\nlisten = \"{https}\"\ncertificate = \"chain.pem\"\nkey = \"key.pem\"\n\
+            "[smpp]\nlisten = \"127.0.0.1:0\"\n[http]\nlisten = \"{http}\"\n[https]\nlisten = \"{https}\"\ncertificate = \"chain.pem\"\nkey = \"key.pem\"\n\
              [log]\nlevel = \"error\"\n[provision]\nfile = \"provision.toml\"\n"
         );
         std::fs::write(folder.join("hermod.toml"), settings).expect("a settings file");

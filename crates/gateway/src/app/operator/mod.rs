@@ -1,6 +1,7 @@
 //! What an operator does: sets things up, moves money, decides what is held, and looks. One file per noun; no protocol is
 //! known here.
 
+mod binds;
 mod carriers;
 mod deliveries;
 mod entries;
@@ -11,6 +12,7 @@ mod policy;
 mod published;
 mod refusal;
 
+pub use binds::{BindSeen, BindsAsked, binds_seen, unbind};
 pub use carriers::{
     CarrierSeen, Traced, acknowledge_alarms, alarms, carriers_seen, read_trace, resume_carrier, test_carrier,
     trace_carrier, what_to_do,

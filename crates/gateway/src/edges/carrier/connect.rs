@@ -5,9 +5,8 @@
 //! the network, with TLS as without; [`close`] says goodbye and never takes long.
 
 mod proof;
-mod stream;
 
-pub(super) use stream::{Stream, close};
+pub(super) use crate::stream::{Stream, close};
 
 use crate::clock::{Clock, Moment};
 use crate::tls;

@@ -1,14 +1,11 @@
 //! How connections come in: over TLS or readable on the way, and whose word on the caller's address is taken.
 
-use crate::clock::Clock;
+use crate::arrivals::TrustedProxies;
 use crate::tls::Tls;
-use ipnet::IpNet;
 use metrics::counter;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
-use tokio_rustls::server::TlsStream;
+use tokio::net::TcpListener;
 
 /// One listener and what holds for everyone who comes in there.
 pub struct Entrance {
@@ -27,21 +24,6 @@ pub enum Security {
     PlainForAll,
 }
 
-/// Proxies that are believed when they say for whom they call.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TrustedProxies(Vec<IpNet>);
-
-impl TrustedProxies {
-    pub fn new(networks: impl IntoIterator<Item = IpNet>) -> TrustedProxies {
-        TrustedProxies(networks.into_iter().collect())
-    }
-
-    /// `address` is canonical: no v4 address dressed up as v6.
-    pub fn trust(&self, address: IpAddr) -> bool {
-        self.0.iter().any(|network| network.contains(&address))
-    }
-}
-
 impl Entrance {
     /// Whether a connection from there is taken at all.
     pub(super) fn admits(&self, address: IpAddr) -> bool {
@@ -55,29 +37,6 @@ impl Entrance {
         }
         admitted
     }
-}
-
-/// Shakes hands within a limit. `None` means that the connection is over: what it did is counted, and nobody else's
-/// affair.
-pub(super) async fn shake_hands(
-    tls: &Tls,
-    stream: TcpStream,
-    clock: &Clock,
-    limit: Duration,
-) -> Option<TlsStream<TcpStream>> {
-    let outcome = tokio::select! {
-        shaken = tls.acceptor().accept(stream) => shaken.map_err(|error| ("failed", error.to_string())),
-        () = clock.sleep(limit) => Err(("late", "it took too long".to_owned())),
-    };
-    let (stream, outcome) = match outcome {
-        Ok(stream) => (Some(stream), "done"),
-        Err((outcome, error)) => {
-            tracing::debug!(error, "A TLS handshake came to nothing");
-            (None, outcome)
-        }
-    };
-    counter!("hermod_tls_handshakes_total", "outcome" => outcome).increment(1);
-    stream
 }
 
 #[cfg(test)]

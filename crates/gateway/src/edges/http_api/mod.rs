@@ -7,7 +7,6 @@ mod answer;
 mod balance;
 mod body;
 mod credentials;
-mod crowd;
 pub mod document;
 mod entrance;
 mod errors;
@@ -28,7 +27,8 @@ mod serve;
 mod sms;
 mod watched;
 
-pub use entrance::{Entrance, Security, TrustedProxies};
+pub use crate::arrivals::TrustedProxies;
+pub use entrance::{Entrance, Security};
 pub use operations::RenderMetrics;
 pub use serve::{Limits, serve};
 

@@ -6,10 +6,10 @@
 #[path = "../../../../smpp/tests/proof/chance.rs"]
 mod chance;
 
-use super::entrance::TrustedProxies;
 use super::headers::X_FORWARDED_FOR;
 use super::send_request::SendRequest;
 use super::{credentials, inbound, peer};
+use crate::arrivals::TrustedProxies;
 use crate::request_id::{self, X_REQUEST_ID};
 use axum::http::{HeaderMap, HeaderValue, header};
 use chance::{Breadcrumb, Chance, mutate, setting};

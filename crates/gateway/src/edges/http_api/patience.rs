@@ -1,8 +1,8 @@
 //! How long a connection is waited for. A timer armed for every request would cost more than the request's own
 //! parsing, so each connection has one that looks now and then at what the connection is doing and since when.
 
-use super::entrance::TrustedProxies;
 use super::serve::Limits;
+use crate::arrivals::TrustedProxies;
 use crate::clock::{Clock, Moment};
 use std::net::IpAddr;
 use std::sync::Arc;

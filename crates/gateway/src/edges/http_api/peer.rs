@@ -3,8 +3,8 @@
 //!
 //! `X-Forwarded-For` is the only header that is read; `Forwarded`, `X-Real-IP` and their like are not.
 
-use super::entrance::TrustedProxies;
 use super::headers::X_FORWARDED_FOR;
+use crate::arrivals::TrustedProxies;
 use axum::http::HeaderMap;
 use std::net::{IpAddr, SocketAddr};
 

@@ -1,10 +1,10 @@
 //! Carries HTTP/1.1 connections: so many at a time, each with a limit on how long it may keep us waiting, and all of them
 //! finished in order when the gateway stops.
 
-use super::crowd::{Crowd, Place};
-use super::entrance::{Entrance, Security, TrustedProxies, shake_hands};
+use super::entrance::{Entrance, Security};
 use super::patience::{Carried, Patience, Stage, Verdict};
 use super::watched::Watched;
+use crate::arrivals::{ACCEPT_PAUSE, Counted, Crowd, Place, TrustedProxies, set_options, shake_hands};
 use crate::clock::Clock;
 use crate::workers::Workers;
 use crate::world::site_of;
@@ -15,7 +15,7 @@ use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
-use metrics::{Gauge, counter, gauge};
+use metrics::{counter, gauge};
 use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
@@ -48,12 +48,6 @@ const HEAD_BYTES_MAX: usize = 32 * 1024;
 
 /// What a connection may hold of what it has read and not yet used.
 const READ_BYTES_MAX: usize = 64 * 1024;
-
-/// A peer that has not acknowledged what we sent for this long is gone, or will not read: the kernel gives up on it.
-const UNREAD_MAX: Duration = Duration::from_secs(30);
-
-/// How long to wait when no connection can be accepted: out of descriptors, most likely.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Serves until `workers` stop, then finishes what is in flight. Returns when the last connection has ended.
 pub async fn serve(entrance: Entrance, router: Router, clock: Clock, workers: &Workers, limits: Limits) {
@@ -228,27 +222,4 @@ fn service_of(
             answer
         }
     })
-}
-
-fn set_options(stream: &TcpStream) {
-    // A stream that refuses an option still serves, only slower or longer.
-    let _ = stream.set_nodelay(true);
-    let unread_ms = u32::try_from(UNREAD_MAX.as_millis()).expect("half a minute fits");
-    let _ = rustix::net::sockopt::set_tcp_user_timeout(stream, unread_ms);
-}
-
-/// Counts one open connection for as long as it lives.
-struct Counted(Gauge);
-
-impl Counted {
-    fn new(gauge: Gauge) -> Counted {
-        gauge.increment(1.0);
-        Counted(gauge)
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.decrement(1.0);
-    }
 }

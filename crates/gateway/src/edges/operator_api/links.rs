@@ -121,9 +121,15 @@ struct LinkShape {
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = LastError)]
-struct LastErrorShape {
+pub(super) struct LastErrorShape {
     at: String,
     text: String,
+}
+
+impl LastErrorShape {
+    pub(super) fn of(LastError { at, text }: LastError) -> LastErrorShape {
+        LastErrorShape { at: at.to_iso(), text }
+    }
 }
 
 impl CarrierShape {
@@ -193,9 +199,7 @@ impl LinkShape {
             full_rate: link.full_rate,
             parts_per_second: f64::from(tenths) / 10.0,
             totals: TrafficShape::of(&link.totals),
-            last_error: link
-                .last_error
-                .map(|LastError { at, text }| LastErrorShape { at: at.to_iso(), text }),
+            last_error: link.last_error.map(LastErrorShape::of),
         }
     }
 }

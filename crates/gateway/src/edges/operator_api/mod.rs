@@ -5,6 +5,7 @@
 mod answer;
 mod apply;
 mod asked;
+mod binds;
 mod body;
 mod deliveries;
 mod desk;
@@ -54,6 +55,8 @@ pub fn router(desk: Desk) -> Router {
         .route("/lookup/{number}", get(look::number))
         .route("/routes/explain", get(explain::explain))
         .route("/links", get(links::links))
+        .route("/binds", get(binds::binds))
+        .route("/binds/{number}/unbind", post(binds::unbind))
         .route("/alarms", get(links::alarms).delete(links::acknowledge))
         .route("/deliveries", get(deliveries::deliveries))
         .route("/carriers/{name}/receipts", get(deliveries::receipts))

@@ -1,5 +1,6 @@
 //! What a provision file makes of a store: what is made, what is updated, what is removed.
 
+mod binding;
 mod carriers;
 mod json;
 mod page;

@@ -174,7 +174,15 @@ impl Service {
         let source = Source { path: "provision.toml".into(), text: provision_text() };
         let wanted: Wanted = source.parse().unwrap();
         provision::apply(&opened.store, &opened.pepper, &wanted, clock.now()).await.unwrap();
-        let options = GatewayOptions { config, http, https: None, operations: None, clock: clock.clone() };
+        let options = GatewayOptions {
+            config,
+            http,
+            https: None,
+            smpp: None,
+            smpps: None,
+            operations: None,
+            clock: clock.clone(),
+        };
         let running = Running::start(options, opened).await.unwrap();
         Service { address: running.http_addr(), running, clock, folder }
     }

@@ -77,7 +77,7 @@ impl Office {
     pub(crate) fn serve(&mut self) {
         let settings = self.file("hermod.toml");
         let text = format!(
-            "[data]\nfolder = \"data\"\n[http]\nlisten = \"{}\"\n[log]\nlevel = \"error\"\n",
+            "[data]\nfolder = \"data\"\n[smpp]\nlisten = \"127.0.0.1:0\"\n[http]\nlisten = \"{}\"\n[log]\nlevel = \"error\"\n",
             self.address
         );
         std::fs::write(&settings, text).expect("a settings file");

@@ -106,7 +106,7 @@ fn a_gateway_that_makes_a_secret_at_its_start_does_not_log_it() {
     let office = Office::closed();
     let settings = office.file("hermod.toml");
     let text = format!(
-        "[data]\nfolder = \"data\"\n[http]\nlisten = \"{}\"\n[log]\nlevel = \"trace\"\n[provision]\nfile = \"provision.toml\"\n",
+        "[data]\nfolder = \"data\"\n[smpp]\nlisten = \"127.0.0.1:0\"\n[http]\nlisten = \"{}\"\n[log]\nlevel = \"trace\"\n[provision]\nfile = \"provision.toml\"\n",
         office.address
     );
     std::fs::write(&settings, text).unwrap();

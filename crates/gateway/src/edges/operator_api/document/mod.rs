@@ -1,12 +1,13 @@
 //! What the operator API promises, as an OpenAPI document made from the code: the kinds and their entries from
 //! provisioning, the other bodies from the types that are written and read, errors from the operator's catalogue.
 
+mod bound;
 mod carriers;
 mod entries;
 mod given;
 mod operations;
 
-use super::{BASE, deliveries, explain, links, look, money, opt_outs, probe, reviews, shapes, trace};
+use super::{BASE, binds, deliveries, explain, links, look, money, opt_outs, probe, reviews, shapes, trace};
 use crate::app::operator::OPERATOR_ERRORS;
 use crate::openapi_errors;
 use crate::openapi_page::Published;
@@ -65,7 +66,7 @@ pub fn document() -> OpenApi {
         .license(Some(LicenseBuilder::new().name("Apache-2.0").identifier(Some("Apache-2.0")).build()));
     let mut paths = PathsBuilder::new();
     let all = operations::whole().into_iter().chain(entries::all());
-    for (path, item) in all.chain(operations::rest()).chain(carriers::all()) {
+    for (path, item) in all.chain(operations::rest()).chain(carriers::all()).chain(bound::all()) {
         paths = paths.path(path, item);
     }
     let none: [&str; 0] = [];
@@ -117,6 +118,7 @@ fn tags() -> Vec<Tag> {
     tags.push(tag("Money", "What accounts have and owe, and how that changes."));
     tags.push(tag("Opt-outs", "Handsets that want no more messages from an account."));
     tags.push(tag("Reviews", "Messages that screening rules hold, and the decisions about them."));
+    tags.push(tag("Binds", "Customers that are bound over SMPP. Only where a gateway runs."));
     tags.push(tag("Links", "How carriers and the links to them are doing. Only where a gateway runs."));
     tags.push(tag("Looking", "Numbers and the way they go, traffic, error codes."));
     tags
@@ -164,6 +166,8 @@ fn components() -> Components {
     add::<look::NumberShape>(&mut components);
     add::<explain::ExplainedShape>(&mut components);
     add::<links::LinksShape>(&mut components);
+    add::<binds::BindsShape>(&mut components);
+    add::<binds::UnboundShape>(&mut components);
     add::<links::ResumedShape>(&mut components);
     add::<links::AlarmsShape>(&mut components);
     add::<links::AcknowledgedShape>(&mut components);

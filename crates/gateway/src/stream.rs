@@ -1,5 +1,5 @@
-//! The octets of a link, plain or in TLS, with the same meaning of "written": handed to the network. TLS libraries call
-//! octets written that still stand in their own buffer, and a link that waits for nothing more would never send them.
+//! The octets of an SMPP connection, ours to a carrier or a customer's to us, plain or in TLS, with the same meaning of "written": handed to the network. TLS libraries call
+//! octets written that still stand in their own buffer, and a session that waits for nothing more would never send them.
 
 use std::io;
 use std::pin::Pin;
@@ -7,14 +7,13 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
-use tokio_rustls::client::TlsStream;
+use tokio_rustls::TlsStream;
 use tokio_rustls::rustls::ProtocolVersion;
 
 /// For both goodbyes. A peer that takes longer is left without.
 const CLOSE_WAIT: Duration = Duration::from_secs(1);
 
-/// A connection to a carrier.
-pub(in crate::edges::carrier) struct Stream(Kind);
+pub(crate) struct Stream(Kind);
 
 enum Kind {
     Plain(TcpStream),
@@ -28,21 +27,20 @@ struct Sealed {
 }
 
 impl Stream {
-    pub(super) fn plain(stream: TcpStream) -> Stream {
+    pub(crate) fn plain(stream: TcpStream) -> Stream {
         Stream(Kind::Plain(stream))
     }
 
-    pub(super) fn tls(stream: TlsStream<TcpStream>) -> Stream {
-        Stream(Kind::Tls(Box::new(Sealed { stream, leaving: 0 })))
+    pub(crate) fn tls(stream: impl Into<TlsStream<TcpStream>>) -> Stream {
+        Stream(Kind::Tls(Box::new(Sealed { stream: stream.into(), leaving: 0 })))
     }
 
-    #[cfg(test)]
-    pub(super) fn is_tls(&self) -> bool {
+    pub(crate) fn is_tls(&self) -> bool {
         matches!(self.0, Kind::Tls(_))
     }
 
     /// For people.
-    pub(in crate::edges::carrier) fn described(&self) -> &'static str {
+    pub(crate) fn described(&self) -> &'static str {
         let version = match &self.0 {
             Kind::Plain(_) => return "without TLS",
             Kind::Tls(sealed) => sealed.stream.get_ref().1.protocol_version(),
@@ -58,7 +56,7 @@ impl Stream {
 /// Says goodbye: with TLS, that nothing was cut off (close_notify); then the end of TCP. What the peer still says is read
 /// and dropped until it closes too: whoever closes with something unread resets the connection, and the peer may lose
 /// what it was told last. In real time, because it is all about the network.
-pub(in crate::edges::carrier) async fn close(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) {
+pub(crate) async fn close(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) {
     let goodbye = async {
         let mut unread = [0; 4096];
         stream.shutdown().await?;

@@ -6,17 +6,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Connections that are open, by address. Bounded by the connections there may be.
 #[derive(Clone, Default)]
-pub(super) struct Crowd(Arc<Mutex<HashMap<IpAddr, u32>>>);
+pub(crate) struct Crowd(Arc<Mutex<HashMap<IpAddr, u32>>>);
 
 /// One connection's place, given up when it is dropped.
-pub(super) struct Place {
+pub(crate) struct Place {
     crowd: Crowd,
     address: IpAddr,
 }
 
 impl Crowd {
     /// Nothing if the address holds as many as it may already.
-    pub(super) fn enter(&self, address: IpAddr, most: u32) -> Option<Place> {
+    pub(crate) fn enter(&self, address: IpAddr, most: u32) -> Option<Place> {
         let mut open = self.lock();
         let held = open.entry(address).or_default();
         if *held >= most {

@@ -1,0 +1,250 @@
+//! One customer's bind in figures: what it is, what it has done, and what somebody wants it to do. The session writes
+//! them as it goes; metrics and the operator read them at any time.
+
+use super::link_figures::LastError;
+use super::meter::{PerSecond, Tally};
+use crate::clock::Moment;
+use hermod_domain::ids::{AccountId, ConnectionId};
+use hermod_domain::time::Timestamp;
+use metrics::{counter, gauge};
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+/// What a customer bound as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BoundAs {
+    Transmitter,
+    Receiver,
+    Transceiver,
+}
+
+impl BoundAs {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            BoundAs::Transmitter => "transmitter",
+            BoundAs::Receiver => "receiver",
+            BoundAs::Transceiver => "transceiver",
+        }
+    }
+}
+
+/// What somebody wants a bind to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Prove that the other side is there, or end.
+    Probe,
+    /// Say goodbye and end.
+    Unbind,
+}
+
+const PROBE: u8 = 1;
+const UNBIND: u8 = 2;
+
+/// What a bind begins with.
+#[derive(Clone, Debug)]
+pub struct NewBind {
+    pub connection: ConnectionId,
+    pub account: AccountId,
+    pub system_id: Arc<str>,
+    pub kind: BoundAs,
+    /// Or 3.3.
+    pub is_3_4: bool,
+    pub peer: IpAddr,
+    pub tls: bool,
+    pub window: u32,
+    /// What the customer says it serves. Shown, and not used.
+    pub address_range: String,
+    pub now: Timestamp,
+}
+
+/// Lives as long as the bind, or as long as somebody looks at it.
+pub struct BindFigures {
+    number: u64,
+    began: NewBind,
+    submits: Tally,
+    refused: Tally,
+    receipts: Tally,
+    /// Requests of the customer that wait for our answers.
+    window_in: AtomicU32,
+    /// Requests of ours that wait for the customer's.
+    window_out: AtomicU32,
+    per_second: PerSecond,
+    last_error: Mutex<Option<LastError>>,
+    orders: AtomicU8,
+    called: Notify,
+    gone: CancellationToken,
+}
+
+/// A bind as the operator sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BindShown {
+    /// From 1, in the order in which they came since the start of the process.
+    pub number: u64,
+    pub connection: ConnectionId,
+    pub account: AccountId,
+    pub system_id: Arc<str>,
+    pub kind: BoundAs,
+    pub is_3_4: bool,
+    pub peer: IpAddr,
+    pub tls: bool,
+    pub address_range: String,
+    pub since: Timestamp,
+    pub window: u32,
+    pub window_in: u32,
+    pub window_out: u32,
+    /// Messages submitted and accepted or not, over the last ten seconds, in tenths per second.
+    pub submits_per_10_s: u64,
+    pub submits: u64,
+    /// Of those, the ones that were refused.
+    pub refused: u64,
+    /// Receipts that the customer took.
+    pub receipts: u64,
+    pub last_error: Option<LastError>,
+}
+
+impl BindFigures {
+    pub(super) fn new(number: u64, began: NewBind) -> BindFigures {
+        gauge!("hermod_smpp_binds", "type" => began.kind.as_str()).increment(1.0);
+        BindFigures {
+            number,
+            began,
+            submits: Tally::new(counter!("hermod_smpp_submits_total")),
+            refused: Tally::new(counter!("hermod_smpp_refused_total")),
+            receipts: Tally::new(counter!("hermod_smpp_receipts_total")),
+            window_in: AtomicU32::new(0),
+            window_out: AtomicU32::new(0),
+            per_second: PerSecond::default(),
+            last_error: Mutex::default(),
+            orders: AtomicU8::new(0),
+            called: Notify::new(),
+            gone: CancellationToken::new(),
+        }
+    }
+
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    pub fn connection(&self) -> ConnectionId {
+        self.began.connection
+    }
+
+    pub fn account(&self) -> AccountId {
+        self.began.account
+    }
+
+    pub fn system_id(&self) -> &Arc<str> {
+        &self.began.system_id
+    }
+
+    pub fn kind(&self) -> BoundAs {
+        self.began.kind
+    }
+
+    pub fn peer(&self) -> IpAddr {
+        self.began.peer
+    }
+
+    /// So many were submitted. To be called by the bind's own task only.
+    pub fn submitted(&self, count: u32, now: Moment) {
+        if count > 0 {
+            self.submits.add(u64::from(count));
+            self.per_second.add(count, now);
+        }
+    }
+
+    /// Of those, so many were not accepted.
+    pub fn refused(&self, count: u32) {
+        self.refused.add(u64::from(count));
+    }
+
+    /// The customer took so many receipts.
+    pub fn receipts(&self, count: u32) {
+        self.receipts.add(u64::from(count));
+    }
+
+    pub fn set_window_in(&self, open: u32) {
+        self.window_in.store(open, Ordering::Relaxed);
+    }
+
+    pub fn set_window_out(&self, open: u32) {
+        self.window_out.store(open, Ordering::Relaxed);
+    }
+
+    pub fn failed(&self, text: String, now: Timestamp) {
+        *self.last_error.lock().unwrap_or_else(PoisonError::into_inner) = Some(LastError { at: now, text });
+    }
+
+    /// Asks the bind for something. It hears it in [`BindFigures::ordered`].
+    pub fn order(&self, order: Order) {
+        let bit = match order {
+            Order::Probe => PROBE,
+            Order::Unbind => UNBIND,
+        };
+        self.orders.fetch_or(bit, Ordering::AcqRel);
+        self.called.notify_one();
+    }
+
+    /// The next thing somebody wants of this bind. For the one task that carries it; whoever stops waiting misses nothing.
+    pub async fn ordered(&self) -> Order {
+        loop {
+            for (bit, order) in [(UNBIND, Order::Unbind), (PROBE, Order::Probe)] {
+                if self.orders.fetch_and(!bit, Ordering::AcqRel) & bit != 0 {
+                    return order;
+                }
+            }
+            self.called.notified().await;
+        }
+    }
+
+    /// Ends when the bind has.
+    pub async fn gone(&self) {
+        self.gone.cancelled().await;
+    }
+
+    /// Its place is free. Counted once, whoever says it how often.
+    pub(super) fn left(&self) {
+        if !self.gone.is_cancelled() {
+            gauge!("hermod_smpp_binds", "type" => self.began.kind.as_str()).decrement(1.0);
+            self.gone.cancel();
+        }
+    }
+
+    pub fn show(&self, now: Moment) -> BindShown {
+        let NewBind {
+            connection,
+            account,
+            system_id,
+            kind,
+            is_3_4,
+            peer,
+            tls,
+            window,
+            address_range,
+            now: since,
+        } = &self.began;
+        BindShown {
+            number: self.number,
+            connection: *connection,
+            account: *account,
+            system_id: system_id.clone(),
+            kind: *kind,
+            is_3_4: *is_3_4,
+            peer: *peer,
+            tls: *tls,
+            address_range: address_range.clone(),
+            since: *since,
+            window: *window,
+            window_in: self.window_in.load(Ordering::Relaxed),
+            window_out: self.window_out.load(Ordering::Relaxed),
+            submits_per_10_s: self.per_second.tenths(now),
+            submits: self.submits.get(),
+            refused: self.refused.get(),
+            receipts: self.receipts.get(),
+            last_error: self.last_error.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+        }
+    }
+}

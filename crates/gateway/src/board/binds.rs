@@ -1,0 +1,169 @@
+//! The binds of customers that are there at this moment. A bind enters when it is admitted and leaves when it ends, which
+//! frees its place at once; in between whoever looks sees its figures, and can ask it to prove that it is alive or to go.
+
+use super::bind_figures::{BindFigures, BindShown, NewBind};
+use crate::clock::Moment;
+use hermod_domain::ids::ConnectionId;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::ops::Deref;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Of each connection, the oldest first.
+type Live = HashMap<ConnectionId, Vec<Arc<BindFigures>>>;
+
+/// Bounded by what each connection may have.
+#[derive(Default)]
+pub struct Binds {
+    live: Arc<Mutex<Live>>,
+    numbers: AtomicU64,
+}
+
+/// The connection has as many binds as it may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full;
+
+/// One bind's place. It is given up with [`LiveBind::leave`], or when this is dropped.
+pub struct LiveBind {
+    live: Arc<Mutex<Live>>,
+    figures: Arc<BindFigures>,
+}
+
+impl Binds {
+    pub fn enter(&self, new: NewBind, max_binds: u32) -> Result<LiveBind, Full> {
+        let mut live = lock(&self.live);
+        let of_connection = live.entry(new.connection).or_default();
+        if of_connection.len() >= usize::try_from(max_binds).expect("32 bits fit") {
+            return Err(Full);
+        }
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
+        let figures = Arc::new(BindFigures::new(number, new));
+        of_connection.push(figures.clone());
+        Ok(LiveBind { live: self.live.clone(), figures })
+    }
+
+    /// The one that has been there longest, of those from this address.
+    pub fn oldest_from(&self, connection: ConnectionId, peer: IpAddr) -> Option<Arc<BindFigures>> {
+        let live = lock(&self.live);
+        live.get(&connection)?.iter().find(|bind| bind.peer() == peer).cloned()
+    }
+
+    pub fn find(&self, number: u64) -> Option<Arc<BindFigures>> {
+        lock(&self.live).values().flatten().find(|bind| bind.number() == number).cloned()
+    }
+
+    pub fn of_connection(&self, connection: ConnectionId) -> Vec<Arc<BindFigures>> {
+        lock(&self.live).get(&connection).cloned().unwrap_or_default()
+    }
+
+    /// In the order in which they came.
+    pub fn show(&self, now: Moment) -> Vec<BindShown> {
+        let live: Vec<_> = lock(&self.live).values().flatten().cloned().collect();
+        let mut shown: Vec<_> = live.iter().map(|bind| bind.show(now)).collect();
+        shown.sort_by_key(|bind| bind.number);
+        shown
+    }
+
+    pub fn count(&self) -> usize {
+        lock(&self.live).values().map(Vec::len).sum()
+    }
+}
+
+impl LiveBind {
+    pub fn figures(&self) -> &Arc<BindFigures> {
+        &self.figures
+    }
+
+    /// Frees the place. To be called when the bind is over, before the goodbyes of TCP; a second time changes nothing.
+    pub fn leave(&self) {
+        let connection = self.figures.connection();
+        let mut live = lock(&self.live);
+        let Some(of_connection) = live.get_mut(&connection) else { return };
+        of_connection.retain(|bind| bind.number() != self.figures.number());
+        if of_connection.is_empty() {
+            live.remove(&connection);
+        }
+        drop(live);
+        self.figures.left();
+    }
+}
+
+impl Deref for LiveBind {
+    type Target = BindFigures;
+
+    fn deref(&self) -> &BindFigures {
+        &self.figures
+    }
+}
+
+impl Drop for LiveBind {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+/// What is counted is right even if somebody panicked while counting.
+fn lock(live: &Mutex<Live>) -> MutexGuard<'_, Live> {
+    live.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bind_figures::{BoundAs, Order};
+    use super::*;
+    use hermod_domain::ids::AccountId;
+    use hermod_domain::time::Timestamp;
+
+    fn from(connection: u32, peer: [u8; 4]) -> NewBind {
+        NewBind {
+            connection: ConnectionId::new(connection),
+            account: AccountId::new(1),
+            system_id: "shop".into(),
+            kind: BoundAs::Transceiver,
+            is_3_4: true,
+            peer: IpAddr::from(peer),
+            tls: false,
+            window: 10,
+            address_range: String::new(),
+            now: Timestamp::from_millis(1_790_000_000_000),
+        }
+    }
+
+    const HERE: [u8; 4] = [192, 0, 2, 1];
+    const THERE: [u8; 4] = [192, 0, 2, 2];
+
+    #[tokio::test]
+    async fn a_connection_has_so_many_places_and_gets_them_back_at_once() {
+        let binds = Binds::default();
+        let first = binds.enter(from(1, HERE), 2).unwrap();
+        let second = binds.enter(from(1, THERE), 2).unwrap();
+        assert_eq!(binds.enter(from(1, HERE), 2).err(), Some(Full));
+        let other = binds.enter(from(2, HERE), 2).unwrap();
+        assert_eq!(binds.count(), 3, "another connection has its own");
+        let seen = first.figures().clone();
+        first.leave();
+        seen.gone().await;
+        assert!(binds.find(seen.number()).is_none());
+        let third = binds.enter(from(1, HERE), 2).unwrap();
+        drop(first);
+        assert_eq!(binds.of_connection(ConnectionId::new(1)).len(), 2, "who has left leaves no more");
+        drop((second, third, other));
+        assert_eq!(binds.count(), 0);
+        assert!(lock(&binds.live).is_empty(), "nothing is kept of who has gone");
+    }
+
+    #[tokio::test]
+    async fn the_oldest_from_an_address_can_be_told_to_prove_itself_and_to_go() {
+        let binds = Binds::default();
+        let one = ConnectionId::new(1);
+        let places = [HERE, THERE, THERE].map(|peer| binds.enter(from(1, peer), 9).unwrap());
+        let oldest = binds.oldest_from(one, IpAddr::from(THERE)).unwrap();
+        assert_eq!(oldest.number(), places[1].number());
+        assert!(binds.oldest_from(one, IpAddr::from([192, 0, 2, 3])).is_none());
+        oldest.order(Order::Probe);
+        oldest.order(Order::Unbind);
+        assert_eq!(places[1].ordered().await, Order::Unbind, "the graver one first");
+        assert_eq!(places[1].ordered().await, Order::Probe);
+    }
+}

@@ -1,0 +1,36 @@
+//! The requests about customers' binds.
+
+use super::{answer, in_path, in_query, of, operation, text};
+use crate::edges::operator_api::binds;
+use utoipa::openapi::path::{HttpMethod, Operation, PathItem};
+use utoipa::openapi::{ObjectBuilder, Required, Type};
+
+const TAG: &str = "Binds";
+
+pub(super) fn all() -> Vec<(String, PathItem)> {
+    vec![
+        ("/binds".to_owned(), PathItem::new(HttpMethod::Get, list())),
+        ("/binds/{number}/unbind".to_owned(), PathItem::new(HttpMethod::Post, unbind())),
+    ]
+}
+
+fn list() -> Operation {
+    operation(TAG, "listBinds", "See who is bound", &[&["NOT_FOUND", "NOT_RUNNING", "INVALID_FIELD"]])
+        .description(Some("Each bind of a customer over SMPP: from where, as what, and what it is doing."))
+        .parameter(in_query("system_id", "Only those of this one.", text(), Required::False))
+        .parameter(in_query("account", "Only those of this account.", text(), Required::False))
+        .response("200", answer("In the order in which they came.", of::<binds::BindsShape>()))
+        .build()
+}
+
+fn unbind() -> Operation {
+    let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1));
+    operation(TAG, "unbind", "End a bind", &[&["NOT_FOUND", "NOT_RUNNING"]])
+        .description(Some(
+            "What was submitted is answered first. Most customers bind again at once: to keep one out, close its \
+             connection.",
+        ))
+        .parameter(in_path("number", "The bind's number.", "7").schema(Some(number)))
+        .response("200", answer("It is told to go.", of::<binds::UnboundShape>()))
+        .build()
+}

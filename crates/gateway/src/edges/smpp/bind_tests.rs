@@ -1,0 +1,257 @@
+//! Who is let in and who is not, in the order of the checks and with the code each customer's software needs.
+
+use super::*;
+use crate::clock::Clock;
+use crate::config::{Config, Source};
+use crate::provision;
+use crate::secrets::Pepper;
+use hermod_domain::catalogue::BindTypes;
+use hermod_domain::time::Timestamp;
+use hermod_smpp::Hidden;
+use hermod_store::{OpenOptions, Store};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+const SHOP: &str = r#"
+[[account]]
+name = "shop"
+currency = "EUR"
+senders = ["Shop"]
+
+[[connection]]
+name = "shop-smpp"
+account = "shop"
+system_id = "shop"
+password = "secret08"
+max_binds = 2
+"#;
+
+struct Stage {
+    world: Arc<World>,
+    settings: Settings,
+    _folder: tempfile::TempDir,
+}
+
+impl Stage {
+    async fn new(change: impl FnOnce(&mut Config)) -> Stage {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(Timestamp::from_millis(1_794_700_800_000));
+        let options = OpenOptions {
+            folder: folder.path().to_owned(),
+            low_water_bytes: 0,
+            in_doubt_wait: Duration::from_secs(15),
+            now: clock.now(),
+        };
+        let (store, pepper) = (Store::open(&options).unwrap(), Pepper::new(b"pepper"));
+        let wanted = Source { path: "shop.toml".into(), text: SHOP.to_owned() }.parse().unwrap();
+        let plan = provision::apply(&store, &pepper, &wanted, clock.now()).await.unwrap();
+        let world = World::new(clock, store, pepper, plan.catalogue, Duration::from_secs(60));
+        let mut config = Config::defaults();
+        change(&mut config);
+        let settings = Settings::new(&config.smpp).unwrap();
+        Stage { world: Arc::new(world), settings, _folder: folder }
+    }
+
+    async fn bind(&self, system_id: &str, password: &str) -> Result<Admitted, Refused> {
+        self.bind_from(1, system_id, password).await
+    }
+
+    async fn bind_from(&self, last: u8, system_id: &str, password: &str) -> Result<Admitted, Refused> {
+        let bind = Bind {
+            system_id: system_id.as_bytes(),
+            password: Hidden(password.as_bytes()),
+            interface_version: 0x34,
+            ..Bind::default()
+        };
+        check(&self.world, &self.settings, peer(last, false), BindType::Transceiver, &bind).await
+    }
+}
+
+fn peer(last: u8, tls: bool) -> Peer {
+    Peer { address: IpAddr::from([192, 0, 2, last]), tls }
+}
+
+fn told(checked: &Result<Admitted, Refused>) -> String {
+    match checked {
+        Ok(_) => "bound".to_owned(),
+        Err(Refused { status, delay, why }) if delay.is_zero() => format!("0x{:02X} {why}", status.0),
+        Err(Refused { status, delay, why }) => format!("0x{:02X} {why} after {delay:?}", status.0),
+    }
+}
+
+#[tokio::test]
+async fn a_name_nobody_has_and_a_wrong_password_are_answered_alike() {
+    let stage = Stage::new(|_| {}).await;
+    for (system_id, password, expect) in [
+        ("shop", "secret08", "bound"),
+        ("shop", "secret09", "0x0E wrong credentials"),
+        ("shop", "", "0x0E wrong credentials"),
+        ("nobody", "secret08", "0x0E wrong credentials"),
+        ("Shop", "secret08", "0x0E wrong credentials"),
+        ("caf\u{e9}", "secret08", "0x0E wrong credentials"),
+        ("", "secret08", "0x0F no such system_id is possible"),
+        ("sixteen-and-more", "secret08", "0x0F no such system_id is possible"),
+        ("shop", "secret008", "0x0E no such password is possible"),
+    ] {
+        assert_eq!(told(&stage.bind(system_id, password).await), expect, "{system_id} {password}");
+    }
+}
+
+#[tokio::test]
+async fn a_good_bind_has_a_place_and_what_the_session_needs() {
+    let stage = Stage::new(|_| {}).await;
+    let admitted = stage.bind("shop", "secret08").await.ok().unwrap();
+    assert_eq!(admitted.access.system_id, "shop");
+    assert_eq!(admitted.bind.connection(), admitted.connection);
+    let shown = stage.world.binds.show(stage.world.clock.moment());
+    assert_eq!(
+        (shown.len(), shown[0].kind, shown[0].is_3_4, shown[0].window),
+        (1, BoundAs::Transceiver, true, 10)
+    );
+    assert_eq!(shown[0].account, admitted.account);
+    drop(admitted);
+    assert_eq!(stage.world.binds.count(), 0);
+}
+
+#[tokio::test]
+async fn guessing_is_stopped_before_anything_is_hashed() {
+    let stage = Stage::new(|config| {
+        config.smpp.bind_attempts = 3;
+        config.smpp.bind_attempts_per_system_id = 5;
+    })
+    .await;
+    let good = stage.bind("shop", "secret08").await;
+    for guess in ["a", "b", "c"] {
+        assert_eq!(told(&stage.bind("shop", guess).await), "0x0E wrong credentials");
+    }
+    let spent = "0x0D too many attempts from this address after 5s";
+    assert_eq!(told(&stage.bind("shop", "d").await), spent);
+    assert_eq!(
+        told(&stage.bind("shop", "secret08").await),
+        spent,
+        "the right one as well: it will come again"
+    );
+    assert_eq!(told(&stage.bind_from(2, "shop", "e").await), "0x0E wrong credentials");
+    assert_eq!(told(&stage.bind_from(2, "shop", "f").await), "0x0E wrong credentials");
+    let spent = "0x0D too many attempts for this system_id after 5s";
+    assert_eq!(told(&stage.bind_from(2, "shop", "g").await), spent);
+    stage.world.clock.advance(Duration::from_secs(20));
+    assert_eq!(told(&stage.bind("shop", "secret08").await), "bound");
+    drop(good);
+}
+
+#[tokio::test]
+async fn who_was_right_may_come_back_as_often_as_it_likes() {
+    let stage = Stage::new(|config| config.smpp.bind_attempts = 1).await;
+    for _ in 0..50 {
+        assert_eq!(told(&stage.bind("shop", "secret08").await), "bound");
+    }
+}
+
+#[tokio::test]
+async fn nobody_is_let_in_while_the_gateway_stops_or_is_overrun() {
+    let stage = Stage::new(|config| config.smpp.max_sessions = 1).await;
+    stage.settings.open.store(2, std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(told(&stage.bind("shop", "secret08").await), "0x0D too many sessions");
+    stage.settings.open.store(1, std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(told(&stage.bind("shop", "secret08").await), "bound");
+    stage.world.start_draining();
+    assert_eq!(told(&stage.bind("shop", "secret08").await), "0x0D stopping");
+}
+
+/// The waiting attempt, beside what the oldest bind does when it is asked to show that it is alive.
+async fn third_bind(stage: &Stage, twin: Option<LiveBind>) -> Result<Admitted, Refused> {
+    let asked = async {
+        match twin {
+            Some(twin) => {
+                assert_eq!(twin.ordered().await, Order::Probe);
+                twin.leave();
+            }
+            // Alive: it stays, and the wait passes.
+            None => loop {
+                tokio::task::yield_now().await;
+                stage.world.clock.advance(Duration::from_millis(100));
+            },
+        }
+        std::future::pending().await
+    };
+    tokio::select! {
+        bound = stage.bind("shop", "secret08") => bound,
+        () = asked => unreachable!("it never ends"),
+    }
+}
+
+#[tokio::test]
+async fn a_full_connection_makes_room_only_where_an_older_bind_from_there_is_dead() {
+    let stage = Stage::new(|_| {}).await;
+    let first = stage.bind("shop", "secret08").await.ok().unwrap();
+    let _second = stage.bind_from(2, "shop", "secret08").await.ok().unwrap();
+    let full = "0x0D as many binds as there may be";
+    assert_eq!(told(&stage.bind_from(3, "shop", "secret08").await), full, "nobody there to ask");
+    assert_eq!(told(&third_bind(&stage, None).await), full);
+    // Asked before, and not answered yet.
+    assert_eq!(first.bind.ordered().await, Order::Probe);
+    assert_eq!(told(&third_bind(&stage, Some(first.bind)).await), "bound");
+}
+
+#[track_caller]
+fn check_judged(change: impl FnOnce(&mut Connection, &mut SmppAccess, &mut bool, &mut Peer), expect: &str) {
+    let mut access = SmppAccess::new("shop", "hash");
+    let mut connection = Connection {
+        account: AccountId::new(1),
+        default_sender: None,
+        requests_per_second: 10,
+        max_parts: None,
+        allow: Default::default(),
+        smart_encoding: false,
+        closed: false,
+        smpp: None,
+    };
+    let (mut open, mut from) = (true, peer(1, false));
+    change(&mut connection, &mut access, &mut open, &mut from);
+    let judged = judge(&connection, &access, open, from, BoundAs::Transmitter, b"SMS");
+    let told =
+        judged.map_or_else(|refused| format!("0x{:02X} {}", refused.status.0, refused.why), |()| "in".into());
+    assert_eq!(told, expect);
+}
+
+#[test]
+fn whoever_has_proven_itself_is_judged_by_its_connection() {
+    check_judged(|_, _, _, _| {}, "in");
+    check_judged(|connection, _, _, _| connection.closed = true, "0x0D closed");
+    check_judged(|_, _, open, _| *open = false, "0x0D closed");
+    let only = |network: &str| hermod_domain::catalogue::AllowList(vec![network.parse().unwrap()]);
+    check_judged(|connection, _, _, _| connection.allow = only("192.0.2.0/24"), "in");
+    check_judged(
+        |connection, _, _, _| connection.allow = only("198.51.100.0/24"),
+        "0x0D address not allowed",
+    );
+    check_judged(|_, access, _, _| access.tls_only = true, "0x0D not over TLS");
+    check_judged(
+        |_, access, _, from| {
+            access.tls_only = true;
+            from.tls = true;
+        },
+        "in",
+    );
+    check_judged(|_, access, _, _| access.system_type = Some("SMS".to_owned()), "in");
+    check_judged(
+        |_, access, _, _| access.system_type = Some("OWN".to_owned()),
+        "0x53 another system_type is wanted",
+    );
+    let receiving = BindTypes { transmitter: false, receiver: true, transceiver: true };
+    check_judged(|_, access, _, _| access.bind_types = receiving, "0x0D bind type not allowed");
+    // Each before the next.
+    check_judged(
+        |connection, access, open, _| {
+            (access.bind_types, access.system_type, access.tls_only) =
+                (receiving, Some("OWN".to_owned()), true);
+            (connection.allow, *open) = (only("198.51.100.0/24"), false);
+        },
+        "0x0D closed",
+    );
+    check_judged(
+        |_, access, _, _| (access.bind_types, access.system_type) = (receiving, Some("OWN".to_owned())),
+        "0x53 another system_type is wanted",
+    );
+}

@@ -1,0 +1,91 @@
+//! What holds for every session: names, limits and times from the settings file, and what is counted across sessions.
+
+use super::guard::Guard;
+use crate::arrivals::{Crowd, TrustedProxies};
+use crate::config::{Network, Smpp};
+use hermod_domain::keyed_pace::Allowance;
+use hermod_smpp::session::{Limits, ServerConfig};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// Connections beyond the limit that are told so at one time. Further ones wait in the listener's queue.
+const REFUSED_AT_ONCE_MAX: u32 = 100;
+
+/// Attempts are given back over this long.
+const ATTEMPTS_PER: Duration = Duration::from_secs(60);
+
+pub struct Settings {
+    /// What we call ourselves.
+    pub(super) system_id: String,
+    /// Timers and limits of the protocol.
+    pub(super) server: ServerConfig,
+    /// How long the other side may leave what we send unread.
+    pub(super) write_max: Duration,
+    pub(super) handshake_max: Duration,
+    pub(super) sessions_max: u32,
+    pub(super) per_address_max: u32,
+    pub(super) proxies: TrustedProxies,
+    pub(super) crowd: Crowd,
+    pub(super) room: Arc<Semaphore>,
+    /// Connections that are open, of both listeners.
+    pub(super) open: Arc<AtomicU32>,
+    pub(super) guard: Guard,
+}
+
+impl Settings {
+    /// Fails where the system has no random bytes.
+    pub fn new(config: &Smpp) -> std::io::Result<Settings> {
+        let allowance = |most| Allowance { most, per: ATTEMPTS_PER };
+        let places = config.max_sessions.saturating_add(REFUSED_AT_ONCE_MAX);
+        Ok(Settings {
+            system_id: config.system_id.clone(),
+            server: server_config(config),
+            write_max: config.write_timeout.into(),
+            handshake_max: config.handshake_timeout.into(),
+            sessions_max: config.max_sessions,
+            per_address_max: config.max_sessions_per_address,
+            proxies: TrustedProxies::new(config.trusted_proxies.iter().map(|Network(network)| *network)),
+            crowd: Crowd::default(),
+            room: Arc::new(Semaphore::new(usize::try_from(places).expect("32 bits fit"))),
+            open: Arc::default(),
+            guard: Guard::new(
+                allowance(config.bind_attempts),
+                allowance(config.bind_attempts_per_system_id),
+            )?,
+        })
+    }
+
+    /// There are more connections than there may be sessions.
+    pub(super) fn is_overrun(&self) -> bool {
+        self.open.load(Ordering::Relaxed) > self.sessions_max
+    }
+}
+
+fn server_config(config: &Smpp) -> ServerConfig {
+    let ms = |period: Duration| u64::try_from(period.as_millis()).unwrap_or(u64::MAX);
+    let standard = ServerConfig::standard();
+    ServerConfig {
+        limits: Limits {
+            response_ms: ms(config.response_timeout.into()),
+            inactivity_ms: Some(ms(config.idle_timeout.into())),
+            pdu_read_ms: ms(config.pdu_timeout.into()),
+            drain_ms: ms(config.unbind_timeout.into()),
+            pdu_bytes_max: u32::try_from(config.max_pdu.0).expect("checked when it was read"),
+            ..standard.limits
+        },
+        session_init_ms: ms(config.bind_timeout.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn the_defaults_are_the_figures_we_document() {
+        assert_eq!(server_config(&Config::defaults().smpp), ServerConfig::standard());
+    }
+}

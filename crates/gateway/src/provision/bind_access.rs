@@ -1,0 +1,124 @@
+//! The SMPP half of a connection: its fields as somebody writes them, and what is stored of them.
+
+use crate::passwords;
+use crate::provision::ProvisionRefusal;
+use crate::provision::connection::WantedConnection;
+use crate::secrets::{Pepper, Secret};
+use hermod_domain::catalogue::{BINDS_DEFAULT, BindTypes, SmppAccess, WINDOW_DEFAULT};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// A way to bind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum BindTypeName {
+    Transmitter,
+    Receiver,
+    Transceiver,
+}
+
+/// Who has no `system_id` does not bind; of a password only its hash is kept, and the one that is there unless another
+/// is given.
+pub(super) fn access(
+    wanted: &WantedConnection,
+    what: &str,
+    before: Option<&SmppAccess>,
+    pepper: &Pepper,
+) -> Result<Option<SmppAccess>, ProvisionRefusal> {
+    let Some(system_id) = &wanted.system_id else {
+        let sentence = "has a password and no system_id; name both, or neither";
+        return wanted.password.as_ref().map_or(Ok(None), |_| Err(ProvisionRefusal::about(what, sentence)));
+    };
+    let password_hash = password_hash(wanted.password.as_ref(), what, before, pepper)?;
+    Ok(Some(SmppAccess {
+        system_id: system_id.clone(),
+        password_hash,
+        system_type: wanted.system_type.clone(),
+        bind_types: wanted.bind_types.as_deref().map_or_else(BindTypes::default, types),
+        max_binds: wanted.max_binds.unwrap_or(BINDS_DEFAULT),
+        window: wanted.window.unwrap_or(WINDOW_DEFAULT),
+        tls_only: wanted.tls_only.unwrap_or_default(),
+        alphabet: wanted.alphabet.unwrap_or_default(),
+        latin1_fallback: wanted.latin1_fallback.unwrap_or_default(),
+        strict: wanted.strict.unwrap_or_default(),
+        extended_codes: wanted.extended_codes.unwrap_or_default(),
+        receipt_text: wanted.receipt_text.unwrap_or_default(),
+        pass_tlvs: wanted.pass_tlvs.unwrap_or_default(),
+        special_protocol_ids: wanted.special_protocol_ids.unwrap_or_default(),
+        message_waiting: wanted.message_waiting.unwrap_or_default(),
+    }))
+}
+
+/// The same password gives another hash each time, so one that still fits is kept: a file that is applied again changes
+/// nothing.
+fn password_hash(
+    given: Option<&Secret>,
+    what: &str,
+    before: Option<&SmppAccess>,
+    pepper: &Pepper,
+) -> Result<String, ProvisionRefusal> {
+    let kept = before.map(|before| before.password_hash.clone());
+    match (given, kept) {
+        (None, Some(kept)) => Ok(kept),
+        (Some(given), Some(kept)) if passwords::matches(pepper, given.reveal().as_bytes(), &kept) => Ok(kept),
+        (Some(given), _) => passwords::hash(pepper, given.reveal())
+            .map_err(|error| ProvisionRefusal::about(what, format!("got no hash of its password: {error}"))),
+        (None, None) => {
+            let sentence = "has a system_id and no password; give it one of up to 8 random characters";
+            Err(ProvisionRefusal::about(what, sentence))
+        }
+    }
+}
+
+fn types(named: &[BindTypeName]) -> BindTypes {
+    BindTypes {
+        transmitter: named.contains(&BindTypeName::Transmitter),
+        receiver: named.contains(&BindTypeName::Receiver),
+        transceiver: named.contains(&BindTypeName::Transceiver),
+    }
+}
+
+/// As somebody would have written it, without the password.
+pub(super) fn show(access: SmppAccess, connection: &mut WantedConnection) {
+    let SmppAccess {
+        system_id,
+        password_hash: _,
+        system_type,
+        bind_types,
+        max_binds,
+        window,
+        tls_only,
+        alphabet,
+        latin1_fallback,
+        strict,
+        extended_codes,
+        receipt_text,
+        pass_tlvs,
+        special_protocol_ids,
+        message_waiting,
+    } = access;
+    connection.system_id = Some(system_id);
+    connection.system_type = system_type;
+    connection.bind_types = Some(named(bind_types));
+    connection.max_binds = Some(max_binds);
+    connection.window = Some(window);
+    connection.tls_only = Some(tls_only);
+    connection.alphabet = Some(alphabet);
+    connection.latin1_fallback = Some(latin1_fallback);
+    connection.strict = Some(strict);
+    connection.extended_codes = Some(extended_codes);
+    connection.receipt_text = Some(receipt_text);
+    connection.pass_tlvs = Some(pass_tlvs);
+    connection.special_protocol_ids = Some(special_protocol_ids);
+    connection.message_waiting = Some(message_waiting);
+}
+
+fn named(types: BindTypes) -> Vec<BindTypeName> {
+    let BindTypes { transmitter, receiver, transceiver } = types;
+    let all = [
+        (transmitter, BindTypeName::Transmitter),
+        (receiver, BindTypeName::Receiver),
+        (transceiver, BindTypeName::Transceiver),
+    ];
+    all.into_iter().filter(|(may, _)| *may).map(|(_, name)| name).collect()
+}

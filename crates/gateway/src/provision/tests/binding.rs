@@ -1,0 +1,107 @@
+//! The SMPP half of connections: passwords that are kept as hashes only, names that are one connection's alone.
+
+use super::{CUSTOMER, NOW, applied, open, pepper, wanted};
+use crate::passwords;
+use crate::provision::{Kind, apply, load_catalogue, shown_one};
+use hermod_domain::catalogue::{BindTypes, CodingZero, SmppAccess, Tier};
+use hermod_store::Store;
+
+async fn access(store: &Store, system_id: &str) -> SmppAccess {
+    let catalogue = load_catalogue(store).await.unwrap();
+    let connection = catalogue.bound_as(system_id).expect("it binds");
+    catalogue.connection(connection).unwrap().smpp.clone().unwrap()
+}
+
+const BINDING: &str = "[[connection]]\nname = \"c\"\naccount = \"a\"\nsystem_id = \"me\"\n";
+
+#[tokio::test]
+async fn a_password_is_hashed_kept_and_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    applied(&store, CUSTOMER).await;
+    let given = format!("{BINDING}password = \"secret08\"\n");
+    let told = applied(&store, &given).await;
+    assert!(told.contains("(system_id null -> \"me\")") && told.contains("(password "), "{told}");
+    assert!(!told.contains("secret08") && !told.contains("argon2"), "{told}");
+    let first = access(&store, "me").await.password_hash;
+    assert!(passwords::matches(&pepper(), b"secret08", &first));
+    assert_eq!(applied(&store, &given).await, "=connection c", "the same file again changes nothing");
+    assert_eq!(applied(&store, BINDING).await, "=connection c", "nor does one without the password");
+    assert_eq!(access(&store, "me").await.password_hash, first);
+    let other = format!("{BINDING}password = \"secret09\"\n");
+    let hidden = "~connection c (password \"(hidden)\" -> \"(hidden)\")";
+    assert_eq!(applied(&store, &other).await, hidden);
+    assert!(passwords::matches(&pepper(), b"secret09", &access(&store, "me").await.password_hash));
+    let rows = store.catalogue().await.unwrap();
+    let shown = shown_one(&rows, Kind::Connection, "c").unwrap().unwrap();
+    assert!(!shown.contains_key("password"), "{shown:?}");
+    assert!(!format!("{:?}", wanted(&other)).contains("secret09"));
+    assert!(
+        applied(&store, CUSTOMER).await.contains("system_id \"me\" -> null"),
+        "and nobody binds any more"
+    );
+    assert_eq!(load_catalogue(&store).await.unwrap().bound_as("me"), None);
+}
+
+#[tokio::test]
+async fn what_is_not_said_is_as_usual_and_the_rest_is_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    applied(&store, CUSTOMER).await;
+    applied(&store, &format!("{BINDING}password = \"x\"\n")).await;
+    let usual = access(&store, "me").await;
+    assert_eq!(usual, SmppAccess::new("me", &usual.password_hash));
+    let all = format!(
+        "{BINDING}system_type = \"OWN\"\nbind_types = [\"transmitter\", \"receiver\"]\nmax_binds = 3\nwindow = 100\n\
+         tls_only = true\nalphabet = \"latin1\"\nlatin1_fallback = true\nstrict = true\nextended_codes = true\n\
+         receipt_text = true\npass_tlvs = true\nspecial_protocol_ids = true\nmessage_waiting = true\n\
+         [[account]]\nname = \"a\"\ncurrency = \"EUR\"\nsenders = [\"Me\"]\ntier = \"enterprise\"\nsmpp_rate = 25000\n"
+    );
+    applied(&store, &all).await;
+    let stored = access(&store, "me").await;
+    assert_eq!(stored.bind_types, BindTypes { transmitter: true, receiver: true, transceiver: false });
+    assert_eq!((stored.alphabet, stored.window, stored.max_binds), (CodingZero::Latin1, 100, 3));
+    assert_eq!(stored.system_type.as_deref(), Some("OWN"));
+    let switches = [stored.tls_only, stored.latin1_fallback, stored.strict, stored.extended_codes];
+    assert_eq!(switches, [true; 4]);
+    let more = [stored.receipt_text, stored.pass_tlvs, stored.special_protocol_ids, stored.message_waiting];
+    assert_eq!(more, [true; 4]);
+    let catalogue = load_catalogue(&store).await.unwrap();
+    let (_, view) = catalogue.accounts().next().unwrap();
+    assert_eq!((view.account.tier, view.account.smpp_rate), (Tier::Enterprise, Some(25_000)));
+    let rows = store.catalogue().await.unwrap();
+    let shown = shown_one(&rows, Kind::Connection, "c").unwrap().unwrap();
+    assert_eq!(shown["bind_types"].to_string(), r#"["transmitter","receiver"]"#);
+    let plan = apply(&store, &pepper(), &wanted(&all), NOW).await.unwrap();
+    assert!(plan.put.is_empty(), "the same again changes nothing");
+}
+
+#[tokio::test]
+async fn binding_that_cannot_work_is_refused_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    applied(&store, CUSTOMER).await;
+    applied(&store, &format!("{BINDING}password = \"x\"\n")).await;
+    let second = "[[connection]]\nname = \"d\"\naccount = \"a\"\n";
+    for (text, expect) in [
+        (
+            format!("{second}system_id = \"you\"\n"),
+            "refused: connection \"d\" has a system_id and no password; give it one of up to 8 random characters",
+        ),
+        (
+            format!("{second}password = \"x\"\n"),
+            "refused: connection \"d\" has a password and no system_id; name both, or neither",
+        ),
+        (
+            format!("{second}system_id = \"me\"\npassword = \"x\"\n"),
+            "refused: connections \"c\" and \"d\" have the system_id \"me\" both; a bind could be either's",
+        ),
+        (
+            format!("{second}system_id = \"me\"\npassword = \"x\"\n{CUSTOMER}"),
+            "+connection d, =account a, =sender a/Me, ~connection c",
+        ),
+    ] {
+        let told = applied(&store, &text).await;
+        assert!(told.starts_with(expect), "{told}");
+    }
+}

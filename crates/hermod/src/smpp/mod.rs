@@ -1,0 +1,37 @@
+//! `hermod smpp`: what an SMPP customer needs to find out whether and why not.
+
+mod test_bind;
+mod tls;
+mod wire;
+mod words;
+
+use crate::ending::Ended;
+use clap::{Args, Subcommand};
+
+const EXAMPLES: &str = "\
+Examples:
+  hermod smpp test-bind --host smpp.example --system-id shop --password-file secret.txt
+  hermod smpp test-bind --host smpp.example --tls --system-id shop --password-file - --to +4915112345678";
+
+/// Try an SMPP server out, as a customer
+#[derive(Args)]
+#[command(after_help = EXAMPLES, arg_required_else_help = true)]
+pub(crate) struct Smpp {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Bind, say in plain words what came of it, send one message if wanted, unbind
+    #[command(after_help = test_bind::EXAMPLES)]
+    TestBind(Box<test_bind::TestBind>),
+}
+
+impl Smpp {
+    pub(crate) fn run(self) -> Ended {
+        match self.what {
+            What::TestBind(test) => test.run(),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! TLS to a server that is tried out: proven by an authority, or by nobody where the person says so.
+
+use hermod_gateway::tls::authorities;
+use std::path::Path;
+use std::sync::Arc;
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+use tokio_rustls::rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use tokio_rustls::rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use tokio_rustls::rustls::{ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
+
+/// Whose certificate is believed.
+pub(super) enum Trust<'a> {
+    /// Signed by an authority of this machine, or of one file.
+    Authorities(Option<&'a Path>),
+    Anybody,
+}
+
+pub(super) async fn shake_hands(
+    trust: &Trust<'_>,
+    host: &str,
+    stream: TcpStream,
+) -> Result<TlsStream<TcpStream>, String> {
+    let provider = Arc::new(ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider.clone())
+        .with_safe_default_protocol_versions()
+        .expect("ring has the suites of TLS 1.2 and 1.3");
+    let config = match trust {
+        Trust::Authorities(ca) => builder.with_root_certificates(authorities(*ca)?).with_no_client_auth(),
+        Trust::Anybody => builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
+            .with_no_client_auth(),
+    };
+    let name = ServerName::try_from(host.to_owned()).map_err(|error| format!("{host}: {error}"))?;
+    let shaken = TlsConnector::from(Arc::new(config)).connect(name, stream).await;
+    shaken.map_err(|error| {
+        format!(
+            "the TLS handshake with {host} failed: {error} (--ca FILE names a private authority, --insecure believes \
+             anybody, and without --tls nothing is sealed)"
+        )
+    })
+}
+
+/// Believes every certificate whose key the server has.
+#[derive(Debug)]
+struct AnyCertificate(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for AnyCertificate {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(message, cert, dss, &self.0.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(message, cert, dss, &self.0.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

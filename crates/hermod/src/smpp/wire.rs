@@ -1,0 +1,78 @@
+//! A session as a customer, driven by hand: one event at a time.
+
+use bytes::Buf as _;
+use hermod_gateway::clock::{Clock, Moment};
+use hermod_smpp::{Event, Session};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+
+/// For the unbind and its answer.
+const LEAVE_WAIT: Duration = Duration::from_secs(6);
+
+pub(super) trait Octets: AsyncRead + AsyncWrite + Unpin + Send {}
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> Octets for T {}
+
+pub(super) struct Wire {
+    pub(super) session: Session<()>,
+    stream: Box<dyn Octets>,
+    clock: Clock,
+}
+
+impl Wire {
+    pub(super) fn new(session: Session<()>, stream: Box<dyn Octets>, clock: Clock) -> Wire {
+        Wire { session, stream, clock }
+    }
+
+    /// The next thing the session has to say; nothing if it says nothing until then.
+    pub(super) async fn next(&mut self, until: Moment) -> Option<Event<()>> {
+        loop {
+            if let Some(event) = self.session.next_event(moment(&self.clock)) {
+                return Some(event);
+            }
+            let wake_at = self.session.next_deadline().map_or(until, |at| until.min(Moment(at.0)));
+            let clock = self.clock.clone();
+            let still_open = tokio::select! {
+                biased;
+                still_open = self.exchange() => still_open,
+                () = clock.sleep_until(wake_at) => {
+                    if clock.moment() >= until {
+                        return None;
+                    }
+                    self.session.on_deadline(moment(&clock));
+                    true
+                }
+            };
+            if !still_open {
+                self.session.connection_lost(moment(&clock));
+            }
+        }
+    }
+
+    /// Writes what is to be written, or else reads. False at the end of the connection.
+    async fn exchange(&mut self) -> bool {
+        if !self.session.output().is_empty() {
+            let written = self.stream.write(self.session.output()).await.unwrap_or(0);
+            self.session.output().advance(written);
+            return written > 0 && self.stream.flush().await.is_ok();
+        }
+        let read = self.stream.read_buf(self.session.read_buffer()).await.unwrap_or(0);
+        self.session.on_input(moment(&self.clock));
+        read > 0
+    }
+
+    pub(super) async fn leave(&mut self) {
+        let until = self.clock.moment().plus(LEAVE_WAIT);
+        self.session.unbind(moment(&self.clock));
+        while let Some(event) = self.next(until).await {
+            if matches!(event, Event::Closed(_)) {
+                break;
+            }
+        }
+        // What is left is the other side's affair.
+        let _ = self.stream.shutdown().await;
+    }
+}
+
+pub(super) fn moment(clock: &Clock) -> hermod_smpp::Moment {
+    hermod_smpp::Moment(clock.moment().0)
+}
