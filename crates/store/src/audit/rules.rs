@@ -79,13 +79,45 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "a parked receipt says something, about an id",
         query: "SELECT 'receipt parked for carrier ' || carrier FROM parked
-             WHERE verdict NOT BETWEEN 1 AND 6 OR length(key) = 0 OR raw = key OR ambiguous NOT IN (0, 1)",
+             WHERE verdict NOT BETWEEN 1 AND 7 OR length(key) = 0 OR raw = key OR ambiguous NOT IN (0, 1)",
     },
     Rule {
         name: "delivery times are those of delivered parts",
         query: "SELECT 'carrier ' || carrier || ', day ' || day FROM delivery
              WHERE within_5s + within_15s + within_1m + within_5m + within_1h + longer > delivered
                  OR min(sent, delivered, failed, expired, rejected, time_ms) < 0",
+    },
+    Rule {
+        name: "a report is about a message of its connection that came with an origin",
+        query: "SELECT 'report ' || r.id FROM report r LEFT JOIN message m ON m.id = r.message
+             WHERE m.id IS NULL OR m.origin IS NULL OR m.connection <> r.connection OR r.delivered > m.parts",
+    },
+    Rule {
+        name: "a report says what is true of its message",
+        query: "SELECT 'report ' || r.id || ': ' || r.told FROM report r JOIN message m ON m.id = r.message
+             WHERE r.told NOT IN (2, 3, 5, 7, 8, 101, 106)
+                 OR (r.told IN (2, 3, 5, 8) AND (m.settled_at IS NULL OR m.dlr <> r.told))
+                 OR (r.told = 2 AND r.delivered <> m.parts)",
+    },
+    Rule {
+        name: "nothing is told twice",
+        query: "SELECT 'message ' || message FROM (SELECT message, told FROM report UNION ALL SELECT message, told FROM given_up)
+             GROUP BY message, CASE WHEN told > 100 THEN 100 WHEN told = 7 THEN 7 ELSE 2 END HAVING count(*) > 1",
+    },
+    Rule {
+        name: "a report that was given up was a message's",
+        query: "SELECT 'report ' || g.id FROM given_up g LEFT JOIN message m ON m.id = g.message
+             WHERE m.id IS NULL OR m.account <> g.account OR m.connection <> g.connection OR m.origin IS NULL
+                 OR g.given_up_at < g.at
+             UNION ALL SELECT 'report ' || r.id FROM report r JOIN given_up g ON g.id = r.id",
+    },
+    Rule {
+        name: "an alias is the name of one message of its account",
+        query: "SELECT 'alias ' || printf('%08X', a.alias) FROM alias a LEFT JOIN message m ON m.id = a.message
+                 LEFT JOIN alias_counter c ON c.account = a.account
+             WHERE m.id IS NULL OR m.account <> a.account OR m.origin IS NULL OR c.account IS NULL
+                 OR a.alias NOT BETWEEN 268435456 AND 4294967295
+             UNION ALL SELECT 'message ' || message FROM alias GROUP BY message HAVING count(*) > 1",
     },
     Rule {
         name: "an opted-out number is a number",

@@ -151,9 +151,10 @@ fn every_verdict_survives_being_parked() {
         Verdict::Rejected,
         Verdict::Expired,
         Verdict::NoNews,
+        Verdict::Accepted,
     ];
     for verdict in verdicts {
         assert_eq!(verdict_from_stored(verdict_to_stored(verdict)).unwrap(), verdict);
     }
-    assert!(verdict_from_stored(7).is_err());
+    assert!(verdict_from_stored(8).is_err());
 }

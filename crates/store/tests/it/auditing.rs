@@ -1,13 +1,20 @@
 //! The audit sees every kind of damage: each rule is made to fail once, by hand.
 
+use crate::reporting::{CONNECTION, origin};
 use crate::world::*;
 use hermod_domain::lifecycle::Verdict;
-use hermod_store::{Acceptance, Answer, Inbound, LedgerKind, OptOut, Screened, audit};
+use hermod_domain::origin::Origin;
+use hermod_store::{Acceptance, Answer, Delivery, Inbound, LedgerKind, OptOut, Screened, audit};
+use std::sync::Arc;
 
 const INBOUND_GAPS: &str = "inbound numbers have no gaps up to their counter";
 const REVIEW_CASES: &str = "a review case is open, or says who decided and when";
 
 const PARKED: &str = "a parked receipt says something, about an id";
+const REPORT: &str = "a report is about a message of its connection that came with an origin";
+const TRUE_REPORT: &str = "a report says what is true of its message";
+const GIVEN_UP: &str = "a report that was given up was a message's";
+const ALIAS: &str = "an alias is the name of one message of its account";
 const DELIVERY: &str = "delivery times are those of delivered parts";
 
 /// What is done to the rows, and the rule that must notice.
@@ -74,11 +81,32 @@ const CASES: &[(&str, &str)] = &[
     ("UPDATE {remote} SET part = 9", "every carrier id stands for a part of its account"),
     ("UPDATE {remote} SET dest = 4915100000000", "every carrier id stands for a part of its account"),
     ("UPDATE message SET whole = 1 WHERE parts = 2", "a message that has not ended has all its parts"),
-    ("UPDATE parked SET verdict = 7", PARKED),
+    ("UPDATE parked SET verdict = 8", PARKED),
     ("UPDATE parked SET raw = key", PARKED),
     ("UPDATE parked SET key = x''", PARKED),
     ("UPDATE delivery SET longer = longer + 1", DELIVERY),
     ("UPDATE delivery SET failed = -1", DELIVERY),
+    ("UPDATE report SET message = 5", REPORT),
+    ("UPDATE report SET connection = 9", REPORT),
+    ("UPDATE report SET delivered = 2", REPORT),
+    ("UPDATE message SET origin = NULL WHERE id IN (SELECT message FROM report)", REPORT),
+    ("UPDATE report SET told = 9", TRUE_REPORT),
+    ("UPDATE report SET told = 5", TRUE_REPORT),
+    ("UPDATE report SET delivered = 0", TRUE_REPORT),
+    ("UPDATE report SET message = (SELECT max(id) FROM message)", TRUE_REPORT),
+    (
+        "INSERT INTO report SELECT connection, id + 9, message, told, err, delivered, at FROM report",
+        "nothing is told twice",
+    ),
+    ("UPDATE given_up SET message = 5", GIVEN_UP),
+    ("UPDATE given_up SET account = 9", GIVEN_UP),
+    ("UPDATE given_up SET given_up_at = at - 1", GIVEN_UP),
+    ("UPDATE given_up SET id = (SELECT id FROM report)", GIVEN_UP),
+    ("UPDATE alias SET account = 9", ALIAS),
+    ("UPDATE alias SET alias = 7", ALIAS),
+    ("UPDATE alias SET message = 7", ALIAS),
+    ("INSERT INTO alias SELECT account, alias + 1, message FROM alias", ALIAS),
+    ("DELETE FROM alias_counter", ALIAS),
 ];
 
 /// A store with a message in every interesting position: delivered with a key, refunded, submitted, waiting.
@@ -87,6 +115,7 @@ async fn a_day_of_business() -> World {
     world.sends(world.sms()).await;
     world.now = world.now.plus(VALIDITY);
     world.sweeps(world.now).await;
+    and_over_smpp(&world).await;
     let link = world.link_with_room(3).await;
     world.sends(Acceptance { key: Some(key(1)), ..world.sms() }).await;
     world.sends(Acceptance { key: Some(key(2)), ..world.sms() }).await;
@@ -134,6 +163,21 @@ async fn and_beside_the_messages(world: &World) {
         world.store.screen(screened).await.expect("a review case");
     }
     world.store.decide_review(1, true, "olga".to_owned(), world.now).await.expect("a decision");
+}
+
+/// One message with a short name that was delivered, and another whose report was refused.
+async fn and_over_smpp(world: &World) {
+    let link = world.link().await;
+    let port = world.store.open_receiver(CONNECTION);
+    let short = Origin { short_id: true, ..origin(1) };
+    world.sent_as(&link, Acceptance { origin: Some(Arc::new(short)), ..world.sms() }, "c").await;
+    link.receipt("c", Verdict::Delivered).await;
+    world.takes(&port, 1).await;
+    world.sent_as(&link, world.smpp(1), "d").await;
+    link.receipt("d", Verdict::Delivered).await;
+    let report = world.takes(&port, 1).await;
+    world.settle(&port, &[report[0].id], Delivery::Refused(8)).await;
+    link.closes().await.expect("it closes");
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 
 mod accepting;
 mod auditing;
+mod cancelling;
 mod catalogue;
 mod delivery;
 mod failing_over;
@@ -17,6 +18,7 @@ mod migrating;
 mod model;
 mod moving;
 mod queueing;
+mod receiving;
 mod reporting;
 mod restarts;
 mod reviews;

@@ -5,6 +5,7 @@ use hermod_domain::ids::{ConnectionId, MessageId};
 use hermod_domain::lifecycle::Verdict;
 use hermod_domain::origin::{Origin, ReceiptWish, Told, WrittenAddress};
 use hermod_domain::receipt::DlrCode;
+use hermod_domain::text::Shape;
 use hermod_store::{Acceptance, Delivery, ReceiverPort, Report, ReportId};
 use std::sync::Arc;
 use std::time::Duration;
@@ -130,5 +131,134 @@ async fn everybody_is_told_what_they_asked_for_and_nothing_else() {
         assert_eq!(words, *expect, "case {place}");
         world.tells_nothing(&port).await;
     }
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn an_end_in_our_own_queue_and_a_carriers_refusal_are_told_too() {
+    let world = World::new().await;
+    let port = world.store.open_receiver(CONNECTION);
+    let expired = world.sends(world.smpp(1)).await;
+    world.sweeps(world.now.plus(VALIDITY)).await;
+    let told = world.is_told(&port, 1).await;
+    assert_eq!(told, [(expired, Told::Final(DlrCode::Expired))]);
+
+    let link = world.link_with_room(1).await;
+    let refused = world.sends(world.smpp(2)).await;
+    link.answers(&link.takes_job().await, crate::world::refused(11)).await;
+    let reports = world.takes(&port, 10).await;
+    let shown: Vec<_> = reports.iter().map(|report| (report.message, report.told, report.err)).collect();
+    assert_eq!(shown, [(refused, Told::Final(DlrCode::Undeliv), 11)]);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn a_long_message_is_told_of_once_with_its_parts_counted() {
+    let world = World::new().await;
+    let link = world.link_with_room(6).await;
+    let port = world.store.open_receiver(CONNECTION);
+    for (last, whole, expect) in [
+        (Verdict::Delivered, false, ("DELIVRD", 3, 3)),
+        (Verdict::Undeliverable, false, ("UNDELIV", 3, 2)),
+        (Verdict::Delivered, true, ("DELIVRD", 3, 3)),
+        (Verdict::Expired, true, ("EXPIRED", 3, 0)),
+    ] {
+        let message = world.sends(Acceptance { parts: 3, whole, ..world.smpp(1) }).await;
+        let jobs = link.takes_jobs(if whole { 1 } else { 3 }).await;
+        link.has_room(u32::try_from(jobs.len()).unwrap()).await;
+        for (place, job) in jobs.iter().enumerate() {
+            let id = format!("{message}-{place}");
+            link.accepts(job, &id).await;
+            let verdict = if place + 1 == jobs.len() { last } else { Verdict::Delivered };
+            link.receipt(&id, verdict).await;
+        }
+        let reports = world.takes(&port, 10).await;
+        let shown: Vec<_> =
+            reports.iter().map(|report| (report.told.word(), report.parts, report.delivered)).collect();
+        assert_eq!(shown, [expect]);
+    }
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn no_receipt_in_time_is_told_once_and_may_be_corrected_once() {
+    let mut world = World::new().await;
+    let link = world.link_with_room(2).await;
+    let port = world.store.open_receiver(CONNECTION);
+    let message = world.sends(Acceptance { parts: 2, ..world.smpp(1) }).await;
+    for (job, id) in link.takes_jobs(2).await.iter().zip(["a", "b"]) {
+        link.accepts(job, id).await;
+    }
+    world.passes(VALIDITY + RECEIPT_WAIT).await;
+    world.sweeps(world.now).await;
+    world.sweeps(world.now).await;
+    let unknown = Told::Final(DlrCode::Unknown);
+    assert_eq!(world.is_told(&port, 1).await, [(message, unknown)]);
+    link.receipt("a", Verdict::Delivered).await;
+    link.receipt("b", Verdict::Delivered).await;
+    assert_eq!(world.is_told(&port, 1).await, [(message, DELIVERED)]);
+    world.tells_nothing(&port).await;
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn what_is_not_answered_before_a_kill_is_told_again_and_what_is_answered_is_not() {
+    let mut world = World::new().await;
+    let link = world.link().await;
+    let port = world.store.open_receiver(CONNECTION);
+    let mut sent = Vec::new();
+    for id in ["a", "b", "c"] {
+        sent.push(world.sent_as(&link, world.smpp(0x11), id).await);
+        link.receipt(id, Verdict::Accepted).await;
+        link.receipt(id, Verdict::Delivered).await;
+    }
+    let first = world.takes(&port, 1).await;
+    world.settle(&port, &[first[0].id], Delivery::Done).await;
+    let under_way = world.takes(&port, 3).await;
+    assert_eq!(under_way.len(), 3);
+    world.is_killed();
+
+    let port = world.store.open_receiver(CONNECTION);
+    assert_eq!(world.store.reports_waiting(CONNECTION).await.unwrap(), 5);
+    let told = world.is_told(&port, 5).await;
+    let expect = [
+        (sent[0], DELIVERED),
+        (sent[1], Told::Accepted),
+        (sent[2], Told::Accepted),
+        (sent[1], DELIVERED),
+        (sent[2], DELIVERED),
+    ];
+    let mut sorted = told.clone();
+    sorted.sort_by_key(|(message, _)| *message);
+    let mut expect_sorted = expect.to_vec();
+    expect_sorted.sort_by_key(|(message, _)| *message);
+    assert_eq!(sorted, expect_sorted, "each message's in order: {told:?}");
+    world.restarts().await;
+    let port = world.store.open_receiver(CONNECTION);
+    world.tells_nothing(&port).await;
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn shapes_and_origins_come_back_from_the_tables() {
+    let mut world = World::new().await;
+    let header: Box<[u8]> = [5, 0, 3, 9, 2, 1].into();
+    let shape = Arc::new(Shape { header, class: Some(1), protocol_id: 3, ..Shape::default() });
+    let acceptance = Acceptance { shape: Some(shape.clone()), ..world.smpp(1) };
+    // Without a link it waits in the tables; and the plain shape is none.
+    let message = world.sends(acceptance).await;
+    world.sends(Acceptance { shape: Some(Arc::default()), ..world.sms() }).await;
+    world.restarts().await;
+    let link = world.link_with_room(2).await;
+    let jobs = link.takes_jobs(2).await;
+    assert_eq!((jobs[0].message, jobs[0].shape.as_ref()), (message, Some(&shape)));
+    assert_eq!(jobs[1].shape, None);
+    link.accepts(&jobs[0], "id").await;
+    world.settles().await;
+    world.restarts().await;
+    let port = world.store.open_receiver(CONNECTION);
+    world.link().await.receipt("id", Verdict::Delivered).await;
+    let reports = world.takes(&port, 1).await;
+    assert_eq!((reports[0].message, &*reports[0].origin), (message, &origin(1)));
     world.books_are_sound();
 }

@@ -1,1 +1,368 @@
-//! The rules of an outbox, told in numbers.
+//! The rules of an outbox, with the tables played by a map.
+
+use super::state::{Refill, State, Took};
+use super::{PortNo, REPORTS_IN_ALL_MAX};
+use crate::ops::{Delivery, REPORTS_IN_MEMORY_MAX, Report, ReportId};
+use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
+use hermod_domain::origin::{Origin, ReceiptWish, Told, WrittenAddress};
+use hermod_domain::receipt::DlrCode;
+use hermod_domain::time::Timestamp;
+use proptest::prelude::*;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Notify;
+
+const DELIVERED: Told = Told::Final(DlrCode::Delivrd);
+const UNKNOWN: Told = Told::Final(DlrCode::Unknown);
+const ONE: PortNo = PortNo(1);
+const TWO: PortNo = PortNo(2);
+
+fn report(id: u64, message: i64, told: Told) -> Report {
+    Report {
+        id: ReportId(id),
+        account: AccountId::new(1),
+        connection: ConnectionId::new(1),
+        message: MessageId::from_i64(1_000_000_000_000_000 + message).expect("an id"),
+        alias: None,
+        origin: Arc::new(Origin {
+            wish: ReceiptWish::default(),
+            short_id: false,
+            on_transmitter: false,
+            reference: None,
+            source: WrittenAddress::default(),
+            destination: WrittenAddress::default(),
+            quote: smallvec::SmallVec::new(),
+        }),
+        told,
+        err: 0,
+        parts: 1,
+        delivered: 0,
+        at: Timestamp::EPOCH,
+    }
+}
+
+/// An outbox, the rows of its connection and a clock.
+struct Table {
+    state: State,
+    rows: BTreeMap<ReportId, Report>,
+    now: Timestamp,
+    written: u64,
+}
+
+impl Table {
+    fn with_ports(ports: &[PortNo]) -> Table {
+        let mut state = State::behind(ReportId(0));
+        ports.iter().for_each(|port| state.open(*port, Arc::new(Notify::new())));
+        Table { state, rows: BTreeMap::new(), now: Timestamp::EPOCH, written: 0 }
+    }
+
+    fn writes(&mut self, message: i64, told: Told) -> u64 {
+        self.written += 1;
+        let report = report(self.written, message, told);
+        self.rows.insert(report.id, report.clone());
+        self.state.put(report, REPORTS_IN_ALL_MAX);
+        assert!(self.state.in_memory() <= REPORTS_IN_MEMORY_MAX);
+        self.written
+    }
+
+    fn takes(&mut self, port: PortNo, most: usize) -> Vec<u64> {
+        loop {
+            match self.state.take(port, most, REPORTS_IN_ALL_MAX, self.now) {
+                Took::Reports(reports) => return reports.iter().map(|report| report.id.0).collect(),
+                Took::Read(refill) => {
+                    self.reads(refill);
+                    self.state.read_ended();
+                }
+                Took::Nothing => return Vec::new(),
+            }
+        }
+    }
+
+    fn reads(&mut self, refill: Refill) {
+        let behind = self.rows.range(ReportId(refill.after.0 + 1)..);
+        let reports: Vec<Report> = behind.take(refill.limit).map(|(_, report)| report.clone()).collect();
+        let (rows, last) = (reports.len(), reports.last().map(|report| report.id));
+        self.state.refill(refill, reports, rows, last);
+        assert!(self.state.in_memory() <= REPORTS_IN_MEMORY_MAX);
+    }
+
+    fn settles(&mut self, port: PortNo, ids: &[u64], delivery: Delivery) {
+        let outcomes = ids.iter().map(|id| (ReportId(*id), delivery)).collect();
+        let settled = self.state.settle(port, outcomes, self.now);
+        settled.taken.iter().for_each(|id| drop(self.rows.remove(id)));
+        settled.refused.iter().for_each(|(id, _)| drop(self.rows.remove(id)));
+    }
+
+    fn passes(&mut self, seconds: u64) {
+        self.now = self.now.plus(Duration::from_secs(seconds));
+        self.state.release_due(self.now);
+    }
+}
+
+#[test]
+fn reports_go_out_in_order_and_to_whoever_waits_with_the_least_to_do() {
+    let mut table = Table::with_ports(&[ONE, TWO]);
+    for message in 0..4 {
+        table.writes(message, DELIVERED);
+    }
+    assert_eq!(table.takes(ONE, 3), [1, 2, 3], "nobody else waits");
+    assert_eq!(table.takes(TWO, 3), [4]);
+    assert!(table.takes(ONE, 3).is_empty() && table.takes(TWO, 3).is_empty());
+    table.writes(9, DELIVERED);
+    let called = |table: &Table| table.state.next_to_wake().map(std::ptr::from_ref);
+    let second = called(&table).expect("somebody is called");
+    table.settles(ONE, &[1, 2, 3], Delivery::Done);
+    assert_ne!(called(&table), Some(second), "now the first has less to do");
+    for message in 10..15 {
+        table.writes(message, DELIVERED);
+    }
+    assert_eq!(table.takes(ONE, 100), [5, 6, 7], "the other one waits for its share");
+    assert_eq!(table.takes(TWO, 100), [8, 9, 10]);
+}
+
+#[test]
+fn a_later_report_waits_for_an_earlier_one_of_its_message_that_is_out() {
+    for (delivery, then) in [
+        (Delivery::Done, vec![2]),
+        (Delivery::Refused(8), vec![2]),
+        (Delivery::NotSent, vec![1]),
+        // What could not be told now is old news.
+        (Delivery::Later, vec![2]),
+    ] {
+        for first in [Told::Enroute, Told::Accepted, UNKNOWN] {
+            let mut table = Table::with_ports(&[ONE, TWO]);
+            table.writes(1, first);
+            table.writes(1, DELIVERED);
+            table.writes(2, DELIVERED);
+            assert_eq!(table.takes(ONE, 10), [1, 3]);
+            assert!(table.takes(TWO, 10).is_empty());
+            table.settles(ONE, &[1], delivery);
+            assert_eq!(table.takes(TWO, 10), then, "{first:?} {delivery:?}");
+        }
+    }
+}
+
+#[test]
+fn a_deferred_report_is_dropped_in_favour_of_a_later_one_of_its_message() {
+    let mut table = Table::with_ports(&[ONE]);
+    table.writes(1, Told::Enroute);
+    let first = table.takes(ONE, 1);
+    table.settles(ONE, &first, Delivery::Later);
+    let last = table.writes(1, DELIVERED);
+    assert_eq!(table.takes(ONE, 1), [last]);
+    table.settles(ONE, &[last], Delivery::Done);
+    assert!(table.rows.is_empty(), "both are done with");
+    table.passes(100_000);
+    assert!(table.takes(ONE, 1).is_empty());
+}
+
+#[test]
+fn what_could_not_be_taken_is_offered_again_on_the_schedule() {
+    let mut table = Table::with_ports(&[ONE]);
+    table.writes(1, DELIVERED);
+    for wait in [30, 60, 300, 900, 3_600, 3_600] {
+        let id = table.takes(ONE, 1);
+        assert_eq!(id, [1]);
+        table.settles(ONE, &id, Delivery::Later);
+        table.passes(wait - 1);
+        assert!(table.takes(ONE, 1).is_empty(), "not before {wait} s");
+        table.passes(1);
+    }
+    assert_eq!(table.takes(ONE, 1), [1]);
+}
+
+#[test]
+fn only_the_port_that_took_a_report_can_settle_it() {
+    let mut table = Table::with_ports(&[ONE, TWO]);
+    table.writes(1, DELIVERED);
+    assert_eq!(table.takes(ONE, 1), [1]);
+    table.settles(TWO, &[1, 77], Delivery::Done);
+    assert_eq!(table.rows.len(), 1);
+    table.settles(ONE, &[1], Delivery::Done);
+    table.settles(ONE, &[1], Delivery::Done);
+    assert!(table.rows.is_empty());
+}
+
+#[test]
+fn a_lost_bind_gives_back_what_it_took_after_a_while_and_nobody_holds_memory_for_nobody() {
+    let mut table = Table::with_ports(&[ONE]);
+    for message in 0..100 {
+        table.writes(message, DELIVERED);
+    }
+    assert_eq!(table.takes(ONE, 2), [1, 2]);
+    table.settles(ONE, &[2], Delivery::NotSent);
+    table.state.close(ONE, table.now);
+    assert_eq!(table.state.in_memory(), 1, "only what waits for its time");
+    table.writes(100, DELIVERED);
+    table.state.open(TWO, Arc::new(Notify::new()));
+    assert_eq!(table.takes(TWO, 3), [2, 3, 4]);
+    table.passes(30);
+    assert_eq!(table.takes(TWO, 3), [1, 5, 6]);
+    table.state.close(TWO, table.now);
+    assert!(!table.state.is_idle());
+    table.passes(60);
+    assert!(table.state.is_idle(), "what is due is in the tables");
+    table.state.open(ONE, Arc::new(Notify::new()));
+    assert_eq!(table.takes(ONE, 200), (1..=101).collect::<Vec<_>>());
+}
+
+#[test]
+fn more_than_memory_holds_is_read_back_in_order() {
+    let mut table = Table::with_ports(&[ONE]);
+    let reports = u64::try_from(REPORTS_IN_MEMORY_MAX).unwrap() * 3;
+    for message in 0..reports.cast_signed() {
+        table.writes(message, DELIVERED);
+    }
+    assert_eq!(table.state.in_memory(), REPORTS_IN_MEMORY_MAX);
+    let mut told = Vec::new();
+    while told.len() < usize::try_from(reports).unwrap() {
+        let ids = table.takes(ONE, 100);
+        table.settles(ONE, &ids, Delivery::Done);
+        told.extend(ids);
+    }
+    assert_eq!(told, (1..=reports).collect::<Vec<_>>());
+    // And from here on without the tables.
+    let id = table.writes(0, DELIVERED);
+    assert!(
+        matches!(table.state.take(ONE, 1, 0, table.now), Took::Reports(reports) if reports[0].id.0 == id)
+    );
+}
+
+#[test]
+fn a_failed_read_is_tried_again_when_somebody_says_so() {
+    let mut table = Table { state: State::behind(ReportId(5)), ..Table::with_ports(&[]) };
+    table.state.open(ONE, Arc::new(Notify::new()));
+    assert!(matches!(table.state.take(ONE, 1, 0, table.now), Took::Read(_)));
+    table.state.read_failed();
+    assert!(matches!(table.state.take(ONE, 1, 0, table.now), Took::Nothing));
+    assert!(table.state.next_to_wake().is_none());
+    table.state.read_again();
+    assert!(table.state.next_to_wake().is_some());
+}
+
+#[derive(Clone, Debug)]
+enum Happens {
+    Written(i64),
+    Taken(bool, usize),
+    Settled(bool, Delivery, usize),
+    Opened(bool),
+    Closed(bool),
+    Passes(u64),
+    GivenUp,
+}
+
+fn happens() -> impl Strategy<Value = Happens> {
+    let delivery = prop_oneof![
+        4 => Just(Delivery::Done),
+        2 => Just(Delivery::Later),
+        1 => Just(Delivery::Refused(8)),
+        1 => Just(Delivery::NotSent),
+    ];
+    prop_oneof![
+        8 => (0..6_i64).prop_map(Happens::Written),
+        6 => (any::<bool>(), 1..5_usize).prop_map(|(port, most)| Happens::Taken(port, most)),
+        6 => (any::<bool>(), delivery, 1..4_usize).prop_map(|(port, how, most)| Happens::Settled(port, how, most)),
+        2 => any::<bool>().prop_map(Happens::Opened),
+        1 => any::<bool>().prop_map(Happens::Closed),
+        2 => prop_oneof![Just(10), Just(31), Just(4_000)].prop_map(Happens::Passes),
+        1 => Just(Happens::GivenUp),
+    ]
+}
+
+/// Ports come and go, each under a new number.
+struct Bind {
+    port: Option<PortNo>,
+    holds: Vec<u64>,
+}
+
+proptest! {
+    #[test]
+    fn nothing_is_lost_and_no_message_is_told_two_things_at_once(
+        story in prop::collection::vec(happens(), 1..120)
+    ) {
+        let mut table = Table::with_ports(&[]);
+        let mut binds = [Bind { port: None, holds: vec![] }, Bind { port: None, holds: vec![] }];
+        let (mut ports, mut notices) = (0, HashSet::new());
+        for step in story {
+            match step {
+                Happens::Written(message) => {
+                    // A notice, then UNKNOWN, then the end; then it is another message's turn.
+                    let round = (0..).find(|round| !notices.contains(&(message, *round))).unwrap();
+                    notices.insert((message, round));
+                    let told = [Told::Enroute, UNKNOWN, DELIVERED][round % 3];
+                    table.writes(message + 10 * i64::try_from(round / 3).unwrap(), told);
+                }
+                Happens::Taken(second, most) => {
+                    let bind = &mut binds[usize::from(second)];
+                    if let Some(port) = bind.port {
+                        bind.holds.extend(table.takes(port, most));
+                    }
+                }
+                Happens::Settled(second, delivery, most) => {
+                    let bind = &mut binds[usize::from(second)];
+                    if let Some(port) = bind.port {
+                        let ids: Vec<u64> = bind.holds.drain(..most.min(bind.holds.len())).collect();
+                        table.settles(port, &ids, delivery);
+                    }
+                }
+                Happens::Opened(second) => {
+                    let bind = &mut binds[usize::from(second)];
+                    if bind.port.is_none() {
+                        ports += 1;
+                        table.state.open(PortNo(ports), Arc::new(Notify::new()));
+                        bind.port = Some(PortNo(ports));
+                    }
+                }
+                Happens::Closed(second) => {
+                    let bind = &mut binds[usize::from(second)];
+                    if let Some(port) = bind.port.take() {
+                        bind.holds.clear();
+                        table.state.close(port, table.now);
+                        table.state.superseded().iter().for_each(|id| drop(table.rows.remove(id)));
+                    }
+                }
+                Happens::Passes(seconds) => table.passes(seconds),
+                Happens::GivenUp => {
+                    let held: HashSet<u64> = binds.iter().flat_map(|bind| bind.holds.clone()).collect();
+                    if let Some(id) = table.rows.keys().next().copied().filter(|id| !held.contains(&id.0)) {
+                        table.rows.remove(&id);
+                        table.state.forget(id);
+                    }
+                }
+            }
+            let out: Vec<_> = binds.iter().flat_map(|bind| &bind.holds).map(|id| ReportId(*id)).collect();
+            let messages: HashSet<_> = out.iter().map(|id| table.rows[id].message).collect();
+            prop_assert_eq!(messages.len(), out.len(), "one thing at a time");
+        }
+        finish(&mut table, &binds)?;
+    }
+}
+
+/// Everybody leaves, somebody comes and takes everything: nothing may be left, and each message's in order.
+fn finish(table: &mut Table, binds: &[Bind]) -> Result<(), TestCaseError> {
+    for port in binds.iter().filter_map(|bind| bind.port) {
+        table.state.close(port, table.now);
+    }
+    table.state.superseded().iter().for_each(|id| drop(table.rows.remove(id)));
+    let last = PortNo(u64::MAX);
+    table.state.open(last, Arc::new(Notify::new()));
+    let mut told: BTreeMap<MessageId, u64> = BTreeMap::new();
+    for _ in 0..10 {
+        table.passes(4_000);
+        loop {
+            let ids = table.takes(last, 3);
+            if ids.is_empty() {
+                break;
+            }
+            for id in &ids {
+                let message = table.rows[&ReportId(*id)].message;
+                prop_assert!(told.insert(message, *id).is_none_or(|before| before < *id), "in order");
+            }
+            table.settles(last, &ids, Delivery::Done);
+        }
+    }
+    prop_assert!(table.rows.is_empty(), "left over: {:?}", table.rows.keys());
+    prop_assert_eq!(table.state.in_memory(), 0);
+    Ok(())
+}

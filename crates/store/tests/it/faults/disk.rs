@@ -1,9 +1,10 @@
 //! A full disk, on a small file system made for the test.
 
+use crate::reporting::CONNECTION;
 use crate::world::*;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::lifecycle::{MessageState, Verdict};
-use hermod_store::{AcceptOutcome, Acceptance, Answer, LinkKind, OpenOptions, Store, StoreFault};
+use hermod_store::{AcceptOutcome, Acceptance, Answer, Delivery, LinkKind, OpenOptions, Store, StoreFault};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -105,6 +106,36 @@ async fn nothing_is_accepted_below_the_low_water_mark_and_everything_else_goes_o
     link.receipt("id", Verdict::Delivered).await;
     world.settles().await;
     assert_eq!(world.state(message).await, MessageState::Delivered);
+    world.store.close().await.unwrap();
+    books_are_sound(&disk.folder());
+}
+
+#[tokio::test]
+async fn what_customers_answered_on_a_full_disk_is_kept_and_what_they_did_not_is_told_again() {
+    let disk = SmallDisk::new();
+    let mut world = opened_on(&disk, 0).await;
+    let link = world.link().await;
+    for id in ["a", "b", "c"] {
+        world.sent_as(&link, world.smpp(1), id).await;
+        link.receipt(id, Verdict::Delivered).await;
+    }
+    world.settles().await;
+    let port = world.store.open_receiver(CONNECTION);
+    let reports = world.takes(&port, 3).await;
+    assert_eq!(reports.len(), 3);
+    disk.fill(0);
+    sends_until_full(&world).await;
+    world.settle(&port, &[reports[0].id], Delivery::Done).await;
+    world.settle(&port, &[reports[1].id], Delivery::Refused(8)).await;
+    assert_eq!(world.store.reports_waiting(CONNECTION).await.unwrap(), 3, "nothing could be written");
+    disk.make_room();
+    back_within_ten_seconds(&world).await;
+    assert_eq!(world.store.reports_waiting(CONNECTION).await.unwrap(), 1);
+    assert_eq!(world.store.given_up(None, None, 10).await.unwrap().len(), 1);
+    world.store.close().await.unwrap();
+    world.store = Store::open(&options(&disk.folder(), world.now)).expect("it opens again");
+    let port = world.store.open_receiver(CONNECTION);
+    assert_eq!(world.takes(&port, 10).await, reports[2..], "it was not answered");
     world.store.close().await.unwrap();
     books_are_sound(&disk.folder());
 }

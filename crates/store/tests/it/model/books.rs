@@ -4,10 +4,14 @@
 use super::purses::Purse;
 use crate::world::{IN_DOUBT_WAIT, RECEIPT_WAIT, VALIDITY};
 use hermod_domain::ids::{AccountId, MessageId, PartNo};
-use hermod_domain::lifecycle::{self, DoubtPolicy, Event, MessageState, PartState, Progress, Step, Verdict};
+use hermod_domain::lifecycle::{
+    self, DoubtPolicy, Event, MessageState, Moved, PartState, Progress, Step, Verdict,
+};
+use hermod_domain::origin::{ReceiptWish, Told};
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::retry::Schedule;
 use hermod_domain::time::Timestamp;
+use hermod_store::REPORT_KEPT;
 use std::collections::{BTreeMap, HashMap};
 
 pub(super) type Place = (MessageId, PartNo);
@@ -19,21 +23,45 @@ pub(super) struct Message {
     pub expires_at: Timestamp,
     pub progress: Progress,
     pub dlr: DlrCode,
+    /// What its customer asked to be told; nothing for HTTP.
+    wish: ReceiptWish,
     attempts: HashMap<PartNo, u32>,
     /// Parts that wait for a time.
     due: HashMap<PartNo, Timestamp>,
 }
 
-#[derive(Default)]
 pub(super) struct Books {
     pub purses: HashMap<AccountId, Purse>,
     pub messages: BTreeMap<MessageId, Message>,
     pub keys: HashMap<u64, MessageId>,
     tied: HashMap<String, Place>,
     parked: HashMap<String, Verdict>,
+    /// What is still to be told.
+    pub owed: Vec<Owed>,
+    pub now: Timestamp,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Owed {
+    pub message: MessageId,
+    pub told: Told,
+    at: Timestamp,
 }
 
 impl Books {
+    pub(super) fn new(now: Timestamp) -> Books {
+        Books {
+            purses: HashMap::new(),
+            messages: BTreeMap::new(),
+            keys: HashMap::new(),
+            tied: HashMap::new(),
+            parked: HashMap::new(),
+            owed: Vec::new(),
+            now,
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one fact")]
     pub(super) fn accept(
         &mut self,
         id: MessageId,
@@ -41,6 +69,7 @@ impl Books {
         parts: u8,
         cost: i64,
         doubt: DoubtPolicy,
+        wish: ReceiptWish,
         now: Timestamp,
     ) {
         self.purses.entry(account).or_default().charge(cost, id.accepted_at().day());
@@ -51,6 +80,7 @@ impl Books {
             expires_at: now.plus(VALIDITY),
             progress: Progress::queued(parts),
             dlr: DlrCode::Unknown,
+            wish,
             attempts: HashMap::new(),
             due: HashMap::new(),
         };
@@ -85,6 +115,8 @@ impl Books {
         let message = self.messages.get_mut(&id).expect("a message that was accepted");
         match lifecycle::apply(&message.progress, part, event) {
             Step::Moved(moved) => {
+                let told = news(event, &message.progress, &moved).filter(|told| message.wish.wants(*told));
+                self.owed.extend(told.map(|told| Owed { message: id, told, at: self.now }));
                 message.progress = moved.after;
                 message.dlr = moved.dlr.unwrap_or(message.dlr);
                 if moved.refund {
@@ -173,6 +205,7 @@ impl Books {
     }
 
     pub(super) fn sweep(&mut self, now: Timestamp) {
+        self.now = now;
         let ids: Vec<MessageId> = self.messages.keys().copied().collect();
         for id in ids {
             let (expires_at, parts) =
@@ -194,8 +227,25 @@ impl Books {
         }
     }
 
+    /// Nobody took these in time.
+    pub(super) fn give_up(&mut self, now: Timestamp) {
+        self.owed.retain(|owed| owed.at.plus(REPORT_KEPT) > now);
+    }
+
     pub(super) fn shows(&self, id: MessageId) -> (MessageState, DlrCode) {
         let message = &self.messages[&id];
         (message.progress.state, message.dlr)
+    }
+}
+
+/// What a customer would want to know of an event.
+fn news(event: Event, before: &Progress, moved: &Moved) -> Option<Told> {
+    let (was, is) = (before.state, moved.after.state);
+    let overdue = |progress: &Progress| progress.parts.iter().any(|part| part.state == PartState::Overdue);
+    match event {
+        _ if is.is_final() => moved.dlr.map(Told::Final),
+        Event::ReceiptOverdue => (!overdue(before)).then_some(Told::Final(DlrCode::Unknown)),
+        Event::Receipt(Verdict::Accepted) if was != is && is == MessageState::Enroute => Some(Told::Accepted),
+        _ => (was != is && is == MessageState::Enroute).then_some(Told::Enroute),
     }
 }

@@ -3,13 +3,16 @@
 
 use super::purses::Posting;
 use super::{Pair, Sent};
+use crate::reporting::origin;
 use crate::world::*;
 use hermod_domain::ids::AccountId;
 use hermod_domain::lifecycle::DoubtPolicy;
 use hermod_domain::money::Money;
+use hermod_domain::origin::ReceiptWish;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Day;
 use hermod_store::{AcceptOutcome, Acceptance, LedgerEntry, LedgerKind, OptOut, PostOutcome, Replay};
+use std::sync::Arc;
 
 pub(super) const fn account(bob: bool) -> AccountId {
     if bob { BOB } else { ALICE }
@@ -21,7 +24,7 @@ fn recipient(number: u8) -> Msisdn {
 
 impl Pair {
     pub(super) async fn accepts(&mut self, sent: &Sent) {
-        let Sent { bob, parts, key: number, resend, to, daily } = *sent;
+        let Sent { bob, parts, key: number, resend, to, daily, wish } = *sent;
         let account = account(bob);
         let cost = PRICE * i64::from(parts);
         let doubt = if resend { DoubtPolicy::ResendOnce } else { DoubtPolicy::NeverResend };
@@ -35,6 +38,7 @@ impl Pair {
             daily,
             doubt,
             key: number.map(key),
+            origin: wish.map(|wish| Arc::new(origin(wish))),
             ..self.world.sms()
         };
         let outcome = self.world.store.accept(acceptance).await.expect("the store answers");
@@ -48,7 +52,8 @@ impl Pair {
                 panic!("{outcome:?}")
             };
             assert_eq!(balance.as_micros(), purse.balance - cost);
-            self.books.accept(message, account, parts, cost, doubt, self.world.now);
+            let wish = wish.map(ReceiptWish::of_registered_delivery).unwrap_or_default();
+            self.books.accept(message, account, parts, cost, doubt, wish, self.world.now);
             self.books.keys.extend(number.map(|number| (number, message)));
             assert_eq!(self.books.purses[&account].days().last(), Some(&today));
         }

@@ -4,6 +4,7 @@
 
 mod books;
 mod customers;
+mod listeners;
 mod purses;
 
 use crate::world::*;
@@ -11,6 +12,7 @@ use books::{Books, Place};
 use hermod_domain::lifecycle::{Event, RefusedFor, Verdict};
 use hermod_domain::money::Money;
 use hermod_store::{Answer, DailyLimits, Job, LedgerKind};
+use listeners::Heard;
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 use purses::Purse;
@@ -46,6 +48,8 @@ enum Operation {
     CloseLink {
         bytes_left: bool,
     },
+    /// A bind takes everything there is to be told, and answers so.
+    Hears(Heard),
     Passes(Duration),
     Sweep,
     Restarts,
@@ -60,6 +64,8 @@ struct Sent {
     /// One of a few recipients.
     to: u8,
     daily: DailyLimits,
+    /// `registered_delivery`, if it comes over SMPP.
+    wish: Option<u8>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +96,7 @@ fn operation() -> impl Strategy<Value = Operation> {
     ];
     let verdict = prop_oneof![
         2 => Just(Verdict::Enroute),
+        1 => Just(Verdict::Accepted),
         4 => Just(Verdict::Delivered),
         1 => Just(Verdict::Undeliverable),
         1 => Just(Verdict::Rejected),
@@ -115,6 +122,7 @@ fn operation() -> impl Strategy<Value = Operation> {
         12 => (any::<prop::sample::Index>(), said).prop_map(|(which, said)| Operation::Answers(which, said)),
         8 => (any::<prop::sample::Index>(), says).prop_map(|(which, says)| Operation::Receipt(which, says)),
         1 => any::<bool>().prop_map(|bytes_left| Operation::CloseLink { bytes_left }),
+        2 => prop_oneof![3 => Just(Heard::Everything), 1 => Just(Heard::NotYet)].prop_map(Operation::Hears),
         4 => waits.prop_map(Operation::Passes),
         1 => Just(Operation::Sweep),
         1 => Just(Operation::Restarts),
@@ -131,8 +139,10 @@ fn sent() -> impl Strategy<Value = Sent> {
         1 => (0..8_i64).prop_map(spend),
     ];
     let key = prop::option::weighted(0.4, 0..5_u64);
-    (any::<bool>(), 1..=3_u8, key, any::<bool>(), 0..3_u8, daily)
-        .prop_map(|(bob, parts, key, resend, to, daily)| Sent { bob, parts, key, resend, to, daily })
+    let wish = prop::option::of(prop::sample::select(&[0x00, 0x01, 0x02, 0x03, 0x10, 0x11][..]));
+    (any::<bool>(), 1..=3_u8, key, any::<bool>(), 0..3_u8, daily, wish).prop_map(
+        |(bob, parts, key, resend, to, daily, wish)| Sent { bob, parts, key, resend, to, daily, wish },
+    )
 }
 
 fn posts() -> impl Strategy<Value = Operation> {
@@ -164,7 +174,7 @@ impl Pair {
     async fn new() -> Pair {
         let world = World::with_credit(PAID_IN).await;
         world.pays_in(BOB, PAID_IN).await;
-        let mut books = Books::default();
+        let mut books = Books::new(world.now);
         books.purses.extend([(ALICE, Purse::with(PAID_IN)), (BOB, Purse::with(PAID_IN))]);
         Pair {
             world,
@@ -178,6 +188,7 @@ impl Pair {
     }
 
     async fn does(&mut self, operation: &Operation) {
+        self.books.now = self.world.now;
         match operation {
             Operation::Accept(sent) => self.accepts(sent).await,
             Operation::Posts { bob, kind, micros, reference } => {
@@ -203,8 +214,10 @@ impl Pair {
             }
             Operation::Receipt(which, says) => self.receipt(*which, *says).await,
             Operation::CloseLink { bytes_left } => self.closes(*bytes_left).await,
+            Operation::Hears(heard) => self.hears(*heard).await,
             Operation::Passes(wait) => {
                 self.world.passes(*wait).await;
+                self.books.now = self.world.now;
                 self.books.release_due(self.world.now);
                 // What expired is ended by whoever meets it first; the sweep makes that everyone.
                 self.sweeps().await;
@@ -215,6 +228,7 @@ impl Pair {
         self.world.settles().await;
         self.takes_out().await;
         self.compares_purses().await;
+        self.compares_reports().await;
     }
 
     /// The link, with its clock set.
@@ -293,6 +307,7 @@ impl Pair {
     async fn sweeps(&mut self) {
         self.world.sweeps(self.world.now).await;
         self.books.sweep(self.world.now);
+        self.books.give_up(self.world.now);
     }
 
     async fn restarts(&mut self) {
