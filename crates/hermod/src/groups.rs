@@ -23,7 +23,10 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ),
     ("Money", &["topup", "invoice", "payment", "adjust"]),
     ("Send", &["send", "status", "inbound", "balance", "smpp"]),
-    ("Look after", &["links", "binds", "alarms", "deliveries", "review", "lookup", "audit", "backup"]),
+    (
+        "Look after",
+        &["links", "binds", "alarms", "deliveries", "reports", "review", "lookup", "audit", "backup"],
+    ),
 ];
 
 pub(crate) fn grouped(command: Command) -> Command {

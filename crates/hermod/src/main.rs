@@ -25,7 +25,7 @@ use customer::{balance, inbound, send, status};
 use ending::Ended;
 use operator::{
     account, alarms, apply, binds, carrier, connection, control, deliveries, key, links, lookup, money,
-    number, price, review, route, screen, sender,
+    number, price, reports, review, route, screen, sender,
 };
 use std::process::ExitCode;
 
@@ -109,6 +109,7 @@ enum Command {
     Binds(binds::Binds),
     Alarms(alarms::Alarms),
     Deliveries(deliveries::Deliveries),
+    Reports(reports::Reports),
     Review(review::Review),
     Lookup(lookup::Lookup),
     Smpp(smpp::Smpp),
@@ -147,6 +148,7 @@ fn main() -> ExitCode {
         Command::Binds(command) => command.run(),
         Command::Alarms(command) => command.run(),
         Command::Deliveries(command) => command.run(),
+        Command::Reports(command) => command.run(),
         Command::Review(command) => command.run(),
         Command::Lookup(command) => command.run(),
         Command::Smpp(command) => command.run(),

@@ -138,7 +138,7 @@ fn what_is_not_understood_is_refused_where_it_stands() {
     );
     check(
         "[htpp]\n",
-        "hermod.toml:1: htpp: unknown field `htpp`, expected one of `data`, `http`, `https`, `operations`, `operator`, `messages`, `log`, \
+        "hermod.toml:1: htpp: unknown field `htpp`, expected one of `data`, `http`, `https`, `smpp`, `operations`, `operator`, `messages`, `log`, \
          `provision`",
     );
     check(
@@ -214,5 +214,5 @@ fn binding_over_tls_needs_a_certificate_of_its_own_or_that_of_https() {
         "[smpp]\nmax_pdu = \"70001B\"",
         "hermod.toml:2: smpp.max_pdu: 70001B is not between 1KiB and 70000B",
     );
-    check("[smpp]\nidle_timeout = \"0s\"", "hermod.toml:2: smpp.idle_timeout: 0s is not between 1s and 1h");
+    check("[smpp]\nidle_timeout = \"0s\"", "hermod.toml:2: smpp.idle_timeout: 0ms is not between 1s and 1h");
 }

@@ -20,7 +20,8 @@ Examples:
   hermod binds --unbind 7
 
 IN is how many of its requests wait for our answers, OUT how many receipts wait for its answers, of
-the window it has; PER S what it submitted in the last ten seconds. --unbind ends one, by its
+the window it has; PER S what it submitted in the last ten seconds; WAITING the receipts that wait
+for its system_id. --unbind ends one, by its
 number; most customers bind again at once, so close the connection of one who should stay away:
 hermod connection set NAME --closed true";
 
@@ -72,6 +73,7 @@ struct Bind {
     submits: u64,
     refused: u64,
     receipts: u64,
+    receipts_waiting: u64,
     last_error: Option<LastError>,
 }
 
@@ -139,6 +141,7 @@ fn told(Seen { at, items }: &Seen) -> String {
         ("submits", Right),
         ("refused", Right),
         ("receipts", Right),
+        ("waiting", Right),
     ]);
     for bind in items {
         table.row([
@@ -156,6 +159,7 @@ fn told(Seen { at, items }: &Seen) -> String {
             bind.submits.to_string(),
             bind.refused.to_string(),
             bind.receipts.to_string(),
+            bind.receipts_waiting.to_string(),
         ]);
     }
     let mut text = table.text("Nobody is bound.");
@@ -178,15 +182,15 @@ mod tests {
         let seen = r#"{"at": "2026-06-15T12:00:00Z", "items": [
             {"number": 7, "system_id": "shop", "account": "shop", "address": "192.0.2.7", "type": "transceiver", "version": "3.4",
              "tls": true, "address_range": "", "since": "x", "for_s": 7200, "window": 10, "window_in": 3, "window_out": 1,
-             "submits_per_second": 12.5, "submits": 4000, "refused": 2, "receipts": 3990,
+             "submits_per_second": 12.5, "submits": 4000, "refused": 2, "receipts": 3990, "receipts_waiting": 8,
              "last_error": {"at": "2026-06-15T11:59:57Z", "text": "throttled\u001b"}},
             {"number": 12, "system_id": "bakery", "account": "bakery", "address": "2001:db8::1", "type": "receiver", "version": "3.3",
              "tls": false, "address_range": "", "since": "x", "for_s": 3, "window": 50, "window_in": 0, "window_out": 0,
-             "submits_per_second": 0.0, "submits": 0, "refused": 0, "receipts": 1, "last_error": null}]}"#;
+             "submits_per_second": 0.0, "submits": 0, "refused": 0, "receipts": 1, "receipts_waiting": 0, "last_error": null}]}"#;
         let expect = "\
-BIND  SYSTEM ID  ACCOUNT  ADDRESS      TYPE         SMPP  TLS  FOR    IN   OUT  PER S  SUBMITS  REFUSED  RECEIPTS
-   7  shop       shop     192.0.2.7    transceiver  3.4   yes   2h  3/10  1/10   12.5     4000        2      3990
-  12  bakery     bakery   2001:db8::1  receiver     3.3         3s  0/50  0/50    0.0        0        0         1
+BIND  SYSTEM ID  ACCOUNT  ADDRESS      TYPE         SMPP  TLS  FOR    IN   OUT  PER S  SUBMITS  REFUSED  RECEIPTS  WAITING
+   7  shop       shop     192.0.2.7    transceiver  3.4   yes   2h  3/10  1/10   12.5     4000        2      3990        8
+  12  bakery     bakery   2001:db8::1  receiver     3.3         3s  0/50  0/50    0.0        0        0         1        0
 
 shop 7: throttled\\u{1b} (2026-06-15T11:59:57Z)
 

@@ -27,6 +27,7 @@ mod place;
 pub(crate) mod price;
 mod probe;
 mod receipts;
+pub(crate) mod reports;
 pub(crate) mod review;
 pub(crate) mod route;
 pub(crate) mod screen;

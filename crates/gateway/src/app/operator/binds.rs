@@ -16,18 +16,25 @@ pub struct BindsAsked {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BindSeen {
     pub account: String,
+    /// Receipts for its connection that wait, on whichever bind they go out.
+    pub receipts_waiting: u64,
     pub shown: BindShown,
 }
 
 /// In the order in which they came.
-pub fn binds_seen(world: &World, asked: &BindsAsked) -> Result<Vec<BindSeen>, OperatorRefusal> {
+pub async fn binds_seen(world: &World, asked: &BindsAsked) -> Result<Vec<BindSeen>, OperatorRefusal> {
     let account = asked.account.as_deref().map(|name| find_account(world, name)).transpose()?;
     let shown = world.binds.show(world.clock.moment()).into_iter();
     let wanted = shown.filter(|bind| {
         account.is_none_or(|account| bind.account == account)
             && asked.system_id.as_deref().is_none_or(|system_id| *bind.system_id == *system_id)
     });
-    Ok(wanted.map(|shown| BindSeen { account: account_name(world, shown.account), shown }).collect())
+    let mut seen = Vec::new();
+    for shown in wanted {
+        let receipts_waiting = world.store.reports_waiting(shown.connection).await?;
+        seen.push(BindSeen { account: account_name(world, shown.account), receipts_waiting, shown });
+    }
+    Ok(seen)
 }
 
 /// Says goodbye to a bind. Its customer may bind again at once; who should not is closed.

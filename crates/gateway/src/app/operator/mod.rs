@@ -11,6 +11,7 @@ mod money;
 mod policy;
 mod published;
 mod refusal;
+mod reports;
 
 pub use binds::{BindSeen, BindsAsked, binds_seen, unbind};
 pub use carriers::{
@@ -33,6 +34,7 @@ pub use policy::{
 };
 pub use published::OPERATOR_ERRORS;
 pub use refusal::OperatorRefusal;
+pub use reports::{GivenUpSeen, given_up_reports};
 
 use crate::world::World;
 use hermod_domain::ids::AccountId;

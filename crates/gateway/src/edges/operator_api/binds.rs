@@ -57,11 +57,13 @@ struct BindShape {
     refused: u64,
     /// Receipts that it took.
     receipts: u64,
+    /// Receipts for this system_id that wait, on whichever bind they will go out.
+    receipts_waiting: u64,
     last_error: Option<LastErrorShape>,
 }
 
 impl BindShape {
-    fn of(BindSeen { account, shown }: BindSeen, now: Timestamp) -> BindShape {
+    fn of(BindSeen { account, receipts_waiting, shown }: BindSeen, now: Timestamp) -> BindShape {
         let BindShown { number, system_id, kind, is_3_4, peer, tls, address_range, since, .. } = shown;
         let tenths = u32::try_from(shown.submits_per_10_s).unwrap_or(u32::MAX);
         BindShape {
@@ -82,6 +84,7 @@ impl BindShape {
             submits: shown.submits,
             refused: shown.refused,
             receipts: shown.receipts,
+            receipts_waiting,
             last_error: shown.last_error.map(LastErrorShape::of),
         }
     }
@@ -99,7 +102,7 @@ pub(super) async fn binds(
     Asked(AskedBinds { system_id, account }): Asked<AskedBinds>,
 ) -> Answer {
     desk.must_run()?;
-    let seen = operator::binds_seen(&desk.world, &BindsAsked { system_id, account })?;
+    let seen = operator::binds_seen(&desk.world, &BindsAsked { system_id, account }).await?;
     let now = desk.world.clock.now();
     let items = seen.into_iter().map(|seen| BindShape::of(seen, now)).collect();
     fine(&BindsShape { at: now.to_iso(), items })

@@ -18,6 +18,7 @@ mod look;
 mod money;
 mod opt_outs;
 mod probe;
+mod reports;
 mod reviews;
 mod shapes;
 mod trace;
@@ -57,6 +58,7 @@ pub fn router(desk: Desk) -> Router {
         .route("/links", get(links::links))
         .route("/binds", get(binds::binds))
         .route("/binds/{number}/unbind", post(binds::unbind))
+        .route("/reports/given-up", get(reports::given_up))
         .route("/alarms", get(links::alarms).delete(links::acknowledge))
         .route("/deliveries", get(deliveries::deliveries))
         .route("/carriers/{name}/receipts", get(deliveries::receipts))

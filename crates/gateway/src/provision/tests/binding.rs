@@ -98,7 +98,7 @@ async fn binding_that_cannot_work_is_refused_with_what_to_do() {
         ),
         (
             format!("{second}system_id = \"me\"\npassword = \"x\"\n{CUSTOMER}"),
-            "+connection d, =account a, =sender a/Me, ~connection c",
+            "=account a, =sender a/Me, +connection d, ~connection c",
         ),
     ] {
         let told = applied(&store, &text).await;

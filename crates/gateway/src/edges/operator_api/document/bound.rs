@@ -1,7 +1,7 @@
-//! The requests about customers' binds.
+//! The requests about customers' binds, and about what could not be told over them.
 
-use super::{answer, in_path, in_query, of, operation, text};
-use crate::edges::operator_api::binds;
+use super::{answer, in_path, in_query, limit, of, operation, text};
+use crate::edges::operator_api::{binds, reports};
 use utoipa::openapi::path::{HttpMethod, Operation, PathItem};
 use utoipa::openapi::{ObjectBuilder, Required, Type};
 
@@ -11,6 +11,7 @@ pub(super) fn all() -> Vec<(String, PathItem)> {
     vec![
         ("/binds".to_owned(), PathItem::new(HttpMethod::Get, list())),
         ("/binds/{number}/unbind".to_owned(), PathItem::new(HttpMethod::Post, unbind())),
+        ("/reports/given-up".to_owned(), PathItem::new(HttpMethod::Get, given_up())),
     ]
 }
 
@@ -32,5 +33,18 @@ fn unbind() -> Operation {
         ))
         .parameter(in_path("number", "The bind's number.", "7").schema(Some(number)))
         .response("200", answer("It is told to go.", of::<binds::UnboundShape>()))
+        .build()
+}
+
+fn given_up() -> Operation {
+    let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).maximum(Some(i64::MAX));
+    operation(TAG, "listGivenUpReports", "See what customers were not told", &[&["NOT_FOUND", "INVALID_FIELD"]])
+        .description(Some(
+            "Receipts that no bind took for 72 hours, or that the customer's software refused. Listed for 30 days.",
+        ))
+        .parameter(in_query("account", "Only those of this account.", text(), Required::False))
+        .parameter(in_query("after", "`next` of the page before.", number, Required::False))
+        .parameter(limit(100))
+        .response("200", answer("Oldest first.", of::<reports::GivenUpShape>()))
         .build()
 }

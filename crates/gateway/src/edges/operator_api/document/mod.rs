@@ -7,7 +7,9 @@ mod entries;
 mod given;
 mod operations;
 
-use super::{BASE, binds, deliveries, explain, links, look, money, opt_outs, probe, reviews, shapes, trace};
+use super::{
+    BASE, binds, deliveries, explain, links, look, money, opt_outs, probe, reports, reviews, shapes, trace,
+};
 use crate::app::operator::OPERATOR_ERRORS;
 use crate::openapi_errors;
 use crate::openapi_page::Published;
@@ -168,6 +170,7 @@ fn components() -> Components {
     add::<links::LinksShape>(&mut components);
     add::<binds::BindsShape>(&mut components);
     add::<binds::UnboundShape>(&mut components);
+    add::<reports::GivenUpShape>(&mut components);
     add::<links::ResumedShape>(&mut components);
     add::<links::AlarmsShape>(&mut components);
     add::<links::AcknowledgedShape>(&mut components);

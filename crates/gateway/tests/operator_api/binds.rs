@@ -1,0 +1,83 @@
+//! Customers' binds as the operator sees them, and ending one.
+
+use crate::office::Office;
+use hermod_domain::ids::{AccountId, ConnectionId};
+use hermod_gateway::board::{BoundAs, LiveBind, NewBind, Order};
+use serde_json::{Value, json};
+use std::net::IpAddr;
+use std::time::Duration;
+
+fn enter(office: &Office, system_id: &str, kind: BoundAs) -> LiveBind {
+    let account = office.world.catalogue().accounts().next().map_or(AccountId::new(1), |(id, _)| id);
+    let new = NewBind {
+        connection: ConnectionId::new(1),
+        account,
+        system_id: system_id.into(),
+        kind,
+        is_3_4: kind == BoundAs::Transceiver,
+        peer: IpAddr::from([192, 0, 2, 7]),
+        tls: true,
+        window: 10,
+        address_range: "^49".to_owned(),
+        now: office.world.clock.now(),
+    };
+    office.world.binds.enter(new, 10).ok().expect("there is room")
+}
+
+#[tokio::test]
+async fn binds_are_shown_with_what_they_are_and_do() {
+    let office = Office::open().await.running();
+    assert_eq!(office.get("/binds").await.body["items"], json!([]));
+    let bind = enter(&office, "shop", BoundAs::Transceiver);
+    let other = enter(&office, "bakery", BoundAs::Receiver);
+    bind.submitted(30, office.world.clock.moment());
+    bind.refused(2);
+    bind.receipts(5);
+    bind.set_window_in(3);
+    bind.set_window_out(1);
+    bind.failed("0x0B from a carrier".to_owned(), office.world.clock.now());
+    office.world.clock.advance(Duration::from_secs(10));
+    let body = office.get("/binds").await.body;
+    let seen = &body["items"][0];
+    assert_eq!(
+        (&seen["system_id"], &seen["type"], &seen["version"], &seen["tls"], &seen["address"]),
+        (&json!("shop"), &json!("transceiver"), &json!("3.4"), &json!(true), &json!("192.0.2.7"))
+    );
+    assert_eq!((&seen["for_s"], &seen["address_range"]), (&json!(10), &json!("^49")));
+    assert_eq!(
+        (&seen["window"], &seen["window_in"], &seen["window_out"], &seen["receipts_waiting"]),
+        (&json!(10), &json!(3), &json!(1), &json!(0))
+    );
+    assert_eq!(
+        (&seen["submits"], &seen["refused"], &seen["receipts"], &seen["submits_per_second"]),
+        (&json!(30), &json!(2), &json!(5), &json!(3.0))
+    );
+    assert_eq!(seen["last_error"]["text"], "0x0B from a carrier");
+    let last = &body["items"][1];
+    assert_eq!((&last["version"], &last["last_error"]), (&json!("3.3"), &Value::Null));
+    let only = office.get("/binds?system_id=bakery").await.body;
+    assert_eq!(only["items"].as_array().unwrap().len(), 1);
+    assert_eq!(only["items"][0]["number"], other.number());
+    assert_eq!(office.get("/binds?account=nobody").await.status, 404);
+    assert_eq!(office.get("/binds?port=1").await.status, 400);
+}
+
+#[tokio::test]
+async fn a_bind_is_told_to_go() {
+    let office = Office::open().await.running();
+    let bind = enter(&office, "shop", BoundAs::Transceiver);
+    let reply = office.post(&format!("/binds/{}/unbind", bind.number()), json!({})).await;
+    assert_eq!((reply.status, &reply.body), (200, &json!({"bind": bind.number()})));
+    assert_eq!(bind.ordered().await, Order::Unbind);
+    for nobody in ["0", "99", "x"] {
+        assert_eq!(office.post(&format!("/binds/{nobody}/unbind"), json!({})).await.status, 404);
+    }
+}
+
+#[tokio::test]
+async fn what_was_given_up_is_listed() {
+    let office = Office::open().await;
+    assert_eq!(office.get("/reports/given-up").await.body, json!({"items": [], "next": null}));
+    assert_eq!(office.get("/reports/given-up?account=nobody").await.status, 404);
+    assert_eq!(office.get("/reports/given-up?limit=0").await.status, 400);
+}
