@@ -89,6 +89,16 @@ impl Pace {
         granted
     }
 
+    /// Takes all of `wanted`, or nothing. More than the bucket holds is as much as it holds: it would never be admitted.
+    pub fn take_all(&mut self, wanted: u32, now: Timestamp) -> bool {
+        let wanted = wanted.min(self.rate.burst);
+        if self.remaining(now) < wanted {
+            return false;
+        }
+        self.level_units -= u64::from(wanted) * UNITS_PER_TOKEN;
+        true
+    }
+
     /// Whole tokens in the bucket.
     pub fn remaining(&mut self, now: Timestamp) -> u32 {
         self.refill(now);
@@ -117,6 +127,17 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn all_or_nothing_is_taken() {
+        let mut pace = Pace::full(Rate::per_second(10).unwrap(), Timestamp::EPOCH);
+        let taken: Vec<bool> =
+            [4, 7, 6, 1].into_iter().map(|wanted| pace.take_all(wanted, Timestamp::EPOCH)).collect();
+        assert_eq!(taken, [true, false, true, false]);
+        assert!(!pace.take_all(49, Timestamp::from_millis(999)));
+        assert!(pace.take_all(49, Timestamp::from_millis(1_000)), "a full bucket is enough for anything");
+        assert_eq!(pace.remaining(Timestamp::from_millis(1_000)), 0);
+    }
 
     fn at(ms: i64) -> Timestamp {
         Timestamp::from_millis(1_750_000_000_000 + ms)

@@ -43,6 +43,17 @@ impl Timestamp {
         Timestamp(self.0.saturating_add(whole_millis(wait)))
     }
 
+    /// So many months later by the calendar, on the month's last day where it has no such day. `None` beyond the calendar.
+    pub fn plus_months(self, months: u32) -> Option<Timestamp> {
+        if months == 0 {
+            return Some(self);
+        }
+        let instant = jiff::Timestamp::from_millisecond(self.0).ok()?;
+        let span = jiff::Span::new().try_months(i64::from(months)).ok()?;
+        let later = Offset::UTC.to_datetime(instant).checked_add(span).ok()?;
+        Some(Timestamp(Offset::UTC.to_timestamp(later).ok()?.as_millisecond()))
+    }
+
     #[must_use]
     pub fn minus(self, back: Duration) -> Timestamp {
         Timestamp(self.0.saturating_sub(whole_millis(back)))
@@ -162,6 +173,21 @@ fn whole_millis(duration: Duration) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn months_are_counted_by_the_calendar() {
+        let at = |text| Timestamp::parse(text).unwrap();
+        for (from, months, expect) in [
+            ("2026-11-15T10:20:30Z", 0, "2026-11-15T10:20:30Z"),
+            ("2026-11-15T10:20:30Z", 3, "2027-02-15T10:20:30Z"),
+            ("2027-01-31T00:00:00Z", 1, "2027-02-28T00:00:00Z"),
+            ("2027-12-31T23:59:59Z", 2, "2028-02-29T23:59:59Z"),
+            ("2026-11-15T10:20:30Z", 1_200, "2126-11-15T10:20:30Z"),
+        ] {
+            assert_eq!(at(from).plus_months(months), Some(at(expect)), "{from} {months}");
+        }
+        assert_eq!(at("2026-11-15T10:20:30Z").plus_months(u32::MAX), None);
+    }
 
     #[track_caller]
     fn check(unix_ms: i64, expect: &str) {

@@ -35,6 +35,7 @@ impl Stream {
         Stream(Kind::Tls(Box::new(Sealed { stream: stream.into(), leaving: 0 })))
     }
 
+    #[cfg(test)]
     pub(crate) fn is_tls(&self) -> bool {
         matches!(self.0, Kind::Tls(_))
     }

@@ -46,6 +46,8 @@ pub struct World {
     catalogues: watch::Sender<u64>,
     /// One bucket per connection, shared by all its keys. Bounded by the connections there are.
     buckets: Mutex<HashMap<ConnectionId, Pace>>,
+    /// One bucket per standard account, shared by all its binds. Bounded by the accounts there are.
+    submits: Mutex<HashMap<AccountId, Pace>>,
     /// How often recipients and ranges of numbers were written to lately.
     velocity: Mutex<Velocity>,
     watched: Mutex<HashMap<(AccountId, Arc<str>), u64>>,
@@ -87,6 +89,7 @@ impl World {
             catalogue: ArcSwap::from_pointee(catalogue),
             catalogues: watch::Sender::new(0),
             buckets: Mutex::default(),
+            submits: Mutex::default(),
             velocity: Mutex::default(),
             watched: Mutex::default(),
             failed_sign_ins: Mutex::new(KeyedPace::new(FAILING_ADDRESSES_MAX)),
@@ -162,6 +165,17 @@ impl World {
         // The bucket holds one second's worth, so it is full again after a second at most.
         let whole_in = Duration::from_secs(1);
         RateLeft { limit: rate.get(), remaining: bucket.remaining(now), whole_in, refused_for }
+    }
+
+    /// Takes so many submissions from an account's bucket, or none.
+    pub fn take_submits(&self, account: AccountId, rate: Rate, count: u32) -> bool {
+        let now = self.clock.now();
+        let mut submits = lock(&self.submits);
+        let bucket = submits.entry(account).or_insert_with(|| Pace::full(rate, now));
+        if bucket.rate() != rate {
+            bucket.change_rate(rate, now);
+        }
+        bucket.take_all(count, now)
     }
 
     /// Counts a failed sign-in from an address, or says how long that address must wait before it may fail again. Whoever

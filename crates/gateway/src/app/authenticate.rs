@@ -71,6 +71,16 @@ pub fn refuse_sign_in(world: &World, source: IpAddr) -> Refusal {
 }
 
 impl Caller {
+    /// A customer who proved itself when it bound. `None` once its connection or its account is closed.
+    pub fn bound(catalogue: Arc<Catalogue>, connection: ConnectionId) -> Option<Caller> {
+        let open = catalogue.connection(connection).filter(|connection| !connection.closed)?;
+        let account = open.account;
+        if open.smpp.is_none() || catalogue.account(account)?.account.closed {
+            return None;
+        }
+        Some(Caller { account, connection, key_allows: AllowList::default(), catalogue })
+    }
+
     pub fn catalogue(&self) -> &Catalogue {
         &self.catalogue
     }

@@ -4,8 +4,8 @@ use crate::app::authenticate::Caller;
 use crate::app::faults::refusal_of;
 use crate::world::World;
 use hermod_domain::catalogue::{Account, Terms};
-use hermod_domain::ids::MessageId;
 use hermod_domain::money::{Currency, Money};
+use hermod_domain::origin::MessageName;
 use hermod_domain::refusal::{NotFound, Refusal};
 use hermod_store::{Balance, InboundRecord, MessageRecord};
 
@@ -23,8 +23,8 @@ pub struct BalanceView {
 /// A malformed id, an unknown one and another account's are answered alike.
 pub async fn message_status(world: &World, caller: &Caller, id: &str) -> Result<MessageRecord, Refusal> {
     let missing = Refusal::NotFound(NotFound::Message);
-    let Some(id) = MessageId::parse(id) else { return Err(missing) };
-    let found = world.store.message(caller.account, id).await.map_err(|fault| refusal_of(&fault))?;
+    let Some(name) = MessageName::parse(id) else { return Err(missing) };
+    let found = world.store.message_named(caller.account, name).await.map_err(|fault| refusal_of(&fault))?;
     found.ok_or(missing)
 }
 

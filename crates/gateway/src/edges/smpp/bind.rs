@@ -8,7 +8,7 @@ use super::settings::Settings;
 use crate::board::{BoundAs, Full, LiveBind, NewBind, Order};
 use crate::world::World;
 use hermod_domain::catalogue::{Connection, SMPP_PASSWORD_CHARS_MAX, SYSTEM_ID_CHARS_MAX, SmppAccess};
-use hermod_domain::ids::{AccountId, ConnectionId};
+use hermod_domain::ids::ConnectionId;
 use hermod_smpp::{Bind, BindType, CommandStatus};
 use metrics::counter;
 use std::time::Duration;
@@ -23,7 +23,6 @@ const TWIN_WAIT: Duration = Duration::from_millis(5_500);
 /// A bind that is let in.
 pub(super) struct Admitted {
     pub(super) connection: ConnectionId,
-    pub(super) account: AccountId,
     /// As it was when the customer bound.
     pub(super) access: SmppAccess,
     /// Its place among the binds of the connection.
@@ -113,7 +112,7 @@ async fn admit(
         now: world.clock.now(),
     };
     let place = find_place(world, new, access.max_binds).await?;
-    Ok(Admitted { connection, account: document.account, access: access.clone(), bind: place })
+    Ok(Admitted { connection, access: access.clone(), bind: place })
 }
 
 fn check_shape(bind: &Bind<'_>) -> Result<(), Refused> {

@@ -6,9 +6,11 @@
 
 mod carriers;
 mod customer;
+mod esme;
 pub(crate) mod http;
 
 pub(crate) use customer::Customer;
+pub(crate) use esme::Esme;
 pub(crate) use http::HttpAnswer;
 
 use crate::assembly::{self, InProcess};
@@ -101,6 +103,11 @@ impl Scenario {
         if self.carrier.is_some() {
             self.link_is_up().await;
         }
+    }
+
+    /// Where customers bind.
+    pub(crate) fn smpp_address(&self) -> SocketAddr {
+        self.gateway.as_ref().expect("it is running").smpp_address()
     }
 
     pub(crate) async fn operator_provisions(&self, text: &str) {

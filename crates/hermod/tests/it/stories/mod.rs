@@ -4,5 +4,6 @@ mod carriers;
 mod fail_over;
 mod money;
 mod sending;
+mod smpp;
 mod twenty_failures;
 mod waiting;

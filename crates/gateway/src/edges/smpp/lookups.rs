@@ -1,0 +1,106 @@
+//! What a customer asks about messages it has submitted: where one stands, and to take one back. Unknown, foreign and
+//! forgotten ids are all the same to it.
+
+use super::submit;
+use crate::world::World;
+use hermod_domain::catalogue::SmppAccess;
+use hermod_domain::ids::AccountId;
+use hermod_domain::lifecycle::MessageState;
+use hermod_domain::origin::MessageName;
+use hermod_domain::phone::Msisdn;
+use hermod_domain::sender::Sender;
+use hermod_smpp::time::TIME_CHARS;
+use hermod_smpp::{Address, CancelSm, CommandStatus, QuerySm, time};
+use hermod_store::{Cancelled, MessageRecord};
+use smallvec::SmallVec;
+
+/// A `query_sm`, out of its frame.
+pub(super) struct Query {
+    name: MessageName,
+    source: Option<Sender>,
+}
+
+impl Query {
+    pub(super) fn read(pdu: &QuerySm<'_>, access: &SmppAccess) -> Result<Query, CommandStatus> {
+        let name = name(pdu.message_id)?;
+        let source = submit::sender(pdu.source, access).map_err(|_| CommandStatus::INVMSGID)?;
+        Ok(Query { name, source })
+    }
+
+    pub(super) async fn run(self, world: &World, account: AccountId) -> Result<Standing, CommandStatus> {
+        let found = world.store.message_named(account, self.name).await;
+        let record = found.map_err(|_| CommandStatus::SYSERR)?.ok_or(CommandStatus::INVMSGID)?;
+        if self.source.is_some_and(|source| source != record.from) {
+            return Err(CommandStatus::INVMSGID);
+        }
+        Ok(Standing::of(&record))
+    }
+}
+
+/// Where a message stands, as a `query_sm_resp` says it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Standing {
+    /// Empty while it has not ended.
+    pub(super) final_date: SmallVec<[u8; TIME_CHARS]>,
+    pub(super) message_state: u8,
+    pub(super) error_code: u8,
+}
+
+impl Standing {
+    fn of(record: &MessageRecord) -> Standing {
+        let ended_at = record.settled_at.map(|at| at.as_millis().div_euclid(1_000));
+        let final_date = ended_at.and_then(|seconds| time::utc(seconds).ok());
+        Standing {
+            final_date: final_date.map(|date| SmallVec::from_slice(&date)).unwrap_or_default(),
+            // Only the states that are documented are told.
+            message_state: match record.state {
+                MessageState::Queued | MessageState::Submitted | MessageState::Enroute => 1,
+                MessageState::Delivered => 2,
+                MessageState::Expired => 3,
+                MessageState::Undeliverable | MessageState::Rejected => 5,
+            },
+            error_code: u8::try_from(record.err).unwrap_or(u8::MAX),
+        }
+    }
+}
+
+/// A `cancel_sm`, out of its frame. The ends count where they are given.
+pub(super) struct Cancel {
+    name: MessageName,
+    source: Option<Sender>,
+    destination: Option<Msisdn>,
+}
+
+impl Cancel {
+    pub(super) fn read(pdu: &CancelSm<'_>, access: &SmppAccess) -> Result<Cancel, CommandStatus> {
+        let Address { value: recipient, .. } = pdu.destination;
+        let destination = match recipient {
+            [] => None,
+            _ => Some(submit::recipient(pdu.destination, access).map_err(|_| CommandStatus::INVMSGID)?),
+        };
+        Ok(Cancel {
+            name: name(pdu.message_id)?,
+            source: submit::sender(pdu.source, access).map_err(|_| CommandStatus::INVMSGID)?,
+            destination,
+        })
+    }
+
+    pub(super) async fn run(self, world: &World, account: AccountId) -> Result<(), CommandStatus> {
+        let Cancel { name, source, destination } = self;
+        let is_it = move |from: &Sender, to: Msisdn| {
+            source.is_none_or(|source| source == *from) && destination.is_none_or(|number| number == to)
+        };
+        match world.store.cancel(account, name, is_it, world.clock.now()).await {
+            Ok(Cancelled::Done) => Ok(()),
+            Ok(Cancelled::TooLate) => Err(CommandStatus::CANCELFAIL),
+            Ok(Cancelled::Unknown) => Err(CommandStatus::INVMSGID),
+            Err(_) => Err(CommandStatus::SYSERR),
+        }
+    }
+}
+
+/// One message at a time is asked about: an empty id, which would mean all of them, names none.
+fn name(message_id: &[u8]) -> Result<MessageName, CommandStatus> {
+    let text = std::str::from_utf8(message_id).ok();
+    text.and_then(MessageName::parse).ok_or(CommandStatus::INVMSGID)
+}

@@ -1,0 +1,208 @@
+//! A report as the `deliver_sm` that brings it: the one text shape that the strictest clients read, and on 3.4 binds the
+//! parameters that say the same. Both ends stand as the customer wrote them, the other way round.
+
+use bytes::BytesMut;
+use hermod_domain::origin::{Told, WrittenAddress};
+use hermod_domain::time::Timestamp;
+use hermod_smpp::time::Absolute;
+use hermod_smpp::{
+    Address, DeliverSm, Hidden, Pdu, ReceiptDate, ReceiptFields, Tag, TlvBuffer, esm_class, receipt_text,
+};
+use hermod_store::Report;
+use std::io::Write;
+
+/// Kind of network in a `network_error_code`: GSM.
+const NETWORK_GSM: u8 = 3;
+/// The largest code that three characters hold; what is larger is told in full by the parameter.
+const ERR_MAX: u16 = 999;
+
+/// Writes the receipts of one bind, into buffers that are used again.
+#[derive(Default)]
+pub(super) struct ReceiptDraft {
+    id: Vec<u8>,
+    text: BytesMut,
+    tlvs: TlvBuffer,
+}
+
+impl ReceiptDraft {
+    /// `None` for what no receipt can say, which only damage can bring about.
+    pub(super) fn deliver_sm<'a>(&'a mut self, report: &'a Report, is_3_4: bool) -> Option<Pdu<'a>> {
+        let Report { message, alias, origin, told, err, parts, delivered, at, .. } = report;
+        self.id.clear();
+        match alias {
+            Some(alias) => write!(self.id, "{alias}"),
+            None => write!(self.id, "{message}"),
+        }
+        .expect("a Vec takes everything");
+        let err_text = format!("{:03}", (*err).min(ERR_MAX));
+        self.text.clear();
+        let fields = ReceiptFields {
+            id: &self.id,
+            sub: u16::from(*parts),
+            dlvrd: u16::from(*delivered),
+            submit_date: date(message.accepted_at())?,
+            done_date: date(*at)?,
+            stat: told.word().as_bytes().try_into().ok()?,
+            err: err_text.as_bytes().try_into().ok()?,
+            text: Hidden(&origin.quote),
+        };
+        receipt_text::write(&fields, &mut self.text).ok()?;
+        self.tlvs.clear();
+        if is_3_4 {
+            write_tlvs(&mut self.tlvs, &self.id, *told, *err, origin.reference);
+        }
+        Some(Pdu::DeliverSm(DeliverSm {
+            source: address(&origin.destination),
+            destination: address(&origin.source),
+            esm_class: if told.is_final() { esm_class::RECEIPT } else { esm_class::INTERMEDIATE },
+            short_message: Hidden(&self.text),
+            tlvs: self.tlvs.as_tlvs(),
+            ..DeliverSm::default()
+        }))
+    }
+}
+
+fn write_tlvs(tlvs: &mut TlvBuffer, id: &[u8], told: Told, err: u16, reference: Option<u16>) {
+    tlvs.push_c_string(Tag::RECEIPTED_MESSAGE_ID, id);
+    if let Some(state) = told.message_state() {
+        tlvs.push_u8(Tag::MESSAGE_STATE, state);
+    }
+    if err != 0 {
+        let [high, low] = err.to_be_bytes();
+        tlvs.push(Tag::NETWORK_ERROR_CODE, &[NETWORK_GSM, high, low]);
+    }
+    if let Some(reference) = reference {
+        tlvs.push_u16(Tag::USER_MESSAGE_REFERENCE, reference);
+    }
+}
+
+fn address(written: &WrittenAddress) -> Address<'_> {
+    Address::new(written.ton, written.npi, &written.digits)
+}
+
+fn date(at: Timestamp) -> Option<ReceiptDate> {
+    let Absolute { year, month, day, hour, minute, second, .. } =
+        Absolute::from_unix_seconds(at.as_millis().div_euclid(1_000)).ok()?;
+    Some(ReceiptDate { year, month, day, hour, minute, second })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
+    use hermod_domain::origin::{Alias, Origin, ReceiptWish};
+    use hermod_domain::receipt::DlrCode;
+    use hermod_smpp::trace;
+    use hermod_store::ReportId;
+    use std::sync::Arc;
+
+    fn report(told: Told) -> Report {
+        let accepted = Timestamp::from_utc((2026, 11, 15), (9, 30, 0)).unwrap();
+        let origin = Origin {
+            wish: ReceiptWish::of_registered_delivery(1),
+            short_id: false,
+            on_transmitter: false,
+            reference: None,
+            source: WrittenAddress::new(5, 0, b"Shop"),
+            destination: WrittenAddress::new(2, 8, b"004915112345678"),
+            quote: Default::default(),
+        };
+        Report {
+            id: ReportId(1),
+            account: AccountId::new(1),
+            connection: ConnectionId::new(1),
+            message: MessageId::first_at(accepted),
+            alias: None,
+            origin: Arc::new(origin),
+            told,
+            err: 0,
+            parts: 1,
+            delivered: 1,
+            at: accepted.plus(std::time::Duration::from_secs(60)),
+        }
+    }
+
+    fn shown(report: &Report, is_3_4: bool) -> String {
+        let mut draft = ReceiptDraft::default();
+        draft.tlvs.push_u8(Tag::PRIVACY_INDICATOR, 1);
+        let Some(Pdu::DeliverSm(pdu)) = draft.deliver_sm(report, is_3_4) else { return "nothing".to_owned() };
+        let tlvs: Vec<String> =
+            pdu.tlvs.iter().map(|tlv| format!("{}={:02x?}", tlv.tag, tlv.value)).collect();
+        let ends = [pdu.source, pdu.destination]
+            .map(|end| format!("{}/{} {}", end.ton, end.npi, end.value.escape_ascii()));
+        let text = pdu.short_message.0.escape_ascii();
+        let zero = [pdu.data_coding, pdu.registered_delivery, pdu.protocol_id, pdu.priority_flag];
+        assert_eq!(zero, [0; 4]);
+        format!("{:02x} {} > {} {text} | {}", pdu.esm_class, ends[0], ends[1], tlvs.join(" "))
+    }
+
+    #[test]
+    fn a_receipt_has_the_one_shape() {
+        let delivered = report(Told::Final(DlrCode::Delivrd));
+        let id = delivered.message.to_string();
+        let hex: Vec<String> = id.bytes().chain([0]).map(|octet| format!("{octet:02x}")).collect();
+        let expect = format!(
+            "04 2/8 004915112345678 > 5/0 Shop id:{id} sub:001 dlvrd:001 submit date:2611150930 \
+             done date:2611150931 stat:DELIVRD err:000 text: | receipted_message_id=[{}] message_state=[02]",
+            hex.join(", ")
+        );
+        assert_eq!(shown(&delivered, true), expect);
+        let on_3_3 = shown(&delivered, false);
+        assert!(on_3_3.ends_with("text: | "), "{on_3_3}");
+    }
+
+    #[test]
+    fn failures_notices_and_unknown_ends_say_what_they_know() {
+        let failed = Report { err: 69, parts: 3, delivered: 1, ..report(Told::Final(DlrCode::Rejectd)) };
+        let told = shown(&failed, true);
+        for expect in [
+            "sub:003 dlvrd:001",
+            "stat:REJECTD err:069",
+            "message_state=[05] network_error_code=[03, 00, 45]",
+        ] {
+            assert!(told.contains(expect), "{expect} in {told}");
+        }
+        let large = shown(&Report { err: 1_234, ..report(Told::Final(DlrCode::Undeliv)) }, true);
+        assert!(large.contains("err:999") && large.contains("network_error_code=[03, 04, d2]"), "{large}");
+        let notice = shown(&report(Told::Enroute), true);
+        assert!(
+            notice.starts_with("20 ")
+                && notice.contains("stat:ENROUTE")
+                && notice.ends_with("message_state=[01]")
+        );
+        let accepted = shown(&report(Told::Accepted), true);
+        assert!(
+            accepted.starts_with("20 ")
+                && accepted.contains("stat:ACCEPTD")
+                && accepted.ends_with("message_state=[06]")
+        );
+        let unknown = shown(&report(Told::Final(DlrCode::Unknown)), true);
+        assert!(
+            unknown.starts_with("04 ")
+                && unknown.contains("stat:UNKNOWN")
+                && !unknown.contains("message_state")
+        );
+    }
+
+    #[test]
+    fn aliases_references_and_quotes_are_given_back() {
+        let mut asked = report(Told::Final(DlrCode::Delivrd));
+        asked.alias = Alias::new(0x1234_ABCD);
+        let origin = Arc::make_mut(&mut asked.origin);
+        origin.reference = Some(0xBEEF);
+        origin.quote.extend_from_slice(b"hello\x00");
+        let told = shown(&asked, true);
+        assert!(told.contains("id:1234ABCD sub"), "{told}");
+        assert!(
+            told.contains("text:hello\\x00 |") && told.ends_with("user_message_reference=[be, ef]"),
+            "{told}"
+        );
+        let mut draft = ReceiptDraft::default();
+        let pdu = draft.deliver_sm(&asked, true).unwrap();
+        let mut out = BytesMut::new();
+        hermod_smpp::encode(&pdu, hermod_smpp::CommandStatus::OK, 7, &mut out).unwrap();
+        let frame = hermod_smpp::next_frame(&mut out, 16_384).unwrap().unwrap();
+        let traced = trace::describe(&frame, hermod_smpp::ReceiptDialect::Standard).to_string();
+        assert!(traced.contains("1234ABCD"), "{traced}");
+    }
+}

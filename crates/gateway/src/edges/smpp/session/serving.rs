@@ -1,0 +1,315 @@
+//! What a client asks for, each in its own future: a message is submitted like any other, and answered when it is
+//! durable; a look-up asks the store. Answers leave as they come, under the number they were asked with.
+
+use super::{Conversation, Work, moment};
+use crate::app::{self, Caller, Submitted};
+use crate::edges::smpp::answers::{in_version, status_of};
+use crate::edges::smpp::bind::{Admitted, Refused};
+use crate::edges::smpp::lookups::{Cancel, Query, Standing};
+use crate::edges::smpp::submit::{self, Draft, Fields, Terms};
+use crate::world::World;
+use futures_util::future::join_all;
+use hermod_domain::catalogue::SmppAccess;
+use hermod_domain::ids::ConnectionId;
+use hermod_domain::submission::Submission;
+use hermod_smpp::session::AnswerRefused;
+use hermod_smpp::{
+    Address, BindType, CommandId, CommandStatus, DataSmResp, Destination, Frame, Header, Pdu, QuerySmResp,
+    SubmitMulti, SubmitMultiResp, SubmitSmResp, UnsuccessfulBuffer, UnsuccessfulSme,
+};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// What a request came to.
+pub(super) enum Done {
+    Bind { kind: BindType, is_3_4: bool, checked: Result<Admitted, Refused> },
+    Submitted(Header, Result<Name, CommandStatus>),
+    Multi(Header, Result<Multi, CommandStatus>),
+    Queried(Header, Name, Result<Standing, CommandStatus>),
+    Cancelled(Header, Result<(), CommandStatus>),
+    Nothing,
+}
+
+/// A message id as it travels.
+pub(super) type Name = SmallVec<[u8; 20]>;
+
+/// A message to several recipients: its first id, and who does not get it.
+pub(super) struct Multi {
+    name: Name,
+    refused: UnsuccessfulBuffer,
+}
+
+/// One recipient of such a message.
+struct Recipient {
+    ton: u8,
+    npi: u8,
+    digits: SmallVec<[u8; 20]>,
+    submission: Result<Submission, CommandStatus>,
+}
+
+impl Conversation {
+    pub(super) fn caller(&self, connection: ConnectionId) -> Option<Caller> {
+        Caller::bound(self.world.catalogue(), connection)
+    }
+
+    pub(super) fn on_request(&mut self, frame: Frame) {
+        let header = frame.header;
+        let Some(bound) = &self.bound else { return };
+        let Some(caller) = self.caller(bound.connection) else {
+            self.refuse(header, CommandStatus::SYSERR);
+            return self.session.unbind(moment(self.world.clock.moment()));
+        };
+        match frame.decode() {
+            Ok(Pdu::SubmitSm(pdu)) => {
+                self.submit(header, caller, &Fields::of_submit_sm(&pdu), pdu.destination);
+            }
+            Ok(Pdu::DataSm(pdu)) => self.submit(header, caller, &Fields::of_data_sm(&pdu), pdu.destination),
+            Ok(Pdu::SubmitMulti(pdu)) => self.submit_multi(header, caller, &pdu),
+            Ok(Pdu::QuerySm(pdu)) => {
+                let query = Query::read(&pdu, access(&caller));
+                self.query(header, &caller, SmallVec::from_slice(pdu.message_id), query);
+            }
+            Ok(Pdu::CancelSm(pdu)) => {
+                let cancel = Cancel::read(&pdu, access(&caller));
+                self.cancel(header, &caller, cancel);
+            }
+            Ok(Pdu::ReplaceSm(_)) => self.refuse(header, CommandStatus::REPLACEFAIL),
+            // The session hands over nothing else.
+            Ok(_) | Err(_) => self.refuse(header, CommandStatus::INVCMDID),
+        }
+    }
+
+    /// What holds for this bind now.
+    fn draft(&self, caller: &Caller, fields: &Fields<'_>) -> Result<Draft, CommandStatus> {
+        let bound = self.bound.as_ref().ok_or(CommandStatus::INVBNDSTS)?;
+        let terms = Terms {
+            access: access(caller),
+            is_3_4: bound.is_3_4,
+            on_transmitter: !bound.kind.may_receive(),
+            default_sender: caller.connection().default_sender,
+            now: self.world.clock.now(),
+        };
+        submit::draft(fields, &terms)
+    }
+
+    /// Takes what so many parts cost, whatever else is wrong with them. False: the client was told to slow down.
+    fn has_rate(&mut self, header: Header, caller: &Caller, parts: u8) -> bool {
+        let account = (caller.account, &caller.account().account);
+        let admitted = self.bound.as_mut().is_some_and(|bound| bound.pace.admit(&self.world, account, parts));
+        if !admitted {
+            self.refuse(header, CommandStatus::THROTTLED);
+        }
+        admitted
+    }
+
+    fn submit(&mut self, header: Header, caller: Caller, fields: &Fields<'_>, destination: Address<'_>) {
+        let drafted = self.draft(&caller, fields);
+        let parts = drafted.as_ref().map_or(1, Draft::parts);
+        if !self.has_rate(header, &caller, parts) {
+            return;
+        }
+        match drafted.and_then(|draft| draft.addressed_to(destination, access(&caller))) {
+            Err(status) => self.refuse(header, status),
+            Ok(submission) => {
+                let (world, is_3_4) = (self.world.clone(), self.is_3_4());
+                self.work(async move {
+                    Done::Submitted(header, accept(&world, &caller, &submission, is_3_4).await)
+                });
+            }
+        }
+    }
+
+    fn submit_multi(&mut self, header: Header, caller: Caller, pdu: &SubmitMulti<'_>) {
+        let drafted = self.draft(&caller, &Fields::of_submit_multi(pdu));
+        let recipients = u8::try_from(pdu.destinations.len()).unwrap_or(u8::MAX).max(1);
+        let parts = drafted.as_ref().map_or(1, Draft::parts).saturating_mul(recipients);
+        if !self.has_rate(header, &caller, parts) {
+            return;
+        }
+        let drafted = drafted.and_then(|draft| recipients_of(&draft, pdu, access(&caller)));
+        match drafted {
+            Err(status) => self.refuse(header, status),
+            Ok(recipients) => {
+                let (world, is_3_4) = (self.world.clone(), self.is_3_4());
+                self.work(async move {
+                    Done::Multi(header, accept_all(&world, &caller, recipients, is_3_4).await)
+                });
+            }
+        }
+    }
+
+    fn query(&mut self, header: Header, caller: &Caller, name: Name, query: Result<Query, CommandStatus>) {
+        let now = self.world.clock.now();
+        let admitted = self.bound.as_mut().is_some_and(|bound| bound.pace.admit_query(now));
+        match query {
+            _ if !admitted => self.refuse(header, CommandStatus::THROTTLED),
+            Err(status) => self.refuse(header, status),
+            Ok(query) => {
+                let (world, account) = (self.world.clone(), caller.account);
+                self.work(async move { Done::Queried(header, name, query.run(&world, account).await) });
+            }
+        }
+    }
+
+    fn cancel(&mut self, header: Header, caller: &Caller, cancel: Result<Cancel, CommandStatus>) {
+        match cancel {
+            Err(status) => self.refuse(header, status),
+            Ok(cancel) => {
+                let (world, account) = (self.world.clone(), caller.account);
+                self.work(async move { Done::Cancelled(header, cancel.run(&world, account).await) });
+            }
+        }
+    }
+
+    fn work(&mut self, work: impl Future<Output = Done> + Send + 'static) {
+        self.working.push(Box::pin(work) as Work);
+    }
+
+    pub(super) fn on_done(&mut self, done: Done) {
+        match done {
+            Done::Bind { kind, is_3_4, checked } => self.on_bind_checked(kind, is_3_4, checked),
+            Done::Submitted(header, Ok(name)) => {
+                let message_id = &name[..];
+                if header.command == CommandId::DATA_SM {
+                    self.answer(header, &Pdu::DataSmResp(DataSmResp { message_id, ..DataSmResp::default() }));
+                } else {
+                    let accepted = SubmitSmResp { message_id, ..SubmitSmResp::default() };
+                    self.answer(header, &Pdu::SubmitSmResp(accepted));
+                }
+                self.count_submitted();
+            }
+            Done::Multi(header, Ok(Multi { name, refused })) => {
+                let unsuccessful = refused.as_unsuccessful();
+                let accepted =
+                    SubmitMultiResp { message_id: &name, unsuccessful, ..SubmitMultiResp::default() };
+                self.answer(header, &Pdu::SubmitMultiResp(accepted));
+                self.count_submitted();
+            }
+            Done::Queried(header, name, Ok(standing)) => {
+                let Standing { final_date, message_state, error_code } = &standing;
+                let (message_state, error_code) = (*message_state, *error_code);
+                let told = QuerySmResp { message_id: &name, final_date, message_state, error_code };
+                self.answer(header, &Pdu::QuerySmResp(told));
+            }
+            Done::Cancelled(header, Ok(())) => self.answer(header, &Pdu::CancelSmResp),
+            Done::Submitted(header, Err(status))
+            | Done::Multi(header, Err(status))
+            | Done::Queried(header, _, Err(status))
+            | Done::Cancelled(header, Err(status)) => self.refuse(header, status),
+            Done::Nothing => {}
+        }
+    }
+
+    fn answer(&mut self, header: Header, pdu: &Pdu<'_>) {
+        let told = self.session.answer(header, pdu, moment(self.world.clock.moment()));
+        note_unanswered(told);
+    }
+
+    fn refuse(&mut self, header: Header, status: CommandStatus) {
+        let status = in_version(status, self.is_3_4());
+        if let Some(bound) = &self.bound {
+            bound.place.submitted(1, self.world.clock.moment());
+            bound.place.refused(1);
+            bound
+                .place
+                .failed(format!("{} was refused with {status}", header.command), self.world.clock.now());
+        }
+        let told = self.session.refuse(header, status, moment(self.world.clock.moment()));
+        note_unanswered(told);
+    }
+
+    fn count_submitted(&self) {
+        if let Some(bound) = &self.bound {
+            bound.place.submitted(1, self.world.clock.moment());
+        }
+    }
+
+    fn is_3_4(&self) -> bool {
+        self.bound.as_ref().is_some_and(|bound| bound.is_3_4)
+    }
+}
+
+/// Nobody waits for it any more: the session has ended meanwhile.
+fn note_unanswered(told: Result<(), AnswerRefused>) {
+    if let Err(refused) = told {
+        tracing::debug!(%refused, "A request was answered when its session was over");
+    }
+}
+
+fn access(caller: &Caller) -> &SmppAccess {
+    caller.connection().smpp.as_ref().expect("a bound caller's connection has one")
+}
+
+async fn accept(
+    world: &World,
+    caller: &Caller,
+    submission: &Submission,
+    is_3_4: bool,
+) -> Result<Name, CommandStatus> {
+    match app::submit_message(world, caller, submission).await {
+        Ok(Submitted::Accepted(accepted)) => Ok(match accepted.alias {
+            Some(alias) => written(alias),
+            None => written(accepted.message),
+        }),
+        // Only keys make replays, and SMPP has none.
+        Ok(Submitted::Replayed(replay)) => Ok(written(replay.message)),
+        Err(refusal) => Err(status_of(&refusal, access(caller), is_3_4)),
+    }
+}
+
+fn written(name: impl std::fmt::Display) -> Name {
+    Name::from_slice(name.to_string().as_bytes())
+}
+
+fn recipients_of(
+    draft: &Draft,
+    pdu: &SubmitMulti<'_>,
+    access: &SmppAccess,
+) -> Result<Vec<Recipient>, CommandStatus> {
+    let each = pdu.destinations.iter().map(|destination| match destination {
+        Destination::DistributionList(_) => Err(CommandStatus::CNTSUBDL),
+        Destination::Sme(address) => Ok(Recipient {
+            ton: address.ton,
+            npi: address.npi,
+            digits: SmallVec::from_slice(address.value),
+            submission: draft.addressed_to(address, access),
+        }),
+    });
+    each.collect()
+}
+
+/// Each recipient's message is one of its own, with its own charge. When nobody gets one, that is the answer.
+async fn accept_all(
+    world: &Arc<World>,
+    caller: &Caller,
+    recipients: Vec<Recipient>,
+    is_3_4: bool,
+) -> Result<Multi, CommandStatus> {
+    // All at once, so that one commit takes them all.
+    let accepted = join_all(recipients.iter().map(|recipient| async {
+        match &recipient.submission {
+            Ok(submission) => accept(world, caller, submission, is_3_4).await,
+            Err(status) => Err(*status),
+        }
+    }))
+    .await;
+    let mut first = None;
+    let mut refused = UnsuccessfulBuffer::default();
+    let mut statuses = Vec::new();
+    for (Recipient { ton, npi, digits, .. }, accepted) in recipients.iter().zip(accepted) {
+        match accepted {
+            Ok(name) => drop(first.get_or_insert(name)),
+            Err(status) => {
+                statuses.push(status);
+                let destination = Address::new(*ton, *npi, digits);
+                let refusal = UnsuccessfulSme { destination, status: in_version(status, is_3_4) };
+                refused.push(refusal).map_err(|_| CommandStatus::SYSERR)?;
+            }
+        }
+    }
+    match (first, statuses.as_slice()) {
+        (Some(name), _) => Ok(Multi { name, refused }),
+        (None, [same, others @ ..]) if others.iter().all(|other| other == same) => Err(*same),
+        (None, _) => Err(CommandStatus::SUBMITFAIL),
+    }
+}

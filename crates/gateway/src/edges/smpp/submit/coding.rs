@@ -1,0 +1,174 @@
+//! What `data_coding` says about a text, and the text itself. Septets come one to an octet, as clients and carriers really
+//! write them. Whatever cannot be read is refused, or carried untouched where only the handset needs to understand it.
+
+use hermod_domain::catalogue::{CodingZero, SmppAccess};
+use hermod_domain::text::{Encoding, MessageText, TextRefusal, gsm7, ucs2};
+use hermod_smpp::CommandStatus;
+
+/// Alphabet and class of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Coding {
+    pub(super) alphabet: Alphabet,
+    pub(super) class: Option<u8>,
+    /// It says more than alphabet and class, and is passed on as it came.
+    pub(super) is_special: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Alphabet {
+    /// GSM 03.38, as handsets have it.
+    Gsm,
+    /// Whatever the connection's default is.
+    Default,
+    Ascii,
+    Latin1,
+    Cyrillic,
+    Hebrew,
+    Ucs2,
+    Octets,
+}
+
+impl Coding {
+    pub(super) fn of(data_coding: u8, access: &SmppAccess) -> Result<Coding, CommandStatus> {
+        let plain = |alphabet| Coding { alphabet, class: None, is_special: false };
+        let with_class = |alphabet| Coding { class: Some(data_coding & 0b11), ..plain(alphabet) };
+        Ok(match data_coding {
+            0x00 => plain(Alphabet::Default),
+            0x01 => plain(Alphabet::Ascii),
+            0x02 | 0x04 => plain(Alphabet::Octets),
+            0x03 => plain(Alphabet::Latin1),
+            0x06 => plain(Alphabet::Cyrillic),
+            0x07 => plain(Alphabet::Hebrew),
+            0x08 => plain(Alphabet::Ucs2),
+            0x10..=0x1F => match data_coding & 0b1100 {
+                0b0000 => with_class(Alphabet::Gsm),
+                0b0100 => with_class(Alphabet::Octets),
+                0b1000 => with_class(Alphabet::Ucs2),
+                _ => return Err(CommandStatus::SUBMITFAIL),
+            },
+            0xC0..=0xDF if access.message_waiting => Coding { is_special: true, ..plain(Alphabet::Gsm) },
+            0xF0..=0xFF if data_coding & 0b100 == 0 => with_class(Alphabet::Gsm),
+            0xF0..=0xFF => with_class(Alphabet::Octets),
+            _ => return Err(CommandStatus::SUBMITFAIL),
+        })
+    }
+}
+
+/// A text that was read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Written {
+    pub(super) text: MessageText,
+    /// Nothing: the best one that has every character.
+    pub(super) encoding: Option<Encoding>,
+    /// Its octets are carried untouched, because reading them would lose something.
+    pub(super) is_untouched: bool,
+}
+
+/// Reads a text. A part of a longer one (`is_part`) may begin or end in the middle of a character, and has to arrive
+/// octet for octet.
+pub(super) fn read(
+    octets: &[u8],
+    alphabet: Alphabet,
+    access: &SmppAccess,
+    is_part: bool,
+) -> Result<Written, CommandStatus> {
+    let decoded = match alphabet {
+        Alphabet::Octets => return written(MessageText::of_octets(octets), Some(Encoding::Octets), false),
+        Alphabet::Ucs2 if !octets.len().is_multiple_of(2) => return Err(CommandStatus::INVMSGLEN),
+        Alphabet::Ucs2 => match ucs2::decode(octets) {
+            Ok(text) => Ok((text, Some(Encoding::Ucs2))),
+            // Half a pair: the other half is in the next part, or nowhere.
+            Err(_) if octets.len() <= 140 => {
+                return written(MessageText::of_octets(octets), Some(Encoding::Octets), true);
+            }
+            Err(_) => Err(CommandStatus::SUBMITFAIL),
+        },
+        Alphabet::Gsm => read_gsm(octets, access),
+        Alphabet::Default => match access.alphabet {
+            CodingZero::Gsm => read_gsm(octets, access),
+            CodingZero::Ascii => ascii(octets),
+            CodingZero::Latin1 => Ok((latin1(octets), None)),
+            CodingZero::Utf8 => match std::str::from_utf8(octets) {
+                Ok(text) => Ok((text.to_owned(), None)),
+                Err(_) => Err(CommandStatus::SUBMITFAIL),
+            },
+        },
+        Alphabet::Ascii => ascii(octets),
+        Alphabet::Latin1 => Ok((latin1(octets), None)),
+        Alphabet::Cyrillic => by_table(octets, cyrillic),
+        Alphabet::Hebrew => by_table(octets, hebrew),
+    };
+    let (text, encoding) = decoded?;
+    if is_part && encoding == Some(Encoding::Gsm7) && !reads_back(&text, octets) {
+        return written(MessageText::of_octets(octets), Some(Encoding::Octets), true);
+    }
+    let encoding = encoding.or_else(|| is_part.then(|| Encoding::choose(&text)));
+    written(MessageText::parse(&text), encoding, false)
+}
+
+fn written(
+    text: Result<MessageText, TextRefusal>,
+    encoding: Option<Encoding>,
+    is_untouched: bool,
+) -> Result<Written, CommandStatus> {
+    let text = text.map_err(|_| CommandStatus::INVMSGLEN)?;
+    Ok(Written { text, encoding, is_untouched })
+}
+
+type Decoded = Result<(String, Option<Encoding>), CommandStatus>;
+
+fn read_gsm(octets: &[u8], access: &SmppAccess) -> Decoded {
+    match gsm7::decode(octets) {
+        Ok(text) => Ok((text, Some(Encoding::Gsm7))),
+        Err(_) if access.latin1_fallback => Ok((latin1(octets), None)),
+        Err(_) => Err(CommandStatus::SUBMITFAIL),
+    }
+}
+
+/// An escape at the very end, or one that means nothing here, is shown somehow by a handset; written again it would be
+/// something else.
+fn reads_back(text: &str, octets: &[u8]) -> bool {
+    let mut septets = Vec::with_capacity(octets.len());
+    gsm7::encode(text, &mut septets) && septets == octets
+}
+
+fn ascii(octets: &[u8]) -> Decoded {
+    by_table(octets, |octet| octet.is_ascii().then_some(char::from(octet)))
+}
+
+fn latin1(octets: &[u8]) -> String {
+    octets.iter().copied().map(char::from).collect()
+}
+
+fn by_table(octets: &[u8], character: impl Fn(u8) -> Option<char>) -> Decoded {
+    let text: Option<String> = octets.iter().copied().map(character).collect();
+    text.map(|text| (text, None)).ok_or(CommandStatus::SUBMITFAIL)
+}
+
+/// ISO 8859-5.
+fn cyrillic(octet: u8) -> Option<char> {
+    match octet {
+        0x00..=0xA0 | 0xAD => Some(char::from(octet)),
+        0xF0 => Some('\u{2116}'),
+        0xFD => Some('\u{A7}'),
+        0xA1..=0xFF => char::from_u32(0x401 + u32::from(octet - 0xA1)),
+    }
+}
+
+/// ISO 8859-8.
+fn hebrew(octet: u8) -> Option<char> {
+    match octet {
+        0xAA => Some('\u{D7}'),
+        0xBA => Some('\u{F7}'),
+        0xDF => Some('\u{2017}'),
+        0xE0..=0xFA => char::from_u32(0x5D0 + u32::from(octet - 0xE0)),
+        0xFD => Some('\u{200E}'),
+        0xFE => Some('\u{200F}'),
+        0x00..=0xA0 | 0xA2..=0xBE => Some(char::from(octet)),
+        0xA1 | 0xBF..=0xDE | 0xFB | 0xFC | 0xFF => None,
+    }
+}
+
+#[cfg(test)]
+#[path = "coding_tests.rs"]
+mod tests;

@@ -1,0 +1,121 @@
+//! Every data_coding, and every alphabet at its edges.
+
+use super::*;
+
+fn access() -> SmppAccess {
+    SmppAccess::new("shop", "")
+}
+
+fn told(data_coding: u8, access: &SmppAccess) -> String {
+    match Coding::of(data_coding, access) {
+        Err(status) => format!("{:#x}", status.0),
+        Ok(Coding { alphabet, class, is_special }) => {
+            let class = class.map(|class| format!(" class {class}")).unwrap_or_default();
+            format!("{alphabet:?}{class}{}", if is_special { " special" } else { "" })
+        }
+    }
+}
+
+#[test]
+fn every_data_coding_has_its_meaning_or_its_refusal() {
+    let waiting = SmppAccess { message_waiting: true, ..access() };
+    let cases = [
+        (0x00, "Default"),
+        (0x01, "Ascii"),
+        (0x02, "Octets"),
+        (0x03, "Latin1"),
+        (0x04, "Octets"),
+        (0x05, "0x45"),
+        (0x06, "Cyrillic"),
+        (0x07, "Hebrew"),
+        (0x08, "Ucs2"),
+        (0x09, "0x45"),
+        (0x0A, "0x45"),
+        (0x0D, "0x45"),
+        (0x0F, "0x45"),
+        (0x10, "Gsm class 0"),
+        (0x13, "Gsm class 3"),
+        (0x14, "Octets class 0"),
+        (0x18, "Ucs2 class 0"),
+        (0x1C, "0x45"),
+        (0x20, "0x45"),
+        (0xBF, "0x45"),
+        (0xC0, "0x45"),
+        (0xDF, "0x45"),
+        (0xE0, "0x45"),
+        (0xF0, "Gsm class 0"),
+        (0xF1, "Gsm class 1"),
+        (0xF4, "Octets class 0"),
+        (0xFF, "Octets class 3"),
+    ];
+    for (data_coding, expect) in cases {
+        assert_eq!(told(data_coding, &access()), expect, "{data_coding:#x}");
+    }
+    assert_eq!(
+        [0xC0, 0xDF, 0xE0].map(|coding| told(coding, &waiting)),
+        ["Gsm special", "Gsm special", "0x45"]
+    );
+}
+
+/// The text, its encoding if it was chosen, and `!` if it is carried untouched.
+#[track_caller]
+fn check(octets: &[u8], alphabet: Alphabet, access: &SmppAccess, is_part: bool, expect: &str) {
+    let shown = match read(octets, alphabet, access, is_part) {
+        Err(status) => format!("{:#x}", status.0),
+        Ok(Written { text, encoding, is_untouched }) => {
+            let encoding = encoding.map_or("", Encoding::as_str);
+            format!("{}|{encoding}{}", text.as_str().escape_default(), if is_untouched { "!" } else { "" })
+        }
+    };
+    assert_eq!(shown, expect, "{octets:02x?} {alphabet:?}");
+}
+
+#[test]
+fn texts_are_read_in_every_alphabet() {
+    let plain = access();
+    for (octets, alphabet, expect) in [
+        (&b"hi \x00 \x1b\x65"[..], Alphabet::Default, "hi @ \\u{20ac}|gsm7"),
+        (b"\x80", Alphabet::Default, "0x45"),
+        (b"a@[", Alphabet::Ascii, "a@[|"),
+        (b"\xe9", Alphabet::Ascii, "0x45"),
+        (b"\xe9", Alphabet::Latin1, "\\u{e9}|"),
+        (b"\xbf\xf0\xfd\xa1\xad", Alphabet::Cyrillic, "\\u{41f}\\u{2116}\\u{a7}\\u{401}\\u{ad}|"),
+        (b"\xe0\xfa", Alphabet::Hebrew, "\\u{5d0}\\u{5ea}|"),
+        (b"\xa1", Alphabet::Hebrew, "0x45"),
+        (b"\x04\x16\xd8\x3d\xde\x00", Alphabet::Ucs2, "\\u{416}\\u{1f600}|ucs2"),
+        (b"\x04", Alphabet::Ucs2, "0x1"),
+        (b"\xd8\x3d", Alphabet::Ucs2, "\\u{d8}=|binary!"),
+        (b"\x00\xff", Alphabet::Octets, "\\u{0}\\u{ff}|binary"),
+        (b"", Alphabet::Default, "0x1"),
+        (&[b'a'; 1601], Alphabet::Default, "0x1"),
+    ] {
+        check(octets, alphabet, &plain, false, expect);
+    }
+    let halves: Vec<u8> = [0xd8, 0x3d].repeat(71);
+    check(&halves, Alphabet::Ucs2, &plain, false, "0x45");
+}
+
+#[test]
+fn coding_0_is_what_the_connection_says() {
+    let speaking = |alphabet| SmppAccess { alphabet, ..access() };
+    check(b"a@", Alphabet::Default, &speaking(CodingZero::Ascii), false, "a@|");
+    check(b"\xe9", Alphabet::Default, &speaking(CodingZero::Ascii), false, "0x45");
+    check(b"\xe9@", Alphabet::Default, &speaking(CodingZero::Latin1), false, "\\u{e9}@|");
+    check("é€".as_bytes(), Alphabet::Default, &speaking(CodingZero::Utf8), false, "\\u{e9}\\u{20ac}|");
+    check(b"\xff", Alphabet::Default, &speaking(CodingZero::Utf8), false, "0x45");
+    let lenient = SmppAccess { latin1_fallback: true, ..access() };
+    check(b"caf\xe9", Alphabet::Default, &lenient, false, "caf\\u{e9}|");
+    check(b"caf\x05", Alphabet::Default, &lenient, false, "caf\\u{e9}|gsm7");
+}
+
+#[test]
+fn a_part_of_a_longer_text_arrives_octet_for_octet() {
+    let plain = access();
+    check(b"ab", Alphabet::Default, &plain, true, "ab|gsm7");
+    check(b"a\x1b", Alphabet::Default, &plain, true, "a\\u{1b}|binary!");
+    check(b"a\x1b", Alphabet::Default, &plain, false, "a |gsm7");
+    check(b"\x1b\x41", Alphabet::Default, &plain, true, "\\u{1b}A|binary!");
+    check(b"caf\xe9", Alphabet::Latin1, &plain, true, "caf\\u{e9}|gsm7");
+    check(b"\xc1", Alphabet::Latin1, &plain, true, "\\u{c1}|ucs2");
+    check(b"\x00A", Alphabet::Ucs2, &plain, true, "A|ucs2");
+}

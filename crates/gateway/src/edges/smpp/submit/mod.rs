@@ -1,0 +1,364 @@
+//! From a request to the submission it asks for, field by field. Pure: whatever is wrong is told by the status that names
+//! the field, and nothing has happened yet.
+
+mod coding;
+mod ends;
+#[cfg(test)]
+mod tests;
+
+pub(super) use ends::{recipient, sender};
+
+use coding::{Alphabet, Coding, Written};
+use hermod_domain::catalogue::SmppAccess;
+use hermod_domain::origin::{Origin, QUOTE_CHARS_MAX, ReceiptWish, WrittenAddress};
+use hermod_domain::phone::Msisdn;
+use hermod_domain::sender::{Sender, SenderKind};
+use hermod_domain::submission::Submission;
+use hermod_domain::text::{Encoding, Joined, MessageText, Shape, gsm7};
+use hermod_domain::time::Timestamp;
+use hermod_smpp::time::{Absolute, Relative, SmppTime};
+use hermod_smpp::{
+    Address, CommandStatus, DataSm, SubmitMulti, SubmitSm, Tag, Tlv, Tlvs, esm_class, time, udh,
+};
+use smallvec::SmallVec;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Optional parameters that are kept for the carrier, in octets.
+const PASSED_TLVS_BYTES_MAX: usize = 1_024;
+/// The parameters that vendors give their own meaning to (SMPP v3.4 section 5.3.2).
+const VENDOR_TAGS: std::ops::RangeInclusive<u16> = 0x1400..=0x3FFF;
+const MODE_TRANSACTION: u8 = 2;
+const PRIORITY_LAST: u8 = 3;
+/// `dest_addr_subunit`: shown at once, and not kept.
+const SUBUNIT_DISPLAY: u8 = 1;
+/// What `registered_delivery` can say; anything else is reserved.
+const REGISTERED_DELIVERY_KNOWN: u8 = 0x1F;
+
+/// What holds for everything that is submitted on a bind.
+#[derive(Clone, Copy)]
+pub(super) struct Terms<'a> {
+    pub(super) access: &'a SmppAccess,
+    pub(super) is_3_4: bool,
+    pub(super) on_transmitter: bool,
+    /// Whom receipts name where a request names no sender.
+    pub(super) default_sender: Option<Sender>,
+    pub(super) now: Timestamp,
+}
+
+/// A request to send, however it was written.
+#[derive(Clone, Copy)]
+pub(super) struct Fields<'a> {
+    source: Address<'a>,
+    esm_class: u8,
+    protocol_id: u8,
+    priority_flag: u8,
+    schedule_delivery_time: &'a [u8],
+    validity_period: &'a [u8],
+    registered_delivery: u8,
+    replace_if_present_flag: u8,
+    data_coding: u8,
+    sm_default_msg_id: u8,
+    short_message: &'a [u8],
+    tlvs: Tlvs<'a>,
+}
+
+macro_rules! fields_of {
+    ($pdu:expr) => {
+        Fields {
+            source: $pdu.source,
+            esm_class: $pdu.esm_class,
+            protocol_id: $pdu.protocol_id,
+            priority_flag: $pdu.priority_flag,
+            schedule_delivery_time: $pdu.schedule_delivery_time,
+            validity_period: $pdu.validity_period,
+            registered_delivery: $pdu.registered_delivery,
+            replace_if_present_flag: $pdu.replace_if_present_flag,
+            data_coding: $pdu.data_coding,
+            sm_default_msg_id: $pdu.sm_default_msg_id,
+            short_message: $pdu.short_message.0,
+            tlvs: $pdu.tlvs,
+        }
+    };
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn of_submit_sm(pdu: &SubmitSm<'a>) -> Fields<'a> {
+        fields_of!(pdu)
+    }
+
+    pub(super) fn of_submit_multi(pdu: &SubmitMulti<'a>) -> Fields<'a> {
+        fields_of!(pdu)
+    }
+
+    /// What a `data_sm` has no field for is as if it had been left out.
+    pub(super) fn of_data_sm(pdu: &DataSm<'a>) -> Fields<'a> {
+        Fields {
+            source: pdu.source,
+            esm_class: pdu.esm_class,
+            protocol_id: 0,
+            priority_flag: 0,
+            schedule_delivery_time: &[],
+            validity_period: &[],
+            registered_delivery: pdu.registered_delivery,
+            replace_if_present_flag: 0,
+            data_coding: pdu.data_coding,
+            sm_default_msg_id: 0,
+            short_message: &[],
+            tlvs: pdu.tlvs,
+        }
+    }
+}
+
+/// What is asked for, but for the recipient.
+pub(super) struct Draft {
+    submission: Submission,
+    source: WrittenAddress,
+    wish: ReceiptWish,
+    reference: Option<u16>,
+    short_id: bool,
+    on_transmitter: bool,
+    quote: SmallVec<[u8; QUOTE_CHARS_MAX]>,
+}
+
+/// Anybody; every recipient of a `submit_multi` takes this one's place.
+const NOBODY: u64 = 1_000_000;
+
+/// Reads everything that does not depend on the recipient. The order of the checks is that of the fields.
+pub(super) fn draft(fields: &Fields<'_>, terms: &Terms<'_>) -> Result<Draft, CommandStatus> {
+    let Terms { access, is_3_4, on_transmitter, default_sender, now } = *terms;
+    let from = ends::sender(fields.source, access)?;
+    check_flags(fields, access)?;
+    let validity = validity(fields.validity_period, now)?;
+    let content = content(fields, access)?;
+    let to = Msisdn::from_number(NOBODY).expect("seven digits");
+    let mut submission = Submission::plain(to, from, content.text);
+    submission.encoding = content.encoding;
+    submission.shape = Some(content.shape).filter(|shape| !shape.is_plain()).map(Arc::new);
+    submission.tlvs = passed(fields.tlvs, access)?;
+    submission.validity = validity;
+    let quote = if access.receipt_text { quote(&submission.text) } else { SmallVec::new() };
+    Ok(Draft {
+        submission,
+        source: written_source(fields.source, default_sender),
+        wish: ReceiptWish::of_registered_delivery(fields.registered_delivery),
+        reference: fields.tlvs.get_u16(Tag::USER_MESSAGE_REFERENCE),
+        short_id: !is_3_4,
+        on_transmitter,
+        quote,
+    })
+}
+
+impl Draft {
+    /// How many parts the submission is, which is what it costs of the rate.
+    pub(super) fn parts(&self) -> u8 {
+        self.submission.measure(&self.submission.text).parts
+    }
+
+    pub(super) fn addressed_to(
+        &self,
+        destination: Address<'_>,
+        access: &SmppAccess,
+    ) -> Result<Submission, CommandStatus> {
+        let mut submission = self.submission.clone();
+        submission.to = ends::recipient(destination, access)?;
+        if !self.wish.is_none() || self.short_id {
+            submission.origin = Some(Arc::new(Origin {
+                wish: self.wish,
+                short_id: self.short_id,
+                on_transmitter: self.on_transmitter,
+                reference: self.reference,
+                source: self.source.clone(),
+                destination: WrittenAddress::new(destination.ton, destination.npi, destination.value),
+                quote: self.quote.clone(),
+            }));
+        }
+        Ok(submission)
+    }
+}
+
+/// As it was written; a default sender as it would have been.
+fn written_source(source: Address<'_>, default_sender: Option<Sender>) -> WrittenAddress {
+    match default_sender {
+        Some(sender) if source.value.is_empty() => {
+            let (ton, npi) = if sender.kind() == SenderKind::Alphanumeric { (5, 0) } else { (1, 1) };
+            WrittenAddress::new(ton, npi, sender.address().as_bytes())
+        }
+        _ => WrittenAddress::new(source.ton, source.npi, source.value),
+    }
+}
+
+fn check_flags(fields: &Fields<'_>, access: &SmppAccess) -> Result<(), CommandStatus> {
+    let mode = fields.esm_class & esm_class::MODE_MASK;
+    if mode == MODE_TRANSACTION || fields.esm_class & esm_class::TYPE_MASK != 0 {
+        return Err(CommandStatus::INVESMCLASS);
+    }
+    // Silent, replacing, and messages to the SIM: the tools of abuse.
+    if matches!(fields.protocol_id, 0x40..=0x47 | 0x7F) && !access.special_protocol_ids {
+        return Err(CommandStatus::SUBMITFAIL);
+    }
+    if fields.priority_flag > PRIORITY_LAST {
+        return Err(CommandStatus::INVPRTFLG);
+    }
+    // What is sent early cannot be called back, so it is not sent at all.
+    if !fields.schedule_delivery_time.is_empty() {
+        return Err(CommandStatus::INVSCHED);
+    }
+    if access.strict && fields.registered_delivery & !REGISTERED_DELIVERY_KNOWN != 0 {
+        return Err(CommandStatus::INVREGDLVFLG);
+    }
+    match fields.replace_if_present_flag {
+        0 => {}
+        1 => return Err(CommandStatus::INVSUBREP),
+        _ => return Err(CommandStatus::INVREPFLAG),
+    }
+    if fields.sm_default_msg_id != 0 {
+        return Err(CommandStatus::INVDFTMSGID);
+    }
+    Ok(())
+}
+
+/// How long it may wait. What is in the past, or no time at all, is refused; too long is cut short by whoever knows the
+/// limit.
+fn validity(field: &[u8], now: Timestamp) -> Result<Option<Duration>, CommandStatus> {
+    let time = time::parse(field).map_err(|_| CommandStatus::INVEXPIRY)?;
+    let Some(time) = time else { return Ok(None) };
+    let at = match time {
+        SmppTime::Absolute(at) => moment_of(at),
+        SmppTime::Relative(span) => later(now, span),
+    };
+    match at {
+        Some(at) if at > now => Ok(Some(at.since(now))),
+        Some(_) => Err(CommandStatus::INVEXPIRY),
+        // So far away that no calendar has it.
+        None => Ok(Some(Duration::MAX)),
+    }
+}
+
+fn moment_of(at: Absolute) -> Option<Timestamp> {
+    let Absolute { year, month, day, hour, minute, second, tenths: _, utc_quarters } = at;
+    let date = (i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?);
+    let clock = (i8::try_from(hour).ok()?, i8::try_from(minute).ok()?, i8::try_from(second).ok()?);
+    let local = Timestamp::from_utc(date, clock)?;
+    let offset = Duration::from_secs(15 * 60 * u64::from(utc_quarters.unsigned_abs()));
+    Some(if utc_quarters < 0 { local.plus(offset) } else { local.minus(offset) })
+}
+
+fn later(now: Timestamp, span: Relative) -> Option<Timestamp> {
+    let Relative { years, months, days, hours, minutes, seconds } = span;
+    let of = |count: u8, unit: u64| u64::from(count) * unit;
+    let rest = of(days, 86_400) + of(hours, 3_600) + of(minutes, 60) + of(seconds, 1);
+    Some(now.plus_months(12 * u32::from(years) + u32::from(months))?.plus(Duration::from_secs(rest)))
+}
+
+struct Content {
+    text: MessageText,
+    encoding: Option<Encoding>,
+    shape: Shape,
+}
+
+fn content(fields: &Fields<'_>, access: &SmppAccess) -> Result<Content, CommandStatus> {
+    let coding = Coding::of(fields.data_coding, access)?;
+    let octets = match (fields.short_message, fields.tlvs.get(Tag::MESSAGE_PAYLOAD)) {
+        ([], Some(payload)) => payload,
+        (_, Some(_)) => return Err(CommandStatus::OPTPARNOTALLWD),
+        (short_message, None) => short_message,
+    };
+    let joined = joined(fields.tlvs)?;
+    let (header, octets) = if fields.esm_class & esm_class::UDHI == 0 {
+        (&[][..], octets)
+    } else if joined.is_some() {
+        return Err(CommandStatus::INVOPTPARAMVAL);
+    } else {
+        let parsed = udh::parse(octets).map_err(|_| CommandStatus::INVESMCLASS)?;
+        octets.split_at(octets.len() - parsed.text.len())
+    };
+    let is_part = joined.is_some() || !header.is_empty();
+    let Written { text, encoding, is_untouched } = coding::read(octets, coding.alphabet, access, is_part)?;
+    let is_flash = fields.tlvs.get_u8(Tag::DEST_ADDR_SUBUNIT) == Some(SUBUNIT_DISPLAY);
+    let shape = Shape {
+        header: header.into(),
+        joined,
+        class: if is_flash { Some(0) } else { coding.class },
+        protocol_id: if matches!(fields.protocol_id, 0..=0x1F | 0x40..=0x47 | 0x7F) {
+            fields.protocol_id
+        } else {
+            0
+        },
+        data_coding: (is_untouched || coding.is_special).then_some(fields.data_coding),
+    };
+    if is_part && !fits(&text, encoding, &coding, &shape) {
+        return Err(CommandStatus::INVMSGLEN);
+    }
+    Ok(Content { text, encoding, shape })
+}
+
+/// A part that the customer has cut has to fit as it is.
+fn fits(text: &MessageText, encoding: Option<Encoding>, coding: &Coding, shape: &Shape) -> bool {
+    let encoding = encoding.unwrap_or(Encoding::Ucs2);
+    // Septets that are carried untouched still are septets.
+    let is_gsm = matches!(coding.alphabet, Alphabet::Gsm | Alphabet::Default);
+    let room = if shape.data_coding.is_some() && is_gsm { Encoding::Gsm7 } else { encoding };
+    encoding.units_of(text.as_str()) <= shape.units_max(room)
+}
+
+/// All three parameters together, or none; one alone means nothing.
+fn joined(tlvs: Tlvs<'_>) -> Result<Option<Joined>, CommandStatus> {
+    let reference = tlvs.get_u16(Tag::SAR_MSG_REF_NUM);
+    let total = tlvs.get_u8(Tag::SAR_TOTAL_SEGMENTS);
+    let part = tlvs.get_u8(Tag::SAR_SEGMENT_SEQNUM);
+    match (reference, total, part) {
+        (Some(reference), Some(total), Some(part)) if (1..=total).contains(&part) => {
+            Ok(Some(Joined { reference, total, part }).filter(|joined| joined.total > 1))
+        }
+        (Some(_), Some(_), Some(_)) => Err(CommandStatus::INVOPTPARAMVAL),
+        _ => Ok(None),
+    }
+}
+
+/// The parameters a carrier may be given: those that concern the handset, and a vendor's own where the connection may
+/// send them.
+fn passed(tlvs: Tlvs<'_>, access: &SmppAccess) -> Result<Option<Arc<[u8]>>, CommandStatus> {
+    let mut kept = Vec::new();
+    for Tlv { tag, value } in tlvs.iter().filter(|tlv| is_passed(tlv.tag, access)) {
+        let length = u16::try_from(value.len()).map_err(|_| CommandStatus::INVPARLEN)?;
+        kept.extend_from_slice(&tag.0.to_be_bytes());
+        kept.extend_from_slice(&length.to_be_bytes());
+        kept.extend_from_slice(value);
+        if kept.len() > PASSED_TLVS_BYTES_MAX {
+            return Err(CommandStatus::INVPARLEN);
+        }
+    }
+    Ok(if kept.is_empty() { None } else { Some(kept.into()) })
+}
+
+fn is_passed(tag: Tag, access: &SmppAccess) -> bool {
+    match tag {
+        Tag::CALLBACK_NUM
+        | Tag::CALLBACK_NUM_PRES_IND
+        | Tag::CALLBACK_NUM_ATAG
+        | Tag::SOURCE_PORT
+        | Tag::DESTINATION_PORT
+        | Tag::SOURCE_SUBADDRESS
+        | Tag::DEST_SUBADDRESS
+        | Tag::LANGUAGE_INDICATOR
+        | Tag::PAYLOAD_TYPE
+        | Tag::PRIVACY_INDICATOR
+        | Tag::MS_VALIDITY
+        | Tag::MS_MSG_WAIT_FACILITIES
+        | Tag::USER_RESPONSE_CODE
+        | Tag::USSD_SERVICE_OP
+        | Tag::DISPLAY_TIME
+        | Tag::SMS_SIGNAL => true,
+        Tag(number) => access.pass_tlvs && VENDOR_TAGS.contains(&number),
+    }
+}
+
+/// The beginning of the text as a receipt repeats it: every character one septet, whatever it was.
+fn quote(text: &MessageText) -> SmallVec<[u8; QUOTE_CHARS_MAX]> {
+    let septet = |character| match gsm7::code(character) {
+        Some(gsm7::Code::Basic(septet)) => septet,
+        Some(gsm7::Code::Extended(_)) | None => b'?',
+    };
+    text.as_str().chars().take(QUOTE_CHARS_MAX).map(septet).collect()
+}

@@ -1,0 +1,277 @@
+//! `submit_sm` field by field: what is accepted, as what, and with which status the rest is refused.
+
+use super::*;
+use hermod_smpp::{Hidden, TlvBuffer};
+
+const NOW: Timestamp = Timestamp::from_millis(1_794_700_800_000); // 2026-11-15T00:00:00Z
+
+fn plain() -> SubmitSm<'static> {
+    SubmitSm {
+        source: Address::alphanumeric(b"Shop"),
+        destination: Address::international(b"4915112345678"),
+        short_message: Hidden(b"hello"),
+        ..SubmitSm::default()
+    }
+}
+
+fn read_on(pdu: &SubmitSm<'_>, access: &SmppAccess, is_3_4: bool) -> Result<(Submission, u8), CommandStatus> {
+    let default_sender = Some(Sender::parse("Default").unwrap());
+    let terms = Terms { access, is_3_4, on_transmitter: false, default_sender, now: NOW };
+    let draft = draft(&Fields::of_submit_sm(pdu), &terms)?;
+    Ok((draft.addressed_to(pdu.destination, access)?, draft.parts()))
+}
+
+fn read(pdu: &SubmitSm<'_>) -> Result<(Submission, u8), CommandStatus> {
+    read_on(pdu, &SmppAccess::new("shop", ""), true)
+}
+
+#[track_caller]
+fn refused(pdu: &SubmitSm<'_>, status: u32) {
+    assert_eq!(read(pdu).map_err(|status| status.0).map(|_| ()), Err(status));
+}
+
+#[test]
+fn a_plain_message_has_nothing_special() {
+    let (submission, parts) = read(&plain()).unwrap();
+    let Submission { to, from, text, encoding, shape, tlvs, validity, origin, key } = submission;
+    assert_eq!(
+        (to.to_string().as_str(), from.unwrap().as_str(), text.as_str()),
+        ("+4915112345678", "Shop", "hello")
+    );
+    assert_eq!(
+        (encoding, shape, tlvs, validity, origin, key),
+        (Some(Encoding::Gsm7), None, None, None, None, None)
+    );
+    assert_eq!(parts, 1);
+}
+
+#[test]
+fn flags_are_refused_by_their_own_codes() {
+    let base = plain();
+    for (pdu, status) in [
+        (SubmitSm { esm_class: 0x02, ..base }, 0x43),
+        (SubmitSm { esm_class: 0x08, ..base }, 0x43),
+        (SubmitSm { esm_class: 0x10, ..base }, 0x43),
+        (SubmitSm { esm_class: 0x04, ..base }, 0x43),
+        (SubmitSm { protocol_id: 0x40, ..base }, 0x45),
+        (SubmitSm { protocol_id: 0x47, ..base }, 0x45),
+        (SubmitSm { protocol_id: 0x7F, ..base }, 0x45),
+        (SubmitSm { priority_flag: 4, ..base }, 0x06),
+        (SubmitSm { schedule_delivery_time: b"000001000000000R", ..base }, 0x61),
+        (SubmitSm { replace_if_present_flag: 1, ..base }, 0x42),
+        (SubmitSm { replace_if_present_flag: 2, ..base }, 0x54),
+        (SubmitSm { sm_default_msg_id: 1, ..base }, 0x63),
+        (SubmitSm { data_coding: 0x09, ..base }, 0x45),
+        (SubmitSm { short_message: Hidden(b""), ..base }, 0x01),
+        (SubmitSm { source: Address::alphanumeric(b"TooLongAName"), ..base }, 0x0A),
+        (SubmitSm { destination: Address::international(b"12"), ..base }, 0x0B),
+    ] {
+        refused(&pdu, status);
+    }
+    for fine in [
+        SubmitSm { esm_class: 0x01, ..base },
+        SubmitSm { esm_class: 0x03, ..base },
+        SubmitSm { esm_class: 0x80, ..base },
+        SubmitSm { priority_flag: 3, ..base },
+        SubmitSm { registered_delivery: 0xE0, ..base },
+        SubmitSm { service_type: b"CMT", ..base },
+    ] {
+        assert!(read(&fine).is_ok(), "{fine:?}");
+    }
+}
+
+#[test]
+fn protocol_ids_are_passed_ignored_or_allowed() {
+    let pid = |protocol_id, access: &SmppAccess| {
+        let read = read_on(&SubmitSm { protocol_id, ..plain() }, access, true);
+        read.map(|(submission, _)| submission.shape.map_or(0, |shape| shape.protocol_id))
+    };
+    let usual = SmppAccess::new("shop", "");
+    let special = SmppAccess { special_protocol_ids: true, ..usual.clone() };
+    assert_eq!(
+        [0x00, 0x1F, 0x20, 0x50, 0xFF].map(|id| pid(id, &usual)),
+        [Ok(0), Ok(0x1F), Ok(0), Ok(0), Ok(0)]
+    );
+    assert_eq!([0x40, 0x41, 0x7F].map(|id| pid(id, &special)), [Ok(0x40), Ok(0x41), Ok(0x7F)]);
+}
+
+#[test]
+fn validity_is_relative_or_absolute_and_never_in_the_past() {
+    let seconds = |field: &'static [u8]| {
+        let read = read(&SubmitSm { validity_period: field, ..plain() });
+        read.map(|(submission, _)| submission.validity.map(|validity| validity.as_secs())).map_err(|it| it.0)
+    };
+    for (field, expect) in [
+        (&b""[..], Ok(None)),
+        (b"000001000000000R", Ok(Some(86_400))),
+        (b"000000003000000R", Ok(Some(1_800))),
+        (b"000100000000000R", Ok(Some(30 * 86_400))),
+        (b"261115010000000+", Ok(Some(3_600))),
+        (b"261115010000004+", Ok(Some(0))),
+        (b"261115010000004-", Ok(Some(7_200))),
+        (b"261114235959000+", Err(0x62)),
+        (b"261115000000000+", Err(0x62)),
+        (b"000000000000000R", Err(0x62)),
+        (b"261131000000000+", Err(0x62)),
+        (b"tomorrow", Err(0x62)),
+    ] {
+        // An hour's offset takes the first of the two exactly to now, which is past.
+        let expect = if field == b"261115010000004+" { Err(0x62) } else { expect };
+        assert_eq!(seconds(field), expect, "{}", field.escape_ascii());
+    }
+}
+
+#[test]
+fn receipts_are_asked_for_by_bits_and_ends_are_kept_as_written() {
+    let mut tlvs = TlvBuffer::new();
+    tlvs.push_u16(Tag::USER_MESSAGE_REFERENCE, 0x1234);
+    let pdu = SubmitSm {
+        registered_delivery: 0x11,
+        destination: Address::new(2, 8, b"004915112345678"),
+        tlvs: tlvs.as_tlvs(),
+        ..plain()
+    };
+    let origin = read(&pdu).unwrap().0.origin.unwrap();
+    assert_eq!(origin.wish, ReceiptWish { success: true, failure: true, intermediate: true });
+    assert_eq!((origin.reference, origin.short_id, origin.on_transmitter), (Some(0x1234), false, false));
+    assert_eq!(origin.destination, WrittenAddress::new(2, 8, b"004915112345678"));
+    assert_eq!(origin.source, WrittenAddress::new(5, 0, b"Shop"));
+    assert!(origin.quote.is_empty());
+
+    let nameless = SubmitSm { source: Address::default(), ..pdu };
+    let (submission, _) = read(&nameless).unwrap();
+    assert_eq!(submission.from, None);
+    assert_eq!(submission.origin.unwrap().source, WrittenAddress::new(5, 0, b"Default"));
+
+    let quoting = SmppAccess { receipt_text: true, ..SmppAccess::new("shop", "") };
+    let long = SubmitSm { short_message: Hidden(b"0123456789 0123456789 more"), ..pdu };
+    let origin = read_on(&long, &quoting, false).unwrap().0.origin.unwrap();
+    assert_eq!((&origin.quote[..], origin.short_id), (&b"0123456789 012345678"[..], true));
+    let silent = SubmitSm { registered_delivery: 0, ..pdu };
+    assert!(read_on(&silent, &quoting, false).unwrap().0.origin.is_some(), "3.3 needs an alias");
+}
+
+#[test]
+fn the_text_is_in_one_place() {
+    let mut tlvs = TlvBuffer::new();
+    tlvs.push(Tag::MESSAGE_PAYLOAD, &[b'a'; 400]);
+    let both = SubmitSm { tlvs: tlvs.as_tlvs(), ..plain() };
+    refused(&both, 0xC1);
+    let (submission, parts) = read(&SubmitSm { short_message: Hidden(b""), ..both }).unwrap();
+    assert_eq!((submission.text.as_str().len(), parts), (400, 3));
+    let mut empty = TlvBuffer::new();
+    empty.push(Tag::MESSAGE_PAYLOAD, b"");
+    refused(&SubmitSm { short_message: Hidden(b""), tlvs: empty.as_tlvs(), ..plain() }, 0x01);
+    let (_, parts) = read(&SubmitSm { short_message: Hidden(&[b'a'; 254]), ..plain() }).unwrap();
+    assert_eq!(parts, 2);
+    let (_, parts) = read(&SubmitSm { short_message: Hidden(&[0; 200]), data_coding: 4, ..plain() }).unwrap();
+    assert_eq!(parts, 2);
+}
+
+#[test]
+fn parts_that_the_client_cut_stay_as_they_are() {
+    let udh = |header: &[u8], text: &[u8]| [header, text].concat();
+    let concat = [5, 0, 3, 7, 2, 1];
+    let whole = udh(&concat, &[b'a'; 153]);
+    let pdu = SubmitSm { esm_class: esm_class::UDHI, short_message: Hidden(&whole), ..plain() };
+    let (submission, parts) = read(&pdu).unwrap();
+    assert_eq!((submission.text.as_str().len(), parts, submission.encoding), (153, 1, Some(Encoding::Gsm7)));
+    assert_eq!(&submission.shape.unwrap().header[..], concat);
+
+    let long = udh(&concat, &[b'a'; 154]);
+    refused(&SubmitSm { short_message: Hidden(&long), ..pdu }, 0x01);
+    let broken = udh(&[9, 0, 3], b"abc");
+    refused(&SubmitSm { short_message: Hidden(&broken), ..pdu }, 0x43);
+    let half_escape = udh(&concat, b"abc\x1b");
+    let (submission, _) = read(&SubmitSm { short_message: Hidden(&half_escape), ..pdu }).unwrap();
+    assert_eq!(
+        (submission.encoding, submission.shape.unwrap().data_coding),
+        (Some(Encoding::Octets), Some(0))
+    );
+    let full_septets = udh(&concat, &[&[b'a'; 152][..], b"\x1b"].concat());
+    assert!(read(&SubmitSm { short_message: Hidden(&full_septets), ..pdu }).is_ok());
+    let half_pair = udh(&concat, &[0xD8, 0x3D]);
+    let (submission, _) =
+        read(&SubmitSm { short_message: Hidden(&half_pair), data_coding: 8, ..pdu }).unwrap();
+    assert_eq!(
+        (submission.encoding, submission.shape.unwrap().data_coding),
+        (Some(Encoding::Octets), Some(8))
+    );
+}
+
+#[test]
+fn sar_parameters_count_together_and_not_beside_a_header() {
+    let sar = |reference: Option<u16>, total: Option<u8>, part: Option<u8>| {
+        let mut tlvs = TlvBuffer::new();
+        if let Some(reference) = reference {
+            tlvs.push_u16(Tag::SAR_MSG_REF_NUM, reference);
+        }
+        if let Some(total) = total {
+            tlvs.push_u8(Tag::SAR_TOTAL_SEGMENTS, total);
+        }
+        if let Some(part) = part {
+            tlvs.push_u8(Tag::SAR_SEGMENT_SEQNUM, part);
+        }
+        tlvs
+    };
+    let joined = |tlvs: &TlvBuffer| {
+        let read = read(&SubmitSm { tlvs: tlvs.as_tlvs(), ..plain() });
+        read.map(|(submission, _)| submission.shape.and_then(|shape| shape.joined)).map_err(|status| status.0)
+    };
+    let expect = Joined { reference: 300, total: 3, part: 2 };
+    assert_eq!(joined(&sar(Some(300), Some(3), Some(2))), Ok(Some(expect)));
+    assert_eq!(joined(&sar(Some(300), Some(1), Some(1))), Ok(None));
+    assert_eq!(joined(&sar(Some(300), None, Some(2))), Ok(None));
+    assert_eq!(joined(&sar(Some(300), Some(3), Some(4))), Err(0xC4));
+    let tlvs = sar(Some(300), Some(3), Some(2));
+    let header = [&[5, 0, 3, 7, 2, 1][..], b"text"].concat();
+    let mixed = SubmitSm {
+        esm_class: esm_class::UDHI,
+        short_message: Hidden(&header),
+        tlvs: tlvs.as_tlvs(),
+        ..plain()
+    };
+    refused(&mixed, 0xC4);
+}
+
+#[test]
+fn flash_is_a_class_however_it_is_said() {
+    let class = |pdu: SubmitSm<'_>| read(&pdu).unwrap().0.shape.and_then(|shape| shape.class);
+    let mut tlvs = TlvBuffer::new();
+    tlvs.push_u8(Tag::DEST_ADDR_SUBUNIT, 1);
+    let mut mobile = TlvBuffer::new();
+    mobile.push_u8(Tag::DEST_ADDR_SUBUNIT, 2);
+    assert_eq!(class(SubmitSm { tlvs: tlvs.as_tlvs(), ..plain() }), Some(0));
+    assert_eq!(class(SubmitSm { tlvs: mobile.as_tlvs(), ..plain() }), None);
+    assert_eq!(class(SubmitSm { data_coding: 0x10, ..plain() }), Some(0));
+    assert_eq!(class(SubmitSm { data_coding: 0xF1, ..plain() }), Some(1));
+}
+
+#[test]
+fn parameters_for_the_handset_are_kept_and_a_vendors_only_where_allowed() {
+    let mut tlvs = TlvBuffer::new();
+    tlvs.push(Tag::CALLBACK_NUM, b"\x01\x01\x0112345");
+    tlvs.push(Tag(0x1501), b"x");
+    tlvs.push(Tag(0x0999), b"unknown");
+    let pdu = SubmitSm { tlvs: tlvs.as_tlvs(), ..plain() };
+    let kept = |access: &SmppAccess| {
+        let kept = read_on(&pdu, access, true).unwrap().0.tlvs.unwrap();
+        Tlvs::parse(&kept).unwrap().iter().map(|tlv| tlv.tag.0).collect::<Vec<_>>()
+    };
+    let usual = SmppAccess::new("shop", "");
+    assert_eq!(kept(&usual), [0x0381]);
+    assert_eq!(kept(&SmppAccess { pass_tlvs: true, ..usual.clone() }), [0x0381, 0x1501]);
+    let mut flood = TlvBuffer::new();
+    for _ in 0..200 {
+        flood.push(Tag::CALLBACK_NUM, b"\x01\x01\x0112345");
+    }
+    refused(&SubmitSm { tlvs: flood.as_tlvs(), ..plain() }, 0xC2);
+}
+
+#[test]
+fn strict_connections_mind_reserved_receipt_flags() {
+    let strict = SmppAccess { strict: true, ..SmppAccess::new("shop", "") };
+    let odd = SubmitSm { registered_delivery: 0x20, ..plain() };
+    assert_eq!(read_on(&odd, &strict, true).map(|_| ()).map_err(|status| status.0), Err(0x07));
+    assert!(read_on(&SubmitSm { registered_delivery: 0x1D, ..plain() }, &strict, true).is_ok());
+}

@@ -1,0 +1,225 @@
+//! What is submitted over a bind, and how it reaches the carrier.
+
+use super::{alice_binds_with, message};
+use crate::scenario::{Esme, Scenario};
+use hermod_simulator::carrier::Script;
+use hermod_smpp::{
+    Address, BindType, CommandStatus, DataSm, Destination, DestinationsBuffer, Hidden, Pdu, SubmitMulti,
+    SubmitSm, Tag, TlvBuffer, esm_class,
+};
+
+async fn bound(s: &Scenario) -> Esme {
+    alice_binds_with(s, "").await;
+    Esme::bind(s.smpp_address(), BindType::Transceiver, "alice").await
+}
+
+#[tokio::test]
+async fn a_message_is_charged_sent_once_and_its_receipt_comes_back() {
+    let s = Scenario::with(Script::new()).await;
+    let mut alice = bound(&s).await;
+    let mut tlvs = TlvBuffer::new();
+    tlvs.push_u16(Tag::USER_MESSAGE_REFERENCE, 4711);
+    let id = alice.submits(SubmitSm { tlvs: tlvs.as_tlvs(), ..message("hello") }).await;
+    assert!((10..=18).contains(&id.len()) && !id.starts_with('0'), "{id}");
+    let receipt = alice.gets_receipt().await;
+    assert_eq!(receipt.esm_class, 0x04);
+    assert_eq!((receipt.source.as_str(), receipt.destination.as_str()), ("1/1 4915112345678", "5/0 Hermod"));
+    let expect = format!(
+        "id:{id} sub:001 dlvrd:001 submit date:2611150000 done date:2611150000 stat:DELIVRD err:000 text:"
+    );
+    assert_eq!(receipt.text, expect);
+    assert_eq!(
+        (receipt.id_tlv, receipt.state_tlv, receipt.reference_tlv),
+        (Some(id.clone()), Some(2), Some(4711))
+    );
+    s.carrier_received_once("hello");
+    s.alice.has("99.95").await;
+    s.alice.sees(&id).is("delivered").await;
+    alice.unbinds().await;
+    s.end().await;
+}
+
+#[tokio::test]
+async fn a_long_payload_is_split_by_us_charged_by_parts_and_reported_once() {
+    let s = Scenario::with(Script::new()).await;
+    let mut alice = bound(&s).await;
+    let text = "Hermod rode nine nights through deep and dark valleys. ".repeat(8);
+    let mut tlvs = TlvBuffer::new();
+    tlvs.push(Tag::MESSAGE_PAYLOAD, text.as_bytes());
+    alice.submits(SubmitSm { short_message: Hidden(b""), tlvs: tlvs.as_tlvs(), ..message("") }).await;
+    let receipt = alice.gets_receipt().await;
+    assert!(receipt.text.contains("sub:003 dlvrd:003"), "{}", receipt.text);
+    alice.gets_nothing().await;
+    s.carrier_received_once(&text);
+    s.alice.has("99.85").await;
+    drop(alice);
+    s.end().await;
+}
+
+#[tokio::test]
+async fn parts_that_the_client_cut_are_messages_of_their_own_and_pass_intact() {
+    let s = Scenario::with(Script::new()).await;
+    let mut alice = bound(&s).await;
+    let mut ids = Vec::new();
+    for part in 1..=2 {
+        let octets = [&[5, 0, 3, 0x42, 2, part][..], b"half of it"].concat();
+        let submit = SubmitSm { esm_class: esm_class::UDHI, short_message: Hidden(&octets), ..message("") };
+        ids.push(alice.submits(submit).await);
+    }
+    assert_ne!(ids[0], ids[1]);
+    let mut reported = [alice.gets_receipt().await.id_tlv, alice.gets_receipt().await.id_tlv];
+    reported.sort();
+    ids.sort();
+    assert_eq!(reported.map(Option::unwrap).to_vec(), ids);
+    let headers: Vec<Vec<u8>> =
+        s.carrier().record().submits().iter().map(|submit| submit.header.clone()).collect();
+    assert_eq!(headers, [vec![5, 0, 3, 0x42, 2, 1], vec![5, 0, 3, 0x42, 2, 2]]);
+    s.alice.has("99.9").await;
+    drop(alice);
+    s.end().await;
+}
+
+#[tokio::test]
+async fn sar_parts_travel_as_headers_to_a_carrier_that_wants_those() {
+    let s = Scenario::with(Script::new()).await;
+    let mut alice = bound(&s).await;
+    let mut tlvs = TlvBuffer::new();
+    tlvs.push_u16(Tag::SAR_MSG_REF_NUM, 0x0107)
+        .push_u8(Tag::SAR_TOTAL_SEGMENTS, 3)
+        .push_u8(Tag::SAR_SEGMENT_SEQNUM, 2);
+    alice.submits(SubmitSm { tlvs: tlvs.as_tlvs(), ..message("middle") }).await;
+    alice.gets_receipt().await;
+    let submit = &s.carrier().record().submits()[0];
+    assert_eq!(
+        (submit.header.as_slice(), submit.octets.as_slice()),
+        (&[5, 0, 3, 6, 3, 2][..], &b"middle"[..])
+    );
+    drop(alice);
+    s.end().await;
+}
+
+#[tokio::test]
+async fn alphabets_classes_and_binary_data_arrive_as_meant() {
+    let s = Scenario::with(Script::new()).await;
+    let mut alice = bound(&s).await;
+    let mut flash = TlvBuffer::new();
+    flash.push_u8(Tag::DEST_ADDR_SUBUNIT, 1);
+    let cases: [(SubmitSm<'_>, u8, &[u8]); 6] = [
+        (SubmitSm { data_coding: 8, short_message: Hidden(&[0x04, 0x16]), ..message("") }, 8, &[0x04, 0x16]),
+        (
+            SubmitSm { data_coding: 4, short_message: Hidden(&[0, 0x1B, 0xFF]), ..message("") },
+            4,
+            &[0, 0x1B, 0xFF],
+        ),
+        (SubmitSm { data_coding: 3, short_message: Hidden(b"caf\xe9 @"), ..message("") }, 0, b"caf\x05 \x00"),
+        (SubmitSm { data_coding: 1, short_message: Hidden(b"[a]"), ..message("") }, 0, b"\x1b\x3ca\x1b\x3e"),
+        (SubmitSm { tlvs: flash.as_tlvs(), ..message("now") }, 0x10, b"now"),
+        (SubmitSm { data_coding: 0x18, short_message: Hidden(&[0, b'!']), ..message("") }, 0x18, &[0, b'!']),
+    ];
+    for (submit, ..) in &cases {
+        alice.submits(*submit).await;
+        alice.gets_receipt().await;
+    }
+    let seen = s.carrier().record().submits();
+    for (seen, (_, data_coding, octets)) in seen.iter().zip(&cases) {
+        assert_eq!((seen.data_coding, seen.octets.as_slice()), (*data_coding, *octets));
+    }
+    drop(alice);
+    s.end().await;
+}
+
+#[tokio::test]
+async fn data_sm_is_a_submission_too() {
+    let s = Scenario::with(Script::new()).await;
+    let mut alice = bound(&s).await;
+    let mut tlvs = TlvBuffer::new();
+    tlvs.push(Tag::MESSAGE_PAYLOAD, b"by data sm");
+    let SubmitSm { source, destination, .. } = message("");
+    let data =
+        DataSm { source, destination, registered_delivery: 1, tlvs: tlvs.as_tlvs(), ..DataSm::default() };
+    let frame = alice.asks(&Pdu::DataSm(data)).await;
+    let Ok(Pdu::DataSmResp(answer)) = frame.decode() else { panic!("{frame:?}") };
+    let id = String::from_utf8(answer.message_id.to_vec()).unwrap();
+    assert_eq!(alice.gets_receipt().await.get("id"), id);
+    s.carrier_received_once("by data sm");
+    drop(alice);
+    s.end().await;
+}
+
+#[tokio::test]
+async fn one_request_to_many_is_one_message_each_and_tells_who_gets_none() {
+    let s = Scenario::with(Script::new()).await;
+    let mut alice = bound(&s).await;
+    let mut destinations = DestinationsBuffer::default();
+    for number in [&b"4915112345678"[..], b"12", b"4915112345679"] {
+        destinations.push(Destination::Sme(Address::international(number))).unwrap();
+    }
+    let SubmitSm { source, .. } = message("");
+    let multi = SubmitMulti {
+        source,
+        destinations: destinations.as_destinations(),
+        registered_delivery: 1,
+        short_message: Hidden(b"to all"),
+        ..SubmitMulti::default()
+    };
+    let frame = alice.asks(&Pdu::SubmitMulti(multi)).await;
+    let Ok(Pdu::SubmitMultiResp(answer)) = frame.decode() else { panic!("{frame:?}") };
+    let refused: Vec<_> =
+        answer.unsuccessful.iter().map(|one| (one.destination.value.to_vec(), one.status.0)).collect();
+    assert_eq!(refused, [(b"12".to_vec(), 0x0B)]);
+    let receipts = [alice.gets_receipt().await, alice.gets_receipt().await];
+    assert!(receipts.iter().any(|receipt| receipt.get("id").as_bytes() == answer.message_id));
+    s.alice.has("99.9").await;
+    let mut lists = DestinationsBuffer::default();
+    lists.push(Destination::DistributionList(b"friends")).unwrap();
+    let listed = SubmitMulti { destinations: lists.as_destinations(), ..multi };
+    assert_eq!(alice.asks(&Pdu::SubmitMulti(listed)).await.header.status, CommandStatus::CNTSUBDL);
+    drop(alice);
+    s.end().await;
+}
+
+#[tokio::test]
+async fn refusals_have_the_status_of_the_one_table_and_cost_nothing() {
+    let s = Scenario::with(Script::new()).await;
+    let mut alice = bound(&s).await;
+    let base = message("no");
+    let cases = [
+        (SubmitSm { destination: Address::international(b"12"), ..base }, 0x0B),
+        (SubmitSm { source: Address::alphanumeric(b"Other"), ..base }, 0x0A),
+        (SubmitSm { data_coding: 9, ..base }, 0x45),
+        (SubmitSm { destination: Address::international(b"99912345678"), ..base }, 0x0B),
+    ];
+    for (submit, status) in cases {
+        assert_eq!(alice.tries_to_submit(submit).await, Err(CommandStatus(status)));
+    }
+    s.alice.has("100").await;
+    s.carrier_received_nothing();
+    alice.submits(message("still here")).await;
+    alice.gets_receipt().await;
+    drop(alice);
+    s.end().await;
+}
+
+#[tokio::test]
+async fn an_account_sends_a_hundred_a_second_and_is_told_to_slow_down_beyond() {
+    let s = Scenario::with(Script::new()).await;
+    alice_binds_with(&s, "window = 100\n").await;
+    let mut alice = Esme::bind(s.smpp_address(), BindType::Transmitter, "alice").await;
+    let mut asked = Vec::new();
+    for _ in 0..103 {
+        asked.push(alice.says(&Pdu::SubmitSm(SubmitSm { registered_delivery: 0, ..message("fast") })).await);
+    }
+    let mut throttled = 0;
+    for sequence in asked {
+        let status = alice.answer_to(sequence).await.header.status;
+        throttled += u32::from(status == CommandStatus::THROTTLED);
+        assert!([CommandStatus::OK, CommandStatus::THROTTLED].contains(&status), "{status}");
+    }
+    assert_eq!(throttled, 3);
+    s.skip(std::time::Duration::from_secs(1));
+    alice.submits(SubmitSm { registered_delivery: 0, ..message("slower") }).await;
+    s.everything_settles().await;
+    s.alice.has("94.95").await;
+    drop(alice);
+    s.end().await;
+}
