@@ -21,7 +21,7 @@ fn enter(office: &Office, system_id: &str, kind: BoundAs) -> LiveBind {
         address_range: "^49".to_owned(),
         now: office.world.clock.now(),
     };
-    office.world.binds.enter(new, 10).ok().expect("there is room")
+    office.world.binds.enter(new, 10).expect("there is room")
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use crate::config::{Config, Source};
 use crate::provision;
 use crate::secrets::Pepper;
 use hermod_domain::catalogue::BindTypes;
+use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_smpp::Hidden;
 use hermod_store::{OpenOptions, Store};
@@ -108,7 +109,7 @@ async fn a_good_bind_has_a_place_and_what_the_session_needs() {
         (shown.len(), shown[0].kind, shown[0].is_3_4, shown[0].window),
         (1, BoundAs::Transceiver, true, 10)
     );
-    assert_eq!(shown[0].account, admitted.account);
+    assert_eq!(shown[0].account, AccountId::new(1));
     drop(admitted);
     assert_eq!(stage.world.binds.count(), 0);
 }

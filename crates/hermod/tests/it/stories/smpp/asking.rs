@@ -13,7 +13,7 @@ async fn asks(esme: &mut Esme, message_id: &str) -> Result<(u8, String), Command
     }
     let Ok(Pdu::QuerySmResp(answer)) = frame.decode() else { panic!("{frame:?}") };
     assert_eq!(answer.message_id, message_id.as_bytes());
-    Ok((answer.message_state, String::from_utf8(answer.final_date.to_vec()).unwrap()))
+    Ok((answer.message_state, String::from_utf8(answer.final_date.to_vec()).expect("digits")))
 }
 
 async fn cancels(esme: &mut Esme, message_id: &str) -> CommandStatus {
