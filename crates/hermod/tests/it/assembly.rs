@@ -81,6 +81,7 @@ impl InProcess {
 pub(crate) struct Served {
     child: Child,
     address: SocketAddr,
+    smpp: SocketAddr,
 }
 
 impl Served {
@@ -110,11 +111,10 @@ impl Served {
     }
 
     fn set_up(program: &[&str], folder: &Path, settings: &str, provision: &str, log: Stdio) -> Served {
-        let address = free_address();
+        let (address, smpp) = (free_address(), free_address());
         let settings = format!(
             "[data]\nfolder = \"data\"\nlow_water = \"16MiB\"\n[provision]\nfile = \"provision.toml\"\n\
-             [smpp]\nlisten = \"{}\"\n[http]\nlisten = \"{address}\"\n{settings}",
-            free_address()
+             [smpp]\nlisten = \"{smpp}\"\n[http]\nlisten = \"{address}\"\n{settings}"
         );
         std::fs::write(folder.join("hermod.toml"), settings).expect("a settings file");
         std::fs::write(folder.join("provision.toml"), provision).expect("a provision file");
@@ -127,7 +127,7 @@ impl Served {
             .stderr(log)
             .spawn()
             .expect("the binary starts");
-        let mut served = Served { child, address };
+        let mut served = Served { child, address, smpp };
         served.wait_until_ready();
         served
     }
@@ -144,6 +144,11 @@ impl Served {
 
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Where customers bind.
+    pub(crate) fn smpp_address(&self) -> SocketAddr {
+        self.smpp
     }
 
     /// Waits for it to end by itself.

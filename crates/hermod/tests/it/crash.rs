@@ -5,6 +5,8 @@
 //! `HERMOD_CRASH_CYCLES` sets the number of kills; `cargo xtask crash --cycles N` does that. `HERMOD_CRASH_SEED` repeats
 //! a run's moments.
 
+mod smpp;
+
 use crate::assembly::{self, Served};
 use crate::real_time::pause;
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome as ReceiptOutcome, RecordMode, Script};

@@ -90,7 +90,8 @@ impl Esme {
     }
 
     pub(crate) async fn sends_octets(&mut self, octets: &[u8]) {
-        self.stream.write_all(octets).await.expect("the gateway reads");
+        // Whether anybody still reads it shows when an answer is waited for.
+        let _ = self.stream.write_all(octets).await;
     }
 
     pub(crate) async fn answer_to(&mut self, sequence: u32) -> Frame {
@@ -138,7 +139,7 @@ impl Esme {
                 None => self.reads().await.expect("a receipt before the end"),
             };
             if is_delivery(&frame) {
-                return receipt_in(&frame);
+                return Esme::receipt_in(&frame);
             }
             self.waiting.push_back(frame);
         }
@@ -185,26 +186,32 @@ impl Esme {
         }
     }
 
+    /// As `unbinds`, taking what is still brought meanwhile.
+    pub(crate) async fn unbinds_after_receipts(mut self) {
+        let sequence = self.says(&Pdu::Unbind).await;
+        self.answer_to(sequence).await;
+    }
+
     pub(crate) async fn unbinds(mut self) {
         let frame = self.asks(&Pdu::Unbind).await;
         assert_eq!((frame.header.command, frame.header.status), (CommandId::UNBIND_RESP, CommandStatus::OK));
         assert!(self.reads().await.is_none(), "the gateway closes after unbind_resp");
     }
-}
 
-fn receipt_in(frame: &Frame) -> Receipt {
-    let Ok(Pdu::DeliverSm(pdu)) = frame.decode() else { panic!("{frame:?}") };
-    let text = |octets: &[u8]| String::from_utf8(octets.to_vec()).expect("ASCII");
-    let end = |end: hermod_smpp::Address<'_>| format!("{}/{} {}", end.ton, end.npi, text(end.value));
-    Receipt {
-        esm_class: pdu.esm_class,
-        source: end(pdu.source),
-        destination: end(pdu.destination),
-        text: text(&pdu.short_message),
-        id_tlv: pdu.tlvs.get_text(Tag::RECEIPTED_MESSAGE_ID).map(text),
-        state_tlv: pdu.tlvs.get_u8(Tag::MESSAGE_STATE),
-        reference_tlv: pdu.tlvs.get_u16(Tag::USER_MESSAGE_REFERENCE),
-        has_tlvs: !pdu.tlvs.is_empty(),
-        sequence: frame.header.sequence,
+    pub(crate) fn receipt_in(frame: &Frame) -> Receipt {
+        let Ok(Pdu::DeliverSm(pdu)) = frame.decode() else { panic!("{frame:?}") };
+        let text = |octets: &[u8]| String::from_utf8(octets.to_vec()).expect("ASCII");
+        let end = |end: hermod_smpp::Address<'_>| format!("{}/{} {}", end.ton, end.npi, text(end.value));
+        Receipt {
+            esm_class: pdu.esm_class,
+            source: end(pdu.source),
+            destination: end(pdu.destination),
+            text: text(&pdu.short_message),
+            id_tlv: pdu.tlvs.get_text(Tag::RECEIPTED_MESSAGE_ID).map(text),
+            state_tlv: pdu.tlvs.get_u8(Tag::MESSAGE_STATE),
+            reference_tlv: pdu.tlvs.get_u16(Tag::USER_MESSAGE_REFERENCE),
+            has_tlvs: !pdu.tlvs.is_empty(),
+            sequence: frame.header.sequence,
+        }
     }
 }

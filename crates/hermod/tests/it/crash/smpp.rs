@@ -1,0 +1,148 @@
+//! The same over a bind: a customer with its window full, killed gateways, and a receipt owed for every message. SMPP has
+//! no idempotency keys, so what was not answered is not sent again; what was answered must be there, charged once, and
+//! its receipt must come, at least once.
+
+use super::{Chance, SETTLE_WAIT, check_each_message, number_from};
+use crate::assembly::{self, Served};
+use crate::real_time::{now, pause};
+use crate::scenario::Esme;
+use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, RecordMode, Script};
+use hermod_smpp::{Address, BindType, CommandId, CommandStatus, Frame, Hidden, Pdu, SubmitSm, VERSION_3_4};
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
+
+const CYCLES: u64 = 10;
+const WINDOW: usize = 50;
+/// A process lives this long before it is killed, drawn anew for each cycle.
+const LIFE_MS: std::ops::Range<u64> = 300..1_500;
+
+/// What the customer knows.
+#[derive(Default)]
+struct Book {
+    sent: u64,
+    /// Ids of accepted messages.
+    told: BTreeSet<String>,
+    /// How often each was reported.
+    receipts: BTreeMap<String, u32>,
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_acknowledged_submit_sm_is_lost_or_charged_twice_and_no_receipt_is_lost() {
+    let cycles = number_from("HERMOD_CRASH_CYCLES").unwrap_or(CYCLES);
+    let mut chance = Chance(number_from("HERMOD_CRASH_SEED").unwrap_or(20_261_116));
+    let script = Script::new().receipt_after(Duration::from_millis(5), Outcome::Delivered);
+    let options = CarrierOptions { record: RecordMode::Compact, ..CarrierOptions::new(script) };
+    let carrier = Carrier::start(options).await.expect("a free port");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut book = Book::default();
+
+    for cycle in 0..cycles {
+        let gateway = start(folder.path(), carrier.addr());
+        let life = Duration::from_millis(chance.within(LIFE_MS));
+        tokio::select! {
+            () = sends(gateway.smpp_address(), &mut book) => panic!("the gateway ended by itself"),
+            () = pause(life) => {}
+        }
+        gateway.kill();
+        println!("cycle {}: {} accepted, {} reported", cycle + 1, book.told.len(), book.receipts.len());
+    }
+
+    // The last life: everything comes to its end, and every receipt arrives.
+    let gateway = start(folder.path(), carrier.addr());
+    gateway.wait_until_nothing_is_open(folder.path(), SETTLE_WAIT).await;
+    collects(gateway.smpp_address(), &mut book).await;
+    gateway.stop().await;
+    compare(folder.path(), &book, &carrier).await;
+    carrier.stop().await;
+}
+
+fn start(folder: &Path, carrier: SocketAddr) -> Served {
+    let provision = assembly::provision_text(carrier, "100000");
+    let access = "[[connection]]\nname = \"alice-smpp\"\naccount = \"alice\"\nsystem_id = \"alice\"\n\
+                  password = \"secret12\"\nwindow = 100\n";
+    let provision = provision.replacen("name = \"alice\"\n", "name = \"alice\"\ntier = \"enterprise\"\n", 1);
+    let settings = "[messages]\nin_doubt_wait = \"200ms\"\n[log]\nlevel = \"warn\"\n";
+    Served::start_with(folder, settings, &format!("{provision}{access}"))
+}
+
+/// Keeps the window full for as long as somebody answers. Ends only with the gateway.
+async fn sends(address: SocketAddr, book: &mut Book) {
+    let mut esme = Esme::connect(address).await;
+    let bound = esme.tries_to_bind(BindType::Transceiver, "alice", "secret12", VERSION_3_4).await;
+    assert_eq!(bound, CommandStatus::OK);
+    let mut open = 0;
+    loop {
+        while open < WINDOW {
+            let text = format!("crash {}", book.sent);
+            book.sent += 1;
+            esme.says(&Pdu::SubmitSm(message(&text))).await;
+            open += 1;
+        }
+        let Some(frame) = esme.reads().await else { return };
+        if take(&mut esme, &frame, book).await {
+            open -= 1;
+        }
+    }
+}
+
+/// Notes what a PDU says; true if it answers a submission.
+async fn take(esme: &mut Esme, frame: &Frame, book: &mut Book) -> bool {
+    match frame.header.command {
+        CommandId::DELIVER_SM => {
+            let receipt = Esme::receipt_in(frame);
+            *book.receipts.entry(receipt.get("id").to_owned()).or_default() += 1;
+            esme.answers(&receipt, CommandStatus::OK).await;
+            false
+        }
+        CommandId::SUBMIT_SM_RESP => {
+            assert_eq!(frame.header.status, CommandStatus::OK);
+            let Ok(Pdu::SubmitSmResp(answer)) = frame.decode() else { panic!("{frame:?}") };
+            let id = String::from_utf8(answer.message_id.to_vec()).expect("digits");
+            assert!(book.told.insert(id), "an id was given twice");
+            true
+        }
+        other => panic!("{other} from the gateway"),
+    }
+}
+
+async fn collects(address: SocketAddr, book: &mut Book) {
+    let mut esme = Esme::bind(address, BindType::Receiver, "alice").await;
+    let started = now();
+    while book.told.iter().any(|id| !book.receipts.contains_key(id)) {
+        assert!(started.elapsed() < SETTLE_WAIT, "receipts are missing");
+        let frame = esme.reads().await.expect("a receipt");
+        take(&mut esme, &frame, book).await;
+    }
+    esme.unbinds_after_receipts().await;
+}
+
+fn message(text: &str) -> SubmitSm<'_> {
+    SubmitSm {
+        source: Address::alphanumeric(b"Hermod"),
+        destination: Address::international(b"4915112345678"),
+        registered_delivery: 1,
+        short_message: Hidden(text.as_bytes()),
+        ..SubmitSm::default()
+    }
+}
+
+async fn compare(folder: &Path, book: &Book, carrier: &Carrier) {
+    let data = assembly::data_folder(folder);
+    let audit = hermod_store::audit(&data).expect("an audit");
+    assert!(audit.is_clean(), "the audit found {:#?}", audit.violations);
+    let seen = carrier.record().counts();
+    let distinct = seen.accepted - seen.duplicates;
+    assert_eq!(distinct, audit.messages, "every message that was stored reached the carrier");
+    assert!(seen.duplicates <= audit.resends, "{} copies, {} resends", seen.duplicates, audit.resends);
+    // What was stored without the customer having heard of it was in its window when we died.
+    let told = book.told.len() as u64;
+    assert!(told <= audit.messages && audit.messages <= book.sent, "{told} {} {}", audit.messages, book.sent);
+    let reported: BTreeSet<&str> =
+        book.receipts.keys().map(String::as_str).chain(book.told.iter().map(String::as_str)).collect();
+    let again = book.receipts.values().filter(|times| **times > 1).count();
+    println!("{told} told of {} stored; {again} receipts came more than once", audit.messages);
+    assert_eq!(reported.len() as u64, audit.messages, "every message that was stored was reported");
+    check_each_message(&data, reported.into_iter()).await;
+}
