@@ -18,7 +18,7 @@ use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use hermod_domain::ids::ConnectionId;
 use hermod_smpp::session::{Acceptance, CloseReason};
-use hermod_smpp::{BindType, Event, Frame, Pdu, Session};
+use hermod_smpp::{BindType, CommandStatus, Event, Frame, Pdu, Session};
 use hermod_store::{Report, ReportId};
 use pace::BindPace;
 use reporting::Reporting;
@@ -32,6 +32,7 @@ use tokio_util::sync::CancellationToken;
 use wire::Wire;
 
 type Work = Pin<Box<dyn Future<Output = Done> + Send>>;
+type Taking = Pin<Box<dyn Future<Output = Vec<Report>> + Send>>;
 
 /// Serves one connection until it is over.
 pub(super) async fn run<S>(
@@ -58,6 +59,8 @@ struct Conversation {
     bound: Option<Bound>,
     /// What was asked for and is not answered yet; no more than the window holds.
     working: FuturesUnordered<Work>,
+    /// Waiting for the next reports. Kept from turn to turn: it may have to read them from the disk first.
+    taking: Option<Taking>,
     /// By when an octet of what is to be written must have left.
     write_by: Option<Moment>,
     stopping: bool,
@@ -70,6 +73,7 @@ struct Bound {
     kind: BindType,
     is_3_4: bool,
     place: LiveBind,
+    has_left: bool,
     pace: BindPace,
     /// There on binds that take receipts.
     reporting: Option<Reporting>,
@@ -102,6 +106,7 @@ impl Conversation {
             session,
             bound: None,
             working: FuturesUnordered::new(),
+            taking: None,
             write_by: None,
             stopping: false,
             over: None,
@@ -117,7 +122,7 @@ impl Conversation {
         let clock = self.world.clock.clone();
         let mut timer: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(std::future::pending());
         loop {
-            self.turn().await;
+            self.turn();
             if self.over.is_some() && self.session.output().is_empty() {
                 return;
             }
@@ -128,16 +133,16 @@ impl Conversation {
                 timer = Box::pin(async move { clock.sleep_until(wake_at).await });
                 armed = Some(wake_at);
             }
-            let (is_open, room, bound) =
-                (self.over.is_none(), self.session.window_free(), self.bound.as_ref());
+            let (is_open, bound) = (self.over.is_none(), self.bound.as_ref());
+            // What somebody wants of the session goes before what the client says: a client can always say more.
             let woken = tokio::select! {
                 biased;
-                news = on_wire(wire, &mut self.session, &self.world, is_open, bound) => Woken::Wire(news),
-                Some(done) = self.working.next(), if !self.working.is_empty() => Woken::Done(done),
-                reports = reporting::next(bound, room, &self.world) => Woken::Reports(reports),
+                () = stopping.cancelled(), if !self.stopping => Woken::Stopping,
                 order = ordered(bound) => Woken::Order(order),
                 () = &mut timer => Woken::Time,
-                () = stopping.cancelled(), if !self.stopping => Woken::Stopping,
+                Some(done) = self.working.next(), if !self.working.is_empty() => Woken::Done(done),
+                news = on_wire(wire, &mut self.session, &self.world, is_open, bound) => Woken::Wire(news),
+                reports = taken(&mut self.taking) => Woken::Reports(reports),
                 Ok(()) = changes.changed() => Woken::Catalogue,
             };
             if matches!(woken, Woken::Time) {
@@ -160,9 +165,12 @@ impl Conversation {
                     self.on_done(done);
                 }
             }
-            Woken::Reports(reports) => self.bring(&reports),
+            Woken::Reports(reports) => {
+                self.taking = None;
+                self.bring(&reports);
+            }
             Woken::Order(Order::Probe) => self.session.probe(moment(now)),
-            Woken::Order(Order::Unbind) => self.session.unbind(moment(now)),
+            Woken::Order(Order::Unbind) => self.unbind("The operator ended the bind"),
             Woken::Catalogue => self.on_catalogue(),
             Woken::Time => self.on_time(now),
             Woken::Stopping => self.on_stopping(now),
@@ -170,15 +178,13 @@ impl Conversation {
     }
 
     /// Takes in what the session has to say, and tells the store what became of receipts.
-    async fn turn(&mut self) {
+    fn turn(&mut self) {
         let now = self.world.clock.moment();
         while let Some(event) = self.session.next_event(moment(now)) {
             self.on_event(event);
         }
-        if let Some(bound) = &mut self.bound {
-            if let Some(reporting) = &mut bound.reporting {
-                reporting.tell_store(&self.world).await;
-            }
+        self.settle_and_take(now);
+        if let Some(bound) = &self.bound {
             bound.place.set_window_in(self.session.inbound_open());
             bound.place.set_window_out(self.session.outstanding());
         }
@@ -198,7 +204,10 @@ impl Conversation {
             Event::Lost(tokens) => self.on_reports_lost(&tokens),
             // The place is free from here on, not only once the connection has closed.
             Event::PeerUnbound => self.sign_off("The client unbound"),
-            Event::Closed(reason) => self.over = Some(reason),
+            Event::Closed(reason) => {
+                self.sign_off("The session has ended");
+                self.over = Some(reason);
+            }
             // It came too late to count: the report is brought again.
             Event::LateAnswer { .. }
             | Event::Bound { .. }
@@ -244,15 +253,24 @@ impl Conversation {
         let reporting =
             kind.may_receive().then(|| Reporting::new(self.world.store.open_receiver(connection)));
         let pace = BindPace::new(self.world.clock.now());
-        self.bound = Some(Bound { connection, kind, is_3_4, place, pace, reporting });
+        self.bound = Some(Bound { connection, kind, is_3_4, place, has_left: false, pace, reporting });
+        // It may have been closed while the password was checked.
+        self.on_catalogue();
     }
 
-    /// The bind holds its place no longer.
-    fn sign_off(&self, why: &str) {
-        if let Some(bound) = &self.bound {
+    /// The bind holds its place no longer, whatever its goodbyes take.
+    fn sign_off(&mut self, why: &str) {
+        let Some(bound) = &mut self.bound else { return };
+        if !std::mem::replace(&mut bound.has_left, true) {
             tracing::info!(peer = %self.peer.address, system_id = %bound.place.system_id(), "{why}");
             bound.place.leave();
         }
+    }
+
+    /// Ends the bind from this side.
+    fn unbind(&mut self, why: &str) {
+        self.session.unbind(moment(self.world.clock.moment()));
+        self.sign_off(why);
     }
 
     fn lost(&mut self, now: Moment) {
@@ -273,14 +291,16 @@ impl Conversation {
     fn on_catalogue(&mut self) {
         let Some(bound) = &self.bound else { return };
         if self.caller(bound.connection).is_none() {
-            self.session.unbind(moment(self.world.clock.moment()));
+            self.unbind("Its connection or its account was closed");
         }
     }
 
     /// Customers are told one after the other, so that not all of them come back in one second; this is our turn.
     fn on_stopping(&mut self, now: Moment) {
         self.stopping = true;
-        self.session.unbind(moment(now));
+        // A bind that is still being checked is told to come back; any other session takes this for nothing.
+        let _ = self.session.refuse_bind(CommandStatus::BINDFAIL, moment(now));
+        self.unbind("The gateway is stopping");
     }
 
     fn fail(&self, what: &str) {
@@ -293,17 +313,20 @@ impl Conversation {
         let now = self.world.clock.moment();
         let session_at = self.session.next_deadline().map(|at| Moment(at.0));
         let paused_until = self.bound.as_ref().and_then(|bound| bound.pace.paused_until(now));
-        let times = [session_at, self.write_by, paused_until];
+        let resting_until =
+            self.bound.as_ref().and_then(|bound| bound.reporting.as_ref()?.resting_until(now));
+        let times = [session_at, self.write_by, paused_until, resting_until];
         times.into_iter().flatten().min().unwrap_or(Moment(u64::MAX))
     }
 
     /// The session is over: what it had not brought goes back, and its place is free.
     async fn leave(&mut self) {
         self.session.connection_lost(moment(self.world.clock.moment()));
-        self.turn().await;
-        let why = self.over.map_or_else(String::new, |reason| reason.to_string());
-        self.sign_off(&format!("A bind has ended: {why}"));
-        self.bound = None;
+        self.turn();
+        self.taking = None;
+        if let Some(Bound { reporting: Some(mut reporting), .. }) = self.bound.take() {
+            reporting.tell_store(self.world.clock.now()).await;
+        }
     }
 }
 
@@ -334,6 +357,13 @@ where
         }
     })
     .await
+}
+
+async fn taken(taking: &mut Option<Taking>) -> Vec<Report> {
+    match taking {
+        Some(taking) => taking.await,
+        None => std::future::pending().await,
+    }
 }
 
 async fn ordered(bound: Option<&Bound>) -> Order {

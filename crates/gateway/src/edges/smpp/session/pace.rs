@@ -41,13 +41,13 @@ impl BindPace {
     }
 
     /// Takes what a submission of so many parts costs; false if there is not enough left.
-    pub(super) fn admit(&mut self, world: &World, account: (AccountId, &Account), parts: u8) -> bool {
+    pub(super) fn admit(&mut self, world: &World, account: (AccountId, &Account), parts: u32) -> bool {
         let (id, document) = account;
         let now = world.clock.now();
         let admitted = match document.tier {
             Tier::Standard => {
                 let per_second = rate(document.smpp_rate.unwrap_or(STANDARD_PER_SECOND));
-                world.take_submits(id, per_second, u32::from(parts))
+                world.take_submits(id, per_second, parts)
             }
             Tier::Enterprise => {
                 let per_second = rate(document.smpp_rate.unwrap_or(ENTERPRISE_PER_SECOND));
@@ -55,7 +55,7 @@ impl BindPace {
                 if own.rate() != per_second {
                     own.change_rate(per_second, now);
                 }
-                own.take_all(u32::from(parts), now)
+                own.take_all(parts, now)
             }
         };
         if !admitted {

@@ -1,49 +1,82 @@
 //! Bringing receipts: as many as the client's window takes, each settled by the client's own answer.
 
-use super::{Bound, Conversation, moment};
+use super::serving::Done;
+use super::{Conversation, moment};
+use crate::clock::Moment;
 use crate::edges::smpp::receipts::ReceiptDraft;
-use crate::world::World;
+use hermod_domain::time::Timestamp;
 use hermod_smpp::session::Refused;
 use hermod_smpp::{CommandStatus, Frame};
 use hermod_store::{Delivery, ReceiverPort, Report, ReportId};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Receipts in a row that were not answered in time. Such a client holds up a queue that another bind could take.
 const TIMEOUTS_MAX: u32 = 3;
 
+/// How long a client that says "slow down" is brought nothing.
+const REST: Duration = Duration::from_secs(1);
+
 pub(super) struct Reporting {
-    port: ReceiverPort,
+    port: Arc<ReceiverPort>,
     draft: ReceiptDraft,
     /// What the store is still to be told.
     settled: Vec<(ReportId, Delivery)>,
+    /// Times in a row that receipts went unanswered. Those that were brought together count once.
     timeouts: u32,
+    timed_out_at: Option<Moment>,
+    rests_until: Option<Moment>,
 }
 
 impl Reporting {
     pub(super) fn new(port: ReceiverPort) -> Reporting {
-        Reporting { port, draft: ReceiptDraft::default(), settled: Vec::new(), timeouts: 0 }
+        Reporting {
+            port: Arc::new(port),
+            draft: ReceiptDraft::default(),
+            settled: Vec::new(),
+            timeouts: 0,
+            timed_out_at: None,
+            rests_until: None,
+        }
+    }
+
+    pub(super) fn resting_until(&self, now: Moment) -> Option<Moment> {
+        self.rests_until.filter(|until| now < *until)
     }
 
     /// At least once: a report of which this is lost is brought again.
-    pub(super) async fn tell_store(&mut self, world: &World) {
-        if self.settled.is_empty() {
-            return;
+    pub(super) fn tell_store(&mut self, now: Timestamp) -> impl Future<Output = ()> + Send + use<> {
+        let (port, settled) = (self.port.clone(), std::mem::take(&mut self.settled));
+        async move {
+            if settled.is_empty() {
+                return;
+            }
+            if let Err(fault) = port.settle(settled, now).await {
+                tracing::error!(%fault, "What became of receipts could not be stored; they are brought again");
+            }
         }
-        let settled = std::mem::take(&mut self.settled);
-        if let Err(fault) = self.port.settle(settled, world.clock.now()).await {
-            tracing::error!(%fault, "What became of receipts could not be stored; they are brought again");
-        }
-    }
-}
-
-/// The next reports, as soon as there are some and the window has room.
-pub(super) async fn next(bound: Option<&Bound>, room: u32, world: &World) -> Vec<Report> {
-    match bound.and_then(|bound| bound.reporting.as_ref()) {
-        Some(reporting) if room > 0 => reporting.port.take(room, world.clock.now()).await,
-        _ => std::future::pending().await,
     }
 }
 
 impl Conversation {
+    /// Tells the store what became of receipts, and asks it for more where there is room. Neither is waited for here: the
+    /// client is still to be heard meanwhile.
+    pub(super) fn settle_and_take(&mut self, now: Moment) {
+        let room = self.session.window_free();
+        let Some(reporting) = self.bound.as_mut().and_then(|bound| bound.reporting.as_mut()) else { return };
+        if !reporting.settled.is_empty() {
+            let told = reporting.tell_store(self.world.clock.now());
+            self.working.push(Box::pin(async move {
+                told.await;
+                Done::Nothing
+            }));
+        }
+        if room > 0 && self.taking.is_none() && reporting.resting_until(now).is_none() {
+            let (port, now) = (reporting.port.clone(), self.world.clock.now());
+            self.taking = Some(Box::pin(async move { port.take(room, now).await }));
+        }
+    }
+
     pub(super) fn bring(&mut self, reports: &[Report]) {
         let now = moment(self.world.clock.moment());
         let Some(bound) = &mut self.bound else { return };
@@ -66,7 +99,7 @@ impl Conversation {
 
     pub(super) fn on_report_answered(&mut self, report: ReportId, frame: &Frame) {
         let status = frame.header.status;
-        let delivery = delivery(status);
+        let (delivery, now) = (delivery(status), self.world.clock.moment());
         let Some(bound) = &mut self.bound else { return };
         if delivery == Delivery::Done {
             bound.place.receipts(1);
@@ -76,16 +109,22 @@ impl Conversation {
         if let Some(reporting) = &mut bound.reporting {
             reporting.timeouts = 0;
             reporting.settled.push((report, delivery));
+            if delivery == Delivery::Later {
+                reporting.rests_until = Some(now.plus(REST));
+            }
         }
     }
 
     pub(super) fn on_report_timed_out(&mut self, report: ReportId) {
         self.fail("deliver_sm was not answered in time");
+        let now = self.world.clock.moment();
         let Some(reporting) = self.bound.as_mut().and_then(|bound| bound.reporting.as_mut()) else { return };
         reporting.settled.push((report, Delivery::Later));
-        reporting.timeouts += 1;
+        if reporting.timed_out_at.replace(now) != Some(now) {
+            reporting.timeouts += 1;
+        }
         if reporting.timeouts >= TIMEOUTS_MAX {
-            self.session.unbind(moment(self.world.clock.moment()));
+            self.unbind("It does not answer receipts");
         }
     }
 

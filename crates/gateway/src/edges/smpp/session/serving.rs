@@ -20,6 +20,9 @@ use hermod_smpp::{
 use smallvec::SmallVec;
 use std::sync::Arc;
 
+/// Recipients of one `submit_multi` that are accepted together.
+const RECIPIENTS_AT_ONCE: usize = 32;
+
 /// What a request came to.
 pub(super) enum Done {
     Bind { kind: BindType, is_3_4: bool, checked: Result<Admitted, Refused> },
@@ -57,7 +60,7 @@ impl Conversation {
         let Some(bound) = &self.bound else { return };
         let Some(caller) = self.caller(bound.connection) else {
             self.refuse(header, CommandStatus::SYSERR);
-            return self.session.unbind(moment(self.world.clock.moment()));
+            return self.unbind("Its connection or its account was closed");
         };
         match frame.decode() {
             Ok(Pdu::SubmitSm(pdu)) => {
@@ -93,7 +96,7 @@ impl Conversation {
     }
 
     /// Takes what so many parts cost, whatever else is wrong with them. False: the client was told to slow down.
-    fn has_rate(&mut self, header: Header, caller: &Caller, parts: u8) -> bool {
+    fn has_rate(&mut self, header: Header, caller: &Caller, parts: u32) -> bool {
         let account = (caller.account, &caller.account().account);
         let admitted = self.bound.as_mut().is_some_and(|bound| bound.pace.admit(&self.world, account, parts));
         if !admitted {
@@ -105,7 +108,7 @@ impl Conversation {
     fn submit(&mut self, header: Header, caller: Caller, fields: &Fields<'_>, destination: Address<'_>) {
         let drafted = self.draft(&caller, fields);
         let parts = drafted.as_ref().map_or(1, Draft::parts);
-        if !self.has_rate(header, &caller, parts) {
+        if !self.has_rate(header, &caller, u32::from(parts)) {
             return;
         }
         match drafted.and_then(|draft| draft.addressed_to(destination, access(&caller))) {
@@ -121,8 +124,8 @@ impl Conversation {
 
     fn submit_multi(&mut self, header: Header, caller: Caller, pdu: &SubmitMulti<'_>) {
         let drafted = self.draft(&caller, &Fields::of_submit_multi(pdu));
-        let recipients = u8::try_from(pdu.destinations.len()).unwrap_or(u8::MAX).max(1);
-        let parts = drafted.as_ref().map_or(1, Draft::parts).saturating_mul(recipients);
+        let recipients = u32::try_from(pdu.destinations.len()).unwrap_or(u32::MAX).max(1);
+        let parts = u32::from(drafted.as_ref().map_or(1, Draft::parts)).saturating_mul(recipients);
         if !self.has_rate(header, &caller, parts) {
             return;
         }
@@ -208,8 +211,10 @@ impl Conversation {
     fn refuse(&mut self, header: Header, status: CommandStatus) {
         let status = in_version(status, self.is_3_4());
         if let Some(bound) = &self.bound {
-            bound.place.submitted(1, self.world.clock.moment());
-            bound.place.refused(1);
+            if matches!(header.command, CommandId::SUBMIT_SM | CommandId::DATA_SM | CommandId::SUBMIT_MULTI) {
+                bound.place.submitted(1, self.world.clock.moment());
+                bound.place.refused(1);
+            }
             bound
                 .place
                 .failed(format!("{} was refused with {status}", header.command), self.world.clock.now());
@@ -285,31 +290,43 @@ async fn accept_all(
     recipients: Vec<Recipient>,
     is_3_4: bool,
 ) -> Result<Multi, CommandStatus> {
-    // All at once, so that one commit takes them all.
-    let accepted = join_all(recipients.iter().map(|recipient| async {
-        match &recipient.submission {
-            Ok(submission) => accept(world, caller, submission, is_3_4).await,
-            Err(status) => Err(*status),
-        }
-    }))
-    .await;
     let mut first = None;
     let mut refused = UnsuccessfulBuffer::default();
     let mut statuses = Vec::new();
-    for (Recipient { ton, npi, digits, .. }, accepted) in recipients.iter().zip(accepted) {
-        match accepted {
-            Ok(name) => drop(first.get_or_insert(name)),
-            Err(status) => {
-                statuses.push(status);
-                let destination = Address::new(*ton, *npi, digits);
-                let refusal = UnsuccessfulSme { destination, status: in_version(status, is_3_4) };
-                refused.push(refusal).map_err(|_| CommandStatus::SYSERR)?;
+    // Some at once, so that one commit takes them; not all, because others want to be accepted too.
+    for some in recipients.chunks(RECIPIENTS_AT_ONCE) {
+        let accepted = join_all(some.iter().map(|recipient| async {
+            match &recipient.submission {
+                Ok(submission) => accept(world, caller, submission, is_3_4).await,
+                Err(status) => Err(*status),
+            }
+        }));
+        for (Recipient { ton, npi, digits, .. }, accepted) in some.iter().zip(accepted.await) {
+            let status = match accepted {
+                Ok(name) => {
+                    first.get_or_insert(name);
+                    continue;
+                }
+                Err(status) => in_version(status, is_3_4),
+            };
+            statuses.push(status);
+            let refusal = UnsuccessfulSme { destination: Address::new(*ton, *npi, digits), status };
+            // Others may have been accepted: whatever is wrong here, the answer is no error any more.
+            if let Err(unfit) = refused.push(refusal) {
+                tracing::error!(%unfit, "A refused recipient of a submit_multi cannot be named");
             }
         }
     }
+    let for_now = statuses.iter().find(|status| is_temporary(**status)).copied();
     match (first, statuses.as_slice()) {
         (Some(name), _) => Ok(Multi { name, refused }),
         (None, [same, others @ ..]) if others.iter().all(|other| other == same) => Err(*same),
-        (None, _) => Err(CommandStatus::SUBMITFAIL),
+        // Nobody was charged, so trying all of them again is safe, and some may get through.
+        (None, _) => Err(for_now.unwrap_or(CommandStatus::SUBMITFAIL)),
     }
+}
+
+/// What customers' software tries again.
+const fn is_temporary(status: CommandStatus) -> bool {
+    matches!(status, CommandStatus::THROTTLED | CommandStatus::MSGQFUL | CommandStatus::SYSERR)
 }
