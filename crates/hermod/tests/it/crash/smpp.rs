@@ -52,7 +52,8 @@ async fn no_acknowledged_submit_sm_is_lost_or_charged_twice_and_no_receipt_is_lo
     // The last life: everything comes to its end, and every receipt arrives.
     let gateway = start(folder.path(), carrier.addr());
     gateway.wait_until_nothing_is_open(folder.path(), SETTLE_WAIT).await;
-    collects(gateway.smpp_address(), &mut book).await;
+    let stored = hermod_store::audit(&assembly::data_folder(folder.path())).expect("an audit").messages;
+    collects(gateway.smpp_address(), stored, &mut book).await;
     gateway.stop().await;
     compare(folder.path(), &book, &carrier).await;
     carrier.stop().await;
@@ -107,10 +108,11 @@ async fn take(esme: &mut Esme, frame: &Frame, book: &mut Book) -> bool {
     }
 }
 
-async fn collects(address: SocketAddr, book: &mut Book) {
+/// Also of messages whose answers were lost with us: they were stored, so their receipts are owed.
+async fn collects(address: SocketAddr, stored: u64, book: &mut Book) {
     let mut esme = Esme::bind(address, BindType::Receiver, "alice").await;
     let started = now();
-    while book.told.iter().any(|id| !book.receipts.contains_key(id)) {
+    while (book.receipts.len() as u64) < stored {
         assert!(started.elapsed() < SETTLE_WAIT, "receipts are missing");
         let frame = esme.reads().await.expect("a receipt");
         take(&mut esme, &frame, book).await;
@@ -139,10 +141,8 @@ async fn compare(folder: &Path, book: &Book, carrier: &Carrier) {
     // What was stored without the customer having heard of it was in its window when we died.
     let told = book.told.len() as u64;
     assert!(told <= audit.messages && audit.messages <= book.sent, "{told} {} {}", audit.messages, book.sent);
-    let reported: BTreeSet<&str> =
-        book.receipts.keys().map(String::as_str).chain(book.told.iter().map(String::as_str)).collect();
+    assert!(book.told.iter().all(|id| book.receipts.contains_key(id)), "a receipt was lost");
     let again = book.receipts.values().filter(|times| **times > 1).count();
     println!("{told} told of {} stored; {again} receipts came more than once", audit.messages);
-    assert_eq!(reported.len() as u64, audit.messages, "every message that was stored was reported");
-    check_each_message(&data, reported.into_iter()).await;
+    check_each_message(&data, book.receipts.keys().map(String::as_str)).await;
 }
