@@ -29,8 +29,8 @@ use operator::{
 };
 use std::process::ExitCode;
 
-/// Hermod, an SMS gateway: customers send over HTTP, carriers deliver over SMPP, and every message is stored and charged
-/// exactly once before it is acknowledged.
+/// Hermod, an SMS gateway: customers send over HTTP and SMPP, carriers deliver over SMPP, and every message is stored and
+/// charged exactly once before it is acknowledged.
 #[derive(Parser)]
 #[command(
     name = "hermod",

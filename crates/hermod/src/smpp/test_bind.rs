@@ -23,6 +23,7 @@ Examples:
   hermod smpp test-bind --host smpp.example --tls --system-id shop --password-file - < secret.txt
   hermod smpp test-bind --host smpp.example --system-id shop --password-file secret.txt \\
       --to +4915112345678 --from Shop --text 'A test'
+  hermod smpp test-bind --host 127.0.0.1 --system-id shop --password-file secret.txt --type rx --hold 60
 
 A message is sent only with --to, and charged like any other. Its receipt is waited for.
 
@@ -85,6 +86,9 @@ pub(super) struct TestBind {
     /// How many seconds to wait for its receipt
     #[arg(long, value_name = "SECONDS", default_value = "60")]
     wait: u64,
+    /// Stay bound for so many seconds, and tell what is delivered meanwhile
+    #[arg(long, value_name = "SECONDS", conflicts_with = "to")]
+    hold: Option<u64>,
 }
 
 impl TestBind {
@@ -147,9 +151,10 @@ impl TestBind {
             Some(Event::Closed(reason)) => return Err(Failure::failed(format!("no bind: {reason}"))),
             Some(_) | None => return Err(Failure::failed("the server did not answer the bind")),
         }
-        match &self.to {
-            Some(to) => self.send(wire, clock, to, text).await,
-            None => say("Everything is fine; unbinding.\n"),
+        match (&self.to, self.hold) {
+            (Some(to), _) => self.send(wire, clock, to, text).await,
+            (None, Some(seconds)) => hold(wire, clock, Duration::from_secs(seconds)).await,
+            (None, None) => say("Everything is fine; unbinding.\n"),
         }
     }
 
@@ -230,6 +235,24 @@ impl TestBind {
         }
         Err(Failure::failed(format!("no receipt within {} s; it may still come", self.wait)))
     }
+}
+
+/// Tells what is delivered, and takes it.
+async fn hold(wire: &mut Wire, clock: &Clock, wait: Duration) -> Ended {
+    let until = clock.moment().plus(wait);
+    while let Some(event) = wire.next(until).await {
+        match event {
+            Event::Request(frame) => {
+                if let Some(text) = receipt_text(&frame) {
+                    say(&format!("Delivered: {}\n", safe(&text)))?;
+                }
+                take(wire, clock, &frame);
+            }
+            Event::Closed(reason) => return Err(Failure::failed(format!("the bind ended: {reason}"))),
+            _ => {}
+        }
+    }
+    say("Everything is fine; unbinding.\n")
 }
 
 /// One part's worth.

@@ -8,6 +8,7 @@ mod office;
 mod operator;
 mod process;
 mod secrets;
+mod smpp;
 mod story;
 
 use crate::assembly::free_address;

@@ -1,0 +1,75 @@
+//! The demo's SMPP customer at the command line: trying a bind out, sending over it, and seeing it as the operator.
+
+use super::process::{path, ran, start_demo};
+use crate::real_time::wait_until;
+use serde_json::Value;
+use std::path::Path;
+
+fn tries(port: &Value, password: &Path, more: &[&str]) -> (i32, String, String) {
+    let port = port.to_string();
+    let test =
+        ["smpp", "test-bind", "--host", "127.0.0.1", "--port", &port, "--password-file", path(password)];
+    ran(&[&test[..], more].concat())
+}
+
+#[test]
+fn a_bind_is_tried_out_and_a_message_sent_over_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (demo, ready) = start_demo(&folder.path().join("data"));
+    let (right, wrong) = (folder.path().join("right.txt"), folder.path().join("wrong.txt"));
+    std::fs::write(&right, ready["password"].as_str().unwrap()).unwrap();
+    std::fs::write(&wrong, "guess\n").unwrap();
+
+    let sending = ["--system-id", "demo", "--to", "+4915112345678", "--text", "Grüße"];
+    let (code, out, told) = tries(&ready["smpp_port"], &right, &sending);
+    assert_eq!((code, told.as_str()), (0, ""), "{out}");
+    for part in
+        ["Bound in ", "as transceiver", "\"hermod\" and speaks SMPP 3.4", "Accepted in ", "stat:DELIVRD"]
+    {
+        assert!(out.contains(part), "{part} in {out}");
+    }
+    let sealed = ["--system-id", "demo", "--tls", "--insecure", "--type", "tx"];
+    let (code, out, told) = tries(&ready["smpp_tls_port"], &right, &sealed);
+    assert_eq!((code, out.contains("over TLS")), (0, true), "{out}{told}");
+    let (code, _, told) = tries(&ready["smpp_tls_port"], &right, &["--system-id", "demo", "--tls"]);
+    assert_eq!(
+        (code, told.contains("--insecure")),
+        (1, true),
+        "nobody signed the demo's certificate: {told}"
+    );
+    let (code, out, told) = tries(&ready["smpp_port"], &wrong, &["--system-id", "demo"]);
+    assert_eq!((code, out.as_str()), (1, ""), "{told}");
+    assert!(told.contains("ESME_RINVPASWD (0x0e)") && told.contains("password is wrong"), "{told}");
+    assert!(!told.contains("guess"), "{told}");
+    assert_eq!(demo.terminated(), 0);
+}
+
+#[test]
+fn the_operator_sees_binds_and_ends_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let (demo, ready) = start_demo(&data);
+    let password = folder.path().join("password.txt");
+    std::fs::write(&password, ready["password"].as_str().unwrap()).unwrap();
+    let does = |args: &[&str]| {
+        let (code, out, told) = ran(&[args, &["--data-dir", path(&data)]].concat());
+        assert_eq!((code, told.as_str()), (0, ""), "{args:?}: {out}");
+        out
+    };
+    assert!(does(&["binds"]).starts_with("Nobody is bound."));
+    std::thread::scope(|scope| {
+        let waiting = ["--system-id", "demo", "--hold", "60"];
+        let held = scope.spawn(|| tries(&ready["smpp_port"], &password, &waiting));
+        wait_until("it is bound", || does(&["binds"]).contains("demo"));
+        let seen: Value = serde_json::from_str(&does(&["binds", "--system-id", "demo", "--json"])).unwrap();
+        let bind = &seen["items"][0];
+        assert_eq!((&bind["account"], &bind["type"]), (&"demo".into(), &"transceiver".into()), "{seen}");
+        let number = bind["number"].to_string();
+        assert_eq!(does(&["binds", "--unbind", &number]), format!("Bind {number} is told to go.\n"));
+        let (code, _, told) = held.join().unwrap();
+        assert_eq!((code, told.contains("the peer unbound")), (1, true), "{told}");
+    });
+    wait_until("nobody is bound", || does(&["binds"]).starts_with("Nobody is bound."));
+    assert!(does(&["reports", "given-up"]).starts_with("Every report was taken."));
+    assert_eq!(demo.terminated(), 0);
+}
