@@ -315,14 +315,13 @@ fn receipt_text(frame: &Frame) -> Option<String> {
 /// Whatever it is, it has arrived.
 fn take(wire: &mut Wire, clock: &Clock, frame: &Frame) {
     let now = moment(clock);
-    let answered = match frame.decode() {
+    // A session that has ended has nothing to answer any more.
+    let _ = match frame.decode() {
         Ok(Pdu::DeliverSm(_)) => {
             wire.session.answer(frame.header, &Pdu::DeliverSmResp(DeliverSmResp::default()), now)
         }
         _ => wire.session.refuse(frame.header, CommandStatus::INVCMDID, now),
     };
-    // A session that has ended has nothing to answer any more.
-    let _ = answered;
 }
 
 fn ms_since(began: Moment, clock: &Clock) -> u64 {

@@ -57,8 +57,8 @@ fn the_operator_sees_binds_and_ends_them() {
         out
     };
     assert!(does(&["binds"]).starts_with("Nobody is bound."));
+    let waiting = ["--system-id", "demo", "--hold", "60"];
     std::thread::scope(|scope| {
-        let waiting = ["--system-id", "demo", "--hold", "60"];
         let held = scope.spawn(|| tries(&ready["smpp_port"], &password, &waiting));
         wait_until("it is bound", || does(&["binds"]).contains("demo"));
         let seen: Value = serde_json::from_str(&does(&["binds", "--system-id", "demo", "--json"])).unwrap();
