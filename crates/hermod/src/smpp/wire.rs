@@ -16,11 +16,13 @@ pub(super) struct Wire {
     pub(super) session: Session<()>,
     stream: Box<dyn Octets>,
     clock: Clock,
+    /// The connection has ended; nothing more will come.
+    is_over: bool,
 }
 
 impl Wire {
     pub(super) fn new(session: Session<()>, stream: Box<dyn Octets>, clock: Clock) -> Wire {
-        Wire { session, stream, clock }
+        Wire { session, stream, clock, is_over: false }
     }
 
     /// The next thing the session has to say; nothing if it says nothing until then.
@@ -28,6 +30,9 @@ impl Wire {
         loop {
             if let Some(event) = self.session.next_event(moment(&self.clock)) {
                 return Some(event);
+            }
+            if self.is_over {
+                return None;
             }
             let wake_at = self.session.next_deadline().map_or(until, |at| until.min(Moment(at.0)));
             let clock = self.clock.clone();
@@ -43,6 +48,7 @@ impl Wire {
                 }
             };
             if !still_open {
+                self.is_over = true;
                 self.session.connection_lost(moment(&clock));
             }
         }
