@@ -1,19 +1,22 @@
 //! Drives the store through the whole life of messages, in one process: many customers send, one link answers every
 //! part at once and reports its delivery with the next read. Prints what that cost.
 //!
-//! `cargo run --release -p hermod-store --example lifecycle_bench -- [messages] [rate per second, 0 = all it can] [senders] [folder]`
+//! `cargo run --release -p hermod-store --example lifecycle_bench -- [--reports] [messages] [rate per second, 0 = all it can] [senders] [folder]`
+//!
+//! `--reports`: the messages come over SMPP and ask for receipts; a bind with a window of 100 takes and answers them.
 
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RemoteId};
 use hermod_domain::lifecycle::{DoubtPolicy, Verdict};
 use hermod_domain::money::{AMOUNT_MAX, Money};
+use hermod_domain::origin::{Origin, ReceiptWish, WrittenAddress};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
 use hermod_store::{
-    AcceptOutcome, Acceptance, Answer, AnswerRecord, DailyLimits, Job, KeyClaim, LedgerEntry, LedgerKind,
-    LinkKind, LinkPort, OpenOptions, PostOutcome, ReceiptRecord, Store, audit,
+    AcceptOutcome, Acceptance, Answer, AnswerRecord, DailyLimits, Delivery, Job, KeyClaim, LedgerEntry,
+    LedgerKind, LinkKind, LinkPort, OpenOptions, PostOutcome, ReceiptRecord, ReceiverPort, Store, audit,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,6 +27,9 @@ use tokio::task::JoinSet;
 const ACCOUNTS: u32 = 20;
 const CARRIER: CarrierId = CarrierId::new(1);
 const WINDOW: u32 = 1_000;
+const CONNECTION: ConnectionId = ConnectionId::new(1);
+/// Reports a bind has under way at once.
+const BIND_WINDOW: u32 = 100;
 
 struct Plan {
     messages: u64,
@@ -31,6 +37,8 @@ struct Plan {
     /// Submissions under way at once when there is no rate.
     senders: u64,
     folder: PathBuf,
+    /// Messages ask for receipts, which are told and answered.
+    reports: bool,
 }
 
 fn main() {
@@ -40,11 +48,12 @@ fn main() {
 }
 
 fn read_plan() -> Plan {
-    let mut words = std::env::args().skip(1);
+    let reports = std::env::args().any(|word| word == "--reports");
+    let mut words = std::env::args().skip(1).filter(|word| word != "--reports");
     let mut number = |default| words.next().map_or(default, |word| word.parse().expect("a number"));
     let (messages, rate, senders) = (number(200_000), number(0), number(1_000));
     let folder = words.next().map_or_else(|| std::env::temp_dir().join("hermod-bench"), PathBuf::from);
-    Plan { messages, rate, senders, folder }
+    Plan { messages, rate, senders, folder, reports }
 }
 
 #[expect(clippy::disallowed_methods, reason = "a benchmark looks at the clock")]
@@ -59,7 +68,7 @@ fn instant() -> Instant {
 }
 
 async fn run(plan: Plan) {
-    let Plan { messages, rate, senders, folder } = plan;
+    let Plan { messages, rate, senders, folder, reports } = plan;
     let _ = std::fs::remove_dir_all(&folder);
     let options = OpenOptions {
         folder: folder.clone(),
@@ -76,16 +85,24 @@ async fn run(plan: Plan) {
     let started = instant();
     let mut link = JoinSet::new();
     link.spawn(async move { carry(&port, messages).await });
+    let origin = reports.then(|| Arc::new(origin()));
+    let mut bind = JoinSet::new();
+    if reports {
+        let port = store.open_receiver(CONNECTION);
+        bind.spawn(async move { listen(&port, messages).await });
+    }
     let mut took = if rate == 0 {
-        all_it_can(&store, messages, senders).await
+        all_it_can(&store, messages, senders, origin.as_ref()).await
     } else {
-        paced(&store, messages, rate).await
+        paced(&store, messages, rate, origin.as_ref()).await
     };
     let accepted_in = started.elapsed();
     let handouts = link.join_next().await.expect("one link").expect("it ends well");
+    bind.join_all().await;
     let settled_in = started.elapsed();
     let after = Usage::now();
     took.sort_unstable();
+    println!("reports           {}", if reports { "one for each, taken and answered" } else { "none" });
     report(messages, accepted_in, settled_in, &took, handouts);
     after.report_since(&before, messages);
     store.close().await.expect("the store closes");
@@ -112,14 +129,37 @@ async fn pay_in(store: &Store, account: AccountId) {
     assert!(matches!(outcome, PostOutcome::Posted { .. }), "{outcome:?}");
 }
 
-fn submission(number: u64) -> Acceptance {
+fn origin() -> Origin {
+    Origin {
+        wish: ReceiptWish::of_registered_delivery(1),
+        short_id: false,
+        on_transmitter: false,
+        reference: None,
+        source: WrittenAddress::new(5, 0, b"Hermod"),
+        destination: WrittenAddress::new(1, 1, b"4915112345678"),
+        quote: smallvec::SmallVec::new(),
+    }
+}
+
+/// Answers every report as soon as it is told.
+async fn listen(port: &ReceiverPort, messages: u64) {
+    let mut told = 0;
+    while told < messages {
+        let reports = port.take(BIND_WINDOW, wall_clock()).await;
+        told += u64::try_from(reports.len()).expect("a window");
+        let outcomes = reports.iter().map(|report| (report.id, Delivery::Done)).collect();
+        port.settle(outcomes, wall_clock()).await.expect("the store is there");
+    }
+}
+
+fn submission(number: u64, origin: Option<&Arc<Origin>>) -> Acceptance {
     let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let mut digest = [0; 16];
     digest[..8].copy_from_slice(&mixed.to_be_bytes());
     digest[8..].copy_from_slice(&mixed.rotate_left(17).to_be_bytes());
     Acceptance {
         account: AccountId::new(u32::try_from(number % u64::from(ACCOUNTS)).expect("small") + 1),
-        connection: ConnectionId::new(1),
+        connection: CONNECTION,
         carrier: CARRIER,
         to: Msisdn::from_number(4_915_100_000_000 + mixed % 100_000_000).expect("a number"),
         from: Sender::parse("Hermod").expect("a sender"),
@@ -130,7 +170,7 @@ fn submission(number: u64) -> Acceptance {
         whole: false,
         tlvs: None,
         shape: None,
-        origin: None,
+        origin: origin.cloned(),
         cost: Money::from_micros(65_000),
         credit_limit: Money::ZERO,
         minimum: Money::ZERO,
@@ -142,18 +182,18 @@ fn submission(number: u64) -> Acceptance {
     }
 }
 
-async fn send(store: &Store, number: u64) -> u64 {
+async fn send(store: &Store, number: u64, origin: Option<&Arc<Origin>>) -> u64 {
     let started = instant();
-    let outcome = store.accept(submission(number)).await.expect("the store answers");
+    let outcome = store.accept(submission(number, origin)).await.expect("the store answers");
     assert!(matches!(outcome, AcceptOutcome::Accepted { .. }), "{outcome:?}");
     u64::try_from(started.elapsed().as_micros()).expect("not that long")
 }
 
-async fn all_it_can(store: &Store, messages: u64, senders: u64) -> Vec<u64> {
+async fn all_it_can(store: &Store, messages: u64, senders: u64, origin: Option<&Arc<Origin>>) -> Vec<u64> {
     let next = Arc::new(AtomicU64::new(0));
     let mut sending = JoinSet::new();
     for _ in 0..senders {
-        let (store, next) = (store.clone(), next.clone());
+        let (store, next, origin) = (store.clone(), next.clone(), origin.cloned());
         sending.spawn(async move {
             let mut took = Vec::new();
             loop {
@@ -161,7 +201,7 @@ async fn all_it_can(store: &Store, messages: u64, senders: u64) -> Vec<u64> {
                 if number >= messages {
                     return took;
                 }
-                took.push(send(&store, number).await);
+                took.push(send(&store, number, origin.as_ref()).await);
             }
         });
     }
@@ -169,7 +209,7 @@ async fn all_it_can(store: &Store, messages: u64, senders: u64) -> Vec<u64> {
 }
 
 /// Arrivals on a clock, whatever the store does.
-async fn paced(store: &Store, messages: u64, rate: u64) -> Vec<u64> {
+async fn paced(store: &Store, messages: u64, rate: u64, origin: Option<&Arc<Origin>>) -> Vec<u64> {
     let started = instant();
     let mut clock = tokio::time::interval(Duration::from_millis(1));
     let mut sending = JoinSet::new();
@@ -178,8 +218,8 @@ async fn paced(store: &Store, messages: u64, rate: u64) -> Vec<u64> {
         clock.tick().await;
         let elapsed = u64::try_from(started.elapsed().as_micros()).expect("not that long");
         while sent < messages.min(elapsed * rate / 1_000_000) {
-            let (store, number) = (store.clone(), sent);
-            sending.spawn(async move { send(&store, number).await });
+            let (store, number, origin) = (store.clone(), sent, origin.cloned());
+            sending.spawn(async move { send(&store, number, origin.as_ref()).await });
             sent += 1;
         }
     }
