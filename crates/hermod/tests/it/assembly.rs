@@ -112,9 +112,25 @@ impl Served {
 
     fn set_up(program: &[&str], folder: &Path, settings: &str, provision: &str, log: Stdio) -> Served {
         let (address, smpp) = (free_address(), free_address());
+        // Unless the test has a section of its own.
+        let section = match settings.contains("[smpp]") {
+            true => String::new(),
+            false => format!(
+                "[smpp]
+listen = \"{smpp}\"
+"
+            ),
+        };
         let settings = format!(
-            "[data]\nfolder = \"data\"\nlow_water = \"16MiB\"\n[provision]\nfile = \"provision.toml\"\n\
-             [smpp]\nlisten = \"{smpp}\"\n[http]\nlisten = \"{address}\"\n{settings}"
+            "[data]
+folder = \"data\"
+low_water = \"16MiB\"
+[provision]
+file = \"provision.toml\"
+\
+             {section}[http]
+listen = \"{address}\"
+{settings}"
         );
         std::fs::write(folder.join("hermod.toml"), settings).expect("a settings file");
         std::fs::write(folder.join("provision.toml"), provision).expect("a provision file");

@@ -4,6 +4,7 @@
 mod assembly;
 mod chaos;
 mod cli;
+mod clients;
 mod crash;
 mod disk;
 mod documents;

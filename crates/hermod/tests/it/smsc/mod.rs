@@ -45,7 +45,7 @@ impl Library {
     }
 
     /// Where `cargo xtask test` says it is, or where `cargo xtask smsc` puts it for a test that is run alone.
-    fn place(self) -> PathBuf {
+    pub(crate) fn place(self) -> PathBuf {
         static NODE: OnceLock<PathBuf> = OnceLock::new();
         static TWISTED: OnceLock<PathBuf> = OnceLock::new();
         let (known, variable, name) = match self {
