@@ -105,32 +105,17 @@ impl Served {
         Served::set_up(program, folder, &more, &provision_text(carrier, "100000"), log)
     }
 
-    /// With settings of the test's own. The first of them belong to `[http]`.
+    /// With settings of the test's own. The first of them belong to `[http]`, and `[smpp]` needs no address.
     pub(crate) fn start_with(folder: &Path, settings: &str, provision: &str) -> Served {
         Served::set_up(&[], folder, settings, provision, Stdio::inherit())
     }
 
     fn set_up(program: &[&str], folder: &Path, settings: &str, provision: &str, log: Stdio) -> Served {
         let (address, smpp) = (free_address(), free_address());
-        // Unless the test has a section of its own.
-        let section = match settings.contains("[smpp]") {
-            true => String::new(),
-            false => format!(
-                "[smpp]
-listen = \"{smpp}\"
-"
-            ),
-        };
         let settings = format!(
-            "[data]
-folder = \"data\"
-low_water = \"16MiB\"
-[provision]
-file = \"provision.toml\"
-\
-             {section}[http]
-listen = \"{address}\"
-{settings}"
+            "[data]\nfolder = \"data\"\nlow_water = \"16MiB\"\n[provision]\nfile = \"provision.toml\"\n\
+             [http]\nlisten = \"{address}\"\n{}",
+            with_smpp(settings, smpp)
         );
         std::fs::write(folder.join("hermod.toml"), settings).expect("a settings file");
         std::fs::write(folder.join("provision.toml"), provision).expect("a provision file");
@@ -222,6 +207,15 @@ impl Drop for Served {
         // Who was stopped or killed has ended already, which is fine.
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// Settings, which may have an `[smpp]` of their own, in which customers bind here.
+fn with_smpp(settings: &str, address: SocketAddr) -> String {
+    let section = format!("[smpp]\nlisten = \"{address}\"\n");
+    match settings.contains("[smpp]\n") {
+        true => settings.replace("[smpp]\n", &section),
+        false => format!("{settings}{section}"),
     }
 }
 

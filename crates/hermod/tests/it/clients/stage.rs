@@ -24,10 +24,10 @@ impl Stage {
         let folder = tempfile::tempdir().expect("a temporary folder");
         write_pair(folder.path());
         let carrier = Carrier::start(CarrierOptions::new(Script::new())).await.expect("a free port");
-        let [plain, secure] = [(); 2].map(|()| free_address());
+        let secure = free_address();
         let settings = format!(
-            "[smpp]\nlisten = \"{plain}\"\ntls_listen = \"{secure}\"\ncertificate = \"chain.pem\"\n\
-             key = \"key.pem\"\n[log]\nlevel = \"warn\"\n"
+            "[smpp]\ntls_listen = \"{secure}\"\ncertificate = \"chain.pem\"\nkey = \"key.pem\"\n\
+             [log]\nlevel = \"warn\"\n"
         );
         let connection = format!(
             "[[connection]]\nname = \"alice-smpp\"\naccount = \"alice\"\nsystem_id = \"{SYSTEM_ID}\"\n\
@@ -35,7 +35,7 @@ impl Stage {
         );
         let provision = format!("{}{connection}", provision_text(carrier.addr(), "100"));
         let gateway = Served::start_with(folder.path(), &settings, &provision);
-        Stage { carrier, gateway, plain, secure, folder }
+        Stage { carrier, plain: gateway.smpp_address(), gateway, secure, folder }
     }
 
     /// The certificate that the gateway shows.
