@@ -48,11 +48,7 @@ impl Submission {
 
     /// Encoding and number of parts of a text that is sent in place of its own, which may have been rewritten.
     pub fn measure(&self, text: &MessageText) -> Measure {
-        match (self.encoding, &self.shape) {
-            (Some(encoding), Some(shape)) if shape.is_one_part() => Measure { encoding, parts: 1 },
-            (Some(encoding), _) => text.measure_in(encoding),
-            (None, _) => text.measure(),
-        }
+        measure(text, self.encoding, self.shape.as_deref())
     }
 
     /// A number that differs, for all practical purposes, when recipient, sender or text differ. Kept beside an
@@ -71,6 +67,15 @@ impl Submission {
         hash.add(&[0xff]);
         hash.add(text.as_str().as_bytes());
         hash.0
+    }
+}
+
+/// Encoding and number of parts of what a customer submits.
+pub fn measure(text: &MessageText, encoding: Option<Encoding>, shape: Option<&Shape>) -> Measure {
+    match (encoding, shape) {
+        (Some(encoding), Some(shape)) if shape.is_one_part() => Measure { encoding, parts: 1 },
+        (Some(encoding), _) => text.measure_in(encoding),
+        (None, _) => text.measure(),
     }
 }
 

@@ -34,7 +34,7 @@ pub fn matches(pepper: &Pepper, password: &[u8], hash: &str) -> bool {
     }
 }
 
-/// Works as long as [`matches`] does, for a name that nobody has: who tries names must not learn which ones there are.
+/// Works as long as [`matches()`] does, for a name that nobody has: who tries names must not learn which ones there are.
 pub fn spend_as_much(pepper: &Pepper, password: &[u8]) {
     let spent: Result<PasswordHash, _> =
         argon2(&key(pepper)).hash_password_with_salt(password, &[0; SALT_BYTES]);

@@ -141,7 +141,6 @@ impl Running {
         running.keep_up();
         carrier::supervise(&world, &running.links);
         carrier::serve_probes(&world, &running.links);
-        carrier::serve_probes(&world, &running.links);
         let operator_addr = match &operations {
             Some(listener) => listener.local_addr().map_err(StartError::Listener)?,
             None => running.http_addr,

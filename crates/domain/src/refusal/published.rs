@@ -32,6 +32,9 @@ const MSGQFUL: u32 = 0x14;
 const SUBMITFAIL: u32 = 0x45;
 const THROTTLED: u32 = 0x58;
 
+/// A traffic control that reopens later than this is worth no retry over SMPP.
+const HARD_STOP_S: u32 = 15 * 60;
+
 /// A row for what only changes if somebody changes something.
 pub const fn permanent(
     code: &'static str,
@@ -188,7 +191,13 @@ impl Refusal {
     }
 
     /// The command_status of the answer to a submit_sm. A full queue is told from a fault: clients wait longer for it.
+    /// A traffic control that stays shut for long is a hard stop: software would try for ever.
     pub const fn smpp_status(&self) -> u32 {
+        if let Refusal::TrafficControl { retry_after_s } = self
+            && *retry_after_s > HARD_STOP_S
+        {
+            return SUBMITFAIL;
+        }
         if let Refusal::GatewayUnavailable { cause: Unavailable::DiskLow | Unavailable::QueueFull, .. } = self
         {
             return MSGQFUL;
@@ -220,6 +229,8 @@ mod tests {
         assert_eq!(unavailable(Unavailable::QueueFull), 0x14);
         assert_eq!(unavailable(Unavailable::DiskLow), 0x14);
         assert_eq!(unavailable(Unavailable::StoreAway), 0x08);
+        assert_eq!(Refusal::TrafficControl { retry_after_s: 900 }.smpp_status(), 0x14);
+        assert_eq!(Refusal::TrafficControl { retry_after_s: 901 }.smpp_status(), 0x45);
         assert_eq!(Refusal::RecipientOptedOut.smpp_status(), 0x45);
         assert_eq!(Refusal::NoRoute.smpp_status(), 0x0B);
     }

@@ -13,7 +13,6 @@ use hermod_domain::ids::CarrierId;
 use hermod_domain::numbers::Numbers;
 use hermod_domain::route::Sending;
 use hermod_store::{Elsewhere, Move, StoreFault, WaitingMessage, WaitingPlace};
-use metrics::counter;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -58,7 +57,6 @@ impl FailOver {
             }
             if moved > 0 {
                 tracing::warn!(carrier.id = %carrier, messages = moved, "Messages were taken to another carrier");
-                counter!("hermod_messages_failed_over_total").increment(moved);
             }
         }
         Ok(())

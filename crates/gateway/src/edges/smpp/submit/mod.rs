@@ -11,9 +11,8 @@ pub(super) use ends::{recipient, sender};
 use coding::{Alphabet, Coding, Written};
 use hermod_domain::catalogue::SmppAccess;
 use hermod_domain::origin::{Origin, QUOTE_CHARS_MAX, ReceiptWish, WrittenAddress};
-use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::{Sender, SenderKind};
-use hermod_domain::submission::Submission;
+use hermod_domain::submission::{Submission, measure};
 use hermod_domain::text::{Encoding, Joined, MessageText, Shape, gsm7};
 use hermod_domain::time::Timestamp;
 use hermod_smpp::time::{Absolute, Relative, SmppTime};
@@ -112,7 +111,12 @@ impl<'a> Fields<'a> {
 
 /// What is asked for, but for the recipient.
 pub(super) struct Draft {
-    submission: Submission,
+    from: Option<Sender>,
+    text: MessageText,
+    encoding: Option<Encoding>,
+    shape: Option<Arc<Shape>>,
+    tlvs: Option<Arc<[u8]>>,
+    validity: Option<Duration>,
     source: WrittenAddress,
     wish: ReceiptWish,
     reference: Option<u16>,
@@ -121,25 +125,21 @@ pub(super) struct Draft {
     quote: SmallVec<[u8; QUOTE_CHARS_MAX]>,
 }
 
-/// Anybody; every recipient of a `submit_multi` takes this one's place.
-const NOBODY: u64 = 1_000_000;
-
 /// Reads everything that does not depend on the recipient. The order of the checks is that of the fields.
 pub(super) fn draft(fields: &Fields<'_>, terms: &Terms<'_>) -> Result<Draft, CommandStatus> {
     let Terms { access, is_3_4, on_transmitter, default_sender, now } = *terms;
     let from = ends::sender(fields.source, access)?;
     check_flags(fields, access)?;
     let validity = validity(fields.validity_period, now)?;
-    let content = content(fields, access)?;
-    let to = Msisdn::from_number(NOBODY).expect("seven digits");
-    let mut submission = Submission::plain(to, from, content.text);
-    submission.encoding = content.encoding;
-    submission.shape = Some(content.shape).filter(|shape| !shape.is_plain()).map(Arc::new);
-    submission.tlvs = passed(fields.tlvs, access)?;
-    submission.validity = validity;
-    let quote = if access.receipt_text { quote(&submission.text) } else { SmallVec::new() };
+    let Content { text, encoding, shape } = content(fields, access)?;
+    let quote = if access.receipt_text { quote(&text) } else { SmallVec::new() };
     Ok(Draft {
-        submission,
+        from,
+        text,
+        encoding,
+        shape: Some(shape).filter(|shape| !shape.is_plain()).map(Arc::new),
+        tlvs: passed(fields.tlvs, access)?,
+        validity,
         source: written_source(fields.source, default_sender),
         wish: ReceiptWish::of_registered_delivery(fields.registered_delivery),
         reference: fields.tlvs.get_u16(Tag::USER_MESSAGE_REFERENCE),
@@ -152,7 +152,7 @@ pub(super) fn draft(fields: &Fields<'_>, terms: &Terms<'_>) -> Result<Draft, Com
 impl Draft {
     /// How many parts the submission is, which is what it costs of the rate.
     pub(super) fn parts(&self) -> u8 {
-        self.submission.measure(&self.submission.text).parts
+        measure(&self.text, self.encoding, self.shape.as_deref()).parts
     }
 
     pub(super) fn addressed_to(
@@ -160,8 +160,14 @@ impl Draft {
         destination: Address<'_>,
         access: &SmppAccess,
     ) -> Result<Submission, CommandStatus> {
-        let mut submission = self.submission.clone();
-        submission.to = ends::recipient(destination, access)?;
+        let to = ends::recipient(destination, access)?;
+        let mut submission = Submission {
+            encoding: self.encoding,
+            shape: self.shape.clone(),
+            tlvs: self.tlvs.clone(),
+            validity: self.validity,
+            ..Submission::plain(to, self.from, self.text.clone())
+        };
         if !self.wish.is_none() || self.short_id {
             submission.origin = Some(Arc::new(Origin {
                 wish: self.wish,
