@@ -25,6 +25,8 @@ fn main() {
             closed: false,
             tier: Tier::default(),
             smpp_rate: None,
+            webhooks: None,
+            stop_words: Vec::new(),
         };
         (AccountId::new(number), format!("account-{number}"), account)
     };

@@ -28,3 +28,4 @@ pub mod submission;
 pub mod text;
 pub mod time;
 pub mod traffic;
+pub mod webhook;

@@ -79,6 +79,8 @@ fn account() -> Account {
         closed: false,
         tier: Default::default(),
         smpp_rate: None,
+        webhooks: None,
+        stop_words: Vec::new(),
     }
 }
 
@@ -92,6 +94,8 @@ fn connection() -> Connection {
         smart_encoding: false,
         closed: false,
         smpp: None,
+        dlr_form: Default::default(),
+        webhooks_too: false,
     }
 }
 

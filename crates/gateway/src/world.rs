@@ -76,6 +76,8 @@ impl World {
         catalogue: Catalogue,
         validity: Duration,
     ) -> World {
+        let catalogue = Arc::new(catalogue);
+        store.follow(catalogue.clone());
         World {
             clock,
             store,
@@ -86,7 +88,7 @@ impl World {
             probes: Probes::default(),
             validity,
             changing: tokio::sync::Mutex::default(),
-            catalogue: ArcSwap::from_pointee(catalogue),
+            catalogue: ArcSwap::new(catalogue),
             catalogues: watch::Sender::new(0),
             buckets: Mutex::default(),
             submits: Mutex::default(),
@@ -109,7 +111,9 @@ impl World {
     }
 
     pub fn set_catalogue(&self, catalogue: Catalogue) {
-        self.catalogue.store(Arc::new(catalogue));
+        let catalogue = Arc::new(catalogue);
+        self.store.follow(catalogue.clone());
+        self.catalogue.store(catalogue);
         self.catalogues.send_modify(|count| *count += 1);
     }
 

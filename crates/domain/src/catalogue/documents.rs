@@ -2,7 +2,7 @@
 //! was stored before meaning what it meant.
 
 use crate::carrier::Profile;
-use crate::catalogue::SmppAccess;
+use crate::catalogue::{SmppAccess, Webhooks};
 use crate::ids::{AccountId, CarrierId, ConnectionId, RouteId};
 use crate::lifecycle::DoubtPolicy;
 use crate::money::{Currency, Money};
@@ -12,6 +12,7 @@ use crate::screen::Field;
 use crate::sender::Sender;
 use crate::time::Timestamp;
 use crate::traffic::{Mode, TrafficRule};
+use crate::webhook::DlrForm;
 use ipnet::IpNet;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::collections::BTreeSet;
@@ -45,6 +46,12 @@ pub struct Account {
     /// Submissions per second over SMPP, where it is not what the tier gives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smpp_rate: Option<u32>,
+    /// Nothing: it is told nothing over HTTP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub webhooks: Option<Webhooks>,
+    /// Words of its own that opt a handset out, beside the usual ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stop_words: Vec<String>,
 }
 
 /// How fast an account may send over SMPP.
@@ -162,6 +169,12 @@ pub struct Connection {
     /// Nothing: nobody binds to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smpp: Option<SmppAccess>,
+    /// How its delivery reports are written in webhooks.
+    #[serde(default)]
+    pub dlr_form: DlrForm,
+    /// What came in over SMPP is reported by webhook too, not only where it came from.
+    #[serde(default)]
+    pub webhooks_too: bool,
 }
 
 /// What an API key opens. The secret itself is nowhere; its keyed digest is.

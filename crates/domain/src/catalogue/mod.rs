@@ -5,13 +5,15 @@
 mod account_view;
 mod documents;
 mod smpp_access;
+mod webhooks;
 
 pub use account_view::{AccountView, SenderStanding};
 pub use documents::*;
 pub use smpp_access::{
-    BINDS_DEFAULT, BindTypes, CodingZero, SMPP_PASSWORD_CHARS_MAX, SYSTEM_ID_CHARS_MAX, SmppAccess,
-    WINDOW_DEFAULT, WINDOW_MAX,
+    BINDS_DEFAULT, BindTypes, CodingZero, InboundForm, SMPP_PASSWORD_CHARS_MAX, SYSTEM_ID_CHARS_MAX,
+    SmppAccess, WINDOW_DEFAULT, WINDOW_MAX,
 };
+pub use webhooks::{PreviousSecret, Webhooks};
 
 use crate::area::Area;
 use crate::carrier::ProfileRefusal;

@@ -57,6 +57,9 @@ pub struct SmppAccess {
     /// Message waiting indications (`data_coding` 0xC0 to 0xDF) are accepted.
     #[serde(default)]
     pub message_waiting: bool,
+    /// How messages from handsets reach its receivers.
+    #[serde(default)]
+    pub inbound: InboundForm,
 }
 
 /// Which binds a connection may make.
@@ -72,6 +75,19 @@ impl Default for BindTypes {
     fn default() -> BindTypes {
         BindTypes { transmitter: true, receiver: true, transceiver: true }
     }
+}
+
+/// How messages from handsets are brought to a connection's receivers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum InboundForm {
+    /// Long ones in parts, each with a user data header.
+    #[default]
+    Parts,
+    /// Long ones whole, in `message_payload`.
+    Payload,
+    /// Not at all.
+    None,
 }
 
 /// What `data_coding` 0 means on a connection.
@@ -104,6 +120,7 @@ impl SmppAccess {
             pass_tlvs: false,
             special_protocol_ids: false,
             message_waiting: false,
+            inbound: InboundForm::default(),
         }
     }
 }

@@ -113,6 +113,8 @@ impl Entry for WantedAccount {
             closed: *closed,
             tier: *tier,
             smpp_rate: *smpp_rate,
+            webhooks: before.and_then(|before| before.webhooks.clone()),
+            stop_words: before.map(|before| before.stop_words.clone()).unwrap_or_default(),
         })
     }
 
@@ -128,6 +130,8 @@ impl Entry for WantedAccount {
             closed,
             tier,
             smpp_rate,
+            webhooks: _,
+            stop_words: _,
         } = document;
         WantedAccount {
             name: name.to_owned(),

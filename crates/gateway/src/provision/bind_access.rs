@@ -46,6 +46,7 @@ pub(super) fn access(
         pass_tlvs: wanted.pass_tlvs.unwrap_or_default(),
         special_protocol_ids: wanted.special_protocol_ids.unwrap_or_default(),
         message_waiting: wanted.message_waiting.unwrap_or_default(),
+        inbound: before.map(|before| before.inbound).unwrap_or_default(),
     }))
 }
 
@@ -96,6 +97,7 @@ pub(super) fn show(access: SmppAccess, connection: &mut WantedConnection) {
         pass_tlvs,
         special_protocol_ids,
         message_waiting,
+        inbound: _,
     } = access;
     connection.system_id = Some(system_id);
     connection.system_type = system_type;

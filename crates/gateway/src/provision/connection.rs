@@ -165,6 +165,8 @@ impl Entry for WantedConnection {
             smart_encoding: *smart_encoding,
             closed: *closed,
             smpp,
+            dlr_form: before.map(|before| before.dlr_form).unwrap_or_default(),
+            webhooks_too: before.is_some_and(|before| before.webhooks_too),
         })
     }
 
@@ -178,6 +180,8 @@ impl Entry for WantedConnection {
             smart_encoding,
             closed,
             smpp,
+            dlr_form: _,
+            webhooks_too: _,
         } = document;
         let mut shown = WantedConnection {
             name: name.to_owned(),

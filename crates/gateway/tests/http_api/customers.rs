@@ -138,6 +138,8 @@ fn account(
         closed: false,
         tier: Tier::default(),
         smpp_rate: None,
+        webhooks: None,
+        stop_words: Vec::new(),
     };
     (AccountId::new(id), name.to_owned(), account)
 }
@@ -158,6 +160,8 @@ fn connection(
         smart_encoding: false,
         closed: false,
         smpp: None,
+        dlr_form: Default::default(),
+        webhooks_too: false,
     };
     (ConnectionId::new(id), connection)
 }

@@ -19,6 +19,7 @@ use crate::embedded::reports::Audience;
 use crate::fault::StoreFault;
 use crate::lanes::Lanes;
 use crate::ops::{Job, LinkId, Report};
+use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, IdMint, MessageId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Part, PartState, Progress};
 use hermod_domain::time::Timestamp;
@@ -129,10 +130,17 @@ pub(crate) struct Batch<'a> {
     /// So many rows of reports are gone, of these connections.
     pub reports_gone: Vec<(ConnectionId, u64)>,
     pub tally: Tally,
+    /// In force when the batch began.
+    pub catalogue: Arc<Catalogue>,
 }
 
 impl<'a> Batch<'a> {
-    pub(crate) fn new(connection: &'a Connection, books: &'a mut Books, number: u64) -> Batch<'a> {
+    pub(crate) fn new(
+        connection: &'a Connection,
+        books: &'a mut Books,
+        number: u64,
+        catalogue: Arc<Catalogue>,
+    ) -> Batch<'a> {
         Batch {
             connection,
             books,
@@ -143,6 +151,7 @@ impl<'a> Batch<'a> {
             reports: Vec::new(),
             reports_gone: Vec::new(),
             tally: Tally::default(),
+            catalogue,
         }
     }
 

@@ -63,6 +63,7 @@ use crate::ops::{AcceptOutcome, Acceptance, Balance, KeyClaim, MessageRecord, Re
 use batch::{Batch, Books};
 use checkpoint::Checkpointer;
 use errand::Asked;
+use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
 use hermod_domain::time::Timestamp;
 use lock::FolderLock;
@@ -126,7 +127,7 @@ impl Embedded {
         let mark = Mark::open(folder, &connection)?;
         let mut books = Books::load(&connection, *in_doubt_wait)?;
         connection.execute_batch("BEGIN IMMEDIATE")?;
-        let mut batch = Batch::new(&connection, &mut books, 0);
+        let mut batch = Batch::new(&connection, &mut books, 0, Arc::default());
         batch.doubt_what_was_being_sent(*now)?;
         batch.finish()?;
         connection.execute_batch("COMMIT")?;
@@ -163,6 +164,11 @@ impl Embedded {
                 lock: Mutex::new(Some(lock)),
             }),
         })
+    }
+
+    /// From here on the writer goes by this catalogue: whose a number is, and who is to be told how.
+    pub fn follow(&self, catalogue: Arc<Catalogue>) {
+        self.inner.shared.catalogue.store(catalogue);
     }
 
     /// Charges, stores and queues one message. Durable when this returns `Accepted`; nothing happened otherwise.

@@ -1,6 +1,8 @@
 //! The few facts that the writer and its callers both look at without asking each other.
 
 use crate::embedded::outbox::Outboxes;
+use arc_swap::ArcSwap;
+use hermod_domain::catalogue::Catalogue;
 use hermod_domain::time::Timestamp;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -12,6 +14,8 @@ pub(crate) struct Shared {
     accepting: AtomicBool,
     next_due_ms: AtomicI64,
     pub outboxes: Outboxes,
+    /// What the writer goes by: whose a number is, and who is to be told how.
+    pub catalogue: ArcSwap<Catalogue>,
 }
 
 const NOTHING_DUE: i64 = i64::MAX;
@@ -24,6 +28,7 @@ impl Shared {
             accepting: AtomicBool::new(true),
             next_due_ms: AtomicI64::new(NOTHING_DUE),
             outboxes,
+            catalogue: ArcSwap::default(),
         };
         shared.look_at_disk();
         shared

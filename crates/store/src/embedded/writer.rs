@@ -238,7 +238,8 @@ impl Writer {
     fn try_transact(&mut self, ops: &[Op], claims: Claims) -> Result<Vec<Done>, StoreFault> {
         self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         let changes = self.connection.total_changes();
-        let mut batch = Batch::new(&self.connection, &mut self.books, self.batches);
+        let mut batch =
+            Batch::new(&self.connection, &mut self.books, self.batches, self.shared.catalogue.load_full());
         let mut done = Vec::with_capacity(ops.len());
         for op in ops {
             done.push(op.run(&mut batch)?);

@@ -8,6 +8,7 @@ mod policy;
 mod queue;
 mod receipt;
 mod report;
+mod webhook;
 
 pub use delivery::{DELIVERY_DAYS_KEPT, DELIVERY_ROWS_MAX, DELIVERY_TIMES, DeliveryFigures, DeliveryRow};
 pub use inbound::{Inbound, InboundRecord};
@@ -29,6 +30,12 @@ pub use receipt::{
 pub use report::{
     Cancelled, Delivery, GIVEN_UP_KEPT, GivenUp, GivenUpWhy, REPORT_KEPT, REPORTS_IN_MEMORY_MAX, Report,
     ReportId,
+};
+
+pub use webhook::{
+    ANSWER_KEPT_BYTES_MAX, AttemptOutcome, DlrEvent, Endpoint, EventId, HOOKS_KEPT, HookAttempt, HookEvent,
+    HookGivenUp, HookNext, HookRecord, HookSettled, HookState, HookWhat, RECEIVER_AWAY_MAX,
+    REPLAYED_AT_ONCE_MAX,
 };
 
 use hermod_domain::carrier::IdConversion;

@@ -207,6 +207,8 @@ fn check_judged(change: impl FnOnce(&mut Connection, &mut SmppAccess, &mut bool,
         smart_encoding: false,
         closed: false,
         smpp: None,
+        dlr_form: Default::default(),
+        webhooks_too: false,
     };
     let (mut open, mut from) = (true, peer(1, false));
     change(&mut connection, &mut access, &mut open, &mut from);

@@ -1,0 +1,170 @@
+//! Webhooks: what is still to be posted to customers, what became of it, and every attempt. An event's row is written in
+//! the transaction of the fact it tells, and says until its end when it is due.
+
+use crate::ops::{Hidden, InboundRecord};
+use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
+use hermod_domain::origin::Told;
+use hermod_domain::phone::Msisdn;
+use hermod_domain::sender::Sender;
+use hermod_domain::time::Timestamp;
+use hermod_domain::webhook::{DlrForm, HookKind};
+use std::fmt;
+use std::time::Duration;
+
+/// How long events that have ended and attempts are listed and can be replayed, at least.
+pub const HOOKS_KEPT: Duration = Duration::from_secs(30 * 86_400);
+/// How much of a receiver's answer is kept with an attempt.
+pub const ANSWER_KEPT_BYTES_MAX: usize = 4_096;
+/// How long a customer who submits on transmitters only may have no receiver bound before reports go to its webhook.
+pub const RECEIVER_AWAY_MAX: Duration = Duration::from_secs(60);
+/// Events that one call of [`crate::Store::replay_failed`] takes up. Whoever asked goes on where it ended.
+pub const REPLAYED_AT_ONCE_MAX: u32 = 1_000;
+
+/// Never reused; `webhook-id` is made from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EventId(pub u64);
+
+/// Where events queue: one endpoint of one account. None of them waits for another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Endpoint {
+    pub account: AccountId,
+    pub kind: HookKind,
+}
+
+/// One thing to post.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HookEvent {
+    pub id: EventId,
+    pub account: AccountId,
+    pub what: HookWhat,
+    /// Attempts that failed, since it came to be or was replayed.
+    pub failures: u32,
+    /// Attempts ever made.
+    pub attempts: u32,
+    /// Not before this.
+    pub due_at: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HookWhat {
+    Dlr(DlrEvent),
+    Inbound(InboundRecord),
+}
+
+impl HookEvent {
+    pub const fn endpoint(&self) -> Endpoint {
+        let kind = match self.what {
+            HookWhat::Dlr(_) => HookKind::Dlr,
+            HookWhat::Inbound(_) => HookKind::Inbound,
+        };
+        Endpoint { account: self.account, kind }
+    }
+}
+
+/// What became of a message, and everything its payload says about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DlrEvent {
+    pub message: MessageId,
+    pub connection: ConnectionId,
+    pub from: Sender,
+    pub to: Msisdn,
+    pub told: Told,
+    pub err: u16,
+    /// When it was accepted.
+    pub submitted_at: Timestamp,
+    /// When the message became what is told.
+    pub at: Timestamp,
+    /// As the connection wanted it then: a replay has the same body.
+    pub form: DlrForm,
+}
+
+/// One POST and what came of it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct HookAttempt {
+    pub at: Timestamp,
+    pub took: Duration,
+    pub outcome: AttemptOutcome,
+    /// The beginning of the answer's body, at most [`ANSWER_KEPT_BYTES_MAX`].
+    pub answer: Vec<u8>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AttemptOutcome {
+    /// The receiver's status code.
+    Status(u16),
+    /// It never came to an answer; a sentence for people.
+    Failed(String),
+}
+
+impl AttemptOutcome {
+    pub const fn is_success(&self) -> bool {
+        matches!(self, AttemptOutcome::Status(200..=299))
+    }
+}
+
+/// The receiver's own words, which can hold anything.
+impl fmt::Debug for HookAttempt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let HookAttempt { at, took, outcome, answer } = self;
+        f.debug_struct("HookAttempt")
+            .field("at", at)
+            .field("took", took)
+            .field("outcome", outcome)
+            .field("answer", &Hidden(&" ".repeat(answer.len())))
+            .finish()
+    }
+}
+
+/// An attempt is over: what the store is to write down. As much a fact as what a carrier says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HookSettled {
+    pub endpoint: Endpoint,
+    pub event: EventId,
+    /// Nothing: none was made, because there is nowhere to post to any more.
+    pub attempt: Option<HookAttempt>,
+    pub next: HookNext,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HookNext {
+    /// The receiver has it.
+    Done,
+    RetryAt(Timestamp),
+    GiveUp(HookGivenUp),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HookGivenUp {
+    /// Every attempt of the schedule failed.
+    AttemptsUsedUp,
+    /// The account has no address for it any more.
+    NoAddress,
+}
+
+/// Where an event stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HookState {
+    Waiting,
+    Delivered,
+    Failed(HookGivenUp),
+}
+
+/// An event as it is listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HookRecord {
+    pub id: EventId,
+    pub account: AccountId,
+    pub kind: HookKind,
+    /// The message sent or received.
+    pub message: MessageId,
+    /// Of a delivery report.
+    pub told: Option<Told>,
+    pub state: HookState,
+    pub attempts: u32,
+    /// When what it tells happened.
+    pub at: Timestamp,
+    /// While it waits.
+    pub due_at: Option<Timestamp>,
+    /// When it was delivered or given up.
+    pub ended_at: Option<Timestamp>,
+}
