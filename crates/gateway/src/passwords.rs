@@ -3,9 +3,10 @@
 //! a stolen database alone is not enough to try them.
 
 use crate::secrets::Pepper;
-use argon2::password_hash::phc::PasswordHash;
-use argon2::password_hash::{PasswordHasher, PasswordVerifier};
-use argon2::{Algorithm, Argon2, Params, Version};
+use argon2::password_hash::PasswordHasher;
+use argon2::password_hash::phc::{Output, PasswordHash};
+use argon2::{Algorithm, Argon2, Block, Params, Version};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What one try costs: memory, and passes over it. About 20 ms of one core.
 const MEMORY_KIB: u32 = 19 * 1024;
@@ -25,30 +26,60 @@ pub fn hash(pepper: &Pepper, password: &str) -> std::io::Result<String> {
 
 /// Whether this is the password that was hashed. Something unreadable was never anybody's password.
 pub fn matches(pepper: &Pepper, password: &[u8], hash: &str) -> bool {
-    match PasswordHash::new(hash) {
-        Ok(hash) => argon2(&key(pepper)).verify_password(password, &hash).is_ok(),
-        Err(_) => {
-            spend_as_much(pepper, password);
-            false
-        }
+    let right = matches_hash(pepper, password, hash);
+    if right.is_none() {
+        spend_as_much(pepper, password);
     }
+    right.unwrap_or(false)
+}
+
+fn matches_hash(pepper: &Pepper, password: &[u8], hash: &str) -> Option<bool> {
+    let hash = PasswordHash::new(hash).ok()?;
+    let (salt, expected) = (hash.salt?, hash.hash?);
+    let computed = compute(pepper, password, &salt, Params::try_from(&hash).ok()?)?;
+    // Compares in constant time.
+    Some(Output::new(&computed).ok()? == expected)
 }
 
 /// Works as long as [`matches()`] does, for a name that nobody has: who tries names must not learn which ones there are.
 pub fn spend_as_much(pepper: &Pepper, password: &[u8]) {
-    let spent: Result<PasswordHash, _> =
-        argon2(&key(pepper)).hash_password_with_salt(password, &[0; SALT_BYTES]);
-    std::hint::black_box(spent.is_ok());
+    std::hint::black_box(compute(pepper, password, &[0; SALT_BYTES], costs()).is_some());
+}
+
+/// What the memory of past tries is kept in. Freed and taken anew on whichever thread comes, it stayed with the allocator
+/// once for every thread there ever was.
+static SPARE: Mutex<Vec<Vec<Block>>> = Mutex::new(Vec::new());
+/// As many as are worked on at once.
+const SPARE_MAX: usize = 2;
+
+fn compute(pepper: &Pepper, password: &[u8], salt: &[u8], costs: Params) -> Option<Vec<u8>> {
+    let mut memory = spare().pop().unwrap_or_default();
+    memory.resize(costs.block_count(), Block::default());
+    let mut out = vec![0; costs.output_len().unwrap_or(Params::DEFAULT_OUTPUT_LEN)];
+    let key = key(pepper);
+    let done = Argon2::new_with_secret(&key, Algorithm::Argon2id, Version::V0x13, costs)
+        .and_then(|argon2| argon2.hash_password_into_with_memory(password, salt, &mut out, &mut memory));
+    let mut spare = spare();
+    if spare.len() < SPARE_MAX {
+        spare.push(memory);
+    }
+    done.is_ok().then_some(out)
+}
+
+fn spare() -> MutexGuard<'static, Vec<Vec<Block>>> {
+    SPARE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn key(pepper: &Pepper) -> [u8; 32] {
     pepper.derived(&[b"smpp passwords"])
 }
 
+fn costs() -> Params {
+    Params::new(MEMORY_KIB, PASSES, LANES, None).expect("these costs are within Argon2's bounds")
+}
+
 fn argon2(key: &[u8]) -> Argon2<'_> {
-    let params =
-        Params::new(MEMORY_KIB, PASSES, LANES, None).expect("these costs are within Argon2's bounds");
-    Argon2::new_with_secret(key, Algorithm::Argon2id, Version::V0x13, params)
+    Argon2::new_with_secret(key, Algorithm::Argon2id, Version::V0x13, costs())
         .expect("32 octets are within Argon2's bounds")
 }
 
