@@ -1,16 +1,18 @@
 //! A data folder of an earlier release is brought up to date, and everything in it is still there.
 
 use crate::world::*;
-use hermod_domain::ids::{CarrierId, MessageId};
+use hermod_domain::ids::{CarrierId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::money::Money;
-use hermod_domain::time::Day;
-use hermod_store::{Acceptance, DayTotals, LedgerKind, Store, StoreFault, audit};
+use hermod_domain::origin::{Alias, MessageName};
+use hermod_domain::time::{Day, Timestamp};
+use hermod_store::{Acceptance, DayTotals, Delivery, LedgerKind, Store, StoreFault, audit};
 use std::time::Duration;
 use tempfile::TempDir;
 
 const SCHEMA_1: &str = include_str!("schema_1.sql");
 const SCHEMA_2: &str = include_str!("schema_2.sql");
+const SCHEMA_4: &str = include_str!("schema_4.sql");
 const VALIDITY_AND_A_DAY: Duration = Duration::from_secs(4 * 86_400);
 
 fn message(stored: i64) -> MessageId {
@@ -118,5 +120,31 @@ async fn carrier_ids_and_parked_receipts_of_schema_2_are_found_as_before_and_bet
     let figures = rows[0].figures;
     assert_eq!((rows[0].day, figures.sent, figures.delivered), (Day::new(20_774), 2, 4));
     assert_eq!(figures.times.iter().sum::<u64>(), 2);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn reports_and_short_names_of_schema_4_are_still_there() {
+    let folder = TempDir::new().unwrap();
+    raw(folder.path()).execute_batch(SCHEMA_4).unwrap();
+    let now = Timestamp::from_millis(1_794_754_616_148).plus(secs(60));
+    let store = Store::open(&options(folder.path(), now)).unwrap();
+    let mut world = World { folder, store, now };
+    world.books_are_sound();
+    assert_eq!(world.balance(ALICE).await, 1_000_000_000_000 - 150_000);
+    let named = world.store.named(ALICE, MessageName::Alias(Alias::FIRST)).await.unwrap();
+    assert_eq!(named, Some(message(15_483_539_512_098_816)));
+
+    let bind = ConnectionId::new(2);
+    assert_eq!(world.store.reports_waiting(bind).await.unwrap(), 3);
+    let port = world.store.open_receiver(bind);
+    let reports = port.take(10, world.now).await;
+    let taken: Vec<_> = reports.iter().map(|report| (report.id, Delivery::Done)).collect();
+    assert_eq!(taken.len(), 3, "{reports:?}");
+    port.settle(taken, world.now).await.unwrap();
+    world.settles().await;
+    assert_eq!(world.store.reports_waiting(bind).await.unwrap(), 0);
+    world.restarts().await;
+    assert_eq!(world.store.reports_waiting(bind).await.unwrap(), 0);
     world.books_are_sound();
 }
