@@ -8,6 +8,7 @@ mod dead;
 mod door;
 mod esme;
 mod handsets;
+mod hooks;
 mod http_load;
 mod ids;
 mod limits;

@@ -17,6 +17,8 @@ const API_SECRET: &str = "bench-secret-of-no-importance";
 const READY_WAIT: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(100);
 const SETTLED: &str = "hermod_messages_settled_total";
+/// Open files for posts under way.
+const WEBHOOK_SOCKETS: u64 = 10_000;
 /// Open files beside the sockets of customers.
 const FILES_BESIDE: u64 = 1_000;
 
@@ -74,6 +76,30 @@ pub(super) struct Smpp {
     pub(super) certificate: PathBuf,
 }
 
+/// A customer who is told by webhook.
+pub(super) struct Customer {
+    pub(super) name: String,
+    pub(super) url: String,
+}
+
+impl Customer {
+    pub(super) fn key(&self) -> String {
+        format!("key-{}", self.name)
+    }
+
+    pub(super) fn secret(&self) -> String {
+        format!("secret-of-no-importance-{}", self.name)
+    }
+
+    fn provision(&self) -> String {
+        CUSTOMER
+            .replace("CUSTOMER", &self.name)
+            .replace("URL", &self.url)
+            .replace("KEY", &self.key())
+            .replace("SECRET", &self.secret())
+    }
+}
+
 /// A gateway on a fresh data folder.
 pub(super) struct Gateway {
     process: Process,
@@ -86,7 +112,7 @@ impl Gateway {
     pub(super) fn start(carrier: &str) -> Result<Gateway, Failure> {
         let folder = fresh_folder()?;
         let provision = provision(carrier).replace("ACCOUNT_SMPP", "").replace("CONNECTION_SMPP", "");
-        Gateway::start_in(folder, SETTINGS, &provision, 0)
+        Gateway::start_in(folder, &format!("{SETTINGS}{NO_BINDS}"), &provision, 0)
     }
 
     /// A gateway that so many customers may bind to at a time.
@@ -102,6 +128,19 @@ impl Gateway {
             provision(carrier).replace("ACCOUNT_SMPP", ACCOUNT_SMPP).replace("CONNECTION_SMPP", &connection);
         let gateway = Gateway::start_in(folder, &format!("{SETTINGS}{listeners}"), &provision, binds)?;
         Ok((gateway, smpp))
+    }
+
+    /// A gateway with these customers beside its own, each told by webhook.
+    pub(super) fn start_with_webhooks(carrier: &str, customers: &[Customer]) -> Result<Gateway, Failure> {
+        let folder = fresh_folder()?;
+        let mut provision = provision(carrier).replace("ACCOUNT_SMPP", "").replace("CONNECTION_SMPP", "");
+        customers.iter().for_each(|customer| provision.push_str(&customer.provision()));
+        Gateway::start_in(
+            folder,
+            &format!("{SETTINGS}{NO_BINDS}{WEBHOOK_SETTINGS}"),
+            &provision,
+            WEBHOOK_SOCKETS,
+        )
     }
 
     fn start_in(folder: PathBuf, settings: &str, provision: &str, binds: u64) -> Result<Gateway, Failure> {
@@ -193,6 +232,12 @@ impl Gateway {
 const SETTINGS: &str = "[data]\nfolder = \"data\"\n[http]\nlisten = \"ADDRESS\"\n[log]\nlevel = \"warn\"\n\
                         [provision]\nfile = \"provision.toml\"\n";
 
+/// Written after those, where nobody binds: whoever has the usual port keeps it.
+const NO_BINDS: &str = "[smpp]\nlisten = \"127.0.0.1:0\"\n";
+
+/// For a gateway that posts to this machine.
+const WEBHOOK_SETTINGS: &str = "[webhooks]\nallow_http = true\nallow = [\"127.0.0.0/8\"]\n";
+
 /// Written after those, for a gateway that takes binds.
 const SMPP_SETTINGS: &str = "[smpp]\nlisten = \"SMPP_PLAIN\"\ntls_listen = \"SMPP_TLS\"\n\
                              certificate = \"tls/certificate.pem\"\nkey = \"tls/key.pem\"\n\
@@ -272,4 +317,27 @@ CONNECTION_SMPP
 key = "KEY"
 secret = "SECRET"
 connection = "bench"
+"#;
+
+const CUSTOMER: &str = r#"
+[[account]]
+name = "CUSTOMER"
+currency = "EUR"
+opening_balance = "1000000"
+verified = true
+countries = "*"
+senders = ["Bench"]
+dlr_webhook = "URL"
+webhook_secret = "SECRET"
+
+[[connection]]
+name = "CUSTOMER"
+account = "CUSTOMER"
+default_sender = "Bench"
+rate = 1000000
+
+[[key]]
+key = "KEY"
+secret = "SECRET"
+connection = "CUSTOMER"
 "#;

@@ -7,6 +7,7 @@ mod http;
 mod process;
 mod queue;
 mod smpp;
+mod webhooks;
 
 use std::time::Instant;
 
@@ -31,6 +32,10 @@ pub(crate) enum Bench {
     Smpp(smpp::Options),
     /// Customers who are bound and do nothing: memory of each, and CPU
     Binds(binds::Options),
+    /// Reports posted to healthy endpoints while a hundred dead ones have long queues
+    ///
+    /// Prints the time from sending a message to the post, as the receiver measures it, CPU, bytes and memory.
+    Webhooks(webhooks::Options),
 }
 
 pub(crate) fn run(bench: &Bench) -> Outcome {
@@ -40,6 +45,7 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
         Bench::Queue(options) => queue::run(options),
         Bench::Smpp(options) => smpp::run(options),
         Bench::Binds(options) => binds::run(options),
+        Bench::Webhooks(options) => webhooks::run(options),
     }
 }
 

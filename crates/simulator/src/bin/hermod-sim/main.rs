@@ -4,6 +4,7 @@
 mod carrier;
 mod certificate;
 mod empty_http;
+mod hooks;
 mod http_load;
 mod script_flags;
 mod smpp_echo;
@@ -49,6 +50,7 @@ enum Command {
     SmppLoad(Box<smpp_load::SmppLoad>),
     SmppIdle(Box<smpp_idle::SmppIdle>),
     SmppEcho(smpp_echo::SmppEchoArgs),
+    Hooks(hooks::HooksArgs),
     Certificate(certificate::CertificateArgs),
 }
 
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
         Command::SmppLoad(args) => run_on(args.threads, args.run()),
         Command::SmppIdle(args) => run_on(args.threads, args.run()),
         Command::SmppEcho(args) => run_on(args.threads, args.run()),
+        Command::Hooks(args) => run_on(args.threads, args.run()),
         Command::Certificate(args) => args.run(),
     };
     match ended {

@@ -1,9 +1,17 @@
 //! The messages of a run, each computed from its index alone: recipient, text, idempotency key, and the JSON
 //! body with all of it. The body is laid out once; a request copies it and writes its digits in place.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use serde::Serialize;
 use thiserror::Error;
+
+use crate::hooks::clock_number;
+use crate::world;
+
+/// In place of a first recipient: see [`Messages::new`].
+pub const CLOCK: &str = "clock";
 
 /// Digits of the counter in texts and keys, so that every body has the same length.
 const COUNTER_DIGITS: usize = 10;
@@ -25,6 +33,8 @@ pub struct Messages {
     recipient_first: u64,
     recipient_count: u64,
     recipient_digits: usize,
+    /// Recipients say when they were written to, instead of following one another.
+    by_the_clock: bool,
     text_prefix: String,
     keys: Keys,
     body: Vec<u8>,
@@ -57,7 +67,7 @@ struct Body<'a> {
 
 impl Messages {
     /// `recipients` is the first number (`+` and digits) and how many follow it, counting the first; a run longer
-    /// than that starts over. `from` absent leaves the sender to the connection's default.
+    /// than that starts over. [`CLOCK`] instead of a number: each is the time of its request. `from` absent leaves the sender to the connection's default.
     pub fn new(
         recipients: (&str, u64),
         from: Option<&str>,
@@ -65,7 +75,12 @@ impl Messages {
         keys: Keys,
     ) -> Result<Messages, MessagesRefusal> {
         let (first, count) = recipients;
-        let (recipient_first, recipient_digits) = parse_recipient(first)?;
+        let by_the_clock = first == CLOCK;
+        let (recipient_first, recipient_digits) = if by_the_clock {
+            parse_recipient(&format!("+{}", clock_number(Duration::ZERO)))?
+        } else {
+            parse_recipient(first)?
+        };
         let last_end = 10_u64.pow(u32::try_from(recipient_digits).expect("15 at most"));
         if count == 0 || recipient_first.checked_add(count).is_none_or(|end| end > last_end) {
             return Err(MessagesRefusal::BadRange {
@@ -92,6 +107,7 @@ impl Messages {
             recipient_first,
             recipient_count: count,
             recipient_digits,
+            by_the_clock,
             text_prefix: text_prefix.to_owned(),
             keys,
             body,
@@ -102,7 +118,14 @@ impl Messages {
 
     /// The number a message goes to, with its plus.
     pub fn recipient(&self, index: u64) -> String {
-        format!("+{}", self.recipient_first + index % self.recipient_count)
+        format!("+{}", self.number(index))
+    }
+
+    fn number(&self, index: u64) -> u64 {
+        if self.by_the_clock {
+            return clock_number(world::unix_time());
+        }
+        self.recipient_first + index % self.recipient_count
     }
 
     pub fn text(&self, index: u64) -> String {
@@ -119,8 +142,7 @@ impl Messages {
     /// The JSON body of `POST /sms`.
     pub fn body(&self, index: u64) -> Bytes {
         let mut body = self.body.clone();
-        let recipient = self.recipient_first + index % self.recipient_count;
-        write_digits(&mut body[self.recipient_at..][..self.recipient_digits], recipient);
+        write_digits(&mut body[self.recipient_at..][..self.recipient_digits], self.number(index));
         write_digits(&mut body[self.counter_at..][..COUNTER_DIGITS], index);
         Bytes::from(body)
     }
@@ -198,6 +220,16 @@ mod tests {
         let messages = Messages::new(("+4915100000000", 10), None, "x", Keys::None).expect("good messages");
         assert_eq!(messages.body(5), r#"{"to":"+4915100000005","text":"x0000000005"}"#);
         assert_eq!(messages.key(5), None);
+    }
+
+    #[test]
+    fn a_recipient_can_be_the_time_it_is_written_to() {
+        let messages = Messages::new((CLOCK, 1_000), None, "x", Keys::None).expect("good messages");
+        let before = clock_number(world::unix_time());
+        let body: serde_json::Value = serde_json::from_slice(&messages.body(7)).expect("JSON");
+        let told: u64 =
+            body["to"].as_str().and_then(|to| to.strip_prefix('+')?.parse().ok()).expect("a number");
+        assert!(told >= before && told <= clock_number(world::unix_time()), "{before} {told}");
     }
 
     #[track_caller]

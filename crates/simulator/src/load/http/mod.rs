@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use tokio::task::JoinHandle;
 
-pub use messages::{Keys, Messages, MessagesRefusal};
+pub use messages::{CLOCK, Keys, Messages, MessagesRefusal};
 pub use target::{Target, TargetRefusal};
 
 use crate::load::live::Live;

@@ -1,0 +1,147 @@
+//! One connection to a receiver of webhooks: requests are read one after another, and met in the manner of the moment.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::{Buf, BytesMut};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
+
+use super::manner::Manner;
+use super::record::Caught;
+use super::{CONNECTIONS_MAX, Shared};
+use crate::world;
+
+const HEAD_BYTES_MAX: usize = 64 * 1024;
+const BODY_BYTES_MAX: usize = 1024 * 1024;
+const HEADERS_MAX: usize = 100;
+const _: () =
+    assert!(CONNECTIONS_MAX * (HEAD_BYTES_MAX / 1024) < 2 * 1024 * 1024, "2 GiB of heads at the very most");
+
+/// Serves a connection until it ends, one way or another. That it broke is its peer's business.
+pub(super) async fn converse(stream: TcpStream, acceptor: Option<TlsAcceptor>, shared: Arc<Shared>) {
+    let ended = match acceptor {
+        None => plain(stream, &shared).await,
+        Some(acceptor) => match acceptor.accept(stream).await {
+            Ok(stream) => talk(stream, &shared).await.map(drop),
+            Err(error) => Err(error),
+        },
+    };
+    drop(ended);
+}
+
+async fn plain(stream: TcpStream, shared: &Shared) -> io::Result<()> {
+    match talk(stream, shared).await? {
+        Parting::Close(_) => Ok(()),
+        // With nothing to linger for, what is closed is reset.
+        Parting::Reset(stream) => {
+            rustix::net::sockopt::set_socket_linger(&stream, Some(Duration::ZERO)).map_err(io::Error::from)
+        }
+    }
+}
+
+/// How a connection is left.
+enum Parting<S> {
+    Close(S),
+    Reset(S),
+}
+
+async fn talk<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, shared: &Shared) -> io::Result<Parting<S>> {
+    let mut read = BytesMut::new();
+    if *shared.manner.borrow() == Manner::Deaf {
+        std::future::pending::<()>().await;
+    }
+    while let Some(caught) = request(&mut stream, &mut read).await? {
+        let manner = shared.manner.borrow().clone();
+        shared.record().catch(caught);
+        match manner {
+            Manner::Status(status) => answer(&mut stream, status, "").await?,
+            Manner::Slow(wait) => {
+                world::pause(wait).await;
+                answer(&mut stream, 200, "").await?;
+            }
+            Manner::Hang | Manner::Deaf => std::future::pending::<()>().await,
+            Manner::Drip => drip(&mut stream).await?,
+            Manner::Endless => endless(&mut stream).await?,
+            Manner::Reset => return Ok(Parting::Reset(stream)),
+            Manner::Redirect(url) => answer(&mut stream, 307, &format!("location: {url}\r\n")).await?,
+            Manner::Garbage => {
+                stream.write_all(b"\x00\x01\x02 this is not HTTP\r\n\r\n").await?;
+                return Ok(Parting::Close(stream));
+            }
+        }
+    }
+    Ok(Parting::Close(stream))
+}
+
+async fn answer<S: AsyncWrite + Unpin>(stream: &mut S, status: u16, header: &str) -> io::Result<()> {
+    let answer = format!("HTTP/1.1 {status} .\r\n{header}content-length: 2\r\n\r\nok");
+    stream.write_all(answer.as_bytes()).await?;
+    stream.flush().await
+}
+
+async fn drip<S: AsyncWrite + Unpin>(stream: &mut S) -> io::Result<()> {
+    for octet in b"HTTP/1.1 200 .\r\ncontent-length: 2\r\n\r\nok" {
+        stream.write_all(&[*octet]).await?;
+        stream.flush().await?;
+        world::pause(Duration::from_secs(1)).await;
+    }
+    Ok(())
+}
+
+async fn endless<S: AsyncWrite + Unpin>(stream: &mut S) -> io::Result<()> {
+    stream.write_all(b"HTTP/1.1 200 .\r\ntransfer-encoding: chunked\r\n\r\n").await?;
+    let chunk = [b"1000\r\n".as_slice(), &[b'x'; 0x1000], b"\r\n"].concat();
+    loop {
+        stream.write_all(&chunk).await?;
+    }
+}
+
+/// The next request; nothing at the end of the connection.
+async fn request<S: AsyncRead + Unpin>(stream: &mut S, read: &mut BytesMut) -> io::Result<Option<Caught>> {
+    let head = loop {
+        if let Some(end) = read.windows(4).position(|window| window == b"\r\n\r\n") {
+            break read.split_to(end + 4);
+        }
+        if read.len() > HEAD_BYTES_MAX {
+            return Err(io::Error::other("a head that never ends"));
+        }
+        if stream.read_buf(read).await? == 0 {
+            return Ok(None);
+        }
+    };
+    let mut caught = parse_head(&head)?;
+    let length = caught.header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+    if length > BODY_BYTES_MAX {
+        return Err(io::Error::other("a body beyond all measure"));
+    }
+    while read.len() < length {
+        if stream.read_buf(read).await? == 0 {
+            return Ok(None);
+        }
+    }
+    caught.body = read.copy_to_bytes(length);
+    caught.at = world::unix_time();
+    Ok(Some(caught))
+}
+
+fn parse_head(head: &[u8]) -> io::Result<Caught> {
+    let odd = || io::Error::other("this is not an HTTP request");
+    let head = std::str::from_utf8(head).map_err(|_| odd())?;
+    let mut lines = head.split("\r\n");
+    let mut request = lines.next().unwrap_or_default().split(' ');
+    let (method, path) = request.next().zip(request.next()).ok_or_else(odd)?;
+    let headers = lines
+        .take(HEADERS_MAX)
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, value)| (name.trim().to_ascii_lowercase(), value.trim().to_owned()));
+    Ok(Caught {
+        at: Duration::ZERO,
+        method: method.to_owned(),
+        path: path.to_owned(),
+        headers: headers.collect(),
+        body: bytes::Bytes::new(),
+    })
+}

@@ -1,0 +1,116 @@
+//! How a receiver of webhooks behaves.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use thiserror::Error;
+
+/// What becomes of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Manner {
+    /// Answered at once with this status.
+    Status(u16),
+    /// Answered with 200 after a while.
+    Slow(Duration),
+    /// Read, and never answered.
+    Hang,
+    /// Not even read.
+    Deaf,
+    /// Answered with one octet a second.
+    Drip,
+    /// Answered with 200 and a body that never ends.
+    Endless,
+    /// Read, and then the connection is reset.
+    Reset,
+    /// Sent elsewhere.
+    Redirect(String),
+    /// Answered with something that is not HTTP.
+    Garbage,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(
+    "{0:?} is no manner: expected a status such as 200 or 503, slow=2s, hang, deaf, drip, endless, reset, garbage or redirect=URL"
+)]
+pub struct MannerRefusal(String);
+
+impl FromStr for Manner {
+    type Err = MannerRefusal;
+
+    fn from_str(text: &str) -> Result<Manner, MannerRefusal> {
+        let refusal = || MannerRefusal(text.to_owned());
+        if let Some(url) = text.strip_prefix("redirect=") {
+            return Ok(Manner::Redirect(url.to_owned()));
+        }
+        if let Some(wait) = text.strip_prefix("slow=") {
+            return milliseconds(wait).map(Manner::Slow).ok_or_else(refusal);
+        }
+        match text {
+            "hang" => Ok(Manner::Hang),
+            "deaf" => Ok(Manner::Deaf),
+            "drip" => Ok(Manner::Drip),
+            "endless" => Ok(Manner::Endless),
+            "reset" => Ok(Manner::Reset),
+            "garbage" => Ok(Manner::Garbage),
+            status => match status.parse() {
+                Ok(status @ 200..=599) => Ok(Manner::Status(status)),
+                Ok(_) | Err(_) => Err(refusal()),
+            },
+        }
+    }
+}
+
+fn milliseconds(text: &str) -> Option<Duration> {
+    if let Some(number) = text.strip_suffix("ms") {
+        return number.parse().ok().map(Duration::from_millis);
+    }
+    text.strip_suffix('s')?.parse().ok().map(Duration::from_secs)
+}
+
+impl fmt::Display for Manner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Manner::Status(status) => write!(f, "{status}"),
+            Manner::Slow(wait) => write!(f, "slow={}ms", wait.as_millis()),
+            Manner::Hang => f.write_str("hang"),
+            Manner::Deaf => f.write_str("deaf"),
+            Manner::Drip => f.write_str("drip"),
+            Manner::Endless => f.write_str("endless"),
+            Manner::Reset => f.write_str("reset"),
+            Manner::Redirect(url) => write!(f, "redirect={url}"),
+            Manner::Garbage => f.write_str("garbage"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn manners_are_read_as_they_are_written() {
+        for text in [
+            "200",
+            "503",
+            "slow=1500ms",
+            "hang",
+            "deaf",
+            "drip",
+            "endless",
+            "reset",
+            "garbage",
+            "redirect=http://x/",
+        ] {
+            assert_eq!(text.parse::<Manner>().map(|manner| manner.to_string()), Ok(text.to_owned()));
+        }
+        assert_eq!("slow=2s".parse(), Ok(Manner::Slow(Duration::from_secs(2))));
+    }
+
+    #[test]
+    fn what_is_no_manner_is_refused() {
+        for text in ["", "fine", "199", "600", "slow", "slow=2", "slow=s"] {
+            assert!(text.parse::<Manner>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! A receiver of webhooks that keeps a record of everything it was posted, and behaves as well or as badly as it is told:
+//! healthy, failing, hanging, dripping, endless. It speaks HTTP/1.1 by hand, because most of its manners are ones that no
+//! HTTP server would let it have.
+
+mod conversation;
+mod delays;
+mod manner;
+mod record;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpSocket};
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, JoinSet};
+use tokio_rustls::TlsAcceptor;
+
+pub use delays::{Delays, clock_number};
+pub use manner::{Manner, MannerRefusal};
+pub use record::{CAUGHT_MAX, Caught, Record};
+
+use crate::carrier::Tls;
+use crate::world;
+
+/// Connections at one time; more are closed as they come.
+pub const CONNECTIONS_MAX: usize = 20_000;
+/// Connections that may wait to be let in.
+const BACKLOG: u32 = 4096;
+/// How often somebody who waits for posts looks whether they came.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// A running receiver.
+pub struct Hooks {
+    address: SocketAddr,
+    scheme: &'static str,
+    shared: Arc<Shared>,
+    stop: watch::Sender<bool>,
+    server: JoinHandle<()>,
+}
+
+/// What all its connections share.
+struct Shared {
+    manner: watch::Sender<Manner>,
+    record: Mutex<Record>,
+}
+
+impl Shared {
+    fn record(&self) -> MutexGuard<'_, Record> {
+        self.record.lock().expect("no holder of the record panics")
+    }
+}
+
+impl Hooks {
+    /// Listens on `listen` (port 0: any free one), with TLS if there is a certificate, until stopped.
+    pub fn start(listen: SocketAddr, manner: Manner, tls: Option<&Tls>) -> io::Result<Hooks> {
+        let socket = if listen.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+        socket.set_reuseaddr(true)?;
+        socket.bind(listen)?;
+        let listener = socket.listen(BACKLOG)?;
+        let address = listener.local_addr()?;
+        let acceptor = tls.map(|tls| TlsAcceptor::from(tls.config()));
+        let shared =
+            Arc::new(Shared { manner: watch::Sender::new(manner), record: Mutex::new(Record::default()) });
+        let (stop, stopped) = watch::channel(false);
+        let server = world::spawn(serve(listener, acceptor, Arc::clone(&shared), stopped));
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        Ok(Hooks { address, scheme, shared, stop, server })
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Where to post to. The path ends up in the record.
+    pub fn url(&self, path: &str) -> String {
+        format!("{}://{}/{path}", self.scheme, self.address)
+    }
+
+    /// From here on it behaves so, towards requests that come from now on.
+    pub fn behave(&self, manner: Manner) {
+        self.shared.manner.send_replace(manner);
+    }
+
+    /// What was caught so far, oldest first; at most [`CAUGHT_MAX`] of it.
+    pub fn caught(&self) -> Vec<Caught> {
+        self.shared.record().caught.iter().cloned().collect()
+    }
+
+    /// Posts ever caught.
+    pub fn count(&self) -> u64 {
+        self.shared.record().count
+    }
+
+    /// Connections ever made.
+    pub fn connections(&self) -> u64 {
+        self.shared.record().connections
+    }
+
+    /// How long posts took from the clock in their recipient's number; see [`clock_number`].
+    pub fn delays(&self) -> Delays {
+        self.shared.record().delays.clone()
+    }
+
+    /// Waits until so many posts were caught, or until patience ends. What was caught either way.
+    pub async fn wait_for(&self, posts: u64, patience: Duration) -> Vec<Caught> {
+        let until = world::now() + patience;
+        while self.count() < posts && world::now() < until {
+            world::pause(LOOK).await;
+        }
+        self.caught()
+    }
+
+    /// Takes no new connections and cuts the open ones.
+    pub async fn stop(self) {
+        self.stop.send_replace(true);
+        self.server.await.expect("the receiver's task does not panic");
+    }
+}
+
+async fn serve(
+    listener: TcpListener,
+    acceptor: Option<TlsAcceptor>,
+    shared: Arc<Shared>,
+    mut stop: watch::Receiver<bool>,
+) {
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => {
+                let Ok((stream, _)) = accepted else { continue };
+                shared.record().connections += 1;
+                if connections.len() >= CONNECTIONS_MAX || stream.set_nodelay(true).is_err() {
+                    continue;
+                }
+                let (shared, acceptor) = (Arc::clone(&shared), acceptor.clone());
+                connections.spawn(conversation::converse(stream, acceptor, shared));
+            }
+            Some(ended) = connections.join_next() => ended.expect("a connection's task does not panic"),
+            // The owner is gone or wants the end: it is the same.
+            _ = stop.changed() => break,
+        }
+    }
+    connections.shutdown().await;
+}

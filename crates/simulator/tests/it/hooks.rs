@@ -1,0 +1,70 @@
+//! The receiver of webhooks: it catches what is posted, and behaves as badly as it is told.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use hermod_simulator::hooks::{Hooks, Manner};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+const SOON: Duration = Duration::from_secs(5);
+const NEVER: Duration = Duration::from_millis(300);
+
+fn start(manner: Manner) -> Hooks {
+    Hooks::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), manner, None).expect("a free port")
+}
+
+async fn post(hooks: &Hooks) -> TcpStream {
+    let mut stream = TcpStream::connect(hooks.address()).await.expect("it listens");
+    let request = "POST /dlr HTTP/1.1\r\nHost: x\r\nWebhook-Id: evt_1\r\nContent-Length: 2\r\n\r\n{}";
+    stream.write_all(request.as_bytes()).await.expect("it reads");
+    stream
+}
+
+/// What comes back within a short time.
+async fn answer(stream: &mut TcpStream) -> String {
+    let mut answer = [0; 2048];
+    match timeout(NEVER, stream.read(&mut answer)).await {
+        Ok(Ok(read)) => String::from_utf8_lossy(&answer[..read]).into_owned(),
+        Ok(Err(error)) => error.kind().to_string(),
+        Err(_) => "silence".to_owned(),
+    }
+}
+
+#[tokio::test]
+async fn what_is_posted_is_caught_and_the_connection_goes_on() {
+    let hooks = start(Manner::Status(200));
+    let mut stream = post(&hooks).await;
+    assert!(answer(&mut stream).await.starts_with("HTTP/1.1 200 "));
+    hooks.behave(Manner::Status(503));
+    stream.write_all(b"POST /again HTTP/1.1\r\ncontent-length: 0\r\n\r\n").await.expect("it reads");
+    assert!(answer(&mut stream).await.starts_with("HTTP/1.1 503 "));
+    let caught = hooks.wait_for(2, SOON).await;
+    let seen: Vec<_> = caught.iter().map(|post| (post.path.as_str(), &post.body[..])).collect();
+    assert_eq!(seen, [("/dlr", b"{}".as_slice()), ("/again", b"")]);
+    assert_eq!((caught[0].header("webhook-id"), hooks.connections()), (Some("evt_1"), 1));
+    hooks.stop().await;
+}
+
+#[tokio::test]
+async fn it_is_as_bad_as_it_is_told() {
+    for (manner, expect) in [
+        (Manner::Hang, "silence"),
+        (Manner::Deaf, "silence"),
+        (Manner::Drip, "H"),
+        (Manner::Reset, "connection reset"),
+        (Manner::Garbage, "\0\u{1}\u{2} this is not HTTP\r\n\r\n"),
+        (
+            Manner::Redirect("http://elsewhere/".to_owned()),
+            "HTTP/1.1 307 .\r\nlocation: http://elsewhere/\r\n",
+        ),
+        (Manner::Endless, "HTTP/1.1 200 .\r\ntransfer-encoding: chunked\r\n"),
+    ] {
+        let hooks = start(manner.clone());
+        let mut stream = post(&hooks).await;
+        let answer = answer(&mut stream).await;
+        assert!(answer.starts_with(expect), "{manner}: {answer:?}");
+        hooks.stop().await;
+    }
+}
