@@ -2,6 +2,10 @@
 //! `message_state` parameter, or by both; carriers agree on neither spelling nor use. Here all of it becomes one
 //! [`Outcome`]. What an outcome does to a message is the lifecycle's business.
 
+mod errors;
+
+pub use errors::{NETWORK_CODE_MAX, PUBLISHED, PublishedError, STATUS_BASE};
+
 use std::fmt;
 
 /// Longest unrecognised word kept, in characters.
@@ -168,20 +172,10 @@ impl ErrCode {
         self.0
     }
 
-    /// Reads the `err` field of a receipt's text: decimal, however many zeros are in front. Letters and numbers past
-    /// 65535 are some carriers' private language and count as no code.
-    pub fn of_word(word: &str) -> ErrCode {
-        let word = word.trim();
-        if word.is_empty() || !word.bytes().all(|b| b.is_ascii_digit()) {
-            return ErrCode::NONE;
-        }
-        word.parse().map_or(ErrCode::NONE, ErrCode)
-    }
-
     /// Reads the `network_error_code` parameter: one octet for the kind of network, then the code (SMPP v3.4
     /// section 5.3.2.31).
     pub fn of_network_error([_network, high, low]: [u8; 3]) -> ErrCode {
-        ErrCode(u16::from_be_bytes([high, low]))
+        ErrCode::of_network(u16::from_be_bytes([high, low]))
     }
 }
 
@@ -275,25 +269,5 @@ mod tests {
             let back = DlrCode::from_u8(stored).map(DlrCode::as_u8);
             assert_eq!(back, [2, 3, 5, 6, 7, 8].contains(&stored).then_some(stored));
         }
-    }
-
-    #[test]
-    fn error_codes_are_decimal_or_none() {
-        for (word, expect) in [
-            ("000", 0),
-            ("034", 34),
-            (" 7 ", 7),
-            ("00000000012", 12),
-            ("65535", 65535),
-            ("65536", 0),
-            ("", 0),
-            ("-1", 0),
-            ("+1", 0),
-            ("0x0B", 0),
-            ("EC_7", 0),
-        ] {
-            assert_eq!(ErrCode::of_word(word).get(), expect, "{word:?}");
-        }
-        assert_eq!(ErrCode::of_network_error([3, 0x01, 0x02]).get(), 258);
     }
 }

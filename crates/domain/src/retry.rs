@@ -43,6 +43,12 @@ impl Schedule {
         Schedule::new(&waits, Afterwards::RepeatLast, 0)
     }
 
+    /// For a webhook that was not taken: these waits, one after each failure, and then no more. The usual ones are 50 s,
+    /// 5 min, 30 min, 3 h and 18 h.
+    pub fn after_failed_post(waits: &[Duration]) -> Schedule {
+        Schedule::new(waits, Afterwards::GiveUp, 10)
+    }
+
     /// The wait after so many failures, from 1. `None`: it is over.
     pub fn wait(&self, failures: u32, random: u32) -> Option<Duration> {
         let place = usize::try_from(failures.saturating_sub(1)).unwrap_or(usize::MAX);
@@ -122,6 +128,15 @@ mod tests {
         check((1..=4).map(|n| schedule.wait(n, 0)), "4500 27000 108000 540000");
         check((1..=4).map(|n| schedule.wait(n, u32::MAX)), "5499 32999 131999 659999");
         check([schedule.wait(u32::MAX, HALF)], "600000");
+    }
+
+    #[test]
+    fn a_webhook_is_posted_six_times_within_a_day() {
+        let usual = [50 * SECOND, 300 * SECOND, 1_800 * SECOND, 3 * 3_600 * SECOND, 18 * 3_600 * SECOND];
+        let schedule = Schedule::after_failed_post(&usual);
+        check((1..=6).map(|n| schedule.wait(n, HALF)), "50000 300000 1800000 10800000 64800000 over");
+        check((1..=5).map(|n| schedule.wait(n, 0)), "45000 270000 1620000 9720000 58320000");
+        check((1..=5).map(|n| schedule.wait(n, u32::MAX)), "54999 329999 1979999 11879999 71279999");
     }
 
     #[test]

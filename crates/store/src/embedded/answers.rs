@@ -10,6 +10,7 @@ use crate::ops::{Answer, AnswerRecord, Elsewhere, LinkBatch, LinkId, Recorded};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Event, PartState, RefusedFor};
+use hermod_domain::receipt::ErrCode;
 use hermod_domain::retry::Schedule;
 use hermod_domain::time::Timestamp;
 use rusqlite::{OptionalExtension, params};
@@ -131,7 +132,7 @@ impl Batch<'_> {
         {
             return Ok(());
         }
-        let err = u16::try_from(status).unwrap_or(u16::MAX);
+        let err = ErrCode::of_status(status).get();
         match self.apply(place, part, Event::Refused(about), err, None)? {
             Applied::Over => self.latecomer(place, part, "refused"),
             Applied::Moved { .. } | Applied::Ignored => Ok(()),

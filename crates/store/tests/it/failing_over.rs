@@ -118,7 +118,7 @@ async fn a_refusal_moves_the_message_where_its_route_wants_that_and_ends_it_once
     world.settles().await;
     link.has_nothing().await;
     let record = world.sees(message).await;
-    assert_eq!((record.state, record.err, record.carrier), (MessageState::Undeliverable, 0x45, OTHER));
+    assert_eq!((record.state, record.err, record.carrier), (MessageState::Undeliverable, 10_069, OTHER));
     assert_eq!(world.timeline(message), ["refused", "failed_over"]);
     world.books_are_sound();
 }

@@ -66,7 +66,7 @@ async fn every_final_word_of_a_carrier_ends_the_message_and_keeps_the_money() {
         world.settles().await;
         let record = world.sees(message).await;
         assert_eq!((record.state, record.dlr), (state, dlr), "{verdict:?}");
-        assert_eq!(record.err, if verdict.is_none() { 11 } else { 0 });
+        assert_eq!(record.err, if verdict.is_none() { 10_011 } else { 0 });
         assert_eq!(world.balance(ALICE).await, PAID_IN - PRICE, "{state}: no refund");
         world.books_are_sound();
     }

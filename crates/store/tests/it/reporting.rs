@@ -148,7 +148,7 @@ async fn an_end_in_our_own_queue_and_a_carriers_refusal_are_told_too() {
     link.answers(&link.takes_job().await, crate::world::refused(11)).await;
     let reports = world.takes(&port, 10).await;
     let shown: Vec<_> = reports.iter().map(|report| (report.message, report.told, report.err)).collect();
-    assert_eq!(shown, [(refused, Told::Final(DlrCode::Undeliv), 11)]);
+    assert_eq!(shown, [(refused, Told::Final(DlrCode::Undeliv), 10_011)]);
     world.books_are_sound();
 }
 

@@ -8,6 +8,7 @@ use hermod_domain::ids::AccountId;
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::origin::MessageName;
 use hermod_domain::phone::Msisdn;
+use hermod_domain::receipt::ErrCode;
 use hermod_domain::sender::Sender;
 use hermod_smpp::time::TIME_CHARS;
 use hermod_smpp::{Address, CancelSm, CommandStatus, QuerySm, time};
@@ -59,7 +60,7 @@ impl Standing {
                 MessageState::Expired => 3,
                 MessageState::Undeliverable | MessageState::Rejected => 5,
             },
-            error_code: u8::try_from(record.err).unwrap_or(u8::MAX),
+            error_code: u8::try_from(ErrCode::new(record.err).on_the_wire()).unwrap_or(u8::MAX),
         }
     }
 }

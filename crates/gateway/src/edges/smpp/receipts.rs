@@ -3,6 +3,7 @@
 
 use bytes::BytesMut;
 use hermod_domain::origin::{Told, WrittenAddress};
+use hermod_domain::receipt::ErrCode;
 use hermod_domain::time::Timestamp;
 use hermod_smpp::time::Absolute;
 use hermod_smpp::{
@@ -34,7 +35,8 @@ impl ReceiptDraft {
             None => write!(self.id, "{message}"),
         }
         .expect("a Vec takes everything");
-        let err_text = format!("{:03}", (*err).min(ERR_MAX));
+        let err = ErrCode::new(*err).on_the_wire();
+        let err_text = format!("{:03}", err.min(ERR_MAX));
         self.text.clear();
         let fields = ReceiptFields {
             id: &self.id,
@@ -49,7 +51,7 @@ impl ReceiptDraft {
         receipt_text::write(&fields, &mut self.text).ok()?;
         self.tlvs.clear();
         if is_3_4 {
-            write_tlvs(&mut self.tlvs, &self.id, *told, *err, origin.reference);
+            write_tlvs(&mut self.tlvs, &self.id, *told, err, origin.reference);
         }
         Some(Pdu::DeliverSm(DeliverSm {
             source: address(&origin.destination),
@@ -153,7 +155,7 @@ mod tests {
 
     #[test]
     fn failures_notices_and_unknown_ends_say_what_they_know() {
-        let failed = Report { err: 69, parts: 3, delivered: 1, ..report(Told::Final(DlrCode::Rejectd)) };
+        let failed = Report { err: 10_069, parts: 3, delivered: 1, ..report(Told::Final(DlrCode::Rejectd)) };
         let told = shown(&failed, true);
         for expect in [
             "sub:003 dlvrd:001",

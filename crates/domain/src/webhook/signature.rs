@@ -1,0 +1,259 @@
+//! How a receiver knows that a webhook is ours and whole: an HMAC-SHA256 of the raw body in hexadecimal, and beside it the
+//! signature of the Standard Webhooks convention, which covers the event's id and the time of the attempt too. While a
+//! secret is being changed, everything is signed with both.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use std::fmt;
+
+pub const SIGNATURE: &str = "x-svc-signature";
+/// With the secret that is staged.
+pub const SIGNATURE_NEXT: &str = "x-svc-signature-next";
+/// With the one before the last switch.
+pub const SIGNATURE_PREVIOUS: &str = "x-svc-signature-previous";
+pub const ATTEMPT: &str = "x-svc-attempt";
+pub const WEBHOOK_ID: &str = "webhook-id";
+pub const WEBHOOK_TIMESTAMP: &str = "webhook-timestamp";
+pub const WEBHOOK_SIGNATURE: &str = "webhook-signature";
+
+/// The version of a signature in `webhook-signature`.
+const VERSION: &str = "v1,";
+
+/// Signs with one secret, whose text is the key as it is. Made once: the key's part of the work is done then.
+#[derive(Clone)]
+pub struct Signer(Hmac<Sha256>);
+
+impl Signer {
+    pub fn new(secret: &str) -> Signer {
+        Signer(Hmac::new_from_slice(secret.as_bytes()).expect("HMAC takes a key of any length"))
+    }
+
+    /// Over the body alone, in lower-case hexadecimal: what `X-SVC-Signature` holds.
+    pub fn of_body(&self, body: &[u8]) -> String {
+        hex(&self.mac([body]))
+    }
+
+    /// Over `id.timestamp.body`, as one signature of `webhook-signature`.
+    pub fn of_event(&self, id: &str, unix_seconds: i64, body: &[u8]) -> String {
+        let time = unix_seconds.to_string();
+        let mac = self.mac([id.as_bytes(), b".", time.as_bytes(), b".", body]);
+        format!("{VERSION}{}", STANDARD.encode(mac))
+    }
+
+    fn mac<const N: usize>(&self, pieces: [&[u8]; N]) -> [u8; 32] {
+        let mut mac = self.0.clone();
+        for piece in pieces {
+            mac.update(piece);
+        }
+        mac.finalize().into_bytes().into()
+    }
+
+    /// Compares in time that does not depend on where they differ.
+    fn is_body(&self, body: &[u8], signature: &str) -> bool {
+        let mut mac = self.0.clone();
+        mac.update(body);
+        unhex(signature).is_some_and(|signature| mac.verify_slice(&signature).is_ok())
+    }
+
+    fn is_event(&self, id: &str, timestamp: &str, body: &[u8], signatures: &str) -> bool {
+        signatures.split(' ').filter_map(|one| one.strip_prefix(VERSION)).any(|signature| {
+            let mut mac = self.0.clone();
+            for piece in [id.as_bytes(), b".", timestamp.as_bytes(), b".", body] {
+                mac.update(piece);
+            }
+            STANDARD.decode(signature).is_ok_and(|signature| mac.verify_slice(&signature).is_ok())
+        })
+    }
+}
+
+/// Not the key.
+impl fmt::Debug for Signer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Signer(…)")
+    }
+}
+
+/// The secrets of an account at one moment.
+#[derive(Clone, Debug)]
+pub struct Signers {
+    pub current: Signer,
+    pub next: Option<Signer>,
+    pub previous: Option<Signer>,
+}
+
+/// The headers of one attempt that prove where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signed {
+    pub current: String,
+    pub next: Option<String>,
+    pub previous: Option<String>,
+    /// All of them, separated by spaces.
+    pub standard: String,
+}
+
+impl Signers {
+    pub fn sign(&self, id: &str, unix_seconds: i64, body: &[u8]) -> Signed {
+        let others = [&self.next, &self.previous];
+        let mut standard = self.current.of_event(id, unix_seconds, body);
+        for signer in others.into_iter().flatten() {
+            standard.push(' ');
+            standard.push_str(&signer.of_event(id, unix_seconds, body));
+        }
+        let of_body = |signer: &Option<Signer>| signer.as_ref().map(|signer| signer.of_body(body));
+        Signed {
+            current: self.current.of_body(body),
+            next: of_body(&self.next),
+            previous: of_body(&self.previous),
+            standard,
+        }
+    }
+}
+
+/// A header that can prove where a webhook comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proof {
+    Current,
+    Next,
+    Previous,
+    Standard,
+}
+
+impl Proof {
+    pub const ALL: [Proof; 4] = [Proof::Current, Proof::Next, Proof::Previous, Proof::Standard];
+
+    /// As it is written in documents.
+    pub const fn header(self) -> &'static str {
+        match self {
+            Proof::Current => "X-SVC-Signature",
+            Proof::Next => "X-SVC-Signature-Next",
+            Proof::Previous => "X-SVC-Signature-Previous",
+            Proof::Standard => "webhook-signature",
+        }
+    }
+}
+
+/// Which headers of a request were made with this secret over this body. `header` gives a header's value by its name in
+/// lower case.
+pub fn proofs<'a>(secret: &str, body: &[u8], header: impl Fn(&str) -> Option<&'a str>) -> Vec<Proof> {
+    let signer = Signer::new(secret);
+    let made = |proof: &Proof| match proof {
+        Proof::Current => header(SIGNATURE).is_some_and(|given| signer.is_body(body, given)),
+        Proof::Next => header(SIGNATURE_NEXT).is_some_and(|given| signer.is_body(body, given)),
+        Proof::Previous => header(SIGNATURE_PREVIOUS).is_some_and(|given| signer.is_body(body, given)),
+        Proof::Standard => {
+            let given = (header(WEBHOOK_ID), header(WEBHOOK_TIMESTAMP), header(WEBHOOK_SIGNATURE));
+            match given {
+                (Some(id), Some(time), Some(signatures)) => signer.is_event(id, time, body, signatures),
+                (None, _, _) | (_, None, _) | (_, _, None) => false,
+            }
+        }
+    };
+    Proof::ALL.into_iter().filter(made).collect()
+}
+
+fn hex(octets: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
+    octets.iter().flat_map(|octet| [digit(octet >> 4), digit(octet & 15)]).collect()
+}
+
+/// Capitals are read too: some receivers keep what they got in them.
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digit = |octet: u8| char::from(octet).to_digit(16).and_then(|value| u8::try_from(value).ok());
+    let pairs = text.as_bytes().chunks_exact(2);
+    let whole = pairs.remainder().is_empty();
+    let octets: Option<Vec<u8>> = pairs.map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?)).collect();
+    octets.filter(|_| whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_signed_as_everybody_does_it() {
+        // RFC 4231, test case 2.
+        let signer = Signer::new("Jefe");
+        assert_eq!(
+            signer.of_body(b"what do ya want for nothing?"),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+        );
+        assert_eq!(format!("{signer:?}"), "Signer(…)");
+    }
+
+    #[test]
+    fn the_standard_signature_is_the_one_of_its_convention() {
+        // The example of the Standard Webhooks libraries, whose key is what stands behind `whsec_`, decoded.
+        let key = STANDARD.decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
+        let signer = Signer(Hmac::new_from_slice(&key).unwrap());
+        let signed =
+            signer.of_event("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, b"{\"test\": 2432232314}");
+        assert_eq!(signed, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+    }
+
+    /// The names of the proofs that hold for a secret.
+    fn proven(secret: &str, signed: &Signed, id: &str, body: &[u8]) -> String {
+        let header = |name: &str| match name {
+            SIGNATURE => Some(signed.current.as_str()),
+            SIGNATURE_NEXT => signed.next.as_deref(),
+            SIGNATURE_PREVIOUS => signed.previous.as_deref(),
+            WEBHOOK_ID => Some(id),
+            WEBHOOK_TIMESTAMP => Some("1763200000"),
+            WEBHOOK_SIGNATURE => Some(signed.standard.as_str()),
+            _ => None,
+        };
+        let proofs = proofs(secret, body, header);
+        proofs.iter().map(|proof| format!("{proof:?}")).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn each_secret_is_proven_by_its_own_header() {
+        let signers = Signers {
+            current: Signer::new("current"),
+            next: Some(Signer::new("next")),
+            previous: Some(Signer::new("previous")),
+        };
+        let signed = signers.sign("evt_7", 1_763_200_000, b"{}");
+        assert_eq!(signed.standard.split(' ').count(), 3);
+        for (secret, expect) in [
+            ("current", "Current Standard"),
+            ("next", "Next Standard"),
+            ("previous", "Previous Standard"),
+            ("another", ""),
+            ("", ""),
+        ] {
+            assert_eq!(proven(secret, &signed, "evt_7", b"{}"), expect, "{secret}");
+        }
+        assert_eq!(proven("current", &signed, "evt_8", b"{}"), "Current", "another event");
+        assert_eq!(proven("current", &signed, "evt_7", b"{} "), "", "another body");
+    }
+
+    #[test]
+    fn without_a_change_of_secrets_there_is_one_signature_of_each_kind() {
+        let signers = Signers { current: Signer::new("s"), next: None, previous: None };
+        let signed = signers.sign("evt_7", 1_763_200_000, b"{}");
+        assert_eq!((signed.next.as_ref(), signed.previous.as_ref()), (None, None));
+        assert_eq!(signed.standard.split(' ').count(), 1);
+    }
+
+    #[test]
+    fn a_garbled_signature_proves_nothing() {
+        let whole = Signer::new("s").of_body(b"{}");
+        for (given, expect) in [
+            (whole.clone(), true),
+            (whole.to_ascii_uppercase(), true),
+            (whole[..62].to_owned(), false),
+            (format!("{whole}0"), false),
+            (format!("{whole}00"), false),
+            (format!(" {whole}"), false),
+            (format!("sha256={whole}"), false),
+            (String::new(), false),
+            ("é".repeat(32), false),
+        ] {
+            let found = proofs("s", b"{}", |name| (name == SIGNATURE).then_some(given.as_str()));
+            assert_eq!(!found.is_empty(), expect, "{given}");
+        }
+    }
+}
