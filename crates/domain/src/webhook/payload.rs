@@ -10,9 +10,8 @@ use crate::phone::Msisdn;
 use crate::receipt::{DlrCode, ErrCode};
 use crate::sender::{Sender, SenderKind};
 use crate::time::Timestamp;
-use serde::{Serialize, Serializer};
 use std::borrow::Cow;
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// What a delivery report tells.
 #[derive(Clone, Copy, Debug)]
@@ -42,81 +41,51 @@ pub struct InboundFacts<'a> {
 /// The body of a delivery report.
 pub fn dlr(report: &Dlr<'_>, form: DlrForm, destination: &Destination<'_>) -> String {
     match form {
-        DlrForm::Full => json(&Full::of(report, destination)),
-        DlrForm::Short => json(&Short::of(report)),
+        DlrForm::Full => full(report, destination),
+        DlrForm::Short => short(report),
     }
+}
+
+fn full(report: &Dlr<'_>, destination: &Destination<'_>) -> String {
+    let err = error_told(report);
+    let network = destination.network;
+    Body::default()
+        .text("message_id", report.message)
+        // There are no batches.
+        .text("batch_id", "")
+        .text("to", report.to)
+        .text("from", with_plus(report.from.as_str()))
+        .text("status", status_of(report.told))
+        .number("err_code", Some(err.get()))
+        .text("err_desc", err.description(report.told))
+        .text("submitted_at", report.submitted_at)
+        .text("delivered_at", report.at)
+        .text("network", destination.operator)
+        .text("mcc", destination.mcc().map(|mcc| mcc.to_string()).unwrap_or_default())
+        .text("mnc", network.map(|network| network.mnc.to_string()).unwrap_or_default())
+        .end()
+}
+
+fn short(report: &Dlr<'_>) -> String {
+    let err = Some(error_told(report)).filter(|err| *err != ErrCode::NONE);
+    Body::default()
+        .text("id", report.message)
+        .text("to", report.to)
+        .text("status", short_status_of(report))
+        .number("error_code", err.map(ErrCode::get))
+        .text("delivered_at", report.at)
+        .end()
 }
 
 /// The body that brings a message from a handset.
 pub fn inbound(facts: &InboundFacts<'_>) -> String {
     let InboundFacts { from, to, text, received_at } = *facts;
-    json(&Reply { from: &with_plus(from), to: &with_plus(to), text, received_at: Shown(received_at) })
-}
-
-#[derive(Serialize)]
-struct Full<'a> {
-    message_id: Shown<MessageId>,
-    batch_id: &'static str,
-    to: Shown<Msisdn>,
-    from: Cow<'a, str>,
-    status: &'static str,
-    err_code: u16,
-    err_desc: Cow<'static, str>,
-    submitted_at: Shown<Timestamp>,
-    delivered_at: Shown<Timestamp>,
-    network: &'a str,
-    mcc: String,
-    mnc: String,
-}
-
-impl<'a> Full<'a> {
-    fn of(report: &'a Dlr<'_>, destination: &Destination<'a>) -> Full<'a> {
-        let err = error_told(report);
-        Full {
-            message_id: Shown(report.message),
-            // There are no batches.
-            batch_id: "",
-            to: Shown(report.to),
-            from: with_plus(report.from.as_str()),
-            status: status_of(report.told),
-            err_code: err.get(),
-            err_desc: err.description(report.told),
-            submitted_at: Shown(report.submitted_at),
-            delivered_at: Shown(report.at),
-            network: destination.operator,
-            mcc: destination.mcc().map(|mcc| mcc.to_string()).unwrap_or_default(),
-            mnc: destination.network.map(|network| network.mnc.to_string()).unwrap_or_default(),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct Short {
-    id: Shown<MessageId>,
-    to: Shown<Msisdn>,
-    status: &'static str,
-    error_code: Option<u16>,
-    delivered_at: Shown<Timestamp>,
-}
-
-impl Short {
-    fn of(report: &Dlr<'_>) -> Short {
-        Short {
-            id: Shown(report.message),
-            to: Shown(report.to),
-            status: short_status_of(report),
-            error_code: Some(error_told(report)).filter(|err| *err != ErrCode::NONE).map(ErrCode::get),
-            delivered_at: Shown(report.at),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct Reply<'a> {
-    from: &'a str,
-    to: &'a str,
-    text: &'a str,
-    received_at: Shown<Timestamp>,
+    Body::default()
+        .text("from", with_plus(from))
+        .text("to", with_plus(to))
+        .text("text", text)
+        .text("received_at", received_at)
+        .end()
 }
 
 /// The word of the full form. Whatever a carrier calls a message on its way, webhooks say ACCEPTD.
@@ -162,23 +131,66 @@ fn with_plus(number_or_name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Written as it is printed.
-struct Shown<T>(T);
+/// A JSON object on its way.
+#[derive(Default)]
+struct Body(String);
 
-impl<T: fmt::Display> Serialize for Shown<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
+impl Body {
+    fn text(mut self, name: &str, value: impl fmt::Display) -> Body {
+        self.name(name);
+        self.0.push('"');
+        write!(Escaped(&mut self.0), "{value}").expect("a String takes everything");
+        self.0.push('"');
+        self
+    }
+
+    fn number(mut self, name: &str, value: Option<u16>) -> Body {
+        self.name(name);
+        match value {
+            Some(value) => write!(self.0, "{value}").expect("a String takes everything"),
+            None => self.0.push_str("null"),
+        }
+        self
+    }
+
+    fn end(mut self) -> String {
+        self.0.push('}');
+        self.0
+    }
+
+    fn name(&mut self, name: &str) {
+        self.0.push(if self.0.is_empty() { '{' } else { ',' });
+        self.0.push('"');
+        self.0.push_str(name);
+        self.0.push_str("\":");
     }
 }
 
-fn json(body: &impl Serialize) -> String {
-    serde_json::to_string(body).expect("a body has texts and numbers only")
+/// Writes into a JSON string (RFC 8259 section 7).
+struct Escaped<'a>(&'a mut String);
+
+impl fmt::Write for Escaped<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for c in text.chars() {
+            match c {
+                '"' => self.0.push_str("\\\""),
+                '\\' => self.0.push_str("\\\\"),
+                '\n' => self.0.push_str("\\n"),
+                '\r' => self.0.push_str("\\r"),
+                '\t' => self.0.push_str("\\t"),
+                control if control < ' ' => write!(self.0, "\\u{:04x}", u32::from(control))?,
+                other => self.0.push(other),
+            }
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::numbers::Numbers;
+    use proptest::prelude::*;
 
     fn at(text: &str) -> Timestamp {
         Timestamp::parse(text).unwrap()
@@ -320,5 +332,14 @@ mod tests {
             "{\"from\":\"+4915112345678\",\"to\":\"12345\",\"text\":\"a \\\"quote\\\", a\\nline and \u{1f600}\",\
              \"received_at\":\"2026-11-15T09:30:00Z\"}"
         );
+    }
+    proptest! {
+        #[test]
+        fn whatever_a_handset_writes_is_read_back(text in any::<String>(), from in any::<String>()) {
+            let at = Timestamp::EPOCH;
+            let body = inbound(&InboundFacts { from: &from, to: "12345", text: &text, received_at: at });
+            let read: serde_json::Value = serde_json::from_str(&body).unwrap();
+            prop_assert_eq!(&read["text"], &serde_json::Value::from(text));
+        }
     }
 }
