@@ -2,6 +2,7 @@
 //! between tables is worked out again and compared. It reads one snapshot, so it may run beside a live gateway.
 
 mod rules;
+mod webhook_rules;
 
 use crate::embedded::schema;
 use crate::fault::StoreFault;
@@ -9,6 +10,7 @@ use hermod_domain::lifecycle::PartState;
 use rules::{RULES, Rule};
 use rusqlite::Connection;
 use std::path::Path;
+use webhook_rules::WEBHOOK_RULES;
 
 /// Violations of one rule that are listed; the rest are only counted.
 const LISTED_PER_RULE_MAX: usize = 20;
@@ -51,7 +53,7 @@ pub fn audit(folder: &Path) -> Result<AuditReport, StoreFault> {
         resends: count(&snapshot, "SELECT count(*) FROM timeline WHERE what = 'resent'")?,
         violations: Vec::new(),
     };
-    for Rule { name, query } in RULES {
+    for Rule { name, query } in RULES.iter().chain(WEBHOOK_RULES) {
         check(&snapshot, name, query, &mut report)?;
     }
     for day in schema::bucket_days(&snapshot, "key")? {

@@ -7,9 +7,11 @@ use crate::embedded::balances::Balances;
 use crate::embedded::day_totals::Today;
 use crate::embedded::deferred::Deferred;
 use crate::embedded::delivery_stats::DeliveryStats;
+use crate::embedded::hooks::Numbering;
 use crate::embedded::keys::KeyDays;
 use crate::embedded::mailbox::{Handout, Mailbox};
 use crate::embedded::opt_outs::OptOuts;
+use crate::embedded::outbox::Receivers;
 use crate::embedded::parked::Parked;
 use crate::embedded::queues::Queues;
 use crate::embedded::recent::Recent;
@@ -18,13 +20,13 @@ use crate::embedded::remotes::Remotes;
 use crate::embedded::reports::Audience;
 use crate::fault::StoreFault;
 use crate::lanes::Lanes;
-use crate::ops::{Job, LinkId, Report};
+use crate::ops::{Endpoint, Job, LinkId, Report};
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, IdMint, MessageId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Part, PartState, Progress};
 use hermod_domain::time::Timestamp;
 use rusqlite::{Connection, params};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -47,6 +49,8 @@ pub(crate) struct Books {
     pub standing: Recent<MessageId, Known>,
     /// The id of the report that was written last.
     pub last_report: u64,
+    pub hooks: Numbering,
+    pub receivers: Arc<Receivers>,
     /// How long a part in doubt waits before its one resend.
     pub in_doubt_wait: Duration,
     pub mailboxes: HashMap<LinkId, Arc<Mailbox>>,
@@ -114,6 +118,14 @@ pub(crate) struct Tally {
     pub reports: u64,
     pub reports_taken: u64,
     pub reports_given_up: u64,
+    /// To webhooks, because nobody was there to take them.
+    pub reports_moved: u64,
+    pub hooks: u64,
+    pub hooks_delivered: u64,
+    pub hooks_given_up: u64,
+    pub hooks_replayed: u64,
+    pub hook_attempts: u64,
+    pub hook_failures: u64,
 }
 
 pub(crate) struct Batch<'a> {
@@ -129,6 +141,8 @@ pub(crate) struct Batch<'a> {
     pub reports: Vec<Report>,
     /// So many rows of reports are gone, of these connections.
     pub reports_gone: Vec<(ConnectionId, u64)>,
+    /// Where webhook events are due once this is durable.
+    pub rung: HashSet<Endpoint>,
     pub tally: Tally,
     /// In force when the batch began.
     pub catalogue: Arc<Catalogue>,
@@ -150,6 +164,7 @@ impl<'a> Batch<'a> {
             handouts: HashMap::new(),
             reports: Vec::new(),
             reports_gone: Vec::new(),
+            rung: HashSet::new(),
             tally: Tally::default(),
             catalogue,
         }
@@ -162,6 +177,7 @@ impl<'a> Batch<'a> {
     /// The last step before the commit: everything that was held back is written.
     pub(crate) fn finish(&mut self) -> Result<(), StoreFault> {
         self.write_fresh()?;
+        self.write_hook_number()?;
         self.books.balances.write(self.connection)?;
         self.books.aliases.write(self.connection)?;
         self.books.today.write(self.connection)

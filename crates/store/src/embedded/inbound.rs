@@ -7,7 +7,7 @@ use crate::fault::StoreFault;
 use crate::ops::{Inbound, InboundRecord, PAGE_ROWS_MAX};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::time::Timestamp;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 impl Embedded {
     /// Keeps a message for its account.
@@ -44,6 +44,7 @@ impl Batch<'_> {
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             )?
             .execute(params![account.get(), id, message.as_i64(), from, to, text, received_at.as_millis()])?;
+        self.hook_inbound(*account, id.cast_unsigned(), message, *received_at)?;
         Ok(InboundRecord {
             id: id.cast_unsigned(),
             message,
@@ -53,6 +54,21 @@ impl Batch<'_> {
             received_at: *received_at,
         })
     }
+}
+
+/// One of an account's messages, for as long as it is kept.
+pub(crate) fn find(
+    connection: &Connection,
+    account: AccountId,
+    id: u64,
+) -> Result<Option<InboundRecord>, StoreFault> {
+    let found = connection
+        .prepare_cached(
+            "SELECT id, message, source, dest, text, received_at FROM inbound WHERE account = ?1 AND id = ?2",
+        )?
+        .query_row(params![account.get(), id.cast_signed()], |row| Ok(read(row)))
+        .optional()?;
+    found.transpose()
 }
 
 fn page(

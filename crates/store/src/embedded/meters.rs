@@ -21,13 +21,25 @@ pub(crate) struct Meters {
     reports: Counter,
     reports_taken: Counter,
     reports_given_up: Counter,
+    reports_moved: Counter,
+    hooks: Counter,
+    hooks_delivered: Counter,
+    hooks_given_up: Counter,
+    hooks_replayed: Counter,
+    hook_attempts: Counter,
+    hook_failures: Counter,
+    hooks_waiting: Gauge,
     batches: Counter,
     batch_ops: Histogram,
     jobs_in_memory: Gauge,
 }
 
 impl Meters {
-    pub(crate) fn register() -> Meters {
+    /// `hooks_waiting`: how many webhook events wait at the start.
+    #[expect(clippy::cast_precision_loss, reason = "a metric, exact up to 2^53")]
+    pub(crate) fn register(hooks_waiting: u64) -> Meters {
+        let waiting = gauge!("hermod_webhook_waiting");
+        waiting.set(hooks_waiting as f64);
         Meters {
             accepted: counter!("hermod_messages_accepted_total"),
             claimed: counter!("hermod_parts_claimed_total"),
@@ -46,6 +58,14 @@ impl Meters {
             reports: counter!("hermod_reports_total"),
             reports_taken: counter!("hermod_reports_taken_total"),
             reports_given_up: counter!("hermod_reports_given_up_total"),
+            reports_moved: counter!("hermod_reports_moved_to_webhooks_total"),
+            hooks: counter!("hermod_webhook_events_total"),
+            hooks_delivered: counter!("hermod_webhook_delivered_total"),
+            hooks_given_up: counter!("hermod_webhook_given_up_total"),
+            hooks_replayed: counter!("hermod_webhook_replayed_total"),
+            hook_attempts: counter!("hermod_webhook_attempts_total"),
+            hook_failures: counter!("hermod_webhook_failures_total"),
+            hooks_waiting: waiting,
             batches: counter!("hermod_store_batches_total"),
             batch_ops: histogram!("hermod_store_batch_operations"),
             jobs_in_memory: gauge!("hermod_store_jobs_in_memory"),
@@ -72,6 +92,13 @@ impl Meters {
             reports,
             reports_taken,
             reports_given_up,
+            reports_moved,
+            hooks,
+            hooks_delivered,
+            hooks_given_up,
+            hooks_replayed,
+            hook_attempts,
+            hook_failures,
         } = *tally;
         self.accepted.increment(accepted);
         self.claimed.increment(claimed);
@@ -90,6 +117,15 @@ impl Meters {
         self.reports.increment(reports);
         self.reports_taken.increment(reports_taken);
         self.reports_given_up.increment(reports_given_up);
+        self.reports_moved.increment(reports_moved);
+        self.hooks.increment(hooks);
+        self.hooks_delivered.increment(hooks_delivered);
+        self.hooks_given_up.increment(hooks_given_up);
+        self.hooks_replayed.increment(hooks_replayed);
+        self.hook_attempts.increment(hook_attempts);
+        self.hook_failures.increment(hook_failures);
+        self.hooks_waiting.increment((hooks + hooks_replayed) as f64);
+        self.hooks_waiting.decrement((hooks_delivered + hooks_given_up) as f64);
         self.batches.increment(1);
         self.batch_ops.record(ops as f64);
         self.jobs_in_memory.set(jobs_in_memory as f64);

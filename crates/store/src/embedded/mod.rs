@@ -16,6 +16,7 @@ mod errand;
 mod failover;
 mod given_up;
 mod handout;
+mod hooks;
 mod inbound;
 mod jobs;
 mod keys;
@@ -125,7 +126,7 @@ impl Embedded {
         let lock = FolderLock::take(folder)?;
         let mut connection = schema::open_for_writing(folder)?;
         let mark = Mark::open(folder, &connection)?;
-        let mut books = Books::load(&connection, *in_doubt_wait)?;
+        let mut books = Books::load(&connection, *in_doubt_wait, *now)?;
         connection.execute_batch("BEGIN IMMEDIATE")?;
         let mut batch = Batch::new(&connection, &mut books, 0, Arc::default());
         batch.doubt_what_was_being_sent(*now)?;
@@ -133,9 +134,10 @@ impl Embedded {
         connection.execute_batch("COMMIT")?;
         books.committed(*now);
 
-        let outboxes = Outboxes::load(&connection, books.last_report, *now)?;
+        let outboxes = Outboxes::load(&connection, &books, *now)?;
         let shared = Arc::new(Shared::new(folder.clone(), *low_water_bytes, outboxes));
         shared.next_due_is(books.next_due());
+        let hooks_waiting = hooks::count_waiting(&connection)?;
         let (queue, waiting) = mpsc::channel(QUEUE_OPS_MAX);
         let checkpointer = Checkpointer::start(folder, &mut connection)?;
         let writer = Writer {
@@ -145,7 +147,7 @@ impl Embedded {
             shared: shared.clone(),
             checkpointer,
             mark,
-            meters: Meters::register(),
+            meters: Meters::register(hooks_waiting),
             batches: 0,
             full_disk: None,
         };
@@ -168,7 +170,7 @@ impl Embedded {
 
     /// From here on the writer goes by this catalogue: whose a number is, and who is to be told how.
     pub fn follow(&self, catalogue: Arc<Catalogue>) {
-        self.inner.shared.catalogue.store(catalogue);
+        self.inner.shared.follow(catalogue);
     }
 
     /// Charges, stores and queues one message. Durable when this returns `Accepted`; nothing happened otherwise.

@@ -5,6 +5,7 @@ use crate::embedded::batch::Batch;
 use crate::embedded::delivery_stats;
 use crate::embedded::errand::Errand;
 use crate::embedded::handout::Lapsed;
+use crate::embedded::hooks::HookEnds;
 use crate::embedded::mailbox::Mailbox;
 use crate::embedded::queues::Glance;
 use crate::embedded::reports::ReportEnds;
@@ -32,6 +33,8 @@ pub(crate) enum Op {
     Link(LinkBatch),
     /// What customers have answered to reports. As much a fact as what a link learned.
     Reports(ReportEnds),
+    /// What came of posting webhook events. Just such a fact.
+    Hooks(HookEnds, Reply<()>),
     /// Parts whose waiting time is over.
     Due(Timestamp),
     Stop(Reply<()>),
@@ -88,6 +91,7 @@ impl Op {
             Op::Rest(change, _) => change.run(batch).map(|()| Done::Nothing),
             Op::Link(learned) => batch.link_batch(learned).map(|()| Done::Nothing),
             Op::Reports(ends) => batch.end_reports(ends).map(|()| Done::Nothing),
+            Op::Hooks(ends, _) => batch.end_hooks(ends).map(|()| Done::Nothing),
             Op::Due(now) => batch.release_due(*now).map(|()| Done::Nothing),
             Op::Stop(_) => Ok(Done::Nothing),
         }
@@ -100,7 +104,9 @@ impl Op {
             (Op::FindKey(_, reply), Done::Key(found)) => drop(reply.send(Ok(found))),
             (Op::Glance(reply), Done::Glance(glances)) => drop(reply.send(Ok(glances))),
             (Op::Errand(errand), Done::Nothing) => errand.done(),
-            (Op::Rest(_, reply) | Op::Stop(reply), Done::Nothing) => drop(reply.send(Ok(()))),
+            (Op::Rest(_, reply) | Op::Hooks(_, reply) | Op::Stop(reply), Done::Nothing) => {
+                drop(reply.send(Ok(())))
+            }
             (Op::Accept(..) | Op::Link(_) | Op::Reports(_) | Op::Due(_), Done::Nothing) => {}
             (_, Done::Accepted(_) | Done::Key(_) | Done::Glance(_) | Done::Nothing) => {
                 unreachable!("every operation comes to its own kind of end")
@@ -114,7 +120,7 @@ impl Op {
             Op::FindKey(_, reply) => drop(reply.send(Err(fault))),
             Op::Glance(reply) => drop(reply.send(Err(fault))),
             Op::Errand(errand) => errand.failed(fault),
-            Op::Rest(_, reply) | Op::Stop(reply) => drop(reply.send(Err(fault))),
+            Op::Rest(_, reply) | Op::Hooks(_, reply) | Op::Stop(reply) => drop(reply.send(Err(fault))),
             Op::Reports(ends) => {
                 // Their rows stay, and they are told once more after the next start.
                 tracing::warn!(%fault, ?ends, "What a customer has answered could not be recorded");
@@ -125,7 +131,9 @@ impl Op {
 
     pub(crate) fn needs(&self) -> Needs {
         match self {
-            Op::Accept(..) | Op::Errand(_) | Op::Link(_) | Op::Reports(_) | Op::Due(_) => Needs::Room,
+            Op::Accept(..) | Op::Errand(_) | Op::Link(_) | Op::Reports(_) | Op::Hooks(..) | Op::Due(_) => {
+                Needs::Room
+            }
             Op::FindKey(..) | Op::Glance(_) | Op::Stop(_) => Needs::NoRoom,
             Op::Rest(change, _) => match change {
                 Change::OpenLink { .. } | Change::CloseLink { .. } | Change::Nothing => Needs::NoRoom,
@@ -146,6 +154,7 @@ impl fmt::Debug for Op {
             Op::Rest(..) => f.write_str("Rest"),
             Op::Link(learned) => learned.fmt(f),
             Op::Reports(ends) => ends.fmt(f),
+            Op::Hooks(ends, _) => ends.fmt(f),
             Op::Due(now) => write!(f, "Due({now:?})"),
             Op::Stop(_) => f.write_str("Stop"),
         }

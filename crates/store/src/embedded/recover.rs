@@ -6,9 +6,11 @@ use crate::embedded::batch::{Batch, Books};
 use crate::embedded::day_totals::Today;
 use crate::embedded::deferred::{Deferred, Due};
 use crate::embedded::delivery_stats::DeliveryStats;
+use crate::embedded::hooks::Numbering;
 use crate::embedded::jobs::{WAITING_FOR_A_SLOT, stored_number};
 use crate::embedded::keys::KeyDays;
 use crate::embedded::opt_outs::OptOuts;
+use crate::embedded::outbox::Receivers;
 use crate::embedded::parked::Parked;
 use crate::embedded::queues::Queues;
 use crate::embedded::recent::Recent;
@@ -24,13 +26,18 @@ use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
 use rusqlite::{Connection, Row, params};
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// This node's number in message ids. One node until several share a store.
 const NODE: u8 = 0;
 
 impl Books {
-    pub(crate) fn load(connection: &Connection, in_doubt_wait: Duration) -> Result<Books, StoreFault> {
+    pub(crate) fn load(
+        connection: &Connection,
+        in_doubt_wait: Duration,
+        now: Timestamp,
+    ) -> Result<Books, StoreFault> {
         let last = newest_id(connection)?;
         let newest_day = last.map_or(Timestamp::EPOCH, MessageId::accepted_at).day();
         let mut books = Books {
@@ -49,6 +56,8 @@ impl Books {
             references: References::new(),
             standing: Recent::new(),
             last_report: reports::last_id(connection)?,
+            hooks: Numbering::load(connection)?,
+            receivers: Arc::new(Receivers::new(now)),
             in_doubt_wait,
             mailboxes: HashMap::new(),
         };

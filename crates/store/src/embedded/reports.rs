@@ -4,6 +4,7 @@
 
 use crate::embedded::batch::Batch;
 use crate::embedded::blobs;
+use crate::embedded::hooks::{Became, has_hook};
 use crate::embedded::progress::Place;
 use crate::fault::StoreFault;
 use crate::ops::{Acceptance, Report, ReportId};
@@ -12,6 +13,7 @@ use hermod_domain::lifecycle::{Event, MessageState, Moved, PartState, Progress};
 use hermod_domain::origin::{Alias, Origin, Told};
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::time::Timestamp;
+use hermod_domain::webhook::HookKind;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::sync::Arc;
 
@@ -19,6 +21,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(crate) enum Audience {
     Nobody,
+    /// It came over HTTP, on this connection: the account's webhook, if it has one.
+    Web(ConnectionId),
     Customer(Arc<Customer>),
     /// The message's row says.
     Unread,
@@ -34,7 +38,7 @@ pub(crate) struct Customer {
 
 impl Audience {
     pub(crate) fn of(acceptance: &Acceptance, alias: Option<Alias>) -> Audience {
-        let Some(origin) = &acceptance.origin else { return Audience::Nobody };
+        let Some(origin) = &acceptance.origin else { return Audience::Web(acceptance.connection) };
         Audience::Customer(Arc::new(Customer {
             connection: acceptance.connection,
             alias,
@@ -45,18 +49,27 @@ impl Audience {
 
     fn read(connection: &Connection, message: MessageId) -> Result<Audience, StoreFault> {
         let found = connection
-            .prepare_cached(
-                "SELECT connection, parts, origin FROM message WHERE id = ?1 AND origin IS NOT NULL",
-            )?
+            .prepare_cached("SELECT connection, parts, origin FROM message WHERE id = ?1")?
             .query_row([message.as_i64()], |row| {
-                let origin = blobs::origin_of(row.get_ref(2)?.as_blob()?);
+                let origin = row.get_ref(2)?.as_blob_or_null()?.map(blobs::origin_of);
                 Ok((ConnectionId::new(row.get(0)?), row.get(1)?, origin))
             })
             .optional()?;
         let Some((connection, parts, origin)) = found else { return Ok(Audience::Nobody) };
+        let Some(origin) = origin else { return Ok(Audience::Web(connection)) };
         let (origin, alias) = origin?;
         Ok(Audience::Customer(Arc::new(Customer { connection, alias, origin: Arc::new(origin), parts })))
     }
+}
+
+/// How a customer who submits over SMPP is told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// What they asked for, to whoever is bound.
+    Bind,
+    /// Everything, by webhook: they only transmit, and nobody has been there to take it for a while.
+    Webhook,
+    Both,
 }
 
 /// Reports of a connection that need not be told any more.
@@ -77,6 +90,22 @@ impl ReportEnds {
 
     pub(crate) fn len(&self) -> usize {
         self.taken.len() + self.refused.len()
+    }
+
+    pub(crate) fn into_pieces(self) -> impl Iterator<Item = ReportEnds> {
+        let ReportEnds { connection, taken, refused, now } = self;
+        let taken = taken.into_iter().map(move |id| ReportEnds {
+            connection,
+            taken: vec![id],
+            refused: Vec::new(),
+            now,
+        });
+        taken.chain(refused.into_iter().map(move |one| ReportEnds {
+            connection,
+            taken: Vec::new(),
+            refused: vec![one],
+            now,
+        }))
     }
 }
 
@@ -123,9 +152,22 @@ impl Batch<'_> {
         if matches!(audience, Audience::Unread) {
             *audience = Audience::read(self.connection, place.message)?;
         }
-        let Audience::Customer(customer) = audience else { return Ok(()) };
+        let customer = match audience {
+            Audience::Customer(customer) => customer,
+            Audience::Web(connection) => {
+                if has_hook(&self.catalogue, place.account, HookKind::Dlr) {
+                    self.hook_dlr(self.became(place, *connection, told, err))?;
+                }
+                return Ok(());
+            }
+            Audience::Nobody | Audience::Unread => return Ok(()),
+        };
         let Customer { connection, alias, origin, parts } = &**customer;
-        if !origin.wish.wants(told) {
+        let way = self.way_to(place.account, customer);
+        if way != Way::Bind {
+            self.hook_dlr(self.became(place, *connection, told, err))?;
+        }
+        if way == Way::Webhook || !origin.wish.wants(told) {
             return Ok(());
         }
         self.books.last_report += 1;
@@ -142,10 +184,28 @@ impl Batch<'_> {
             delivered: delivered(after, *parts),
             at: self.now,
         };
-        insert(self.connection, &report)?;
+        insert(self.connection, &report, way)?;
         self.tally.reports += 1;
         self.reports.push(report);
         Ok(())
+    }
+
+    fn became(&self, place: Place, connection: ConnectionId, told: Told, err: u16) -> Became {
+        let Place { account, message, .. } = place;
+        Became { account, message, connection, told, err, at: self.now }
+    }
+
+    fn way_to(&self, account: AccountId, customer: &Customer) -> Way {
+        let Customer { connection, origin, .. } = customer;
+        if !has_hook(&self.catalogue, account, HookKind::Dlr) {
+            Way::Bind
+        } else if origin.on_transmitter && self.books.receivers.away_since(*connection, self.now).is_some() {
+            Way::Webhook
+        } else if self.catalogue.connection(*connection).is_some_and(|found| found.webhooks_too) {
+            Way::Both
+        } else {
+            Way::Bind
+        }
     }
 
     /// What customers have answered to.
@@ -206,11 +266,12 @@ impl Batch<'_> {
     }
 }
 
-fn insert(connection: &Connection, report: &Report) -> Result<(), StoreFault> {
+fn insert(connection: &Connection, report: &Report, way: Way) -> Result<(), StoreFault> {
     let Report { id, connection: to, message, told, err, delivered, at, .. } = report;
     connection
         .prepare_cached(
-            "INSERT INTO report (connection, id, message, told, err, delivered, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            "INSERT INTO report (connection, id, message, told, err, delivered, at, hooked)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         )?
         .execute(params![
             to.get(),
@@ -219,7 +280,8 @@ fn insert(connection: &Connection, report: &Report) -> Result<(), StoreFault> {
             told.as_u8(),
             err,
             delivered,
-            at.as_millis()
+            at.as_millis(),
+            way == Way::Both
         ])?;
     Ok(())
 }

@@ -5,6 +5,7 @@
 //! begins and dropped whole: a random index that grows for a year would slow every insert down.
 
 mod carrier_ids;
+mod webhooks;
 
 use crate::fault::StoreFault;
 use rusqlite::config::DbConfig;
@@ -25,6 +26,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::Sql(BILLING_AND_POLICY),
     Migration::Code(carrier_ids::migrate),
     Migration::Sql(REPORTS),
+    Migration::Sql(webhooks::TABLES),
 ];
 
 /// One step from a schema to the next.

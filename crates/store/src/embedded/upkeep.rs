@@ -30,6 +30,7 @@ impl Embedded {
         if self.inner.shared.is_due(now) {
             self.inner.queue.send(Op::Due(now)).await.map_err(|_| StoreFault::Closed)?;
         }
+        self.tell_absent_by_webhook(now).await;
         Ok(())
     }
 
@@ -83,6 +84,7 @@ impl Embedded {
         self.change(Change::DropOldDays(today)).await?;
         self.give_up_parked(now).await?;
         self.forget_given_up(now).await?;
+        self.forget_hooks(now).await?;
         self.forget_reviews(now).await
     }
 }

@@ -8,12 +8,12 @@
 
 use crate::embedded::batch::{Batch, Books};
 use crate::embedded::checkpoint::Checkpointer;
+use crate::embedded::hooks::nobody;
 use crate::embedded::mark::Mark;
 use crate::embedded::meters::Meters;
 use crate::embedded::op::{Done, Needs, Op};
 use crate::embedded::shared::Shared;
 use crate::fault::StoreFault;
-use crate::ops::LinkBatch;
 use rusqlite::Connection;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -27,6 +27,8 @@ pub(crate) const BATCH_OPS_MAX: usize = 512;
 const FULL_DISK_PAUSE: Duration = Duration::from_millis(500);
 /// Answers to reports that are kept while the disk is full. What is beyond is told again after the next start.
 const REPORT_ENDS_KEPT_MAX: usize = 100_000;
+/// Bytes of what came of webhooks that are kept likewise. What is beyond is posted again.
+const HOOK_ENDS_KEPT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 pub(crate) struct Writer {
     pub connection: Connection,
@@ -48,6 +50,7 @@ pub(crate) struct FullDisk {
     kept: VecDeque<Op>,
     /// Of those, answers to reports.
     reports: usize,
+    hook_bytes: usize,
 }
 
 /// May a transaction give parts to links? That writes, so not while the disk is full.
@@ -134,24 +137,33 @@ impl Writer {
             Ok(done) => op.done(done),
             Err(fault) if fault.is_disk_full() => self.make_do(&mut vec![op]),
             Err(fault) => match op {
-                Op::Link(learned) => self.write_piecewise(learned),
+                Op::Link(learned) => {
+                    drop(self.write_piecewise(learned.into_pieces().into_iter().map(Op::Link)))
+                }
+                Op::Reports(ends) => drop(self.write_piecewise(ends.into_pieces().map(Op::Reports))),
+                Op::Hooks(ends, reply) => {
+                    let pieces = ends.into_pieces().map(|piece| Op::Hooks(piece, nobody()));
+                    drop(reply.send(self.write_piecewise(pieces)));
+                }
                 op => op.failed(fault),
             },
         }
     }
 
-    /// One record of a link that cannot be written must not take the others with it.
-    fn write_piecewise(&mut self, learned: LinkBatch) {
-        for piece in learned.into_pieces() {
-            let op = Op::Link(piece);
+    /// One fact that cannot be written must not take the others with it.
+    fn write_piecewise(&mut self, pieces: impl Iterator<Item = Op>) -> Result<(), StoreFault> {
+        let mut written = Ok(());
+        for op in pieces {
             match self.transact_one(&op, Claims::Allowed) {
                 Ok(_) => {}
                 Err(fault) if fault.is_disk_full() => self.make_do(&mut vec![op]),
                 Err(fault) => {
-                    tracing::error!(%fault, ?op, "What a carrier said could not be recorded and is lost");
+                    tracing::error!(%fault, ?op, "What a carrier or a customer said could not be recorded and is lost");
+                    written = Err(fault);
                 }
             }
         }
+        written
     }
 
     /// The disk is full: what needs no room is done, what was asked for is refused, what a carrier said is kept.
@@ -167,6 +179,12 @@ impl Writer {
                     full_disk.reports += ends.len();
                     full_disk.kept.push_back(Op::Reports(ends));
                 }
+                (_, Op::Hooks(ends, reply))
+                    if full_disk.hook_bytes + ends.weight() <= HOOK_ENDS_KEPT_BYTES_MAX =>
+                {
+                    full_disk.hook_bytes += ends.weight();
+                    full_disk.kept.push_back(Op::Hooks(ends, reply));
+                }
                 (Needs::Room, op) => op.failed(StoreFault::DiskLow),
                 (Needs::NoRoom, op) => match self.transact_one(&op, Claims::Withheld) {
                     Ok(done) => op.done(done),
@@ -180,9 +198,10 @@ impl Writer {
     /// operation will show whether there is room.
     fn write_what_was_kept(&mut self) {
         while let Some(FullDisk { kept, .. }) = &mut self.full_disk {
-            let ops: Vec<Op> = kept.drain(..kept.len().min(BATCH_OPS_MAX)).collect();
+            let mut ops: Vec<Op> = kept.drain(..kept.len().min(BATCH_OPS_MAX)).collect();
             match self.transact(&ops, Claims::Allowed) {
-                Ok(_) => {
+                Ok(done) => {
+                    answer_all(&mut ops, done);
                     self.full_disk.take_if(|full| full.kept.is_empty());
                 }
                 Err(fault) if fault.is_disk_full() => {
@@ -249,7 +268,7 @@ impl Writer {
             batch.books.delivery.write_if_due(batch.connection, batch.now)?;
         }
         batch.finish()?;
-        let Batch { handouts, reports, reports_gone, tally, now, .. } = batch;
+        let Batch { handouts, reports, reports_gone, rung, tally, now, .. } = batch;
         let wrote = self.connection.total_changes() != changes;
         if wrote {
             self.mark.count(&self.connection)?;
@@ -266,6 +285,7 @@ impl Writer {
             }
         }
         self.shared.outboxes.committed(reports, &reports_gone);
+        self.shared.bell.ring(rung);
         self.meters.count(&tally, ops.len(), self.books.lanes.in_memory());
         Ok(done)
     }

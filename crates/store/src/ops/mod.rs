@@ -33,9 +33,10 @@ pub use report::{
 };
 
 pub use webhook::{
-    ANSWER_KEPT_BYTES_MAX, AttemptOutcome, DlrEvent, Endpoint, EventId, HOOKS_KEPT, HookAttempt, HookEvent,
-    HookGivenUp, HookNext, HookRecord, HookSettled, HookState, HookWhat, RECEIVER_AWAY_MAX,
-    REPLAYED_AT_ONCE_MAX,
+    ANSWER_KEPT_BYTES_MAX, AttemptOutcome, DlrEvent, ENDPOINTS_RUNG_MAX, Endpoint, EventId,
+    HOOK_ATTEMPTS_KEPT, HOOKS_KEPT, HOOKS_TAKEN_MAX, HookAttempt, HookEvent, HookFigures, HookFilter,
+    HookGivenUp, HookNext, HookPage, HookRecord, HookReplayed, HookSettled, HookStanding, HookState,
+    HookWhat, HooksReplayed, RECEIVER_AWAY_MAX, REPLAYED_AT_ONCE_MAX,
 };
 
 use hermod_domain::carrier::IdConversion;

@@ -17,8 +17,14 @@ pub const HOOKS_KEPT: Duration = Duration::from_secs(30 * 86_400);
 pub const ANSWER_KEPT_BYTES_MAX: usize = 4_096;
 /// How long a customer who submits on transmitters only may have no receiver bound before reports go to its webhook.
 pub const RECEIVER_AWAY_MAX: Duration = Duration::from_secs(60);
-/// Events that one call of [`crate::Store::replay_failed`] takes up. Whoever asked goes on where it ended.
+/// Events that one call of [`crate::Store::replay_failed`] looks at. Whoever asked goes on where it ended.
 pub const REPLAYED_AT_ONCE_MAX: u32 = 1_000;
+/// Events that one call of [`crate::Store::take_hooks`] gives.
+pub const HOOKS_TAKEN_MAX: u32 = 500;
+/// Attempts of one event that are kept. Whoever replays one more often loses the oldest.
+pub const HOOK_ATTEMPTS_KEPT: u32 = 100;
+/// Endpoints the bell remembers. Others are found by [`crate::Store::hooks_waiting`].
+pub const ENDPOINTS_RUNG_MAX: usize = 100_000;
 
 /// Never reused; `webhook-id` is made from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -139,6 +145,8 @@ pub enum HookGivenUp {
     AttemptsUsedUp,
     /// The account has no address for it any more.
     NoAddress,
+    /// What it tells of is not kept any more, or cannot be read.
+    NothingToTell,
 }
 
 /// Where an event stands.
@@ -147,6 +155,67 @@ pub enum HookState {
     Waiting,
     Delivered,
     Failed(HookGivenUp),
+}
+
+impl HookState {
+    pub const fn standing(self) -> HookStanding {
+        match self {
+            HookState::Waiting => HookStanding::Waiting,
+            HookState::Delivered => HookStanding::Delivered,
+            HookState::Failed(_) => HookStanding::Failed,
+        }
+    }
+}
+
+/// The same without the reason: what a list can be narrowed to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HookStanding {
+    Waiting,
+    Delivered,
+    Failed,
+}
+
+/// Which events are listed. Nothing: all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HookFilter {
+    pub kind: Option<HookKind>,
+    pub standing: Option<HookStanding>,
+}
+
+/// Some of what is due at an endpoint.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HookPage {
+    pub events: Vec<HookEvent>,
+    /// When the first event behind these is due, or was. Nothing: none waits there.
+    pub next_due: Option<Timestamp>,
+}
+
+/// What came of asking for an event once more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HookReplayed {
+    /// It is due now.
+    Again,
+    /// The account has no such event.
+    Unknown,
+}
+
+/// What one step of replaying failed events came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HooksReplayed {
+    pub replayed: u32,
+    /// Behind which to go on. Nothing: that was all.
+    pub next: Option<EventId>,
+}
+
+/// How an endpoint of an account does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HookFigures {
+    pub kind: HookKind,
+    pub waiting: u64,
+    /// When what the first of them tells happened.
+    pub oldest: Option<Timestamp>,
+    /// Given up within the time they are kept, and not replayed.
+    pub failed: u64,
 }
 
 /// An event as it is listed.

@@ -1,5 +1,6 @@
 //! The audit sees every kind of damage: each rule is made to fail once, by hand.
 
+use crate::hooking::MESSAGES;
 use crate::reporting::{CONNECTION, origin};
 use crate::world::*;
 use hermod_domain::lifecycle::Verdict;
@@ -15,6 +16,13 @@ const REPORT: &str = "a report is about a message of its connection that came wi
 const TRUE_REPORT: &str = "a report says what is true of its message";
 const GIVEN_UP: &str = "a report that was given up was a message's";
 const ALIAS: &str = "an alias is the name of one message of its account";
+const HOOK: &str = "a webhook event is a delivery report or an inbound message of its account";
+const TRUE_HOOK: &str = "a webhook event says what is true of its message";
+const HOOK_TWICE: &str = "no webhook tells anything twice";
+const HOOK_OR_BIND: &str = "what a webhook tells waits for no bind, unless both are told";
+const HOOK_ENDS: &str = "a webhook event waits, or has ended";
+const HOOK_NUMBERS: &str = "the numbers of webhook events are given once";
+const ATTEMPTS: &str = "an attempt is an event's, and came to something";
 const DELIVERY: &str = "delivery times are those of delivered parts";
 
 /// What is done to the rows, and the rule that must notice.
@@ -46,7 +54,7 @@ const CASES: &[(&str, &str)] = &[
     ("DELETE FROM inbound WHERE id = 2", INBOUND_GAPS),
     ("DELETE FROM inbound WHERE id = 3", INBOUND_GAPS),
     ("UPDATE inbound SET id = id - 1", INBOUND_GAPS),
-    ("UPDATE inbound_counter SET last = 4", INBOUND_GAPS),
+    ("UPDATE inbound_counter SET last = last + 1", INBOUND_GAPS),
     ("DELETE FROM inbound_counter", INBOUND_GAPS),
     (
         "UPDATE inbound SET message = (SELECT max(id) FROM message) WHERE id = 1",
@@ -95,7 +103,7 @@ const CASES: &[(&str, &str)] = &[
     ("UPDATE report SET delivered = 0", TRUE_REPORT),
     ("UPDATE report SET message = (SELECT max(id) FROM message)", TRUE_REPORT),
     (
-        "INSERT INTO report SELECT connection, id + 9, message, told, err, delivered, at FROM report",
+        "INSERT INTO report SELECT connection, id + 9, message, told, err, delivered, at, hooked FROM report",
         "nothing is told twice",
     ),
     ("UPDATE given_up SET message = 5", GIVEN_UP),
@@ -107,6 +115,38 @@ const CASES: &[(&str, &str)] = &[
     ("UPDATE alias SET message = 7", ALIAS),
     ("INSERT INTO alias SELECT account, alias + 1, message FROM alias", ALIAS),
     ("DELETE FROM alias_counter", ALIAS),
+    ("UPDATE webhook SET account = 9 WHERE kind = 1", HOOK),
+    ("UPDATE webhook SET connection = 9 WHERE kind = 1", HOOK),
+    ("UPDATE webhook SET form = 3 WHERE kind = 1", HOOK),
+    ("UPDATE webhook SET told = NULL WHERE kind = 1", HOOK),
+    ("UPDATE webhook_past SET inbound = NULL WHERE kind = 2", HOOK),
+    ("UPDATE webhook_past SET inbound = inbound - 1 WHERE kind = 2", HOOK),
+    ("UPDATE webhook SET told = 5 WHERE kind = 1", TRUE_HOOK),
+    ("UPDATE webhook SET told = 4 WHERE kind = 1", TRUE_HOOK),
+    (
+        "INSERT INTO webhook_past SELECT account, kind, id - 1000, 1, at, 1, message, at, connection, told, err, form, inbound
+         FROM webhook WHERE kind = 1",
+        HOOK_TWICE,
+    ),
+    (
+        "INSERT INTO report SELECT connection, 999, message, told, err, 0, at, 0 FROM webhook WHERE kind = 1",
+        HOOK_OR_BIND,
+    ),
+    (
+        "INSERT INTO webhook_past SELECT account, kind, id, 1, at, 1, message, at, connection, told, err, form, inbound
+         FROM webhook",
+        HOOK_ENDS,
+    ),
+    ("UPDATE webhook_past SET state = 5", HOOK_ENDS),
+    ("UPDATE webhook_past SET attempts = 0", HOOK_ENDS),
+    ("UPDATE webhook SET failures = 2", HOOK_ENDS),
+    ("UPDATE webhook_counter SET last = 0", HOOK_NUMBERS),
+    ("UPDATE webhook SET id = (SELECT max(id) FROM webhook_past) WHERE kind = 1", HOOK_NUMBERS),
+    ("DELETE FROM webhook_past", ATTEMPTS),
+    ("UPDATE webhook_attempt SET no = 2", ATTEMPTS),
+    ("UPDATE webhook_attempt SET status = NULL", ATTEMPTS),
+    ("UPDATE webhook_attempt SET failure = 'none'", ATTEMPTS),
+    ("UPDATE webhook_attempt SET answer = zeroblob(4097)", ATTEMPTS),
 ];
 
 /// A store with a message in every interesting position: delivered with a key, refunded, submitted, waiting.
@@ -128,6 +168,7 @@ async fn a_day_of_business() -> World {
     link.answers(&jobs[2], Answer::NoAnswer).await;
     world.sends(Acceptance { parts: 2, ..world.sms() }).await;
     and_beside_the_messages(&world).await;
+    and_by_webhook(&world).await;
     world.restarts().await;
     world.books_are_sound();
     world.store.close().await.expect("the store closes");
@@ -178,6 +219,15 @@ async fn and_over_smpp(world: &World) {
     let report = world.takes(&port, 1).await;
     world.settle(&port, &[report[0].id], Delivery::Refused(8)).await;
     link.closes().await.expect("it closes");
+}
+
+/// A message from a handset that was posted, and a delivery report that was not yet.
+async fn and_by_webhook(world: &World) {
+    world.tells_alice();
+    world.receives("hi").await;
+    world.has_posted(&world.page(MESSAGES).await.events).await;
+    world.sends(Acceptance { validity: secs(1), ..world.sms() }).await;
+    world.sweeps(world.now.plus(secs(1))).await;
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ mod catalogue;
 mod delivery;
 mod failing_over;
 mod faults;
+mod hooking;
 mod inbound;
 mod ledger;
 mod lifecycle;

@@ -3,13 +3,16 @@
 //! reports stand in the tables and are read when somebody comes. Nothing here is remembered over a restart, and nothing
 //! has to be.
 
+mod receivers;
 mod shelf;
 mod state;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use receivers::Receivers;
 pub(crate) use state::{Refill, Settled, State, Took};
 
+use crate::embedded::batch::Books;
 use crate::fault::StoreFault;
 use crate::ops::{Report, ReportId};
 use hermod_domain::ids::ConnectionId;
@@ -40,6 +43,7 @@ pub(crate) struct Outboxes {
     next_due_ms: AtomicI64,
     ports_opened: AtomicU64,
     in_all: Arc<AtomicUsize>,
+    receivers: Arc<Receivers>,
 }
 
 #[derive(Default)]
@@ -84,8 +88,11 @@ impl Outbox {
 }
 
 impl Outboxes {
-    /// `last`: the highest id ever given.
-    pub(crate) fn load(connection: &Connection, last: u64, now: Timestamp) -> Result<Outboxes, StoreFault> {
+    pub(crate) fn load(
+        connection: &Connection,
+        books: &Books,
+        now: Timestamp,
+    ) -> Result<Outboxes, StoreFault> {
         let mut statement =
             connection.prepare("SELECT connection, count(*) FROM report GROUP BY connection")?;
         let mut rows = statement.query([])?;
@@ -95,11 +102,12 @@ impl Outboxes {
         }
         Ok(Outboxes {
             boxes: Mutex::new(Boxes { open: HashMap::new(), waiting }),
-            last: AtomicU64::new(last),
+            last: AtomicU64::new(books.last_report),
             clock_ms: AtomicI64::new(now.as_millis()),
             next_due_ms: AtomicI64::new(NOTHING_DUE),
             ports_opened: AtomicU64::new(0),
             in_all: Arc::default(),
+            receivers: books.receivers.clone(),
         })
     }
 
@@ -147,6 +155,15 @@ impl Outboxes {
         self.boxes().waiting.get(&connection).copied().unwrap_or(0)
     }
 
+    /// Up to here every report is durable.
+    pub(crate) fn newest(&self) -> ReportId {
+        ReportId(self.last.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn receivers(&self) -> &Receivers {
+        &self.receivers
+    }
+
     pub(crate) fn with_reports(&self) -> Vec<ConnectionId> {
         self.boxes().waiting.keys().copied().collect()
     }
@@ -172,6 +189,7 @@ impl Outboxes {
             })
         });
         outbox.with(|state| state.open(number, wake));
+        self.receivers.came(connection);
         (outbox.clone(), number)
     }
 
@@ -183,6 +201,7 @@ impl Outboxes {
             (state.next_due(), state.is_idle(), state.superseded())
         });
         self.due_at(due);
+        self.receivers.left(connection, now);
         if idle {
             boxes.open.remove(&connection);
         }

@@ -22,13 +22,15 @@ struct Image {
 async fn crashed() -> Image {
     let mut world = World::new().await;
     world.pays_in(BOB, 500_000_000).await;
-    for round in 0..2 {
-        let link = world.link_with_room(40).await;
-        for number in 0..40 {
+    // So many before that not every page of the database stands in the log again.
+    for (round, messages) in [(0, 300), (1, 40)] {
+        let link = world.link_with_room(messages).await;
+        for number in 0..u64::from(messages) {
             let account = if number % 3 == 0 { BOB } else { ALICE };
-            world.sends(Acceptance { account, key: Some(key(round * 100 + number)), ..world.sms() }).await;
+            world.sends(Acceptance { account, key: Some(key(round * 1_000 + number)), ..world.sms() }).await;
         }
-        for job in link.takes_jobs(40).await.iter().take(30) {
+        let jobs = link.takes_jobs(usize::try_from(messages).expect("a few hundred")).await;
+        for job in jobs.iter().skip(10) {
             let id = job.message.to_string();
             let accepted = answer(job, hermod_store::Answer::Accepted(remote(&id)));
             link.says(vec![accepted], vec![receipt(1, &id, Verdict::Delivered)]).await;

@@ -1,10 +1,14 @@
 //! A full disk, on a small file system made for the test.
 
+use crate::hooking::settling::settled;
 use crate::reporting::CONNECTION;
 use crate::world::*;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::lifecycle::{MessageState, Verdict};
-use hermod_store::{AcceptOutcome, Acceptance, Answer, Delivery, LinkKind, OpenOptions, Store, StoreFault};
+use hermod_store::{
+    AcceptOutcome, Acceptance, Answer, Delivery, HookNext, HookState, LinkKind, OpenOptions, Store,
+    StoreFault,
+};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -136,6 +140,35 @@ async fn what_customers_answered_on_a_full_disk_is_kept_and_what_they_did_not_is
     world.store = Store::open(&options(&disk.folder(), world.now)).expect("it opens again");
     let port = world.store.open_receiver(CONNECTION);
     assert_eq!(world.takes(&port, 10).await, reports[2..], "it was not answered");
+    world.store.close().await.unwrap();
+    books_are_sound(&disk.folder());
+}
+
+#[tokio::test]
+async fn what_came_of_webhooks_on_a_full_disk_is_kept_and_answered_when_it_is_written() {
+    let disk = SmallDisk::new();
+    let mut world = opened_on(&disk, 0).await;
+    world.tells_alice();
+    for id in ["a", "b"] {
+        world.goes(world.sms(), id, &[Verdict::Delivered]).await;
+    }
+    let due = world.due().await;
+    disk.fill(0);
+    sends_until_full(&world).await;
+    let (store, now) = (world.store.clone(), world.now);
+    let done = vec![settled(&due[0], 200, HookNext::Done, now)];
+    let waits = tokio::time::timeout(Duration::from_millis(700), store.settle_hooks(done, now)).await;
+    assert!(waits.is_err(), "it is not durable yet: {waits:?}");
+    let done = vec![settled(&due[1], 200, HookNext::Done, now)];
+    let writing = tokio::task::JoinSet::from_iter([async move { store.settle_hooks(done, now).await }]);
+    assert_eq!(world.due().await, due, "nothing could be written");
+    disk.make_room();
+    back_within_ten_seconds(&world).await;
+    assert!(writing.join_all().await[0].is_ok());
+    assert_eq!(world.due().await, []);
+    world.store.close().await.unwrap();
+    world.store = Store::open(&options(&disk.folder(), world.now)).expect("it opens again");
+    assert_eq!(world.state_of(due[0].id).await, Some(HookState::Delivered), "though nobody waited for it");
     world.store.close().await.unwrap();
     books_are_sound(&disk.folder());
 }

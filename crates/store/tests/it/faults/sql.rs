@@ -1,10 +1,13 @@
 //! One operation that the database refuses does not take its neighbours with it.
 
+use crate::hooking::settling::settled;
+use crate::reporting::CONNECTION;
 use crate::world::*;
 use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::phone::Msisdn;
 use hermod_store::{
-    AcceptOutcome, Acceptance, Answer, DailyLimits, Inbound, LedgerKind, OptOut, PostOutcome, audit,
+    AcceptOutcome, Acceptance, Answer, DailyLimits, Delivery, HookNext, Inbound, LedgerKind, OptOut,
+    PostOutcome, audit,
 };
 use tokio::task::JoinSet;
 
@@ -82,6 +85,37 @@ async fn a_record_of_a_link_that_fails_does_not_take_the_others_with_it() {
     assert_eq!(world.state(jobs[0].message).await, MessageState::Delivered);
     assert_eq!(world.state(jobs[1].message).await, MessageState::Queued, "as if nothing had been said");
     assert_eq!(world.state(jobs[2].message).await, MessageState::Delivered);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn one_answer_of_a_customers_that_fails_does_not_take_the_others_with_it() {
+    let world = World::with_webhooks().await;
+    for place in 0..3 {
+        let (bind, web) = (format!("bind{place}"), format!("web{place}"));
+        world.goes(world.smpp(1), &bind, &[Verdict::Delivered]).await;
+        world.goes(world.sms(), &web, &[Verdict::Delivered]).await;
+    }
+    let port = world.store.open_receiver(CONNECTION);
+    let reports: Vec<_> = world.takes(&port, 3).await.iter().map(|report| report.id).collect();
+    let events = world.due().await;
+    let triggers = format!(
+        "CREATE TRIGGER poison BEFORE DELETE ON report WHEN OLD.id = {}
+         BEGIN SELECT RAISE(ABORT, 'poisoned'); END;
+         CREATE TRIGGER venom BEFORE INSERT ON webhook_past WHEN NEW.id = {}
+         BEGIN SELECT RAISE(ABORT, 'poisoned'); END",
+        reports[1].0, events[1].id.0
+    );
+    world.raw().execute_batch(&triggers).unwrap();
+    world.settle(&port, &reports, Delivery::Done).await;
+    assert_eq!(world.store.reports_waiting(CONNECTION).await.unwrap(), 1);
+    let done = events.iter().map(|event| settled(event, 200, HookNext::Done, world.now)).collect();
+    let fault = world.store.settle_hooks(done, world.now).await.expect_err("one of them was refused");
+    assert!(fault.to_string().contains("poisoned"), "{fault}");
+    assert_eq!(world.due().await, events[1..2]);
+    world.raw().execute_batch("DROP TRIGGER poison; DROP TRIGGER venom").unwrap();
+    world.has_posted(&events[1..2]).await;
+    assert_eq!(world.due().await, []);
     world.books_are_sound();
 }
 

@@ -1,0 +1,88 @@
+//! Which connections have somebody bound who takes reports, and since when the others have nobody.
+
+use crate::ops::RECEIVER_AWAY_MAX;
+use hermod_domain::ids::ConnectionId;
+use hermod_domain::time::Timestamp;
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub(crate) struct Receivers {
+    known: Mutex<HashMap<ConnectionId, Presence>>,
+    started: Timestamp,
+}
+
+#[derive(Clone, Copy)]
+enum Presence {
+    Bound(usize),
+    Left(Timestamp),
+}
+
+impl Receivers {
+    /// Nobody is bound when the process starts, and nobody is away before.
+    pub(crate) fn new(started: Timestamp) -> Receivers {
+        Receivers { known: Mutex::default(), started }
+    }
+
+    pub(super) fn came(&self, connection: ConnectionId) {
+        let mut known = self.known();
+        let presence = known.entry(connection).or_insert(Presence::Bound(0));
+        *presence = match *presence {
+            Presence::Bound(ports) => Presence::Bound(ports + 1),
+            Presence::Left(_) => Presence::Bound(1),
+        };
+    }
+
+    pub(super) fn left(&self, connection: ConnectionId, now: Timestamp) {
+        let mut known = self.known();
+        let Some(presence) = known.get_mut(&connection) else { return };
+        *presence = match *presence {
+            Presence::Bound(ports) if ports > 1 => Presence::Bound(ports - 1),
+            Presence::Bound(_) => Presence::Left(now),
+            Presence::Left(at) => Presence::Left(at),
+        };
+    }
+
+    /// Since when a connection has nobody, if that is so long that reports need not wait for them.
+    pub(crate) fn away_since(&self, connection: ConnectionId, now: Timestamp) -> Option<Timestamp> {
+        let since = match self.known().get(&connection) {
+            Some(Presence::Bound(_)) => return None,
+            Some(Presence::Left(at)) => *at,
+            None => self.started,
+        };
+        (now.since(since) >= RECEIVER_AWAY_MAX).then_some(since)
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<ConnectionId, Presence>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    const CONNECTION: ConnectionId = ConnectionId::new(1);
+
+    #[test]
+    fn the_last_one_to_leave_counts_and_before_anyone_came_the_start_does() {
+        let at = |seconds| Timestamp::EPOCH.plus(Duration::from_secs(seconds));
+        let receivers = Receivers::new(at(100));
+        let away = |now| receivers.away_since(CONNECTION, at(now));
+        assert_eq!((away(159), away(160)), (None, Some(at(100))));
+        receivers.came(CONNECTION);
+        receivers.came(CONNECTION);
+        assert_eq!(away(9_999), None);
+        receivers.left(CONNECTION, at(200));
+        assert_eq!(away(9_999), None, "one is still there");
+        receivers.left(CONNECTION, at(300));
+        assert_eq!((away(359), away(360)), (None, Some(at(300))));
+        assert_eq!(
+            receivers.away_since(ConnectionId::new(2), at(160)),
+            Some(at(100)),
+            "nobody else's matter"
+        );
+        receivers.came(CONNECTION);
+        assert_eq!(away(9_999), None);
+    }
+}

@@ -1,0 +1,182 @@
+//! What is shown of events, what is replayed, and what is forgotten.
+
+use super::settling::settled;
+use super::{DLRS, EXPIRED, MESSAGES, is_quiet, rung};
+use crate::world::*;
+use hermod_domain::lifecycle::Verdict;
+use hermod_domain::webhook::HookKind;
+use hermod_store::{
+    Acceptance, Endpoint, EventId, HOOKS_KEPT, HookFigures, HookFilter, HookGivenUp, HookNext, HookRecord,
+    HookReplayed, HookStanding, HookState, HooksReplayed,
+};
+
+impl World {
+    async fn lists(&self, kind: Option<HookKind>, standing: Option<HookStanding>) -> Vec<u64> {
+        let filter = HookFilter { kind, standing };
+        let listed = self.store.hook_events(ALICE, filter, None, 100).await.expect("the store answers");
+        listed.iter().map(|record| record.id.0).collect()
+    }
+
+    /// So many messages that end in our own queue.
+    async fn expires(&mut self, count: usize) {
+        for _ in 0..count {
+            self.sends(Acceptance { validity: secs(1), ..self.sms() }).await;
+        }
+        self.passes(secs(1)).await;
+        self.sweeps(self.now).await;
+    }
+}
+
+#[tokio::test]
+async fn events_are_listed_newest_first_by_kind_and_by_where_they_stand() {
+    let mut world = World::with_webhooks().await;
+    // 1, 3, 5: delivery reports; 2, 4, 6: messages.
+    for _ in 0..3 {
+        world.expires(1).await;
+        world.receives("hi").await;
+    }
+    let (dlrs, messages) = (world.due().await, world.page(MESSAGES).await.events);
+    world.has_posted(&[dlrs[0].clone(), messages[0].clone()]).await;
+    world.gives_up(&[dlrs[1].clone(), messages[2].clone()]).await;
+    let (dlr, inbound) = (Some(HookKind::Dlr), Some(HookKind::Inbound));
+    let [waiting, delivered, failed] =
+        [HookStanding::Waiting, HookStanding::Delivered, HookStanding::Failed].map(Some);
+    for (kind, standing, expect) in [
+        (None, None, &[6, 5, 4, 3, 2, 1][..]),
+        (dlr, None, &[5, 3, 1]),
+        (inbound, None, &[6, 4, 2]),
+        (None, waiting, &[5, 4]),
+        (None, delivered, &[2, 1]),
+        (None, failed, &[6, 3]),
+        (dlr, failed, &[3]),
+        (inbound, delivered, &[2]),
+    ] {
+        assert_eq!(world.lists(kind, standing).await, expect, "{kind:?} {standing:?}");
+    }
+    let page = world.store.hook_events(ALICE, HookFilter::default(), Some(EventId(5)), 2).await.unwrap();
+    assert_eq!(page.iter().map(|record| record.id.0).collect::<Vec<_>>(), [4, 3]);
+    assert!(page.iter().all(|record| record.state.standing() != HookStanding::Delivered));
+    assert_eq!(world.store.hook_events(BOB, HookFilter::default(), None, 9).await.unwrap(), []);
+    let record = world.store.hook_event(ALICE, dlrs[1].id).await.unwrap();
+    let expect = HookRecord {
+        id: dlrs[1].id,
+        account: ALICE,
+        kind: HookKind::Dlr,
+        message: super::dlr(&dlrs[1]).message,
+        told: Some(EXPIRED),
+        state: HookState::Failed(HookGivenUp::AttemptsUsedUp),
+        attempts: 1,
+        at: dlrs[1].due_at,
+        due_at: None,
+        ended_at: Some(world.now),
+    };
+    assert_eq!(record, Some(expect));
+    assert_eq!(world.store.hook_event(BOB, dlrs[1].id).await.unwrap(), None);
+    let figures = [
+        HookFigures { kind: HookKind::Dlr, waiting: 1, oldest: Some(dlrs[2].due_at), failed: 1 },
+        HookFigures { kind: HookKind::Inbound, waiting: 1, oldest: Some(messages[1].due_at), failed: 1 },
+    ];
+    assert_eq!(world.store.hook_figures(ALICE).await.unwrap(), figures);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn a_replay_has_the_same_number_and_body_and_a_schedule_of_its_own() {
+    let mut world = World::with_webhooks().await;
+    world.goes(world.sms(), "a", &[Verdict::Delivered]).await;
+    let event = world.due().await.remove(0);
+    rung(&world.store).await;
+    // One that waits, one that was given up, one that was delivered.
+    let in_an_hour = HookNext::RetryAt(world.now.plus(secs(3600)));
+    for (round, next) in
+        [in_an_hour, HookNext::GiveUp(HookGivenUp::NoAddress), HookNext::Done].into_iter().enumerate()
+    {
+        world.settles_all(vec![settled(&event, 500, next, world.now)]).await;
+        assert_eq!(world.due().await, []);
+        is_quiet(&world.store).await;
+        world.passes(secs(5)).await;
+        let replayed = world.store.replay_hook(ALICE, event.id, world.now).await.unwrap();
+        assert_eq!(replayed, HookReplayed::Again);
+        assert_eq!(rung(&world.store).await, [DLRS]);
+        let due = world.due().await.remove(0);
+        assert_eq!((due.id, &due.what, due.due_at), (event.id, &event.what, world.now));
+        assert_eq!((due.failures, due.attempts), (0, u32::try_from(round).unwrap() + 1));
+        world.is_killed();
+        assert_eq!(world.due().await, [due], "it outlives the process");
+    }
+    assert_eq!(world.store.hook_attempts(ALICE, event.id).await.unwrap().unwrap().len(), 3);
+    for (account, id) in [(BOB, event.id), (ALICE, EventId(99))] {
+        let told = world.store.replay_hook(account, id, world.now).await.unwrap();
+        assert_eq!(told, HookReplayed::Unknown);
+    }
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn all_that_failed_since_a_time_is_replayed_in_steps() {
+    let mut world = World::with_webhooks().await;
+    world.expires(7).await;
+    world.receives("hi").await;
+    let due = world.due().await;
+    let received = world.page(MESSAGES).await.events;
+    world.gives_up(&due[..2]).await;
+    world.passes(secs(60)).await;
+    let since = world.now;
+    world.gives_up(&[&due[2..5], &received].concat()).await;
+    world.has_posted(&due[5..6]).await;
+    let mut steps = Vec::new();
+    let mut after = None;
+    loop {
+        let step = world.store.replay_failed(DLRS, since, after, 2, world.now).await.unwrap();
+        steps.push(step.replayed);
+        after = step.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    assert_eq!(steps, [0, 2, 1], "it looks at two at a time");
+    let ids = |events: &[hermod_store::HookEvent]| events.iter().map(|event| event.id).collect::<Vec<_>>();
+    let mut again = ids(&world.due().await);
+    again.sort_unstable();
+    assert_eq!(again, ids(&[&due[2..5], &due[6..]].concat()), "and the one that waited anyway");
+    assert_eq!(world.lists(None, Some(HookStanding::Failed)).await.len(), 3, "older, or of another kind");
+    let all = world.store.replay_failed(DLRS, world.now.minus(secs(3600)), None, 100, world.now).await;
+    assert_eq!(all.unwrap(), HooksReplayed { replayed: 2, next: None });
+    let bobs = Endpoint { account: BOB, ..DLRS };
+    let none = world.store.replay_failed(bobs, since, None, 100, world.now).await;
+    assert_eq!(none.unwrap(), HooksReplayed { replayed: 0, next: None });
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn what_ended_long_ago_is_forgotten_and_what_waits_is_not() {
+    let mut world = World::with_webhooks().await;
+    // More than go in one step.
+    world.expires(600).await;
+    world.receives("hi").await;
+    let due = world.due().await;
+    assert_eq!(due.len(), 500);
+    world.has_posted(&due).await;
+    let rest = world.due().await;
+    world.gives_up(&rest[..98]).await;
+    world.has_posted(&world.page(MESSAGES).await.events).await;
+    let late = settled(&rest[98], 500, HookNext::RetryAt(world.now), world.now);
+    world.settles_all(vec![late]).await;
+    world.passes(HOOKS_KEPT - secs(1)).await;
+    world.store.daily(world.now).await.unwrap();
+    assert_eq!(world.lists(None, None).await.len(), 100);
+    // One of them was replayed meanwhile, and its end counts.
+    world.store.replay_hook(ALICE, due[7].id, world.now).await.unwrap();
+    world.has_posted(&due[7..8]).await;
+    world.passes(secs(1)).await;
+    world.store.daily(world.now).await.unwrap();
+    let left: Vec<_> = [&rest[99], &rest[98], &due[7]].map(|event| event.id.0).into();
+    assert_eq!(world.lists(None, None).await, left);
+    let raw = world.raw();
+    let attempts: i64 = raw.query_row("SELECT count(*) FROM webhook_attempt", [], |row| row.get(0)).unwrap();
+    assert_eq!(attempts, 3, "they go with their events");
+    world.passes(HOOKS_KEPT).await;
+    world.store.daily(world.now).await.unwrap();
+    assert_eq!(world.lists(None, None).await, left[..2]);
+    world.books_are_sound();
+}

@@ -1,0 +1,297 @@
+//! Webhook events: whoever has a webhook is told every change, by a row that is durable with the change and due until it is
+//! settled.
+
+mod absent;
+mod listing;
+pub(crate) mod settling;
+
+use crate::reporting::CONNECTION;
+use crate::world::*;
+use hermod_domain::catalogue::{
+    Account, AllowList, Catalogue, Connection, Countries, Documents, Tier, Webhooks,
+};
+use hermod_domain::ids::{ConnectionId, MessageId};
+use hermod_domain::lifecycle::Verdict;
+use hermod_domain::money::Money;
+use hermod_domain::origin::Told;
+use hermod_domain::receipt::DlrCode;
+use hermod_domain::sender::Sender;
+use hermod_domain::webhook::{DlrForm, HookKind};
+use hermod_store::{
+    Acceptance, DlrEvent, Endpoint, HOOKS_TAKEN_MAX, HookEvent, HookPage, HookWhat, Inbound, Store,
+};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(crate) const DELIVERED: Told = Told::Final(DlrCode::Delivrd);
+pub(crate) const EXPIRED: Told = Told::Final(DlrCode::Expired);
+pub(crate) const DLRS: Endpoint = Endpoint { account: ALICE, kind: HookKind::Dlr };
+pub(crate) const MESSAGES: Endpoint = Endpoint { account: ALICE, kind: HookKind::Inbound };
+/// Another connection of Alice's.
+pub(crate) const SECOND: ConnectionId = ConnectionId::new(2);
+
+pub(crate) fn webhooks(dlr: bool, inbound: bool) -> Webhooks {
+    Webhooks {
+        dlr_url: dlr.then(|| "https://alice.example/dlr".to_owned()),
+        inbound_url: inbound.then(|| "https://alice.example/inbound".to_owned()),
+        secret: "sealed".to_owned(),
+        next: None,
+        previous: None,
+    }
+}
+
+fn account(webhooks: Option<Webhooks>) -> Account {
+    Account {
+        currency: "EUR".parse().expect("a currency"),
+        credit_limit: Money::ZERO,
+        minimum: Money::ZERO,
+        verified: true,
+        senders: Vec::new(),
+        terms: None,
+        countries: Countries::All,
+        closed: false,
+        tier: Tier::default(),
+        smpp_rate: None,
+        webhooks,
+        stop_words: Vec::new(),
+    }
+}
+
+/// Alice with these webhooks and two connections, of which the first may be changed; Bob without any.
+pub(crate) fn catalogue(webhooks: Option<Webhooks>, change: impl FnOnce(&mut Connection)) -> Arc<Catalogue> {
+    let plain = |account| Connection {
+        account,
+        default_sender: None,
+        requests_per_second: 100,
+        max_parts: None,
+        allow: AllowList::default(),
+        smart_encoding: false,
+        closed: false,
+        smpp: None,
+        dlr_form: DlrForm::Full,
+        webhooks_too: false,
+    };
+    let mut first = plain(ALICE);
+    change(&mut first);
+    let documents = Documents {
+        accounts: vec![
+            (ALICE, "alice".to_owned(), account(webhooks)),
+            (BOB, "bob".to_owned(), account(None)),
+        ],
+        connections: vec![(CONNECTION, first), (SECOND, plain(ALICE)), (ConnectionId::new(3), plain(BOB))],
+        ..Documents::default()
+    };
+    Arc::new(Catalogue::build(documents).expect("a catalogue"))
+}
+
+impl World {
+    /// A new store in which Alice has both webhooks.
+    pub(crate) async fn with_webhooks() -> World {
+        let world = World::new().await;
+        world.tells_alice();
+        world
+    }
+
+    pub(crate) fn tells_alice(&self) {
+        self.store.follow(catalogue(Some(webhooks(true, true)), |_| {}));
+    }
+
+    pub(crate) async fn page(&self, endpoint: Endpoint) -> HookPage {
+        self.settles().await;
+        self.store.take_hooks(endpoint, None, self.now, HOOKS_TAKEN_MAX).await.expect("the store answers")
+    }
+
+    /// What is due, in order.
+    pub(crate) async fn due(&self) -> Vec<HookEvent> {
+        self.page(DLRS).await.events
+    }
+
+    /// What delivery reports that are due say.
+    pub(crate) async fn says(&self) -> Vec<(MessageId, Told)> {
+        self.due().await.iter().map(|event| (dlr(event).message, dlr(event).told)).collect()
+    }
+
+    /// A message that the carrier has under this id, and then says this about.
+    pub(crate) async fn goes(&self, acceptance: Acceptance, id: &str, verdicts: &[Verdict]) -> MessageId {
+        let link = self.link().await;
+        let message = self.sent_as(&link, acceptance, id).await;
+        for verdict in verdicts {
+            link.receipt(id, *verdict).await;
+        }
+        self.settles().await;
+        link.closes().await.expect("it closes");
+        message
+    }
+
+    pub(crate) async fn receives(&self, text: &str) -> MessageId {
+        let inbound = Inbound {
+            account: ALICE,
+            from: "4915112345678".to_owned(),
+            to: "12345".to_owned(),
+            text: text.to_owned(),
+            received_at: self.now,
+        };
+        self.store.receive(inbound).await.expect("an inbound message").message
+    }
+}
+
+pub(crate) fn dlr(event: &HookEvent) -> &DlrEvent {
+    match &event.what {
+        HookWhat::Dlr(dlr) => dlr,
+        HookWhat::Inbound(inbound) => panic!("no delivery report: {inbound:?}"),
+    }
+}
+
+/// Where it has been rung, sorted; fails if nowhere.
+pub(crate) async fn rung(store: &Store) -> Vec<Endpoint> {
+    let rung = tokio::time::timeout(Duration::from_secs(20), store.hooks_rung()).await;
+    let mut rung = rung.expect("it is rung");
+    rung.sort_unstable();
+    rung
+}
+
+pub(crate) async fn is_quiet(store: &Store) {
+    let rung = tokio::time::timeout(Duration::ZERO, store.hooks_rung()).await;
+    assert!(rung.is_err(), "rung: {rung:?}");
+}
+
+#[tokio::test]
+async fn a_change_of_an_http_message_is_due_at_once_and_rung_after_the_commit() {
+    let world = World::with_webhooks().await;
+    is_quiet(&world.store).await;
+    let message = world.goes(world.sms(), "id", &[Verdict::Delivered]).await;
+    assert_eq!(rung(&world.store).await, [DLRS]);
+    is_quiet(&world.store).await;
+    let due = world.due().await;
+    let expect = HookEvent {
+        id: due[0].id,
+        account: ALICE,
+        what: HookWhat::Dlr(DlrEvent {
+            message,
+            connection: CONNECTION,
+            from: Sender::parse("Hermod").unwrap(),
+            to: recipient(),
+            told: DELIVERED,
+            err: 0,
+            submitted_at: world.now,
+            at: world.now,
+            form: DlrForm::Full,
+        }),
+        failures: 0,
+        attempts: 0,
+        due_at: world.now,
+    };
+    assert_eq!(due, [expect]);
+    assert_eq!(due[0].endpoint(), DLRS);
+    assert_eq!(world.store.hooks_waiting().await.unwrap(), [(DLRS, world.now)]);
+    assert_eq!(world.due().await, due, "taking marks nothing");
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn enroute_and_every_end_fire_and_nothing_else_does() {
+    let cases: &[(&[Verdict], &[&str])] = &[
+        (&[], &[]),
+        (&[Verdict::NoNews], &[]),
+        (&[Verdict::Enroute, Verdict::Accepted, Verdict::Delivered], &["ENROUTE", "DELIVRD"]),
+        (&[Verdict::Accepted], &["ACCEPTD"]),
+        (&[Verdict::Delivered, Verdict::Undeliverable], &["DELIVRD"]),
+        (&[Verdict::Undeliverable], &["UNDELIV"]),
+        (&[Verdict::Rejected], &["REJECTD"]),
+        (&[Verdict::Expired], &["EXPIRED"]),
+    ];
+    let world = World::with_webhooks().await;
+    for (place, (verdicts, expect)) in cases.iter().enumerate() {
+        let message = world.goes(world.sms(), &format!("id{place}"), verdicts).await;
+        let told = world.says().await;
+        let words: Vec<_> =
+            told.iter().filter(|(about, _)| *about == message).map(|(_, told)| told.word()).collect();
+        assert_eq!(words, *expect, "case {place}");
+    }
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn no_receipt_in_time_is_one_unknown_and_may_be_corrected() {
+    let mut world = World::with_webhooks().await;
+    let link = world.link().await;
+    let message = world.sent_as(&link, world.sms(), "id").await;
+    world.passes(VALIDITY + RECEIPT_WAIT).await;
+    world.sweeps(world.now).await;
+    world.sweeps(world.now).await;
+    let link = Link { now: world.now, ..link };
+    link.receipt("id", Verdict::Delivered).await;
+    assert_eq!(world.says().await, [(message, Told::Final(DlrCode::Unknown)), (message, DELIVERED)]);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn who_has_no_webhook_for_it_is_not_told() {
+    let mut world = World::new().await;
+    world.goes(world.sms(), "nobody is known", &[Verdict::Delivered]).await;
+    world.store.follow(catalogue(None, |_| {}));
+    world.goes(world.sms(), "none", &[Verdict::Delivered]).await;
+    world.store.follow(catalogue(Some(webhooks(false, true)), |_| {}));
+    world.goes(world.sms(), "for messages only", &[Verdict::Delivered]).await;
+    world.store.follow(catalogue(Some(webhooks(true, false)), |_| {}));
+    world.receives("hi").await;
+    assert_eq!(world.store.hooks_waiting().await.unwrap(), []);
+    is_quiet(&world.store).await;
+    // What is in force when the change happens counts, also for messages read back from the tables.
+    let message = world.sends(Acceptance { validity: secs(60), ..world.sms() }).await;
+    world.restarts().await;
+    world.store.follow(catalogue(Some(webhooks(true, false)), |_| {}));
+    world.passes(secs(60)).await;
+    world.sweeps(world.now).await;
+    assert_eq!(world.says().await, [(message, EXPIRED)]);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn the_form_is_the_connections_at_the_moment_of_the_change() {
+    let world = World::new().await;
+    let short = |connection: &mut Connection| connection.dlr_form = DlrForm::Short;
+    world.store.follow(catalogue(Some(webhooks(true, true)), short));
+    world.goes(world.sms(), "a", &[Verdict::Delivered]).await;
+    world.goes(Acceptance { connection: SECOND, ..world.sms() }, "b", &[Verdict::Delivered]).await;
+    world.tells_alice();
+    world.goes(world.sms(), "c", &[Verdict::Delivered]).await;
+    let forms: Vec<_> = world.due().await.iter().map(|event| dlr(event).form).collect();
+    assert_eq!(forms, [DlrForm::Short, DlrForm::Full, DlrForm::Full]);
+}
+
+#[tokio::test]
+async fn a_message_from_a_handset_is_due_with_its_text_beside_the_delivery_reports() {
+    let world = World::with_webhooks().await;
+    let message = world.receives("hi there").await;
+    world.goes(world.sms(), "id", &[Verdict::Delivered]).await;
+    let due = world.page(MESSAGES).await;
+    assert_eq!((due.events.len(), due.next_due), (1, None));
+    let HookWhat::Inbound(inbound) = &due.events[0].what else { panic!("{due:?}") };
+    assert_eq!((inbound.id, inbound.message, inbound.text.as_str()), (1, message, "hi there"));
+    assert_eq!(due.events[0].endpoint(), MESSAGES);
+    assert_eq!(rung(&world.store).await, [DLRS, MESSAGES]);
+    assert_eq!(world.store.hooks_waiting().await.unwrap(), [(DLRS, world.now), (MESSAGES, world.now)]);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn webhooks_too_tells_both_ways_each_by_its_own_rules() {
+    let world = World::new().await;
+    let too = |connection: &mut Connection| connection.webhooks_too = true;
+    world.store.follow(catalogue(Some(webhooks(true, true)), too));
+    let port = world.store.open_receiver(CONNECTION);
+    let verdicts = [Verdict::Enroute, Verdict::Delivered];
+    let asked = world.goes(world.smpp(1), "a", &verdicts).await;
+    let silent = world.goes(world.smpp(0), "b", &verdicts).await;
+    assert_eq!(world.is_told(&port, 1).await, [(asked, DELIVERED)], "as registered_delivery says");
+    world.tells_nothing(&port).await;
+    let expect = [(asked, Told::Enroute), (asked, DELIVERED), (silent, Told::Enroute), (silent, DELIVERED)];
+    assert_eq!(world.says().await, expect, "every change");
+    // Another connection of the same account is told over SMPP only.
+    let other = Acceptance { connection: SECOND, ..world.smpp(1) };
+    world.goes(other, "c", &verdicts).await;
+    assert_eq!(world.says().await, expect);
+    assert_eq!(world.store.reports_waiting(SECOND).await.unwrap(), 1);
+    world.books_are_sound();
+}

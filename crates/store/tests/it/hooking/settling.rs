@@ -1,0 +1,230 @@
+//! What came of posting: due times and numbers outlive the process, and nothing is settled twice.
+
+use super::{DLRS, MESSAGES, dlr};
+use crate::world::*;
+use hermod_domain::lifecycle::Verdict;
+use hermod_domain::time::Timestamp;
+use hermod_store::{
+    ANSWER_KEPT_BYTES_MAX, Acceptance, AttemptOutcome, Endpoint, EventId, HOOK_ATTEMPTS_KEPT, HOOKS_KEPT,
+    HookAttempt, HookEvent, HookFilter, HookGivenUp, HookNext, HookSettled, HookState,
+};
+use std::time::Duration;
+use tokio::task::JoinSet;
+
+pub(crate) fn attempt(at: Timestamp, outcome: AttemptOutcome) -> HookAttempt {
+    HookAttempt { at, took: Duration::from_millis(12), outcome, answer: b"so be it".to_vec() }
+}
+
+/// An answer to an event, and what follows from it.
+pub(crate) fn settled(event: &HookEvent, status: u16, next: HookNext, now: Timestamp) -> HookSettled {
+    let attempt = Some(attempt(now, AttemptOutcome::Status(status)));
+    HookSettled { endpoint: event.endpoint(), event: event.id, attempt, next }
+}
+
+impl World {
+    pub(crate) async fn settles_all(&self, settled: Vec<HookSettled>) {
+        self.store.settle_hooks(settled, self.now).await.expect("the store writes");
+    }
+
+    /// The receiver has taken these.
+    pub(crate) async fn has_posted(&self, events: &[HookEvent]) {
+        let done = events.iter().map(|event| settled(event, 204, HookNext::Done, self.now));
+        self.settles_all(done.collect()).await;
+    }
+
+    /// These will never be taken.
+    pub(crate) async fn gives_up(&self, events: &[HookEvent]) {
+        let next = HookNext::GiveUp(HookGivenUp::AttemptsUsedUp);
+        self.settles_all(events.iter().map(|event| settled(event, 500, next, self.now)).collect()).await;
+    }
+
+    pub(crate) async fn state_of(&self, event: EventId) -> Option<HookState> {
+        let found = self.store.hook_event(ALICE, event).await.expect("the store answers");
+        found.map(|record| record.state)
+    }
+}
+
+#[tokio::test]
+async fn what_was_posted_is_not_due_any_more_and_never_again() {
+    let mut world = World::with_webhooks().await;
+    world.goes(world.sms(), "a", &[Verdict::Delivered]).await;
+    world.goes(world.sms(), "b", &[Verdict::Delivered]).await;
+    let due = world.due().await;
+    world.has_posted(&due[..1]).await;
+    assert_eq!(world.due().await, due[1..]);
+    assert_eq!(world.state_of(due[0].id).await, Some(HookState::Delivered));
+    world.is_killed();
+    assert_eq!(world.due().await, due[1..]);
+    world.has_posted(&due[1..]).await;
+    assert_eq!(world.store.hooks_waiting().await.unwrap(), []);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn a_retry_is_due_at_its_time_whatever_happens_to_the_process() {
+    let mut world = World::with_webhooks().await;
+    world.goes(world.sms(), "a", &[Verdict::Delivered]).await;
+    let event = world.due().await.remove(0);
+    let at = world.now.plus(secs(50));
+    world.settles_all(vec![settled(&event, 503, HookNext::RetryAt(at), world.now)]).await;
+    let page = world.page(DLRS).await;
+    assert_eq!((page.events.len(), page.next_due), (0, Some(at)));
+    world.is_killed();
+    assert_eq!(world.store.hooks_waiting().await.unwrap(), [(DLRS, at)]);
+    world.passes(secs(49)).await;
+    assert_eq!(world.due().await, []);
+    world.restarts().await;
+    world.passes(secs(1)).await;
+    let again = world.due().await.remove(0);
+    assert_eq!((again.id, &again.what), (event.id, &event.what), "the same id and body");
+    assert_eq!((again.failures, again.attempts, again.due_at), (1, 1, at));
+    // New events stand beside it.
+    world.tells_alice();
+    world.goes(world.sms(), "b", &[Verdict::Delivered]).await;
+    assert!(world.due().await[1].id > event.id);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn due_events_come_in_pages_in_order() {
+    let world = World::with_webhooks().await;
+    for place in 0..5 {
+        world.goes(world.sms(), &format!("id{place}"), &[Verdict::Delivered]).await;
+    }
+    let all = world.due().await;
+    assert!(all.is_sorted_by_key(|event| (event.due_at, event.id)));
+    let (mut taken, mut after) = (Vec::new(), None);
+    loop {
+        let page = world.store.take_hooks(DLRS, after, world.now, 2).await.unwrap();
+        let last = page.events.last().map(|event| (event.due_at, event.id));
+        taken.extend(page.events);
+        assert_eq!(page.next_due, (taken.len() < 5).then_some(world.now));
+        if page.next_due.is_none() {
+            break;
+        }
+        after = last;
+    }
+    assert_eq!(taken, all);
+    assert_eq!(world.store.take_hooks(DLRS, None, world.now.minus(secs(1)), 2).await.unwrap().events, []);
+    let bobs = Endpoint { account: BOB, ..DLRS };
+    assert_eq!(world.store.take_hooks(bobs, None, world.now, 9).await.unwrap().events, []);
+}
+
+#[tokio::test]
+async fn what_is_given_up_says_why_and_settling_twice_changes_nothing() {
+    let world = World::with_webhooks().await;
+    for id in ["a", "b"] {
+        world.goes(world.sms(), id, &[Verdict::Delivered]).await;
+    }
+    let due = world.due().await;
+    let (used_up, no_address) = (HookGivenUp::AttemptsUsedUp, HookGivenUp::NoAddress);
+    let nowhere =
+        HookSettled { attempt: None, ..settled(&due[1], 0, HookNext::GiveUp(no_address), world.now) };
+    world.settles_all(vec![settled(&due[0], 500, HookNext::GiveUp(used_up), world.now), nowhere]).await;
+    let states = [HookState::Failed(used_up), HookState::Failed(no_address)];
+    for (event, state) in due.iter().zip(states) {
+        assert_eq!(world.state_of(event.id).await, Some(state));
+    }
+    // The same once more, and other ends: whichever was first stays.
+    world.has_posted(&due).await;
+    let later = HookNext::RetryAt(world.now);
+    let unknown = HookSettled { event: EventId(99), ..settled(&due[0], 200, HookNext::Done, world.now) };
+    world.settles_all(vec![settled(&due[0], 500, later, world.now), unknown]).await;
+    assert_eq!(world.due().await, []);
+    let records = world.store.hook_events(ALICE, HookFilter::default(), None, 9).await.unwrap();
+    let shown: Vec<_> = records.iter().map(|record| (record.state, record.attempts)).collect();
+    assert_eq!(shown, [(states[1], 1), (states[0], 3)], "each attempt is recorded");
+    assert_eq!(world.store.hook_attempts(ALICE, due[0].id).await.unwrap().unwrap().len(), 3);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn many_settle_at_once_and_each_event_ends_once() {
+    let world = World::with_webhooks().await;
+    for _ in 0..40 {
+        world.sends(Acceptance { validity: secs(60), ..world.sms() }).await;
+    }
+    world.sweeps(world.now.plus(secs(60))).await;
+    let due = world.store.take_hooks(DLRS, None, world.now.plus(secs(60)), 100).await.unwrap().events;
+    assert_eq!(due.len(), 40);
+    let mut settling = JoinSet::new();
+    for event in due.iter().chain(&due) {
+        let (store, now) = (world.store.clone(), world.now);
+        let done = vec![settled(event, 200, HookNext::Done, now)];
+        settling.spawn(async move { store.settle_hooks(done, now).await });
+    }
+    assert!(settling.join_all().await.iter().all(Result::is_ok));
+    assert_eq!(world.store.hooks_waiting().await.unwrap(), []);
+    for event in &due {
+        assert_eq!(world.state_of(event.id).await, Some(HookState::Delivered));
+        assert_eq!(world.store.hook_attempts(ALICE, event.id).await.unwrap().unwrap().len(), 2);
+    }
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn attempts_are_kept_as_they_were_up_to_their_limits() {
+    let world = World::with_webhooks().await;
+    world.goes(world.sms(), "a", &[Verdict::Delivered]).await;
+    let event = world.due().await.remove(0);
+    let retry = |attempt| HookSettled {
+        attempt: Some(attempt),
+        ..settled(&event, 0, HookNext::RetryAt(world.now), world.now)
+    };
+    let refused = attempt(world.now, AttemptOutcome::Status(404));
+    let failed = attempt(world.now, AttemptOutcome::Failed("the connection was refused".to_owned()));
+    world.settles_all(vec![retry(refused.clone()), retry(failed.clone())]).await;
+    let kept = world.store.hook_attempts(ALICE, event.id).await.unwrap();
+    assert_eq!(kept, Some(vec![refused, failed]));
+    let long = HookAttempt {
+        answer: vec![b'x'; ANSWER_KEPT_BYTES_MAX + 1],
+        ..attempt(world.now, AttemptOutcome::Failed("y".repeat(1_000)))
+    };
+    for _ in 0..HOOK_ATTEMPTS_KEPT {
+        world.settles_all(vec![retry(long.clone())]).await;
+    }
+    let kept = world.store.hook_attempts(ALICE, event.id).await.unwrap().unwrap();
+    assert_eq!(kept.len(), usize::try_from(HOOK_ATTEMPTS_KEPT).unwrap(), "the oldest have gone");
+    assert_eq!(kept[0].answer.len(), ANSWER_KEPT_BYTES_MAX);
+    assert_eq!(kept[0].outcome, AttemptOutcome::Failed("y".repeat(300)));
+    assert_eq!(world.due().await[0].attempts, HOOK_ATTEMPTS_KEPT + 2);
+    assert_eq!(world.store.hook_attempts(BOB, event.id).await.unwrap(), None, "nobody else's");
+    assert_eq!(world.store.hook_attempts(ALICE, EventId(99)).await.unwrap(), None);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn an_event_whose_message_is_gone_is_given_up_and_keeps_nobody_waiting() {
+    let world = World::with_webhooks().await;
+    for id in ["a", "b"] {
+        world.goes(world.sms(), id, &[Verdict::Delivered]).await;
+        world.receives("hi").await;
+    }
+    let (due, received) = (world.due().await, world.page(MESSAGES).await.events);
+    let raw = world.raw();
+    raw.execute("DELETE FROM message WHERE id = ?1", [dlr(&due[0]).message.as_i64()]).unwrap();
+    raw.execute("DELETE FROM inbound WHERE id = 1", []).unwrap();
+    assert_eq!(world.due().await, due[1..]);
+    assert_eq!(world.page(MESSAGES).await.events, received[1..]);
+    world.settles().await;
+    for gone in [due[0].id, received[0].id] {
+        assert_eq!(world.state_of(gone).await, Some(HookState::Failed(HookGivenUp::NothingToTell)));
+    }
+    assert_eq!(world.state_of(due[1].id).await, Some(HookState::Waiting));
+}
+
+#[tokio::test]
+async fn numbers_are_never_given_again() {
+    let mut world = World::with_webhooks().await;
+    world.goes(world.sms(), "a", &[Verdict::Delivered]).await;
+    let first = world.due().await;
+    world.has_posted(&first).await;
+    // Long forgotten, and nothing else came.
+    world.passes(HOOKS_KEPT + secs(1)).await;
+    world.store.daily(world.now).await.unwrap();
+    assert_eq!(world.state_of(first[0].id).await, None);
+    world.restarts().await;
+    world.tells_alice();
+    world.goes(world.sms(), "b", &[Verdict::Delivered]).await;
+    assert!(world.due().await[0].id > first[0].id);
+}
