@@ -22,3 +22,6 @@ pub mod telemetry;
 pub mod tls;
 pub mod workers;
 pub mod world;
+
+/// For whoever receives webhooks.
+pub use hermod_domain::webhook::signature as webhook_signature;

@@ -22,7 +22,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
         ],
     ),
     ("Money", &["topup", "invoice", "payment", "adjust"]),
-    ("Send", &["send", "status", "inbound", "balance", "smpp"]),
+    ("Send", &["send", "status", "inbound", "balance", "smpp", "webhook"]),
     (
         "Look after",
         &["links", "binds", "alarms", "deliveries", "reports", "review", "lookup", "audit", "backup"],

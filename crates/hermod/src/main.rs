@@ -19,6 +19,7 @@ mod show;
 mod signals;
 mod smpp;
 mod version;
+mod webhook;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use customer::{balance, inbound, send, status};
@@ -113,6 +114,7 @@ enum Command {
     Review(review::Review),
     Lookup(lookup::Lookup),
     Smpp(smpp::Smpp),
+    Webhook(webhook::Webhook),
 }
 
 fn main() -> ExitCode {
@@ -152,6 +154,7 @@ fn main() -> ExitCode {
         Command::Review(command) => command.run(),
         Command::Lookup(command) => command.run(),
         Command::Smpp(command) => command.run(),
+        Command::Webhook(command) => command.run(),
     };
     ending::exit_code(ended)
 }

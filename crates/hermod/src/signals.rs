@@ -35,6 +35,11 @@ impl Signals {
         }
     }
 
+    /// Waits until this process is told to stop.
+    pub(crate) async fn told_to_end(&mut self) {
+        self.told_to_stop(|| {}).await;
+    }
+
     /// Runs a stop to its end unless the process is told again.
     pub(crate) async fn unless_told_again<T>(&mut self, stopping: impl Future<Output = T>) -> T {
         tokio::select! {

@@ -1,5 +1,5 @@
-//! Customers for the tests that are other people's programs: SMPP libraries of Python and Perl, the gateway Kannel, and
-//! tshark, which reads what they say to us. (Node's library is one that carriers are made with too: see `smsc`.)
+//! Customers for the tests that are other people's programs: SMPP libraries of Python and Perl, the gateway Kannel,
+//! tshark, which reads what they say to us, and PHP for a receiver of webhooks. (Node's library is one that carriers are made with too: see `smsc`.)
 
 use clap::ValueEnum;
 
@@ -17,10 +17,13 @@ pub(crate) enum Client {
     Kannel,
     /// Reads recorded sessions
     Tshark,
+    /// Runs a receiver of webhooks
+    Php,
 }
 
 impl Client {
-    pub(crate) const ALL: [Client; 4] = [Client::Python, Client::Perl, Client::Kannel, Client::Tshark];
+    pub(crate) const ALL: [Client; 5] =
+        [Client::Python, Client::Perl, Client::Kannel, Client::Tshark, Client::Php];
 
     /// Tells the tests where it is.
     pub(crate) fn variable(self) -> &'static str {
@@ -29,6 +32,7 @@ impl Client {
             Client::Perl => "HERMOD_CLIENT_PERL",
             Client::Kannel => "HERMOD_CLIENT_KANNEL",
             Client::Tshark => "HERMOD_CLIENT_TSHARK",
+            Client::Php => "HERMOD_CLIENT_PHP",
         }
     }
 
@@ -44,6 +48,7 @@ impl Client {
             Client::Perl => installed(&PERL),
             Client::Kannel => installed(&KANNEL),
             Client::Tshark => installed(&TSHARK),
+            Client::Php => installed(&PHP),
         }
     }
 }
@@ -61,7 +66,7 @@ struct Packaged {
 const PERL: Packaged = Packaged {
     name: "Net::SMPP",
     programs: &["perl"],
-    probe: &["-MNet::SMPP", "-MIO::Socket::SSL", "-MJSON::PP", "-e", "1"],
+    probe: &["-MNet::SMPP", "-MIO::Socket::SSL", "-MJSON::PP", "-MDigest::SHA", "-e", "1"],
     packages: &["libnet-smpp-perl", "libio-socket-ssl-perl"],
 };
 const KANNEL: Packaged = Packaged {
@@ -72,6 +77,13 @@ const KANNEL: Packaged = Packaged {
 };
 const TSHARK: Packaged =
     Packaged { name: "tshark", programs: &["tshark"], probe: &["--version"], packages: &["tshark"] };
+
+const PHP: Packaged = Packaged {
+    name: "PHP",
+    programs: &["php"],
+    probe: &["-r", "exit(function_exists('hash_hmac') ? 0 : 1);"],
+    packages: &["php-cli"],
+};
 
 fn installed(wanted: &Packaged) -> Result<String, Failure> {
     let found = || wanted.programs.iter().find(|program| shell::succeeds(program, wanted.probe, ""));

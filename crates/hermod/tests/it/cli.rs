@@ -10,6 +10,7 @@ mod process;
 mod secrets;
 mod smpp;
 mod story;
+mod webhook;
 
 use crate::assembly::free_address;
 use crate::real_time::{self, wait_until};

@@ -55,7 +55,12 @@ async fn talk<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, shared: &Shared)
     }
     while let Some(caught) = request(&mut stream, &mut read).await? {
         let manner = shared.manner.borrow().clone();
+        let passed = shared.check.as_ref().is_none_or(|check| check(&caught));
         shared.record().catch(caught);
+        if !passed {
+            answer(&mut stream, 403, "").await?;
+            continue;
+        }
         match manner {
             Manner::Status(status) => answer(&mut stream, status, "").await?,
             Manner::Slow(wait) => {

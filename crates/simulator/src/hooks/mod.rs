@@ -31,6 +31,9 @@ const BACKLOG: u32 = 4096;
 /// How often somebody who waits for posts looks whether they came.
 const LOOK: Duration = Duration::from_millis(5);
 
+/// Is a post what it should be?
+pub type Check = Arc<dyn Fn(&Caught) -> bool + Send + Sync>;
+
 /// A running receiver.
 pub struct Hooks {
     address: SocketAddr,
@@ -43,6 +46,7 @@ pub struct Hooks {
 /// What all its connections share.
 struct Shared {
     manner: watch::Sender<Manner>,
+    check: Option<Check>,
     record: Mutex<Record>,
 }
 
@@ -55,14 +59,23 @@ impl Shared {
 impl Hooks {
     /// Listens on `listen` (port 0: any free one), with TLS if there is a certificate, until stopped.
     pub fn start(listen: SocketAddr, manner: Manner, tls: Option<&Tls>) -> io::Result<Hooks> {
+        Hooks::start_checking(listen, manner, tls, None)
+    }
+
+    /// The same, for a receiver that answers 403 to what does not pass.
+    pub fn start_checking(
+        listen: SocketAddr,
+        manner: Manner,
+        tls: Option<&Tls>,
+        check: Option<Check>,
+    ) -> io::Result<Hooks> {
         let socket = if listen.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
         socket.set_reuseaddr(true)?;
         socket.bind(listen)?;
         let listener = socket.listen(BACKLOG)?;
         let address = listener.local_addr()?;
         let acceptor = tls.map(|tls| TlsAcceptor::from(tls.config()));
-        let shared =
-            Arc::new(Shared { manner: watch::Sender::new(manner), record: Mutex::new(Record::default()) });
+        let shared = Arc::new(Shared { manner: watch::Sender::new(manner), check, record: Mutex::default() });
         let (stop, stopped) = watch::channel(false);
         let server = world::spawn(serve(listener, acceptor, Arc::clone(&shared), stopped));
         let scheme = if tls.is_some() { "https" } else { "http" };
@@ -86,6 +99,13 @@ impl Hooks {
     /// What was caught so far, oldest first; at most [`CAUGHT_MAX`] of it.
     pub fn caught(&self) -> Vec<Caught> {
         self.shared.record().caught.iter().cloned().collect()
+    }
+
+    /// What was caught after so many posts, oldest first.
+    pub fn since(&self, count: u64) -> Vec<Caught> {
+        let record = self.shared.record();
+        let new = usize::try_from(record.count.saturating_sub(count)).unwrap_or(usize::MAX);
+        record.caught.iter().skip(record.caught.len().saturating_sub(new)).cloned().collect()
     }
 
     /// Posts ever caught.

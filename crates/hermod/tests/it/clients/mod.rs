@@ -8,6 +8,7 @@ mod pcap;
 mod script;
 mod stage;
 mod tshark;
+
 mod wire;
 
 use std::path::{Path, PathBuf};
