@@ -20,6 +20,7 @@ pub mod secrets;
 mod stream;
 pub mod telemetry;
 pub mod tls;
+pub mod webhook_secret;
 pub mod workers;
 pub mod world;
 

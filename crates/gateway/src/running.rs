@@ -5,7 +5,7 @@ use crate::app::{FailOver, LOOK_EVERY};
 use crate::clock::{Clock, Moment};
 use crate::config::{Config, Network};
 use crate::edges::http_api::{Entrance, Security, TrustedProxies};
-use crate::edges::{carrier, http_api, operator_api, smpp};
+use crate::edges::{carrier, http_api, operator_api, smpp, webhooks};
 use crate::operator_token::{OperatorToken, token_file};
 use crate::provision::{self, ProvisionError};
 use crate::secrets::{Pepper, keep_private};
@@ -21,6 +21,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
+
+/// Who is asked where webhooks' names lead.
+pub use crate::edges::webhooks::Resolver;
 
 /// For the commands that look at a data folder from outside.
 pub use hermod_store::{AuditReport, StoreFault, audit, backup};
@@ -84,6 +87,7 @@ pub struct Running {
     /// In the order in which they are stopped.
     front: Workers,
     links: Workers,
+    hooks: Workers,
     upkeep: Workers,
 }
 
@@ -118,12 +122,22 @@ pub fn open(config: &Config, clock: &Clock) -> Result<Opened, StartError> {
 impl Running {
     /// Starts a gateway on a data folder that was opened and provisioned.
     pub async fn start(options: GatewayOptions, opened: Opened) -> Result<Running, StartError> {
+        Running::start_resolving(options, opened, Resolver::system()).await
+    }
+
+    /// The same, with somebody else saying where webhooks' names lead.
+    pub async fn start_resolving(
+        options: GatewayOptions,
+        opened: Opened,
+        resolver: Resolver,
+    ) -> Result<Running, StartError> {
         let GatewayOptions { config, http, https, smpp, smpps, operations, clock } = options;
         let Opened { store, pepper, operator_token } = opened;
         let catalogue = provision::load_catalogue(&store).await?;
         let validity = config.messages.validity.into();
         let world = World::new(clock.clone(), store, pepper, catalogue, validity)
-            .allowing_failed_sign_ins(config.http.failed_sign_ins);
+            .allowing_failed_sign_ins(config.http.failed_sign_ins)
+            .judging_webhooks_by(config.webhooks.rules());
         let world = Arc::new(world);
         let url_file = config.data.folder.join(OPERATOR_URL_FILE);
         let running = Running {
@@ -136,11 +150,14 @@ impl Running {
             world: world.clone(),
             front: Workers::default(),
             links: Workers::default(),
+            hooks: Workers::default(),
             upkeep: Workers::default(),
         };
         running.keep_up();
         carrier::supervise(&world, &running.links);
         carrier::serve_probes(&world, &running.links);
+        let settings = webhooks::Settings::new(&config.webhooks).resolved_by(resolver);
+        webhooks::serve(world.clone(), settings, &running.hooks);
         let operator_addr = match &operations {
             Some(listener) => listener.local_addr().map_err(StartError::Listener)?,
             None => running.http_addr,
@@ -195,6 +212,7 @@ impl Running {
         let _ = std::fs::remove_file(&self.url_file);
         self.front.stop().await;
         self.links.stop().await;
+        self.hooks.stop().await;
         self.upkeep.stop().await;
         self.world.store.close().await
     }

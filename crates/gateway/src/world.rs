@@ -11,6 +11,7 @@ use hermod_domain::keyed_pace::{Allowance, KeyedPace};
 use hermod_domain::pace::{Pace, Rate};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::traffic::{Admitted, Control, Velocity};
+use hermod_domain::webhook::address::AddressRules;
 use hermod_store::Store;
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -55,6 +56,8 @@ pub struct World {
     failed_sign_ins: Mutex<KeyedPace<IpAddr>>,
     failing: Allowance,
     draining: AtomicBool,
+    /// Where accounts' webhooks may go.
+    pub webhook_rules: AddressRules,
 }
 
 /// What is left of an allowance after a request.
@@ -97,12 +100,19 @@ impl World {
             failed_sign_ins: Mutex::new(KeyedPace::new(FAILING_ADDRESSES_MAX)),
             failing: FAILED_SIGN_INS,
             draining: AtomicBool::new(false),
+            webhook_rules: AddressRules::default(),
         }
     }
 
     /// Lets one address fail so often a minute instead of the usual ten times.
     pub fn allowing_failed_sign_ins(mut self, a_minute: u32) -> World {
         self.failing = Allowance { most: a_minute, ..FAILED_SIGN_INS };
+        self
+    }
+
+    /// Lets webhooks go where the operator says, instead of to https addresses of the public network only.
+    pub fn judging_webhooks_by(mut self, rules: AddressRules) -> World {
+        self.webhook_rules = rules;
         self
     }
 

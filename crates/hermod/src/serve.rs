@@ -51,6 +51,7 @@ async fn serve(config: Config) -> Ended {
     // Everything a person may have got wrong first: it should be said before anything is opened.
     let file = config.provision.file.clone();
     let wanted = file.as_deref().map(provision_file::read).transpose()?;
+    let wanted = wanted.map(|wanted| wanted.judged_by(config.webhooks.rules()));
     let clock = Clock::real();
     let https = config.https.wanted();
     let https = https.map(|(address, files)| Ok((address, load_certificate(files, &clock)?))).transpose()?;

@@ -7,7 +7,9 @@ mod source;
 mod tests;
 mod values;
 
-pub use sections::{Data, Http, Https, Log, LogFormat, Messages, Operations, Operator, Provision, Smpp};
+pub use sections::{
+    Data, Http, Https, Log, LogFormat, Messages, Operations, Operator, Provision, Smpp, Webhooks,
+};
 pub use source::{FileError, Source};
 pub use values::{Bytes, Network, Period};
 
@@ -16,9 +18,13 @@ use hermod_domain::catalogue::SYSTEM_ID_CHARS_MAX;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 use std::path::Path;
+use std::time::Duration;
 
 /// A text of 65,535 octets in its parameter, and everything around it.
 const PDU_BYTES_MAX: u64 = 70_000;
+
+/// More than anybody waits for.
+const WEBHOOK_RETRIES_MAX: usize = 20;
 
 /// The defaults, with their explanations.
 pub const DEFAULT_TOML: &str = include_str!("default.toml");
@@ -33,6 +39,7 @@ pub struct Config {
     pub operations: Operations,
     pub operator: Operator,
     pub messages: Messages,
+    pub webhooks: Webhooks,
     pub log: Log,
     pub provision: Provision,
 }
@@ -48,9 +55,10 @@ impl Config {
         let mut config = Config::parse(&Source::read(path)?)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         config.data.folder = folder.join(&config.data.folder);
-        let Config { provision, https, smpp, operator, .. } = &mut config;
+        let Config { provision, https, smpp, operator, webhooks, .. } = &mut config;
         let certificates = [&mut https.certificate, &mut https.key, &mut smpp.certificate, &mut smpp.key];
-        let named = certificates.into_iter().chain([&mut provision.file, &mut operator.token_file]);
+        let named =
+            certificates.into_iter().chain([&mut provision.file, &mut operator.token_file, &mut webhooks.ca]);
         for file in named {
             *file = file.take().map(|file| folder.join(file));
         }
@@ -72,7 +80,8 @@ impl Config {
 
     /// The first setting that makes no sense, and why.
     fn check(&self) -> Checked {
-        let Config { data, http, https, smpp, operations, operator, messages, log, provision } = self;
+        let Config { data, http, https, smpp, operations, operator, messages, webhooks, log, provision } =
+            self;
         let Operations { listen: _ } = operations;
         let Operator { token_file: _, from_anywhere: _ } = operator;
         let Data { folder, low_water } = data;
@@ -88,6 +97,7 @@ impl Config {
         check_smpp(smpp, https)?;
         within("messages.validity", *validity, Period::from_secs(60), Period::from_secs(72 * 3600))?;
         within("messages.in_doubt_wait", *in_doubt_wait, Period::from_secs(0), Period::from_secs(24 * 3600))?;
+        check_webhooks(webhooks)?;
         telemetry::level_filter(level).map_err(|sentence| ("log.level", sentence))?;
         Ok(())
     }
@@ -178,6 +188,20 @@ fn check_smpp(smpp: &Smpp, https: &Https) -> Checked {
         within(key, period, Period::from_secs(1), Period::from_secs(3600))?;
     }
     Ok(())
+}
+
+fn check_webhooks(webhooks: &Webhooks) -> Checked {
+    let Webhooks { allow_http: _, allow: _, ca: _, connect_timeout, timeout, retries, max_posts } = webhooks;
+    let (least, most) = (Period(Duration::from_millis(100)), Period::from_secs(60));
+    within("webhooks.connect_timeout", *connect_timeout, least, most)?;
+    within("webhooks.timeout", *timeout, least, most)?;
+    if retries.len() > WEBHOOK_RETRIES_MAX {
+        return Err(("webhooks.retries", format!("has at most {WEBHOOK_RETRIES_MAX} waits")));
+    }
+    for wait in retries {
+        within("webhooks.retries", *wait, Period(Duration::from_millis(1)), Period::from_secs(7 * 86_400))?;
+    }
+    within("webhooks.max_posts", *max_posts, 2, 100_000)
 }
 
 fn within<T: PartialOrd + Display>(key: &'static str, value: T, least: T, most: T) -> Checked {

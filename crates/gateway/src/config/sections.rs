@@ -2,6 +2,7 @@
 
 use crate::config::values::{Bytes, Network, Period};
 use crate::tls::CertificateFiles;
+use hermod_domain::webhook::address::AddressRules;
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -102,6 +103,26 @@ pub struct Operator {
 pub struct Messages {
     pub validity: Period,
     pub in_doubt_wait: Period,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Webhooks {
+    pub allow_http: bool,
+    pub allow: Vec<Network>,
+    pub ca: Option<PathBuf>,
+    pub connect_timeout: Period,
+    pub timeout: Period,
+    pub retries: Vec<Period>,
+    pub max_posts: u32,
+}
+
+impl Webhooks {
+    /// Where webhooks may go.
+    pub fn rules(&self) -> AddressRules {
+        let allow = self.allow.iter().map(|Network(network)| *network).collect();
+        AddressRules { allow_http: self.allow_http, allow }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

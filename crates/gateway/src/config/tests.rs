@@ -216,3 +216,26 @@ fn binding_over_tls_needs_a_certificate_of_its_own_or_that_of_https() {
     );
     check("[smpp]\nidle_timeout = \"0s\"", "hermod.toml:2: smpp.idle_timeout: 0ms is not between 1s and 1h");
 }
+
+#[test]
+fn webhooks_have_bounds() {
+    check("[webhooks]\nallow_http = true\nallow = [\"10.1.2.0/24\", \"::1\"]\nretries = []", "fine");
+    check(
+        "[webhooks]\ntimeout = \"61s\"",
+        "hermod.toml:2: webhooks.timeout: 61s is not between 100ms and 1m",
+    );
+    check(
+        "[webhooks]\nconnect_timeout = \"0s\"",
+        "hermod.toml:2: webhooks.connect_timeout: 0ms is not between 100ms and 1m",
+    );
+    check(
+        "[webhooks]\nretries = [\"1s\", \"8d\"]",
+        "hermod.toml:2: webhooks.retries: 8d is not between 1ms and 7d",
+    );
+    let many = vec!["\"1s\""; 21].join(", ");
+    check(
+        &format!("[webhooks]\nretries = [{many}]"),
+        "hermod.toml:2: webhooks.retries: has at most 20 waits",
+    );
+    check("[webhooks]\nmax_posts = 1", "hermod.toml:2: webhooks.max_posts: 1 is not between 2 and 100000");
+}

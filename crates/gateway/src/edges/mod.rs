@@ -5,3 +5,4 @@ pub mod carrier;
 pub mod http_api;
 pub mod operator_api;
 pub mod smpp;
+pub mod webhooks;

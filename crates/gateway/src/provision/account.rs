@@ -4,7 +4,8 @@ use crate::provision::checks;
 use crate::provision::draft::{Draft, Entry, Names};
 use crate::provision::kind::Kind;
 use crate::provision::sender::WantedSender;
-use crate::provision::{ProvisionRefusal, values};
+use crate::provision::{ProvisionRefusal, values, webhooks};
+use crate::secrets::Secret;
 use hermod_domain::catalogue::{Account, Countries, SenderEntry, SenderState, Terms, Tier};
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::{Currency, Money};
@@ -63,6 +64,24 @@ pub struct WantedAccount {
     #[serde(default, deserialize_with = "checks::some_rate", skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 1000000)]
     pub smpp_rate: Option<u32>,
+    /// Where delivery reports are posted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 2048, examples("https://shop.example/dlr"))]
+    pub dlr_webhook: Option<String>,
+    /// Where messages from handsets are posted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 2048, examples("https://shop.example/inbound"))]
+    pub inbound_webhook: Option<String>,
+    /// What webhooks are signed with. An account that has one keeps it unless another is given; one is made, and shown
+    /// once, for an account that gets its first address.
+    #[serde(
+        default,
+        deserialize_with = "checks::webhook_secret",
+        serialize_with = "values::hidden",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schema(value_type = Option<String>, write_only, min_length = 16, max_length = 256)]
+    pub webhook_secret: Option<Secret>,
 }
 
 impl Entry for WantedAccount {
@@ -87,6 +106,9 @@ impl Entry for WantedAccount {
             senders: _,
             tier,
             smpp_rate,
+            dlr_webhook: _,
+            inbound_webhook: _,
+            webhook_secret: _,
         } = self;
         match before {
             Some(before) if before.currency != *currency => {
@@ -102,6 +124,7 @@ impl Entry for WantedAccount {
                 draft.open_account(id, *opening_balance);
             }
         }
+        let webhooks = webhooks::document(self, before.and_then(|before| before.webhooks.as_ref()), draft)?;
         Ok(Account {
             currency: *currency,
             credit_limit: *credit_limit,
@@ -113,7 +136,7 @@ impl Entry for WantedAccount {
             closed: *closed,
             tier: *tier,
             smpp_rate: *smpp_rate,
-            webhooks: before.and_then(|before| before.webhooks.clone()),
+            webhooks,
             stop_words: before.map(|before| before.stop_words.clone()).unwrap_or_default(),
         })
     }
@@ -130,9 +153,11 @@ impl Entry for WantedAccount {
             closed,
             tier,
             smpp_rate,
-            webhooks: _,
+            webhooks,
             stop_words: _,
         } = document;
+        let addresses = webhooks.map(|webhooks| (webhooks.dlr_url, webhooks.inbound_url));
+        let (dlr_webhook, inbound_webhook) = addresses.unwrap_or_default();
         WantedAccount {
             name: name.to_owned(),
             currency,
@@ -146,7 +171,15 @@ impl Entry for WantedAccount {
             senders,
             tier,
             smpp_rate,
+            dlr_webhook,
+            inbound_webhook,
+            webhook_secret: None,
         }
+    }
+
+    fn secret_changed(before: &Account, after: &Account) -> Option<&'static str> {
+        webhooks::secrets_differ(before.webhooks.as_ref(), after.webhooks.as_ref())
+            .then_some("webhook_secret")
     }
 }
 

@@ -107,6 +107,11 @@ pub(super) fn api_secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<O
     )))
 }
 
+/// As an API secret, for the same reasons.
+pub(super) fn webhook_secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>, D::Error> {
+    api_secret(deserializer)
+}
+
 pub(super) fn window<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u16, D::Error> {
     let window = number_within(deserializer, "a window", i64::from(WINDOW_MAX))?;
     Ok(u16::try_from(window).expect("checked against the largest window"))

@@ -9,6 +9,7 @@ use crate::secrets::Secret;
 use hermod_domain::catalogue::{AllowList, CodingZero, Connection};
 use hermod_domain::ids::AccountId;
 use hermod_domain::sender::Sender;
+use hermod_domain::webhook::DlrForm;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -115,6 +116,13 @@ pub struct WantedConnection {
     /// Accept message waiting indications (`data_coding` 0xC0 to 0xDF).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_waiting: Option<bool>,
+    /// How its delivery reports are written in webhooks: `full` unless it says otherwise, or `short`.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    #[schema(value_type = String, pattern = "^(full|short)$", examples("short"))]
+    pub dlr_form: DlrForm,
+    /// Report what came in over SMPP by webhook too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub webhooks_too: bool,
 }
 
 impl Entry for WantedConnection {
@@ -165,8 +173,8 @@ impl Entry for WantedConnection {
             smart_encoding: *smart_encoding,
             closed: *closed,
             smpp,
-            dlr_form: before.map(|before| before.dlr_form).unwrap_or_default(),
-            webhooks_too: before.is_some_and(|before| before.webhooks_too),
+            dlr_form: self.dlr_form,
+            webhooks_too: self.webhooks_too,
         })
     }
 
@@ -180,8 +188,8 @@ impl Entry for WantedConnection {
             smart_encoding,
             closed,
             smpp,
-            dlr_form: _,
-            webhooks_too: _,
+            dlr_form,
+            webhooks_too,
         } = document;
         let mut shown = WantedConnection {
             name: name.to_owned(),
@@ -207,6 +215,8 @@ impl Entry for WantedConnection {
             pass_tlvs: None,
             special_protocol_ids: None,
             message_waiting: None,
+            dlr_form,
+            webhooks_too,
         };
         if let Some(access) = smpp {
             bind_access::show(access, &mut shown);
@@ -229,4 +239,8 @@ fn is_known(draft: &Draft<'_>, account: &str, sender: &Sender) -> bool {
 
 fn ten() -> u32 {
     10
+}
+
+fn is_usual(form: &DlrForm) -> bool {
+    *form == DlrForm::default()
 }

@@ -10,6 +10,7 @@ use hermod_domain::catalogue::{Account, Catalogue, CatalogueFault, Connection, N
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::sender::Sender;
+use hermod_domain::webhook::address::AddressRules;
 use hermod_store::CatalogueRow;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -58,6 +59,7 @@ impl Names {
 
 pub(super) struct Draft<'a> {
     pub(super) pepper: &'a Pepper,
+    pub(super) rules: &'a AddressRules,
     /// What is stored, overlaid with what is wanted so far.
     rows: BTreeMap<(Kind, String), CatalogueRow>,
     numbers: HashMap<(Kind, String), u32>,
@@ -74,9 +76,14 @@ pub(super) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    pub(super) fn over(stored: Vec<CatalogueRow>, pepper: &'a Pepper) -> Result<Draft<'a>, UnreadableRow> {
+    pub(super) fn over(
+        stored: Vec<CatalogueRow>,
+        pepper: &'a Pepper,
+        rules: &'a AddressRules,
+    ) -> Result<Draft<'a>, UnreadableRow> {
         let mut draft = Draft {
             pepper,
+            rules,
             rows: BTreeMap::new(),
             numbers: HashMap::new(),
             names: Names::default(),
@@ -183,18 +190,42 @@ impl<'a> Draft<'a> {
         let number = self.number(T::KIND, &name);
         let before: Option<T::Document> = self.stored(T::KIND, &name)?;
         let document = wanted.document(self, before.as_ref())?;
+        self.write::<T>(name, number, before, &document);
+        Ok(())
+    }
+
+    /// Changes what is stored of a thing, where nobody could write the change down as what is wanted.
+    pub(super) fn rewrite<T: Entry>(
+        &mut self,
+        name: &str,
+        change: impl FnOnce(&mut T::Document) -> Result<(), ProvisionRefusal>,
+    ) -> Result<(), ProvisionRefusal> {
+        let number = self.find(T::KIND, name, "the change")?;
+        let Some(before) = self.stored::<T::Document>(T::KIND, name)? else { return Ok(()) };
+        let mut document = before.clone();
+        change(&mut document)?;
+        self.write::<T>(name.to_owned(), number, Some(before), &document);
+        Ok(())
+    }
+
+    fn write<T: Entry>(
+        &mut self,
+        name: String,
+        number: u32,
+        before: Option<T::Document>,
+        document: &T::Document,
+    ) {
         let effect = match before {
             None => Effect::Made,
-            Some(before) if before == document => Effect::Same,
-            Some(before) => Effect::Updated(self.differences::<T>(&name, before, &document)),
+            Some(before) if before == *document => Effect::Same,
+            Some(before) => Effect::Updated(self.differences::<T>(&name, before, document)),
         };
         if effect != Effect::Same {
             let place = (T::KIND, name.clone());
-            self.rows.insert(place.clone(), documents::row(T::KIND, number, &name, &document));
+            self.rows.insert(place.clone(), documents::row(T::KIND, number, &name, document));
             self.written.push(place);
         }
         self.changes.push(Change { kind: T::KIND, name, effect });
-        Ok(())
     }
 
     pub(super) fn remove(&mut self, kind: Kind, name: &str) -> Result<(), ProvisionRefusal> {

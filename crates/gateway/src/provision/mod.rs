@@ -27,6 +27,7 @@ mod shown;
 mod tests;
 mod values;
 mod wanted;
+mod webhooks;
 
 pub use account::WantedAccount;
 pub use bind_access::BindTypeName;
@@ -50,6 +51,7 @@ pub use screen::WantedScreen;
 pub use sender::WantedSender;
 pub use shown::{shown, shown_one};
 pub use wanted::{EXAMPLE_TOML, Removal, Wanted};
+pub use webhooks::{PREVIOUS_SECRET_KEPT, Rotation, rotate};
 
 use crate::secrets::Pepper;
 use hermod_domain::area::Area;

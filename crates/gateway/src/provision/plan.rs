@@ -121,8 +121,9 @@ pub(super) fn plan(
         screens,
         controls,
         removals,
+        rules,
     } = wanted;
-    let mut draft = Draft::over(stored, pepper)?;
+    let mut draft = Draft::over(stored, pepper, rules)?;
     // Numbers first, so that the order within a file does not matter.
     for name in carriers.iter().map(|carrier| &carrier.name) {
         draft.number(Kind::Carrier, name);

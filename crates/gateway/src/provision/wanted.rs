@@ -12,6 +12,7 @@ use crate::provision::price::WantedPrice;
 use crate::provision::route::WantedRoute;
 use crate::provision::screen::WantedScreen;
 use crate::provision::sender::WantedSender;
+use hermod_domain::webhook::address::AddressRules;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -45,6 +46,10 @@ pub struct Wanted {
     pub controls: Vec<WantedControl>,
     #[serde(rename = "remove", skip_serializing_if = "Vec::is_empty")]
     pub removals: Vec<Removal>,
+    /// Where accounts' webhooks may go: not a customer's business, but the installation's.
+    #[serde(skip)]
+    #[schema(ignore)]
+    pub rules: AddressRules,
 }
 
 /// Something that is to go.
@@ -58,6 +63,12 @@ pub struct Removal {
 impl Wanted {
     pub fn parse(source: &Source) -> Result<Wanted, FileError> {
         source.parse()
+    }
+
+    /// With the installation's rules for webhooks, instead of the strictest.
+    #[must_use]
+    pub fn judged_by(self, rules: AddressRules) -> Wanted {
+        Wanted { rules, ..self }
     }
 
     /// All of it as a file, without its secrets.

@@ -12,7 +12,7 @@ use crate::signals::{Signals, run_until_told};
 use clap::Args;
 use credentials::Credentials;
 use hermod_gateway::clock::Clock;
-use hermod_gateway::config::{Config, Log, LogFormat, Period};
+use hermod_gateway::config::{Config, Log, LogFormat, Network, Period};
 use hermod_gateway::operator_token;
 use hermod_gateway::running::{self, GatewayOptions, Running};
 use hermod_gateway::telemetry;
@@ -91,6 +91,9 @@ impl Demo {
         config.http.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, self.http_port));
         config.data.folder.clone_from(&self.data_dir);
         config.messages.in_doubt_wait = IN_DOUBT_WAIT;
+        // So that `hermod webhook listen` beside it can be posted to.
+        config.webhooks.allow_http = true;
+        config.webhooks.allow = ["127.0.0.0/8", "::1"].into_iter().filter_map(Network::parse).collect();
 
         // What somebody may have got wrong is said before anything is opened.
         let file = self.apply.as_deref().map(provision_file::read).transpose()?;
@@ -110,6 +113,7 @@ impl Demo {
             Some(file) => seed::with_carrier(file.clone(), carrier.addr()),
             None => seed::wanted(&credentials, carrier.addr()),
         };
+        let wanted = wanted.judged_by(config.webhooks.rules());
         let source = self.apply.as_deref().unwrap_or(Path::new("the demo's own data"));
         let plan = provision_file::apply(&opened, &wanted, source, &clock).await?;
         credentials.remember(&plan.secrets, &self.data_dir)?;

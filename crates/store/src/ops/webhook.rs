@@ -3,6 +3,7 @@
 
 use crate::ops::{Hidden, InboundRecord};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
+use hermod_domain::lifecycle::MessageState;
 use hermod_domain::origin::Told;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
@@ -75,6 +76,8 @@ pub struct DlrEvent {
     pub from: Sender,
     pub to: Msisdn,
     pub told: Told,
+    /// The message's own state once it has ended; before, it may be behind what is told.
+    pub state: MessageState,
     pub err: u16,
     /// When it was accepted.
     pub submitted_at: Timestamp,

@@ -92,6 +92,7 @@ pub async fn put_entry(
     if_there: IfThere,
 ) -> Result<(Applied, Item), OperatorRefusal> {
     let (name, wanted) = wanted_entry(kind, name, fields)?;
+    let wanted = wanted.judged_by(world.webhook_rules.clone());
     let _alone = world.changing.lock().await;
     let rows = world.store.catalogue().await?;
     let there = |row: &CatalogueRow| row.kind == kind.as_str() && row.name == name;
@@ -115,6 +116,7 @@ pub async fn patch_entry(
     let before = shown_one(&rows, kind, &name).map_err(provision::ProvisionRefusal::from)?;
     let before = before.ok_or_else(|| OperatorRefusal::no_such(kind.as_str(), &name))?;
     let (name, wanted) = wanted_entry(kind, &name, merged(before, patch))?;
+    let wanted = wanted.judged_by(world.webhook_rules.clone());
     carry_out_showing(world, provision::prepare_over(rows, &world.pepper, &wanted)?, kind, name).await
 }
 
@@ -131,7 +133,8 @@ pub async fn remove_entry(world: &World, kind: Kind, name: &str) -> Result<Appli
 /// Brings the catalogue to what is wanted, or says what that would change.
 pub async fn apply_wanted(world: &World, wanted: &Wanted, dry_run: bool) -> Result<Applied, OperatorRefusal> {
     let _alone = world.changing.lock().await;
-    let plan = provision::prepare(&world.store, &world.pepper, wanted).await?;
+    let wanted = wanted.clone().judged_by(world.webhook_rules.clone());
+    let plan = provision::prepare(&world.store, &world.pepper, &wanted).await?;
     if dry_run {
         // A secret that was made for a plan nobody carries out would only mislead.
         return Ok(Applied { dry_run, changes: plan.changes, secrets: Vec::new() });

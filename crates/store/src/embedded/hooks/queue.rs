@@ -12,6 +12,7 @@ use crate::ops::{
     HookWhat,
 };
 use hermod_domain::ids::{AccountId, ConnectionId};
+use hermod_domain::lifecycle::MessageState;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::{DlrForm, HookKind};
@@ -80,7 +81,7 @@ fn due(
     let Endpoint { account, kind } = endpoint;
     let mut statement = connection.prepare_cached(
         "SELECT w.id, w.due_at, w.failures, w.attempts, w.message, w.at, w.connection, w.told, w.err, w.form, w.inbound,
-             m.source, m.dest
+             m.source, m.dest, m.state
          FROM webhook w INDEXED BY webhook_due LEFT JOIN message m ON m.id = w.message
          WHERE w.account = ?1 AND w.kind = ?2 AND (w.due_at, w.id) > (?3, ?4) ORDER BY w.due_at, w.id LIMIT ?5",
     )?;
@@ -127,6 +128,7 @@ fn dlr(row: &Row<'_>) -> Result<Option<DlrEvent>, StoreFault> {
         from: Sender::parse(&source).map_err(StoreFault::damaged)?,
         to: stored_number(row.get(12)?)?,
         told: stored_told(row.get(7)?)?,
+        state: MessageState::from_stored(row.get(13)?).map_err(StoreFault::damaged)?,
         err: row.get(8)?,
         submitted_at: message.accepted_at(),
         at: Timestamp::from_millis(row.get(5)?),

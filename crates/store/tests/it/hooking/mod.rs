@@ -11,7 +11,7 @@ use hermod_domain::catalogue::{
     Account, AllowList, Catalogue, Connection, Countries, Documents, Tier, Webhooks,
 };
 use hermod_domain::ids::{ConnectionId, MessageId};
-use hermod_domain::lifecycle::Verdict;
+use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::money::Money;
 use hermod_domain::origin::Told;
 use hermod_domain::receipt::DlrCode;
@@ -172,6 +172,7 @@ async fn a_change_of_an_http_message_is_due_at_once_and_rung_after_the_commit() 
             from: Sender::parse("Hermod").unwrap(),
             to: recipient(),
             told: DELIVERED,
+            state: MessageState::Delivered,
             err: 0,
             submitted_at: world.now,
             at: world.now,

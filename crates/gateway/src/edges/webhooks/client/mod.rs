@@ -1,0 +1,155 @@
+//! The HTTP client of webhooks. A receiver is a stranger: it is never followed anywhere, never waited for beyond its
+//! time, and nothing of what it says is held beyond a few kilobytes.
+
+mod connection;
+mod dial;
+mod pool;
+mod resolver;
+#[cfg(test)]
+mod tests;
+
+use connection::Connection;
+pub(super) use pool::{KEEP_ALIVE, Pool};
+pub use resolver::Resolver;
+
+use super::settings::Settings;
+use crate::clock::Clock;
+use crate::workers::Workers;
+use bytes::Bytes;
+use connection::Ask;
+use hermod_domain::webhook::address::{AddressRules, HookUrl};
+use hermod_store::{ANSWER_KEPT_BYTES_MAX, AttemptOutcome};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::{HeaderMap, Method, Request, Response, Uri};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::OnceCell;
+use tokio_rustls::rustls::ClientConfig;
+
+/// How much of an answer is read before its connection is dropped instead of used again.
+const ANSWER_READ_BYTES_MAX: usize = 64 * 1024;
+/// How long the body of an answer may take; the answer itself stands in its head.
+const BODY_MAX: Duration = Duration::from_secs(2);
+
+pub(super) struct Client {
+    clock: Clock,
+    workers: Workers,
+    rules: AddressRules,
+    connect_max: Duration,
+    call_max: Duration,
+    resolver: Resolver,
+    ca: Option<PathBuf>,
+    tls: OnceCell<Arc<ClientConfig>>,
+}
+
+/// What is posted.
+pub(super) struct Draft {
+    /// Path and query.
+    pub(super) target: Uri,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+}
+
+impl Draft {
+    fn request(&self) -> Ask {
+        let mut request = Request::new(Full::new(self.body.clone()));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = self.target.clone();
+        *request.headers_mut() = self.headers.clone();
+        request
+    }
+}
+
+/// What came of a post.
+pub(super) struct Answered {
+    pub(super) outcome: AttemptOutcome,
+    /// The beginning of the answer's body.
+    pub(super) kept: Vec<u8>,
+}
+
+impl Answered {
+    pub(super) fn failed(sentence: impl Into<String>) -> Answered {
+        Answered { outcome: AttemptOutcome::Failed(sentence.into()), kept: Vec::new() }
+    }
+}
+
+impl Client {
+    pub(super) fn new(settings: &Settings, clock: Clock, workers: Workers) -> Client {
+        Client {
+            clock,
+            workers,
+            rules: settings.rules.clone(),
+            connect_max: settings.connect_max,
+            call_max: settings.call_max,
+            resolver: settings.resolver.clone(),
+            ca: settings.ca.clone(),
+            tls: OnceCell::new(),
+        }
+    }
+
+    /// Posts once, on a connection of the pool if there is one.
+    pub(super) async fn post(&self, url: &HookUrl, pool: &Pool, draft: &Draft, doubtful: bool) -> Answered {
+        let call = async {
+            let (response, connection) = self.ask(url, pool, draft, doubtful).await?;
+            Ok(self.read(response, connection, pool).await)
+        };
+        let answered = tokio::select! {
+            answered = call => answered,
+            () = self.clock.sleep(self.call_max) => {
+                Err(format!("no answer within {} s", self.call_max.as_secs_f32()))
+            }
+        };
+        answered.unwrap_or_else(Answered::failed)
+    }
+
+    async fn ask(
+        &self,
+        url: &HookUrl,
+        pool: &Pool,
+        draft: &Draft,
+        doubtful: bool,
+    ) -> Result<(Response<Incoming>, Connection), String> {
+        // The receiver may have closed a kept connection meanwhile, even as the request was on its way. Nothing is lost
+        // by asking again on a new one: receivers know a repetition by its id.
+        if let Some(mut kept) = pool.take(self.clock.moment())
+            && let Ok(response) = kept.ask(draft.request()).await
+        {
+            return Ok((response, kept));
+        }
+        let stream = self.dial(url, doubtful).await?;
+        let mut connection = Connection::begin(stream, self.clock.moment(), &self.workers).await?;
+        let response = connection.ask(draft.request()).await?;
+        Ok((response, connection))
+    }
+
+    /// The status decides. A body that is too long or too slow costs the connection and nothing else.
+    async fn read(&self, response: Response<Incoming>, connection: Connection, pool: &Pool) -> Answered {
+        let status = response.status().as_u16();
+        let mut body = response.into_body();
+        let mut kept = Vec::new();
+        let reading = async {
+            let mut length = 0;
+            while let Some(frame) = body.frame().await {
+                let Ok(frame) = frame else { return false };
+                let Some(data) = frame.data_ref() else { continue };
+                length += data.len();
+                let room = ANSWER_KEPT_BYTES_MAX.saturating_sub(kept.len());
+                kept.extend_from_slice(&data[..data.len().min(room)]);
+                if length > ANSWER_READ_BYTES_MAX {
+                    return false;
+                }
+            }
+            true
+        };
+        let whole = tokio::select! {
+            whole = reading => whole,
+            () = self.clock.sleep(BODY_MAX) => false,
+        };
+        if whole {
+            pool.put(connection, self.clock.moment());
+        }
+        Answered { outcome: AttemptOutcome::Status(status), kept }
+    }
+}

@@ -1,0 +1,232 @@
+//! Posts to receivers of every kind, over real sockets.
+
+use super::*;
+use hermod_domain::retry::Schedule;
+use hermod_simulator::carrier::Tls;
+use hermod_simulator::hooks::{Hooks, Manner};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn settings() -> Settings {
+    let rules = AddressRules { allow_http: true, allow: vec!["127.0.0.0/8".parse().unwrap()] };
+    Settings {
+        rules,
+        connect_max: SECOND,
+        call_max: 2 * SECOND,
+        schedule: Schedule::after_failed_post(&[]),
+        ca: None,
+        posts_max: 10,
+        resolver: Resolver::system(),
+    }
+}
+
+fn client(settings: &Settings) -> Client {
+    Client::new(settings, Clock::real(), Workers::default())
+}
+
+fn receiver(manner: Manner) -> Hooks {
+    Hooks::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), manner, None).unwrap()
+}
+
+fn draft(body: &'static str) -> Draft {
+    let target = Uri::from_static("/hook?x=1");
+    Draft { target, headers: HeaderMap::new(), body: Bytes::from_static(body.as_bytes()) }
+}
+
+async fn post(client: &Client, pool: &Pool, url: &str) -> Answered {
+    let url = HookUrl::parse(url).unwrap();
+    client.post(&url, pool, &draft("{}"), false).await
+}
+
+/// What came of one post to a receiver of this kind, and how much of its answer was kept.
+async fn told(manner: Manner) -> (String, usize) {
+    let hooks = receiver(manner);
+    let Answered { outcome, kept } = post(&client(&settings()), &Pool::default(), &hooks.url("")).await;
+    hooks.stop().await;
+    let told = match outcome {
+        AttemptOutcome::Status(status) => status.to_string(),
+        AttemptOutcome::Failed(sentence) => sentence,
+    };
+    (told, kept.len())
+}
+
+#[tokio::test]
+async fn receivers_are_taken_as_they_are() {
+    for (manner, expect, kept) in [
+        (Manner::Status(200), "200", 2),
+        (Manner::Status(204), "204", 0),
+        (Manner::Status(500), "500", 2),
+        (Manner::Redirect("http://169.254.169.254/".to_owned()), "307", 2),
+        (Manner::Hang, "no answer within 2 s", 0),
+        (Manner::Deaf, "no answer within 2 s", 0),
+        (Manner::Drip, "no answer within 2 s", 0),
+        (Manner::Endless, "200", ANSWER_KEPT_BYTES_MAX),
+    ] {
+        let shown = manner.to_string();
+        assert_eq!(told(manner).await, (expect.to_owned(), kept), "{shown}");
+    }
+    for manner in [Manner::Reset, Manner::Garbage] {
+        let (told, kept) = told(manner).await;
+        assert!(told.contains("the connection was lost") || told.contains("no HTTP"), "{told}");
+        assert_eq!(kept, 0);
+    }
+}
+
+#[tokio::test]
+async fn a_connection_is_used_again_until_it_is_old() {
+    let hooks = receiver(Manner::Status(200));
+    let clock = Clock::manual(hermod_domain::time::Timestamp::EPOCH);
+    let client = Client::new(&settings(), clock.clone(), Workers::default());
+    let pool = Pool::default();
+    for _ in 0..3 {
+        post(&client, &pool, &hooks.url("")).await;
+    }
+    assert_eq!((hooks.count(), hooks.connections()), (3, 1));
+    clock.advance(KEEP_ALIVE);
+    post(&client, &pool, &hooks.url("")).await;
+    assert_eq!((hooks.count(), hooks.connections()), (4, 2), "where a name leads is asked anew");
+    hooks.stop().await;
+}
+
+#[tokio::test]
+async fn a_kept_connection_that_the_receiver_closed_costs_nothing() {
+    let hooks = receiver(Manner::Status(200));
+    let (client, pool, url) = (client(&settings()), Pool::default(), hooks.url(""));
+    let address = hooks.address();
+    post(&client, &pool, &url).await;
+    hooks.stop().await;
+    let hooks = Hooks::start(address, Manner::Status(200), None).unwrap();
+    let Answered { outcome, .. } = post(&client, &pool, &url).await;
+    assert_eq!(outcome, AttemptOutcome::Status(200));
+    hooks.stop().await;
+}
+
+#[tokio::test]
+async fn an_answer_without_end_costs_its_connection() {
+    let hooks = receiver(Manner::Endless);
+    let (client, pool) = (client(&settings()), Pool::default());
+    for _ in 0..2 {
+        post(&client, &pool, &hooks.url("")).await;
+    }
+    assert_eq!(hooks.connections(), 2);
+    assert!(pool.is_empty());
+    hooks.stop().await;
+}
+
+/// What a name with these addresses, one list for each time it is asked, comes to; and how often somebody was called.
+async fn resolved(answers: Vec<Vec<IpAddr>>, posts: usize) -> (Vec<String>, u64) {
+    let hooks = receiver(Manner::Status(200));
+    let asked = AtomicUsize::new(0);
+    let resolver = Resolver::scripted(move |name| {
+        assert_eq!(name, "rebinding.example");
+        let place = asked.fetch_add(1, Ordering::Relaxed);
+        answers.get(place).or(answers.last()).cloned().unwrap_or_default()
+    });
+    let mut settings = settings().resolved_by(resolver);
+    // Only this one address of the machine is allowed, as a public one would be.
+    settings.rules.allow = vec!["127.0.0.1/32".parse().unwrap()];
+    let client = client(&settings);
+    let url = format!("http://rebinding.example:{}/", hooks.address().port());
+    let mut told = Vec::new();
+    for _ in 0..posts {
+        // A pool of its own each time: a kept connection would ask nobody.
+        told.push(match post(&client, &Pool::default(), &url).await.outcome {
+            AttemptOutcome::Status(status) => status.to_string(),
+            AttemptOutcome::Failed(sentence) => sentence,
+        });
+    }
+    let count = hooks.count();
+    hooks.stop().await;
+    (told, count)
+}
+
+#[tokio::test]
+async fn a_name_is_dialled_at_judged_addresses_only_however_often_it_changes() {
+    let good: IpAddr = Ipv4Addr::LOCALHOST.into();
+    let inside: IpAddr = Ipv4Addr::new(127, 0, 0, 2).into();
+    let (told, calls) = resolved(vec![vec![good], vec![inside], vec![good]], 3).await;
+    assert_eq!(told, ["200", "127.0.0.2 is not to be called: it is this machine", "200"]);
+    assert_eq!(calls, 2);
+    let (told, calls) = resolved(vec![vec![good, inside]], 1).await;
+    assert_eq!(
+        told,
+        ["127.0.0.2 is not to be called: it is this machine"],
+        "one bad address spoils the name"
+    );
+    assert_eq!(calls, 0);
+    let (told, _) = resolved(vec![vec![]], 1).await;
+    assert_eq!(told, ["the name has no address"]);
+}
+
+#[tokio::test]
+async fn an_address_that_is_forbidden_by_now_is_not_dialled() {
+    let hooks = receiver(Manner::Status(200));
+    let mut settings = settings();
+    settings.rules.allow.clear();
+    let Answered { outcome, .. } = post(&client(&settings), &Pool::default(), &hooks.url("")).await;
+    assert_eq!(
+        outcome,
+        AttemptOutcome::Failed("127.0.0.1 is not to be called: it is this machine".to_owned())
+    );
+    assert_eq!(hooks.connections(), 0);
+    hooks.stop().await;
+}
+
+#[tokio::test]
+async fn nobody_there_is_told_at_once() {
+    let gone = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
+    let answered = post(&client(&settings()), &Pool::default(), &format!("http://{gone}/")).await;
+    let AttemptOutcome::Failed(sentence) = answered.outcome else { panic!("nobody is there") };
+    assert!(sentence.contains("cannot be reached"), "{sentence}");
+}
+
+/// A receiver with a certificate for this name, and the file of the authority that signed it.
+fn with_certificate(folder: &Path, name: &str) -> (Hooks, PathBuf) {
+    let mut authority = CertificateParams::new(vec![]).unwrap();
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority_key = KeyPair::generate().unwrap();
+    let file = folder.join("ca.pem");
+    std::fs::write(&file, authority.self_signed(&authority_key).unwrap().pem()).unwrap();
+    let issuer = Issuer::new(authority, authority_key);
+    let key = KeyPair::generate().unwrap();
+    let certificate =
+        CertificateParams::new(vec![name.to_owned()]).unwrap().signed_by(&key, &issuer).unwrap();
+    let tls = Tls::from_pem(certificate.pem().as_bytes(), key.serialize_pem().as_bytes()).unwrap();
+    let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    (Hooks::start(listen, Manner::Status(200), Some(&tls)).unwrap(), file)
+}
+
+#[tokio::test]
+async fn a_receiver_proves_who_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, trusted, expect) in
+        [("127.0.0.1", true, "200"), ("127.0.0.1", false, "handshake"), ("other.example", true, "handshake")]
+    {
+        let (hooks, file) = with_certificate(folder.path(), name);
+        let settings = Settings { ca: trusted.then_some(file), ..settings() };
+        let told = match post(&client(&settings), &Pool::default(), &hooks.url("")).await.outcome {
+            AttemptOutcome::Status(status) => status.to_string(),
+            AttemptOutcome::Failed(sentence) => sentence,
+        };
+        assert!(told.contains(expect), "{name}, trusted {trusted}: {told}");
+        assert_eq!(hooks.count(), u64::from(expect == "200"));
+        hooks.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_receiver_that_speaks_no_tls_gets_nothing() {
+    let hooks = receiver(Manner::Status(200));
+    let url = hooks.url("").replace("http://", "https://");
+    let AttemptOutcome::Failed(sentence) = post(&client(&settings()), &Pool::default(), &url).await.outcome
+    else {
+        panic!("there is no TLS")
+    };
+    assert!(sentence.contains("TLS handshake") || sentence.contains("no connection"), "{sentence}");
+    assert_eq!(hooks.count(), 0);
+    hooks.stop().await;
+}

@@ -1,0 +1,268 @@
+//! One attempt: the event as a signed request, what the receiver made of it, and what is to become of the event.
+
+use super::Shared;
+use super::aim::{Aim, NoAim};
+use super::client::{Answered, Draft, Pool};
+use super::turnstile::Pass;
+use bytes::Bytes;
+use hermod_domain::numbers::Numbers;
+use hermod_domain::receipt::ErrCode;
+use hermod_domain::retry::Schedule;
+use hermod_domain::time::Timestamp;
+use hermod_domain::webhook::event_name;
+use hermod_domain::webhook::payload::{self, Dlr, InboundFacts};
+use hermod_domain::webhook::pressure::QUICK;
+use hermod_domain::webhook::signature::{self, Signed};
+use hermod_store::{
+    AttemptOutcome, DlrEvent, HookAttempt, HookEvent, HookGivenUp, HookNext, HookSettled, HookWhat,
+    InboundRecord,
+};
+use hyper::HeaderMap;
+use hyper::header::{CONTENT_TYPE, HOST, HeaderName, HeaderValue, USER_AGENT};
+use metrics::{counter, histogram};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+const AGENT: HeaderValue = HeaderValue::from_static(concat!("Hermod/", env!("CARGO_PKG_VERSION")));
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// What an attempt came to.
+pub(super) struct Posted {
+    pub(super) settled: HookSettled,
+    pub(super) answered: bool,
+    pub(super) took: Duration,
+}
+
+/// What an attempt is made with.
+pub(super) struct Attempt {
+    pub(super) shared: Arc<Shared>,
+    pub(super) aim: Arc<Aim>,
+    pub(super) pool: Arc<Pool>,
+    pub(super) event: HookEvent,
+    pub(super) pass: Pass,
+    pub(super) doubtful: bool,
+    /// Posts of this endpoint that take long.
+    pub(super) lingering: Arc<AtomicU32>,
+}
+
+impl Attempt {
+    pub(super) async fn make(self) -> Posted {
+        let Attempt { shared, aim, pool, event, mut pass, doubtful, lingering } = self;
+        let clock = &shared.world.clock;
+        let (at, begun) = (clock.now(), clock.moment());
+        tell_lag(&event, at);
+        let draft = draft_of(&aim, &event, at);
+        let post = shared.client.post(&aim.url, &pool, &draft, doubtful);
+        tokio::pin!(post);
+        let answered = tokio::select! {
+            answered = &mut post => answered,
+            () = clock.sleep(QUICK) => {
+                shared.turnstile.linger(&mut pass);
+                lingering.fetch_add(1, Ordering::Relaxed);
+                let answered = post.await;
+                lingering.fetch_sub(1, Ordering::Relaxed);
+                answered
+            }
+        };
+        let took = Duration::from_millis(clock.moment().0.saturating_sub(begun.0));
+        histogram!("hermod_webhook_post_seconds").record(took.as_secs_f64());
+        settled(&event, answered, at, took, &shared.settings.schedule, clock.now())
+    }
+}
+
+/// What becomes of an event after an attempt.
+fn settled(
+    event: &HookEvent,
+    answered: Answered,
+    at: Timestamp,
+    took: Duration,
+    schedule: &Schedule,
+    now: Timestamp,
+) -> Posted {
+    let Answered { outcome, kept } = answered;
+    let good = outcome.is_success();
+    counter!("hermod_webhook_posts_total", "outcome" => label(&outcome)).increment(1);
+    let next = if good { HookNext::Done } else { after_failure(event, schedule, now, chance()) };
+    let attempt = HookAttempt { at, took, outcome, answer: kept };
+    let settled = HookSettled { endpoint: event.endpoint(), event: event.id, attempt: Some(attempt), next };
+    Posted { settled, answered: good, took }
+}
+
+fn after_failure(event: &HookEvent, schedule: &Schedule, now: Timestamp, random: u32) -> HookNext {
+    match schedule.wait(event.failures.saturating_add(1), random) {
+        Some(wait) => HookNext::RetryAt(now.plus(wait)),
+        None => HookNext::GiveUp(HookGivenUp::AttemptsUsedUp),
+    }
+}
+
+/// What becomes of an event that cannot be posted at all.
+pub(super) fn not_posted(event: &HookEvent, why: &NoAim, schedule: &Schedule, now: Timestamp) -> HookSettled {
+    match why {
+        NoAim::NoAddress => HookSettled {
+            endpoint: event.endpoint(),
+            event: event.id,
+            attempt: None,
+            next: HookNext::GiveUp(HookGivenUp::NoAddress),
+        },
+        NoAim::Unusable(sentence) => {
+            settled(event, Answered::failed(sentence.clone()), now, Duration::ZERO, schedule, now).settled
+        }
+    }
+}
+
+fn label(outcome: &AttemptOutcome) -> &'static str {
+    match outcome {
+        AttemptOutcome::Status(200..=299) => "taken",
+        AttemptOutcome::Status(_) => "refused",
+        AttemptOutcome::Failed(_) => "failed",
+    }
+}
+
+/// How long after what it tells an event is posted for the first time.
+fn tell_lag(event: &HookEvent, at: Timestamp) {
+    if event.attempts == 0 {
+        let happened = match &event.what {
+            HookWhat::Dlr(report) => report.at,
+            HookWhat::Inbound(record) => record.received_at,
+        };
+        histogram!("hermod_webhook_lag_seconds").record(at.since(happened).as_secs_f64());
+    }
+}
+
+fn draft_of(aim: &Aim, event: &HookEvent, at: Timestamp) -> Draft {
+    let body = body_of(&event.what);
+    let (name, seconds) = (event_name(event.id.0), at.as_millis().div_euclid(1_000));
+    let Signed { current, next, previous, standard } =
+        aim.signers_at(at).sign(&name, seconds, body.as_bytes());
+    let mut headers = HeaderMap::with_capacity(12);
+    headers.insert(HOST, aim.host.clone());
+    headers.insert(USER_AGENT, AGENT);
+    headers.insert(CONTENT_TYPE, JSON);
+    let attempt = event.attempts.saturating_add(1).to_string();
+    let written = [
+        (signature::SIGNATURE, Some(current)),
+        (signature::SIGNATURE_NEXT, next),
+        (signature::SIGNATURE_PREVIOUS, previous),
+        (signature::WEBHOOK_ID, Some(name)),
+        (signature::WEBHOOK_TIMESTAMP, Some(seconds.to_string())),
+        (signature::WEBHOOK_SIGNATURE, Some(standard)),
+        (signature::ATTEMPT, Some(attempt)),
+    ];
+    for (name, value) in written {
+        if let Some(value) = value {
+            let value = HeaderValue::try_from(value).expect("digits, letters and signs of ASCII");
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    }
+    Draft { target: aim.target.clone(), headers, body: Bytes::from(body) }
+}
+
+fn body_of(what: &HookWhat) -> String {
+    match what {
+        HookWhat::Dlr(event) => {
+            let DlrEvent { message, connection: _, from, to, told, state, err, submitted_at, at, form } =
+                event;
+            let report = Dlr {
+                message: *message,
+                from,
+                to: *to,
+                told: *told,
+                state: *state,
+                err: ErrCode::new(*err),
+                submitted_at: *submitted_at,
+                at: *at,
+            };
+            payload::dlr(&report, *form, &Numbers::embedded().find(*to))
+        }
+        HookWhat::Inbound(record) => {
+            let InboundRecord { id: _, message: _, from, to, text, received_at } = record;
+            payload::inbound(&InboundFacts { from, to, text, received_at: *received_at })
+        }
+    }
+}
+
+fn chance() -> u32 {
+    getrandom::u32().unwrap_or(u32::MAX / 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hermod_domain::ids::{AccountId, MessageId};
+    use hermod_domain::webhook::HookKind;
+    use hermod_store::EventId;
+
+    fn event(failures: u32) -> HookEvent {
+        let record = InboundRecord {
+            id: 1,
+            message: MessageId::first_at(Timestamp::from_millis(1_763_200_000_000)),
+            from: "+4915112345678".to_owned(),
+            to: "12345".to_owned(),
+            text: "yes".to_owned(),
+            received_at: Timestamp::from_millis(1_763_200_000_000),
+        };
+        HookEvent {
+            id: EventId(7),
+            account: AccountId::new(1),
+            what: HookWhat::Inbound(record),
+            failures,
+            attempts: failures,
+            due_at: Timestamp::EPOCH,
+        }
+    }
+
+    #[test]
+    fn each_failure_is_followed_by_its_wait_and_the_last_by_the_end() {
+        let seconds = [50, 300, 1_800, 10_800, 64_800].map(Duration::from_secs);
+        let schedule = Schedule::after_failed_post(&seconds);
+        let now = Timestamp::from_millis(1_763_200_000_000);
+        for (failures, wait) in (0..).zip(seconds) {
+            let next = after_failure(&event(failures), &schedule, now, 1 << 31);
+            assert_eq!(next, HookNext::RetryAt(now.plus(wait)), "after {failures} failures");
+        }
+        let next = after_failure(&event(5), &schedule, now, 1 << 31);
+        assert_eq!(next, HookNext::GiveUp(HookGivenUp::AttemptsUsedUp));
+    }
+
+    #[test]
+    fn any_2xx_ends_it_and_nothing_else_does() {
+        let schedule = Schedule::after_failed_post(&[Duration::from_secs(50)]);
+        let now = Timestamp::from_millis(1_763_200_000_000);
+        for (status, good) in [
+            (199, false),
+            (200, true),
+            (204, true),
+            (299, true),
+            (300, false),
+            (301, false),
+            (404, false),
+            (500, false),
+        ] {
+            let answered = Answered { outcome: AttemptOutcome::Status(status), kept: b"ok".to_vec() };
+            let posted = settled(&event(0), answered, now, Duration::ZERO, &schedule, now);
+            assert_eq!(posted.answered, good, "{status}");
+            assert_eq!(posted.settled.next == HookNext::Done, good, "{status}");
+        }
+    }
+
+    #[test]
+    fn without_an_address_an_event_is_given_up_without_an_attempt() {
+        let schedule = Schedule::after_failed_post(&[Duration::from_secs(50)]);
+        let now = Timestamp::from_millis(1_763_200_000_000);
+        let settled = not_posted(&event(0), &NoAim::NoAddress, &schedule, now);
+        assert_eq!((settled.attempt, settled.next), (None, HookNext::GiveUp(HookGivenUp::NoAddress)));
+        let unusable = NoAim::Unusable("no".to_owned());
+        let settled = not_posted(&event(0), &unusable, &schedule, now);
+        assert!(matches!(settled.next, HookNext::RetryAt(_)));
+        assert_eq!(
+            settled.attempt.map(|attempt| attempt.outcome),
+            Some(AttemptOutcome::Failed("no".to_owned()))
+        );
+    }
+
+    #[test]
+    fn what_an_endpoint_is_for_follows_from_the_event() {
+        assert_eq!(event(0).endpoint().kind, HookKind::Inbound);
+    }
+}

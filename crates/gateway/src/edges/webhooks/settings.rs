@@ -1,0 +1,43 @@
+//! What webhooks go by, from the settings file.
+
+use super::client::Resolver;
+use crate::config;
+use hermod_domain::retry::Schedule;
+use hermod_domain::webhook::address::AddressRules;
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub struct Settings {
+    pub rules: AddressRules,
+    /// Looking up the name, connecting and the TLS handshake together.
+    pub connect_max: Duration,
+    /// A whole post.
+    pub call_max: Duration,
+    pub schedule: Schedule,
+    /// Certificate authorities that are believed beside this machine's.
+    pub ca: Option<PathBuf>,
+    /// Posts under way at one time, of all endpoints together.
+    pub posts_max: u32,
+    pub resolver: Resolver,
+}
+
+impl Settings {
+    pub fn new(webhooks: &config::Webhooks) -> Settings {
+        let waits: Vec<Duration> = webhooks.retries.iter().map(|period| period.0).collect();
+        Settings {
+            rules: webhooks.rules(),
+            connect_max: webhooks.connect_timeout.into(),
+            call_max: webhooks.timeout.into(),
+            schedule: Schedule::after_failed_post(&waits),
+            ca: webhooks.ca.clone(),
+            posts_max: webhooks.max_posts,
+            resolver: Resolver::system(),
+        }
+    }
+
+    /// With names looked up elsewhere, as tests do it.
+    #[must_use]
+    pub fn resolved_by(self, resolver: Resolver) -> Settings {
+        Settings { resolver, ..self }
+    }
+}
