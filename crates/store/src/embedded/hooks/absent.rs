@@ -90,6 +90,7 @@ impl Embedded {
         for connection in self.inner.shared.outboxes.with_reports() {
             if let Err(fault) = self.move_reports_of(connection, now, &mut looks).await {
                 tracing::warn!(%fault, connection.id = %connection, "Reports could not be moved to a webhook; trying again soon");
+                return;
             }
             if looks == 0 {
                 absent.looks_again_at(now);

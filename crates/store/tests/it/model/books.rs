@@ -2,7 +2,7 @@
 //! money that leaves.
 
 use super::purses::Purse;
-use crate::world::{IN_DOUBT_WAIT, RECEIPT_WAIT, VALIDITY};
+use crate::world::{ALICE, IN_DOUBT_WAIT, RECEIPT_WAIT, VALIDITY};
 use hermod_domain::ids::{AccountId, MessageId, PartNo};
 use hermod_domain::lifecycle::{
     self, DoubtPolicy, Event, MessageState, Moved, PartState, Progress, Step, Verdict,
@@ -23,8 +23,8 @@ pub(super) struct Message {
     pub expires_at: Timestamp,
     pub progress: Progress,
     pub dlr: DlrCode,
-    /// What its customer asked to be told; nothing for HTTP.
-    wish: ReceiptWish,
+    /// What its customer asked to be told; over HTTP nobody asks.
+    wish: Option<ReceiptWish>,
     attempts: HashMap<PartNo, u32>,
     /// Parts that wait for a time.
     due: HashMap<PartNo, Timestamp>,
@@ -38,6 +38,8 @@ pub(super) struct Books {
     parked: HashMap<String, Verdict>,
     /// What is still to be told.
     pub owed: Vec<Owed>,
+    /// What Alice's webhook is still to be told.
+    pub posts: Vec<(MessageId, Told)>,
     pub now: Timestamp,
 }
 
@@ -57,6 +59,7 @@ impl Books {
             tied: HashMap::new(),
             parked: HashMap::new(),
             owed: Vec::new(),
+            posts: Vec::new(),
             now,
         }
     }
@@ -69,7 +72,7 @@ impl Books {
         parts: u8,
         cost: i64,
         doubt: DoubtPolicy,
-        wish: ReceiptWish,
+        wish: Option<ReceiptWish>,
         now: Timestamp,
     ) {
         self.purses.entry(account).or_default().charge(cost, id.accepted_at().day());
@@ -115,8 +118,15 @@ impl Books {
         let message = self.messages.get_mut(&id).expect("a message that was accepted");
         match lifecycle::apply(&message.progress, part, event) {
             Step::Moved(moved) => {
-                let told = news(event, &message.progress, &moved).filter(|told| message.wish.wants(*told));
-                self.owed.extend(told.map(|told| Owed { message: id, told, at: self.now }));
+                let told = news(event, &message.progress, &moved);
+                match message.wish {
+                    Some(wish) => {
+                        let told = told.filter(|told| wish.wants(*told));
+                        self.owed.extend(told.map(|told| Owed { message: id, told, at: self.now }));
+                    }
+                    None if message.account == ALICE => self.posts.extend(told.map(|told| (id, told))),
+                    None => {}
+                }
                 message.progress = moved.after;
                 message.dlr = moved.dlr.unwrap_or(message.dlr);
                 if moved.refund {

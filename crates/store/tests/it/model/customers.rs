@@ -52,7 +52,7 @@ impl Pair {
                 panic!("{outcome:?}")
             };
             assert_eq!(balance.as_micros(), purse.balance - cost);
-            let wish = wish.map(ReceiptWish::of_registered_delivery).unwrap_or_default();
+            let wish = wish.map(ReceiptWish::of_registered_delivery);
             self.books.accept(message, account, parts, cost, doubt, wish, self.world.now);
             self.books.keys.extend(number.map(|number| (number, message)));
             assert_eq!(self.books.purses[&account].days().last(), Some(&today));

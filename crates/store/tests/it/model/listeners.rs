@@ -1,11 +1,14 @@
-//! What customers are told: everything the model owes them, each message's in order, and once if it was answered.
+//! What customers are told: everything the model owes them, each message's in order, and once if it was answered; and what
+//! Alice's webhook is told.
 
 use super::Pair;
 use super::books::Owed;
+use crate::hooking::{dlr, settling::settled};
 use crate::reporting::CONNECTION;
+use crate::world::{ALICE, secs};
 use hermod_domain::ids::MessageId;
 use hermod_domain::origin::Told;
-use hermod_store::Delivery;
+use hermod_store::{Delivery, HookFilter, HookNext, HookStanding};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Heard {
@@ -16,6 +19,7 @@ pub(super) enum Heard {
 
 impl Pair {
     pub(super) async fn hears(&mut self, heard: Heard) {
+        self.is_posted_to(heard).await;
         let port = self.world.store.open_receiver(CONNECTION);
         let mut told: Vec<(MessageId, Told)> = Vec::new();
         while told.len() < self.books.owed.len() {
@@ -38,7 +42,36 @@ impl Pair {
         assert_eq!(told, owed);
     }
 
+    /// The webhook takes everything that is due, or nothing.
+    async fn is_posted_to(&mut self, heard: Heard) {
+        let due = self.world.due().await;
+        match heard {
+            Heard::Everything => {
+                let posted: Vec<_> = due.iter().map(|event| (dlr(event).message, dlr(event).told)).collect();
+                self.world.has_posted(&due).await;
+                self.books.posts.retain(|post| !posted.contains(post));
+            }
+            Heard::NotYet => {
+                let later = HookNext::RetryAt(self.world.now.plus(secs(50)));
+                let failed = due.iter().map(|event| settled(event, 500, later, self.world.now)).collect();
+                self.world.settles_all(failed).await;
+            }
+        }
+    }
+
     pub(super) async fn compares_reports(&self) {
+        // After a restart the store has yet to hear who has a webhook.
+        self.world.tells_alice();
+        let waiting = HookFilter { kind: None, standing: Some(HookStanding::Waiting) };
+        let waiting =
+            self.world.store.hook_events(ALICE, waiting, None, 500).await.expect("the store answers");
+        let mut shown: Vec<_> =
+            waiting.iter().map(|record| (record.message, record.told.map(Told::as_u8))).collect();
+        let mut posts: Vec<_> =
+            self.books.posts.iter().map(|(message, told)| (*message, Some(told.as_u8()))).collect();
+        shown.sort_unstable();
+        posts.sort_unstable();
+        assert_eq!(shown, posts);
         let waiting = self.world.store.reports_waiting(CONNECTION).await.expect("the store answers");
         assert_eq!(waiting, u64::try_from(self.books.owed.len()).expect("few"));
     }
