@@ -120,6 +120,25 @@ async fn one_answer_of_a_customers_that_fails_does_not_take_the_others_with_it()
 }
 
 #[tokio::test]
+async fn a_change_and_its_webhook_event_are_written_together_or_not_at_all() {
+    let world = World::with_webhooks().await;
+    let link = world.link().await;
+    let message = world.sent_as(&link, world.sms(), "id").await;
+    let trigger = "CREATE TRIGGER poison BEFORE INSERT ON webhook BEGIN SELECT RAISE(ABORT, 'poisoned'); END";
+    world.raw().execute_batch(trigger).unwrap();
+    link.receipt("id", Verdict::Delivered).await;
+    world.settles().await;
+    assert_eq!(world.state(message).await, MessageState::Submitted);
+    world.raw().execute_batch("DROP TRIGGER poison").unwrap();
+    assert_eq!(world.due().await, []);
+    // The carrier was not answered, and says it again.
+    link.receipt("id", Verdict::Delivered).await;
+    world.settles().await;
+    assert_eq!((world.state(message).await, world.due().await.len()), (MessageState::Delivered, 1));
+    world.books_are_sound();
+}
+
+#[tokio::test]
 async fn what_else_is_asked_for_beside_a_failing_operation_is_done_once() {
     let world = World::new().await;
     poison_a_recipient(&world);
