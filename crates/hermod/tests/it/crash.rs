@@ -6,6 +6,7 @@
 //! a run's moments.
 
 mod smpp;
+mod webhooks;
 
 use crate::assembly::{self, Served};
 use crate::real_time::pause;

@@ -8,7 +8,7 @@ mod pcap;
 mod script;
 mod stage;
 mod tshark;
-
+mod webhooks;
 mod wire;
 
 use std::path::{Path, PathBuf};

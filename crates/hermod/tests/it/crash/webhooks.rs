@@ -1,0 +1,100 @@
+//! The same with webhooks: the receiver lives here and survives, fails in some of the gateway's lives, and remembers every
+//! post. Each message's report must come, at least once, and under one id however often it comes.
+
+use super::{Chance, Customer, SETTLE_WAIT, compare, number_from};
+use crate::assembly::{self, Served};
+use crate::real_time::{now, pause};
+use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, RecordMode, Script};
+use hermod_simulator::hooks::{Hooks, Manner};
+use hermod_store::{HookFilter, HookStanding, OpenOptions, Store};
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::time::Duration;
+
+const CYCLES: u64 = 9;
+/// A process lives this long before it is killed, drawn anew for each cycle.
+const LIFE_MS: std::ops::Range<u64> = 300..1_200;
+/// More tries than a life in which the receiver fails has time for.
+const SETTINGS: &str = "[webhooks]\nallow_http = true\nallow = [\"127.0.0.0/8\"]\n\
+                        retries = [\"300ms\", \"1s\", \"2s\", \"2s\", \"2s\"]\n\
+                        [messages]\nin_doubt_wait = \"200ms\"\n[log]\nlevel = \"warn\"\n";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_webhook_is_lost_and_each_keeps_its_id_however_often_we_die() {
+    let cycles = number_from("HERMOD_CRASH_CYCLES").unwrap_or(CYCLES);
+    let mut chance = Chance(number_from("HERMOD_CRASH_SEED").unwrap_or(20_261_117));
+    let script = Script::new().receipt_after(Duration::from_millis(5), Outcome::Delivered);
+    let options = CarrierOptions { record: RecordMode::Compact, ..CarrierOptions::new(script) };
+    let carrier = Carrier::start(options).await.expect("a free port");
+    let hooks = Hooks::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), Manner::Status(200), None);
+    let hooks = hooks.expect("a free port");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let customer = Customer::default();
+
+    for cycle in 0..cycles {
+        hooks.behave(Manner::Status(if cycle % 3 == 1 { 503 } else { 200 }));
+        let gateway = start(folder.path(), carrier.addr(), &hooks);
+        let life = Duration::from_millis(chance.within(LIFE_MS));
+        customer.sends_until_killed(gateway, life).await;
+        println!("cycle {}: {} told accepted, {} posts", cycle + 1, customer.told(), hooks.count());
+    }
+
+    hooks.behave(Manner::Status(200));
+    let gateway = start(folder.path(), carrier.addr(), &hooks);
+    customer.sends_the_rest(&gateway).await;
+    gateway.wait_until_nothing_is_open(folder.path(), SETTLE_WAIT).await;
+    wait_until_all_are_posted(&hooks, customer.told()).await;
+    gateway.stop().await;
+    compare(folder.path(), &customer, &carrier).await;
+    nothing_waits_or_failed(&assembly::data_folder(folder.path())).await;
+    hooks.stop().await;
+    carrier.stop().await;
+}
+
+fn start(folder: &Path, carrier: SocketAddr, hooks: &Hooks) -> Served {
+    let told = format!(
+        "name = \"alice\"\ndlr_webhook = \"{}\"\nwebhook_secret = \"a-secret-of-the-rig\"\n",
+        hooks.url("dlr")
+    );
+    let provision = assembly::provision_text(carrier, "100000").replacen("name = \"alice\"\n", &told, 1);
+    Served::start_with(folder, SETTINGS, &provision)
+}
+
+/// Waits until the reports of so many messages were posted, and checks what was.
+async fn wait_until_all_are_posted(hooks: &Hooks, messages: usize) {
+    let started = now();
+    let mut ids: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut seen = 0;
+    while ids.len() < messages {
+        assert!(started.elapsed() < SETTLE_WAIT, "{} of {messages} reports were posted", ids.len());
+        for post in hooks.since(seen) {
+            seen += 1;
+            let body: serde_json::Value = serde_json::from_slice(&post.body).expect("a body of JSON");
+            assert_eq!(body["status"], "DELIVRD");
+            let message = body["message_id"].as_str().expect("a message id").to_owned();
+            ids.entry(message).or_default().insert(post.header("webhook-id").expect("an id").to_owned());
+        }
+        pause(Duration::from_millis(50)).await;
+    }
+    let changed: Vec<_> = ids.iter().filter(|(_, ids)| ids.len() > 1).collect();
+    assert!(changed.is_empty(), "posted under several ids: {changed:?}");
+    println!("{seen} posts of {messages} reports");
+}
+
+async fn nothing_waits_or_failed(data: &Path) {
+    let options = OpenOptions {
+        folder: data.to_owned(),
+        low_water_bytes: 0,
+        in_doubt_wait: Duration::ZERO,
+        now: assembly::wall_time(),
+    };
+    let store = Store::open(&options).expect("the store opens");
+    let account = assembly::account_id(&store).await;
+    for standing in [HookStanding::Waiting, HookStanding::Failed] {
+        let filter = HookFilter { kind: None, standing: Some(standing) };
+        let listed = store.hook_events(account, filter, None, 10).await.expect("a read");
+        assert!(listed.is_empty(), "{listed:?}");
+    }
+    store.close().await.expect("the store closes");
+}
