@@ -24,6 +24,7 @@ pub mod retry;
 pub mod route;
 pub mod screen;
 pub mod sender;
+pub mod steady_time;
 pub mod submission;
 pub mod text;
 pub mod time;

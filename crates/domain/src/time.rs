@@ -33,6 +33,12 @@ impl Timestamp {
         Some(Timestamp(Offset::UTC.to_timestamp(civil).ok()?.as_millisecond()))
     }
 
+    /// The date and the time of the UTC calendar.
+    pub fn to_utc(self) -> ((i16, i8, i8), (i8, i8, i8)) {
+        let t = self.civil();
+        ((t.year(), t.month(), t.day()), (t.hour(), t.minute(), t.second()))
+    }
+
     pub const fn as_millis(self) -> i64 {
         self.0
     }

@@ -30,7 +30,7 @@ pub use hermod_store::{AuditReport, StoreFault, audit, backup};
 
 /// How often parts whose waiting time is over are released.
 const TICK: Duration = Duration::from_millis(200);
-/// How often the free space of the disk is measured and histograms are folded.
+/// How often the machine's clock and the free space of the disk are looked at and histograms are folded.
 const LOOK: Duration = Duration::from_secs(1);
 /// How often the files of the certificate are looked at.
 const CERTIFICATE_LOOK: Duration = Duration::from_secs(5);
@@ -299,6 +299,7 @@ impl Running {
     fn keep_up(&self) {
         self.repeat("upkeep/tick", TICK, |world| async move { world.store.tick(world.clock.now()).await });
         self.repeat("upkeep/look", LOOK, |world| async move {
+            world.follow_the_clock();
             world.store.look_at_disk();
             telemetry::figures().fold();
             Ok(())

@@ -1,7 +1,7 @@
 //! What every part of the gateway stands in: the clock, the store, the catalogue of the moment, and what is counted in
 //! memory between requests.
 
-use crate::board::{Alarms, Binds, CarrierBoard, Probes};
+use crate::board::{AlarmKind, Alarms, Binds, CarrierBoard, Probes};
 use crate::clock::Clock;
 use crate::secrets::Pepper;
 use arc_swap::ArcSwap;
@@ -10,9 +10,11 @@ use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::keyed_pace::{Allowance, KeyedPace};
 use hermod_domain::pace::{Pace, Rate};
 use hermod_domain::phone::Msisdn;
+use hermod_domain::steady_time::Observed;
 use hermod_domain::traffic::{Admitted, Control, Velocity};
 use hermod_domain::webhook::address::AddressRules;
 use hermod_store::Store;
+use metrics::gauge;
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -207,6 +209,25 @@ impl World {
         RateLeft { limit: self.failing.most, remaining, whole_in, refused_for: None }
     }
 
+    /// Goes along with the machine's clock, and says so when that has jumped.
+    pub fn follow_the_clock(&self) {
+        let observed = self.clock.observe();
+        let seconds = (observed.ahead_ms() / 1_000).clamp(i32::MIN.into(), i32::MAX.into());
+        gauge!("hermod_clock_ahead_seconds").set(i32::try_from(seconds).expect("clamped to it"));
+        match observed {
+            Observed::InStep => self.alarms.clear(AlarmKind::ClockJumped, ""),
+            Observed::Jumped { ahead_ms } => {
+                let (apart, way) = apart(ahead_ms);
+                let detail = format!(
+                    "the machine's clock jumped and is {apart} {way} Hermod's, which goes on by its own count and follows \
+                     it by at most 10 % (restart to take it over at once)"
+                );
+                self.alarms.raise(AlarmKind::ClockJumped, "", "", &detail, self.clock.now());
+            }
+            Observed::Following { .. } => {}
+        }
+    }
+
     /// From here on new messages are refused, so that what was accepted can be finished.
     pub fn start_draining(&self) {
         self.draining.store(true, Ordering::Release);
@@ -220,6 +241,19 @@ impl World {
 /// What is counted in memory is right even if somebody panicked while counting.
 fn lock<T>(counted: &Mutex<T>) -> MutexGuard<'_, T> {
     counted.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How far a clock is from another, for people.
+fn apart(ahead_ms: i64) -> (String, &'static str) {
+    let seconds = ahead_ms.unsigned_abs() / 1_000;
+    let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
+    let apart = match (days, hours, minutes) {
+        (0, 0, 0) => format!("{seconds} s"),
+        (0, 0, minutes) => format!("{minutes} min {} s", seconds % 60),
+        (0, hours, minutes) => format!("{hours} h {minutes} min"),
+        (days, hours, _) => format!("{days} d {hours} h"),
+    };
+    (apart, if ahead_ms < 0 { "behind" } else { "ahead of" })
 }
 
 /// A v6 address stands for its /64: one customer has all of it, and could fail from another one each time.
@@ -236,6 +270,21 @@ pub(crate) fn site_of(address: IpAddr) -> IpAddr {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn how_far_a_clock_is_off_is_told_in_words() {
+        for (ahead_ms, told) in [
+            (1_000, "1 s ahead of"),
+            (-5_999, "5 s behind"),
+            (61_000, "1 min 1 s ahead of"),
+            (-3_600_000, "1 h 0 min behind"),
+            (86_400_000, "1 d 0 h ahead of"),
+            (i64::MIN, "106751991167 d 7 h behind"),
+        ] {
+            let (apart, way) = apart(ahead_ms);
+            assert_eq!(format!("{apart} {way}"), told);
+        }
+    }
 
     #[test]
     fn a_site_is_a_v4_address_or_the_first_half_of_a_v6_one() {

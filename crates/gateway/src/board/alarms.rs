@@ -39,10 +39,12 @@ pub enum AlarmKind {
     AmbiguousReceipt,
     /// A carrier's settings make no bind, or its password cannot be opened.
     BadSettings,
+    /// The clock of this machine jumped.
+    ClockJumped,
 }
 
 impl AlarmKind {
-    pub const ALL: [AlarmKind; 10] = [
+    pub const ALL: [AlarmKind; 11] = [
         AlarmKind::BindRefused,
         AlarmKind::AlreadyBound,
         AlarmKind::CarrierDown,
@@ -53,6 +55,7 @@ impl AlarmKind {
         AlarmKind::UnmatchedReceipts,
         AlarmKind::AmbiguousReceipt,
         AlarmKind::BadSettings,
+        AlarmKind::ClockJumped,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -67,6 +70,7 @@ impl AlarmKind {
             AlarmKind::UnmatchedReceipts => "unmatched-receipts",
             AlarmKind::AmbiguousReceipt => "ambiguous-receipt",
             AlarmKind::BadSettings => "bad-settings",
+            AlarmKind::ClockJumped => "clock-jumped",
         }
     }
 }
@@ -75,7 +79,7 @@ impl AlarmKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alarm {
     pub kind: AlarmKind,
-    /// The name of the carrier.
+    /// The name of the carrier; empty where it is about this machine.
     pub carrier: String,
     /// What tells it from others of its kind, a status code for instance; mostly empty.
     pub about: String,

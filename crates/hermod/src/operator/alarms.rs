@@ -19,7 +19,7 @@ Examples:
 An alarm stands there once, however often it happens, and goes when what was wrong is right again.
 --acknowledge takes those away that somebody has looked at; what is still wrong comes back.";
 
-/// List what is wrong with carriers and what to do about it
+/// List what is wrong with carriers and this machine, and what to do about it
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Alarms {
@@ -89,6 +89,7 @@ fn told(alarm: &Alarm, paint: Paint) -> String {
         1 => format!("at {first_at}"),
         times => format!("{times} times from {first_at} to {last_at}"),
     };
-    let head = show::safe(&format!("{carrier}: {kind}{about}"));
+    let whose = if carrier.is_empty() { String::new() } else { format!("{carrier}: ") };
+    let head = show::safe(&format!("{whose}{kind}{about}"));
     format!("{}, {when}\n    {}\n    {what_to_do}\n", paint.red(&head), show::safe(detail))
 }

@@ -113,6 +113,9 @@ pub const fn what_to_do(kind: AlarmKind) -> &'static str {
             "The carrier uses an id for several parts: ask it to make them unique."
         }
         AlarmKind::BadSettings => "Mend the carrier's entry: the detail says which setting.",
+        AlarmKind::ClockJumped => {
+            "Let a time server keep the machine's clock. If it is right now, restart Hermod to take it over at once."
+        }
     }
 }
 

@@ -5,7 +5,6 @@ use bytes::BytesMut;
 use hermod_domain::origin::{Told, WrittenAddress};
 use hermod_domain::receipt::ErrCode;
 use hermod_domain::time::Timestamp;
-use hermod_smpp::time::Absolute;
 use hermod_smpp::{
     Address, DeliverSm, Hidden, Pdu, ReceiptDate, ReceiptFields, Tag, TlvBuffer, esm_class, receipt_text,
 };
@@ -82,9 +81,12 @@ fn address(written: &WrittenAddress) -> Address<'_> {
     Address::new(written.ton, written.npi, &written.digits)
 }
 
+/// Only two digits of the year are written, so no year is too late.
 fn date(at: Timestamp) -> Option<ReceiptDate> {
-    let Absolute { year, month, day, hour, minute, second, .. } =
-        Absolute::from_unix_seconds(at.as_millis().div_euclid(1_000)).ok()?;
+    let ((year, month, day), (hour, minute, second)) = at.to_utc();
+    let of = |value: i8| u8::try_from(value).ok();
+    let year = u16::try_from(year).ok()?;
+    let (month, day, hour, minute, second) = (of(month)?, of(day)?, of(hour)?, of(minute)?, of(second)?);
     Some(ReceiptDate { year, month, day, hour, minute, second })
 }
 
@@ -151,6 +153,16 @@ mod tests {
         assert_eq!(shown(&delivered, true), expect);
         let on_3_3 = shown(&delivered, false);
         assert!(on_3_3.ends_with("text: | "), "{on_3_3}");
+    }
+
+    #[test]
+    fn a_receipt_is_written_in_any_year() {
+        for (year, expect) in [(2037, "3712312359"), (2038, "3812312359"), (2093, "9312312359")] {
+            let at = Timestamp::from_utc((year, 12, 31), (23, 59, 59)).unwrap();
+            let late = Report { at, ..report(Told::Final(DlrCode::Delivrd)) };
+            let told = shown(&late, true);
+            assert!(told.contains(&format!("done date:{expect} ")), "{told}");
+        }
     }
 
     #[test]

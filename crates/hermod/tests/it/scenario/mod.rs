@@ -8,6 +8,7 @@ mod carriers;
 mod customer;
 mod esme;
 pub(crate) mod http;
+mod passing;
 
 pub(crate) use customer::Customer;
 pub(crate) use esme::Esme;
@@ -74,8 +75,16 @@ impl Scenario {
     }
 
     async fn start(carrier_address: SocketAddr, carrier: Option<Carrier>, settings: &str) -> Scenario {
+        Scenario::start_by(Clock::manual(START), carrier_address, carrier, settings).await
+    }
+
+    async fn start_by(
+        clock: Clock,
+        carrier_address: SocketAddr,
+        carrier: Option<Carrier>,
+        settings: &str,
+    ) -> Scenario {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let clock = Clock::manual(START);
         let gateway = InProcess::start(folder.path(), carrier_address, settings, clock.clone()).await;
         let address = gateway.address;
         Scenario {

@@ -1,6 +1,7 @@
 //! Stories a customer or an operator would tell, against the real gateway with a carrier that does what it is told.
 
 mod carriers;
+mod clock;
 mod fail_over;
 mod money;
 mod sending;

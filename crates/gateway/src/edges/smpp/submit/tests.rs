@@ -122,6 +122,19 @@ fn validity_is_relative_or_absolute_and_never_in_the_past() {
 }
 
 #[test]
+fn an_absolute_validity_is_of_the_century_that_is_near() {
+    let at = |year, field: &[u8]| {
+        let now = Timestamp::from_utc((year, 1, 19), (3, 14, 8)).unwrap();
+        validity(field, now).map(|validity| validity.map(|validity| validity.as_secs())).map_err(|it| it.0)
+    };
+    assert_eq!(at(2038, b"380119041408000+"), Ok(Some(3_600)));
+    assert_eq!(at(2038, b"380119021408000+"), Err(0x62));
+    assert_eq!(at(2037, b"380119031408000+"), Ok(Some(365 * 86_400)));
+    assert_eq!(at(2093, b"930119041408000+"), Ok(Some(3_600)));
+    assert_eq!(at(2026, b"990119041408000+"), Err(0x62));
+}
+
+#[test]
 fn receipts_are_asked_for_by_bits_and_ends_are_kept_as_written() {
     let mut tlvs = TlvBuffer::new();
     tlvs.push_u16(Tag::USER_MESSAGE_REFERENCE, 0x1234);

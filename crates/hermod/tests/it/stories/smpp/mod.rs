@@ -9,7 +9,7 @@ use crate::scenario::Scenario;
 use hermod_smpp::{Address, Hidden, SubmitSm};
 
 /// A short message from `Hermod` that wants every final receipt.
-fn message(text: &str) -> SubmitSm<'_> {
+pub(super) fn message(text: &str) -> SubmitSm<'_> {
     SubmitSm {
         source: Address::alphanumeric(b"Hermod"),
         destination: Address::international(b"4915112345678"),
@@ -20,7 +20,7 @@ fn message(text: &str) -> SubmitSm<'_> {
 }
 
 /// Gives alice a connection to bind to, with these lines.
-async fn alice_binds_with(s: &Scenario, settings: &str) {
+pub(super) async fn alice_binds_with(s: &Scenario, settings: &str) {
     s.operator_provisions(&format!(
         "[[connection]]\nname = \"alice-smpp\"\naccount = \"alice\"\ndefault_sender = \"Hermod\"\nsystem_id = \"alice\"\n\
          password = \"secret12\"\n{settings}"

@@ -1,0 +1,47 @@
+//! A story's time: stories that play on another day, and machines whose clock somebody sets.
+
+use super::Scenario;
+use crate::real_time::{PATIENCE, now, pause};
+use hermod_domain::time::Timestamp;
+use hermod_gateway::clock::Clock;
+use hermod_simulator::carrier::{Carrier, CarrierOptions, Script};
+use std::time::Duration;
+
+impl Scenario {
+    /// As [`Scenario::with`], on another day.
+    pub(crate) async fn starting_at(date: &str, script: Script) -> Scenario {
+        let clock = Clock::manual(Timestamp::parse(date).expect("a date"));
+        let carrier = Carrier::start(CarrierOptions::new(script)).await.expect("a free port on the loopback");
+        let s = Scenario::start_by(clock, carrier.addr(), Some(carrier), "").await;
+        s.link_is_up().await;
+        s
+    }
+
+    /// Somebody sets the clock of the machine, by so many seconds, and the gateway notices.
+    pub(crate) async fn the_clock_jumps(&self, seconds: i64) {
+        let machine = self.clock.machine_time().as_millis();
+        self.clock.set_wall(Timestamp::from_millis(machine + seconds * 1_000));
+        let started = now();
+        while !self.alarms().contains(&" clock-jumped ".to_owned()) {
+            assert!(started.elapsed() < PATIENCE, "no alarm but {:?}", self.alarms());
+            pause(Duration::from_millis(20)).await;
+            self.clock.advance(Duration::from_millis(500));
+        }
+    }
+
+    /// Somebody sets it back to what the gateway has gone by all along.
+    pub(crate) fn the_clock_is_set_right(&self) {
+        self.clock.set_wall(self.clock.now());
+    }
+
+    /// What the gateway goes by.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Stops the gateway and starts it anew: a new process goes by the clock of the machine.
+    pub(crate) async fn restart_by_the_machines_clock(&mut self) {
+        self.clock = Clock::manual(self.clock.machine_time());
+        self.restart().await;
+    }
+}
