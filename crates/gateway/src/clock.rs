@@ -87,7 +87,9 @@ impl Clock {
 
     pub fn moment(&self) -> Moment {
         match &self.0 {
-            Kind::Real { start, .. } => Moment(u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX)),
+            Kind::Real { start, .. } => {
+                Moment(u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX))
+            }
             Kind::Manual(time) => time.borrow().moment,
         }
     }
