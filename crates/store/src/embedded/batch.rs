@@ -30,6 +30,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// A connection has no reports at all.
+pub(crate) const ALL_ROWS: u64 = u64::MAX;
+
 /// What the writer knows between batches. All of it can be rebuilt from the tables.
 pub(crate) struct Books {
     pub mint: IdMint,
@@ -139,7 +142,7 @@ pub(crate) struct Batch<'a> {
     pub handouts: HashMap<LinkId, Handout>,
     /// What customers are to be told once this is durable, in order.
     pub reports: Vec<Report>,
-    /// So many rows of reports are gone, of these connections.
+    /// So many rows of reports are gone, of these connections; or [`ALL_ROWS`].
     pub reports_gone: Vec<(ConnectionId, u64)>,
     /// Where webhook events are due once this is durable.
     pub rung: HashSet<Endpoint>,

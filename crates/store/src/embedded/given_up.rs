@@ -2,8 +2,8 @@
 //! customer was not told.
 
 use crate::embedded::Embedded;
-use crate::embedded::batch::Batch;
-use crate::embedded::reports::stored_told;
+use crate::embedded::batch::{ALL_ROWS, Batch};
+use crate::embedded::reports::{self, stored_told};
 use crate::fault::StoreFault;
 use crate::ops::{GIVEN_UP_KEPT, GivenUp, GivenUpWhy, PAGE_ROWS_MAX, REPORT_KEPT, ReportId};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
@@ -26,11 +26,15 @@ impl Embedded {
 
     /// How many reports wait for a connection, those under way among them.
     pub async fn reports_waiting(&self, connection: ConnectionId) -> Result<u64, StoreFault> {
-        Ok(self.inner.shared.outboxes.waiting(connection))
+        match self.inner.shared.outboxes.waiting(connection) {
+            Some(count) => Ok(count),
+            None => self.inner.readers.run(move |tables| reports::count(tables, connection)).await,
+        }
     }
 
     /// Gives up what nobody took in time.
     pub(crate) async fn give_up_old_reports(&self, now: Timestamp) -> Result<(), StoreFault> {
+        self.inner.shared.outboxes.clock_is(now);
         for connection in self.inner.shared.outboxes.with_reports() {
             loop {
                 let given_up = self.request(move |batch| batch.give_up_old_reports(connection, now)).await?;
@@ -69,6 +73,9 @@ impl Batch<'_> {
             gone += self.give_up_report(connection, *id, None)?;
         }
         self.reports_gone(connection, gone);
+        if oldest.is_empty() && !reports::has_any(self.connection, connection)? {
+            self.reports_gone.push((connection, ALL_ROWS));
+        }
         Ok(oldest)
     }
 

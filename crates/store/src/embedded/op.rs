@@ -49,24 +49,11 @@ pub(crate) enum Needs {
 
 /// Changes that have nothing to say but "done".
 pub(crate) enum Change {
-    OpenLink {
-        carrier: CarrierId,
-        link: LinkId,
-        kind: LinkKind,
-        mailbox: Arc<Mailbox>,
-    },
-    CloseLink {
-        carrier: CarrierId,
-        link: LinkId,
-    },
+    OpenLink { carrier: CarrierId, link: LinkId, kind: LinkKind, mailbox: Arc<Mailbox> },
+    CloseLink { carrier: CarrierId, link: LinkId },
     Lapse(Vec<Lapsed>, Timestamp),
-    KeepFilter {
-        day: i64,
-        filter: Vec<u8>,
-    },
+    KeepFilter { day: i64, filter: Vec<u8> },
     DropOldDays(Day),
-    /// Everything that was asked before has been done.
-    Nothing,
 }
 
 /// What an operation came to, to be told once it is durable.
@@ -136,7 +123,7 @@ impl Op {
             }
             Op::FindKey(..) | Op::Glance(_) | Op::Stop(_) => Needs::NoRoom,
             Op::Rest(change, _) => match change {
-                Change::OpenLink { .. } | Change::CloseLink { .. } | Change::Nothing => Needs::NoRoom,
+                Change::OpenLink { .. } | Change::CloseLink { .. } => Needs::NoRoom,
                 Change::Lapse(..) | Change::KeepFilter { .. } | Change::DropOldDays(_) => Needs::Room,
             },
         }
@@ -191,7 +178,6 @@ impl Change {
                 delivery_stats::drop_before(batch.connection, *today)?;
                 batch.books.remotes.drop_before(batch.connection, *today)
             }
-            Change::Nothing => Ok(()),
         }
     }
 }

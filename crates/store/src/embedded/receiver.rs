@@ -1,7 +1,7 @@
 //! A live bind's side of the store: it takes out what its customer is to be told, and says what became of it.
 
 use crate::embedded::Embedded;
-use crate::embedded::op::{Change, Op};
+use crate::embedded::op::Op;
 use crate::embedded::outbox::{Outbox, PortNo, Refill, Settled, State, Took};
 use crate::embedded::reports::{self, ReportEnds};
 use crate::fault::StoreFault;
@@ -58,37 +58,41 @@ impl ReceiverPort {
     ) -> Result<(), StoreFault> {
         let outboxes = &self.store.inner.shared.outboxes;
         outboxes.clock_is(now);
+        // First a place in the queue: whoever does not wait for it has settled nothing.
+        let place = self.store.inner.queue.reserve().await.map_err(|_| StoreFault::Closed)?;
+        // By the clock that everything else here goes by.
+        let now = outboxes.now();
         let (settled, due) =
             self.outbox.with(|state| (state.settle(self.number, outcomes, now), state.next_due()));
         outboxes.due_at(due);
         let Settled { taken, refused } = settled;
         let ends = ReportEnds { connection: self.connection, taken, refused, now };
-        if ends.is_empty() {
-            return Ok(());
+        if !ends.is_empty() {
+            place.send(Op::Reports(ends));
         }
-        self.store.inner.queue.send(Op::Reports(ends)).await.map_err(|_| StoreFault::Closed)
+        Ok(())
     }
 
     /// Reads on from the tables. If the caller does not wait to the end, somebody else gets what was read.
     async fn read(&self, refill: Refill) {
         let reading = Reading(self.outbox.clone());
         let outboxes = &self.store.inner.shared.outboxes;
-        if refill.answers_first && self.store.change(Change::Nothing).await.is_err() {
-            // The store is closed.
-            return outboxes.pause(&self.outbox);
-        }
-        let connection = self.connection;
+        let (connection, now) = (self.connection, outboxes.now());
         let read = self.store.inner.readers.run(move |tables| {
             let page = reports::read_page(tables, connection, refill.after, refill.limit)?;
-            reading.0.with(|state| {
-                state.refill(refill, page.reports, page.rows, page.last);
-                state.read_ended();
+            // That the read has ended shows when `reading` goes.
+            let due = reading.0.with(|state| {
+                state.refill(refill, page, now);
+                state.next_due()
             });
-            Ok(())
+            Ok(due)
         });
-        if let Err(fault) = read.await {
-            tracing::warn!(%fault, connection.id = %connection, "Reports could not be read; trying again soon");
-            outboxes.pause(&self.outbox);
+        match read.await {
+            Ok(due) => outboxes.due_at(due),
+            Err(fault) => {
+                tracing::warn!(%fault, connection.id = %connection, "Reports could not be read; trying again soon");
+                outboxes.pause(&self.outbox);
+            }
         }
     }
 }
@@ -96,14 +100,17 @@ impl ReceiverPort {
 impl Drop for ReceiverPort {
     fn drop(&mut self) {
         let outboxes = &self.store.inner.shared.outboxes;
-        let taken = outboxes.close(self.connection, &self.outbox, self.number);
-        if taken.is_empty() {
-            return;
+        let place = self.store.inner.queue.try_reserve();
+        let taken = outboxes.close(self.connection, &self.outbox, self.number, place.is_ok());
+        if let (Ok(place), false) = (place, taken.is_empty()) {
+            let now = outboxes.now();
+            place.send(Op::Reports(ReportEnds {
+                connection: self.connection,
+                taken,
+                refused: Vec::new(),
+                now,
+            }));
         }
-        let ends =
-            ReportEnds { connection: self.connection, taken, refused: Vec::new(), now: outboxes.now() };
-        // Should there be no room for it, older news is told again before what took its place: no more than that.
-        drop(self.store.inner.queue.try_send(Op::Reports(ends)));
     }
 }
 

@@ -15,6 +15,7 @@ use hermod_domain::receipt::DlrCode;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::HookKind;
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Who wants to hear of a message.
@@ -85,11 +86,7 @@ pub(crate) struct ReportEnds {
 
 impl ReportEnds {
     pub(crate) fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.taken.len() + self.refused.len()
+        self.taken.is_empty() && self.refused.is_empty()
     }
 
     pub(crate) fn into_pieces(self) -> impl Iterator<Item = ReportEnds> {
@@ -296,10 +293,13 @@ fn delivered(after: &Progress, parts: u8) -> u8 {
 }
 
 /// Rows of a connection behind a place, in order: what could be read of them, how many there were, and the last one.
+#[derive(Default)]
 pub(crate) struct ReportPage {
     pub reports: Vec<Report>,
     pub rows: usize,
     pub last: Option<ReportId>,
+    /// Of those, the ones whose message has ended, and how.
+    pub ended: HashMap<ReportId, Told>,
 }
 
 pub(crate) fn read_page(
@@ -309,19 +309,25 @@ pub(crate) fn read_page(
     limit: usize,
 ) -> Result<ReportPage, StoreFault> {
     let mut statement = connection.prepare_cached(
-        "SELECT r.id, r.message, r.told, r.err, r.delivered, r.at, m.account, m.parts, m.origin
+        "SELECT r.id, r.message, r.told, r.err, r.delivered, r.at, m.account, m.parts, m.origin,
+                CASE WHEN m.settled_at IS NOT NULL THEN m.dlr END
          FROM report r LEFT JOIN message m ON m.id = r.message
          WHERE r.connection = ?1 AND r.id > ?2 ORDER BY r.id LIMIT ?3",
     )?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let mut rows = statement.query(params![of.get(), after.0.cast_signed(), limit])?;
-    let mut page = ReportPage { reports: Vec::new(), rows: 0, last: None };
+    let mut page = ReportPage::default();
     while let Some(row) = rows.next()? {
         let id = ReportId(row.get::<_, i64>(0)?.cast_unsigned());
         page.rows += 1;
         page.last = Some(id);
         match read(row, id, of) {
-            Ok(report) => page.reports.push(report),
+            Ok(report) => {
+                if let Some(code) = row.get::<_, Option<u8>>(9)?.and_then(DlrCode::from_u8) {
+                    page.ended.insert(id, Told::Final(code));
+                }
+                page.reports.push(report);
+            }
             // It must not keep the others from being told.
             Err(fault) => {
                 tracing::error!(%fault, report.id = id.0, connection.id = %of, "A report cannot be read")
@@ -350,6 +356,28 @@ fn read(row: &Row<'_>, id: ReportId, connection: ConnectionId) -> Result<Report,
 
 pub(crate) fn stored_told(number: u8) -> Result<Told, StoreFault> {
     Told::from_u8(number).ok_or_else(|| StoreFault::damaged(format!("{number} is nothing a report says")))
+}
+
+/// Connections that have reports: one look for each, not one for each report.
+pub(crate) fn connections_with_reports(connection: &Connection) -> Result<Vec<ConnectionId>, StoreFault> {
+    let mut statement =
+        connection.prepare_cached("SELECT min(connection) FROM report WHERE connection > ?1")?;
+    let (mut found, mut last) = (Vec::new(), -1_i64);
+    while let Some(next) = statement.query_row([last], |row| row.get::<_, Option<u32>>(0))? {
+        found.push(ConnectionId::new(next));
+        last = i64::from(next);
+    }
+    Ok(found)
+}
+
+/// How many rows a connection has.
+pub(crate) fn count(connection: &Connection, of: ConnectionId) -> Result<u64, StoreFault> {
+    let mut statement = connection.prepare_cached("SELECT count(*) FROM report WHERE connection = ?1")?;
+    Ok(statement.query_row([of.get()], |row| row.get::<_, i64>(0))?.cast_unsigned())
+}
+
+pub(crate) fn has_any(connection: &Connection, of: ConnectionId) -> Result<bool, StoreFault> {
+    Ok(connection.prepare_cached("SELECT 1 FROM report WHERE connection = ?1 LIMIT 1")?.exists([of.get()])?)
 }
 
 /// The highest id in use: one look for each connection that has reports, not one for each report.

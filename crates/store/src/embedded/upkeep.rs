@@ -26,7 +26,14 @@ type Position = (u32, u32, i64, u8);
 impl Embedded {
     /// To be called often (several times a second). Cheap when there is nothing to do.
     pub async fn tick(&self, now: Timestamp) -> Result<(), StoreFault> {
-        self.inner.shared.outboxes.tick(now);
+        let outboxes = &self.inner.shared.outboxes;
+        outboxes.tick(now);
+        while outboxes.has_left_over() {
+            let place = self.inner.queue.reserve().await.map_err(|_| StoreFault::Closed)?;
+            if let Some(ends) = outboxes.left_over() {
+                place.send(Op::Reports(ends));
+            }
+        }
         if self.inner.shared.is_due(now) {
             self.inner.queue.send(Op::Due(now)).await.map_err(|_| StoreFault::Closed)?;
         }

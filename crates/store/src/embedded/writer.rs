@@ -25,9 +25,7 @@ use tokio::sync::mpsc::error::TryRecvError;
 pub(crate) const BATCH_OPS_MAX: usize = 512;
 /// How long to wait before trying again to write facts that did not fit on the disk.
 const FULL_DISK_PAUSE: Duration = Duration::from_millis(500);
-/// Answers to reports that are kept while the disk is full. What is beyond is told again after the next start.
-const REPORT_ENDS_KEPT_MAX: usize = 100_000;
-/// Bytes of what came of webhooks that are kept likewise. What is beyond is posted again.
+/// Bytes of what came of webhooks that are kept while the disk is full. What is beyond is posted again.
 const HOOK_ENDS_KEPT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 pub(crate) struct Writer {
@@ -44,12 +42,10 @@ pub(crate) struct Writer {
 
 /// The disk has no room. What links have learned since, and what customers have answered, waits here, in order. It cannot
 /// grow much: nothing is claimed meanwhile, so answers are at most what the windows hold, and carriers stop when their
-/// receipts are not answered. What customers answer is limited.
+/// receipts are not answered. What customers answer counts in their outboxes until it is written, and those are limited.
 #[derive(Default)]
 pub(crate) struct FullDisk {
     kept: VecDeque<Op>,
-    /// Of those, answers to reports.
-    reports: usize,
     hook_bytes: usize,
 }
 
@@ -159,6 +155,10 @@ impl Writer {
                 Err(fault) if fault.is_disk_full() => self.make_do(&mut vec![op]),
                 Err(fault) => {
                     tracing::error!(%fault, ?op, "What a carrier or a customer said could not be recorded and is lost");
+                    if let Op::Reports(ends) = &op {
+                        // Their rows stay, and nobody waits for them to go.
+                        self.shared.outboxes.written(ends);
+                    }
                     written = Err(fault);
                 }
             }
@@ -174,11 +174,7 @@ impl Writer {
         for op in ops.drain(..) {
             let full_disk = self.full_disk.get_or_insert_default();
             match (op.needs(), op) {
-                (_, op @ Op::Link(_)) => full_disk.kept.push_back(op),
-                (_, Op::Reports(ends)) if full_disk.reports + ends.len() <= REPORT_ENDS_KEPT_MAX => {
-                    full_disk.reports += ends.len();
-                    full_disk.kept.push_back(Op::Reports(ends));
-                }
+                (_, op @ (Op::Link(_) | Op::Reports(_))) => full_disk.kept.push_back(op),
                 (_, Op::Hooks(ends, reply))
                     if full_disk.hook_bytes + ends.weight() <= HOOK_ENDS_KEPT_BYTES_MAX =>
                 {
@@ -285,6 +281,11 @@ impl Writer {
             }
         }
         self.shared.outboxes.committed(reports, &reports_gone);
+        for op in ops {
+            if let Op::Reports(ends) = op {
+                self.shared.outboxes.written(ends);
+            }
+        }
         self.shared.bell.ring(rung);
         self.meters.count(&tally, ops.len(), self.books.lanes.in_memory());
         Ok(done)

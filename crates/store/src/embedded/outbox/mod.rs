@@ -3,26 +3,34 @@
 //! reports stand in the tables and are read when somebody comes. Nothing here is remembered over a restart, and nothing
 //! has to be.
 
+#[cfg(test)]
+mod ends_tests;
+mod reading;
 mod receivers;
 mod shelf;
 mod state;
 #[cfg(test)]
 mod tests;
+mod unwritten;
+mod waiting;
 
+pub(crate) use reading::Refill;
 pub(crate) use receivers::Receivers;
-pub(crate) use state::{Refill, Settled, State, Took};
+pub(crate) use state::{Settled, State, Took};
 
 use crate::embedded::batch::Books;
+use crate::embedded::reports::{ReportEnds, connections_with_reports};
 use crate::fault::StoreFault;
 use crate::ops::{Report, ReportId};
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 use rusqlite::Connection;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
+use waiting::Waiting;
 
 /// Reports that all outboxes together hold. Beyond it new ones stay in the tables.
 const REPORTS_IN_ALL_MAX: usize = 200_000;
@@ -42,6 +50,8 @@ pub(crate) struct Outboxes {
     clock_ms: AtomicI64,
     next_due_ms: AtomicI64,
     ports_opened: AtomicU64,
+    /// Somewhere there is something that the writer is still to be told.
+    left_over: AtomicBool,
     in_all: Arc<AtomicUsize>,
     receivers: Arc<Receivers>,
 }
@@ -49,8 +59,7 @@ pub(crate) struct Outboxes {
 #[derive(Default)]
 struct Boxes {
     open: HashMap<ConnectionId, Arc<Outbox>>,
-    /// Rows of each connection that has any.
-    waiting: HashMap<ConnectionId, u64>,
+    waiting: Waiting,
 }
 
 /// One connection's.
@@ -93,22 +102,28 @@ impl Outboxes {
         books: &Books,
         now: Timestamp,
     ) -> Result<Outboxes, StoreFault> {
-        let mut statement =
-            connection.prepare("SELECT connection, count(*) FROM report GROUP BY connection")?;
-        let mut rows = statement.query([])?;
-        let mut waiting = HashMap::new();
-        while let Some(row) = rows.next()? {
-            waiting.insert(ConnectionId::new(row.get(0)?), row.get::<_, i64>(1)?.cast_unsigned());
-        }
-        Ok(Outboxes {
+        let waiting = Waiting::in_tables(connections_with_reports(connection)?);
+        Ok(Outboxes::new(waiting, books.last_report, books.receivers.clone(), now))
+    }
+
+    #[cfg(test)]
+    fn empty() -> Outboxes {
+        let receivers = Arc::new(Receivers::new(Timestamp::EPOCH));
+        Outboxes::new(Waiting::default(), 0, receivers, Timestamp::EPOCH)
+    }
+
+    /// `last`: the highest id ever given.
+    fn new(waiting: Waiting, last: u64, receivers: Arc<Receivers>, now: Timestamp) -> Outboxes {
+        Outboxes {
             boxes: Mutex::new(Boxes { open: HashMap::new(), waiting }),
-            last: AtomicU64::new(books.last_report),
+            last: AtomicU64::new(last),
             clock_ms: AtomicI64::new(now.as_millis()),
             next_due_ms: AtomicI64::new(NOTHING_DUE),
             ports_opened: AtomicU64::new(0),
+            left_over: AtomicBool::new(false),
             in_all: Arc::default(),
-            receivers: books.receivers.clone(),
-        })
+            receivers,
+        }
     }
 
     /// A commit is durable: these reports are new, so many rows of these connections are gone.
@@ -122,37 +137,46 @@ impl Outboxes {
         }
         let mut boxes = self.boxes();
         let Boxes { open, waiting } = &mut *boxes;
-        for (connection, rows) in gone {
-            if let Some(count) = waiting.get_mut(connection) {
-                *count = count.saturating_sub(*rows);
-                if *count == 0 {
-                    waiting.remove(connection);
-                }
-            }
-        }
+        gone.iter().for_each(|(connection, rows)| waiting.less(*connection, *rows));
         let mut reports = reports.into_iter().peekable();
         while let Some(first) = reports.next() {
             let connection = first.connection;
             let same = std::iter::once(first)
                 .chain(std::iter::from_fn(|| reports.next_if(|next| next.connection == connection)));
-            let count = waiting.entry(connection).or_default();
+            let mut count = 0;
             match open.get(&connection) {
                 Some(outbox) => {
                     let room = outbox.room_in_all();
                     outbox.with(|state| {
                         same.for_each(|report| {
-                            *count += 1;
+                            count += 1;
                             state.put(report, room);
                         })
                     });
                 }
-                None => *count += u64::try_from(same.count()).unwrap_or(0),
+                None => count += u64::try_from(same.count()).unwrap_or(0),
             }
+            waiting.more(connection, count);
         }
     }
 
-    pub(crate) fn waiting(&self, connection: ConnectionId) -> u64 {
-        self.boxes().waiting.get(&connection).copied().unwrap_or(0)
+    /// What a connection's customers answered is durable, or will never be.
+    pub(crate) fn written(&self, ends: &ReportEnds) {
+        let mut boxes = self.boxes();
+        let Some(outbox) = boxes.open.get(&ends.connection) else { return };
+        let refused = ends.refused.iter().map(|(id, _)| *id);
+        let idle = outbox.with(|state| {
+            state.written(ends.taken.iter().copied().chain(refused));
+            state.is_idle()
+        });
+        if idle {
+            boxes.open.remove(&ends.connection);
+        }
+    }
+
+    /// How many rows a connection has; nothing if only the tables know.
+    pub(crate) fn waiting(&self, connection: ConnectionId) -> Option<u64> {
+        self.boxes().waiting.of(connection)
     }
 
     /// Up to here every report is durable.
@@ -165,7 +189,7 @@ impl Outboxes {
     }
 
     pub(crate) fn with_reports(&self) -> Vec<ConnectionId> {
-        self.boxes().waiting.keys().copied().collect()
+        self.boxes().waiting.connections()
     }
 
     /// These have no rows any more.
@@ -193,12 +217,24 @@ impl Outboxes {
         (outbox.clone(), number)
     }
 
-    pub(crate) fn close(&self, connection: ConnectionId, outbox: &Outbox, port: PortNo) -> Vec<ReportId> {
+    /// Says which reports need not be told any more, if there is a way to tell the writer. Otherwise they are left over,
+    /// and whatever is answered next brings them along: it must not be written before them.
+    pub(crate) fn close(
+        &self,
+        connection: ConnectionId,
+        outbox: &Outbox,
+        port: PortNo,
+        can_tell: bool,
+    ) -> Vec<ReportId> {
         let now = self.now();
         let mut boxes = self.boxes();
         let (due, idle, superseded) = outbox.with(|state| {
             state.close(port, now);
-            (state.next_due(), state.is_idle(), state.superseded())
+            let superseded = if can_tell { state.superseded() } else { Vec::new() };
+            if !state.superseded.is_empty() {
+                self.left_over.store(true, Ordering::Release);
+            }
+            (state.next_due(), state.is_idle(), superseded)
         });
         self.due_at(due);
         self.receivers.left(connection, now);
@@ -206,6 +242,24 @@ impl Outboxes {
             boxes.open.remove(&connection);
         }
         superseded
+    }
+
+    pub(crate) fn has_left_over(&self) -> bool {
+        self.left_over.load(Ordering::Acquire)
+    }
+
+    /// Something that the writer was to be told when there was no way to.
+    pub(crate) fn left_over(&self) -> Option<ReportEnds> {
+        let boxes = self.boxes();
+        let found = boxes.open.iter().find_map(|(connection, outbox)| {
+            let taken = outbox.with(State::superseded);
+            (!taken.is_empty()).then_some((*connection, taken))
+        });
+        let Some((connection, taken)) = found else {
+            self.left_over.store(false, Ordering::Release);
+            return None;
+        };
+        Some(ReportEnds { connection, taken, refused: Vec::new(), now: self.now() })
     }
 
     /// What waited for a time goes on.

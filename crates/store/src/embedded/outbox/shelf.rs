@@ -16,8 +16,8 @@ impl Shelf {
         self.entries.len()
     }
 
-    pub(super) fn has(&self, id: ReportId) -> bool {
-        self.entries.contains_key(&id)
+    pub(super) fn get(&self, id: ReportId) -> Option<&Entry> {
+        self.entries.get(&id).map(|(_, entry)| entry)
     }
 
     pub(super) fn put(&mut self, at: Timestamp, entry: Entry) {

@@ -5,7 +5,9 @@
 //! dropped in favour of that.
 
 use crate::embedded::outbox::PortNo;
+use crate::embedded::outbox::reading::{Aside, Reading, Refill};
 use crate::embedded::outbox::shelf::Shelf;
+use crate::embedded::outbox::unwritten::Unwritten;
 use crate::ops::{Delivery, REPORTS_IN_MEMORY_MAX, Report, ReportId};
 use hermod_domain::ids::MessageId;
 use hermod_domain::origin::Told;
@@ -16,23 +18,31 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use tokio::sync::Notify;
 
-/// Rows read at once.
-const REFILL_ROWS: usize = 1_024;
-/// However much the other outboxes hold, nobody gets fewer.
-const REFILL_ROWS_MIN: usize = 64;
+/// Those that wait for a time in memory. Further ones wait in the tables, so that there is always room for what was not
+/// tried yet.
+pub(super) const DEFERRED_IN_MEMORY_MAX: usize = REPORTS_IN_MEMORY_MAX / 4 * 3;
 
-/// A report, and how often it could not be taken.
+/// A report, how often it could not be taken, and who had it last.
 pub(super) struct Entry {
     pub report: Report,
     failures: u32,
+    had_by: Option<PortNo>,
 }
 
-struct Out {
+impl Entry {
+    pub(super) fn new(report: Report) -> Entry {
+        Entry { report, failures: 0, had_by: None }
+    }
+}
+
+pub(super) struct Out {
     port: PortNo,
     entry: Entry,
+    /// Nobody waits for it any more: it has no row.
+    is_given_up: bool,
 }
 
-struct Port {
+pub(super) struct Port {
     number: PortNo,
     out: usize,
     waits: bool,
@@ -41,31 +51,29 @@ struct Port {
 
 pub(crate) struct State {
     /// To be told, in order.
-    ready: BTreeMap<ReportId, Entry>,
+    pub(super) ready: BTreeMap<ReportId, Entry>,
     /// Those that wait for a time.
-    deferred: Shelf,
-    out: HashMap<ReportId, Out>,
+    pub(super) deferred: Shelf,
+    pub(super) out: HashMap<ReportId, Out>,
     /// Later reports of messages of which an earlier one is out.
-    behind: BTreeMap<ReportId, Entry>,
+    pub(super) behind: BTreeMap<ReportId, Entry>,
     /// Reports that are out or deferred and have not said the last of their message.
     open_ended: HashMap<MessageId, ReportId>,
-    ports: Vec<Port>,
-    /// Everything up to here is in memory or done with.
-    read_to: ReportId,
+    pub(super) ports: Vec<Port>,
+    /// Everything up to here is in memory or done with, but for what is aside.
+    pub(super) read_to: ReportId,
     /// Up to here there may be rows.
-    stored_to: ReportId,
-    /// What is read next may have been in memory before, and answered.
-    looked_back: bool,
-    reading: Reading,
-    superseded: Vec<ReportId>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Reading {
-    Idle,
-    Underway,
-    /// The last one failed.
-    Paused,
+    pub(super) stored_to: ReportId,
+    /// Those that wait for a time and had no room.
+    pub(super) aside: Option<Aside>,
+    pub(super) is_aside_due: bool,
+    pub(super) reading: Reading,
+    /// The other outboxes leave hardly any room.
+    pub(super) is_crowded: bool,
+    /// Dropped in favour of something newer, and the writer does not know yet. It hears of them no later than of that.
+    pub(super) superseded: Vec<ReportId>,
+    /// Done with, and perhaps still in the tables.
+    pub(super) unwritten: Unwritten,
 }
 
 /// What a port got.
@@ -74,16 +82,6 @@ pub(crate) enum Took {
     /// Read on from the tables first.
     Read(Refill),
     Nothing,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Refill {
-    pub after: ReportId,
-    /// Rows up to here are there to be seen.
-    until: ReportId,
-    pub limit: usize,
-    /// What was answered must be written before it is read.
-    pub answers_first: bool,
 }
 
 /// What answers came to.
@@ -105,14 +103,18 @@ impl State {
             ports: Vec::new(),
             read_to: ReportId(0),
             stored_to: last,
-            looked_back: true,
+            aside: None,
+            is_aside_due: false,
             reading: Reading::Idle,
+            is_crowded: false,
             superseded: Vec::new(),
+            unwritten: Unwritten::default(),
         }
     }
 
     pub(super) fn in_memory(&self) -> usize {
-        self.ready.len() + self.deferred.len() + self.out.len() + self.behind.len()
+        let told = self.out.len() + self.unwritten.len();
+        self.ready.len() + self.deferred.len() + self.behind.len() + told
     }
 
     /// Nobody would miss it.
@@ -136,7 +138,7 @@ impl State {
             return;
         }
         self.read_to = id;
-        self.ready.insert(id, Entry { report, failures: 0 });
+        self.ready.insert(id, Entry::new(report));
     }
 
     pub(crate) fn take(&mut self, port: PortNo, most: usize, room_in_all: usize, now: Timestamp) -> Took {
@@ -150,13 +152,7 @@ impl State {
         if !taken.is_empty() {
             return Took::Reports(taken);
         }
-        if !self.can_read() {
-            return Took::Nothing;
-        }
-        self.reading = Reading::Underway;
-        let limit = REFILL_ROWS.min(self.room()).min(room_in_all.max(REFILL_ROWS_MIN));
-        let (after, until) = (self.read_to, self.stored_to);
-        Took::Read(Refill { after, until, limit, answers_first: self.looked_back })
+        self.begin_reading(room_in_all).map_or(Took::Nothing, Took::Read)
     }
 
     fn take_ready(&mut self, port: PortNo, most: usize) -> Vec<Report> {
@@ -167,12 +163,13 @@ impl State {
         while taken.len() < most
             && let Some((id, entry)) = self.ready.pop_first()
         {
-            if let Some(entry) = self.unless_behind(id, entry) {
+            if let Some(mut entry) = self.unless_behind(id, entry) {
                 taken.push(entry.report.clone());
                 if is_open_ended(&entry.report) {
                     self.open_ended.insert(entry.report.message, id);
                 }
-                self.out.insert(id, Out { port, entry });
+                entry.had_by = Some(port);
+                self.out.insert(id, Out { port, entry, is_given_up: false });
             }
         }
         taken
@@ -190,9 +187,15 @@ impl State {
             return None;
         }
         self.deferred.remove(earlier);
-        self.superseded.push(earlier);
+        self.supersede(earlier);
         self.open_ended.remove(&message);
         Some(entry)
+    }
+
+    /// There is something newer to tell.
+    pub(super) fn supersede(&mut self, id: ReportId) {
+        self.superseded.push(id);
+        self.unwritten.add(id);
     }
 
     pub(crate) fn settle(
@@ -201,20 +204,14 @@ impl State {
         outcomes: Vec<(ReportId, Delivery)>,
         now: Timestamp,
     ) -> Settled {
-        let mut settled = Settled { taken: std::mem::take(&mut self.superseded), refused: Vec::new() };
+        let mut settled = Settled::default();
         for (id, delivery) in outcomes {
-            let Some(out) = self.out.remove(&id) else { continue };
-            if out.port != port {
-                self.out.insert(id, out);
-                continue;
-            }
-            if let Some(open) = self.ports.iter_mut().find(|open| open.number == port) {
-                open.out = open.out.saturating_sub(1);
-            }
+            let Some(out) = self.hand_back(port, id, delivery) else { continue };
             let open_ended = is_open_ended(&out.entry.report).then_some(out.entry.report.message);
             match delivery {
                 Delivery::Done => settled.taken.push(id),
                 Delivery::Refused(status) => settled.refused.push((id, status)),
+                Delivery::NotSent | Delivery::Later if out.is_given_up => {}
                 Delivery::NotSent => {
                     self.ready.insert(id, out.entry);
                 }
@@ -227,21 +224,53 @@ impl State {
                 self.go_on(message);
             }
         }
+        let refused = settled.refused.iter().map(|(id, _)| *id);
+        settled.taken.iter().copied().chain(refused).for_each(|id| self.unwritten.add(id));
         settled.taken.append(&mut self.superseded);
         settled.taken.sort_unstable();
         settled
     }
 
+    /// What became of a report is told by the port that has it, or by the one that had it last and is only now answered.
+    fn hand_back(&mut self, port: PortNo, id: ReportId, delivery: Delivery) -> Option<Out> {
+        if let Some(out) = self.out.get(&id) {
+            if out.port != port {
+                return None;
+            }
+            if let Some(open) = self.ports.iter_mut().find(|open| open.number == port) {
+                open.out = open.out.saturating_sub(1);
+            }
+            return self.out.remove(&id);
+        }
+        let is_an_end = match delivery {
+            Delivery::Done | Delivery::Refused(_) => true,
+            Delivery::NotSent | Delivery::Later => false,
+        };
+        let waiting = self.deferred.get(id).or_else(|| self.ready.get(&id));
+        if !is_an_end || waiting?.had_by != Some(port) {
+            return None;
+        }
+        let entry = self.deferred.remove(id).or_else(|| self.ready.remove(&id))?;
+        Some(Out { port, entry, is_given_up: false })
+    }
+
     /// It could not be taken. If its message has something newer to say, that is told instead.
     fn defer(&mut self, mut entry: Entry, now: Timestamp) {
-        let message = entry.report.message;
+        let (id, message) = (entry.report.id, entry.report.message);
         if is_open_ended(&entry.report) && self.behind.values().any(|later| later.report.message == message) {
-            self.superseded.push(entry.report.id);
+            self.supersede(id);
             return self.go_on(message);
         }
         entry.failures = entry.failures.saturating_add(1);
         let wait = Schedule::after_untaken_report().wait(entry.failures, 0);
-        self.deferred.put(now.plus(wait.expect("reports are offered again until they are given up")), entry);
+        let due = now.plus(wait.expect("reports are offered again until they are given up"));
+        if self.deferred.len() < DEFERRED_IN_MEMORY_MAX {
+            return self.deferred.put(due, entry);
+        }
+        self.put_aside(id, due);
+        if is_open_ended(&entry.report) {
+            self.go_on(message);
+        }
     }
 
     /// No report of the message is out or deferred any more.
@@ -272,20 +301,12 @@ impl State {
                 self.ready.insert(id, entry);
             }
         }
+        self.release_aside(now);
     }
 
     pub(crate) fn next_due(&self) -> Option<Timestamp> {
-        self.deferred.next_at()
-    }
-
-    /// From this report on everything that is not in memory is in the tables, and only there.
-    fn unread(&mut self, from: ReportId) {
-        let before = ReportId(from.0.saturating_sub(1));
-        if before < self.read_to {
-            self.stored_to = self.stored_to.max(self.read_to);
-            self.read_to = before;
-            self.looked_back = true;
-        }
+        let aside = self.aside.filter(|_| !self.is_aside_due);
+        self.deferred.next_at().into_iter().chain(aside.map(|aside| aside.at)).min()
     }
 
     /// The bind is gone. What it had taken may have been told; it is told again after a while.
@@ -294,8 +315,13 @@ impl State {
             self.out.iter().filter(|(_, out)| out.port == port).map(|(id, _)| *id).collect();
         held.sort_unstable();
         for id in held {
-            if let Some(out) = self.out.remove(&id) {
-                self.defer(out.entry, now);
+            match self.out.remove(&id) {
+                Some(out) if out.is_given_up && is_open_ended(&out.entry.report) => {
+                    self.go_on(out.entry.report.message);
+                }
+                Some(out) if out.is_given_up => {}
+                Some(out) => self.defer(out.entry, now),
+                None => {}
             }
         }
         self.ports.retain(|open| open.number != port);
@@ -307,6 +333,7 @@ impl State {
             }
             self.ready.clear();
             self.behind.clear();
+            self.unread_aside();
         }
     }
 
@@ -316,7 +343,17 @@ impl State {
         }
     }
 
+    /// It has no row any more. Should it be out, its port can still say that it was taken, and nothing else.
     pub(super) fn forget(&mut self, id: ReportId) {
+        if self.reading == Reading::Underway {
+            // It may have been read before it went.
+            self.unwritten.add(id);
+            self.unwritten.written(id, self.reading);
+        }
+        if let Some(out) = self.out.get_mut(&id) {
+            out.is_given_up = true;
+            return;
+        }
         let gone = self.ready.remove(&id).or_else(|| self.behind.remove(&id));
         let gone = gone.or_else(|| self.deferred.remove(id));
         if let Some(entry) = gone
@@ -330,56 +367,14 @@ impl State {
         std::mem::take(&mut self.superseded)
     }
 
-    fn room(&self) -> usize {
-        REPORTS_IN_MEMORY_MAX.saturating_sub(self.in_memory())
-    }
-
-    fn can_read(&self) -> bool {
-        self.stored_to > self.read_to && self.reading == Reading::Idle && self.room() > 0
-    }
-
-    /// What was read. Fewer rows than asked for means there are no more up to where they were there to be seen.
-    pub(crate) fn refill(
-        &mut self,
-        refill: Refill,
-        reports: Vec<Report>,
-        rows: usize,
-        last: Option<ReportId>,
-    ) {
-        if self.read_to != refill.after || self.ports.is_empty() {
-            // Everybody left meanwhile, and what was read is not wanted.
-            return;
-        }
-        let last = last.unwrap_or(refill.after);
-        self.read_to = if rows < refill.limit { last.max(refill.until) } else { last };
-        self.looked_back = false;
-        for report in reports {
-            let id = report.id;
-            if !self.deferred.has(id) && !self.out.contains_key(&id) {
-                self.ready.insert(id, Entry { report, failures: 0 });
-            }
-        }
-    }
-
-    pub(crate) fn read_ended(&mut self) {
-        if self.reading == Reading::Underway {
-            self.reading = Reading::Idle;
-        }
-    }
-
-    pub(super) fn read_failed(&mut self) {
-        self.reading = Reading::Paused;
-    }
-
-    pub(super) fn read_again(&mut self) {
-        if self.reading == Reading::Paused {
-            self.reading = Reading::Idle;
-        }
+    /// The tables know how these ended.
+    pub(super) fn written(&mut self, ids: impl Iterator<Item = ReportId>) {
+        ids.for_each(|id| self.unwritten.written(id, self.reading));
     }
 
     /// If there is something to do: of those who wait, the one who has the least to do.
     pub(super) fn next_to_wake(&self) -> Option<&Notify> {
-        if self.ready.is_empty() && !self.can_read() {
+        if self.ready.is_empty() && !self.can_read() && !self.can_look_aside() {
             return None;
         }
         let waiting = self.ports.iter().filter(|open| open.waits);
@@ -388,7 +383,7 @@ impl State {
 }
 
 /// Its message may have more to say: it is on its way, or nobody knows how it ended.
-fn is_open_ended(report: &Report) -> bool {
+pub(super) fn is_open_ended(report: &Report) -> bool {
     match report.told {
         Told::Enroute | Told::Accepted | Told::Final(DlrCode::Unknown) => true,
         Told::Final(

@@ -1,7 +1,8 @@
 //! The rules of an outbox, with the tables played by a map.
 
-use super::state::{Refill, State, Took};
-use super::{PortNo, REPORTS_IN_ALL_MAX};
+use super::state::{State, Took};
+use super::{PortNo, REPORTS_IN_ALL_MAX, Refill};
+use crate::embedded::reports::ReportPage;
 use crate::ops::{Delivery, REPORTS_IN_MEMORY_MAX, Report, ReportId};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::{Origin, ReceiptWish, Told, WrittenAddress};
@@ -13,12 +14,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 
-const DELIVERED: Told = Told::Final(DlrCode::Delivrd);
-const UNKNOWN: Told = Told::Final(DlrCode::Unknown);
-const ONE: PortNo = PortNo(1);
-const TWO: PortNo = PortNo(2);
+pub(super) const DELIVERED: Told = Told::Final(DlrCode::Delivrd);
+pub(super) const UNKNOWN: Told = Told::Final(DlrCode::Unknown);
+pub(super) const ONE: PortNo = PortNo(1);
+pub(super) const TWO: PortNo = PortNo(2);
 
-fn report(id: u64, message: i64, told: Told) -> Report {
+pub(super) fn report(id: u64, message: i64, told: Told) -> Report {
     Report {
         id: ReportId(id),
         account: AccountId::new(1),
@@ -26,7 +27,7 @@ fn report(id: u64, message: i64, told: Told) -> Report {
         message: MessageId::from_i64(1_000_000_000_000_000 + message).expect("an id"),
         alias: None,
         origin: Arc::new(Origin {
-            wish: ReceiptWish::default(),
+            wish: ReceiptWish::of_registered_delivery(0x11),
             short_id: false,
             on_transmitter: false,
             reference: None,
@@ -43,30 +44,39 @@ fn report(id: u64, message: i64, told: Told) -> Report {
 }
 
 /// An outbox, the rows of its connection and a clock.
-struct Table {
-    state: State,
-    rows: BTreeMap<ReportId, Report>,
-    now: Timestamp,
+pub(super) struct Table {
+    pub(super) state: State,
+    pub(super) rows: BTreeMap<ReportId, Report>,
+    pub(super) now: Timestamp,
     written: u64,
+    /// The disk is full: what is answered is not written.
+    pub(super) is_full: bool,
+    answered: Vec<ReportId>,
+    /// Messages that have ended, for whoever reads.
+    ended: HashSet<MessageId>,
 }
 
 impl Table {
-    fn with_ports(ports: &[PortNo]) -> Table {
+    pub(super) fn with_ports(ports: &[PortNo]) -> Table {
         let mut state = State::behind(ReportId(0));
         ports.iter().for_each(|port| state.open(*port, Arc::new(Notify::new())));
-        Table { state, rows: BTreeMap::new(), now: Timestamp::EPOCH, written: 0 }
+        let (rows, answered, ended) = (BTreeMap::new(), Vec::new(), HashSet::new());
+        Table { state, rows, now: Timestamp::EPOCH, written: 0, is_full: false, answered, ended }
     }
 
-    fn writes(&mut self, message: i64, told: Told) -> u64 {
+    pub(super) fn writes(&mut self, message: i64, told: Told) -> u64 {
         self.written += 1;
         let report = report(self.written, message, told);
+        if told == DELIVERED {
+            self.ended.insert(report.message);
+        }
         self.rows.insert(report.id, report.clone());
         self.state.put(report, REPORTS_IN_ALL_MAX);
         assert!(self.state.in_memory() <= REPORTS_IN_MEMORY_MAX);
         self.written
     }
 
-    fn takes(&mut self, port: PortNo, most: usize) -> Vec<u64> {
+    pub(super) fn takes(&mut self, port: PortNo, most: usize) -> Vec<u64> {
         loop {
             match self.state.take(port, most, REPORTS_IN_ALL_MAX, self.now) {
                 Took::Reports(reports) => return reports.iter().map(|report| report.id.0).collect(),
@@ -79,22 +89,47 @@ impl Table {
         }
     }
 
-    fn reads(&mut self, refill: Refill) {
+    pub(super) fn reads(&mut self, refill: Refill) {
         let behind = self.rows.range(ReportId(refill.after.0 + 1)..);
         let reports: Vec<Report> = behind.take(refill.limit).map(|(_, report)| report.clone()).collect();
+        let ended = reports.iter().filter(|report| self.ended.contains(&report.message));
+        let ended = ended.map(|report| (report.id, DELIVERED)).collect();
         let (rows, last) = (reports.len(), reports.last().map(|report| report.id));
-        self.state.refill(refill, reports, rows, last);
+        self.state.refill(refill, ReportPage { reports, rows, last, ended }, self.now);
         assert!(self.state.in_memory() <= REPORTS_IN_MEMORY_MAX);
     }
 
-    fn settles(&mut self, port: PortNo, ids: &[u64], delivery: Delivery) {
+    pub(super) fn settles(&mut self, port: PortNo, ids: &[u64], delivery: Delivery) {
         let outcomes = ids.iter().map(|id| (ReportId(*id), delivery)).collect();
         let settled = self.state.settle(port, outcomes, self.now);
-        settled.taken.iter().for_each(|id| drop(self.rows.remove(id)));
-        settled.refused.iter().for_each(|(id, _)| drop(self.rows.remove(id)));
+        let refused = settled.refused.iter().map(|(id, _)| *id);
+        self.ends(settled.taken.iter().copied().chain(refused).collect());
     }
 
-    fn passes(&mut self, seconds: u64) {
+    /// The writer is told of these.
+    pub(super) fn ends(&mut self, ids: Vec<ReportId>) {
+        self.answered.extend(ids);
+        if !self.is_full {
+            self.answered.iter().for_each(|id| drop(self.rows.remove(id)));
+            self.state.written(self.answered.drain(..));
+        }
+    }
+
+    /// A port goes. What is superseded is told the writer if there is a way.
+    pub(super) fn closes(&mut self, port: PortNo, can_tell: bool) {
+        self.state.close(port, self.now);
+        if can_tell {
+            let superseded = self.state.superseded();
+            self.ends(superseded);
+        }
+    }
+
+    pub(super) fn gives_up(&mut self, id: u64) {
+        self.rows.remove(&ReportId(id));
+        self.state.forget(ReportId(id));
+    }
+
+    pub(super) fn passes(&mut self, seconds: u64) {
         self.now = self.now.plus(Duration::from_secs(seconds));
         self.state.release_due(self.now);
     }
@@ -250,6 +285,7 @@ enum Happens {
     Closed(bool),
     Passes(u64),
     GivenUp,
+    DiskFull(bool),
 }
 
 fn happens() -> impl Strategy<Value = Happens> {
@@ -265,6 +301,7 @@ fn happens() -> impl Strategy<Value = Happens> {
         6 => (any::<bool>(), delivery, 1..4_usize).prop_map(|(port, how, most)| Happens::Settled(port, how, most)),
         2 => any::<bool>().prop_map(Happens::Opened),
         1 => any::<bool>().prop_map(Happens::Closed),
+        1 => any::<bool>().prop_map(Happens::DiskFull),
         2 => prop_oneof![Just(10), Just(31), Just(4_000)].prop_map(Happens::Passes),
         1 => Just(Happens::GivenUp),
     ]
@@ -283,7 +320,8 @@ proptest! {
     ) {
         let mut table = Table::with_ports(&[]);
         let mut binds = [Bind { port: None, holds: vec![] }, Bind { port: None, holds: vec![] }];
-        let (mut ports, mut notices) = (0, HashSet::new());
+        let (mut ports, mut notices, mut given_up) = (0, HashSet::new(), HashSet::new());
+        let mut all = BTreeMap::new();
         for step in story {
             match step {
                 Happens::Written(message) => {
@@ -291,12 +329,15 @@ proptest! {
                     let round = (0..).find(|round| !notices.contains(&(message, *round))).unwrap();
                     notices.insert((message, round));
                     let told = [Told::Enroute, UNKNOWN, DELIVERED][round % 3];
-                    table.writes(message + 10 * i64::try_from(round / 3).unwrap(), told);
+                    let message = message + 10 * i64::try_from(round / 3).unwrap();
+                    all.insert(table.writes(message, told), message);
                 }
                 Happens::Taken(second, most) => {
                     let bind = &mut binds[usize::from(second)];
                     if let Some(port) = bind.port {
-                        bind.holds.extend(table.takes(port, most));
+                        let taken = table.takes(port, most);
+                        prop_assert!(taken.iter().all(|id| !given_up.contains(id)), "what was given up comes back");
+                        bind.holds.extend(taken);
                     }
                 }
                 Happens::Settled(second, delivery, most) => {
@@ -318,33 +359,35 @@ proptest! {
                     let bind = &mut binds[usize::from(second)];
                     if let Some(port) = bind.port.take() {
                         bind.holds.clear();
-                        table.state.close(port, table.now);
-                        table.state.superseded().iter().for_each(|id| drop(table.rows.remove(id)));
+                        table.closes(port, second);
                     }
                 }
                 Happens::Passes(seconds) => table.passes(seconds),
+                Happens::DiskFull(is_full) => {
+                    table.is_full = is_full;
+                    table.ends(vec![]);
+                }
                 Happens::GivenUp => {
-                    let held: HashSet<u64> = binds.iter().flat_map(|bind| bind.holds.clone()).collect();
-                    if let Some(id) = table.rows.keys().next().copied().filter(|id| !held.contains(&id.0)) {
-                        table.rows.remove(&id);
-                        table.state.forget(id);
+                    if let Some(id) = table.rows.keys().next().copied() {
+                        given_up.insert(id.0);
+                        table.gives_up(id.0);
                     }
                 }
             }
-            let out: Vec<_> = binds.iter().flat_map(|bind| &bind.holds).map(|id| ReportId(*id)).collect();
-            let messages: HashSet<_> = out.iter().map(|id| table.rows[id].message).collect();
+            let out: Vec<u64> = binds.iter().flat_map(|bind| bind.holds.clone()).collect();
+            let messages: HashSet<_> = out.iter().map(|id| all[id]).collect();
             prop_assert_eq!(messages.len(), out.len(), "one thing at a time");
+            prop_assert!(table.answered.iter().all(|id| !out.contains(&id.0)), "not what was answered");
         }
+        table.is_full = false;
+        table.ends(vec![]);
         finish(&mut table, &binds)?;
     }
 }
 
 /// Everybody leaves, somebody comes and takes everything: nothing may be left, and each message's in order.
 fn finish(table: &mut Table, binds: &[Bind]) -> Result<(), TestCaseError> {
-    for port in binds.iter().filter_map(|bind| bind.port) {
-        table.state.close(port, table.now);
-    }
-    table.state.superseded().iter().for_each(|id| drop(table.rows.remove(id)));
+    binds.iter().filter_map(|bind| bind.port).for_each(|port| table.closes(port, true));
     let last = PortNo(u64::MAX);
     table.state.open(last, Arc::new(Notify::new()));
     let mut told: BTreeMap<MessageId, u64> = BTreeMap::new();

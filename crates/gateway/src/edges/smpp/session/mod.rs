@@ -200,7 +200,8 @@ impl Conversation {
             Event::BindRequested(frame) => self.on_bind(frame),
             Event::Request(frame) => self.on_request(frame),
             Event::Answered { token, frame } => self.on_report_answered(token, &frame),
-            Event::TimedOut { token, .. } => self.on_report_timed_out(token),
+            Event::TimedOut { sequence, token } => self.on_report_timed_out(sequence, token),
+            Event::LateAnswer { sequence, frame } => self.on_report_answered_late(sequence, &frame),
             Event::Lost(tokens) => self.on_reports_lost(&tokens),
             // The place is free from here on, not only once the connection has closed.
             Event::PeerUnbound => self.sign_off("The client unbound"),
@@ -208,11 +209,7 @@ impl Conversation {
                 self.sign_off("The session has ended");
                 self.over = Some(reason);
             }
-            // It came too late to count: the report is brought again.
-            Event::LateAnswer { .. }
-            | Event::Bound { .. }
-            | Event::BindRefused(_)
-            | Event::Notification(_) => {}
+            Event::Bound { .. } | Event::BindRefused(_) | Event::Notification(_) => {}
         }
     }
 

@@ -8,11 +8,15 @@ use hermod_domain::time::Timestamp;
 use hermod_smpp::session::Refused;
 use hermod_smpp::{CommandStatus, Frame};
 use hermod_store::{Delivery, ReceiverPort, Report, ReportId};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Receipts in a row that were not answered in time. Such a client holds up a queue that another bind could take.
 const TIMEOUTS_MAX: u32 = 3;
+
+/// Receipts not answered in time whose answer may still come.
+const LATE_MAX: usize = 1_024;
 
 /// How long a client that says "slow down" is brought nothing.
 const REST: Duration = Duration::from_secs(1);
@@ -25,6 +29,8 @@ pub(super) struct Reporting {
     /// Times in a row that receipts went unanswered. Those that were brought together count once.
     timeouts: u32,
     timed_out_at: Option<Moment>,
+    /// Those that were not answered in time, by the sequence they went under, oldest first.
+    late: VecDeque<(u32, ReportId)>,
     rests_until: Option<Moment>,
 }
 
@@ -36,6 +42,7 @@ impl Reporting {
             settled: Vec::new(),
             timeouts: 0,
             timed_out_at: None,
+            late: VecDeque::new(),
             rests_until: None,
         }
     }
@@ -115,11 +122,32 @@ impl Conversation {
         }
     }
 
-    pub(super) fn on_report_timed_out(&mut self, report: ReportId) {
+    /// An answer after all: what the client has need not be brought again.
+    pub(super) fn on_report_answered_late(&mut self, sequence: u32, frame: &Frame) {
+        let Some(bound) = &mut self.bound else { return };
+        let Some(reporting) = &mut bound.reporting else { return };
+        let Some(place) = reporting.late.iter().position(|(late, _)| *late == sequence) else { return };
+        let Some((_, report)) = reporting.late.remove(place) else { return };
+        let delivery = delivery(frame.header.status);
+        reporting.timeouts = 0;
+        match delivery {
+            Delivery::Done => bound.place.receipts(1),
+            Delivery::Refused(_) => {}
+            // It is brought again anyway.
+            Delivery::Later | Delivery::NotSent => return,
+        }
+        reporting.settled.push((report, delivery));
+    }
+
+    pub(super) fn on_report_timed_out(&mut self, sequence: u32, report: ReportId) {
         self.fail("deliver_sm was not answered in time");
         let now = self.world.clock.moment();
         let Some(reporting) = self.bound.as_mut().and_then(|bound| bound.reporting.as_mut()) else { return };
         reporting.settled.push((report, Delivery::Later));
+        reporting.late.push_back((sequence, report));
+        if reporting.late.len() > LATE_MAX {
+            reporting.late.pop_front();
+        }
         if reporting.timed_out_at.replace(now) != Some(now) {
             reporting.timeouts += 1;
         }

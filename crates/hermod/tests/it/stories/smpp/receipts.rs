@@ -80,6 +80,23 @@ async fn a_receipt_on_a_lost_line_is_brought_again() {
 }
 
 #[tokio::test]
+async fn an_answer_that_comes_late_still_stops_the_repeat() {
+    let s = stage(Script::new()).await;
+    let mut alice = Esme::bind(s.smpp_address(), BindType::Transceiver, "alice").await;
+    alice.submits(message("slow")).await;
+    let receipt = alice.gets_receipt_unanswered().await;
+    s.skip(HALF_MINUTE + Duration::from_secs(1));
+    s.a_moment_passes().await;
+    alice.answers(&receipt, CommandStatus::OK).await;
+    s.a_moment_passes().await;
+    s.skip(HALF_MINUTE + Duration::from_secs(5));
+    alice.submits(SubmitSm { registered_delivery: 0, ..message("alive") }).await;
+    alice.gets_nothing().await;
+    drop(alice);
+    s.end().await;
+}
+
+#[tokio::test]
 async fn only_what_was_asked_for_is_reported() {
     let s = stage(Script::new().receipt_after(Duration::ZERO, Outcome::Undeliverable)).await;
     let mut alice = Esme::bind(s.smpp_address(), BindType::Transceiver, "alice").await;
