@@ -1,6 +1,8 @@
 //! A running gateway: everything put together, started in order and stopped in order. The caller binds the listeners and
 //! owns the clock, so a test can have it on any free port and move its time.
 
+mod purging;
+
 use crate::app::{FailOver, LOOK_EVERY};
 use crate::clock::{Clock, Moment};
 use crate::config::{Config, Network};
@@ -153,7 +155,7 @@ impl Running {
             hooks: Workers::default(),
             upkeep: Workers::default(),
         };
-        running.keep_up();
+        running.keep_up(&config);
         carrier::supervise(&world, &running.links);
         carrier::serve_probes(&world, &running.links);
         let settings = webhooks::Settings::new(&config.webhooks).resolved_by(resolver);
@@ -296,7 +298,7 @@ impl Running {
     }
 
     /// The work that time brings.
-    fn keep_up(&self) {
+    fn keep_up(&self, config: &Config) {
         self.repeat("upkeep/tick", TICK, |world| async move { world.store.tick(world.clock.now()).await });
         self.repeat("upkeep/look", LOOK, |world| async move {
             world.follow_the_clock();
@@ -326,6 +328,8 @@ impl Running {
             let (daily, swept) = (world.store.daily(now).await, world.store.sweep(now, waits).await);
             daily.and(swept.map(|_| ()))
         });
+        let keep = purging::retention(&config.retention);
+        self.repeat("upkeep/purge", purging::PURGE, move |world| purging::purge(world, keep));
         self.repeat("upkeep/rematch", REMATCH, |world| async move {
             for (carrier, name, document) in world.catalogue().carriers() {
                 let ids = document.profile.ids;

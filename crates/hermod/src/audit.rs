@@ -71,7 +71,8 @@ fn audit_showing_progress(folder: &Path) -> Result<AuditReport, StoreFault> {
 }
 
 fn to_json(report: &AuditReport) -> serde_json::Value {
-    let AuditReport { messages, accounts, open_parts, waiting_parts, resends, violations } = report;
+    let AuditReport { messages, accounts, open_parts, waiting_parts, resends, purged_before, violations } =
+        report;
     let violations: Vec<_> = violations
         .iter()
         .map(|violation| serde_json::json!({ "rule": violation.rule, "detail": violation.detail }))
@@ -83,17 +84,24 @@ fn to_json(report: &AuditReport) -> serde_json::Value {
         "open_parts": open_parts,
         "waiting_parts": waiting_parts,
         "resends": resends,
+        "purged_before": purged_before.map(|before| before.to_iso()),
         "violations": violations,
     })
 }
 
 fn to_text(report: &AuditReport, folder: &Path) -> String {
-    let AuditReport { messages, accounts, open_parts, waiting_parts, resends, violations } = report;
+    let AuditReport { messages, accounts, open_parts, waiting_parts, resends, purged_before, violations } =
+        report;
     let mut text = format!(
         "{}\n  messages        {messages}\n  accounts        {accounts}\n  parts under way {open_parts}\n  still to send   {waiting_parts}\n  \
          resends         {resends}\n",
         folder.display()
     );
+    if let Some(before) = purged_before {
+        text.push_str(&format!(
+            "  purged before   {before}: costs and refunds are rolled up in the ledger\n"
+        ));
+    }
     if report.is_clean() {
         text.push_str("Everything agrees.\n");
         return text;

@@ -4,9 +4,11 @@
 mod rules;
 mod webhook_rules;
 
-use crate::embedded::schema;
+use crate::embedded::{retention, schema};
 use crate::fault::StoreFault;
+use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::PartState;
+use hermod_domain::time::Timestamp;
 use rules::{RULES, Rule};
 use rusqlite::Connection;
 use std::path::Path;
@@ -24,8 +26,10 @@ pub struct AuditReport {
     pub open_parts: u64,
     /// Of those, the ones that are still to be handed to a carrier, or being handed over.
     pub waiting_parts: u64,
-    /// Resends of parts that were in doubt, ever.
+    /// Resends of parts that were in doubt, of the messages that are kept.
     pub resends: u64,
+    /// The records of messages accepted before this are gone, and their money is rolled up in the ledger.
+    pub purged_before: Option<Timestamp>,
     pub violations: Vec<Violation>,
 }
 
@@ -51,6 +55,7 @@ pub fn audit(folder: &Path) -> Result<AuditReport, StoreFault> {
         open_parts: count(&snapshot, "SELECT count(*) FROM part")?,
         waiting_parts: count(&snapshot, &waiting_parts())?,
         resends: count(&snapshot, "SELECT count(*) FROM timeline WHERE what = 'resent'")?,
+        purged_before: purged_before(&snapshot)?,
         violations: Vec::new(),
     };
     for Rule { name, query } in RULES.iter().chain(WEBHOOK_RULES) {
@@ -116,6 +121,11 @@ fn check_pages(connection: &Connection, report: &mut AuditReport) -> Result<(), 
         }
     }
     Ok(())
+}
+
+fn purged_before(connection: &Connection) -> Result<Option<Timestamp>, StoreFault> {
+    let first_kept = retention::purged_before(connection)?;
+    Ok(MessageId::from_i64(first_kept).filter(|_| first_kept > 0).map(MessageId::accepted_at))
 }
 
 fn count(connection: &Connection, query: &str) -> Result<u64, StoreFault> {

@@ -12,8 +12,8 @@ mod ops;
 
 pub use audit::{AuditReport, Violation, audit};
 pub use embedded::{
-    ACCEPT_WAIT_MAX, DAYS_PER_READ_MAX, Embedded as Store, Handout, LinkPort, OpenOptions, QUEUE_OPS_MAX,
-    ReceiverPort, STATEMENT_ENTRIES_MAX, backup,
+    ACCEPT_WAIT_MAX, DAYS_PER_READ_MAX, Embedded as Store, Handout, LinkPort, OpenOptions,
+    PURGED_PER_STEP_MAX, QUEUE_OPS_MAX, ReceiverPort, STATEMENT_ENTRIES_MAX, backup,
 };
 pub use fault::StoreFault;
 pub use lanes::JOBS_IN_MEMORY_MAX;

@@ -8,7 +8,7 @@ mod tests;
 mod values;
 
 pub use sections::{
-    Data, Http, Https, Log, LogFormat, Messages, Operations, Operator, Provision, Smpp, Webhooks,
+    Data, Http, Https, Log, LogFormat, Messages, Operations, Operator, Provision, Retention, Smpp, Webhooks,
 };
 pub use source::{FileError, Source};
 pub use values::{Bytes, Network, Period};
@@ -40,6 +40,7 @@ pub struct Config {
     pub operator: Operator,
     pub messages: Messages,
     pub webhooks: Webhooks,
+    pub retention: Retention,
     pub log: Log,
     pub provision: Provision,
 }
@@ -80,8 +81,19 @@ impl Config {
 
     /// The first setting that makes no sense, and why.
     fn check(&self) -> Checked {
-        let Config { data, http, https, smpp, operations, operator, messages, webhooks, log, provision } =
-            self;
+        let Config {
+            data,
+            http,
+            https,
+            smpp,
+            operations,
+            operator,
+            messages,
+            webhooks,
+            retention,
+            log,
+            provision,
+        } = self;
         let Operations { listen: _ } = operations;
         let Operator { token_file: _, from_anywhere: _ } = operator;
         let Data { folder, low_water } = data;
@@ -98,6 +110,7 @@ impl Config {
         within("messages.validity", *validity, Period::from_secs(60), Period::from_secs(72 * 3600))?;
         within("messages.in_doubt_wait", *in_doubt_wait, Period::from_secs(0), Period::from_secs(24 * 3600))?;
         check_webhooks(webhooks)?;
+        check_retention(retention)?;
         telemetry::level_filter(level).map_err(|sentence| ("log.level", sentence))?;
         Ok(())
     }
@@ -202,6 +215,18 @@ fn check_webhooks(webhooks: &Webhooks) -> Checked {
         within("webhooks.retries", *wait, Period(Duration::from_millis(1)), Period::from_secs(7 * 86_400))?;
     }
     within("webhooks.max_posts", *max_posts, 2, 100_000)
+}
+
+/// A text outlives every wait for its delivery. A record outlives its text, its receipts and the lists of what nobody took.
+fn check_retention(retention: &Retention) -> Checked {
+    let Retention { text, messages, inbound } = retention;
+    let days = |days: u64| Period::from_secs(days * 86_400);
+    within("retention.text", *text, days(7), days(3_650))?;
+    within("retention.messages", *messages, days(60), days(3_650))?;
+    if messages < text {
+        return Err(("retention.messages", format!("{messages} is shorter than text, which is {text}")));
+    }
+    within("retention.inbound", *inbound, days(30), days(3_650))
 }
 
 fn within<T: PartialOrd + Display>(key: &'static str, value: T, least: T, most: T) -> Checked {

@@ -105,6 +105,15 @@ pub struct Messages {
     pub in_doubt_wait: Period,
 }
 
+/// How long things are kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Retention {
+    pub text: Period,
+    pub messages: Period,
+    pub inbound: Period,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Webhooks {

@@ -13,6 +13,29 @@ fn check(text: &str, expect: &str) {
 }
 
 #[test]
+fn what_is_kept_is_kept_long_enough() {
+    let refused = |lines: &str| {
+        let source = Source { path: "hermod.toml".into(), text: format!("[retention]\n{lines}\n") };
+        Config::parse(&source).map(|config| config.retention).map_err(|error| error.to_string())
+    };
+    for (lines, why) in [
+        ("text = \"6d\"", "6d is not between 7d and 3650d"),
+        ("messages = \"59d\"", "59d is not between 60d and 3650d"),
+        ("text = \"70d\"\nmessages = \"69d\"", "69d is shorter than text, which is 70d"),
+        ("inbound = \"29d\"", "29d is not between 30d and 3650d"),
+        ("inbound = \"for ever\"", "a time is a whole number and a unit"),
+    ] {
+        let told = refused(lines).unwrap_err();
+        assert!(told.contains(why), "{lines}: {told}");
+    }
+    let kept = refused("text = \"60d\"\nmessages = \"60d\"").unwrap();
+    assert_eq!(
+        (kept.text, kept.messages, kept.inbound),
+        (kept.messages, Period::from_secs(60 * 86_400), Period::from_secs(30 * 86_400))
+    );
+}
+
+#[test]
 fn the_embedded_defaults_are_what_an_empty_file_means() {
     let empty = Source { path: "hermod.toml".into(), text: String::new() };
     assert_eq!(Config::parse(&empty), Ok(Config::defaults()));

@@ -63,18 +63,48 @@ pub(super) const RULES: &[Rule] = &[
                  WHEN 3 THEN balance <> 0 AND credit_used = 0 AND message IS NULL
                  WHEN 4 THEN balance > 0 AND credit_used = balance AND message IS NULL
                  WHEN 5 THEN balance >= 0 AND credit_used <= 0 AND balance - credit_used > 0 AND message IS NULL
+                 WHEN 6 THEN balance < 0 AND credit_used = 0 AND message IS NULL AND at % 86400000 = 0
+                 WHEN 7 THEN balance > 0 AND credit_used = 0 AND message IS NULL AND at % 86400000 = 0
                  ELSE 0 END",
     },
     Rule {
-        name: "a day's totals = its messages",
-        query: "WITH counted AS (
-                 SELECT account, ((id >> 18) + 1735689600000) / 86400000 AS day, count(*) AS messages, sum(cost) AS spend
-                 FROM message GROUP BY 1, 2),
+        name: "a day's spend = its messages' costs, kept or rolled up",
+        query: "WITH costs AS (
+                 SELECT account, ((id >> 18) + 1735689600000) / 86400000 AS day, cost FROM message
+                 UNION ALL SELECT account, at / 86400000, -balance FROM ledger WHERE kind = 6),
+             counted AS (SELECT account, day, sum(cost) AS spend FROM costs GROUP BY 1, 2),
              wrong AS (
-                 SELECT * FROM (SELECT account, day, messages, spend FROM daily EXCEPT SELECT * FROM counted)
+                 SELECT * FROM (SELECT account, day, spend FROM daily WHERE spend <> 0 EXCEPT SELECT * FROM counted)
                  UNION ALL
-                 SELECT * FROM (SELECT * FROM counted EXCEPT SELECT account, day, messages, spend FROM daily))
+                 SELECT * FROM (SELECT * FROM counted EXCEPT SELECT account, day, spend FROM daily))
              SELECT DISTINCT 'account ' || account || ', day ' || day FROM wrong",
+    },
+    Rule {
+        name: "a day's count = its messages, unless some of them are gone",
+        query: "WITH counted AS (
+                 SELECT account, ((id >> 18) + 1735689600000) / 86400000 AS day, count(*) AS messages
+                 FROM message GROUP BY 1, 2),
+             kept AS (
+                 SELECT account, day, messages FROM daily
+                 WHERE ((day * 86400000 - 1735689600000) << 18) >= (SELECT upto FROM retention WHERE what = 2)),
+             wrong AS (
+                 SELECT * FROM (SELECT * FROM kept EXCEPT SELECT * FROM counted)
+                 UNION ALL
+                 SELECT c.* FROM counted c LEFT JOIN daily d USING (account, day)
+                 WHERE d.messages IS NULL OR c.messages > d.messages)
+             SELECT DISTINCT 'account ' || account || ', day ' || day FROM wrong",
+    },
+    Rule {
+        name: "what was purged is gone",
+        query: "SELECT 'message ' || id FROM message WHERE id < (SELECT upto FROM retention WHERE what = 2)
+             UNION ALL SELECT 'text of message ' || id FROM message
+             WHERE id < (SELECT upto FROM retention WHERE what = 1)
+                 AND (text IS NOT NULL OR tlvs IS NOT NULL OR shape IS NOT NULL)
+             UNION ALL SELECT 'mark ' || what FROM (SELECT count(*) AS what FROM retention) WHERE what <> 2",
+    },
+    Rule {
+        name: "no more was refunded than was charged",
+        query: "SELECT 'account ' || account FROM ledger WHERE kind IN (6, 7) GROUP BY account HAVING sum(balance) > 0",
     },
     Rule {
         name: "a parked receipt says something, about an id",

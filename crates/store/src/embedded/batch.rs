@@ -57,6 +57,10 @@ pub(crate) struct Books {
     /// How long a part in doubt waits before its one resend.
     pub in_doubt_wait: Duration,
     pub mailboxes: HashMap<LinkId, Arc<Mailbox>>,
+    /// The time that was told last.
+    pub told: Timestamp,
+    /// Parts that have expired are left over from a batch that ended enough of them: there is more to do, at once.
+    pub goes_on_at: Option<Timestamp>,
 }
 
 /// Where a message stands, with which carrier, and who wants to hear of it.
@@ -129,6 +133,9 @@ pub(crate) struct Tally {
     pub hooks_replayed: u64,
     pub hook_attempts: u64,
     pub hook_failures: u64,
+    pub texts_purged: u64,
+    pub messages_purged: u64,
+    pub inbound_purged: u64,
 }
 
 pub(crate) struct Batch<'a> {

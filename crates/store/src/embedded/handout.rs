@@ -14,6 +14,9 @@ use rusqlite::params;
 
 /// Parts that come due in one batch; the rest follow in the next.
 const DUE_PER_BATCH_MAX: usize = 1_000;
+/// Parts of one carrier that are found expired in one batch when a link has room. A queue may have waited for days, and
+/// nobody who asks for something else waits until all of it has ended.
+const LAPSED_PER_BATCH_MAX: usize = 500;
 
 /// A part whose time is up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,15 +26,33 @@ pub(crate) struct Lapsed {
     pub event: Event,
 }
 
+/// What came of a part's turn.
+#[derive(PartialEq, Eq)]
+enum Claimed {
+    /// Its validity had ended.
+    Lapsed,
+    Otherwise,
+}
+
 impl Batch<'_> {
     pub(crate) fn hand_out(&mut self) -> Result<(), StoreFault> {
+        if self.now == Timestamp::EPOCH {
+            // Nothing in this batch said what time it is, and what has expired must not leave.
+            self.now = self.books.told;
+        }
+        self.books.goes_on_at = None;
         for carrier in self.books.lanes.sendable() {
             if self.books.deferred.is_full(carrier) {
                 continue;
             }
+            let mut lapsed = 0;
             loop {
+                if lapsed >= LAPSED_PER_BATCH_MAX {
+                    self.books.goes_on_at = Some(self.now);
+                    break;
+                }
                 match self.books.lanes.next(carrier) {
-                    Next::Job(link, job) => self.claim(link, *job)?,
+                    Next::Job(link, job) => lapsed += usize::from(self.claim(link, *job)? == Claimed::Lapsed),
                     Next::Refill(refill) => {
                         // A long message may stand half in memory and half in the tables: what is read next to the
                         // rows must find all of them there.
@@ -46,7 +67,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    fn claim(&mut self, link: LinkId, job: Job) -> Result<(), StoreFault> {
+    fn claim(&mut self, link: LinkId, job: Job) -> Result<Claimed, StoreFault> {
         if let Some(fresh) = self.fresh_part(&job) {
             let Step::Moved(moved) =
                 lifecycle::apply(&Progress::queued(job.submits()), job.part, Event::Claimed)
@@ -64,7 +85,8 @@ impl Batch<'_> {
         }
         let place = Place { carrier: job.carrier, account: job.account, message: job.message };
         if job.expires_at <= self.now {
-            return self.apply(place, job.part, Event::ValidityEnded, 0, None).map(|_| ());
+            self.apply(place, job.part, Event::ValidityEnded, 0, None)?;
+            return Ok(Claimed::Lapsed);
         }
         match self.apply(place, job.part, Event::Claimed, 0, None)? {
             Applied::Moved { part, .. } => {
@@ -74,15 +96,15 @@ impl Batch<'_> {
                 }
                 self.give(link, job)
             }
-            Applied::Ignored | Applied::Over => Ok(()),
+            Applied::Ignored | Applied::Over => Ok(Claimed::Otherwise),
         }
     }
 
-    fn give(&mut self, link: LinkId, job: Job) -> Result<(), StoreFault> {
+    fn give(&mut self, link: LinkId, job: Job) -> Result<Claimed, StoreFault> {
         self.books.lanes.use_slot(job.carrier, link);
         self.tally.claimed += 1;
         self.handouts.entry(link).or_default().jobs.push(job);
-        Ok(())
+        Ok(Claimed::Otherwise)
     }
 
     /// Puts parts whose waiting time is over back into their lanes. From here on they wait for a slot only.

@@ -117,6 +117,14 @@ impl KeyDays {
         Ok(None)
     }
 
+    /// A day that nobody needs any more.
+    pub(crate) fn drop_day(&mut self, connection: &Connection, day: i64) -> Result<(), StoreFault> {
+        connection.execute("DELETE FROM key_filter WHERE day = ?1", [day])?;
+        connection.execute_batch(&format!("DROP TABLE {TABLE}_{day}"))?;
+        self.days.retain(|known| known.day != day);
+        Ok(())
+    }
+
     fn today(&mut self, connection: &Connection, day: Day) -> Result<usize, StoreFault> {
         if let Some(index) = self.days.iter().position(|known| known.day == day.get()) {
             return Ok(index);

@@ -133,7 +133,9 @@ fn by_reference(
 
 fn check(entry: &LedgerEntry) -> Result<(), PostRefusal> {
     match entry.kind {
-        LedgerKind::Refund => Err(PostRefusal::RefundsAreAutomatic),
+        LedgerKind::Refund | LedgerKind::RolledUpCosts | LedgerKind::RolledUpRefunds => {
+            Err(PostRefusal::RefundsAreAutomatic)
+        }
         LedgerKind::Adjustment if entry.amount == Money::ZERO => Err(PostRefusal::Zero),
         LedgerKind::TopUp | LedgerKind::Invoice | LedgerKind::Payment if entry.amount <= Money::ZERO => {
             Err(PostRefusal::NotPositive)
@@ -146,9 +148,11 @@ fn check(entry: &LedgerEntry) -> Result<(), PostRefusal> {
 fn change(entry: &LedgerEntry, before: Balance) -> Option<Balance> {
     let amount = entry.amount;
     Some(match entry.kind {
-        LedgerKind::TopUp | LedgerKind::Adjustment | LedgerKind::Refund => {
-            Balance { balance: amount, credit_used: Money::ZERO }
-        }
+        LedgerKind::TopUp
+        | LedgerKind::Adjustment
+        | LedgerKind::Refund
+        | LedgerKind::RolledUpCosts
+        | LedgerKind::RolledUpRefunds => Balance { balance: amount, credit_used: Money::ZERO },
         LedgerKind::Invoice => Balance { balance: amount, credit_used: amount },
         LedgerKind::Payment => {
             let owed = amount.min(before.credit_used);
@@ -168,9 +172,12 @@ fn grows_too_large(before: Balance, after: Balance) -> bool {
 fn amount(row: &LedgerRow) -> Option<Money> {
     match row.kind {
         LedgerKind::Payment => row.balance.checked_sub(row.credit_used),
-        LedgerKind::TopUp | LedgerKind::Refund | LedgerKind::Adjustment | LedgerKind::Invoice => {
-            Some(row.balance)
-        }
+        LedgerKind::TopUp
+        | LedgerKind::Refund
+        | LedgerKind::Adjustment
+        | LedgerKind::Invoice
+        | LedgerKind::RolledUpCosts
+        | LedgerKind::RolledUpRefunds => Some(row.balance),
     }
 }
 

@@ -29,6 +29,9 @@ pub(crate) struct Meters {
     hook_attempts: Counter,
     hook_failures: Counter,
     hooks_waiting: Gauge,
+    texts_purged: Counter,
+    messages_purged: Counter,
+    inbound_purged: Counter,
     batches: Counter,
     batch_ops: Histogram,
     jobs_in_memory: Gauge,
@@ -66,6 +69,9 @@ impl Meters {
             hook_attempts: counter!("hermod_webhook_attempts_total"),
             hook_failures: counter!("hermod_webhook_failures_total"),
             hooks_waiting: waiting,
+            texts_purged: counter!("hermod_texts_purged_total"),
+            messages_purged: counter!("hermod_messages_purged_total"),
+            inbound_purged: counter!("hermod_inbound_purged_total"),
             batches: counter!("hermod_store_batches_total"),
             batch_ops: histogram!("hermod_store_batch_operations"),
             jobs_in_memory: gauge!("hermod_store_jobs_in_memory"),
@@ -99,6 +105,9 @@ impl Meters {
             hooks_replayed,
             hook_attempts,
             hook_failures,
+            texts_purged,
+            messages_purged,
+            inbound_purged,
         } = *tally;
         self.accepted.increment(accepted);
         self.claimed.increment(claimed);
@@ -126,6 +135,9 @@ impl Meters {
         self.hook_failures.increment(hook_failures);
         self.hooks_waiting.increment((hooks + hooks_replayed) as f64);
         self.hooks_waiting.decrement((hooks_delivered + hooks_given_up) as f64);
+        self.texts_purged.increment(texts_purged);
+        self.messages_purged.increment(messages_purged);
+        self.inbound_purged.increment(inbound_purged);
         self.batches.increment(1);
         self.batch_ops.record(ops as f64);
         self.jobs_in_memory.set(jobs_in_memory as f64);

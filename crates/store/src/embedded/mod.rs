@@ -45,6 +45,7 @@ mod rematch;
 mod remote_days;
 mod remotes;
 mod reports;
+pub(crate) mod retention;
 mod reviews;
 pub(crate) mod schema;
 mod shared;
@@ -57,6 +58,7 @@ pub use day_totals::DAYS_PER_READ_MAX;
 pub use link::LinkPort;
 pub use mailbox::Handout;
 pub use receiver::ReceiverPort;
+pub use retention::PURGED_PER_STEP_MAX;
 pub use statement::STATEMENT_ENTRIES_MAX;
 
 use crate::fault::StoreFault;

@@ -8,8 +8,13 @@ use crate::fault::StoreFault;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::{self, Event, MessageState, Moved, Part, PartState, Parts, Progress, Step};
 use hermod_domain::money::Money;
+use hermod_domain::origin::Told;
+use hermod_domain::receipt::DlrCode;
 use hermod_domain::time::Timestamp;
 use rusqlite::{Connection, params};
+
+/// What a timeline says when a message is reported UNKNOWN.
+pub(crate) const UNKNOWN_LINE: &str = "unknown";
 
 /// Which message, and where its parts' rows are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +52,9 @@ impl Batch<'_> {
             Step::Moved(moved) => {
                 self.write(place, part, event, &before, &moved, err, due_at)?;
                 if let Some(told) = reports::news(event, &before, &moved) {
+                    if told == Told::Final(DlrCode::Unknown) {
+                        self.note(place.message, part, UNKNOWN_LINE, "no receipt came in time")?;
+                    }
                     self.tell(place, told, &moved.after, err, &mut audience)?;
                 }
                 let now = *moved.after.parts.get(part.index()).expect("the part that moved");

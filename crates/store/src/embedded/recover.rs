@@ -60,6 +60,8 @@ impl Books {
             receivers: Arc::new(Receivers::new(now)),
             in_doubt_wait,
             mailboxes: HashMap::new(),
+            told: Timestamp::EPOCH,
+            goes_on_at: None,
         };
         books.load_waiting(connection)?;
         Ok(books)
@@ -72,6 +74,9 @@ impl Books {
         self.aliases.committed();
         self.parked.committed();
         self.delivery.committed(now);
+        if now > Timestamp::EPOCH {
+            self.told = now;
+        }
     }
 
     /// The batch under way came to nothing: back to what the tables say.
@@ -81,6 +86,7 @@ impl Books {
         self.aliases.rolled_back();
         self.parked.rolled_back();
         self.delivery.rolled_back();
+        self.goes_on_at = None;
         self.standing.clear();
         self.keys = KeyDays::load(connection)?;
         self.remotes = Remotes::load(connection)?;
@@ -89,7 +95,7 @@ impl Books {
 
     /// When something is to be done without anyone asking for it.
     pub(crate) fn next_due(&self) -> Option<Timestamp> {
-        self.deferred.next_at().into_iter().chain(self.delivery.due_at()).min()
+        self.deferred.next_at().into_iter().chain(self.delivery.due_at()).chain(self.goes_on_at).min()
     }
 
     /// Every lane starts out spilled: it is read from the store when a link has room.
@@ -165,7 +171,8 @@ impl Batch<'_> {
 /// The highest id ever given, to a message sent or received.
 fn newest_id(connection: &Connection) -> Result<Option<MessageId>, StoreFault> {
     let last: Option<i64> = connection.query_row(
-        "SELECT max(id) FROM (SELECT max(id) AS id FROM message UNION ALL SELECT max(message) FROM inbound_counter)",
+        "SELECT max(id) FROM (SELECT max(id) AS id FROM message UNION ALL SELECT max(message) FROM inbound_counter
+             UNION ALL SELECT max(upto) FROM retention)",
         [],
         |row| row.get(0),
     )?;

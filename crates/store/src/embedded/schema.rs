@@ -5,6 +5,7 @@
 //! begins and dropped whole: a random index that grows for a year would slow every insert down.
 
 mod carrier_ids;
+mod retention;
 mod webhooks;
 
 use crate::fault::StoreFault;
@@ -27,6 +28,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::Code(carrier_ids::migrate),
     Migration::Sql(REPORTS),
     Migration::Sql(webhooks::TABLES),
+    Migration::Sql(retention::RETENTION),
 ];
 
 /// One step from a schema to the next.

@@ -5,7 +5,7 @@ use crate::embedded::Embedded;
 use crate::embedded::day_totals::{self, DAYS_PER_READ_MAX};
 use crate::embedded::{ledger, records};
 use crate::fault::StoreFault;
-use crate::ops::{Balance, DayTotals, LedgerRow, Statement, StatementLine};
+use crate::ops::{Balance, DayTotals, LedgerKind, LedgerRow, Statement, StatementLine};
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::time::Day;
@@ -51,9 +51,14 @@ fn statement(
 fn moved_since(connection: &Connection, account: AccountId, from: Day) -> Result<Balance, StoreFault> {
     let (balance, credit_used): (i64, i64) = connection
         .prepare_cached(
-            "SELECT ifnull(sum(balance), 0), ifnull(sum(credit_used), 0) FROM ledger WHERE account = ?1 AND at >= ?2",
+            // What messages cost that are gone stands in the days' totals too.
+            "SELECT ifnull(sum(balance), 0), ifnull(sum(credit_used), 0) FROM ledger
+             WHERE account = ?1 AND at >= ?2 AND kind <> ?3",
         )?
-        .query_row(params![account.get(), from.start().as_millis()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        .query_row(
+            params![account.get(), from.start().as_millis(), LedgerKind::RolledUpCosts.to_stored()],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?;
     let spent: i64 = connection
         .prepare_cached("SELECT ifnull(sum(spend), 0) FROM daily WHERE account = ?1 AND day >= ?2")?
         .query_row(params![account.get(), from.get()], |row| row.get(0))?;
@@ -71,12 +76,14 @@ fn entries(
     last: Day,
 ) -> Result<Vec<LedgerRow>, StoreFault> {
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT {} FROM ledger WHERE account = ?1 AND at >= ?2 AND at < ?3 ORDER BY at, id LIMIT ?4",
+        "SELECT {} FROM ledger WHERE account = ?1 AND at >= ?2 AND at < ?3 AND kind <> ?5 ORDER BY at, id LIMIT ?4",
         ledger::COLUMNS
     ))?;
     let limit = i64::try_from(STATEMENT_ENTRIES_MAX + 1).expect("a few thousand");
     let (begin, end) = (from.start().as_millis(), last.next().start().as_millis());
-    let rows = statement.query_map(params![account.get(), begin, end, limit], |row| Ok(ledger::read(row)))?;
+    let rolled_up = LedgerKind::RolledUpCosts.to_stored();
+    let bounds = params![account.get(), begin, end, limit, rolled_up];
+    let rows = statement.query_map(bounds, |row| Ok(ledger::read(row)))?;
     rows.map(|row| row?).collect()
 }
 

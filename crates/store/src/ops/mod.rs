@@ -8,6 +8,7 @@ mod policy;
 mod queue;
 mod receipt;
 mod report;
+mod retention;
 mod webhook;
 
 pub use delivery::{DELIVERY_DAYS_KEPT, DELIVERY_ROWS_MAX, DELIVERY_TIMES, DeliveryFigures, DeliveryRow};
@@ -31,6 +32,8 @@ pub use report::{
     Cancelled, Delivery, GIVEN_UP_KEPT, GivenUp, GivenUpWhy, REPORT_KEPT, REPORTS_IN_MEMORY_MAX, Report,
     ReportId,
 };
+
+pub use retention::{Purged, Retention};
 
 pub use webhook::{
     ANSWER_KEPT_BYTES_MAX, AttemptOutcome, DlrEvent, ENDPOINTS_RUNG_MAX, Endpoint, EventId,

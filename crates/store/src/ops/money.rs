@@ -83,6 +83,10 @@ pub enum LedgerKind {
     Invoice,
     /// An invoice is paid: less credit in use. Whatever is more than that goes to the balance.
     Payment,
+    /// What a day's messages cost whose records are gone. Only the store itself posts these.
+    RolledUpCosts,
+    /// What was refunded on a day for messages whose records are gone. Only the store itself posts these.
+    RolledUpRefunds,
 }
 
 impl LedgerKind {
@@ -93,6 +97,8 @@ impl LedgerKind {
             LedgerKind::Adjustment => 3,
             LedgerKind::Invoice => 4,
             LedgerKind::Payment => 5,
+            LedgerKind::RolledUpCosts => 6,
+            LedgerKind::RolledUpRefunds => 7,
         }
     }
 
@@ -103,6 +109,8 @@ impl LedgerKind {
             3 => LedgerKind::Adjustment,
             4 => LedgerKind::Invoice,
             5 => LedgerKind::Payment,
+            6 => LedgerKind::RolledUpCosts,
+            7 => LedgerKind::RolledUpRefunds,
             _ => return None,
         })
     }
@@ -134,7 +142,9 @@ pub enum PostRefusal {
     TooLarge,
     #[error("the reference was used before, for another kind of entry or another amount")]
     ReferenceTaken,
-    #[error("refunds are made by the gateway itself, when a message never left")]
+    #[error(
+        "refunds are made by the gateway itself, when a message never left, and rolled up with its record"
+    )]
     RefundsAreAutomatic,
 }
 

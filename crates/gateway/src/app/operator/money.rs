@@ -159,5 +159,7 @@ pub const fn kind_text(kind: LedgerKind) -> &'static str {
         LedgerKind::Adjustment => "adjustment",
         LedgerKind::Invoice => "invoice",
         LedgerKind::Payment => "payment",
+        LedgerKind::RolledUpCosts => "rolled-up-costs",
+        LedgerKind::RolledUpRefunds => "rolled-up-refunds",
     }
 }

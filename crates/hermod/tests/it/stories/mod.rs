@@ -3,6 +3,7 @@
 mod carriers;
 mod clock;
 mod fail_over;
+mod lifetimes;
 mod money;
 mod sending;
 mod smpp;

@@ -1,6 +1,6 @@
 //! How reports end: answered in time or late, given up under way, put aside for want of room, not written yet.
 
-use super::tests::{DELIVERED, ONE, TWO, Table, UNKNOWN};
+use super::test_table::{DELIVERED, ONE, TWO, Table, UNKNOWN, report};
 use super::{Outboxes, PortNo};
 use crate::embedded::outbox::state::{DEFERRED_IN_MEMORY_MAX, Took};
 use crate::ops::{Delivery, REPORTS_IN_MEMORY_MAX, ReportId};
@@ -229,14 +229,14 @@ fn old_news_that_nobody_could_be_told_of_goes_with_what_took_its_place() {
     let outboxes = Outboxes::empty();
     let connection = hermod_domain::ids::ConnectionId::new(1);
     let (outbox, first) = outboxes.open(connection, Arc::new(Notify::new()));
-    outboxes.committed(vec![super::tests::report(1, 1, Told::Enroute)], &[]);
+    outboxes.committed(vec![report(1, 1, Told::Enroute)], &[]);
     let taken = |port| match outbox.take(port, 10, outboxes.now()) {
         Took::Reports(reports) => reports.iter().map(|report| report.id.0).collect::<Vec<_>>(),
         Took::Read(_) | Took::Nothing => vec![],
     };
     assert_eq!(taken(first), [1]);
     let (_, second) = outboxes.open(connection, Arc::new(Notify::new()));
-    outboxes.committed(vec![super::tests::report(2, 1, DELIVERED)], &[]);
+    outboxes.committed(vec![report(2, 1, DELIVERED)], &[]);
     assert!(taken(second).is_empty(), "the notice is out");
     assert!(outboxes.close(connection, &outbox, first, false).is_empty(), "the writer's queue is full");
     assert_eq!(taken(second), [2]);
@@ -244,9 +244,9 @@ fn old_news_that_nobody_could_be_told_of_goes_with_what_took_its_place() {
         outbox.with(|state| state.settle(second, vec![(ReportId(2), Delivery::Done)], outboxes.now()));
     assert_eq!(settled.taken, [ReportId(1), ReportId(2)], "in one transaction");
     // The same, and nobody has anything to say any more.
-    outboxes.committed(vec![super::tests::report(3, 3, Told::Enroute)], &[]);
+    outboxes.committed(vec![report(3, 3, Told::Enroute)], &[]);
     assert_eq!(taken(second), [3]);
-    outboxes.committed(vec![super::tests::report(4, 3, DELIVERED)], &[]);
+    outboxes.committed(vec![report(4, 3, DELIVERED)], &[]);
     assert!(taken(second).is_empty());
     assert!(outboxes.close(connection, &outbox, second, false).is_empty());
     assert!(outboxes.has_left_over());

@@ -10,6 +10,8 @@ mod receivers;
 mod shelf;
 mod state;
 #[cfg(test)]
+mod test_table;
+#[cfg(test)]
 mod tests;
 mod unwritten;
 mod waiting;

@@ -36,7 +36,9 @@ impl Purse {
 
     pub(super) fn post(&mut self, kind: LedgerKind, micros: i64, reference: Option<u8>) -> Posting {
         match kind {
-            LedgerKind::Refund => return Posting::Refused(PostRefusal::RefundsAreAutomatic),
+            LedgerKind::Refund | LedgerKind::RolledUpCosts | LedgerKind::RolledUpRefunds => {
+                return Posting::Refused(PostRefusal::RefundsAreAutomatic);
+            }
             LedgerKind::Adjustment if micros == 0 => return Posting::Refused(PostRefusal::Zero),
             LedgerKind::TopUp | LedgerKind::Invoice | LedgerKind::Payment if micros <= 0 => {
                 return Posting::Refused(PostRefusal::NotPositive);
@@ -51,7 +53,11 @@ impl Purse {
             }
         }
         match kind {
-            LedgerKind::TopUp | LedgerKind::Adjustment | LedgerKind::Refund => self.balance += micros,
+            LedgerKind::TopUp
+            | LedgerKind::Adjustment
+            | LedgerKind::Refund
+            | LedgerKind::RolledUpCosts
+            | LedgerKind::RolledUpRefunds => self.balance += micros,
             LedgerKind::Invoice => {
                 self.balance += micros;
                 self.credit_used += micros;

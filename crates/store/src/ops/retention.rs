@@ -1,0 +1,32 @@
+//! How long things are kept, and what a step of purging came to.
+
+use std::time::Duration;
+
+/// How long things are kept after they came to be. A record outlives its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retention {
+    /// The text of messages, and everything else of theirs that quotes it.
+    pub text: Duration,
+    /// The records of messages, their idempotency keys among them: whole UTC days.
+    pub messages: Duration,
+    /// Messages from handsets.
+    pub inbound: Duration,
+}
+
+/// What one step did. The next one is due as long as it did anything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Purged {
+    /// Messages whose text is gone.
+    pub texts: u64,
+    /// Idempotency keys of messages that are next.
+    pub keys: u64,
+    /// Messages whose record is gone.
+    pub messages: u64,
+    pub inbound: u64,
+}
+
+impl Purged {
+    pub fn is_nothing(self) -> bool {
+        self == Purged::default()
+    }
+}

@@ -1,0 +1,307 @@
+//! Letting go of what is old: texts, then records with their money rolled up, and messages from handsets.
+
+mod any_history;
+
+use crate::reporting::{CONNECTION, origin};
+use crate::world::*;
+use hermod_domain::ids::MessageId;
+use hermod_domain::lifecycle::{MessageState, Verdict};
+use hermod_domain::origin::{MessageName, Origin};
+use hermod_domain::text::Shape;
+use hermod_domain::time::Day;
+use hermod_store::{
+    Acceptance, CustomerTlvs, Inbound, LedgerKind, PURGED_PER_STEP_MAX, Purged, Retention, StatementLine,
+    audit,
+};
+use std::sync::Arc;
+use std::time::Duration;
+
+const DAY: Duration = Duration::from_secs(86_400);
+pub(crate) const KEEP: Retention = Retention {
+    text: Duration::from_secs(30 * 86_400),
+    messages: Duration::from_secs(400 * 86_400),
+    inbound: Duration::from_secs(30 * 86_400),
+};
+
+impl World {
+    /// Steps until there is nothing to do, the books sound after each.
+    pub(crate) async fn purges(&self) -> Purged {
+        let mut all = Purged::default();
+        loop {
+            let step = self.store.purge(KEEP, self.now).await.expect("the store purges");
+            self.books_are_sound();
+            if step.is_nothing() {
+                return all;
+            }
+            all.texts += step.texts;
+            all.keys += step.keys;
+            all.messages += step.messages;
+            all.inbound += step.inbound;
+        }
+    }
+
+    /// Days go by with everything that is done on them.
+    pub(crate) async fn lives(&mut self, days: u32) {
+        let mut left = days;
+        while left > 0 {
+            let some = left.min(5);
+            left -= some;
+            self.passes(some * DAY).await;
+            self.sweeps(self.now).await;
+            self.store.daily(self.now).await.expect("the daily work");
+        }
+    }
+
+    fn count(&self, query: &str) -> i64 {
+        self.raw().query_row(query, [], |row| row.get(0)).expect("a number")
+    }
+}
+
+/// A message of every kind of thing that quotes its text.
+fn wordy(world: &World) -> Acceptance {
+    let shape = Arc::new(Shape { header: [5, 0, 3, 9, 2, 1].into(), ..Shape::default() });
+    Acceptance {
+        tlvs: Some(CustomerTlvs([0x14, 0x00, 0, 1, 65][..].into())),
+        shape: Some(shape),
+        origin: Some(Arc::new(Origin { short_id: true, ..origin(1) })),
+        ..world.sms()
+    }
+}
+
+#[tokio::test]
+async fn a_text_goes_after_its_time_and_its_record_stays() {
+    let mut world = World::new().await;
+    let link = world.link_with_room(1).await;
+    let message = world.sends(wordy(&world)).await;
+    link.accepts(&link.takes_job().await, "id").await;
+    link.receipt("id", Verdict::Delivered).await;
+    world.lives(29).await;
+    assert_eq!(world.purges().await, Purged::default());
+    let young = world.sends(world.sms()).await;
+    world.lives(1).await;
+    assert_eq!(world.purges().await, Purged::default(), "to the day");
+    world.passes(secs(1)).await;
+    assert_eq!(world.purges().await, Purged { texts: 1, ..Purged::default() });
+    let left = "SELECT count(*) FROM message WHERE text IS NOT NULL OR tlvs IS NOT NULL OR shape IS NOT NULL";
+    assert_eq!(world.count(left), 1, "the young one's");
+    let quotes = "SELECT count(*) FROM message WHERE instr(origin, CAST('hello' AS BLOB)) > 0";
+    assert_eq!(world.count(quotes), 0);
+    assert_eq!(world.state(message).await, MessageState::Delivered);
+    assert_eq!(world.state(young).await, MessageState::Queued);
+    world.restarts().await;
+    assert_eq!(world.purges().await, Purged::default(), "nothing is done twice");
+}
+
+#[tokio::test]
+async fn what_is_still_to_be_sent_keeps_its_text_until_it_ends() {
+    let mut world = World::new().await;
+    world.sends(world.sms()).await;
+    let later = world.sends(world.sms()).await;
+    world.passes(500 * DAY).await;
+    assert_eq!(world.purges().await, Purged::default(), "nobody has looked for what has expired");
+    world.sweeps(world.now).await;
+    assert_eq!(world.purges().await, Purged { texts: 2, ..Purged::default() }, "they have only just ended");
+    world.lives(41).await;
+    assert_eq!(world.purges().await, Purged { messages: 2, ..Purged::default() });
+    assert!(world.store.message(ALICE, later).await.unwrap().is_none());
+    assert_eq!(world.balance(ALICE).await, 1_000_000_000, "both were refunded");
+}
+
+#[tokio::test]
+async fn a_record_goes_with_all_that_belongs_to_it_and_its_money_is_rolled_up() {
+    let mut world = World::new().await;
+    let link = world.link_with_room(3).await;
+    let delivered = world.sends(Acceptance { key: Some(key(1)), ..wordy(&world) }).await;
+    let unknown = world.sends(wordy(&world)).await;
+    let doubted = world.sends(world.sms()).await;
+    let jobs = link.takes_jobs(3).await;
+    link.accepts(&jobs[0], "a").await;
+    link.accepts(&jobs[1], "b").await;
+    link.answers(&jobs[2], hermod_store::Answer::NoAnswer).await;
+    link.receipt("a", Verdict::Delivered).await;
+    link.closes().await.unwrap();
+    let expired = world.sends(world.sms()).await;
+    let balance = world.balance(ALICE).await;
+    let (first, last) = (noon().day(), Day::new(noon().day().get() + 10));
+    world.lives(10).await;
+    let before = world.store.statement(ALICE, first, last).await.unwrap();
+    assert_eq!(world.balance(ALICE).await, balance + PRICE, "what expired in the queue was refunded");
+    world.lives(391).await;
+    // A younger one, which stays.
+    let young = world.sends(Acceptance { key: Some(key(2)), ..world.sms() }).await;
+    let balance = world.balance(ALICE).await;
+    let purged = world.purges().await;
+    assert_eq!((purged.texts, purged.messages, purged.keys), (4, 4, 1));
+    for gone in [delivered, unknown, doubted, expired] {
+        assert!(world.store.message(ALICE, gone).await.unwrap().is_none());
+        assert_eq!(world.store.named(ALICE, MessageName::Id(gone)).await.unwrap(), None);
+    }
+    assert_eq!(world.state(young).await, MessageState::Queued);
+    assert_eq!(world.balance(ALICE).await, balance);
+    for (table, rows) in [("part", 1), ("timeline", 0), ("alias", 0), ("message", 1), ("key_filter", 0)] {
+        assert_eq!(world.count(&format!("SELECT count(*) FROM {table}")), rows, "{table}");
+    }
+    assert_eq!(world.count("SELECT count(*) FROM ledger WHERE kind = 2"), 0);
+    let kinds: Vec<_> = world
+        .store
+        .ledger(ALICE, None, 10)
+        .await
+        .unwrap()
+        .iter()
+        .map(|row| (row.kind, row.balance.as_micros()))
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            (LedgerKind::RolledUpRefunds, PRICE),
+            (LedgerKind::RolledUpCosts, -4 * PRICE),
+            (LedgerKind::TopUp, 1_000_000_000)
+        ]
+    );
+    // The statement of those days says the same, with the day's refunds in one line.
+    let after = world.store.statement(ALICE, first, last).await.unwrap();
+    assert_eq!((after.opening, after.closing), (before.opening, before.closing));
+    assert_eq!(after.lines.len(), before.lines.len());
+    let charges = |line: &StatementLine| matches!(line, StatementLine::Charges(_));
+    assert_eq!(
+        after.lines.iter().filter(|line| charges(line)).collect::<Vec<_>>(),
+        before.lines.iter().filter(|line| charges(line)).collect::<Vec<_>>()
+    );
+    // A key of theirs is free again, one that is younger is not.
+    assert_eq!(world.store.find_key(key(1)).await.unwrap(), None);
+    assert_eq!(world.store.find_key(key(2)).await.unwrap().map(|replay| replay.message), Some(young));
+    world.sends(Acceptance { key: Some(key(1)), ..world.sms() }).await;
+    let report = audit(world.path()).unwrap();
+    assert_eq!(report.purged_before.map(|before| before.day()), Some(first));
+    // A late word about one that is gone finds nobody.
+    let link = world.link().await;
+    link.receipt("b", Verdict::Delivered).await;
+    world.settles().await;
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn many_go_in_steps_and_a_kill_between_them_loses_nothing() {
+    let mut world = World::new().await;
+    let count = 2 * u64::from(PURGED_PER_STEP_MAX) + 7;
+    for number in 0..count {
+        world.sends(Acceptance { key: Some(key(number)), ..world.sms() }).await;
+    }
+    world.lives(402).await;
+    let balance = world.balance(ALICE).await;
+    let mut all = Purged::default();
+    loop {
+        let step = world.store.purge(KEEP, world.now).await.unwrap();
+        let most = [step.texts, step.keys, step.messages].into_iter().max().unwrap_or(0);
+        assert!(most <= u64::from(PURGED_PER_STEP_MAX), "{step:?}");
+        all.texts += step.texts;
+        all.messages += step.messages;
+        world.is_killed();
+        world.books_are_sound();
+        if step.is_nothing() {
+            break;
+        }
+    }
+    assert_eq!((all.texts, all.messages), (count, count));
+    assert_eq!((world.count("SELECT count(*) FROM message"), world.balance(ALICE).await), (0, balance));
+    // Ids go on above those that are gone, wherever the clock is.
+    let highest = audit(world.path()).unwrap().purged_before.unwrap();
+    world.now = noon();
+    world.restarts().await;
+    let next = world.sends(world.sms()).await;
+    assert!(next >= MessageId::first_at(highest), "{next}");
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn inbound_messages_go_from_the_front_and_their_numbers_go_on() {
+    let mut world = World::new().await;
+    let receives = async |world: &World, account, count: u32| {
+        for _ in 0..count {
+            let inbound = Inbound {
+                account,
+                from: "+4915112345678".to_owned(),
+                to: "12345".to_owned(),
+                text: "hello".to_owned(),
+                received_at: world.now,
+            };
+            world.store.receive(inbound).await.unwrap();
+        }
+    };
+    receives(&world, ALICE, PURGED_PER_STEP_MAX + 3).await;
+    receives(&world, BOB, 2).await;
+    world.lives(20).await;
+    receives(&world, ALICE, 2).await;
+    world.lives(10).await;
+    assert_eq!(world.purges().await, Purged::default(), "to the day");
+    world.passes(secs(1)).await;
+    let first = world.store.purge(KEEP, world.now).await.unwrap();
+    assert_eq!(first, Purged { inbound: PURGED_PER_STEP_MAX.into(), ..Purged::default() });
+    world.is_killed();
+    assert_eq!(world.purges().await.inbound, 5);
+    let left: Vec<_> = world.store.inbound(ALICE, 0, 10).await.unwrap().iter().map(|row| row.id).collect();
+    assert_eq!(left, [504, 505]);
+    world.lives(21).await;
+    assert_eq!(world.purges().await.inbound, 2);
+    receives(&world, ALICE, 1).await;
+    assert_eq!(world.store.inbound(ALICE, 0, 10).await.unwrap()[0].id, 506);
+    assert_eq!(world.store.inbound(BOB, 0, 10).await.unwrap(), []);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn a_report_that_was_given_up_is_forgotten_long_before_its_message() {
+    let mut world = World::new().await;
+    world.sends(world.smpp(1)).await;
+    world.lives(4).await;
+    world.lives(4).await;
+    assert_eq!(world.store.given_up(Some(ALICE), None, 10).await.unwrap().len(), 1);
+    world.lives(394).await;
+    world.purges().await;
+    let port = world.store.open_receiver(CONNECTION);
+    world.tells_nothing(&port).await;
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn the_audit_notices_what_purging_must_not_do() {
+    for (damage, rule) in [
+        ("UPDATE ledger SET balance = balance + 1 WHERE kind = 6", "balance = ledger - costs"),
+        ("UPDATE ledger SET at = at + 1 WHERE kind = 6", "an entry's two figures fit its kind"),
+        (
+            "UPDATE ledger SET at = at + 86400000 WHERE kind = 6",
+            "a day's spend = its messages' costs, kept or rolled up",
+        ),
+        (
+            "UPDATE retention SET upto = (SELECT max(id) + 1 FROM message) WHERE what = 2",
+            "what was purged is gone",
+        ),
+        ("UPDATE message SET text = 'back' WHERE text IS NULL", "what was purged is gone"),
+        (
+            "INSERT INTO ledger (account, at, kind, balance, credit_used, note) VALUES (1, 0, 7, 999000000, 0, '')",
+            "no more was refunded than was charged",
+        ),
+        (
+            "UPDATE daily SET messages = 9 WHERE day = (SELECT max(day) FROM daily)",
+            "a day's count = its messages, unless some of them are gone",
+        ),
+    ] {
+        let mut world = World::new().await;
+        let link = world.link_with_room(1).await;
+        world.sends(world.sms()).await;
+        link.accepts(&link.takes_job().await, "id").await;
+        link.receipt("id", Verdict::Delivered).await;
+        world.lives(350).await;
+        world.sends(world.sms()).await;
+        world.lives(51).await;
+        world.sends(world.sms()).await;
+        world.purges().await;
+        world.raw().execute_batch(damage).expect("damage");
+        let report = audit(world.path()).unwrap();
+        assert!(
+            report.violations.iter().any(|found| found.rule == rule),
+            "{damage}: {:?}",
+            report.violations
+        );
+    }
+}
