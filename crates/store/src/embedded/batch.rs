@@ -20,7 +20,7 @@ use crate::embedded::remotes::Remotes;
 use crate::embedded::reports::Audience;
 use crate::fault::StoreFault;
 use crate::lanes::Lanes;
-use crate::ops::{Endpoint, Job, LinkId, Report};
+use crate::ops::{Endpoint, Job, LinkId, Purged, Report};
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, IdMint, MessageId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Part, PartState, Progress};
@@ -133,9 +133,7 @@ pub(crate) struct Tally {
     pub hooks_replayed: u64,
     pub hook_attempts: u64,
     pub hook_failures: u64,
-    pub texts_purged: u64,
-    pub messages_purged: u64,
-    pub inbound_purged: u64,
+    pub purged: Purged,
 }
 
 pub(crate) struct Batch<'a> {

@@ -1,6 +1,7 @@
 //! What the writer counts. Handles are made once: looking a metric up by name would cost more than counting it.
 
 use crate::embedded::batch::Tally;
+use crate::ops::Purged;
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 
 pub(crate) struct Meters {
@@ -105,9 +106,7 @@ impl Meters {
             hooks_replayed,
             hook_attempts,
             hook_failures,
-            texts_purged,
-            messages_purged,
-            inbound_purged,
+            purged,
         } = *tally;
         self.accepted.increment(accepted);
         self.claimed.increment(claimed);
@@ -135,11 +134,16 @@ impl Meters {
         self.hook_failures.increment(hook_failures);
         self.hooks_waiting.increment((hooks + hooks_replayed) as f64);
         self.hooks_waiting.decrement((hooks_delivered + hooks_given_up) as f64);
-        self.texts_purged.increment(texts_purged);
-        self.messages_purged.increment(messages_purged);
-        self.inbound_purged.increment(inbound_purged);
+        self.count_purged(purged);
         self.batches.increment(1);
         self.batch_ops.record(ops as f64);
         self.jobs_in_memory.set(jobs_in_memory as f64);
+    }
+
+    fn count_purged(&self, purged: Purged) {
+        let Purged { texts, keys: _, messages, inbound } = purged;
+        self.texts_purged.increment(texts);
+        self.messages_purged.increment(messages);
+        self.inbound_purged.increment(inbound);
     }
 }

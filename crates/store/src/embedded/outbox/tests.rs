@@ -142,7 +142,8 @@ fn more_than_memory_holds_is_read_back_in_order() {
 
 #[test]
 fn a_failed_read_is_tried_again_when_somebody_says_so() {
-    let mut table = Table { state: State::behind(ReportId(5)), ..Table::with_ports(&[]) };
+    let mut table = Table::with_ports(&[]);
+    table.state = State::behind(ReportId(5));
     table.state.open(ONE, Arc::new(Notify::new()));
     assert!(matches!(table.state.take(ONE, 1, 0, table.now), Took::Read(_)));
     table.state.read_failed();

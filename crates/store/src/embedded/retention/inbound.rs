@@ -41,7 +41,7 @@ impl Batch<'_> {
             .prepare_cached("DELETE FROM inbound WHERE account = ?1 AND id <= ?2")?
             .execute(params![account.get(), last])?;
         let done = u64::try_from(deleted).unwrap_or(0);
-        self.tally.inbound_purged += done;
+        self.tally.purged.inbound += done;
         Ok(done)
     }
 }

@@ -101,7 +101,7 @@ impl Batch<'_> {
         }
         self.set_mark(Mark::Records, last.id.as_i64() + 1)?;
         let done = u64::try_from(due.len()).unwrap_or(0);
-        self.tally.messages_purged += done;
+        self.tally.purged.messages += done;
         Ok(done)
     }
 

@@ -32,7 +32,7 @@ impl Batch<'_> {
         if let Some(upto) = upto {
             self.set_mark(Mark::Texts, upto)?;
         }
-        self.tally.texts_purged += done;
+        self.tally.purged.texts += done;
         Ok(done)
     }
 
