@@ -58,6 +58,22 @@ impl StoreFault {
             if error.code == rusqlite::ErrorCode::DiskFull)
     }
 
+    /// What is stored makes no sense. Reading it again comes to the same, unlike after any other fault.
+    pub(crate) fn is_damage(&self) -> bool {
+        use rusqlite::Error;
+        match self {
+            StoreFault::Damaged(_) => true,
+            StoreFault::Sql(error) => matches!(
+                error,
+                Error::FromSqlConversionFailure(..)
+                    | Error::IntegralValueOutOfRange(..)
+                    | Error::InvalidColumnType(..)
+                    | Error::Utf8Error(..)
+            ),
+            _ => false,
+        }
+    }
+
     /// The disk itself failed (a failed fsync above all). What is on it now cannot be known from here: a second fsync
     /// may report success for data the first one lost. The process must end and recover from the log.
     pub(crate) fn is_fatal(&self) -> bool {

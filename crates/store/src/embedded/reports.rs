@@ -68,7 +68,7 @@ impl Audience {
 enum Way {
     /// What they asked for, to whoever is bound.
     Bind,
-    /// Everything, by webhook: they only transmit, and nobody has been there to take it for a while.
+    /// Everything, by webhook: they only transmit, and nobody is there to take it.
     Webhook,
     Both,
 }
@@ -160,7 +160,7 @@ impl Batch<'_> {
             Audience::Nobody | Audience::Unread => return Ok(()),
         };
         let Customer { connection, alias, origin, parts } = &**customer;
-        let way = self.way_to(place.account, customer);
+        let way = self.way_to(place.account, customer, told);
         if way != Way::Bind {
             self.hook_dlr(self.became(place, *connection, told, err))?;
         }
@@ -192,11 +192,17 @@ impl Batch<'_> {
         Became { account, message, connection, told, err, at: self.now }
     }
 
-    fn way_to(&self, account: AccountId, customer: &Customer) -> Way {
+    fn way_to(&self, account: AccountId, customer: &Customer, told: Told) -> Way {
         let Customer { connection, origin, .. } = customer;
+        let receivers = &self.books.receivers;
+        // What a bind is not to be told cannot wait for one, and move to the webhook later.
+        let nobody = || {
+            receivers.away_since(*connection, self.now).is_some()
+                || (!origin.wish.wants(told) && receivers.nobody_at(*connection))
+        };
         if !has_hook(&self.catalogue, account, HookKind::Dlr) {
             Way::Bind
-        } else if origin.on_transmitter && self.books.receivers.away_since(*connection, self.now).is_some() {
+        } else if origin.on_transmitter && nobody() {
             Way::Webhook
         } else if self.catalogue.connection(*connection).is_some_and(|found| found.webhooks_too) {
             Way::Both

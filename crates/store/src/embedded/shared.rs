@@ -7,7 +7,7 @@ use hermod_domain::catalogue::Catalogue;
 use hermod_domain::time::Timestamp;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 pub(crate) struct Shared {
     folder: PathBuf,
@@ -18,7 +18,6 @@ pub(crate) struct Shared {
     pub outboxes: Outboxes,
     /// What the writer goes by: whose a number is, and who is to be told how.
     pub catalogue: ArcSwap<Catalogue>,
-    catalogues: AtomicU64,
     pub bell: Bell,
     pub absent: Absent,
 }
@@ -34,7 +33,6 @@ impl Shared {
             next_due_ms: AtomicI64::new(NOTHING_DUE),
             outboxes,
             catalogue: ArcSwap::default(),
-            catalogues: AtomicU64::new(0),
             bell: Bell::default(),
             absent: Absent::default(),
         };
@@ -44,14 +42,6 @@ impl Shared {
 
     pub(crate) fn follow(&self, catalogue: Arc<Catalogue>) {
         self.catalogue.store(catalogue);
-        self.catalogues.fetch_add(1, Ordering::AcqRel);
-    }
-
-    /// The catalogue in force, under a number that is another's once it has been replaced.
-    pub(crate) fn followed(&self) -> (Arc<Catalogue>, u64) {
-        // The number first: should a newer one come in between, it is looked at again under its own.
-        let number = self.catalogues.load(Ordering::Acquire);
-        (self.catalogue.load_full(), number)
     }
 
     /// May new messages be accepted, as far as the disk goes?

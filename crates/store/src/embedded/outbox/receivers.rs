@@ -52,6 +52,11 @@ impl Receivers {
         (now.since(since) >= RECEIVER_AWAY_MAX).then_some(since)
     }
 
+    /// Is nobody there at this moment?
+    pub(crate) fn nobody_at(&self, connection: ConnectionId) -> bool {
+        !matches!(self.known().get(&connection), Some(Presence::Bound(_)))
+    }
+
     fn known(&self) -> MutexGuard<'_, HashMap<ConnectionId, Presence>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -70,12 +75,15 @@ mod tests {
         let receivers = Receivers::new(at(100));
         let away = |now| receivers.away_since(CONNECTION, at(now));
         assert_eq!((away(159), away(160)), (None, Some(at(100))));
+        assert!(receivers.nobody_at(CONNECTION));
         receivers.came(CONNECTION);
         receivers.came(CONNECTION);
-        assert_eq!(away(9_999), None);
+        assert_eq!((away(9_999), receivers.nobody_at(CONNECTION)), (None, false));
         receivers.left(CONNECTION, at(200));
         assert_eq!(away(9_999), None, "one is still there");
+        assert!(!receivers.nobody_at(CONNECTION));
         receivers.left(CONNECTION, at(300));
+        assert!(receivers.nobody_at(CONNECTION));
         assert_eq!((away(359), away(360)), (None, Some(at(300))));
         assert_eq!(
             receivers.away_since(ConnectionId::new(2), at(160)),

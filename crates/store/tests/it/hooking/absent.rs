@@ -1,9 +1,10 @@
 //! Customers who submit on transmitters: when nobody has been there to take reports for a minute, their webhook is told.
 
-use super::{DELIVERED, DLRS, EXPIRED, catalogue, is_quiet, rung, webhooks};
+use super::{DELIVERED, DLRS, EXPIRED, catalogue, is_quiet, many_connections, rung, webhooks};
 use crate::reporting::{CONNECTION, origin};
 use crate::world::*;
 use hermod_domain::catalogue::Connection;
+use hermod_domain::ids::ConnectionId;
 use hermod_domain::lifecycle::Verdict;
 use hermod_domain::origin::{Origin, Told};
 use hermod_store::{Acceptance, Delivery, GivenUpWhy, RECEIVER_AWAY_MAX, REPORT_KEPT};
@@ -27,16 +28,15 @@ async fn after_a_minute_without_a_receiver_every_change_goes_to_the_webhook() {
     let verdicts = [Verdict::Enroute, Verdict::Delivered];
     world.passes(RECEIVER_AWAY_MAX - secs(1)).await;
     let early = world.goes(world.transmitted(1), "a", &verdicts).await;
-    assert_eq!((world.waiting_reports().await, world.due().await.len()), (1, 0), "a minute since the start");
+    // What no bind is to be told has nothing to wait for.
+    let at_once = vec![(early, Told::Enroute)];
+    assert_eq!((world.waiting_reports().await, world.says().await), (1, at_once), "a minute since the start");
     world.passes(secs(1)).await;
-    assert_eq!(
-        (world.waiting_reports().await, world.says().await),
-        (0, vec![(early, DELIVERED)]),
-        "it moved"
-    );
+    let moved = vec![(early, Told::Enroute), (early, DELIVERED)];
+    assert_eq!((world.waiting_reports().await, world.says().await), (0, moved));
     // Whatever registered_delivery said.
     let late = world.goes(world.transmitted(0), "b", &verdicts).await;
-    let expect = [(early, DELIVERED), (late, Told::Enroute), (late, DELIVERED)];
+    let expect = [(early, Told::Enroute), (early, DELIVERED), (late, Told::Enroute), (late, DELIVERED)];
     assert_eq!(world.says().await, expect);
     // Somebody comes: reports again, and only what was asked for.
     let port = world.store.open_receiver(CONNECTION);
@@ -49,10 +49,71 @@ async fn after_a_minute_without_a_receiver_every_change_goes_to_the_webhook() {
     drop(port);
     world.passes(RECEIVER_AWAY_MAX - secs(1)).await;
     world.goes(world.transmitted(1), "e", &verdicts).await;
-    assert_eq!((world.waiting_reports().await, world.due().await.len()), (1, 3));
+    assert_eq!((world.waiting_reports().await, world.due().await.len()), (1, 5));
     world.passes(secs(1)).await;
-    assert_eq!((world.waiting_reports().await, world.due().await.len()), (0, 4));
+    assert_eq!((world.waiting_reports().await, world.due().await.len()), (0, 6));
     world.books_are_sound();
+}
+
+#[tokio::test]
+async fn what_nobody_asked_for_is_posted_at_once_while_nobody_is_bound_and_not_told_otherwise() {
+    let mut world = World::with_webhooks().await;
+    let verdicts = [Verdict::Enroute, Verdict::Delivered];
+    let posted = |message| vec![(message, Told::Enroute), (message, DELIVERED)];
+    // Right after the start.
+    let first = world.goes(world.transmitted(0), "a", &verdicts).await;
+    assert_eq!((world.waiting_reports().await, world.says().await), (0, posted(first)));
+    world.has_posted(&world.due().await).await;
+    // On a transceiver, or with somebody there, nothing was asked for and nothing is told.
+    world.goes(world.smpp(0), "b", &verdicts).await;
+    let port = world.store.open_receiver(CONNECTION);
+    world.goes(world.transmitted(0), "c", &verdicts).await;
+    assert_eq!((world.waiting_reports().await, world.says().await), (0, vec![]));
+    // Right after they left.
+    drop(port);
+    let last = world.goes(world.transmitted(0), "d", &verdicts).await;
+    assert_eq!((world.waiting_reports().await, world.says().await), (0, posted(last)));
+    world.passes(RECEIVER_AWAY_MAX).await;
+    assert_eq!(world.says().await, posted(last), "once");
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn everyone_who_is_away_has_a_turn_however_many_there_are_and_whatever_changes() {
+    const CONNECTIONS: u32 = 100;
+    let mut world = World::new().await;
+    let crowd = || many_connections(webhooks(true, true), CONNECTIONS);
+    world.store.follow(crowd());
+    for number in 1..=CONNECTIONS {
+        let connection = ConnectionId::new(number);
+        for base in [world.smpp(1), world.transmitted(1)] {
+            world.sends(Acceptance { connection, validity: secs(1), ..base }).await;
+        }
+    }
+    world.passes(secs(1)).await;
+    world.sweeps(world.now).await;
+    world.passes(RECEIVER_AWAY_MAX).await;
+    // All the time there are new reports, and the catalogue is edited.
+    for round in 0..5 {
+        world.goes(world.smpp(1), &format!("id{round}"), &[Verdict::Delivered]).await;
+        world.store.follow(crowd());
+        world.passes(secs(1)).await;
+    }
+    let figures = world.store.hook_figures(ALICE).await.unwrap();
+    assert_eq!(figures[0].waiting, u64::from(CONNECTIONS));
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn a_damaged_report_does_not_keep_the_others_from_moving() {
+    let mut world = World::with_webhooks().await;
+    for id in ["a", "b", "c"] {
+        world.goes(world.transmitted(1), id, &[Verdict::Delivered]).await;
+    }
+    let raw = world.raw();
+    raw.execute("UPDATE report SET told = 99 WHERE id = (SELECT min(id) FROM report)", []).unwrap();
+    world.passes(RECEIVER_AWAY_MAX).await;
+    assert_eq!((world.waiting_reports().await, world.due().await.len()), (1, 2));
 }
 
 #[tokio::test]

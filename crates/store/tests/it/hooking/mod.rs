@@ -10,7 +10,7 @@ use crate::world::*;
 use hermod_domain::catalogue::{
     Account, AllowList, Catalogue, Connection, Countries, Documents, Tier, Webhooks,
 };
-use hermod_domain::ids::{ConnectionId, MessageId};
+use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::money::Money;
 use hermod_domain::origin::Told;
@@ -57,9 +57,8 @@ fn account(webhooks: Option<Webhooks>) -> Account {
     }
 }
 
-/// Alice with these webhooks and two connections, of which the first may be changed; Bob without any.
-pub(crate) fn catalogue(webhooks: Option<Webhooks>, change: impl FnOnce(&mut Connection)) -> Arc<Catalogue> {
-    let plain = |account| Connection {
+fn plain(account: AccountId) -> Connection {
+    Connection {
         account,
         default_sender: None,
         requests_per_second: 100,
@@ -70,15 +69,29 @@ pub(crate) fn catalogue(webhooks: Option<Webhooks>, change: impl FnOnce(&mut Con
         smpp: None,
         dlr_form: DlrForm::Full,
         webhooks_too: false,
-    };
+    }
+}
+
+/// Alice with these webhooks and two connections, of which the first may be changed; Bob without any.
+pub(crate) fn catalogue(webhooks: Option<Webhooks>, change: impl FnOnce(&mut Connection)) -> Arc<Catalogue> {
     let mut first = plain(ALICE);
     change(&mut first);
+    built(webhooks, vec![(CONNECTION, first), (SECOND, plain(ALICE)), (ConnectionId::new(3), plain(BOB))])
+}
+
+/// Alice with these webhooks and so many connections.
+pub(crate) fn many_connections(webhooks: Webhooks, count: u32) -> Arc<Catalogue> {
+    let connections = (1..=count).map(|number| (ConnectionId::new(number), plain(ALICE)));
+    built(Some(webhooks), connections.collect())
+}
+
+fn built(webhooks: Option<Webhooks>, connections: Vec<(ConnectionId, Connection)>) -> Arc<Catalogue> {
     let documents = Documents {
         accounts: vec![
             (ALICE, "alice".to_owned(), account(webhooks)),
             (BOB, "bob".to_owned(), account(None)),
         ],
-        connections: vec![(CONNECTION, first), (SECOND, plain(ALICE)), (ConnectionId::new(3), plain(BOB))],
+        connections,
         ..Documents::default()
     };
     Arc::new(Catalogue::build(documents).expect("a catalogue"))

@@ -168,17 +168,16 @@ impl Draft {
             validity: self.validity,
             ..Submission::plain(to, self.from, self.text.clone())
         };
-        if !self.wish.is_none() || self.short_id {
-            submission.origin = Some(Arc::new(Origin {
-                wish: self.wish,
-                short_id: self.short_id,
-                on_transmitter: self.on_transmitter,
-                reference: self.reference,
-                source: self.source.clone(),
-                destination: WrittenAddress::new(destination.ton, destination.npi, destination.value),
-                quote: self.quote.clone(),
-            }));
-        }
+        // Even if nothing is asked for: it is how a message that came over SMPP is known.
+        submission.origin = Some(Arc::new(Origin {
+            wish: self.wish,
+            short_id: self.short_id,
+            on_transmitter: self.on_transmitter,
+            reference: self.reference,
+            source: self.source.clone(),
+            destination: WrittenAddress::new(destination.ton, destination.npi, destination.value),
+            quote: self.quote.clone(),
+        }));
         Ok(submission)
     }
 }
