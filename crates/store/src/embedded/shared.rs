@@ -1,6 +1,6 @@
 //! The few facts that the writer and its callers both look at without asking each other.
 
-use crate::embedded::hooks::{Absent, Bell};
+use crate::embedded::hooks::{Absent, Bell, GivingUp};
 use crate::embedded::outbox::Outboxes;
 use arc_swap::ArcSwap;
 use hermod_domain::catalogue::Catalogue;
@@ -20,6 +20,7 @@ pub(crate) struct Shared {
     pub catalogue: ArcSwap<Catalogue>,
     pub bell: Bell,
     pub absent: Absent,
+    pub giving_up: GivingUp,
 }
 
 const NOTHING_DUE: i64 = i64::MAX;
@@ -35,6 +36,7 @@ impl Shared {
             catalogue: ArcSwap::default(),
             bell: Bell::default(),
             absent: Absent::default(),
+            giving_up: GivingUp::default(),
         };
         shared.look_at_disk();
         shared

@@ -49,6 +49,25 @@ pub(crate) struct FullDisk {
     hook_bytes: usize,
 }
 
+impl FullDisk {
+    /// What is to be tried next.
+    fn take(&mut self) -> Vec<Op> {
+        let ops: Vec<Op> = self.kept.drain(..self.kept.len().min(BATCH_OPS_MAX)).collect();
+        self.hook_bytes = self.hook_bytes.saturating_sub(hook_bytes(&ops));
+        ops
+    }
+
+    fn put_back(&mut self, ops: Vec<Op>) {
+        self.hook_bytes += hook_bytes(&ops);
+        ops.into_iter().rev().for_each(|op| self.kept.push_front(op));
+    }
+}
+
+fn hook_bytes(ops: &[Op]) -> usize {
+    let weight = |op: &Op| if let Op::Hooks(ends, _) = op { ends.weight() } else { 0 };
+    ops.iter().map(weight).sum()
+}
+
 /// May a transaction give parts to links? That writes, so not while the disk is full.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Claims {
@@ -152,7 +171,11 @@ impl Writer {
         for op in pieces {
             match self.transact_one(&op, Claims::Allowed) {
                 Ok(_) => {}
-                Err(fault) if fault.is_disk_full() => self.make_do(&mut vec![op]),
+                Err(fault) if fault.is_disk_full() => {
+                    self.make_do(&mut vec![op]);
+                    // It may be kept, but it is not written, and nobody may be told that it is.
+                    written = Err(StoreFault::DiskLow);
+                }
                 Err(fault) => {
                     tracing::error!(%fault, ?op, "What a carrier or a customer said could not be recorded and is lost");
                     if let Op::Reports(ends) = &op {
@@ -193,16 +216,15 @@ impl Writer {
     /// Tries again, with everything that links have learned since. An empty transaction succeeds: then the next
     /// operation will show whether there is room.
     fn write_what_was_kept(&mut self) {
-        while let Some(FullDisk { kept, .. }) = &mut self.full_disk {
-            let mut ops: Vec<Op> = kept.drain(..kept.len().min(BATCH_OPS_MAX)).collect();
+        while let Some(full_disk) = &mut self.full_disk {
+            let mut ops = full_disk.take();
             match self.transact(&ops, Claims::Allowed) {
                 Ok(done) => {
                     answer_all(&mut ops, done);
                     self.full_disk.take_if(|full| full.kept.is_empty());
                 }
                 Err(fault) if fault.is_disk_full() => {
-                    let FullDisk { kept, .. } = self.full_disk.get_or_insert_default();
-                    ops.into_iter().rev().for_each(|op| kept.push_front(op));
+                    self.full_disk.get_or_insert_default().put_back(ops);
                     return;
                 }
                 // Not for lack of room: one of them is at fault.
@@ -295,5 +317,39 @@ impl Writer {
 fn answer_all(ops: &mut Vec<Op>, done: Vec<Done>) {
     for (op, done) in ops.drain(..).zip(done) {
         op.done(done);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::embedded::hooks::HookEnds;
+    use crate::ops::{Endpoint, EventId, HookNext, HookSettled};
+    use hermod_domain::ids::AccountId;
+    use hermod_domain::time::Timestamp;
+    use hermod_domain::webhook::HookKind;
+
+    fn posted(event: u64) -> HookEnds {
+        let endpoint = Endpoint { account: AccountId::new(1), kind: HookKind::Dlr };
+        let next = HookNext::Done;
+        let settled = HookSettled { endpoint, event: EventId(event), failures: 0, attempt: None, next };
+        HookEnds { settled: vec![settled], now: Timestamp::EPOCH }
+    }
+
+    #[test]
+    fn what_is_tried_again_is_not_counted_as_kept() {
+        let mut full_disk = FullDisk::default();
+        let ops = u64::try_from(BATCH_OPS_MAX).unwrap() + 3;
+        full_disk.put_back((0..ops).map(|event| Op::Hooks(posted(event), nobody())).collect());
+        let one = posted(0).weight();
+        assert_eq!(full_disk.hook_bytes, (BATCH_OPS_MAX + 3) * one);
+        let first = full_disk.take();
+        assert_eq!((first.len(), full_disk.hook_bytes), (BATCH_OPS_MAX, 3 * one));
+        full_disk.put_back(first);
+        assert_eq!(full_disk.hook_bytes, (BATCH_OPS_MAX + 3) * one);
+        assert_eq!(
+            (full_disk.take().len(), full_disk.take().len(), full_disk.hook_bytes),
+            (BATCH_OPS_MAX, 3, 0)
+        );
     }
 }

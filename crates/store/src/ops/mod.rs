@@ -37,9 +37,9 @@ pub use retention::{Purged, Retention};
 
 pub use webhook::{
     ANSWER_KEPT_BYTES_MAX, AttemptOutcome, DlrEvent, ENDPOINTS_RUNG_MAX, Endpoint, EventId,
-    HOOK_ATTEMPTS_KEPT, HOOKS_KEPT, HOOKS_TAKEN_MAX, HookAttempt, HookEvent, HookFigures, HookFilter,
-    HookGivenUp, HookNext, HookPage, HookRecord, HookReplayed, HookSettled, HookStanding, HookState,
-    HookWhat, HooksReplayed, RECEIVER_AWAY_MAX, REPLAYED_AT_ONCE_MAX,
+    FAILED_PASSED_OVER_MAX, HOOK_ATTEMPTS_KEPT, HOOKS_COUNTED_MAX, HOOKS_KEPT, HOOKS_TAKEN_MAX, HookAttempt,
+    HookEvent, HookFigures, HookFilter, HookGivenUp, HookNext, HookPage, HookRecord, HookReplayed,
+    HookSettled, HookStanding, HookState, HookWhat, HooksReplayed, RECEIVER_AWAY_MAX, REPLAYED_AT_ONCE_MAX,
 };
 
 use hermod_domain::carrier::IdConversion;

@@ -27,6 +27,11 @@ pub const HOOK_ATTEMPTS_KEPT: u32 = 100;
 /// Endpoints the bell remembers. Others are found by [`crate::Store::hooks_waiting`].
 pub const ENDPOINTS_RUNG_MAX: usize = 100_000;
 
+/// As far as [`crate::Store::hook_figures`] counts.
+pub const HOOKS_COUNTED_MAX: u32 = 100_000;
+/// Events that a list of what was delivered passes over, because they were given up, before it ends.
+pub const FAILED_PASSED_OVER_MAX: u32 = 100_000;
+
 /// Never reused; `webhook-id` is made from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId(pub u64);
@@ -129,6 +134,9 @@ impl fmt::Debug for HookAttempt {
 pub struct HookSettled {
     pub endpoint: Endpoint,
     pub event: EventId,
+    /// As the event said when it was taken. If the store knows of fewer, it was replayed since: then a failure is recorded,
+    /// and the event stays due.
+    pub failures: u32,
     /// Nothing: none was made, because there is nowhere to post to any more.
     pub attempt: Option<HookAttempt>,
     pub next: HookNext,
@@ -214,10 +222,11 @@ pub struct HooksReplayed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HookFigures {
     pub kind: HookKind,
+    /// At most [`HOOKS_COUNTED_MAX`], which then means "that many or more".
     pub waiting: u64,
     /// When what the first of them tells happened.
     pub oldest: Option<Timestamp>,
-    /// Given up within the time they are kept, and not replayed.
+    /// Given up within the time they are kept, and not replayed. Counted likewise.
     pub failed: u64,
 }
 

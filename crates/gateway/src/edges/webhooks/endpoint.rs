@@ -82,6 +82,8 @@ struct Settled {
     events: Vec<EventId>,
     /// The first of those that are to be tried again.
     next_due: Option<Timestamp>,
+    /// One of them may have been replayed meanwhile, and is due.
+    more: bool,
     done: Result<(), StoreFault>,
 }
 
@@ -317,16 +319,18 @@ impl Desk {
             HookNext::Done | HookNext::GiveUp(_) => None,
         });
         let next_due = again.min();
+        let more = settled.iter().any(|one| one.next != HookNext::Done);
         let world = self.shared.world.clone();
         self.settling = Some(Box::pin(async move {
             let done = world.store.settle_hooks(settled, world.clock.now()).await;
-            Settled { events, next_due, done }
+            Settled { events, next_due, more, done }
         }));
     }
 
     /// What was not written down is posted again: it still waits.
     async fn settled(&mut self, settled: Settled) {
-        let Settled { events, next_due, done } = settled;
+        let Settled { events, next_due, more, done } = settled;
+        self.more |= more;
         for event in &events {
             self.held.remove(event);
         }

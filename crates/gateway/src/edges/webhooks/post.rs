@@ -85,7 +85,13 @@ fn settled(
     counter!("hermod_webhook_posts_total", "outcome" => label(&outcome)).increment(1);
     let next = if good { HookNext::Done } else { after_failure(event, schedule, now, chance()) };
     let attempt = HookAttempt { at, took, outcome, answer: kept };
-    let settled = HookSettled { endpoint: event.endpoint(), event: event.id, attempt: Some(attempt), next };
+    let settled = HookSettled {
+        endpoint: event.endpoint(),
+        event: event.id,
+        failures: event.failures,
+        attempt: Some(attempt),
+        next,
+    };
     Posted { settled, answered: good, took }
 }
 
@@ -102,6 +108,7 @@ pub(super) fn not_posted(event: &HookEvent, why: &NoAim, schedule: &Schedule, no
         NoAim::NoAddress => HookSettled {
             endpoint: event.endpoint(),
             event: event.id,
+            failures: event.failures,
             attempt: None,
             next: HookNext::GiveUp(HookGivenUp::NoAddress),
         },

@@ -6,13 +6,13 @@ use crate::embedded::hooks::{stored_end, stored_message};
 use crate::embedded::reports::stored_told;
 use crate::fault::StoreFault;
 use crate::ops::{
-    AttemptOutcome, Endpoint, EventId, HOOK_ATTEMPTS_KEPT, HookAttempt, HookFigures, HookFilter, HookRecord,
-    HookStanding, HookState, PAGE_ROWS_MAX,
+    AttemptOutcome, Endpoint, EventId, FAILED_PASSED_OVER_MAX, HOOK_ATTEMPTS_KEPT, HOOKS_COUNTED_MAX,
+    HookAttempt, HookFigures, HookFilter, HookRecord, HookStanding, HookState, PAGE_ROWS_MAX,
 };
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::HookKind;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use std::cmp::Reverse;
 use std::time::Duration;
 
@@ -61,10 +61,13 @@ impl Embedded {
     }
 }
 
-/// Where events of some standing are found, in one shape.
+/// Where events of some standing are found, in one shape. Those that were delivered have no index of their own, because that
+/// would cost every event a write: a look for them ends after so many that were given up.
 const WAITING: &str = "SELECT id, message, told, at, attempts, due_at, NULL, NULL FROM webhook";
 const PAST: &str = "SELECT id, message, told, at, attempts, NULL, state, ended_at FROM webhook_past";
 const FAILED: &str = "SELECT id, message, told, at, attempts, NULL, state, ended_at FROM webhook_past INDEXED BY webhook_failed";
+const DELIVERED: &str = "SELECT id, message, told, at, attempts, NULL, state, ended_at FROM (
+     SELECT * FROM webhook_past WHERE account = ?1 AND kind = ?2 AND id < ?3 ORDER BY id DESC LIMIT ?5)";
 const EVERY: &str = "TRUE";
 
 /// The tables to look into, and which of their rows count.
@@ -72,7 +75,7 @@ const fn places(standing: Option<HookStanding>) -> &'static [(&'static str, &'st
     match standing {
         None => &[(WAITING, EVERY), (PAST, EVERY)],
         Some(HookStanding::Waiting) => &[(WAITING, EVERY)],
-        Some(HookStanding::Delivered) => &[(PAST, "state = 1")],
+        Some(HookStanding::Delivered) => &[(DELIVERED, "state = 1")],
         Some(HookStanding::Failed) => &[(FAILED, "state > 1")],
     }
 }
@@ -94,7 +97,10 @@ fn page(
             let mut statement = snapshot.prepare_cached(&format!(
                 "{table} WHERE account = ?1 AND kind = ?2 AND id < ?3 AND {which} ORDER BY id DESC LIMIT ?4"
             ))?;
-            let bounds = params![account.get(), kind.as_u8(), before, limit];
+            let passed_over = limit.saturating_add(FAILED_PASSED_OVER_MAX);
+            let bounds: [&dyn ToSql; 5] = [&account.get(), &kind.as_u8(), &before, &limit, &passed_over];
+            // Only some of them go so far.
+            let bounds = &bounds[..statement.parameter_count()];
             let rows = statement.query_map(bounds, |row| Ok(record(row, endpoint)))?;
             for row in rows {
                 records.push(row??);
@@ -181,17 +187,17 @@ fn attempt(row: &Row<'_>) -> Result<HookAttempt, StoreFault> {
 
 fn figures(connection: &Connection, endpoint: Endpoint) -> Result<HookFigures, StoreFault> {
     let Endpoint { account, kind } = endpoint;
-    let whose = params![account.get(), kind.as_u8()];
+    let whose = params![account.get(), kind.as_u8(), HOOKS_COUNTED_MAX];
     let (waiting, oldest): (i64, Option<i64>) = connection
         .prepare_cached(
-            "SELECT (SELECT count(*) FROM webhook WHERE account = ?1 AND kind = ?2),
+            "SELECT (SELECT count(*) FROM (SELECT 1 FROM webhook WHERE account = ?1 AND kind = ?2 LIMIT ?3)),
                  (SELECT at FROM webhook WHERE account = ?1 AND kind = ?2 ORDER BY id LIMIT 1)",
         )?
         .query_row(whose, |row| row.try_into())?;
     let failed: i64 = connection
         .prepare_cached(
-            "SELECT count(*) FROM webhook_past INDEXED BY webhook_failed
-             WHERE account = ?1 AND kind = ?2 AND state > 1",
+            "SELECT count(*) FROM (SELECT 1 FROM webhook_past INDEXED BY webhook_failed
+             WHERE account = ?1 AND kind = ?2 AND state > 1 LIMIT ?3)",
         )?
         .query_row(whose, |row| row.get(0))?;
     Ok(HookFigures {

@@ -12,6 +12,7 @@ mod settle;
 
 pub(crate) use absent::Absent;
 pub(crate) use bell::Bell;
+pub(crate) use queue::GivingUp;
 pub(crate) use settle::{HookEnds, nobody};
 
 use crate::embedded::batch::Batch;

@@ -48,11 +48,6 @@ impl Embedded {
         }
         self.ask(|reply| Op::Hooks(HookEnds { settled, now }, reply)).await
     }
-
-    /// The same, without waiting for it to be written.
-    pub(super) async fn end_hooks(&self, ends: HookEnds) -> Result<(), StoreFault> {
-        self.inner.queue.send(Op::Hooks(ends, nobody())).await.map_err(|_| StoreFault::Closed)
-    }
 }
 
 /// Of an operation whose end nobody waits for.
@@ -67,12 +62,21 @@ impl Batch<'_> {
     }
 
     fn settle_hook(&mut self, settled: &HookSettled) -> Result<(), StoreFault> {
-        let HookSettled { endpoint, event, attempt, next } = settled;
+        let HookSettled { endpoint, event, failures, attempt, next } = settled;
         let made = u32::from(attempt.is_some());
-        let counted = match next {
-            HookNext::Done => self.end_hook(*endpoint, *event, DELIVERED, made)?,
-            HookNext::GiveUp(why) => self.end_hook(*endpoint, *event, given_up_to_stored(*why), made)?,
-            HookNext::RetryAt(at) => self.put_off(*endpoint, *event, *at, made)?,
+        let replayed = match next {
+            HookNext::Done => None,
+            HookNext::GiveUp(_) | HookNext::RetryAt(_) => {
+                self.attempt_before_replay(*endpoint, *event, *failures, made)?
+            }
+        };
+        let counted = match (replayed, next) {
+            (Some(attempts), _) => Some(attempts),
+            (None, HookNext::Done) => self.end_hook(*endpoint, *event, DELIVERED, made)?,
+            (None, HookNext::GiveUp(why)) => {
+                self.end_hook(*endpoint, *event, given_up_to_stored(*why), made)?
+            }
+            (None, HookNext::RetryAt(at)) => self.put_off(*endpoint, *event, *at, made)?,
         };
         let counted = match counted {
             Some(attempts) => Some(attempts),
@@ -83,6 +87,35 @@ impl Batch<'_> {
             (Some(attempt), Some(no)) => self.write_attempt(*endpoint, *event, no, attempt),
             (Some(_) | None, _) => Ok(()),
         }
+    }
+
+    /// The attempts it had in all, if it was replayed while this one was under way. That makes it due, and what came of an
+    /// attempt of the schedule before must not put it off again.
+    fn attempt_before_replay(
+        &mut self,
+        endpoint: Endpoint,
+        event: EventId,
+        failures: u32,
+        made: u32,
+    ) -> Result<Option<u32>, StoreFault> {
+        if failures == 0 {
+            return Ok(None);
+        }
+        let Endpoint { account, kind } = endpoint;
+        let attempts = self
+            .connection
+            .prepare_cached(
+                "UPDATE webhook SET attempts = attempts + ?5
+                 WHERE account = ?1 AND kind = ?2 AND id = ?3 AND failures < ?4 RETURNING attempts",
+            )?
+            .query_row(params![account.get(), kind.as_u8(), event.0.cast_signed(), failures, made], |row| {
+                row.get(0)
+            })
+            .optional()?;
+        if attempts.is_some() {
+            self.rung.insert(endpoint);
+        }
+        Ok(attempts)
     }
 
     /// The attempts it had in all; nothing if it does not wait.

@@ -173,6 +173,36 @@ async fn what_came_of_webhooks_on_a_full_disk_is_kept_and_answered_when_it_is_wr
     books_are_sound(&disk.folder());
 }
 
+#[tokio::test]
+async fn what_was_kept_because_the_disk_is_full_is_not_told_as_written() {
+    let disk = SmallDisk::new();
+    let world = opened_on(&disk, 0).await;
+    world.tells_alice();
+    for id in ["a", "b"] {
+        world.goes(world.sms(), id, &[Verdict::Delivered]).await;
+    }
+    let due = world.due().await;
+    // The first is refused, so both are written one by one; and for the second there is no room.
+    let triggers = format!(
+        "CREATE TABLE ballast (it BLOB);
+         CREATE TRIGGER venom BEFORE INSERT ON webhook_past WHEN NEW.id = {}
+         BEGIN SELECT RAISE(ABORT, 'poisoned'); END;
+         CREATE TRIGGER glutton AFTER INSERT ON webhook_past WHEN NEW.id = {}
+         BEGIN INSERT INTO ballast VALUES (zeroblob(3000000)); END",
+        due[0].id.0, due[1].id.0
+    );
+    raw(&disk.folder()).execute_batch(&triggers).unwrap();
+    disk.fill(1_000_000);
+    let done = due.iter().map(|event| settled(event, 200, HookNext::Done, world.now)).collect();
+    let told = world.store.settle_hooks(done, world.now).await;
+    assert!(matches!(told, Err(StoreFault::DiskLow)), "{told:?}");
+    disk.make_room();
+    back_within_ten_seconds(&world).await;
+    assert_eq!(world.due().await, due[..1], "the other was kept, and is written now");
+    assert_eq!(world.state_of(due[1].id).await, Some(HookState::Delivered));
+    world.store.close().await.unwrap();
+}
+
 /// Sends until the disk takes no more; how many it took.
 async fn sends_until_full(world: &World) -> i64 {
     for accepted in 0.. {

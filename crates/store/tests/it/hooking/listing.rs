@@ -6,8 +6,8 @@ use crate::world::*;
 use hermod_domain::lifecycle::Verdict;
 use hermod_domain::webhook::HookKind;
 use hermod_store::{
-    Acceptance, Endpoint, EventId, HOOKS_KEPT, HookFigures, HookFilter, HookGivenUp, HookNext, HookRecord,
-    HookReplayed, HookStanding, HookState, HooksReplayed,
+    Acceptance, Endpoint, EventId, FAILED_PASSED_OVER_MAX, HOOKS_COUNTED_MAX, HOOKS_KEPT, HookFigures,
+    HookFilter, HookGivenUp, HookNext, HookRecord, HookReplayed, HookStanding, HookState, HooksReplayed,
 };
 
 impl World {
@@ -18,7 +18,7 @@ impl World {
     }
 
     /// So many messages that end in our own queue.
-    async fn expires(&mut self, count: usize) {
+    pub(crate) async fn expires(&mut self, count: usize) {
         for _ in 0..count {
             self.sends(Acceptance { validity: secs(1), ..self.sms() }).await;
         }
@@ -81,6 +81,34 @@ async fn events_are_listed_newest_first_by_kind_and_by_where_they_stand() {
 }
 
 #[tokio::test]
+async fn a_look_at_very_many_events_comes_to_an_end() {
+    let mut world = World::with_webhooks().await;
+    world.expires(2).await;
+    let due = world.due().await;
+    world.has_posted(&due[..1]).await;
+    let many = |table, columns, values, from, to| {
+        let rows = format!(
+            "WITH RECURSIVE n (id) AS (VALUES ({from}) UNION ALL SELECT id + 1 FROM n WHERE id < {to})
+             INSERT INTO {table} (account, kind, id, attempts, message, at, told, err, form, connection, {columns})
+             SELECT 1, 1, id, 1, 1, 1, 2, 0, 1, 1, {values} FROM n"
+        );
+        world.raw().execute_batch(&rows).unwrap();
+    };
+    many("webhook", "due_at, failures", "1, 0", 1_000_000, 1_000_000 + HOOKS_COUNTED_MAX);
+    let first_failed = 10;
+    many("webhook_past", "state, ended_at", "2, 1", first_failed, first_failed + FAILED_PASSED_OVER_MAX + 9);
+    let figures = world.store.hook_figures(ALICE).await.unwrap();
+    let most = u64::from(HOOKS_COUNTED_MAX);
+    assert_eq!((figures[0].waiting, figures[0].failed), (most, most), "that many or more");
+    let delivered = HookFilter { kind: None, standing: Some(HookStanding::Delivered) };
+    let listed = world.store.hook_events(ALICE, delivered, None, 5).await.unwrap();
+    assert_eq!(listed, [], "too many others in between");
+    let below = Some(EventId(u64::from(first_failed) + 5));
+    let listed = world.store.hook_events(ALICE, delivered, below, 5).await.unwrap();
+    assert_eq!(listed.iter().map(|record| record.id).collect::<Vec<_>>(), [due[0].id]);
+}
+
+#[tokio::test]
 async fn a_replay_has_the_same_number_and_body_and_a_schedule_of_its_own() {
     let mut world = World::with_webhooks().await;
     world.goes(world.sms(), "a", &[Verdict::Delivered]).await;
@@ -109,6 +137,36 @@ async fn a_replay_has_the_same_number_and_body_and_a_schedule_of_its_own() {
         let told = world.store.replay_hook(account, id, world.now).await.unwrap();
         assert_eq!(told, HookReplayed::Unknown);
     }
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn an_attempt_under_way_does_not_undo_a_replay() {
+    let mut world = World::with_webhooks().await;
+    world.goes(world.sms(), "a", &[Verdict::Delivered]).await;
+    let id = world.due().await[0].id;
+    let in_an_hour = |world: &World| HookNext::RetryAt(world.now.plus(secs(3600)));
+    let give_up = HookNext::GiveUp(HookGivenUp::AttemptsUsedUp);
+    let mut attempts = 0;
+    for late in [in_an_hour(&world), give_up, HookNext::Done] {
+        world.settles_all(vec![settled(&world.due().await[0], 500, in_an_hour(&world), world.now)]).await;
+        world.passes(secs(3600)).await;
+        let taken = world.due().await.remove(0);
+        assert_eq!(taken.failures, 1);
+        world.store.replay_hook(ALICE, id, world.now).await.unwrap();
+        rung(&world.store).await;
+        world.passes(secs(1)).await;
+        world.settles_all(vec![settled(&taken, 500, late, world.now)]).await;
+        attempts += 2;
+        if late == HookNext::Done {
+            assert_eq!(world.state_of(id).await, Some(HookState::Delivered));
+            break;
+        }
+        assert_eq!(rung(&world.store).await, [DLRS], "it is due, and whoever had it must hear of it");
+        let due = world.due().await.remove(0);
+        assert_eq!((due.id, due.failures, due.attempts), (id, 0, attempts));
+    }
+    assert_eq!(world.store.hook_attempts(ALICE, id).await.unwrap().unwrap().len(), 6);
     world.books_are_sound();
 }
 

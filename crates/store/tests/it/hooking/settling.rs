@@ -18,7 +18,7 @@ pub(crate) fn attempt(at: Timestamp, outcome: AttemptOutcome) -> HookAttempt {
 /// An answer to an event, and what follows from it.
 pub(crate) fn settled(event: &HookEvent, status: u16, next: HookNext, now: Timestamp) -> HookSettled {
     let attempt = Some(attempt(now, AttemptOutcome::Status(status)));
-    HookSettled { endpoint: event.endpoint(), event: event.id, attempt, next }
+    HookSettled { endpoint: event.endpoint(), event: event.id, failures: event.failures, attempt, next }
 }
 
 impl World {
@@ -211,6 +211,54 @@ async fn an_event_whose_message_is_gone_is_given_up_and_keeps_nobody_waiting() {
         assert_eq!(world.state_of(gone).await, Some(HookState::Failed(HookGivenUp::NothingToTell)));
     }
     assert_eq!(world.state_of(due[1].id).await, Some(HookState::Waiting));
+}
+
+#[tokio::test]
+async fn what_makes_no_sense_is_given_up_and_what_cannot_be_read_now_is_not() {
+    let world = World::with_webhooks().await;
+    for id in ["a", "b"] {
+        world.goes(world.sms(), id, &[Verdict::Delivered]).await;
+    }
+    world.receives("hi").await;
+    let (due, received) = (world.due().await, world.page(MESSAGES).await.events);
+    let raw = world.raw();
+    raw.execute("UPDATE webhook SET failures = -1 WHERE id = ?1", [due[0].id.0.cast_signed()]).unwrap();
+    assert_eq!(world.due().await, due[1..]);
+    world.settles().await;
+    assert_eq!(world.state_of(due[0].id).await, Some(HookState::Failed(HookGivenUp::NothingToTell)));
+    raw.execute_batch("ALTER TABLE inbound RENAME TO elsewhere").unwrap();
+    let fault = world.store.take_hooks(MESSAGES, None, world.now, 9).await.expect_err("nothing can be read");
+    assert!(fault.to_string().contains("no such table"), "{fault}");
+    world.settles().await;
+    raw.execute_batch("ALTER TABLE elsewhere RENAME TO inbound").unwrap();
+    assert_eq!(world.page(MESSAGES).await.events, received);
+}
+
+#[tokio::test]
+async fn what_can_be_told_is_found_behind_what_cannot() {
+    let mut world = World::with_webhooks().await;
+    world.expires(1_101).await;
+    let raw = world.raw();
+    let forget = "DELETE FROM message WHERE id IN (SELECT message FROM webhook ORDER BY id LIMIT ?1)";
+    // Fewer than one read passes over.
+    raw.execute(forget, [400]).unwrap();
+    let page = world.store.take_hooks(DLRS, None, world.now, 2).await.unwrap();
+    assert_eq!(page.events.iter().map(|event| event.id.0).collect::<Vec<_>>(), [401, 402]);
+    assert_eq!(page.next_due, Some(world.now));
+    world.settles().await;
+    assert_eq!(world.store.hook_figures(ALICE).await.unwrap()[0].failed, 400);
+    // More: it takes a while, and nobody asks in vain again and again.
+    raw.execute(forget, [700]).unwrap();
+    for given_up in [900, 1_100] {
+        let page = world.store.take_hooks(DLRS, None, world.now, 2).await.unwrap();
+        world.settles().await;
+        assert_eq!(world.store.hook_figures(ALICE).await.unwrap()[0].failed, given_up);
+        if given_up == 900 {
+            assert_eq!((page.events.len(), page.next_due), (0, Some(world.now.plus(secs(1)))));
+        } else {
+            assert_eq!((page.events[0].id.0, page.next_due), (1_101, None));
+        }
+    }
 }
 
 #[tokio::test]
