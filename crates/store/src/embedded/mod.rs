@@ -44,6 +44,7 @@ mod references;
 mod rematch;
 mod remote_days;
 mod remotes;
+mod report_ends;
 mod reports;
 pub(crate) mod retention;
 mod reviews;

@@ -51,8 +51,11 @@ impl Batch<'_> {
         match lifecycle::apply(&before, part, event) {
             Step::Moved(moved) => {
                 self.write(place, part, event, &before, &moved, err, due_at)?;
-                if let Some(told) = reports::news(event, &before, &moved) {
-                    if told == Told::Final(DlrCode::Unknown) {
+                let unknown = Told::Final(DlrCode::Unknown);
+                let news = reports::news(event, &before, &moved);
+                let repeats = news == Some(unknown) && self.was_unknown(place.message, &before)?;
+                if let Some(told) = news.filter(|_| !repeats) {
+                    if told == unknown {
                         self.note(place.message, part, UNKNOWN_LINE, "no receipt came in time")?;
                     }
                     self.tell(place, told, &moved.after, err, &mut audience)?;
@@ -74,6 +77,17 @@ impl Batch<'_> {
                 Ok(Applied::Ignored)
             }
         }
+    }
+
+    /// Was a message reported UNKNOWN before? Its parts alone cannot tell: the one that was overdue may have been delivered
+    /// since, while another was still being sent.
+    fn was_unknown(&self, message: MessageId, before: &Progress) -> Result<bool, StoreFault> {
+        if before.parts.len() == 1 {
+            return Ok(false);
+        }
+        let mut line =
+            self.connection.prepare_cached("SELECT 1 FROM timeline WHERE message = ?1 AND what = ?2")?;
+        Ok(line.exists(params![message.as_i64(), UNKNOWN_LINE])?)
     }
 
     /// Nothing if it has ended, or is with another carrier.

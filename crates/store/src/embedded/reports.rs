@@ -6,6 +6,7 @@ use crate::embedded::batch::Batch;
 use crate::embedded::blobs;
 use crate::embedded::hooks::{Became, has_hook};
 use crate::embedded::progress::Place;
+pub(crate) use crate::embedded::report_ends::ReportEnds;
 use crate::fault::StoreFault;
 use crate::ops::{Acceptance, Report, ReportId};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
@@ -71,39 +72,6 @@ enum Way {
     /// Everything, by webhook: they only transmit, and nobody is there to take it.
     Webhook,
     Both,
-}
-
-/// Reports of a connection that need not be told any more.
-#[derive(Clone, Debug)]
-pub(crate) struct ReportEnds {
-    pub connection: ConnectionId,
-    /// In order.
-    pub taken: Vec<ReportId>,
-    /// With the status they were refused with.
-    pub refused: Vec<(ReportId, u32)>,
-    pub now: Timestamp,
-}
-
-impl ReportEnds {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.taken.is_empty() && self.refused.is_empty()
-    }
-
-    pub(crate) fn into_pieces(self) -> impl Iterator<Item = ReportEnds> {
-        let ReportEnds { connection, taken, refused, now } = self;
-        let taken = taken.into_iter().map(move |id| ReportEnds {
-            connection,
-            taken: vec![id],
-            refused: Vec::new(),
-            now,
-        });
-        taken.chain(refused.into_iter().map(move |one| ReportEnds {
-            connection,
-            taken: Vec::new(),
-            refused: vec![one],
-            now,
-        }))
-    }
 }
 
 /// What an event is worth telling, whether or not anyone asked.

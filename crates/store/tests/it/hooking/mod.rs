@@ -240,6 +240,26 @@ async fn no_receipt_in_time_is_one_unknown_and_may_be_corrected() {
 }
 
 #[tokio::test]
+async fn a_message_is_unknown_once_even_if_its_parts_are_overdue_at_different_times() {
+    let mut world = World::with_webhooks().await;
+    let link = world.link_with_room(2).await;
+    let message = world.sends(Acceptance { parts: 2, ..world.sms() }).await;
+    let jobs = link.takes_jobs(2).await;
+    link.accepts(&jobs[0], "a").await;
+    world.passes(VALIDITY + RECEIPT_WAIT).await;
+    let link = Link { now: world.now, ..link };
+    // The second part is still being sent.
+    world.sweeps(world.now).await;
+    link.receipt("a", Verdict::Delivered).await;
+    link.accepts(&jobs[1], "b").await;
+    world.settles().await;
+    world.sweeps(world.now).await;
+    link.receipt("b", Verdict::Delivered).await;
+    assert_eq!(world.says().await, [(message, Told::Final(DlrCode::Unknown)), (message, DELIVERED)]);
+    world.books_are_sound();
+}
+
+#[tokio::test]
 async fn who_has_no_webhook_for_it_is_not_told() {
     let mut world = World::new().await;
     world.goes(world.sms(), "nobody is known", &[Verdict::Delivered]).await;
