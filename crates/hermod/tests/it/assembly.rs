@@ -4,9 +4,9 @@ use crate::real_time::{now, pause};
 use hermod_domain::ids::{AccountId, CarrierId};
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
-use hermod_gateway::config::{Bytes, Config, Period, Source};
+use hermod_gateway::config::{Bytes, Config, Network, Period, Source};
 use hermod_gateway::provision::{self, Wanted};
-use hermod_gateway::running::{self, GatewayOptions, Running};
+use hermod_gateway::running::{self, GatewayOptions, Resolver, Running};
 use hermod_gateway::world::World;
 use hermod_store::Store;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -27,6 +27,46 @@ pub(crate) fn data_folder(folder: &Path) -> PathBuf {
     folder.join("data")
 }
 
+/// What a gateway in this process is started with, each time.
+pub(crate) struct Staged {
+    /// Lines of the carrier's entry.
+    pub(crate) carrier: String,
+    /// The customers, as a provision file has them.
+    pub(crate) customers: String,
+    /// Networks that webhooks may go to.
+    pub(crate) webhooks_to: Vec<&'static str>,
+    pub(crate) resolver: Resolver,
+}
+
+impl Staged {
+    pub(crate) fn with(carrier: &str) -> Staged {
+        Staged {
+            carrier: carrier.to_owned(),
+            customers: customers_text("100"),
+            webhooks_to: vec!["127.0.0.0/8"],
+            resolver: Resolver::system(),
+        }
+    }
+
+    /// Adds lines to a customer's account.
+    pub(crate) fn account(mut self, customer: &str, lines: &str) -> Staged {
+        let entry = format!("[[account]]\nname = \"{customer}\"\n");
+        self.customers = self.customers.replace(&entry, &format!("{entry}{lines}"));
+        self
+    }
+
+    /// And to its connection.
+    pub(crate) fn connection(mut self, customer: &str, lines: &str) -> Staged {
+        let entry = format!("[[connection]]\nname = \"{customer}-http\"\n");
+        self.customers = self.customers.replace(&entry, &format!("{entry}{lines}"));
+        self
+    }
+}
+
+fn network(text: &str) -> Network {
+    Network::parse(text).expect("a network")
+}
+
 /// A gateway in this process.
 pub(crate) struct InProcess {
     running: Running,
@@ -34,23 +74,32 @@ pub(crate) struct InProcess {
 }
 
 impl InProcess {
-    pub(crate) async fn start(folder: &Path, carrier: SocketAddr, settings: &str, clock: Clock) -> InProcess {
+    pub(crate) async fn start(
+        folder: &Path,
+        carrier: SocketAddr,
+        staged: &Staged,
+        clock: Clock,
+    ) -> InProcess {
         let mut config = Config::defaults();
+        config.webhooks.allow_http = true;
+        config.webhooks.allow = staged.webhooks_to.iter().map(|text| network(text)).collect();
         config.data.folder = data_folder(folder);
         config.data.low_water = Bytes(16 << 20);
         config.messages.in_doubt_wait = Period::from_secs(15);
         let http = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free port");
         let opened = running::open(&config, &clock).expect("the data folder opens");
-        let text = provision_text_with(&carrier_entry("acme", carrier, settings), "100");
+        let text = provision_text_with(&carrier_entry("acme", carrier, &staged.carrier), &staged.customers);
         let wanted: Wanted =
             Source { path: "provision.toml".into(), text }.parse().expect("a provision file");
+        let wanted = wanted.judged_by(config.webhooks.rules());
         let applied = provision::apply(&opened.store, &opened.pepper, &wanted, clock.now()).await;
         applied.expect("it can be provisioned");
         let smpp = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free port");
         let smpp = Some(smpp);
         let options =
             GatewayOptions { config, http, https: None, smpp, smpps: None, operations: None, clock };
-        let running = Running::start(options, opened).await.expect("the gateway starts");
+        let running = Running::start_resolving(options, opened, staged.resolver.clone()).await;
+        let running = running.expect("the gateway starts");
         InProcess { address: running.http_addr(), running }
     }
 
@@ -64,6 +113,7 @@ impl InProcess {
         let world = self.running.world();
         let source = Source { path: "change.toml".into(), text: text.to_owned() };
         let wanted: Wanted = source.parse().expect("a provision file");
+        let wanted = wanted.judged_by(world.webhook_rules.clone());
         let plan = provision::apply(&world.store, &world.pepper, &wanted, world.clock.now()).await;
         world.set_catalogue(plan.expect("it can be provisioned").catalogue);
     }
@@ -252,7 +302,7 @@ pub(crate) fn wall_time() -> Timestamp {
 
 /// One carrier, and three customers: alice and bob with money, carol with money for ten messages.
 pub(crate) fn provision_text(carrier: SocketAddr, opening: &str) -> String {
-    provision_text_with(&carrier_entry("acme", carrier, ""), opening)
+    provision_text_with(&carrier_entry("acme", carrier, ""), &customers_text(opening))
 }
 
 /// A carrier as a provision file has it. What the settings do not say is as wide as it may be.
@@ -270,9 +320,9 @@ pub(crate) fn carrier_entry(name: &str, address: SocketAddr, settings: &str) -> 
     text
 }
 
-fn provision_text_with(carrier: &str, opening: &str) -> String {
+fn provision_text_with(carrier: &str, customers: &str) -> String {
     let route = "[[route]]\nprefix = \"49\"\ncarriers = [\"acme\"]\n";
-    format!("{carrier}{route}{}", customers_text(opening))
+    format!("{carrier}{route}{customers}")
 }
 
 /// What everyone pays, and the three customers.

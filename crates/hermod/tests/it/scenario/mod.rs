@@ -14,6 +14,7 @@ pub(crate) use customer::Customer;
 pub(crate) use esme::Esme;
 pub(crate) use http::HttpAnswer;
 
+pub(crate) use crate::assembly::Staged;
 use crate::assembly::{self, InProcess};
 use crate::real_time::{PATIENCE, now, pause};
 use hermod_domain::time::Timestamp;
@@ -37,8 +38,7 @@ pub(crate) struct Scenario {
     folder: tempfile::TempDir,
     carrier_address: SocketAddr,
     carrier: Option<Carrier>,
-    /// Lines of its entry.
-    settings: String,
+    staged: Staged,
     gateway: Option<InProcess>,
 }
 
@@ -49,8 +49,13 @@ impl Scenario {
 
     /// As [`Scenario::with`], and the carrier's entry has these lines.
     pub(crate) async fn with_settings(script: Script, settings: &str) -> Scenario {
+        Scenario::staged(script, Staged::with(settings)).await
+    }
+
+    /// As [`Scenario::with`], with everything as the story wants it.
+    pub(crate) async fn staged(script: Script, staged: Staged) -> Scenario {
         let carrier = Carrier::start(CarrierOptions::new(script)).await.expect("a free port on the loopback");
-        let s = Scenario::start(carrier.addr(), Some(carrier), settings).await;
+        let s = Scenario::start(carrier.addr(), Some(carrier), staged).await;
         s.link_is_up().await;
         s
     }
@@ -71,21 +76,25 @@ impl Scenario {
 
     /// The carrier's address is known, and nobody is there.
     pub(crate) async fn without_carrier() -> Scenario {
-        Scenario::start(assembly::free_address(), None, "").await
+        Scenario::without_carrier_staged(Staged::with("")).await
     }
 
-    async fn start(carrier_address: SocketAddr, carrier: Option<Carrier>, settings: &str) -> Scenario {
-        Scenario::start_by(Clock::manual(START), carrier_address, carrier, settings).await
+    pub(crate) async fn without_carrier_staged(staged: Staged) -> Scenario {
+        Scenario::start(assembly::free_address(), None, staged).await
+    }
+
+    async fn start(carrier_address: SocketAddr, carrier: Option<Carrier>, staged: Staged) -> Scenario {
+        Scenario::start_by(Clock::manual(START), carrier_address, carrier, staged).await
     }
 
     async fn start_by(
         clock: Clock,
         carrier_address: SocketAddr,
         carrier: Option<Carrier>,
-        settings: &str,
+        staged: Staged,
     ) -> Scenario {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let gateway = InProcess::start(folder.path(), carrier_address, settings, clock.clone()).await;
+        let gateway = InProcess::start(folder.path(), carrier_address, &staged, clock.clone()).await;
         let address = gateway.address;
         Scenario {
             alice: Customer::new("alice", address),
@@ -95,7 +104,7 @@ impl Scenario {
             folder,
             carrier_address,
             carrier,
-            settings: settings.to_owned(),
+            staged,
             gateway: Some(gateway),
         }
     }
@@ -104,7 +113,7 @@ impl Scenario {
     pub(crate) async fn restart(&mut self) {
         self.gateway.take().expect("it is running").stop().await;
         let clock = self.clock.clone();
-        let gateway = InProcess::start(self.folder.path(), self.carrier_address, &self.settings, clock).await;
+        let gateway = InProcess::start(self.folder.path(), self.carrier_address, &self.staged, clock).await;
         for customer in [&mut self.alice, &mut self.bob, &mut self.carol] {
             customer.calls(gateway.address);
         }
@@ -282,7 +291,7 @@ impl Scenario {
             .expect("a bound link");
     }
 
-    fn world(&self) -> &World {
+    pub(crate) fn world(&self) -> &World {
         self.gateway.as_ref().expect("it is running").world()
     }
 

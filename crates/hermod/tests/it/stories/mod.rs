@@ -9,3 +9,4 @@ mod sending;
 mod smpp;
 mod twenty_failures;
 mod waiting;
+mod webhooks;

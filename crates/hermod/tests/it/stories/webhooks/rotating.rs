@@ -1,0 +1,62 @@
+//! A secret is changed without a receiver ever getting what it cannot check.
+
+use super::*;
+use hermod_gateway::provision::{self, Rotation};
+use hermod_gateway::secrets::Secret;
+
+const NEW: &str = "alices-other-webhook-secret";
+
+/// Takes a step, as the operator does.
+async fn step(s: &Scenario, step: Rotation) -> Result<(), String> {
+    let world = s.world();
+    let rows = world.store.catalogue().await.expect("a catalogue");
+    let plan = provision::rotate(rows, &world.pepper, "alice", &step, world.clock.now());
+    let plan = plan.map_err(|refusal| refusal.to_string())?;
+    provision::carry_out(&world.store, &plan, world.clock.now()).await.expect("it can be stored");
+    world.set_catalogue(plan.catalogue);
+    Ok(())
+}
+
+/// What the next post proves, by the secret from before and by the new one.
+async fn next(s: &Scenario, hooks: &Hooks) -> (Vec<Proof>, Vec<Proof>) {
+    let count = hooks.count() + 1;
+    s.alice.sends(TO, "hello").await.accepted();
+    let caught = posts(hooks, count).await;
+    let last = caught.last().expect("it came");
+    (proven(last, SECRET), proven(last, NEW))
+}
+
+#[tokio::test]
+async fn a_new_secret_is_staged_switched_to_and_the_old_one_stays_for_a_day() {
+    use Proof::{Current, Next, Previous, Standard};
+    let hooks = receiver(Manner::Status(200));
+    let s = alice_is_told_at(&hooks, Script::new()).await;
+    assert_eq!(next(&s, &hooks).await, (vec![Current, Standard], vec![]));
+    assert!(step(&s, Rotation::Switch).await.is_err_and(|told| told.contains("stage one first")));
+    step(&s, Rotation::Stage(Secret::new(NEW))).await.expect("it is staged");
+    assert_eq!(next(&s, &hooks).await, (vec![Current, Standard], vec![Next, Standard]));
+    step(&s, Rotation::Switch).await.expect("it counts");
+    assert_eq!(next(&s, &hooks).await, (vec![Previous, Standard], vec![Current, Standard]));
+    s.skip(Duration::from_secs(24 * 3_600));
+    assert_eq!(next(&s, &hooks).await, (vec![], vec![Current, Standard]));
+    hooks.stop().await;
+    s.end().await;
+}
+
+#[tokio::test]
+async fn what_is_staged_and_what_was_before_can_be_dropped() {
+    use Proof::{Current, Previous, Standard};
+    let hooks = receiver(Manner::Status(200));
+    let s = alice_is_told_at(&hooks, Script::new()).await;
+    step(&s, Rotation::Stage(Secret::new("never-to-be-used"))).await.expect("it is staged");
+    step(&s, Rotation::Drop).await.expect("it is dropped");
+    assert_eq!(next(&s, &hooks).await, (vec![Current, Standard], vec![]));
+    step(&s, Rotation::Stage(Secret::new(NEW))).await.expect("it is staged");
+    step(&s, Rotation::Switch).await.expect("it counts");
+    assert_eq!(next(&s, &hooks).await, (vec![Previous, Standard], vec![Current, Standard]));
+    step(&s, Rotation::Drop).await.expect("it is dropped");
+    assert_eq!(next(&s, &hooks).await, (vec![], vec![Current, Standard]));
+    assert!(step(&s, Rotation::Drop).await.is_err());
+    hooks.stop().await;
+    s.end().await;
+}

@@ -1,0 +1,152 @@
+//! What a customer is told of a message, from its sending to its end.
+
+use super::*;
+use hermod_domain::time::Timestamp;
+use hermod_simulator::carrier::{Outcome, Wording};
+use hermod_smpp::CommandStatus;
+
+#[tokio::test]
+async fn a_message_is_told_on_its_way_and_at_its_end() {
+    let hooks = receiver(Manner::Status(200));
+    let script = Script::new().enroute_after(Duration::ZERO).receipt_after(A_MOMENT, Outcome::Delivered);
+    let s = alice_is_told_at(&hooks, script).await;
+    let message = s.alice.sends(TO, "hello").await.accepted();
+    let caught = posts(&hooks, 2).await;
+    for (post, status) in caught.iter().zip(["ACCEPTD", "DELIVRD"]) {
+        let told = body(post);
+        assert_eq!(
+            (told["message_id"].as_str(), told["status"].as_str()),
+            (Some(message.as_str()), Some(status))
+        );
+        assert_eq!(proven(post, SECRET), [Proof::Current, Proof::Standard]);
+        assert_eq!((post.method.as_str(), post.path.as_str()), ("POST", "/dlr"));
+        assert_eq!(header(post, "content-type"), "application/json");
+        assert_eq!(header(post, "user-agent"), concat!("Hermod/", env!("CARGO_PKG_VERSION")));
+        assert_eq!(header(post, "x-svc-attempt"), "1");
+        assert_eq!(header(post, "x-svc-signature").len(), 64);
+        let signed_at: i64 = header(post, "webhook-timestamp").parse().expect("seconds");
+        assert!(signed_at >= 1_794_700_800, "the gateway's own clock: {signed_at}");
+    }
+    assert_ne!(header(&caught[0], "webhook-id"), header(&caught[1], "webhook-id"));
+    comes_to(&hooks, 2).await;
+    hooks.stop().await;
+    s.end().await;
+}
+
+#[tokio::test]
+async fn the_full_form_has_every_field_of_the_contract() {
+    let hooks = receiver(Manner::Status(200));
+    let s = alice_is_told_at(&hooks, Script::new()).await;
+    let message = s.alice.sends(TO, "hello").await.accepted();
+    let told = String::from_utf8(posts(&hooks, 1).await[0].body.to_vec()).expect("UTF-8");
+    let value: Value = serde_json::from_str(&told).expect("JSON");
+    for field in ["submitted_at", "delivered_at"] {
+        let time = value[field].as_str().expect("a string");
+        assert_eq!((time.len(), Timestamp::parse(time).is_some()), (20, true), "{time}");
+    }
+    let (submitted, delivered) = (&value["submitted_at"], &value["delivered_at"]);
+    assert_eq!(
+        told,
+        format!(
+            "{{\"message_id\":\"{message}\",\"batch_id\":\"\",\"to\":\"{TO}\",\"from\":\"Hermod\",\"status\":\"DELIVRD\",\
+             \"err_code\":0,\"err_desc\":\"No error\",\"submitted_at\":{submitted},\"delivered_at\":{delivered},\
+             \"network\":\"T-Mobile\",\"mcc\":\"262\",\"mnc\":\"01\"}}"
+        )
+    );
+    hooks.stop().await;
+    s.end().await;
+}
+
+/// The one report of a message that came to this, in both forms.
+async fn told_of(script: fn() -> Script) -> (Value, Value) {
+    let (mut full, mut short) = (Value::Null, Value::Null);
+    for (form, told) in [("full", &mut full), ("short", &mut short)] {
+        let hooks = receiver(Manner::Status(200));
+        let staged = told_at(&hooks).connection("alice", &format!("dlr_form = \"{form}\"\n"));
+        let s = Scenario::staged(script(), staged).await;
+        s.alice.sends(TO, "hello").await.accepted();
+        *told = body(&posts(&hooks, 1).await[0]);
+        hooks.stop().await;
+        s.end().await;
+    }
+    (full, short)
+}
+
+#[tokio::test]
+async fn every_end_has_its_words_in_both_forms() {
+    let ends: [(fn() -> Script, &str, &str, &str, u16); 5] = [
+        (Script::new, "DELIVRD", "No error", "delivered", 0),
+        (
+            || Script::new().receipt_after(Duration::ZERO, Outcome::Undeliverable).receipt_error(27),
+            "UNDELIV",
+            "Absent subscriber",
+            "undeliverable",
+            27,
+        ),
+        (
+            || {
+                let words = Wording::text_only().err("ABSENT-SUBSCRIBER");
+                Script::new().receipt_after(Duration::ZERO, Outcome::Undeliverable).receipts_worded(words)
+            },
+            "UNDELIV",
+            "Absent subscriber",
+            "undeliverable",
+            27,
+        ),
+        (
+            || Script::new().receipt_after(Duration::ZERO, Outcome::Expired),
+            "EXPIRED",
+            "Validity period elapsed",
+            "expired",
+            0,
+        ),
+        (
+            || Script::new().refuse_first(1, CommandStatus::INVDSTADR),
+            "UNDELIV",
+            "The carrier refused it: destination address",
+            "undeliverable",
+            10_011,
+        ),
+    ];
+    for (script, status, description, state, code) in ends {
+        let (full, short) = told_of(script).await;
+        assert_eq!((full["status"].as_str(), full["err_desc"].as_str()), (Some(status), Some(description)));
+        assert_eq!(full["err_code"], code, "{full}");
+        let expect = if code == 0 { Value::Null } else { code.into() };
+        assert_eq!((short["status"].as_str(), &short["error_code"]), (Some(state), &expect), "{short}");
+        let fields: Vec<&String> = short.as_object().expect("an object").keys().collect();
+        assert_eq!(fields, ["delivered_at", "error_code", "id", "status", "to"]);
+    }
+}
+
+#[tokio::test]
+async fn queued_and_submitted_are_not_told_and_unknown_is_told_once_in_the_end() {
+    let hooks = receiver(Manner::Status(200));
+    let staged = told_at(&hooks).connection("alice", "dlr_form = \"short\"\n");
+    let s = Scenario::staged(Script::new().receipt_never(), staged).await;
+    let message = s.alice.sends(TO, "silence").await.accepted();
+    s.alice.sees(&message).becomes("submitted").await;
+    comes_to(&hooks, 0).await;
+    s.advance(Duration::from_secs(96 * 3_600)).await;
+    let told = body(&posts(&hooks, 1).await[0]);
+    assert_eq!((told["status"].as_str(), &told["error_code"]), (Some("unknown"), &Value::Null));
+    s.alice.sees(&message).is("submitted").await;
+    hooks.stop().await;
+    s.end_with_open_parts(1).await;
+}
+
+#[tokio::test]
+async fn what_expires_in_the_queue_is_told() {
+    let hooks = receiver(Manner::Status(200));
+    let s = Scenario::without_carrier_staged(told_at(&hooks)).await;
+    let message = s.alice.sends(TO, "too late").await.accepted();
+    s.advance(Duration::from_secs(72 * 3_600)).await;
+    s.stepping(Duration::from_secs(61), || s.alice.sees(&message).becomes("expired")).await;
+    let told = body(&posts(&hooks, 1).await[0]);
+    assert_eq!(
+        (told["message_id"].as_str(), told["status"].as_str()),
+        (Some(message.as_str()), Some("EXPIRED"))
+    );
+    hooks.stop().await;
+    s.end().await;
+}
