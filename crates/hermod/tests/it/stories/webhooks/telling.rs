@@ -57,6 +57,9 @@ async fn the_full_form_has_every_field_of_the_contract() {
     s.end().await;
 }
 
+/// A script, and what is told of it: status and description, the state's name, the code.
+type End = (fn() -> Script, &'static str, &'static str, &'static str, u16);
+
 /// The one report of a message that came to this, in both forms.
 async fn told_of(script: fn() -> Script) -> (Value, Value) {
     let (mut full, mut short) = (Value::Null, Value::Null);
@@ -74,7 +77,7 @@ async fn told_of(script: fn() -> Script) -> (Value, Value) {
 
 #[tokio::test]
 async fn every_end_has_its_words_in_both_forms() {
-    let ends: [(fn() -> Script, &str, &str, &str, u16); 5] = [
+    let ends: [End; 5] = [
         (Script::new, "DELIVRD", "No error", "delivered", 0),
         (
             || Script::new().receipt_after(Duration::ZERO, Outcome::Undeliverable).receipt_error(27),
