@@ -1,6 +1,6 @@
 //! A story's time: stories that play on another day, and machines whose clock somebody sets.
 
-use super::Scenario;
+use super::{Scenario, Staged};
 use crate::real_time::{PATIENCE, now, pause};
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
@@ -12,7 +12,7 @@ impl Scenario {
     pub(crate) async fn starting_at(date: &str, script: Script) -> Scenario {
         let clock = Clock::manual(Timestamp::parse(date).expect("a date"));
         let carrier = Carrier::start(CarrierOptions::new(script)).await.expect("a free port on the loopback");
-        let s = Scenario::start_by(clock, carrier.addr(), Some(carrier), "").await;
+        let s = Scenario::start_by(clock, carrier.addr(), Some(carrier), Staged::with("")).await;
         s.link_is_up().await;
         s
     }
