@@ -15,3 +15,4 @@ mod office;
 mod policy;
 mod routes;
 mod running;
+mod webhooks;

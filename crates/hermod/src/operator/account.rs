@@ -134,11 +134,18 @@ struct Terms {
     /// Messages per second over SMPP, instead of what the tier gives
     #[arg(long, value_name = "N")]
     smpp_rate: Option<u32>,
+    /// Where delivery reports are posted; '' for nowhere
+    #[arg(long, value_name = "URL")]
+    dlr_webhook: Option<String>,
+    /// Where messages from handsets are posted; '' for nowhere
+    #[arg(long, value_name = "URL")]
+    inbound_webhook: Option<String>,
 }
 
 impl Terms {
     fn fields(self) -> Fields {
-        let Terms { credit_limit, minimum, terms, countries, tier, smpp_rate } = self;
+        let Terms { credit_limit, minimum, terms, countries, tier, smpp_rate, dlr_webhook, inbound_webhook } =
+            self;
         Fields::default()
             .with("credit_limit", credit_limit)
             .with("minimum", minimum)
@@ -146,6 +153,8 @@ impl Terms {
             .with("countries", countries.as_deref().map(read_countries))
             .with("tier", tier)
             .with("smpp_rate", smpp_rate)
+            .with("dlr_webhook", dlr_webhook)
+            .with("inbound_webhook", inbound_webhook)
     }
 }
 

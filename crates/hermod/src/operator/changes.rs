@@ -40,6 +40,9 @@ struct FieldChange {
     after: Value,
 }
 
+/// What stands for a key where the secret is the one an account's webhooks are signed with.
+const WEBHOOKS_OF: &str = "webhooks of ";
+
 /// A key and the secret that was made for it.
 #[derive(Deserialize)]
 pub(super) struct Issued {
@@ -130,8 +133,13 @@ impl SecretsTo {
             SecretsTo::File { path, mut file } => {
                 let text: String = secrets
                     .iter()
-                    .map(|Issued { key, secret }| {
-                        format!("[[key]]\nkey = {}\nsecret = {}\n\n", quoted(key), quoted(secret))
+                    .map(|Issued { key, secret }| match key.strip_prefix(WEBHOOKS_OF) {
+                        Some(account) => format!(
+                            "[[account]]\nname = {}\nwebhook_secret = {}\n\n",
+                            quoted(account),
+                            quoted(secret)
+                        ),
+                        None => format!("[[key]]\nkey = {}\nsecret = {}\n\n", quoted(key), quoted(secret)),
                     })
                     .collect();
                 let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());

@@ -34,3 +34,4 @@ pub(crate) mod screen;
 pub(crate) mod sender;
 mod standing;
 mod trace;
+pub(crate) mod webhook;

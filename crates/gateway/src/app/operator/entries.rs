@@ -167,7 +167,7 @@ async fn carry_out_showing(
 }
 
 /// Whoever calls holds [`World::changing`].
-async fn carry_out(world: &World, plan: Plan) -> Result<Applied, OperatorRefusal> {
+pub(super) async fn carry_out(world: &World, plan: Plan) -> Result<Applied, OperatorRefusal> {
     provision::carry_out(&world.store, &plan, world.clock.now()).await?;
     let Plan { changes, secrets, catalogue, .. } = plan;
     world.set_catalogue(catalogue);

@@ -12,6 +12,7 @@ mod policy;
 mod published;
 mod refusal;
 mod reports;
+mod webhooks;
 
 pub use binds::{BindSeen, BindsAsked, binds_seen, unbind};
 pub use carriers::{
@@ -35,6 +36,10 @@ pub use policy::{
 pub use published::OPERATOR_ERRORS;
 pub use refusal::OperatorRefusal;
 pub use reports::{GivenUpSeen, given_up_reports};
+pub use webhooks::{
+    SecretStep, WebhooksSeen, change_webhook_secret, replay_failed_webhooks, replay_webhook, webhook_event,
+    webhook_events, webhooks_of,
+};
 
 use crate::world::World;
 use hermod_domain::ids::AccountId;

@@ -22,6 +22,7 @@ mod reports;
 mod reviews;
 mod shapes;
 mod trace;
+mod webhooks;
 
 pub use desk::{CallerOf, Desk, Reach};
 
@@ -49,6 +50,14 @@ pub fn router(desk: Desk) -> Router {
         .route("/accounts/{name}/traffic", get(look::traffic))
         .route("/accounts/{name}/opt-outs", get(opt_outs::list))
         .route("/accounts/{name}/opt-outs/{number}", put(opt_outs::put).delete(opt_outs::remove))
+        .route("/accounts/{name}/webhooks", get(webhooks::show))
+        .route("/accounts/{name}/webhooks/events", get(webhooks::events))
+        .route("/accounts/{name}/webhooks/events/{event}", get(webhooks::attempts))
+        .route("/accounts/{name}/webhooks/events/{event}/replay", post(webhooks::replay_one))
+        .route("/accounts/{name}/webhooks/replay", post(webhooks::replay))
+        .route("/accounts/{name}/webhooks/secret/stage", post(webhooks::stage))
+        .route("/accounts/{name}/webhooks/secret/switch", post(webhooks::switch))
+        .route("/accounts/{name}/webhooks/secret/drop", post(webhooks::forget))
         .route("/reviews", get(reviews::list))
         .route("/reviews/{id}", get(reviews::show))
         .route("/reviews/{id}/approve", post(reviews::approve))

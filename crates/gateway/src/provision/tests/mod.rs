@@ -6,6 +6,7 @@ mod json;
 mod page;
 mod reading;
 mod refusing;
+mod webhooks;
 
 use super::*;
 use crate::config::Source;

@@ -6,9 +6,11 @@ mod carriers;
 mod entries;
 mod given;
 mod operations;
+mod webhooks;
 
 use super::{
     BASE, binds, deliveries, explain, links, look, money, opt_outs, probe, reports, reviews, shapes, trace,
+    webhooks as hooks,
 };
 use crate::app::operator::OPERATOR_ERRORS;
 use crate::openapi_errors;
@@ -68,7 +70,9 @@ pub fn document() -> OpenApi {
         .license(Some(LicenseBuilder::new().name("Apache-2.0").identifier(Some("Apache-2.0")).build()));
     let mut paths = PathsBuilder::new();
     let all = operations::whole().into_iter().chain(entries::all());
-    for (path, item) in all.chain(operations::rest()).chain(carriers::all()).chain(bound::all()) {
+    for (path, item) in
+        all.chain(operations::rest()).chain(carriers::all()).chain(bound::all()).chain(webhooks::all())
+    {
         paths = paths.path(path, item);
     }
     let none: [&str; 0] = [];
@@ -121,6 +125,10 @@ fn tags() -> Vec<Tag> {
     tags.push(tag("Opt-outs", "Handsets that want no more messages from an account."));
     tags.push(tag("Reviews", "Messages that screening rules hold, and the decisions about them."));
     tags.push(tag("Binds", "Customers that are bound over SMPP. Only where a gateway runs."));
+    tags.push(tag(
+        "Webhooks",
+        "What accounts are told over HTTP, what became of it, and what it is signed with.",
+    ));
     tags.push(tag("Links", "How carriers and the links to them are doing. Only where a gateway runs."));
     tags.push(tag("Looking", "Numbers and the way they go, traffic, error codes."));
     tags
@@ -171,6 +179,13 @@ fn components() -> Components {
     add::<binds::BindsShape>(&mut components);
     add::<binds::UnboundShape>(&mut components);
     add::<reports::GivenUpShape>(&mut components);
+    add::<hooks::WebhooksShape>(&mut components);
+    add::<hooks::EventsShape>(&mut components);
+    add::<hooks::AttemptsShape>(&mut components);
+    add::<hooks::ReplayedShape>(&mut components);
+    add::<hooks::ReplayAsked>(&mut components);
+    add::<hooks::SecretGiven>(&mut components);
+    add::<hooks::SecretShape>(&mut components);
     add::<links::ResumedShape>(&mut components);
     add::<links::AlarmsShape>(&mut components);
     add::<links::AcknowledgedShape>(&mut components);

@@ -1,0 +1,134 @@
+//! Webhooks in provision files: where they may go, what they are signed with, and how that is changed.
+
+use super::*;
+use crate::webhook_secret;
+use hermod_domain::catalogue::Webhooks;
+use hermod_domain::webhook::DlrForm;
+use hermod_domain::webhook::address::AddressRules;
+
+const ACCOUNT: &str = "[[account]]\nname = \"a\"\ncurrency = \"EUR\"\nsenders = [\"Me\"]\n";
+
+fn file(lines: &str) -> String {
+    format!("{ACCOUNT}{lines}")
+}
+
+async fn webhooks(store: &Store) -> Option<Webhooks> {
+    let catalogue = load_catalogue(store).await.unwrap();
+    let (_, view) = catalogue.accounts().next().unwrap();
+    view.account.webhooks.clone()
+}
+
+fn opened(stored: &str) -> String {
+    webhook_secret::open(&pepper(), AccountId::new(1), stored).unwrap().reveal().to_owned()
+}
+
+#[tokio::test]
+async fn a_given_secret_is_sealed_and_kept_and_a_missing_one_is_made_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let given = file("dlr_webhook = \"https://a.example/dlr\"\nwebhook_secret = \"a-secret-of-their-own\"\n");
+    assert_eq!(applied(&store, &given).await, "+account a, +sender a/Me");
+    assert_eq!(applied(&store, &given).await, "=account a, =sender a/Me", "the second time it is the same");
+    let stored = webhooks(&store).await.unwrap();
+    assert!(stored.secret.starts_with("sealed:") && opened(&stored.secret) == "a-secret-of-their-own");
+    let without = file("dlr_webhook = \"https://a.example/dlr\"\n");
+    assert_eq!(applied(&store, &without).await, "=account a, =sender a/Me", "it is kept");
+    let told = applied(&store, &file("inbound_webhook = \"https://a.example/in\"\n")).await;
+    assert_eq!(
+        told,
+        "~account a (dlr_webhook \"https://a.example/dlr\" -> null) (inbound_webhook null -> \"https://a.example/in\"), \
+         =sender a/Me"
+    );
+    assert_eq!(webhooks(&store).await.unwrap().secret, stored.secret);
+    let told = applied(&store, &given.replace("their-own", "the-others")).await;
+    assert!(told.contains("(webhook_secret \"(hidden)\" -> \"(hidden)\")"), "{told}");
+    store.close().await.unwrap();
+
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let plan = apply(&store, &pepper(), &wanted(&without), NOW).await.unwrap();
+    let [Made { key, secret }] = plan.secrets.as_slice() else { panic!("{:?}", plan.secrets) };
+    assert_eq!(key, "webhooks of a");
+    assert_eq!(opened(&webhooks(&store).await.unwrap().secret), secret.reveal());
+    let again = apply(&store, &pepper(), &wanted(&without), NOW).await.unwrap();
+    assert!(again.secrets.is_empty());
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn addresses_are_judged_when_they_are_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    for (url, expect) in [
+        ("https://127.0.0.1/", "127.0.0.1 is not to be called: it is this machine"),
+        ("https://169.254.169.254/", "169.254.169.254 is not to be called: it tells a machine about itself"),
+        ("http://a.example/", "plain http is not allowed by this installation"),
+        ("https://u:p@a.example/", "a name and password before the host are not allowed"),
+        ("a.example", "it begins with https:// (or http://, where that is allowed)"),
+    ] {
+        let told = applied(&store, &file(&format!("dlr_webhook = \"{url}\"\n"))).await;
+        assert_eq!(told, format!("refused: account \"a\" cannot have this dlr_webhook: {expect}"), "{url}");
+    }
+    let here = file("dlr_webhook = \"http://127.0.0.1:9000/\"\n");
+    let rules = AddressRules { allow_http: true, allow: vec!["127.0.0.0/8".parse().unwrap()] };
+    let allowed = wanted(&here).judged_by(rules);
+    assert!(apply(&store, &pepper(), &allowed, NOW).await.is_ok());
+    // Stricter rules refuse it where it is dialled; other changes of the account go on.
+    let told = applied(&store, &format!("{here}verified = true\n")).await;
+    assert_eq!(told, "~account a (verified false -> true), =sender a/Me");
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_connection_says_how_its_reports_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let connection = "[[connection]]\nname = \"c\"\naccount = \"a\"\ndefault_sender = \"Me\"\n";
+    applied(&store, &file(connection)).await;
+    let told =
+        applied(&store, &file(&format!("{connection}dlr_form = \"short\"\nwebhooks_too = true\n"))).await;
+    assert_eq!(
+        told,
+        "=account a, =sender a/Me, ~connection c (dlr_form null -> \"short\") (webhooks_too null -> true)"
+    );
+    let catalogue = load_catalogue(&store).await.unwrap();
+    let connection = catalogue.connection(hermod_domain::ids::ConnectionId::new(1)).unwrap();
+    assert_eq!((connection.dlr_form, connection.webhooks_too), (DlrForm::Short, true));
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_secret_is_staged_switched_and_dropped() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let step = async |step: Rotation| {
+        let rows = store.catalogue().await.unwrap();
+        let plan = rotate(rows, &pepper(), "a", &step, NOW).map_err(|refusal| refusal.to_string())?;
+        carry_out(&store, &plan, NOW).await.unwrap();
+        Ok::<_, String>(())
+    };
+    applied(&store, ACCOUNT).await;
+    let staged = || Rotation::Stage(crate::secrets::Secret::new("the-new-secret-of-a"));
+    assert_eq!(step(staged()).await, Err("account \"a\" has no webhooks".to_owned()));
+    applied(
+        &store,
+        &file("dlr_webhook = \"https://a.example/\"\nwebhook_secret = \"the-old-secret-of-a\"\n"),
+    )
+    .await;
+    assert!(step(Rotation::Switch).await.is_err_and(|told| told.contains("stage one first")));
+    step(staged()).await.unwrap();
+    let webhooks_now = webhooks(&store).await.unwrap();
+    assert_eq!(opened(webhooks_now.next.as_ref().unwrap()), "the-new-secret-of-a");
+    step(Rotation::Switch).await.unwrap();
+    let webhooks_now = webhooks(&store).await.unwrap();
+    assert_eq!(opened(&webhooks_now.secret), "the-new-secret-of-a");
+    let previous = webhooks_now.previous.unwrap();
+    assert_eq!(
+        (opened(&previous.secret).as_str(), previous.until),
+        ("the-old-secret-of-a", NOW.plus(PREVIOUS_SECRET_KEPT))
+    );
+    step(Rotation::Drop).await.unwrap();
+    assert_eq!(webhooks(&store).await.unwrap().previous, None);
+    assert!(step(Rotation::Drop).await.is_err());
+    store.close().await.unwrap();
+}
