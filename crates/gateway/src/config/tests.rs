@@ -161,8 +161,8 @@ fn what_is_not_understood_is_refused_where_it_stands() {
     );
     check(
         "[htpp]\n",
-        "hermod.toml:1: htpp: unknown field `htpp`, expected one of `data`, `http`, `https`, `smpp`, `operations`, `operator`, `messages`, `log`, \
-         `provision`",
+        "hermod.toml:1: htpp: unknown field `htpp`, expected one of `data`, `http`, `https`, `smpp`, `operations`, `operator`, `messages`, \
+         `webhooks`, `retention`, `log`, `provision`",
     );
     check(
         "[http]\nidle_timeout = 75",
