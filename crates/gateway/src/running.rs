@@ -2,6 +2,7 @@
 //! owns the clock, so a test can have it on any free port and move its time.
 
 mod purging;
+mod sensible;
 
 use crate::app::{FailOver, LOOK_EVERY};
 use crate::clock::{Clock, Moment};
@@ -73,6 +74,8 @@ pub enum StartError {
     Provision(#[from] ProvisionError),
     #[error("a listener has no address: {0}")]
     Listener(std::io::Error),
+    #[error(transparent)]
+    Clock(#[from] sensible::Nonsense),
 }
 
 /// A gateway at work. It runs until [`Running::stop`]; dropping it does not stop it.
@@ -106,12 +109,13 @@ pub fn open(config: &Config, clock: &Clock) -> Result<Opened, StartError> {
     telemetry::figures();
     // Read now, while nobody waits for it.
     Numbers::embedded();
+    let now = sensible::time(clock.now())?;
     let folder = config.data.folder.clone();
     let options = OpenOptions {
         folder: folder.clone(),
         low_water_bytes: config.data.low_water.0,
         in_doubt_wait: config.messages.in_doubt_wait.into(),
-        now: clock.now(),
+        now,
     };
     let store = Store::open(&options)?;
     let pepper =
@@ -329,7 +333,7 @@ impl Running {
             daily.and(swept.map(|_| ()))
         });
         let keep = purging::retention(&config.retention);
-        self.repeat("upkeep/purge", purging::PURGE, move |world| purging::purge(world, keep));
+        self.repeat("upkeep/purge", Duration::ZERO, move |world| purging::purge(world, keep));
         self.repeat("upkeep/rematch", REMATCH, |world| async move {
             for (carrier, name, document) in world.catalogue().carriers() {
                 let ids = document.profile.ids;

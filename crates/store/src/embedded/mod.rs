@@ -114,6 +114,7 @@ struct Inner {
     readers: Readers,
     shared: Arc<Shared>,
     links_opened: AtomicU64,
+    newest_at_open: Option<Timestamp>,
     /// Where the next look at a carrier's parked receipts begins.
     rematched: Mutex<HashMap<CarrierId, RemoteId>>,
     writer: Mutex<Option<JoinHandle<()>>>,
@@ -129,6 +130,7 @@ impl Embedded {
         let lock = FolderLock::take(folder)?;
         let mut connection = schema::open_for_writing(folder)?;
         let mark = Mark::open(folder, &connection)?;
+        let newest_at_open = recover::newest_message(&connection)?;
         let mut books = Books::load(&connection, *in_doubt_wait, *now)?;
         connection.execute_batch("BEGIN IMMEDIATE")?;
         let mut batch = Batch::new(&connection, &mut books, 0, Arc::default());
@@ -164,11 +166,17 @@ impl Embedded {
                 readers: Readers::open(folder)?,
                 shared,
                 links_opened: AtomicU64::new(0),
+                newest_at_open,
                 rematched: Mutex::default(),
                 writer: Mutex::new(Some(thread)),
                 lock: Mutex::new(Some(lock)),
             }),
         })
+    }
+
+    /// When the newest message was accepted that the store held when it was opened.
+    pub fn newest_at_open(&self) -> Option<Timestamp> {
+        self.inner.newest_at_open
     }
 
     /// From here on the writer goes by this catalogue: whose a number is, and who is to be told how.

@@ -179,6 +179,12 @@ fn newest_id(connection: &Connection) -> Result<Option<MessageId>, StoreFault> {
     Ok(last.and_then(MessageId::from_i64))
 }
 
+/// When the newest message was accepted that is still kept.
+pub(crate) fn newest_message(connection: &Connection) -> Result<Option<Timestamp>, StoreFault> {
+    let newest: Option<i64> = connection.query_row("SELECT max(id) FROM message", [], |row| row.get(0))?;
+    Ok(newest.and_then(MessageId::from_i64).map(MessageId::accepted_at))
+}
+
 pub(crate) fn message_and_part(
     row: &Row<'_>,
     message: usize,
