@@ -4,6 +4,7 @@ mod asking;
 mod receipts;
 mod sending;
 mod sessions;
+mod webhook;
 
 use crate::scenario::Scenario;
 use hermod_smpp::{Address, Hidden, SubmitSm};
