@@ -10,6 +10,7 @@ use hermod_domain::catalogue::{Account, Catalogue, CatalogueFault, Connection, N
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::sender::Sender;
+use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::address::AddressRules;
 use hermod_store::CatalogueRow;
 use serde::Serialize;
@@ -60,6 +61,7 @@ impl Names {
 pub(super) struct Draft<'a> {
     pub(super) pepper: &'a Pepper,
     pub(super) rules: &'a AddressRules,
+    pub(super) now: Timestamp,
     /// What is stored, overlaid with what is wanted so far.
     rows: BTreeMap<(Kind, String), CatalogueRow>,
     numbers: HashMap<(Kind, String), u32>,
@@ -80,10 +82,12 @@ impl<'a> Draft<'a> {
         stored: Vec<CatalogueRow>,
         pepper: &'a Pepper,
         rules: &'a AddressRules,
+        now: Timestamp,
     ) -> Result<Draft<'a>, UnreadableRow> {
         let mut draft = Draft {
             pepper,
             rules,
+            now,
             rows: BTreeMap::new(),
             numbers: HashMap::new(),
             names: Names::default(),

@@ -109,8 +109,13 @@ pub fn route_name(account: Option<&str>, area: Area, sender: Option<&Sender>) ->
 }
 
 /// What applying would do.
-pub async fn prepare(store: &Store, pepper: &Pepper, wanted: &Wanted) -> Result<Plan, ProvisionError> {
-    Ok(plan::plan(wanted, store.catalogue().await?, pepper)?)
+pub async fn prepare(
+    store: &Store,
+    pepper: &Pepper,
+    wanted: &Wanted,
+    now: Timestamp,
+) -> Result<Plan, ProvisionError> {
+    Ok(plan::plan(wanted, store.catalogue().await?, pepper, now)?)
 }
 
 /// What applying would do to a catalogue that was read before.
@@ -118,8 +123,9 @@ pub fn prepare_over(
     rows: Vec<CatalogueRow>,
     pepper: &Pepper,
     wanted: &Wanted,
+    now: Timestamp,
 ) -> Result<Plan, ProvisionRefusal> {
-    plan::plan(wanted, rows, pepper)
+    plan::plan(wanted, rows, pepper, now)
 }
 
 /// Does what was prepared, in one transaction. The catalogue it leads to is in the plan; whoever runs a gateway swaps it
@@ -148,7 +154,7 @@ pub async fn apply(
     wanted: &Wanted,
     now: Timestamp,
 ) -> Result<Plan, ProvisionError> {
-    let plan = prepare(store, pepper, wanted).await?;
+    let plan = prepare(store, pepper, wanted, now).await?;
     carry_out(store, &plan, now).await?;
     Ok(plan)
 }

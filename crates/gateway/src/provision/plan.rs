@@ -11,6 +11,7 @@ use crate::secrets::{Pepper, Secret};
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
+use hermod_domain::time::Timestamp;
 use hermod_store::CatalogueRow;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -108,6 +109,7 @@ pub(super) fn plan(
     wanted: &Wanted,
     stored: Vec<CatalogueRow>,
     pepper: &Pepper,
+    now: Timestamp,
 ) -> Result<Plan, ProvisionRefusal> {
     let Wanted {
         carriers,
@@ -123,7 +125,7 @@ pub(super) fn plan(
         removals,
         rules,
     } = wanted;
-    let mut draft = Draft::over(stored, pepper, rules)?;
+    let mut draft = Draft::over(stored, pepper, rules, now)?;
     // Numbers first, so that the order within a file does not matter.
     for name in carriers.iter().map(|carrier| &carrier.name) {
         draft.number(Kind::Carrier, name);

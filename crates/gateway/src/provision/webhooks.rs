@@ -51,8 +51,25 @@ pub(super) fn document(
     }
     let account = AccountId::new(draft.number(Kind::Account, name));
     let wants_any = dlr_webhook.is_some() || inbound_webhook.is_some();
+    let mut next = before.and_then(|before| before.next.clone());
+    let mut previous = before.and_then(|before| before.previous.clone());
     let secret = match (secret, before) {
-        (Some(given), _) => webhook_secret::seal(draft.pepper, account, given),
+        (Some(given), before) => {
+            let given = webhook_secret::seal(draft.pepper, account, given);
+            match before {
+                // A file that is applied at every start and names the one from before a switch does not undo the switch.
+                Some(before) if previous.as_ref().is_some_and(|old| old.secret == given) => {
+                    before.secret.clone()
+                }
+                Some(before) if before.secret != given => {
+                    let until = draft.now.plus(PREVIOUS_SECRET_KEPT);
+                    previous = Some(PreviousSecret { secret: before.secret.clone(), until });
+                    next = next.filter(|staged| *staged != given);
+                    given
+                }
+                Some(_) | None => given,
+            }
+        }
         (None, Some(before)) => before.secret.clone(),
         (None, None) if wants_any => {
             let made = webhook_secret::make()
@@ -67,8 +84,8 @@ pub(super) fn document(
         dlr_url: dlr_webhook.clone(),
         inbound_url: inbound_webhook.clone(),
         secret,
-        next: before.and_then(|before| before.next.clone()),
-        previous: before.and_then(|before| before.previous.clone()),
+        next,
+        previous,
     }))
 }
 
@@ -89,7 +106,7 @@ pub fn rotate(
     now: Timestamp,
 ) -> Result<Plan, ProvisionRefusal> {
     let rules = AddressRules::default();
-    let mut draft = Draft::over(rows, pepper, &rules)?;
+    let mut draft = Draft::over(rows, pepper, &rules, now)?;
     let what = format!("account \"{account}\"");
     let id = AccountId::new(draft.find(Kind::Account, account, "the change")?);
     draft.rewrite::<WantedAccount>(account, |document: &mut Account| {

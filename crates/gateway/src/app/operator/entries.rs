@@ -99,7 +99,8 @@ pub async fn put_entry(
     if if_there == IfThere::Refuse && rows.iter().any(there) {
         return Err(OperatorRefusal::ThereAlready { kind: kind.as_str(), name });
     }
-    carry_out_showing(world, provision::prepare_over(rows, &world.pepper, &wanted)?, kind, name).await
+    let plan = provision::prepare_over(rows, &world.pepper, &wanted, world.clock.now())?;
+    carry_out_showing(world, plan, kind, name).await
 }
 
 /// Changes the fields that are named, as RFC 7396 says.
@@ -117,7 +118,8 @@ pub async fn patch_entry(
     let before = before.ok_or_else(|| OperatorRefusal::no_such(kind.as_str(), &name))?;
     let (name, wanted) = wanted_entry(kind, &name, merged(before, patch))?;
     let wanted = wanted.judged_by(world.webhook_rules.clone());
-    carry_out_showing(world, provision::prepare_over(rows, &world.pepper, &wanted)?, kind, name).await
+    let plan = provision::prepare_over(rows, &world.pepper, &wanted, world.clock.now())?;
+    carry_out_showing(world, plan, kind, name).await
 }
 
 pub async fn remove_entry(world: &World, kind: Kind, name: &str) -> Result<Applied, OperatorRefusal> {
@@ -134,7 +136,7 @@ pub async fn remove_entry(world: &World, kind: Kind, name: &str) -> Result<Appli
 pub async fn apply_wanted(world: &World, wanted: &Wanted, dry_run: bool) -> Result<Applied, OperatorRefusal> {
     let _alone = world.changing.lock().await;
     let wanted = wanted.clone().judged_by(world.webhook_rules.clone());
-    let plan = provision::prepare(&world.store, &world.pepper, &wanted).await?;
+    let plan = provision::prepare(&world.store, &world.pepper, &wanted, world.clock.now()).await?;
     if dry_run {
         // A secret that was made for a plan nobody carries out would only mislead.
         return Ok(Applied { dry_run, changes: plan.changes, secrets: Vec::new() });

@@ -1,6 +1,6 @@
 //! Carriers with everything that can be different about one, and routes with everything they can say.
 
-use super::{applied, open, pepper, source, wanted};
+use super::{NOW, applied, open, pepper, source, wanted};
 use crate::provision::{Effect, Kind, Wanted, load_catalogue, prepare_over, shown, shown_one, wanted_entry};
 use hermod_domain::carrier::{
     Addressing, Binds, DefaultAlphabet, ErrorClass, IdConversion, LongMessages, Profile, ReceiptDialect,
@@ -142,7 +142,7 @@ async fn everything_that_can_be_different_about_a_carrier_is_said_stored_and_sho
         assert_eq!(entry.get(field).unwrap_or(&Value::Null), &expect, "{field}");
     }
     let (_, again) = wanted_entry(Kind::Carrier, "acme", entry).unwrap();
-    let plan = prepare_over(rows, &pepper(), &again).unwrap();
+    let plan = prepare_over(rows, &pepper(), &again, NOW).unwrap();
     assert_eq!(plan.changes[0].effect, Effect::Same);
     assert_eq!(applied(&store, &again.to_toml().replace("(hidden)", "x")).await, "=carrier acme");
 }
@@ -291,7 +291,7 @@ async fn routes_are_for_someone_and_somewhere_and_have_priorities_and_shares() {
     for (name, entry) in routes {
         let (same, wanted) = wanted_entry(Kind::Route, &name, entry).unwrap();
         assert_eq!(same, name);
-        let plan = prepare_over(rows.clone(), &pepper(), &wanted).unwrap();
+        let plan = prepare_over(rows.clone(), &pepper(), &wanted, NOW).unwrap();
         assert_eq!(plan.changes[0].effect, Effect::Same, "{name}");
     }
     assert!(applied(&store, &text).await.split(", ").all(|change| change.starts_with('=')));

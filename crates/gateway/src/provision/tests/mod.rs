@@ -155,7 +155,7 @@ async fn an_account_is_opened_once_however_often_its_plan_is_carried_out() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let text = "[[account]]\nname = \"shop\"\ncurrency = \"EUR\"\nopening_balance = 30\n";
-    let plan = prepare(&store, &pepper(), &wanted(text)).await.unwrap();
+    let plan = prepare(&store, &pepper(), &wanted(text), NOW).await.unwrap();
     for _ in 0..2 {
         carry_out(&store, &plan, NOW).await.unwrap();
         assert_eq!(store.balance(plan.openings[0].0).await.unwrap().balance.to_string(), "30");
@@ -273,7 +273,7 @@ async fn everything_that_is_shown_reads_back_as_the_same() {
         for (name, fields) in shown(&rows, kind).unwrap() {
             let (same, wanted) = wanted_entry(kind, &name, fields).unwrap();
             assert_eq!(same, name);
-            let plan = prepare_over(rows.clone(), &pepper(), &wanted).unwrap();
+            let plan = prepare_over(rows.clone(), &pepper(), &wanted, NOW).unwrap();
             assert!(plan.changes.iter().all(|change| change.effect == Effect::Same), "{:?}", plan.changes);
             shown_things += 1;
         }

@@ -132,3 +132,37 @@ async fn a_secret_is_staged_switched_and_dropped() {
     assert!(step(Rotation::Drop).await.is_err());
     store.close().await.unwrap();
 }
+
+#[tokio::test]
+async fn a_file_that_is_applied_again_does_not_undo_a_switch() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let given =
+        |secret| file(&format!("dlr_webhook = \"https://a.example/\"\nwebhook_secret = \"{secret}\"\n"));
+    let step = async |step: Rotation| {
+        let plan = rotate(store.catalogue().await.unwrap(), &pepper(), "a", &step, NOW).unwrap();
+        carry_out(&store, &plan, NOW).await.unwrap();
+    };
+    let old = given("the-old-secret-of-a");
+    applied(&store, &old).await;
+    step(Rotation::Stage(crate::secrets::Secret::new("the-new-secret-of-a"))).await;
+    assert_eq!(applied(&store, &old).await, "=account a, =sender a/Me", "what is staged stays");
+    step(Rotation::Switch).await;
+    let switched = webhooks(&store).await;
+    assert_eq!(applied(&store, &old).await, "=account a, =sender a/Me", "what was switched to stays");
+    assert_eq!(applied(&store, &given("the-new-secret-of-a")).await, "=account a, =sender a/Me");
+    assert_eq!(webhooks(&store).await, switched);
+
+    // Another one in the file is a switch by itself: whoever has not heard of it can still check what comes.
+    step(Rotation::Stage(crate::secrets::Secret::new("a-third-secret-of-a"))).await;
+    let told = applied(&store, &given("a-third-secret-of-a")).await;
+    assert!(told.contains("webhook_secret"), "{told}");
+    let third = webhooks(&store).await.unwrap();
+    let previous = third.previous.unwrap();
+    assert_eq!((opened(&third.secret).as_str(), third.next), ("a-third-secret-of-a", None));
+    assert_eq!(
+        (opened(&previous.secret).as_str(), previous.until),
+        ("the-new-secret-of-a", NOW.plus(PREVIOUS_SECRET_KEPT))
+    );
+    store.close().await.unwrap();
+}
