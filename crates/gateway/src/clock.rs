@@ -125,7 +125,7 @@ impl Clock {
         self.with_manual(|time| time.wall = wall);
     }
 
-    /// What the machine's clock shows, which nothing else should go by.
+    /// What the machine's clock shows, which nothing here goes by. Others do: it is what they are told where they compare.
     pub fn machine_time(&self) -> Timestamp {
         match &self.0 {
             Kind::Real { .. } => wall_time(),

@@ -71,6 +71,8 @@ struct Desk {
     rest_until: Moment,
     finished: Vec<HookSettled>,
     settling: Option<Task<Settled>>,
+    /// The store could not write last time: it is left alone for a while.
+    store_failed: bool,
     /// There may be more that is due.
     more: bool,
     /// When something will be due that is not yet.
@@ -79,11 +81,7 @@ struct Desk {
 
 /// A batch that the store has been given.
 struct Settled {
-    events: Vec<EventId>,
-    /// The first of those that are to be tried again.
-    next_due: Option<Timestamp>,
-    /// One of them may have been replayed meanwhile, and is due.
-    more: bool,
+    batch: Vec<HookSettled>,
     done: Result<(), StoreFault>,
 }
 
@@ -100,17 +98,19 @@ pub(super) async fn serve(
     while !stopping.is_cancelled() {
         desk.more |= bell.was_rung() || desk.is_due();
         desk.read().await;
-        desk.begin();
+        // One for the whole turn: what may not begin yet is what is waited for.
+        let moment = clock.moment();
+        desk.begin(moment);
         desk.settle();
         if !desk.is_idle() {
             idle_until = clock.moment().plus(KEEP_ALIVE);
         } else if desk.pool.is_empty() || idle_until <= clock.moment() {
             break;
         }
-        let wait = desk.wait(idle_until);
+        let wait = desk.wait(idle_until, moment);
         tokio::select! {
             Some(posted) = desk.under_way.next() => desk.finish(posted),
-            done = settled(&mut desk.settling) => desk.settled(done).await,
+            done = settled(&mut desk.settling) => desk.settled(done),
             pass = entered(&mut desk.entering) => desk.entered(pass),
             () = bell.wake.notified() => {}
             () = clock.sleep(wait) => {}
@@ -156,6 +156,7 @@ impl Desk {
             entering: None,
             finished: Vec::new(),
             settling: None,
+            store_failed: false,
             more: true,
             next_due: None,
         }
@@ -170,16 +171,18 @@ impl Desk {
     }
 
     /// How long nothing may happen by itself.
-    fn wait(&self, idle_until: Moment) -> Duration {
-        let clock = &self.shared.world.clock;
-        let (now, moment) = (clock.now(), clock.moment());
+    fn wait(&self, idle_until: Moment, moment: Moment) -> Duration {
+        let now = self.shared.world.clock.now();
         let until = |at: Moment| Duration::from_millis(at.0.saturating_sub(moment.0));
         if self.can_read() {
             return SHORTEST_WAIT;
         }
         let mut wait = until(idle_until).max(SHORTEST_WAIT);
-        if let Some(due) = self.next_due.filter(|due| now < *due) {
-            wait = wait.min(due.since(now));
+        // What is due by now has become so since this turn began.
+        if !self.more
+            && let Some(due) = self.next_due
+        {
+            wait = wait.min(due.since(now).max(SHORTEST_WAIT));
         }
         if !self.queue.is_empty() && moment < self.rest_until {
             wait = wait.min(until(self.rest_until));
@@ -219,8 +222,8 @@ impl Desk {
     }
 
     /// Begins as many posts as may be.
-    fn begin(&mut self) {
-        while self.may_begin() {
+    fn begin(&mut self, moment: Moment) {
+        while self.may_begin(moment) {
             let Some(aim) = self.aim_now() else { return };
             if self.lingering.load(Ordering::Relaxed) > 0 {
                 self.pressure.lingers();
@@ -236,13 +239,13 @@ impl Desk {
         }
     }
 
-    fn may_begin(&self) -> bool {
+    fn may_begin(&self, moment: Moment) -> bool {
         let posts = u32::try_from(self.under_way.len()).unwrap_or(u32::MAX);
         !self.queue.is_empty()
             && self.entering.is_none()
             && posts < self.pressure.posts()
             && self.finished.len() < HELD_MAX
-            && self.rest_until <= self.shared.world.clock.moment()
+            && self.rest_until <= moment
     }
 
     /// A place was free for the post that waited for it.
@@ -312,43 +315,56 @@ impl Desk {
         if self.settling.is_some() || self.finished.is_empty() {
             return;
         }
-        let settled = std::mem::take(&mut self.finished);
-        let events: Vec<EventId> = settled.iter().map(|one| one.event).collect();
-        let again = settled.iter().filter_map(|one| match one.next {
-            HookNext::RetryAt(at) => Some(at),
-            HookNext::Done | HookNext::GiveUp(_) => None,
-        });
-        let next_due = again.min();
-        let more = settled.iter().any(|one| one.next != HookNext::Done);
+        let batch = std::mem::take(&mut self.finished);
+        let store_failed = self.store_failed;
         let world = self.shared.world.clone();
         self.settling = Some(Box::pin(async move {
-            let done = world.store.settle_hooks(settled, world.clock.now()).await;
-            Settled { events, next_due, more, done }
+            if store_failed {
+                world.clock.sleep(FAULT_WAIT).await;
+            }
+            let done = world.store.settle_hooks(batch.clone(), world.clock.now()).await;
+            Settled { batch, done }
         }));
     }
 
-    /// What was not written down is posted again: it still waits.
-    async fn settled(&mut self, settled: Settled) {
-        let Settled { events, next_due, more, done } = settled;
-        self.more |= more;
-        for event in &events {
-            self.held.remove(event);
-        }
-        self.next_due = [self.next_due, next_due].into_iter().flatten().min();
+    /// What was not written down stays in hand until it is: the receiver need not be told again.
+    fn settled(&mut self, settled: Settled) {
+        let Settled { mut batch, done } = settled;
+        self.store_failed = done.is_err();
         if let Err(fault) = done {
-            tracing::error!(%fault, account = %self.endpoint.account, "What became of webhooks could not be written down");
-            self.more = true;
-            self.shared.world.clock.sleep(FAULT_WAIT).await;
+            tracing::error!(
+                %fault, account = %self.endpoint.account,
+                "What became of webhooks could not be written down; it is tried again"
+            );
+            batch.append(&mut self.finished);
+            self.finished = batch;
+            return;
+        }
+        for HookSettled { event, next, .. } in &batch {
+            self.held.remove(event);
+            // It may have been replayed meanwhile, and be due.
+            self.more |= *next != HookNext::Done;
+            if let HookNext::RetryAt(at) = *next {
+                self.next_due = Some(self.next_due.map_or(at, |due| due.min(at)));
+            }
         }
     }
 
+    /// Everything under way has its end, and everything finished is written down as soon as it is.
     async fn come_to_an_end(&mut self) {
-        while let Some(posted) = self.under_way.next().await {
-            self.finish(posted);
-        }
-        while self.settling.is_some() || !self.finished.is_empty() {
+        loop {
             self.settle();
-            settled(&mut self.settling).await;
+            if self.under_way.is_empty() && self.settling.is_none() {
+                return;
+            }
+            tokio::select! {
+                Some(posted) = self.under_way.next() => self.finish(posted),
+                done = settled(&mut self.settling) => self.settled(done),
+            }
         }
     }
 }
+
+#[cfg(test)]
+#[path = "endpoint_tests.rs"]
+mod tests;

@@ -52,7 +52,8 @@ impl Attempt {
         let clock = &shared.world.clock;
         let (at, begun) = (clock.now(), clock.moment());
         tell_lag(&event, at);
-        let draft = draft_of(&aim, &event, at);
+        // Receivers compare it with the time of the day as everyone else knows it.
+        let draft = draft_of(&aim, &event, at, clock.machine_time());
         let post = shared.client.post(&aim.url, &pool, &draft, doubtful);
         tokio::pin!(post);
         let answered = tokio::select! {
@@ -137,9 +138,9 @@ fn tell_lag(event: &HookEvent, at: Timestamp) {
     }
 }
 
-fn draft_of(aim: &Aim, event: &HookEvent, at: Timestamp) -> Draft {
+fn draft_of(aim: &Aim, event: &HookEvent, at: Timestamp, signed_at: Timestamp) -> Draft {
     let body = body_of(&event.what);
-    let (name, seconds) = (event_name(event.id.0), at.as_millis().div_euclid(1_000));
+    let (name, seconds) = (event_name(event.id.0), signed_at.as_millis().div_euclid(1_000));
     let Signed { current, next, previous, standard } =
         aim.signers_at(at).sign(&name, seconds, body.as_bytes());
     let mut headers = HeaderMap::with_capacity(12);

@@ -21,7 +21,8 @@ pub(super) struct Pass {
 }
 
 enum Held {
-    Permit { _permit: OwnedSemaphorePermit },
+    Quick { _permit: OwnedSemaphorePermit },
+    Lingering { _permit: OwnedSemaphorePermit },
     Overdrawn(Arc<AtomicU32>),
     Nothing,
 }
@@ -40,19 +41,27 @@ impl Turnstile {
 
     /// A place now, if there is one.
     pub(super) fn try_enter(&self, doubtful: bool) -> Option<Pass> {
-        self.half(doubtful).try_acquire_owned().ok().map(Pass::with)
+        self.half(doubtful).try_acquire_owned().ok().map(|permit| Pass::with(permit, doubtful))
     }
 
     /// A place as soon as there is one, in the order of asking.
     pub(super) fn enter(&self, doubtful: bool) -> impl Future<Output = Pass> + Send + 'static {
         let half = self.half(doubtful);
-        async move { Pass::with(half.acquire_owned().await.expect("a turnstile is never closed")) }
+        async move {
+            let permit = half.acquire_owned().await.expect("a turnstile is never closed");
+            Pass::with(permit, doubtful)
+        }
     }
 
-    /// The post takes long: it gives its place among the quick ones up.
+    /// The post takes long: it gives its place among the quick ones up. One that has none keeps what it has: moving it
+    /// would let another of those who fail in behind it.
     pub(super) fn linger(&self, pass: &mut Pass) {
+        match pass.held {
+            Held::Quick { .. } => {}
+            Held::Lingering { .. } | Held::Overdrawn(_) | Held::Nothing => return,
+        }
         if let Ok(permit) = self.lingering.clone().try_acquire_owned() {
-            *pass = Pass::with(permit);
+            *pass = Pass::with(permit, true);
             return;
         }
         if self.overdrawn.fetch_add(1, Ordering::Relaxed) < self.overdrawn_max {
@@ -68,8 +77,10 @@ impl Turnstile {
 }
 
 impl Pass {
-    fn with(permit: OwnedSemaphorePermit) -> Pass {
-        Pass { held: Held::Permit { _permit: permit } }
+    fn with(permit: OwnedSemaphorePermit, doubtful: bool) -> Pass {
+        let held =
+            if doubtful { Held::Lingering { _permit: permit } } else { Held::Quick { _permit: permit } };
+        Pass { held }
     }
 }
 
@@ -114,6 +125,21 @@ mod tests {
         last.iter_mut().for_each(|pass| turnstile.linger(pass));
         assert!(turnstile.try_enter(false).is_none(), "and no further");
         drop((slow, more, last));
+        assert_eq!((all(&turnstile, false).len(), all(&turnstile, true).len()), (2, 2));
+    }
+
+    #[tokio::test]
+    async fn one_that_fails_makes_no_room_for_another_by_lingering() {
+        let turnstile = Turnstile::new(4);
+        let mut failing = all(&turnstile, true);
+        failing.iter_mut().for_each(|pass| turnstile.linger(pass));
+        assert!(turnstile.try_enter(true).is_none(), "they are where they belong");
+        assert_eq!(turnstile.overdrawn.load(Ordering::Relaxed), 0);
+        failing.pop();
+        failing.push(turnstile.enter(true).await);
+        failing.iter_mut().for_each(|pass| turnstile.linger(pass));
+        assert!(turnstile.try_enter(true).is_none(), "those that waited for their place as well");
+        drop(failing);
         assert_eq!((all(&turnstile, false).len(), all(&turnstile, true).len()), (2, 2));
     }
 

@@ -34,15 +34,14 @@ impl Client {
 
     async fn dial_until(&self, url: &HookUrl, doubtful: bool, until: Moment) -> Result<Stream, String> {
         let addresses = self.addresses_of(&url.host, doubtful).await?;
+        let tls = if url.tls { Some(self.tls().await?) } else { None };
         let tcp = self.connect(&addresses, url, until).await?;
-        if !url.tls {
-            return Ok(Stream::plain(tcp));
-        }
+        let Some(tls) = tls else { return Ok(Stream::plain(tcp)) };
         let name = match &url.host {
             Host::Name(name) => ServerName::try_from(name.clone()).map_err(|error| error.to_string())?,
             Host::Address(address) => ServerName::IpAddress((*address).into()),
         };
-        let shaken = TlsConnector::from(self.tls().await).connect(name, tcp).await;
+        let shaken = TlsConnector::from(tls).connect(name, tcp).await;
         shaken
             .map(Stream::tls)
             .map_err(|error| format!("the TLS handshake with {} failed: {error}", url.authority))
@@ -87,35 +86,59 @@ impl Client {
         Err(failed)
     }
 
-    /// Made when it is first needed: reading a machine's authorities takes a while.
-    async fn tls(&self) -> Arc<ClientConfig> {
-        let made = self.tls.get_or_init(|| async {
-            let ca = self.ca.clone();
-            let roots = tokio::task::spawn_blocking(move || roots(ca.as_deref())).await;
-            let config = ClientConfig::builder_with_provider(tls::provider())
-                .with_protocol_versions(&tls::VERSIONS)
-                .expect("ring has both versions")
-                .with_root_certificates(roots.unwrap_or_else(|_| RootCertStore::empty()))
-                .with_no_client_auth();
-            Arc::new(config)
-        });
-        made.await.clone()
+    /// Made when it is first needed: reading a machine's authorities takes a while. What could not be read then is read at
+    /// the next dial.
+    async fn tls(&self) -> Result<Arc<ClientConfig>, String> {
+        if let Some(made) = self.tls.get() {
+            return Ok(made.clone());
+        }
+        let ca = self.ca.clone();
+        let read = tokio::task::spawn_blocking(move || Authorities::read(ca.as_deref())).await;
+        let read = read.map_err(|error| error.to_string()).and_then(|read| read);
+        let Authorities { roots, all } = read.map_err(|fault| {
+            tracing::error!("Webhooks over TLS cannot be posted, their receivers cannot be checked: {fault}");
+            "this gateway cannot read the certificate authorities that it checks receivers by".to_owned()
+        })?;
+        let config = ClientConfig::builder_with_provider(tls::provider())
+            .with_protocol_versions(&tls::VERSIONS)
+            .expect("ring has both versions")
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        let config = Arc::new(config);
+        if all {
+            // Whoever was first made the same.
+            let _ = self.tls.set(config.clone());
+        }
+        Ok(config)
     }
 }
 
-/// This machine's authorities and those of the file. What cannot be read is one less to trust, and told.
-fn roots(ca: Option<&Path>) -> RootCertStore {
-    let read = |file| {
-        tls::authorities(file).unwrap_or_else(|fault| {
-            tracing::error!("Webhooks over TLS cannot be checked by these authorities: {fault}");
-            RootCertStore::empty()
-        })
-    };
-    let mut roots = read(None);
-    if let Some(file) = ca {
-        roots.extend(read(Some(file)).roots);
+/// Whose certificates are believed.
+struct Authorities {
+    roots: RootCertStore,
+    /// Nothing was missing.
+    all: bool,
+}
+
+impl Authorities {
+    /// This machine's and those of the file. A file that is named must be there; with one, the machine need not have any.
+    fn read(file: Option<&Path>) -> Result<Authorities, String> {
+        let Some(file) = file else {
+            return Ok(Authorities { roots: tls::authorities(None)?, all: true });
+        };
+        let mut roots = tls::authorities(Some(file))?;
+        let all = match tls::authorities(None) {
+            Ok(machines) => {
+                roots.extend(machines.roots);
+                true
+            }
+            Err(fault) => {
+                tracing::debug!("Only the authorities of {} are believed: {fault}", file.display());
+                false
+            }
+        };
+        Ok(Authorities { roots, all })
     }
-    roots
 }
 
 fn share_of(now: Moment, until: Moment, among: usize) -> Duration {

@@ -13,7 +13,7 @@ pub(super) use pool::{KEEP_ALIVE, Pool};
 pub use resolver::Resolver;
 
 use super::settings::Settings;
-use crate::clock::Clock;
+use crate::clock::{Clock, Moment};
 use crate::workers::Workers;
 use bytes::Bytes;
 use connection::Ask;
@@ -23,9 +23,8 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::{HeaderMap, Method, Request, Response, Uri};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use tokio::sync::OnceCell;
 use tokio_rustls::rustls::ClientConfig;
 
 /// How much of an answer is read before its connection is dropped instead of used again.
@@ -41,7 +40,7 @@ pub(super) struct Client {
     call_max: Duration,
     resolver: Resolver,
     ca: Option<PathBuf>,
-    tls: OnceCell<Arc<ClientConfig>>,
+    tls: OnceLock<Arc<ClientConfig>>,
 }
 
 /// What is posted.
@@ -85,23 +84,24 @@ impl Client {
             call_max: settings.call_max,
             resolver: settings.resolver.clone(),
             ca: settings.ca.clone(),
-            tls: OnceCell::new(),
+            tls: OnceLock::new(),
         }
     }
 
     /// Posts once, on a connection of the pool if there is one.
     pub(super) async fn post(&self, url: &HookUrl, pool: &Pool, draft: &Draft, doubtful: bool) -> Answered {
-        let call = async {
-            let (response, connection) = self.ask(url, pool, draft, doubtful).await?;
-            Ok(self.read(response, connection, pool).await)
-        };
-        let answered = tokio::select! {
-            answered = call => answered,
-            () = self.clock.sleep(self.call_max) => {
+        let until = self.clock.moment().plus(self.call_max);
+        let asked = tokio::select! {
+            biased;
+            asked = self.ask(url, pool, draft, doubtful) => asked,
+            () = self.clock.sleep_until(until) => {
                 Err(format!("no answer within {} s", self.call_max.as_secs_f32()))
             }
         };
-        answered.unwrap_or_else(Answered::failed)
+        match asked {
+            Ok((response, connection)) => self.read(response, connection, pool, until).await,
+            Err(sentence) => Answered::failed(sentence),
+        }
     }
 
     async fn ask(
@@ -125,7 +125,14 @@ impl Client {
     }
 
     /// The status decides. A body that is too long or too slow costs the connection and nothing else.
-    async fn read(&self, response: Response<Incoming>, connection: Connection, pool: &Pool) -> Answered {
+    async fn read(
+        &self,
+        response: Response<Incoming>,
+        connection: Connection,
+        pool: &Pool,
+        until: Moment,
+    ) -> Answered {
+        let until = until.min(self.clock.moment().plus(BODY_MAX));
         let status = response.status().as_u16();
         let mut body = response.into_body();
         let mut kept = Vec::new();
@@ -144,8 +151,9 @@ impl Client {
             true
         };
         let whole = tokio::select! {
+            biased;
             whole = reading => whole,
-            () = self.clock.sleep(BODY_MAX) => false,
+            () = self.clock.sleep_until(until) => false,
         };
         if whole {
             pool.put(connection, self.clock.moment());

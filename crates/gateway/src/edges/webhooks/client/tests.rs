@@ -77,6 +77,29 @@ async fn receivers_are_taken_as_they_are() {
 }
 
 #[tokio::test]
+async fn a_status_counts_however_slow_the_body_behind_it_is() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let stuck = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut asked = [0; 16];
+        stream.read_exact(&mut asked).await.unwrap();
+        stream.write_all(b"HTTP/1.1 202 Accepted\r\ncontent-length: 9\r\n\r\nsome").await.unwrap();
+        std::future::pending::<()>().await;
+    };
+    // There is less left of the call than a body may take.
+    let settings = Settings { call_max: SECOND, ..settings() };
+    let (client, pool) = (client(&settings), Pool::default());
+    let answered = tokio::select! {
+        answered = post(&client, &pool, &url) => answered,
+        () = stuck => panic!("it is stuck"),
+    };
+    assert_eq!((answered.outcome, answered.kept), (AttemptOutcome::Status(202), b"some".to_vec()));
+    assert!(pool.is_empty(), "the connection is not used again");
+}
+
+#[tokio::test]
 async fn a_connection_is_used_again_until_it_is_old() {
     let hooks = receiver(Manner::Status(200));
     let clock = Clock::manual(hermod_domain::time::Timestamp::EPOCH);
@@ -216,6 +239,27 @@ async fn a_receiver_proves_who_it_is() {
         assert_eq!(hooks.count(), u64::from(expect == "200"));
         hooks.stop().await;
     }
+}
+
+#[tokio::test]
+async fn authorities_that_cannot_be_read_are_read_when_they_can() {
+    let folder = tempfile::tempdir().unwrap();
+    let (hooks, file) = with_certificate(folder.path(), "127.0.0.1");
+    let away = folder.path().join("away.pem");
+    std::fs::rename(&file, &away).unwrap();
+    let client = client(&Settings { ca: Some(file.clone()), ..settings() });
+    let AttemptOutcome::Failed(sentence) = post(&client, &Pool::default(), &hooks.url("")).await.outcome
+    else {
+        panic!("nobody can be checked")
+    };
+    assert!(sentence.contains("cannot read the certificate authorities"), "{sentence}");
+    assert_eq!(hooks.connections(), 0, "nobody is called for nothing");
+    std::fs::rename(&away, &file).unwrap();
+    for _ in 0..2 {
+        let outcome = post(&client, &Pool::default(), &hooks.url("")).await.outcome;
+        assert_eq!(outcome, AttemptOutcome::Status(200));
+    }
+    hooks.stop().await;
 }
 
 #[tokio::test]
