@@ -8,6 +8,7 @@ pub mod area;
 pub mod carrier;
 pub mod catalogue;
 pub mod ids;
+pub mod inbound;
 pub mod keyed_pace;
 pub mod lifecycle;
 pub mod money;

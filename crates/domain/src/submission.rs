@@ -27,6 +27,8 @@ pub struct Submission {
     pub validity: Option<Duration>,
     /// Came in over SMPP: what its customer wants to hear about it.
     pub origin: Option<Arc<Origin>>,
+    /// Where replies are to go, if not to the sender.
+    pub callback: Option<Sender>,
     pub key: Option<IdempotencyKey>,
 }
 
@@ -42,6 +44,7 @@ impl Submission {
             tlvs: None,
             validity: None,
             origin: None,
+            callback: None,
             key: None,
         }
     }

@@ -4,6 +4,7 @@
 
 mod account_view;
 mod documents;
+mod number_owners;
 mod smpp_access;
 mod webhooks;
 
@@ -24,6 +25,7 @@ use crate::screen::{Pattern, PatternRefusal, Screens};
 use crate::sender::Sender;
 use crate::time::Timestamp;
 use crate::traffic::Control;
+use number_owners::NumberOwners;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -65,6 +67,9 @@ pub struct Catalogue {
     system_ids: HashMap<String, ConnectionId>,
     routes: Routes,
     carriers: Vec<(CarrierId, String, Carrier)>,
+    numbers: NumberOwners,
+    /// Where each account's messages from handsets go over SMPP.
+    inbound: HashMap<AccountId, ConnectionId>,
 }
 
 impl Catalogue {
@@ -76,7 +81,7 @@ impl Catalogue {
         for (id, name, account) in &documents.accounts {
             accounts.insert(*id, common.view(*id, name, account, &owned)?);
         }
-        let Documents { connections, keys, routes, carriers, .. } = documents;
+        let Documents { connections, keys, routes, carriers, numbers, .. } = documents;
         let connections: HashMap<_, _> = connections.into_iter().collect();
         for (connection, Connection { account, .. }) in &connections {
             if !accounts.contains_key(account) {
@@ -98,7 +103,9 @@ impl Catalogue {
         }
         check_profiles(&carriers)?;
         let routes = build_routes(&routes, &carriers)?;
-        Ok(Catalogue { accounts, connections, keys, system_ids, routes, carriers })
+        let numbers = NumberOwners::of(&numbers);
+        let inbound = number_owners::inbound_connections(&connections);
+        Ok(Catalogue { accounts, connections, keys, system_ids, routes, carriers, numbers, inbound })
     }
 
     pub fn key(&self, public: &str) -> Option<&ApiKey> {
@@ -116,6 +123,21 @@ impl Catalogue {
 
     pub fn account(&self, id: AccountId) -> Option<&AccountView> {
         self.accounts.get(&id)
+    }
+
+    /// Whose a message to this number is, by its digits alone; of several who share it, by the message's first word.
+    pub fn owner_of(&self, number: &str, text: &str) -> Option<AccountId> {
+        self.numbers.owner_of(number, text)
+    }
+
+    /// The connection that an account's messages from handsets go to over SMPP.
+    pub fn inbound_connection(&self, account: AccountId) -> Option<ConnectionId> {
+        self.inbound.get(&account).copied()
+    }
+
+    /// Is it open to messages from handsets?
+    pub fn takes_inbound(&self, connection: ConnectionId) -> bool {
+        self.connection(connection).is_some_and(number_owners::takes_inbound)
     }
 
     pub fn routes(&self) -> &Routes {

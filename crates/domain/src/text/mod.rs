@@ -2,6 +2,7 @@
 //! a customer may say about it ([`shape`]).
 
 pub mod gsm7;
+pub mod iso8859;
 pub mod segment;
 pub mod shape;
 mod smart;

@@ -1,0 +1,149 @@
+//! Whose a number is that handsets write to, and where its account's messages go over SMPP.
+
+use super::{Connection, InboundForm, NumberEntry, SmppAccess};
+use crate::ids::{AccountId, ConnectionId};
+use std::collections::HashMap;
+
+/// Numbers by their digits: with and without a plus they are the same.
+#[derive(Debug, Default)]
+pub(super) struct NumberOwners(HashMap<String, Owners>);
+
+#[derive(Debug, Default)]
+struct Owners {
+    /// Of the entry without a keyword.
+    otherwise: Option<AccountId>,
+    /// In capitals.
+    keywords: HashMap<String, AccountId>,
+}
+
+impl NumberOwners {
+    /// Of several entries for the same, the first counts.
+    pub(super) fn of(entries: &[NumberEntry]) -> NumberOwners {
+        let mut numbers: HashMap<String, Owners> = HashMap::new();
+        for NumberEntry { number, account, keyword } in entries {
+            let owners = numbers.entry(number.address().to_owned()).or_default();
+            match keyword {
+                None => {
+                    owners.otherwise.get_or_insert(*account);
+                }
+                Some(keyword) => {
+                    owners.keywords.entry(keyword.to_uppercase()).or_insert(*account);
+                }
+            }
+        }
+        NumberOwners(numbers)
+    }
+
+    /// `number`: digits alone. Its keyword is the first word of a message.
+    pub(super) fn owner_of(&self, number: &str, text: &str) -> Option<AccountId> {
+        let Owners { otherwise, keywords } = self.0.get(number)?;
+        if keywords.is_empty() {
+            return *otherwise;
+        }
+        let first = text.split_whitespace().next().unwrap_or_default();
+        let word = first.trim_matches(|character: char| !character.is_alphanumeric()).to_uppercase();
+        keywords.get(&word).copied().or(*otherwise)
+    }
+}
+
+/// Of an account's connections that take messages from handsets, the one with the lowest number.
+pub(super) fn inbound_connections(
+    connections: &HashMap<ConnectionId, Connection>,
+) -> HashMap<AccountId, ConnectionId> {
+    let mut chosen: HashMap<AccountId, ConnectionId> = HashMap::new();
+    for (id, connection) in connections.iter().filter(|(_, connection)| takes_inbound(connection)) {
+        let lowest = chosen.entry(connection.account).or_insert(*id);
+        *lowest = (*lowest).min(*id);
+    }
+    chosen
+}
+
+pub(super) fn takes_inbound(connection: &Connection) -> bool {
+    let Connection { closed, smpp, .. } = connection;
+    let takes = |access: &SmppAccess| {
+        access.inbound != InboundForm::None && (access.bind_types.receiver || access.bind_types.transceiver)
+    };
+    !closed && smpp.as_ref().is_some_and(takes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sender::Sender;
+
+    fn entry(number: &str, account: u32, keyword: Option<&str>) -> NumberEntry {
+        NumberEntry {
+            number: Sender::parse(number).unwrap(),
+            account: AccountId::new(account),
+            keyword: keyword.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn a_number_or_its_keyword_says_whose_a_message_is() {
+        let owners = NumberOwners::of(&[
+            entry("+4915799999999", 1, None),
+            entry("80800", 2, Some("VOTE")),
+            entry("80800", 3, Some("news")),
+            entry("80800", 4, None),
+            entry("80801", 5, Some("ONLY")),
+            entry("4915799999999", 9, None),
+        ]);
+        for (number, text, expect) in [
+            ("4915799999999", "anything", Some(1)),
+            ("4915799999999", "", Some(1)),
+            ("80800", "vote for me", Some(2)),
+            ("80800", "  Vote, please", Some(2)),
+            ("80800", "NEWS", Some(3)),
+            ("80800", "newspaper", Some(4)),
+            ("80800", "my vote", Some(4)),
+            ("80800", "", Some(4)),
+            ("80801", "only you", Some(5)),
+            ("80801", "hello", None),
+            ("80802", "vote", None),
+            ("", "vote", None),
+        ] {
+            assert_eq!(owners.owner_of(number, text).map(AccountId::get), expect, "{number} {text:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_open_connection_that_takes_them_gets_an_accounts_messages() {
+        let connection = |account, change: fn(&mut Connection)| {
+            let mut connection = Connection {
+                account: AccountId::new(account),
+                default_sender: None,
+                requests_per_second: 10,
+                max_parts: None,
+                allow: Default::default(),
+                smart_encoding: false,
+                closed: false,
+                smpp: Some(SmppAccess::new("shop", "")),
+                dlr_form: Default::default(),
+                webhooks_too: false,
+            };
+            change(&mut connection);
+            connection
+        };
+        let all: HashMap<_, _> = [
+            connection(1, |it| it.smpp = None),
+            connection(1, |it| it.closed = true),
+            connection(1, |it| it.smpp.as_mut().unwrap().inbound = InboundForm::None),
+            connection(1, |it| {
+                let types = &mut it.smpp.as_mut().unwrap().bind_types;
+                (types.receiver, types.transceiver) = (false, false);
+            }),
+            connection(1, |it| it.smpp.as_mut().unwrap().inbound = InboundForm::Payload),
+            connection(1, |_| {}),
+            connection(2, |_| {}),
+        ]
+        .into_iter()
+        .zip(1..)
+        .map(|(connection, id)| (ConnectionId::new(id), connection))
+        .collect();
+        let mut chosen: Vec<_> =
+            inbound_connections(&all).into_iter().map(|(account, id)| (account.get(), id.get())).collect();
+        chosen.sort_unstable();
+        assert_eq!(chosen, [(1, 5), (2, 7)]);
+    }
+}

@@ -1,0 +1,151 @@
+//! What `data_coding` says about a text from a handset, and the text itself. Septets come one to an octet. Nothing is
+//! refused: what cannot be read is handed on as it is.
+
+use crate::carrier::DefaultAlphabet;
+use crate::text::{gsm7, iso8859};
+
+/// How the octets of a message from a handset are to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Alphabet {
+    Gsm,
+    Ascii,
+    Latin1,
+    Cyrillic,
+    Hebrew,
+    Ucs2,
+    /// Binary data, or a coding that nobody knows.
+    Octets,
+}
+
+impl Alphabet {
+    /// `zero`: what the carrier means by 0.
+    pub const fn of_data_coding(data_coding: u8, zero: DefaultAlphabet) -> Alphabet {
+        match data_coding {
+            0x00 => match zero {
+                DefaultAlphabet::Gsm => Alphabet::Gsm,
+                DefaultAlphabet::Ascii => Alphabet::Ascii,
+                DefaultAlphabet::Latin1 => Alphabet::Latin1,
+            },
+            0x01 => Alphabet::Ascii,
+            0x03 => Alphabet::Latin1,
+            0x06 => Alphabet::Cyrillic,
+            0x07 => Alphabet::Hebrew,
+            0x08 => Alphabet::Ucs2,
+            // With a class; then message waiting; then the other way of writing a class.
+            0x10..=0x1F => match data_coding & 0b1100 {
+                0b0000 => Alphabet::Gsm,
+                0b1000 => Alphabet::Ucs2,
+                _ => Alphabet::Octets,
+            },
+            0xC0..=0xDF => Alphabet::Gsm,
+            0xE0..=0xEF => Alphabet::Ucs2,
+            0xF0..=0xFF if data_coding & 0b100 == 0 => Alphabet::Gsm,
+            _ => Alphabet::Octets,
+        }
+    }
+
+    /// `None` for what is no text. Half a surrogate pair is shown as a replacement character: its other half is lost.
+    pub fn decode(self, octets: &[u8]) -> Option<String> {
+        match self {
+            Alphabet::Gsm => gsm7::decode(octets).ok(),
+            Alphabet::Ascii => octets.is_ascii().then(|| iso8859::latin1(octets)),
+            Alphabet::Latin1 => Some(iso8859::latin1(octets)),
+            Alphabet::Cyrillic => octets.iter().copied().map(iso8859::cyrillic).collect(),
+            Alphabet::Hebrew => octets.iter().copied().map(iso8859::hebrew).collect(),
+            Alphabet::Ucs2 => {
+                let (units, []) = octets.as_chunks::<2>() else { return None };
+                let units: Vec<u16> = units.iter().map(|unit| u16::from_be_bytes(*unit)).collect();
+                Some(String::from_utf16_lossy(&units))
+            }
+            Alphabet::Octets => None,
+        }
+    }
+
+    /// The number the store keeps. Never change one.
+    pub const fn as_u8(self) -> u8 {
+        match self {
+            Alphabet::Gsm => 1,
+            Alphabet::Ascii => 2,
+            Alphabet::Latin1 => 3,
+            Alphabet::Cyrillic => 4,
+            Alphabet::Hebrew => 5,
+            Alphabet::Ucs2 => 6,
+            Alphabet::Octets => 7,
+        }
+    }
+
+    pub const fn from_u8(stored: u8) -> Option<Alphabet> {
+        Some(match stored {
+            1 => Alphabet::Gsm,
+            2 => Alphabet::Ascii,
+            3 => Alphabet::Latin1,
+            4 => Alphabet::Cyrillic,
+            5 => Alphabet::Hebrew,
+            6 => Alphabet::Ucs2,
+            7 => Alphabet::Octets,
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Alphabet::*;
+
+    #[test]
+    fn every_data_coding_has_an_alphabet() {
+        for (codings, expect) in [
+            (&[0x00, 0x10, 0x13, 0xC0, 0xDF, 0xF0, 0xF3, 0xF8][..], Gsm),
+            (&[0x01], Ascii),
+            (&[0x03], Latin1),
+            (&[0x06], Cyrillic),
+            (&[0x07], Hebrew),
+            (&[0x08, 0x18, 0x1B, 0xE0, 0xEF], Ucs2),
+            (&[0x02, 0x04, 0x05, 0x09, 0x0A, 0x0E, 0x14, 0x1C, 0x20, 0x80, 0xBF, 0xF4, 0xF5, 0xFF], Octets),
+        ] {
+            for coding in codings {
+                assert_eq!(Alphabet::of_data_coding(*coding, DefaultAlphabet::Gsm), expect, "{coding:#04x}");
+            }
+        }
+        assert_eq!(Alphabet::of_data_coding(0, DefaultAlphabet::Latin1), Latin1);
+        assert_eq!(Alphabet::of_data_coding(0, DefaultAlphabet::Ascii), Ascii);
+        assert_eq!(Alphabet::of_data_coding(0x10, DefaultAlphabet::Latin1), Gsm, "a class is GSM's own");
+    }
+
+    #[test]
+    fn octets_become_text_in_every_alphabet() {
+        let cases: [(Alphabet, &[u8], Option<&str>); 16] = [
+            (Gsm, b"\x00 \x1b\x65 \x7c", Some("@ € ö")),
+            (Gsm, b"a\x80", None),
+            (Ascii, b"@$_[]", Some("@$_[]")),
+            (Ascii, b"a\xe9", None),
+            (Latin1, b"\xe9t\xe9 @", Some("été @")),
+            (Cyrillic, b"\xb6\xd0", Some("Жа")),
+            (Hebrew, b"\xf9\xec", Some("של")),
+            (Hebrew, b"\xa1", None),
+            (Ucs2, b"\x04\x16\xd8\x3d\xde\x00", Some("Ж😀")),
+            (Ucs2, b"\xd8\x3d", Some("\u{fffd}")),
+            (Ucs2, b"\x00a\xde\x00\x00b", Some("a\u{fffd}b")),
+            (Ucs2, b"\x00", None),
+            (Octets, b"abc", None),
+            (Gsm, b"", Some("")),
+            (Ucs2, b"", Some("")),
+            (Gsm, b"end\x1b", Some("end ")),
+        ];
+        for (alphabet, octets, expect) in cases {
+            assert_eq!(alphabet.decode(octets).as_deref(), expect, "{alphabet:?} {octets:02x?}");
+        }
+    }
+
+    #[test]
+    fn stored_numbers_are_read_back() {
+        for stored in 0..=u8::MAX {
+            if let Some(alphabet) = Alphabet::from_u8(stored) {
+                assert_eq!(alphabet.as_u8(), stored);
+            }
+        }
+        assert_eq!((1..=7).filter_map(Alphabet::from_u8).count(), 7);
+        assert_eq!(Alphabet::from_u8(0), None);
+    }
+}

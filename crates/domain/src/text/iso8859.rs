@@ -1,0 +1,30 @@
+//! The alphabets of ISO 8859 that `data_coding` names, one octet a character.
+
+/// ISO 8859-1: every octet is the character of its number.
+pub fn latin1(octets: &[u8]) -> String {
+    octets.iter().copied().map(char::from).collect()
+}
+
+/// ISO 8859-5.
+pub fn cyrillic(octet: u8) -> Option<char> {
+    match octet {
+        0x00..=0xA0 | 0xAD => Some(char::from(octet)),
+        0xF0 => Some('\u{2116}'),
+        0xFD => Some('\u{A7}'),
+        0xA1..=0xFF => char::from_u32(0x401 + u32::from(octet - 0xA1)),
+    }
+}
+
+/// ISO 8859-8.
+pub fn hebrew(octet: u8) -> Option<char> {
+    match octet {
+        0xAA => Some('\u{D7}'),
+        0xBA => Some('\u{F7}'),
+        0xDF => Some('\u{2017}'),
+        0xE0..=0xFA => char::from_u32(0x5D0 + u32::from(octet - 0xE0)),
+        0xFD => Some('\u{200E}'),
+        0xFE => Some('\u{200F}'),
+        0x00..=0xA0 | 0xA2..=0xBE => Some(char::from(octet)),
+        0xA1 | 0xBF..=0xDE | 0xFB | 0xFC | 0xFF => None,
+    }
+}
