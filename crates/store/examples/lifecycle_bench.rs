@@ -171,6 +171,7 @@ fn submission(number: u64, origin: Option<&Arc<Origin>>) -> Acceptance {
         tlvs: None,
         shape: None,
         origin: origin.cloned(),
+        reply_to: None,
         cost: Money::from_micros(65_000),
         credit_limit: Money::ZERO,
         minimum: Money::ZERO,

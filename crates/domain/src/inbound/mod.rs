@@ -157,8 +157,7 @@ mod tests {
         assert_eq!(format!("{:02x?}", part().digest()), DIGEST_OF_PART, "it is on disks");
     }
 
-    const DIGEST_OF_PART: &str = 
-        "[3c, e3, fe, db, b2, 34, 5c, 39, 06, 93, 58, 7b, a0, 66, cb, b8]";
+    const DIGEST_OF_PART: &str = "[3c, e3, fe, db, b2, 34, 5c, 39, 06, 93, 58, 7b, a0, 66, cb, b8]";
 
     #[test]
     fn neither_text_nor_handset_is_printed() {

@@ -120,12 +120,20 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "a report is about a message of its connection that came with an origin",
         query: "SELECT 'report ' || r.id FROM report r LEFT JOIN message m ON m.id = r.message
-             WHERE m.id IS NULL OR m.origin IS NULL OR m.connection <> r.connection OR r.delivered > m.parts",
+             WHERE r.inbound IS NULL
+                 AND (m.id IS NULL OR m.origin IS NULL OR m.connection <> r.connection OR r.delivered > m.parts)",
+    },
+    Rule {
+        name: "a report that brings a message from a handset brings one that is there",
+        query: "SELECT 'report ' || r.id FROM report r
+                 LEFT JOIN inbound i ON i.account = r.account AND i.id = r.inbound
+             WHERE (r.told = 200) <> (r.inbound IS NOT NULL)
+                 OR (r.told = 200 AND (i.message IS NULL OR i.message <> r.message OR i.wire IS NULL))",
     },
     Rule {
         name: "a report says what is true of its message",
         query: "SELECT 'report ' || r.id || ': ' || r.told FROM report r JOIN message m ON m.id = r.message
-             WHERE r.told NOT IN (2, 3, 5, 7, 8, 101, 106)
+             WHERE r.told NOT IN (2, 3, 5, 7, 8, 101, 106, 200)
                  OR (r.told IN (2, 3, 5, 8) AND (m.settled_at IS NULL OR m.dlr <> r.told))
                  OR (r.told = 2 AND r.delivered <> m.parts)",
     },
@@ -137,8 +145,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "a report that was given up was a message's",
         query: "SELECT 'report ' || g.id FROM given_up g LEFT JOIN message m ON m.id = g.message
-             WHERE m.id IS NULL OR m.account <> g.account OR m.connection <> g.connection OR m.origin IS NULL
-                 OR g.given_up_at < g.at
+             WHERE g.given_up_at < g.at OR (g.told <> 200 AND (m.id IS NULL OR m.account <> g.account
+                 OR m.connection <> g.connection OR m.origin IS NULL))
              UNION ALL SELECT 'report ' || r.id FROM report r JOIN given_up g ON g.id = r.id",
     },
     Rule {
@@ -163,7 +171,18 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "inbound messages have ids of their own",
         query: "SELECT 'inbound message ' || i.message FROM inbound i JOIN message m ON m.id = i.message
-             UNION ALL SELECT 'inbound message ' || message FROM inbound GROUP BY message HAVING count(*) > 1",
+             UNION ALL SELECT 'inbound message ' || message
+             FROM (SELECT message FROM inbound UNION ALL SELECT message FROM unowned_inbound)
+             GROUP BY message HAVING count(*) > 1",
+    },
+    Rule {
+        name: "a message that waits for parts has those it counts, and not all of them",
+        query: "SELECT 'inbound message ' || g.id FROM inbound_group g
+             WHERE g.parts NOT BETWEEN 1 AND g.total - 1
+                 OR g.parts <> (SELECT count(*) FROM inbound_part p WHERE p.grp = g.id AND p.no BETWEEN 1 AND g.total)
+                 OR g.octets <> (SELECT sum(length(p.octets)) FROM inbound_part p WHERE p.grp = g.id)
+             UNION ALL SELECT 'part ' || p.no || ' of inbound message ' || p.grp FROM inbound_part p
+                 LEFT JOIN inbound_group g ON g.id = p.grp WHERE g.id IS NULL",
     },
     Rule {
         name: "a review case is open, or says who decided and when",

@@ -46,6 +46,9 @@ impl Batch<'_> {
             self.books.aliases.give(self.connection, acceptance.account, alias, message)?;
         }
         self.write_message(message, acceptance, alias)?;
+        if let Some(number) = &acceptance.reply_to {
+            self.converse(message, acceptance, number)?;
+        }
         self.tally.accepted += 1;
         Ok(AcceptOutcome::Accepted { message, alias, balance: after.balance, today })
     }

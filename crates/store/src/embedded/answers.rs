@@ -40,6 +40,10 @@ impl Batch<'_> {
             let recorded = Recorded { sequence: record.sequence, fate };
             self.handouts.entry(batch.link).or_default().recorded.push(recorded);
         }
+        for record in &batch.inbound {
+            self.from_handset(batch.carrier, &record.part)?;
+            self.handouts.entry(batch.link).or_default().received.push(record.sequence);
+        }
         self.books.lanes.grant(batch.carrier, batch.link, batch.slots);
         Ok(())
     }

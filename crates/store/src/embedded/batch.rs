@@ -8,6 +8,7 @@ use crate::embedded::day_totals::Today;
 use crate::embedded::deferred::Deferred;
 use crate::embedded::delivery_stats::DeliveryStats;
 use crate::embedded::hooks::Numbering;
+use crate::embedded::joining::Joining;
 use crate::embedded::keys::KeyDays;
 use crate::embedded::mailbox::{Handout, Mailbox};
 use crate::embedded::opt_outs::OptOuts;
@@ -48,6 +49,7 @@ pub(crate) struct Books {
     pub deferred: Deferred,
     pub queues: Queues,
     pub references: References,
+    pub joining: Joining,
     /// Messages that something happened to lately. Always what the tables say.
     pub standing: Recent<MessageId, Known>,
     /// The id of the report that was written last.
@@ -134,6 +136,12 @@ pub(crate) struct Tally {
     pub hook_attempts: u64,
     pub hook_failures: u64,
     pub purged: Purged,
+    pub inbound: u64,
+    pub inbound_repeated: u64,
+    pub inbound_incomplete: u64,
+    pub inbound_unowned: u64,
+    pub opt_outs: u64,
+    pub opt_ins: u64,
 }
 
 pub(crate) struct Batch<'a> {

@@ -116,7 +116,7 @@ fn read_origin(octets: &mut Octets<'_>) -> Option<(Origin, Option<Alias>)> {
 }
 
 /// No address on the wire is as long as its length octet can say.
-fn write_address(blob: &mut Blob, address: &WrittenAddress) {
+pub(crate) fn write_address(blob: &mut Blob, address: &WrittenAddress) {
     let WrittenAddress { ton, npi, digits } = address;
     let length = u8::try_from(digits.len()).unwrap_or(u8::MAX);
     blob.extend_from_slice(&[*ton, *npi, length]);
@@ -128,7 +128,7 @@ const fn flag(flag: u8, set: bool) -> u8 {
 }
 
 /// What is left to be read.
-struct Octets<'a>(&'a [u8]);
+pub(crate) struct Octets<'a>(pub &'a [u8]);
 
 impl<'a> Octets<'a> {
     fn take(&mut self, count: usize) -> Option<&'a [u8]> {
@@ -137,7 +137,7 @@ impl<'a> Octets<'a> {
         Some(taken)
     }
 
-    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+    pub(crate) fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
         self.take(N)?.try_into().ok()
     }
 
@@ -153,7 +153,7 @@ impl<'a> Octets<'a> {
         self.array().map(u32::from_be_bytes)
     }
 
-    fn rest(&mut self) -> &'a [u8] {
+    pub(crate) fn rest(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.0)
     }
 
@@ -163,7 +163,7 @@ impl<'a> Octets<'a> {
         (version == VERSION && flags & !known == 0).then_some(flags)
     }
 
-    fn address(&mut self) -> Option<WrittenAddress> {
+    pub(crate) fn address(&mut self) -> Option<WrittenAddress> {
         let [ton, npi, length] = self.array()?;
         Some(WrittenAddress::new(ton, npi, self.take(usize::from(length))?))
     }

@@ -3,7 +3,7 @@
 
 use crate::embedded::Embedded;
 use crate::embedded::batch::{ALL_ROWS, Batch};
-use crate::embedded::reports::{self, stored_told};
+use crate::embedded::reports::{self, INBOUND, stored_told};
 use crate::fault::StoreFault;
 use crate::ops::{GIVEN_UP_KEPT, GivenUp, GivenUpWhy, PAGE_ROWS_MAX, REPORT_KEPT, ReportId};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
@@ -138,12 +138,13 @@ fn list(
 
 fn read(row: &Row<'_>) -> Result<GivenUp, StoreFault> {
     let status: Option<u32> = row.get(7)?;
+    let told: u8 = row.get(4)?;
     Ok(GivenUp {
         id: ReportId(row.get::<_, i64>(0)?.cast_unsigned()),
         account: AccountId::new(row.get(1)?),
         connection: ConnectionId::new(row.get(2)?),
         message: MessageId::from_i64(row.get(3)?).ok_or_else(|| StoreFault::damaged("a report's message"))?,
-        told: stored_told(row.get(4)?)?,
+        told: (told != INBOUND).then(|| stored_told(told)).transpose()?,
         at: Timestamp::from_millis(row.get(5)?),
         given_up_at: Timestamp::from_millis(row.get(6)?),
         why: status.map_or(GivenUpWhy::TooOld, GivenUpWhy::Refused),

@@ -3,9 +3,11 @@
 
 use crate::embedded::Embedded;
 use crate::embedded::batch::Batch;
+use crate::embedded::wire::Wire;
 use crate::fault::StoreFault;
-use crate::ops::{Inbound, InboundRecord, PAGE_ROWS_MAX};
+use crate::ops::{HandsetMessage, Inbound, InboundRecord, PAGE_ROWS_MAX};
 use hermod_domain::ids::{AccountId, MessageId};
+use hermod_domain::inbound::Whole;
 use hermod_domain::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -26,32 +28,63 @@ impl Embedded {
     }
 }
 
+/// A message from a handset as its account's table keeps it.
+pub(crate) struct Kept<'a> {
+    pub account: AccountId,
+    pub message: MessageId,
+    pub from: &'a str,
+    pub to: &'a str,
+    pub text: &'a str,
+    /// How it came, where a carrier brought it.
+    pub wire: Option<&'a Wire>,
+    pub missing: u8,
+    pub received_at: Timestamp,
+}
+
 impl Batch<'_> {
     fn receive(&mut self, inbound: &Inbound) -> Result<InboundRecord, StoreFault> {
         let Inbound { account, from, to, text, received_at } = inbound;
         self.at(*received_at);
         let message = self.books.mint.mint(*received_at);
+        let (account, received_at) = (*account, *received_at);
+        self.keep_inbound(&Kept { account, message, from, to, text, wire: None, missing: 0, received_at })
+    }
+
+    /// Gives it the account's next number.
+    pub(crate) fn keep_inbound(&mut self, kept: &Kept<'_>) -> Result<InboundRecord, StoreFault> {
+        let Kept { account, message, from, to, text, wire, missing, received_at } = *kept;
         let id: i64 = self
             .connection
             .prepare_cached(
                 "INSERT INTO inbound_counter (account, last, message) VALUES (?1, 1, ?2)
-                 ON CONFLICT (account) DO UPDATE SET last = last + 1, message = excluded.message RETURNING last",
+                 ON CONFLICT (account) DO UPDATE SET last = last + 1, message = max(message, excluded.message)
+                 RETURNING last",
             )?
             .query_row(params![account.get(), message.as_i64()], |row| row.get(0))?;
         self.connection
             .prepare_cached(
-                "INSERT INTO inbound (account, id, message, source, dest, text, received_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                "INSERT INTO inbound (account, id, message, source, dest, text, received_at, wire, missing)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             )?
-            .execute(params![account.get(), id, message.as_i64(), from, to, text, received_at.as_millis()])?;
-        self.hook_inbound(*account, id.cast_unsigned(), message, *received_at)?;
+            .execute(params![
+                account.get(),
+                id,
+                message.as_i64(),
+                from,
+                to,
+                text,
+                received_at.as_millis(),
+                wire.map(Wire::to_blob).as_deref(),
+                missing
+            ])?;
+        self.hook_inbound(account, id.cast_unsigned(), message, received_at)?;
         Ok(InboundRecord {
             id: id.cast_unsigned(),
             message,
-            from: from.clone(),
-            to: to.clone(),
-            text: text.clone(),
-            received_at: *received_at,
+            from: from.to_owned(),
+            to: to.to_owned(),
+            text: text.to_owned(),
+            received_at,
         })
     }
 }
@@ -69,6 +102,26 @@ pub(crate) fn find(
         .query_row(params![account.get(), id.cast_signed()], |row| Ok(read(row)))
         .optional()?;
     found.transpose()
+}
+
+/// One message, as it is brought over SMPP. `None` if it is not there, or nobody knows how it came.
+pub(crate) fn read_handset_message(
+    connection: &Connection,
+    account: AccountId,
+    id: u64,
+) -> Result<Option<HandsetMessage>, StoreFault> {
+    connection
+        .prepare_cached("SELECT text, wire FROM inbound WHERE account = ?1 AND id = ?2 AND wire IS NOT NULL")?
+        .query_row(params![account.get(), id.cast_signed()], |row| {
+            let wire = Wire::of_blob(row.get_ref(1)?.as_blob()?);
+            Ok((row.get::<_, String>(0)?, wire))
+        })
+        .optional()?
+        .map(|(text, wire)| {
+            let Wire { source, destination, form, header } = wire?;
+            Ok(HandsetMessage { id, source, destination, whole: Whole { text, form, header } })
+        })
+        .transpose()
 }
 
 fn page(

@@ -4,7 +4,7 @@ use crate::embedded::Embedded;
 use crate::embedded::mailbox::{Handout, Mailbox};
 use crate::embedded::op::{Change, Op};
 use crate::fault::StoreFault;
-use crate::ops::{AnswerRecord, LinkBatch, LinkId, LinkKind, ReceiptRecord};
+use crate::ops::{AnswerRecord, HandsetRecord, LinkBatch, LinkId, LinkKind, ReceiptRecord};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
@@ -45,8 +45,20 @@ impl LinkPort {
         slots: u32,
         now: Timestamp,
     ) -> Result<(), StoreFault> {
+        self.report_all(answers, receipts, Vec::new(), slots, now).await
+    }
+
+    /// The same, with what handsets sent.
+    pub async fn report_all(
+        &self,
+        answers: Vec<AnswerRecord>,
+        receipts: Vec<ReceiptRecord>,
+        inbound: Vec<HandsetRecord>,
+        slots: u32,
+        now: Timestamp,
+    ) -> Result<(), StoreFault> {
         let LinkPort { carrier, ids, link, .. } = *self;
-        let learned = LinkBatch { carrier, ids, link, answers, receipts, slots, now };
+        let learned = LinkBatch { carrier, ids, link, answers, receipts, inbound, slots, now };
         self.store.inner.queue.send(Op::Link(learned)).await.map_err(|_| StoreFault::Closed)
     }
 

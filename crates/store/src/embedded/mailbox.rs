@@ -13,11 +13,13 @@ pub struct Handout {
     pub jobs: Vec<Job>,
     /// Receipts that are recorded: answer them.
     pub recorded: Vec<Recorded>,
+    /// Messages from handsets that are stored, by sequence number: answer them.
+    pub received: Vec<u32>,
 }
 
 impl Handout {
     pub fn is_empty(&self) -> bool {
-        self.jobs.is_empty() && self.recorded.is_empty()
+        self.jobs.is_empty() && self.recorded.is_empty() && self.received.is_empty()
     }
 }
 
@@ -35,6 +37,7 @@ impl Mailbox {
         } else {
             waiting.jobs.extend(handout.jobs);
             waiting.recorded.extend(handout.recorded);
+            waiting.received.extend(handout.received);
         }
         drop(waiting);
         self.arrived.notify_one();
@@ -55,7 +58,7 @@ impl Mailbox {
     }
 
     fn lock(&self) -> MutexGuard<'_, Handout> {
-        // A panic elsewhere cannot leave two vectors half changed.
+        // A panic elsewhere cannot leave the vectors half changed.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

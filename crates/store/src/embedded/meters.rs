@@ -33,6 +33,12 @@ pub(crate) struct Meters {
     texts_purged: Counter,
     messages_purged: Counter,
     inbound_purged: Counter,
+    inbound: Counter,
+    inbound_repeated: Counter,
+    inbound_incomplete: Counter,
+    inbound_unowned: Counter,
+    opt_outs: Counter,
+    opt_ins: Counter,
     batches: Counter,
     batch_ops: Histogram,
     jobs_in_memory: Gauge,
@@ -73,6 +79,12 @@ impl Meters {
             texts_purged: counter!("hermod_texts_purged_total"),
             messages_purged: counter!("hermod_messages_purged_total"),
             inbound_purged: counter!("hermod_inbound_purged_total"),
+            inbound: counter!("hermod_inbound_total"),
+            inbound_repeated: counter!("hermod_inbound_repeated_total"),
+            inbound_incomplete: counter!("hermod_inbound_incomplete_total"),
+            inbound_unowned: counter!("hermod_inbound_unowned_total"),
+            opt_outs: counter!("hermod_inbound_opt_outs_total"),
+            opt_ins: counter!("hermod_inbound_opt_ins_total"),
             batches: counter!("hermod_store_batches_total"),
             batch_ops: histogram!("hermod_store_batch_operations"),
             jobs_in_memory: gauge!("hermod_store_jobs_in_memory"),
@@ -107,6 +119,12 @@ impl Meters {
             hook_attempts,
             hook_failures,
             purged,
+            inbound,
+            inbound_repeated,
+            inbound_incomplete,
+            inbound_unowned,
+            opt_outs,
+            opt_ins,
         } = *tally;
         self.accepted.increment(accepted);
         self.claimed.increment(claimed);
@@ -135,6 +153,12 @@ impl Meters {
         self.hooks_waiting.increment((hooks + hooks_replayed) as f64);
         self.hooks_waiting.decrement((hooks_delivered + hooks_given_up) as f64);
         self.count_purged(purged);
+        self.inbound.increment(inbound);
+        self.inbound_repeated.increment(inbound_repeated);
+        self.inbound_incomplete.increment(inbound_incomplete);
+        self.inbound_unowned.increment(inbound_unowned);
+        self.opt_outs.increment(opt_outs);
+        self.opt_ins.increment(opt_ins);
         self.batches.increment(1);
         self.batch_ops.record(ops as f64);
         self.jobs_in_memory.set(jobs_in_memory as f64);

@@ -79,7 +79,10 @@ impl Op {
             Op::Link(learned) => batch.link_batch(learned).map(|()| Done::Nothing),
             Op::Reports(ends) => batch.end_reports(ends).map(|()| Done::Nothing),
             Op::Hooks(ends, _) => batch.end_hooks(ends).map(|()| Done::Nothing),
-            Op::Due(now) => batch.release_due(*now).map(|()| Done::Nothing),
+            Op::Due(now) => {
+                batch.release_due(*now)?;
+                batch.deliver_unfinished(*now).map(|()| Done::Nothing)
+            }
             Op::Stop(_) => Ok(Done::Nothing),
         }
     }

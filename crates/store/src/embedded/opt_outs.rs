@@ -74,7 +74,7 @@ impl Embedded {
 }
 
 impl Batch<'_> {
-    fn opt_out(&mut self, entry: &OptOut) -> Result<bool, StoreFault> {
+    pub(crate) fn opt_out(&mut self, entry: &OptOut) -> Result<bool, StoreFault> {
         let OptOut { account, number, how, now } = entry;
         self.at(*now);
         let added = self
@@ -87,7 +87,7 @@ impl Batch<'_> {
         Ok(added > 0)
     }
 
-    fn opt_in(&mut self, account: AccountId, number: Msisdn) -> Result<bool, StoreFault> {
+    pub(crate) fn opt_in(&mut self, account: AccountId, number: Msisdn) -> Result<bool, StoreFault> {
         let removed = self
             .connection
             .prepare_cached("DELETE FROM opt_out WHERE account = ?1 AND number = ?2")?

@@ -1,11 +1,12 @@
 //! A live bind's side of the store: it takes out what its customer is to be told, and says what became of it.
 
 use crate::embedded::Embedded;
+use crate::embedded::inbound::read_handset_message;
 use crate::embedded::op::Op;
 use crate::embedded::outbox::{Outbox, PortNo, Refill, Settled, State, Took};
 use crate::embedded::reports::{self, ReportEnds};
 use crate::fault::StoreFault;
-use crate::ops::{Delivery, Report, ReportId};
+use crate::ops::{Delivery, HandsetMessage, News, Report, ReportId};
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 use std::sync::Arc;
@@ -47,6 +48,25 @@ impl ReceiverPort {
                 Took::Nothing => self.wake.notified().await,
             }
         }
+    }
+
+    /// The messages from handsets that reports bring. Those that are not there any more are left out.
+    pub async fn inbound(&self, reports: &[Report]) -> Result<Vec<(ReportId, HandsetMessage)>, StoreFault> {
+        let wanted = reports.iter().filter_map(|report| match report.news {
+            News::Inbound(number) => Some((report.id, report.account, number)),
+            News::Message(_) => None,
+        });
+        let wanted: Vec<_> = wanted.collect();
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let read = self.store.inner.readers.run(move |connection| {
+            let each = wanted.into_iter().map(|(id, account, number)| {
+                Ok(read_handset_message(connection, account, number)?.map(|message| (id, message)))
+            });
+            each.filter_map(Result::transpose).collect()
+        });
+        read.await
     }
 
     /// What became of reports that were taken here. Others are passed over. It is written soon; a report that was taken

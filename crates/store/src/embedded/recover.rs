@@ -8,6 +8,7 @@ use crate::embedded::deferred::{Deferred, Due};
 use crate::embedded::delivery_stats::DeliveryStats;
 use crate::embedded::hooks::Numbering;
 use crate::embedded::jobs::{WAITING_FOR_A_SLOT, stored_number};
+use crate::embedded::joining::Joining;
 use crate::embedded::keys::KeyDays;
 use crate::embedded::opt_outs::OptOuts;
 use crate::embedded::outbox::Receivers;
@@ -54,6 +55,7 @@ impl Books {
             deferred: Deferred::default(),
             queues: Queues::default(),
             references: References::new(),
+            joining: Joining::load(connection)?,
             standing: Recent::new(),
             last_report: reports::last_id(connection)?,
             hooks: Numbering::load(connection)?,
@@ -90,12 +92,14 @@ impl Books {
         self.standing.clear();
         self.keys = KeyDays::load(connection)?;
         self.remotes = Remotes::load(connection)?;
+        self.joining = Joining::load(connection)?;
         self.load_waiting(connection)
     }
 
     /// When something is to be done without anyone asking for it.
     pub(crate) fn next_due(&self) -> Option<Timestamp> {
-        self.deferred.next_at().into_iter().chain(self.delivery.due_at()).chain(self.goes_on_at).min()
+        let times = [self.deferred.next_at(), self.delivery.due_at(), self.joining.next_at(), self.goes_on_at];
+        times.into_iter().flatten().min()
     }
 
     /// Every lane starts out spilled: it is read from the store when a link has room.
@@ -172,7 +176,7 @@ impl Batch<'_> {
 fn newest_id(connection: &Connection) -> Result<Option<MessageId>, StoreFault> {
     let last: Option<i64> = connection.query_row(
         "SELECT max(id) FROM (SELECT max(id) AS id FROM message UNION ALL SELECT max(message) FROM inbound_counter
-             UNION ALL SELECT max(upto) FROM retention)",
+             UNION ALL SELECT max(message) FROM unowned_inbound UNION ALL SELECT max(upto) FROM retention)",
         [],
         |row| row.get(0),
     )?;

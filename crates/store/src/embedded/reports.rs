@@ -2,21 +2,26 @@
 //! customer has answered, or when it is given up. Whom to tell is remembered with the message while it is under way, so
 //! that its end costs no look-up, and nothing at all where nobody asked.
 
+mod rows;
+
+pub(crate) use rows::{
+    INBOUND, ReportPage, connections_with_reports, count, has_any, last_id, read_page, stored_told,
+};
+
 use crate::embedded::batch::Batch;
 use crate::embedded::blobs;
 use crate::embedded::hooks::{Became, has_hook};
 use crate::embedded::progress::Place;
 pub(crate) use crate::embedded::report_ends::ReportEnds;
 use crate::fault::StoreFault;
-use crate::ops::{Acceptance, Report, ReportId};
+use crate::ops::{Acceptance, MessageNews, News, Report, ReportId};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::{Event, MessageState, Moved, PartState, Progress};
 use hermod_domain::origin::{Alias, Origin, Told};
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::HookKind;
-use rusqlite::{Connection, OptionalExtension, Row, params};
-use std::collections::HashMap;
+use rusqlite::{Connection, OptionalExtension, params};
 use std::sync::Arc;
 
 /// Who wants to hear of a message.
@@ -66,7 +71,7 @@ impl Audience {
 
 /// How a customer who submits over SMPP is told.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+pub(crate) enum Way {
     /// What they asked for, to whoever is bound.
     Bind,
     /// Everything, by webhook: they only transmit, and nobody is there to take it.
@@ -135,20 +140,29 @@ impl Batch<'_> {
         if way == Way::Webhook || !origin.wish.wants(told) {
             return Ok(());
         }
-        self.books.last_report += 1;
-        let report = Report {
-            id: ReportId(self.books.last_report),
-            account: place.account,
-            connection: *connection,
-            message: place.message,
+        let news = News::Message(MessageNews {
             alias: *alias,
             origin: origin.clone(),
             told,
             err,
             parts: *parts,
             delivered: delivered(after, *parts),
-            at: self.now,
-        };
+        });
+        self.report(place.account, *connection, place.message, news, way)
+    }
+
+    /// A customer is to be told something over SMPP.
+    pub(crate) fn report(
+        &mut self,
+        account: AccountId,
+        connection: ConnectionId,
+        message: MessageId,
+        news: News,
+        way: Way,
+    ) -> Result<(), StoreFault> {
+        self.books.last_report += 1;
+        let id = ReportId(self.books.last_report);
+        let report = Report { id, account, connection, message, at: self.now, news };
         insert(self.connection, &report, way)?;
         self.tally.reports += 1;
         self.reports.push(report);
@@ -218,8 +232,9 @@ impl Batch<'_> {
         self.connection
             .prepare_cached(
                 "INSERT OR REPLACE INTO given_up (id, account, connection, message, told, at, given_up_at, status)
-                 SELECT r.id, m.account, r.connection, r.message, r.told, r.at, ?3, ?4
-                 FROM report r JOIN message m ON m.id = r.message WHERE r.connection = ?1 AND r.id = ?2",
+                 SELECT r.id, ifnull(r.account, m.account), r.connection, r.message, r.told, r.at, ?3, ?4
+                 FROM report r LEFT JOIN message m ON m.id = r.message
+                 WHERE r.connection = ?1 AND r.id = ?2 AND ifnull(r.account, m.account) IS NOT NULL",
             )?
             .execute(params![connection.get(), id.0.cast_signed(), self.now.as_millis(), status])?;
         let gone = self
@@ -238,22 +253,22 @@ impl Batch<'_> {
 }
 
 fn insert(connection: &Connection, report: &Report, way: Way) -> Result<(), StoreFault> {
-    let Report { id, connection: to, message, told, err, delivered, at, .. } = report;
-    connection
-        .prepare_cached(
-            "INSERT INTO report (connection, id, message, told, err, delivered, at, hooked)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        )?
-        .execute(params![
-            to.get(),
-            id.0.cast_signed(),
-            message.as_i64(),
-            told.as_u8(),
-            err,
-            delivered,
-            at.as_millis(),
-            way == Way::Both
-        ])?;
+    let Report { id, account, connection: to, message, at, news } = report;
+    let (to, id, message, at) = (to.get(), id.0.cast_signed(), message.as_i64(), at.as_millis());
+    match news {
+        News::Message(MessageNews { told, err, delivered, .. }) => connection
+            .prepare_cached(
+                "INSERT INTO report (connection, id, message, told, err, delivered, at, hooked)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            )?
+            .execute(params![to, id, message, told.as_u8(), err, delivered, at, way == Way::Both])?,
+        News::Inbound(number) => connection
+            .prepare_cached(
+                "INSERT INTO report (connection, id, message, told, err, delivered, at, account, inbound, hooked)
+                 VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, ?6, ?7, 1)",
+            )?
+            .execute(params![to, id, message, INBOUND, at, account.get(), number.cast_signed()])?,
+    };
     Ok(())
 }
 
@@ -264,109 +279,4 @@ fn delivered(after: &Progress, parts: u8) -> u8 {
     }
     let delivered = after.parts.iter().filter(|part| part.state == PartState::Delivered).count();
     u8::try_from(delivered).unwrap_or(u8::MAX).min(parts)
-}
-
-/// Rows of a connection behind a place, in order: what could be read of them, how many there were, and the last one.
-#[derive(Default)]
-pub(crate) struct ReportPage {
-    pub reports: Vec<Report>,
-    pub rows: usize,
-    pub last: Option<ReportId>,
-    /// Of those, the ones whose message has ended, and how.
-    pub ended: HashMap<ReportId, Told>,
-}
-
-pub(crate) fn read_page(
-    connection: &Connection,
-    of: ConnectionId,
-    after: ReportId,
-    limit: usize,
-) -> Result<ReportPage, StoreFault> {
-    let mut statement = connection.prepare_cached(
-        "SELECT r.id, r.message, r.told, r.err, r.delivered, r.at, m.account, m.parts, m.origin,
-                CASE WHEN m.settled_at IS NOT NULL THEN m.dlr END
-         FROM report r LEFT JOIN message m ON m.id = r.message
-         WHERE r.connection = ?1 AND r.id > ?2 ORDER BY r.id LIMIT ?3",
-    )?;
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let mut rows = statement.query(params![of.get(), after.0.cast_signed(), limit])?;
-    let mut page = ReportPage::default();
-    while let Some(row) = rows.next()? {
-        let id = ReportId(row.get::<_, i64>(0)?.cast_unsigned());
-        page.rows += 1;
-        page.last = Some(id);
-        match read(row, id, of) {
-            Ok(report) => {
-                if let Some(code) = row.get::<_, Option<u8>>(9)?.and_then(DlrCode::from_u8) {
-                    page.ended.insert(id, Told::Final(code));
-                }
-                page.reports.push(report);
-            }
-            // It must not keep the others from being told.
-            Err(fault) => {
-                tracing::error!(%fault, report.id = id.0, connection.id = %of, "A report cannot be read")
-            }
-        }
-    }
-    Ok(page)
-}
-
-fn read(row: &Row<'_>, id: ReportId, connection: ConnectionId) -> Result<Report, StoreFault> {
-    let (origin, alias) = blobs::origin_of(row.get_ref(8)?.as_blob().map_err(StoreFault::damaged)?)?;
-    Ok(Report {
-        id,
-        account: AccountId::new(row.get(6)?),
-        connection,
-        message: MessageId::from_i64(row.get(1)?).ok_or_else(|| StoreFault::damaged("a report's message"))?,
-        alias,
-        origin: Arc::new(origin),
-        told: stored_told(row.get(2)?)?,
-        err: row.get(3)?,
-        parts: row.get(7)?,
-        delivered: row.get(4)?,
-        at: Timestamp::from_millis(row.get(5)?),
-    })
-}
-
-pub(crate) fn stored_told(number: u8) -> Result<Told, StoreFault> {
-    Told::from_u8(number).ok_or_else(|| StoreFault::damaged(format!("{number} is nothing a report says")))
-}
-
-/// Connections that have reports: one look for each, not one for each report.
-pub(crate) fn connections_with_reports(connection: &Connection) -> Result<Vec<ConnectionId>, StoreFault> {
-    let mut statement =
-        connection.prepare_cached("SELECT min(connection) FROM report WHERE connection > ?1")?;
-    let (mut found, mut last) = (Vec::new(), -1_i64);
-    while let Some(next) = statement.query_row([last], |row| row.get::<_, Option<u32>>(0))? {
-        found.push(ConnectionId::new(next));
-        last = i64::from(next);
-    }
-    Ok(found)
-}
-
-/// How many rows a connection has.
-pub(crate) fn count(connection: &Connection, of: ConnectionId) -> Result<u64, StoreFault> {
-    let mut statement = connection.prepare_cached("SELECT count(*) FROM report WHERE connection = ?1")?;
-    Ok(statement.query_row([of.get()], |row| row.get::<_, i64>(0))?.cast_unsigned())
-}
-
-pub(crate) fn has_any(connection: &Connection, of: ConnectionId) -> Result<bool, StoreFault> {
-    Ok(connection.prepare_cached("SELECT 1 FROM report WHERE connection = ?1 LIMIT 1")?.exists([of.get()])?)
-}
-
-/// The highest id in use: one look for each connection that has reports, not one for each report.
-pub(crate) fn last_id(connection: &Connection) -> Result<u64, StoreFault> {
-    let last: Option<i64> = connection.query_row(
-        "WITH RECURSIVE one (connection) AS (
-             SELECT min(connection) FROM report
-             UNION ALL
-             SELECT (SELECT min(connection) FROM report WHERE connection > one.connection) FROM one
-                 WHERE one.connection IS NOT NULL)
-         SELECT max(id) FROM (
-             SELECT (SELECT max(id) FROM report r WHERE r.connection = one.connection) AS id FROM one
-             UNION ALL SELECT max(id) FROM given_up)",
-        [],
-        |row| row.get(0),
-    )?;
-    Ok(last.unwrap_or(0).cast_unsigned())
 }

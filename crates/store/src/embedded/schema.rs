@@ -6,6 +6,7 @@
 
 mod carrier_ids;
 mod retention;
+mod inbound;
 mod webhooks;
 
 use crate::fault::StoreFault;
@@ -29,6 +30,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::Sql(REPORTS),
     Migration::Sql(webhooks::TABLES),
     Migration::Sql(retention::RETENTION),
+    Migration::Sql(inbound::TABLES),
 ];
 
 /// One step from a schema to the next.

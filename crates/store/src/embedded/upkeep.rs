@@ -76,6 +76,7 @@ impl Embedded {
             }
         }
         self.give_up_old_reports(now).await?;
+        self.forget_repeats(now).await?;
         Ok(ended)
     }
 
@@ -92,6 +93,8 @@ impl Embedded {
         self.give_up_parked(now).await?;
         self.forget_given_up(now).await?;
         self.forget_hooks(now).await?;
+        self.forget_unowned(now).await?;
+        self.forget_conversations(now).await?;
         self.forget_reviews(now).await
     }
 }

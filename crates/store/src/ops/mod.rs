@@ -12,7 +12,11 @@ mod retention;
 mod webhook;
 
 pub use delivery::{DELIVERY_DAYS_KEPT, DELIVERY_ROWS_MAX, DELIVERY_TIMES, DeliveryFigures, DeliveryRow};
-pub use inbound::{Inbound, InboundRecord};
+pub use inbound::{
+    CONVERSATION_KEPT, HandsetMessage, HandsetRecord, Inbound, InboundRecord, JOINED_OCTETS_MAX,
+    JOINING_WAIT, PART_REPEATS_KNOWN, REPEATS_KNOWN, UNFINISHED_PARTS_PER_CARRIER_MAX, UNOWNED_KEPT,
+    UnownedInbound,
+};
 pub use money::{
     Balance, DailyLimit, DailyLimits, DayTotals, LedgerEntry, LedgerKind, LedgerRow, PostOutcome,
     PostRefusal, Statement, StatementLine,
@@ -29,8 +33,8 @@ pub use receipt::{
 };
 
 pub use report::{
-    Cancelled, Delivery, GIVEN_UP_KEPT, GivenUp, GivenUpWhy, REPORT_KEPT, REPORTS_IN_MEMORY_MAX, Report,
-    ReportId,
+    Cancelled, Delivery, GIVEN_UP_KEPT, GivenUp, GivenUpWhy, MessageNews, News, REPORT_KEPT,
+    REPORTS_IN_MEMORY_MAX, Report, ReportId,
 };
 
 pub use retention::{Purged, Retention};
@@ -118,6 +122,9 @@ pub struct Acceptance {
     pub shape: Option<Arc<Shape>>,
     /// What its customer wants to hear, if it came over SMPP.
     pub origin: Option<Arc<Origin>>,
+    /// Where the handset's answer will come to, where nothing but this message says whose it is. Most need none: nobody
+    /// answers to a name, and a number has an owner.
+    pub reply_to: Option<Sender>,
     pub cost: Money,
     /// The account may not be charged below `minimum - credit_limit`.
     pub credit_limit: Money,
@@ -236,6 +243,8 @@ pub struct LinkBatch {
     pub link: LinkId,
     pub answers: Vec<AnswerRecord>,
     pub receipts: Vec<ReceiptRecord>,
+    /// What handsets sent.
+    pub inbound: Vec<HandsetRecord>,
     /// How many more parts the link can take now: free window slots that also have a rate token.
     pub slots: u32,
     pub now: Timestamp,
@@ -244,14 +253,23 @@ pub struct LinkBatch {
 impl LinkBatch {
     /// Every record on its own, and the slots last.
     pub(crate) fn into_pieces(self) -> Vec<LinkBatch> {
-        let LinkBatch { carrier, ids, link, answers, receipts, slots, now } = self;
-        let empty =
-            LinkBatch { carrier, ids, link, answers: Vec::new(), receipts: Vec::new(), slots: 0, now };
-        let mut pieces = Vec::with_capacity(answers.len() + receipts.len() + 1);
+        let LinkBatch { carrier, ids, link, answers, receipts, inbound, slots, now } = self;
+        let empty = LinkBatch {
+            carrier,
+            ids,
+            link,
+            answers: Vec::new(),
+            receipts: Vec::new(),
+            inbound: Vec::new(),
+            slots: 0,
+            now,
+        };
+        let mut pieces = Vec::with_capacity(answers.len() + receipts.len() + inbound.len() + 1);
         pieces.extend(answers.into_iter().map(|answer| LinkBatch { answers: vec![answer], ..empty.clone() }));
         pieces.extend(
             receipts.into_iter().map(|receipt| LinkBatch { receipts: vec![receipt], ..empty.clone() }),
         );
+        pieces.extend(inbound.into_iter().map(|part| LinkBatch { inbound: vec![part], ..empty.clone() }));
         pieces.push(LinkBatch { slots, ..empty });
         pieces
     }

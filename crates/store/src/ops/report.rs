@@ -1,5 +1,5 @@
-//! Reports: what customers are still to be told about their messages. A row is written in the transaction of the change
-//! it tells, and goes when the customer has answered.
+//! Reports: what customers are still to be told over SMPP, about messages they sent and messages that handsets sent them.
+//! A row is written in the transaction of the change it tells, and goes when the customer has answered.
 
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::{Alias, Origin, Told};
@@ -26,7 +26,24 @@ pub struct Report {
     pub account: AccountId,
     pub connection: ConnectionId,
     pub message: MessageId,
-    /// Its name on the bind it came in on, where that is not its id.
+    /// When the message became what is told, or came in.
+    pub at: Timestamp,
+    pub news: News,
+}
+
+/// What a report is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum News {
+    /// What became of a message that was sent.
+    Message(MessageNews),
+    /// A message from a handset: the number it has among its account's. Its text is read when it is brought, see
+    /// [`crate::ReceiverPort::inbound`].
+    Inbound(u64),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageNews {
+    /// The message's name on the bind it came in on, where that is not its id.
     pub alias: Option<Alias>,
     pub origin: Arc<Origin>,
     pub told: Told,
@@ -34,8 +51,16 @@ pub struct Report {
     pub parts: u8,
     /// Of those, how many were delivered.
     pub delivered: u8,
-    /// When the message became what is told.
-    pub at: Timestamp,
+}
+
+impl Report {
+    /// What became of a message that was sent, if it is about that.
+    pub fn of_message(&self) -> Option<&MessageNews> {
+        match &self.news {
+            News::Message(news) => Some(news),
+            News::Inbound(_) => None,
+        }
+    }
 }
 
 /// What came of offering a report.
@@ -58,7 +83,8 @@ pub struct GivenUp {
     pub account: AccountId,
     pub connection: ConnectionId,
     pub message: MessageId,
-    pub told: Told,
+    /// Nothing: it would have brought a message from a handset, which can still be polled.
+    pub told: Option<Told>,
     /// When it came to be.
     pub at: Timestamp,
     /// When it was given up.

@@ -1,6 +1,6 @@
 //! Taking messages back, by their id or by their short name.
 
-use crate::reporting::{CONNECTION, origin};
+use crate::reporting::{CONNECTION, news, origin};
 use crate::world::*;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::lifecycle::{MessageState, Verdict};
@@ -165,7 +165,7 @@ async fn short_names_are_given_in_order_to_each_account_and_only_where_they_are_
     let port = world.store.open_receiver(CONNECTION);
     let report = world.takes(&port, 1).await.remove(0);
     assert_eq!(
-        (report.message, report.alias.map(|alias| alias.to_string())),
+        (report.message, news(&report).alias.map(|alias| alias.to_string())),
         (first, Some("10000000".to_owned()))
     );
     world.books_are_sound();

@@ -9,6 +9,7 @@ mod delivery;
 mod expiring;
 mod failing_over;
 mod faults;
+mod handsets;
 mod hooking;
 mod inbound;
 mod ledger;

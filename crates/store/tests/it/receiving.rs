@@ -1,6 +1,6 @@
 //! Ports: the binds that reports are told to, how they share them, and what happens to those nobody takes.
 
-use crate::reporting::CONNECTION;
+use crate::reporting::{CONNECTION, news};
 use crate::world::*;
 use hermod_domain::ids::{ConnectionId, MessageId};
 use hermod_domain::lifecycle::Verdict;
@@ -132,7 +132,7 @@ async fn later_means_on_the_schedule_and_a_newer_word_goes_first() {
     link.receipt("id", Verdict::Enroute).await;
     for wait in [30, 60, 300] {
         let reports = world.takes(&port, 1).await;
-        assert_eq!((reports[0].message, reports[0].told), (message, Told::Enroute));
+        assert_eq!((reports[0].message, news(&reports[0]).told), (message, Told::Enroute));
         world.settle(&port, &[reports[0].id], Delivery::Later).await;
         world.passes(secs(wait - 1)).await;
         world.tells_nothing(&port).await;
@@ -170,7 +170,7 @@ async fn what_is_refused_for_good_or_too_old_is_given_up_and_listed_for_a_while(
         account: ALICE,
         connection: CONNECTION,
         message: sent[place],
-        told: Told::Final(DlrCode::Expired),
+        told: Some(Told::Final(DlrCode::Expired)),
         at,
         given_up_at,
         why,

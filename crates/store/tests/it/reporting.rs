@@ -6,7 +6,7 @@ use hermod_domain::lifecycle::Verdict;
 use hermod_domain::origin::{Origin, ReceiptWish, Told, WrittenAddress};
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::text::Shape;
-use hermod_store::{Acceptance, Delivery, ReceiverPort, Report, ReportId};
+use hermod_store::{Acceptance, Delivery, MessageNews, News, ReceiverPort, Report, ReportId};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,6 +23,11 @@ pub(crate) fn origin(registered_delivery: u8) -> Origin {
         destination: WrittenAddress::new(1, 1, b"4915112345678"),
         quote: b"hello".iter().copied().collect(),
     }
+}
+
+/// What a report says about a message that was sent.
+pub(crate) fn news(report: &Report) -> &MessageNews {
+    report.of_message().expect("it is about a message that was sent")
 }
 
 impl World {
@@ -62,7 +67,7 @@ impl World {
         while told.len() < count {
             let reports = self.takes(port, 100).await;
             let ids: Vec<_> = reports.iter().map(|report| report.id).collect();
-            told.extend(reports.iter().map(|report| (report.message, report.told)));
+            told.extend(reports.iter().map(|report| (report.message, news(report).told)));
             self.settle(port, &ids, Delivery::Done).await;
         }
         assert_eq!(told.len(), count);
@@ -85,13 +90,15 @@ async fn a_delivery_is_told_once_it_is_durable() {
         account: ALICE,
         connection: CONNECTION,
         message,
-        alias: None,
-        origin: Arc::new(origin(1)),
-        told: DELIVERED,
-        err: 0,
-        parts: 1,
-        delivered: 1,
         at: world.now,
+        news: News::Message(MessageNews {
+            alias: None,
+            origin: Arc::new(origin(1)),
+            told: DELIVERED,
+            err: 0,
+            parts: 1,
+            delivered: 1,
+        }),
     };
     assert_eq!(reports, [expect]);
     assert_eq!(world.store.reports_waiting(CONNECTION).await.unwrap(), 1);
@@ -147,7 +154,8 @@ async fn an_end_in_our_own_queue_and_a_carriers_refusal_are_told_too() {
     let refused = world.sends(world.smpp(2)).await;
     link.answers(&link.takes_job().await, crate::world::refused(11)).await;
     let reports = world.takes(&port, 10).await;
-    let shown: Vec<_> = reports.iter().map(|report| (report.message, report.told, report.err)).collect();
+    let shown: Vec<_> =
+        reports.iter().map(|report| (report.message, news(report).told, news(report).err)).collect();
     assert_eq!(shown, [(refused, Told::Final(DlrCode::Undeliv), 10_011)]);
     world.books_are_sound();
 }
@@ -173,8 +181,10 @@ async fn a_long_message_is_told_of_once_with_its_parts_counted() {
             link.receipt(&id, verdict).await;
         }
         let reports = world.takes(&port, 10).await;
-        let shown: Vec<_> =
-            reports.iter().map(|report| (report.told.word(), report.parts, report.delivered)).collect();
+        let shown: Vec<_> = reports
+            .iter()
+            .map(|report| (news(report).told.word(), news(report).parts, news(report).delivered))
+            .collect();
         assert_eq!(shown, [expect]);
     }
     world.books_are_sound();
@@ -259,6 +269,6 @@ async fn shapes_and_origins_come_back_from_the_tables() {
     let port = world.store.open_receiver(CONNECTION);
     world.link().await.receipt("id", Verdict::Delivered).await;
     let reports = world.takes(&port, 1).await;
-    assert_eq!((reports[0].message, &*reports[0].origin), (message, &origin(1)));
+    assert_eq!((reports[0].message, &*news(&reports[0]).origin), (message, &origin(1)));
     world.books_are_sound();
 }

@@ -64,6 +64,7 @@ pub(crate) fn sms(now: Timestamp) -> Acceptance {
         tlvs: None,
         shape: None,
         origin: None,
+        reply_to: None,
         cost: Money::from_micros(PRICE),
         credit_limit: Money::ZERO,
         minimum: Money::ZERO,

@@ -3,6 +3,7 @@
 
 use crate::embedded::outbox::state::{Entry, State, is_open_ended};
 use crate::embedded::reports::ReportPage;
+use hermod_domain::origin::Told;
 use crate::ops::{REPORTS_IN_MEMORY_MAX, ReportId};
 use hermod_domain::time::Timestamp;
 use std::time::Duration;
@@ -140,8 +141,8 @@ impl State {
             if id > self.read_to || self.knows(id) {
                 continue;
             }
-            if is_open_ended(&report) && page.ended.get(&id).is_some_and(|end| report.origin.wish.wants(*end))
-            {
+            let wants = |end: &Told| report.of_message().is_some_and(|news| news.origin.wish.wants(*end));
+            if is_open_ended(&report) && page.ended.get(&id).is_some_and(wants) {
                 // Its message has ended since, and that is told by itself.
                 self.supersede(id);
                 continue;

@@ -8,7 +8,7 @@ use crate::embedded::outbox::PortNo;
 use crate::embedded::outbox::reading::{Aside, Reading, Refill};
 use crate::embedded::outbox::shelf::Shelf;
 use crate::embedded::outbox::unwritten::Unwritten;
-use crate::ops::{Delivery, REPORTS_IN_MEMORY_MAX, Report, ReportId};
+use crate::ops::{Delivery, MessageNews, News, REPORTS_IN_MEMORY_MAX, Report, ReportId};
 use hermod_domain::ids::MessageId;
 use hermod_domain::origin::Told;
 use hermod_domain::receipt::DlrCode;
@@ -384,10 +384,13 @@ impl State {
 
 /// Its message may have more to say: it is on its way, or nobody knows how it ended.
 pub(super) fn is_open_ended(report: &Report) -> bool {
-    match report.told {
-        Told::Enroute | Told::Accepted | Told::Final(DlrCode::Unknown) => true,
-        Told::Final(
-            DlrCode::Delivrd | DlrCode::Acceptd | DlrCode::Undeliv | DlrCode::Rejectd | DlrCode::Expired,
-        ) => false,
+    match &report.news {
+        News::Inbound(_) => false,
+        News::Message(MessageNews { told, .. }) => match told {
+            Told::Enroute | Told::Accepted | Told::Final(DlrCode::Unknown) => true,
+            Told::Final(
+                DlrCode::Delivrd | DlrCode::Acceptd | DlrCode::Undeliv | DlrCode::Rejectd | DlrCode::Expired,
+            ) => false,
+        },
     }
 }

@@ -3,7 +3,7 @@
 use super::state::{State, Took};
 use super::{PortNo, REPORTS_IN_ALL_MAX, Refill};
 use crate::embedded::reports::ReportPage;
-use crate::ops::{Delivery, REPORTS_IN_MEMORY_MAX, Report, ReportId};
+use crate::ops::{Delivery, MessageNews, News, REPORTS_IN_MEMORY_MAX, Report, ReportId};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::{Origin, ReceiptWish, Told, WrittenAddress};
 use hermod_domain::receipt::DlrCode;
@@ -24,21 +24,23 @@ pub(super) fn report(id: u64, message: i64, told: Told) -> Report {
         account: AccountId::new(1),
         connection: ConnectionId::new(1),
         message: MessageId::from_i64(1_000_000_000_000_000 + message).expect("an id"),
-        alias: None,
-        origin: Arc::new(Origin {
-            wish: ReceiptWish::of_registered_delivery(0x11),
-            short_id: false,
-            on_transmitter: false,
-            reference: None,
-            source: WrittenAddress::default(),
-            destination: WrittenAddress::default(),
-            quote: smallvec::SmallVec::new(),
-        }),
-        told,
-        err: 0,
-        parts: 1,
-        delivered: 0,
         at: Timestamp::EPOCH,
+        news: News::Message(MessageNews {
+            alias: None,
+            origin: Arc::new(Origin {
+                wish: ReceiptWish::of_registered_delivery(0x11),
+                short_id: false,
+                on_transmitter: false,
+                reference: None,
+                source: WrittenAddress::default(),
+                destination: WrittenAddress::default(),
+                quote: smallvec::SmallVec::new(),
+            }),
+            told,
+            err: 0,
+            parts: 1,
+            delivered: 0,
+        }),
     }
 }
 

@@ -4,7 +4,7 @@
 use super::Pair;
 use super::books::Owed;
 use crate::hooking::{dlr, settling::settled};
-use crate::reporting::CONNECTION;
+use crate::reporting::{CONNECTION, news};
 use crate::world::{ALICE, secs};
 use hermod_domain::ids::MessageId;
 use hermod_domain::origin::Told;
@@ -24,7 +24,7 @@ impl Pair {
         let mut told: Vec<(MessageId, Told)> = Vec::new();
         while told.len() < self.books.owed.len() {
             let reports = self.world.takes(&port, 5).await;
-            told.extend(reports.iter().map(|report| (report.message, report.told)));
+            told.extend(reports.iter().map(|report| (report.message, news(report).told)));
             let ids: Vec<_> = reports.iter().map(|report| report.id).collect();
             match heard {
                 Heard::Everything => self.world.settle(&port, &ids, Delivery::Done).await,

@@ -1,0 +1,178 @@
+//! What handsets send: known if it was brought before, put together if it is a part, given to whose it is. Stop words
+//! act first. All of it in the transaction of the link that brought it, so that an answered message is never lost and one
+//! that is brought again is never two.
+
+use crate::embedded::Embedded;
+use crate::embedded::batch::Batch;
+use crate::embedded::inbound::Kept;
+use crate::embedded::reports::Way;
+use crate::embedded::wire::Wire;
+use crate::fault::StoreFault;
+use crate::ops::{InboundRecord, News, OptOut, PART_REPEATS_KNOWN, REPEATS_KNOWN};
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
+use hermod_domain::inbound::{InboundPart, Whole, Wish, handset, number, shown, tidied, wish_of};
+use hermod_domain::origin::WrittenAddress;
+use hermod_domain::time::Timestamp;
+use rusqlite::params;
+use std::time::Duration;
+
+/// Rows dropped in one transaction.
+const ROWS_PER_WRITE: usize = 5_000;
+/// How an opt-out came about, as the operator reads it.
+const BY_STOP_WORD: &str = "a stop word from the handset";
+
+/// A message that has arrived, as far as it has.
+pub(crate) struct Arrived {
+    pub carrier: CarrierId,
+    pub source: WrittenAddress,
+    pub destination: WrittenAddress,
+    pub whole: Whole,
+    /// Parts that never came.
+    pub missing: u8,
+    /// When the first of it came.
+    pub at: Timestamp,
+}
+
+/// Whose a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Owner {
+    pub account: AccountId,
+    /// The connection that the handset was written to from.
+    pub connection: Option<ConnectionId>,
+}
+
+impl Embedded {
+    /// What is too long ago to be brought again.
+    pub(crate) async fn forget_repeats(&self, now: Timestamp) -> Result<(), StoreFault> {
+        while self.request(move |batch| batch.forget_repeats(now)).await? == ROWS_PER_WRITE {}
+        Ok(())
+    }
+}
+
+impl Batch<'_> {
+    pub(crate) fn from_handset(&mut self, carrier: CarrierId, part: &InboundPart) -> Result<(), StoreFault> {
+        let known = if part.joined.is_some() { PART_REPEATS_KNOWN } else { REPEATS_KNOWN };
+        if !self.is_news(carrier, part.digest(), known)? {
+            self.tally.inbound_repeated += 1;
+            return Ok(());
+        }
+        match part.joined {
+            Some(joined) => self.join(carrier, part, joined),
+            None => self.arrive(&Arrived {
+                carrier,
+                source: part.source.clone(),
+                destination: part.destination.clone(),
+                whole: Whole::of(&[(1, part.piece.clone())]),
+                missing: 0,
+                at: self.now,
+            }),
+        }
+    }
+
+    /// False if the carrier brought the very same lately.
+    fn is_news(&self, carrier: CarrierId, digest: [u8; 16], known: Duration) -> Result<bool, StoreFault> {
+        let (now, until) = (self.now.as_millis(), self.now.plus(known).as_millis());
+        let written = self
+            .connection
+            .prepare_cached(
+                "INSERT INTO inbound_seen (carrier, digest, until) VALUES (?1, ?2, ?3)
+                 ON CONFLICT DO UPDATE SET until = excluded.until WHERE until <= ?4",
+            )?
+            .execute(params![carrier.get(), digest, until, now])?;
+        Ok(written > 0)
+    }
+
+    fn forget_repeats(&mut self, now: Timestamp) -> Result<usize, StoreFault> {
+        self.at(now);
+        let rows = i64::try_from(ROWS_PER_WRITE).expect("a few thousand");
+        let gone = self
+            .connection
+            .prepare_cached(
+                "DELETE FROM inbound_seen WHERE (carrier, digest) IN
+                     (SELECT carrier, digest FROM inbound_seen WHERE until <= ?1 ORDER BY until LIMIT ?2)",
+            )?
+            .execute(params![now.as_millis(), rows])?;
+        Ok(gone)
+    }
+
+    /// A message is here: it goes to whose it is, or is kept for the operator.
+    pub(crate) fn arrive(&mut self, arrived: &Arrived) -> Result<(), StoreFault> {
+        self.tally.inbound += 1;
+        let to = number(&arrived.destination);
+        let owner = match self.catalogue.owner_of(&to, &arrived.whole.text) {
+            Some(account) => Some(Owner { account, connection: None }),
+            None => self.conversation(handset(&arrived.source), &to)?,
+        };
+        let message = self.books.mint.mint(self.now);
+        match owner {
+            Some(owner) => self.deliver_to(owner, message, arrived).map(|_| ()),
+            None => {
+                self.tally.inbound_unowned += 1;
+                self.keep_unowned(message, arrived)
+            }
+        }
+    }
+
+    /// What the handset wants goes first; then the account can read it, and is told wherever it wants to be.
+    pub(crate) fn deliver_to(
+        &mut self,
+        owner: Owner,
+        message: MessageId,
+        arrived: &Arrived,
+    ) -> Result<InboundRecord, StoreFault> {
+        let Owner { account, connection } = owner;
+        let Arrived { source, destination, whole, missing, at, .. } = arrived;
+        self.heed(account, source, &whole.text)?;
+        let wire = arrived.wire();
+        let record = self.keep_inbound(&Kept {
+            account,
+            message,
+            from: &shown(source),
+            to: &shown(destination),
+            text: &whole.text,
+            wire: Some(&wire),
+            missing: *missing,
+            received_at: *at,
+        })?;
+        let over_smpp = connection
+            .filter(|connection| self.catalogue.takes_inbound(*connection))
+            .or_else(|| self.catalogue.inbound_connection(account));
+        if let Some(connection) = over_smpp {
+            self.report(account, connection, message, News::Inbound(record.id), Way::Both)?;
+        }
+        Ok(record)
+    }
+
+    /// Stop words and what lifts them.
+    fn heed(&mut self, account: AccountId, source: &WrittenAddress, text: &str) -> Result<(), StoreFault> {
+        // Nobody can be written to who has no number.
+        let Some(number) = handset(source) else { return Ok(()) };
+        let own = self.catalogue.account(account).map(|view| view.account.stop_words.as_slice());
+        match wish_of(text, own.unwrap_or_default()) {
+            Some(Wish::Stop) => {
+                let entry = OptOut { account, number, how: BY_STOP_WORD.to_owned(), now: self.now };
+                if self.opt_out(&entry)? {
+                    self.tally.opt_outs += 1;
+                }
+            }
+            Some(Wish::Start) => {
+                if self.opt_in(account, number)? {
+                    self.tally.opt_ins += 1;
+                }
+            }
+            None => {}
+        }
+        Ok(())
+    }
+}
+
+impl Arrived {
+    pub(crate) fn wire(&self) -> Wire {
+        Wire {
+            source: tidied(&self.source),
+            destination: tidied(&self.destination),
+            form: self.whole.form,
+            header: self.whole.header.clone(),
+        }
+    }
+}

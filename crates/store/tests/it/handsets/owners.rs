@@ -1,0 +1,140 @@
+//! Whose a message is, and what it does before anybody reads it.
+
+use super::*;
+use hermod_domain::phone::Msisdn;
+use hermod_store::{AcceptOutcome, Acceptance, CONVERSATION_KEPT, UNOWNED_KEPT};
+
+fn sender(text: &str) -> Sender {
+    Sender::parse(text).expect("a sender")
+}
+
+/// A message whose answers nothing but the message itself says the owner of.
+fn from(world: &World, account: AccountId, number: &str) -> Acceptance {
+    Acceptance { account, from: sender(number), reply_to: Some(sender(number)), ..world.sms() }
+}
+
+#[tokio::test]
+async fn a_number_decides_then_its_keyword_then_the_last_conversation_then_nobody() {
+    let world = World::with_numbers().await;
+    world.pays_in(BOB, 1_000_000).await;
+    world.brings(text(HANDSET, NUMBER, "to the owner")).await;
+    world.brings(text(HANDSET, &format!("00{NUMBER}"), "however written")).await;
+    world.brings(text(HANDSET, SHARED, "vote me")).await;
+    world.brings(text(HANDSET, SHARED, "no keyword")).await;
+    world.brings(text(HANDSET, FOREIGN, "to nobody yet")).await;
+    let unowned = world.store.unowned_inbound(None, 10).await.unwrap();
+    let texts: Vec<_> = unowned.iter().map(|it| (it.carrier, it.text.as_str())).collect();
+    assert_eq!(texts, [(ACME, "no keyword"), (ACME, "to nobody yet")]);
+
+    world.sends(from(&world, ALICE, FOREIGN)).await;
+    world.brings(text(HANDSET, FOREIGN, "to Alice")).await;
+    world.sends(from(&world, BOB, &format!("+{FOREIGN}"))).await;
+    world.brings(text(HANDSET, FOREIGN, "to Bob")).await;
+    world.sends(from(&world, BOB, SHARED)).await;
+    world.brings(text(HANDSET, SHARED, "still no keyword")).await;
+    // A conversation is one handset's.
+    world.brings(text("4915100000000", FOREIGN, "from elsewhere")).await;
+    assert_eq!(world.reads(ALICE).await, ["to the owner", "however written", "to Alice"]);
+    assert_eq!(world.reads(BOB).await, ["vote me", "to Bob", "still no keyword"]);
+    assert_eq!(world.store.unowned_inbound(Some(unowned[1].message), 10).await.unwrap().len(), 1);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn a_callback_number_counts_as_the_sender_of_the_last_message() {
+    let mut world = World::with_numbers().await;
+    world.sends(Acceptance { reply_to: Some(sender("+4915700000001")), ..world.sms() }).await;
+    world.restarts().await;
+    world.store.follow(catalogue(Vec::new()));
+    world.brings(text(HANDSET, "4915700000001", "called back")).await;
+    assert_eq!(world.reads(ALICE).await, ["called back"]);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn ordinary_messages_write_no_conversation_and_old_ones_are_forgotten() {
+    let mut world = World::with_numbers().await;
+    let rows = |world: &World| -> i64 {
+        world.raw().query_row("SELECT count(*) FROM conversation", [], |row| row.get(0)).unwrap()
+    };
+    world.sends(world.sms()).await;
+    assert_eq!(rows(&world), 0);
+    world.sends(from(&world, ALICE, FOREIGN)).await;
+    world.now = world.now.plus(CONVERSATION_KEPT);
+    world.sends(from(&world, ALICE, SHARED)).await;
+    world.store.daily(world.now).await.unwrap();
+    assert_eq!(rows(&world), 2);
+    world.store.daily(world.now.plus(secs(1))).await.unwrap();
+    assert_eq!(rows(&world), 1);
+}
+
+#[tokio::test]
+async fn a_stop_word_acts_before_anything_else_and_start_lifts_it() {
+    let world = World::with_numbers().await;
+    let handset = Msisdn::parse_digits(HANDSET).unwrap();
+    let sends = |account| {
+        let acceptance = Acceptance { account, to: handset, ..world.sms() };
+        async { world.store.accept(acceptance).await.unwrap() }
+    };
+    world.pays_in(BOB, 1_000_000).await;
+    for (stop, start) in [("Stop!", "start"), ("opt out", "UNSTOP"), ("basta", "Start.")] {
+        world.brings(text(HANDSET, NUMBER, stop)).await;
+        assert_eq!(sends(ALICE).await, AcceptOutcome::OptedOut, "{stop}");
+        assert!(matches!(sends(BOB).await, AcceptOutcome::Accepted { .. }), "only the account that was told");
+        world.brings(text(HANDSET, NUMBER, start)).await;
+        assert!(matches!(sends(ALICE).await, AcceptOutcome::Accepted { .. }), "{start}");
+    }
+    world.brings(text(HANDSET, NUMBER, "please stop by")).await;
+    assert!(matches!(sends(ALICE).await, AcceptOutcome::Accepted { .. }));
+    // In parts, by conversation, and by keyword only where the word is not the message.
+    world.brings(piece(1, 2, 2, "OP")).await;
+    world.brings(piece(1, 1, 2, "ST")).await;
+    let entry = world.store.opted_out(ALICE, handset).await.unwrap().unwrap();
+    assert_eq!((entry.how.as_str(), entry.now), ("a stop word from the handset", world.now));
+    world.sends(Acceptance { to: handset, ..from(&world, BOB, FOREIGN) }).await;
+    world.brings(text(HANDSET, FOREIGN, "quit")).await;
+    assert_eq!(sends(BOB).await, AcceptOutcome::OptedOut);
+    assert_eq!(world.reads(ALICE).await.len(), 8, "the customer reads them all the same");
+    assert_eq!(world.reads(BOB).await, ["quit"]);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn what_is_nobodys_can_be_given_to_an_account_and_is_kept_thirty_days() {
+    let mut world = World::with_numbers().await;
+    world.brings(text(HANDSET, FOREIGN, "hello")).await;
+    world.brings(text(HANDSET, FOREIGN, "STOP")).await;
+    world.brings(text("Someone", FOREIGN, "kept")).await;
+    let unowned = world.store.unowned_inbound(None, 10).await.unwrap();
+    let handset = Msisdn::parse_digits(HANDSET).unwrap();
+    assert!(world.store.opted_out(BOB, handset).await.unwrap().is_none());
+    world.now = world.now.plus(secs(60));
+    for record in &unowned[..2] {
+        let given = world.store.assign_inbound(record.message, BOB, world.now).await.unwrap().unwrap();
+        assert_eq!((given.message, given.received_at), (record.message, record.received_at));
+        assert_eq!(world.store.assign_inbound(record.message, BOB, world.now).await.unwrap(), None, "once");
+    }
+    assert_eq!(world.reads(BOB).await, ["hello", "STOP"]);
+    assert!(world.store.opted_out(BOB, handset).await.unwrap().is_some(), "what it asks for is heeded now");
+    world.restarts().await;
+    assert_eq!(world.store.unowned_inbound(None, 10).await.unwrap(), unowned[2..]);
+    let printed = format!("{unowned:?}");
+    assert!(!printed.contains("STOP") && !printed.contains(HANDSET), "{printed}");
+    world.store.daily(world.now.plus(UNOWNED_KEPT - secs(61))).await.unwrap();
+    assert_eq!(world.store.unowned_inbound(None, 10).await.unwrap().len(), 1);
+    world.store.daily(world.now.plus(UNOWNED_KEPT)).await.unwrap();
+    assert!(world.store.unowned_inbound(None, 10).await.unwrap().is_empty());
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn ids_of_unowned_messages_are_never_given_twice() {
+    let mut world = World::with_numbers().await;
+    world.brings(text(HANDSET, FOREIGN, "hello")).await;
+    let unowned = world.store.unowned_inbound(None, 10).await.unwrap().remove(0);
+    // Back in time and started anew: the mint must know it.
+    world.now = world.now.minus(secs(10));
+    world.restarts().await;
+    assert!(world.sends(world.sms()).await > unowned.message);
+    world.books_are_sound();
+}
