@@ -25,7 +25,18 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Send", &["send", "status", "inbound", "balance", "smpp", "webhook"]),
     (
         "Look after",
-        &["links", "binds", "alarms", "deliveries", "reports", "review", "lookup", "audit", "backup"],
+        &[
+            "links",
+            "binds",
+            "alarms",
+            "deliveries",
+            "reports",
+            "unowned",
+            "review",
+            "lookup",
+            "audit",
+            "backup",
+        ],
     ),
 ];
 

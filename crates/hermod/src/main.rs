@@ -26,7 +26,7 @@ use customer::{balance, inbound, send, status};
 use ending::Ended;
 use operator::{
     account, alarms, apply, binds, carrier, connection, control, deliveries, key, links, lookup, money,
-    number, price, reports, review, route, screen, sender,
+    number, price, reports, review, route, screen, sender, unowned,
 };
 use std::process::ExitCode;
 
@@ -111,6 +111,7 @@ enum Command {
     Alarms(alarms::Alarms),
     Deliveries(deliveries::Deliveries),
     Reports(reports::Reports),
+    Unowned(unowned::Unowned),
     Review(review::Review),
     Lookup(lookup::Lookup),
     Smpp(smpp::Smpp),
@@ -151,6 +152,7 @@ fn main() -> ExitCode {
         Command::Alarms(command) => command.run(),
         Command::Deliveries(command) => command.run(),
         Command::Reports(command) => command.run(),
+        Command::Unowned(command) => command.run(),
         Command::Review(command) => command.run(),
         Command::Lookup(command) => command.run(),
         Command::Smpp(command) => command.run(),

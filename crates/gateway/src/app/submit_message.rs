@@ -4,8 +4,9 @@
 use crate::app::authenticate::Caller;
 use crate::app::faults::refusal_of;
 use crate::world::World;
-use hermod_domain::ids::MessageId;
+use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::money::Money;
+use hermod_domain::numbers::Numbers;
 use hermod_domain::origin::Alias;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::policy::{Judged, Judgement, gives_way_to_opt_out, judge};
@@ -212,6 +213,7 @@ fn acceptance(
         tlvs: submission.tlvs.clone().map(CustomerTlvs),
         shape: submission.shape.clone(),
         origin: submission.origin.clone(),
+        reply_to: reply_to(caller, submission, from, carrier),
         cost,
         credit_limit: view.account.credit_limit,
         minimum: view.account.minimum,
@@ -221,6 +223,23 @@ fn acceptance(
         validity: submission.validity.unwrap_or(world.validity).min(world.validity),
         now,
     }
+}
+
+/// Where an answer will come to, if only this message can say whose it is: to a number that no account owns alone. Nobody
+/// answers to a name. The carrier may have to write the sender differently, and answers go to what handsets see.
+fn reply_to(caller: &Caller, submission: &Submission, from: Sender, carrier: CarrierId) -> Option<Sender> {
+    let catalogue = caller.catalogue();
+    let seen = || {
+        let profile = catalogue.carrier(carrier).map(|carrier| &carrier.profile);
+        let rewriting = profile.filter(|profile| !profile.senders.is_empty());
+        rewriting.map_or(from, |profile| {
+            profile.sender_for(&from, Numbers::embedded().find(submission.to).country)
+        })
+    };
+    let number = submission.callback.unwrap_or_else(seen);
+    let is_number = number.kind() != SenderKind::Alphanumeric;
+    let is_owned = is_number && catalogue.owner_of(number.address(), "").is_some();
+    (is_number && !is_owned).then_some(number)
 }
 
 /// What is kept of a held message, so that a person can look at it. Its own retry is known by account, sender and text.

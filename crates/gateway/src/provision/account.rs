@@ -82,6 +82,10 @@ pub struct WantedAccount {
     )]
     #[schema(value_type = Option<String>, write_only, min_length = 16, max_length = 256)]
     pub webhook_secret: Option<Secret>,
+    /// Words of its own that opt a handset out, beside STOP and the like. The whole message has to be one of them.
+    #[serde(default, deserialize_with = "checks::stop_words", skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 50, examples("BASTA"))]
+    pub stop_words: Vec<String>,
 }
 
 impl Entry for WantedAccount {
@@ -109,6 +113,7 @@ impl Entry for WantedAccount {
             dlr_webhook: _,
             inbound_webhook: _,
             webhook_secret: _,
+            stop_words,
         } = self;
         match before {
             Some(before) if before.currency != *currency => {
@@ -137,7 +142,7 @@ impl Entry for WantedAccount {
             tier: *tier,
             smpp_rate: *smpp_rate,
             webhooks,
-            stop_words: before.map(|before| before.stop_words.clone()).unwrap_or_default(),
+            stop_words: stop_words.clone(),
         })
     }
 
@@ -154,7 +159,7 @@ impl Entry for WantedAccount {
             tier,
             smpp_rate,
             webhooks,
-            stop_words: _,
+            stop_words,
         } = document;
         let addresses = webhooks.map(|webhooks| (webhooks.dlr_url, webhooks.inbound_url));
         let (dlr_webhook, inbound_webhook) = addresses.unwrap_or_default();
@@ -174,6 +179,7 @@ impl Entry for WantedAccount {
             dlr_webhook,
             inbound_webhook,
             webhook_secret: None,
+            stop_words,
         }
     }
 

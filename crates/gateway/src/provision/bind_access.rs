@@ -46,7 +46,7 @@ pub(super) fn access(
         pass_tlvs: wanted.pass_tlvs.unwrap_or_default(),
         special_protocol_ids: wanted.special_protocol_ids.unwrap_or_default(),
         message_waiting: wanted.message_waiting.unwrap_or_default(),
-        inbound: before.map(|before| before.inbound).unwrap_or_default(),
+        inbound: wanted.inbound.unwrap_or_default(),
     }))
 }
 
@@ -97,7 +97,7 @@ pub(super) fn show(access: SmppAccess, connection: &mut WantedConnection) {
         pass_tlvs,
         special_protocol_ids,
         message_waiting,
-        inbound: _,
+        inbound,
     } = access;
     connection.system_id = Some(system_id);
     connection.system_type = system_type;
@@ -113,6 +113,7 @@ pub(super) fn show(access: SmppAccess, connection: &mut WantedConnection) {
     connection.pass_tlvs = Some(pass_tlvs);
     connection.special_protocol_ids = Some(special_protocol_ids);
     connection.message_waiting = Some(message_waiting);
+    connection.inbound = Some(inbound);
 }
 
 fn named(types: BindTypes) -> Vec<BindTypeName> {

@@ -7,6 +7,7 @@ use hermod_domain::carrier::{LINKS_MAX, RECEIPT_WAIT_MAX_S, SmppVersion, TLV_OCT
 use hermod_domain::catalogue::{
     SMPP_PASSWORD_CHARS_MAX, SYSTEM_ID_CHARS_MAX, WINDOW_MAX as CUSTOMER_WINDOW_MAX,
 };
+use hermod_domain::inbound::{STOP_WORD_CHARS_MAX, STOP_WORDS_MAX, is_stop_word};
 use hermod_domain::pace::PER_SECOND_MAX;
 use hermod_domain::route::WEIGHT_MAX;
 use hermod_domain::sender::{Sender, SenderKind};
@@ -213,6 +214,20 @@ pub(super) fn keyword<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opti
     Err(D::Error::custom(format!(
         "a keyword has 1 to {KEYWORD_CHARS_MAX} letters and digits (not \"{text}\")"
     )))
+}
+
+pub(super) fn stop_words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let words = Vec::<String>::deserialize(deserializer)?;
+    if words.len() > STOP_WORDS_MAX {
+        return Err(D::Error::custom(format!("at most {STOP_WORDS_MAX} stop words, not {}", words.len())));
+    }
+    match words.iter().find(|word| !is_stop_word(word)) {
+        None => Ok(words),
+        Some(word) => Err(D::Error::custom(format!(
+            "a stop word has 1 to {STOP_WORD_CHARS_MAX} characters, a letter or digit among them, and is not START or \
+             UNSTOP (not \"{word}\")"
+        ))),
+    }
 }
 
 /// Whether it compiles is tried with all the others, when the catalogue is built.

@@ -6,7 +6,7 @@ use crate::provision::draft::{Draft, Entry, Names};
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, names, values};
 use crate::secrets::Secret;
-use hermod_domain::catalogue::{AllowList, CodingZero, Connection};
+use hermod_domain::catalogue::{AllowList, CodingZero, Connection, InboundForm};
 use hermod_domain::ids::AccountId;
 use hermod_domain::sender::Sender;
 use hermod_domain::webhook::DlrForm;
@@ -123,6 +123,11 @@ pub struct WantedConnection {
     /// Report what came in over SMPP by webhook too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub webhooks_too: bool,
+    /// How messages from handsets are brought to its binds: long ones in `parts` unless it says otherwise, whole in one
+    /// `payload`, or `none` at all. An account's go to the first of its connections that takes them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, pattern = "^(parts|payload|none)$")]
+    pub inbound: Option<InboundForm>,
 }
 
 impl Entry for WantedConnection {
@@ -217,6 +222,7 @@ impl Entry for WantedConnection {
             message_waiting: None,
             dlr_form,
             webhooks_too,
+            inbound: None,
         };
         if let Some(access) = smpp {
             bind_access::show(access, &mut shown);

@@ -35,3 +35,4 @@ pub(crate) mod sender;
 mod standing;
 mod trace;
 pub(crate) mod webhook;
+pub(crate) mod unowned;

@@ -5,6 +5,7 @@
 //! `HERMOD_CRASH_CYCLES` sets the number of kills; `cargo xtask crash --cycles N` does that. `HERMOD_CRASH_SEED` repeats
 //! a run's moments.
 
+mod inbound;
 mod smpp;
 mod webhooks;
 

@@ -13,6 +13,7 @@ mod published;
 mod refusal;
 mod reports;
 mod webhooks;
+mod unowned;
 
 pub use binds::{BindSeen, BindsAsked, binds_seen, unbind};
 pub use carriers::{
@@ -40,6 +41,7 @@ pub use webhooks::{
     SecretStep, WebhooksSeen, change_webhook_secret, replay_failed_webhooks, replay_webhook, webhook_event,
     webhook_events, webhooks_of,
 };
+pub use unowned::{UnownedSeen, assign_inbound, unowned_inbound};
 
 use crate::world::World;
 use hermod_domain::ids::AccountId;

@@ -1,7 +1,9 @@
 //! What a carrier says by itself: receipts, and messages from handsets.
 
-use hermod_domain::carrier::{self, Profile};
+use crate::edges::carrier::handset;
+use hermod_domain::carrier::{self, DefaultAlphabet, Profile};
 use hermod_domain::ids::RemoteId;
+use hermod_domain::inbound::InboundPart;
 use hermod_domain::lifecycle::Verdict;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::{ErrCode, Outcome};
@@ -13,19 +15,25 @@ pub(super) enum Incoming {
     Receipt(ReceiptRecord),
     /// A receipt that names no message: nothing can ever be done with it.
     Nameless,
-    /// A message from a handset.
-    Message,
+    /// A message from a handset, or a part of one.
+    Message(Box<InboundPart>),
     /// Nothing that a carrier has to ask of us.
     Other,
 }
 
-/// Reads a request of a carrier. Receipts come as deliver_sm, from some carriers as data_sm; whoever answers one goes by
-/// the frame's own header.
-pub(super) fn read_request(frame: &Frame, dialect: ReceiptDialect) -> Incoming {
+/// Reads a request of a carrier. Receipts come as deliver_sm, from some carriers as data_sm, and so do messages; whoever
+/// answers one goes by the frame's own header. `zero`: what the carrier means by `data_coding` 0.
+pub(super) fn read_request(frame: &Frame, dialect: ReceiptDialect, zero: DefaultAlphabet) -> Incoming {
     let sequence = frame.header.sequence;
     match frame.decode() {
-        Ok(Pdu::DeliverSm(pdu)) => incoming(sequence, pdu.source, read_receipt(&pdu, dialect)),
-        Ok(Pdu::DataSm(pdu)) => incoming(sequence, pdu.source, read_data_sm_receipt(&pdu, dialect)),
+        Ok(Pdu::DeliverSm(pdu)) => match read_receipt(&pdu, dialect) {
+            Some(receipt) => incoming(sequence, pdu.source, &receipt),
+            None => Incoming::Message(Box::new(handset::of_deliver_sm(&pdu, zero))),
+        },
+        Ok(Pdu::DataSm(pdu)) => match read_data_sm_receipt(&pdu, dialect) {
+            Some(receipt) => incoming(sequence, pdu.source, &receipt),
+            None => Incoming::Message(Box::new(handset::of_data_sm(&pdu, zero))),
+        },
         Ok(_) | Err(_) => Incoming::Other,
     }
 }
@@ -38,8 +46,7 @@ pub(super) fn dialect(profile: &Profile) -> ReceiptDialect {
     }
 }
 
-fn incoming(sequence: u32, source: Address<'_>, receipt: Option<Receipt<'_>>) -> Incoming {
-    let Some(receipt) = receipt else { return Incoming::Message };
+fn incoming(sequence: u32, source: Address<'_>, receipt: &Receipt<'_>) -> Incoming {
     let Some(remote) = receipt.message_id.and_then(|id| RemoteId::from_octets(id).ok()) else {
         return Incoming::Nameless;
     };
@@ -49,7 +56,7 @@ fn incoming(sequence: u32, source: Address<'_>, receipt: Option<Receipt<'_>>) ->
         sequence,
         remote,
         verdict: Verdict::of(&outcome),
-        err: err_code(&receipt).get(),
+        err: err_code(receipt).get(),
         word: match outcome {
             Outcome::Unrecognised(word) if !word.is_empty() => Some(word),
             _ => None,
@@ -95,7 +102,7 @@ mod tests {
     }
 
     fn read(pdu: &Pdu<'_>) -> Incoming {
-        read_request(&frame(pdu), ReceiptDialect::Standard)
+        read_request(&frame(pdu), ReceiptDialect::Standard, DefaultAlphabet::Gsm)
     }
 
     #[track_caller]
@@ -106,7 +113,7 @@ mod tests {
                 assert_eq!(Some((remote.octets(), verdict, err)), expect);
             }
             Incoming::Nameless => assert_eq!(expect, None),
-            Incoming::Message | Incoming::Other => panic!("taken for something else"),
+            Incoming::Message(_) | Incoming::Other => panic!("taken for something else"),
         }
     }
 
@@ -130,7 +137,7 @@ mod tests {
                 Incoming::Receipt(ReceiptRecord { source, word, .. }) => {
                     (source.map(Msisdn::digits), word.map(String::from))
                 }
-                Incoming::Nameless | Incoming::Message | Incoming::Other => panic!("it is a receipt"),
+                Incoming::Nameless | Incoming::Message(_) | Incoming::Other => panic!("it is a receipt"),
             }
         };
         let number = Some("491701234567".to_owned());
@@ -154,7 +161,7 @@ mod tests {
     #[test]
     fn a_text_that_looks_like_a_receipt_is_still_a_message() {
         let written = deliver_sm(0, b"id:77 stat:DELIVRD");
-        assert!(matches!(read(&Pdu::DeliverSm(written)), Incoming::Message));
+        assert!(matches!(read(&Pdu::DeliverSm(written)), Incoming::Message(_)));
     }
 
     #[test]
@@ -168,7 +175,7 @@ mod tests {
         let mut tlvs = TlvBuffer::new();
         tlvs.push(Tag::MESSAGE_PAYLOAD, b"id:77 stat:DELIVRD");
         let message = DataSm { tlvs: tlvs.as_tlvs(), ..DataSm::default() };
-        assert!(matches!(read(&Pdu::DataSm(message)), Incoming::Message));
+        assert!(matches!(read(&Pdu::DataSm(message)), Incoming::Message(_)));
         assert!(matches!(read(&Pdu::EnquireLink), Incoming::Other));
     }
 
@@ -176,14 +183,13 @@ mod tests {
     fn receipts_are_read_in_the_dialect_of_their_carrier() {
         let commas = Profile { receipts: carrier::ReceiptDialect::Commas, ..Profile::default() };
         let pdu = Pdu::DeliverSm(deliver_sm(esm_class::RECEIPT, b"7A,UNDELIV,012,2611150101,2611150102"));
-        let Incoming::Receipt(record) = read_request(&frame(&pdu), dialect(&commas)) else {
-            panic!("no receipt")
-        };
+        let read = |dialect| read_request(&frame(&pdu), dialect, DefaultAlphabet::Gsm);
+        let Incoming::Receipt(record) = read(dialect(&commas)) else { panic!("no receipt") };
         assert_eq!(
             (record.remote.octets(), record.verdict, record.err),
             (&b"7A"[..], Verdict::Undeliverable, 12)
         );
-        let standard = read_request(&frame(&pdu), dialect(&Profile::default()));
+        let standard = read(dialect(&Profile::default()));
         assert!(matches!(standard, Incoming::Nameless));
     }
 }

@@ -1,8 +1,8 @@
 //! One link, from its bind to its end: a short loop around the pure session. It reads, lets the session decide, tells the
 //! store what it learned, writes what the store handed out, and keeps the two clocks (the session's and the rate's).
 //!
-//! The order matters. A part's bytes are written only after the store has committed its claim; a receipt is answered
-//! only after the store has committed what it says; and whatever ends the link, every part that was under way is
+//! The order matters. A part's bytes are written only after the store has committed its claim; a receipt or a message is
+//! answered only after the store has committed what it says; and whatever ends the link, every part that was under way is
 //! reported before the link is gone.
 
 mod holding;
@@ -28,7 +28,7 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_smpp::session::{BindRequest, ClientConfig, CloseReason, Limits};
 use hermod_smpp::{BindType, EncodeError, Session};
-use hermod_store::{Answer, AnswerRecord, Elsewhere, Handout, Job, LinkPort, ReceiptRecord};
+use hermod_store::{Answer, AnswerRecord, Elsewhere, Handout, HandsetRecord, Job, LinkPort, ReceiptRecord};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tap::Tap;
@@ -36,7 +36,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// Receipts read and not yet recorded; beyond that the link stops reading.
+/// Receipts and messages read and not yet recorded; beyond that the link stops reading.
 const RECEIPTS_OPEN_MAX: u32 = 2_000;
 const READ_BYTES: usize = 64 * 1024;
 /// Bytes written must leave within this time.
@@ -96,7 +96,8 @@ pub(super) struct Link<'a> {
     /// Learned since the store was last told.
     answers: Vec<AnswerRecord>,
     receipts: Vec<ReceiptRecord>,
-    /// Receipts that came as data_sm and are to be answered as such. Few carriers do that.
+    inbound: Vec<HandsetRecord>,
+    /// Receipts and messages that came as data_sm and are to be answered as such. Few carriers do that.
     data_sms: Vec<u32>,
     /// Parts whose answer is overdue, by sequence. They are in doubt once the session is closed, not before: until
     /// then a late answer is the answer.
@@ -135,6 +136,7 @@ impl<'a> Link<'a> {
             stopping: false,
             answers: Vec::new(),
             receipts: Vec::new(),
+            inbound: Vec::new(),
             data_sms: Vec::new(),
             overdue: BTreeMap::new(),
             silent: Vec::new(),

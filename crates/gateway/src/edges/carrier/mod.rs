@@ -9,6 +9,7 @@ mod backoff;
 mod connect;
 mod failover;
 mod flow;
+mod handset;
 mod health;
 mod keeper;
 mod link;

@@ -23,6 +23,7 @@ mod reviews;
 mod shapes;
 mod trace;
 mod webhooks;
+mod unowned;
 
 pub use desk::{CallerOf, Desk, Reach};
 
@@ -68,6 +69,8 @@ pub fn router(desk: Desk) -> Router {
         .route("/binds", get(binds::binds))
         .route("/binds/{number}/unbind", post(binds::unbind))
         .route("/reports/given-up", get(reports::given_up))
+        .route("/inbound/unowned", get(unowned::list))
+        .route("/inbound/unowned/{message}/assign", post(unowned::assign))
         .route("/alarms", get(links::alarms).delete(links::acknowledge))
         .route("/deliveries", get(deliveries::deliveries))
         .route("/carriers/{name}/receipts", get(deliveries::receipts))

@@ -5,6 +5,7 @@ use super::asked::{Asked, cursor, limit};
 use super::desk::Desk;
 use crate::app::operator::{self, GivenUpSeen};
 use axum::extract::State;
+use hermod_domain::origin::Told;
 use hermod_store::GivenUpWhy;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -35,10 +36,10 @@ struct GivenUpReport {
     /// What its connection is bound to as.
     system_id: Option<String>,
     message_id: String,
-    /// What it would have been told, as a receipt says it.
+    /// What it would have been told, as a receipt says it; `MO` for a message from a handset, which can still be polled.
     #[schema(examples("DELIVRD"))]
     stat: &'static str,
-    /// When the message became so.
+    /// When the message became so, or came in.
     at: String,
     given_up_at: String,
     #[schema(examples("nobody took it for 72 hours"))]
@@ -52,7 +53,7 @@ impl GivenUpReport {
             account,
             system_id,
             message_id: report.message.to_string(),
-            stat: report.told.word(),
+            stat: report.told.map_or("MO", Told::word),
             at: report.at.to_iso(),
             given_up_at: report.given_up_at.to_iso(),
             why: match report.why {

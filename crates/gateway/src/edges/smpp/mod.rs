@@ -5,6 +5,7 @@ mod answers;
 mod bind;
 mod door;
 mod guard;
+mod handset;
 mod lookups;
 mod receipts;
 mod session;

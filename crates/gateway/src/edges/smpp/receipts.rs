@@ -8,7 +8,7 @@ use hermod_domain::time::Timestamp;
 use hermod_smpp::{
     Address, DeliverSm, Hidden, Pdu, ReceiptDate, ReceiptFields, Tag, TlvBuffer, esm_class, receipt_text,
 };
-use hermod_store::Report;
+use hermod_store::{MessageNews, Report};
 use std::io::Write;
 
 /// Kind of network in a `network_error_code`: GSM.
@@ -26,8 +26,14 @@ pub(super) struct ReceiptDraft {
 
 impl ReceiptDraft {
     /// `None` for what no receipt can say, which only damage can bring about.
-    pub(super) fn deliver_sm<'a>(&'a mut self, report: &'a Report, is_3_4: bool) -> Option<Pdu<'a>> {
-        let Report { message, alias, origin, told, err, parts, delivered, at, .. } = report;
+    pub(super) fn deliver_sm<'a>(
+        &'a mut self,
+        report: &'a Report,
+        news: &'a MessageNews,
+        is_3_4: bool,
+    ) -> Option<Pdu<'a>> {
+        let Report { message, at, .. } = report;
+        let MessageNews { alias, origin, told, err, parts, delivered } = news;
         self.id.clear();
         match alias {
             Some(alias) => write!(self.id, "{alias}"),
@@ -97,10 +103,10 @@ mod tests {
     use hermod_domain::origin::{Alias, Origin, ReceiptWish};
     use hermod_domain::receipt::DlrCode;
     use hermod_smpp::trace;
-    use hermod_store::ReportId;
+    use hermod_store::{News, ReportId};
     use std::sync::Arc;
 
-    fn report(told: Told) -> Report {
+    fn report(told: Told) -> (Report, MessageNews) {
         let accepted = Timestamp::from_utc((2026, 11, 15), (9, 30, 0)).unwrap();
         let origin = Origin {
             wish: ReceiptWish::of_registered_delivery(1),
@@ -111,25 +117,25 @@ mod tests {
             destination: WrittenAddress::new(2, 8, b"004915112345678"),
             quote: Default::default(),
         };
-        Report {
+        let origin = Arc::new(origin);
+        let news = MessageNews { alias: None, origin, told, err: 0, parts: 1, delivered: 1 };
+        let report = Report {
             id: ReportId(1),
             account: AccountId::new(1),
             connection: ConnectionId::new(1),
             message: MessageId::first_at(accepted),
-            alias: None,
-            origin: Arc::new(origin),
-            told,
-            err: 0,
-            parts: 1,
-            delivered: 1,
             at: accepted.plus(std::time::Duration::from_secs(60)),
-        }
+            news: News::Message(news.clone()),
+        };
+        (report, news)
     }
 
-    fn shown(report: &Report, is_3_4: bool) -> String {
+    fn shown((report, news): &(Report, MessageNews), is_3_4: bool) -> String {
         let mut draft = ReceiptDraft::default();
         draft.tlvs.push_u8(Tag::PRIVACY_INDICATOR, 1);
-        let Some(Pdu::DeliverSm(pdu)) = draft.deliver_sm(report, is_3_4) else { return "nothing".to_owned() };
+        let Some(Pdu::DeliverSm(pdu)) = draft.deliver_sm(report, news, is_3_4) else {
+            return "nothing".to_owned();
+        };
         let tlvs: Vec<String> =
             pdu.tlvs.iter().map(|tlv| format!("{}={:02x?}", tlv.tag, tlv.value)).collect();
         let ends = [pdu.source, pdu.destination]
@@ -143,7 +149,7 @@ mod tests {
     #[test]
     fn a_receipt_has_the_one_shape() {
         let delivered = report(Told::Final(DlrCode::Delivrd));
-        let id = delivered.message.to_string();
+        let id = delivered.0.message.to_string();
         let hex: Vec<String> = id.bytes().chain([0]).map(|octet| format!("{octet:02x}")).collect();
         let expect = format!(
             "04 2/8 004915112345678 > 5/0 Shop id:{id} sub:001 dlvrd:001 submit date:2611150930 \
@@ -167,7 +173,12 @@ mod tests {
 
     #[test]
     fn failures_notices_and_unknown_ends_say_what_they_know() {
-        let failed = Report { err: 10_069, parts: 3, delivered: 1, ..report(Told::Final(DlrCode::Rejectd)) };
+        let changed = |told, change: fn(&mut MessageNews)| {
+            let (report, mut news) = report(told);
+            change(&mut news);
+            (report, news)
+        };
+        let failed = changed(Told::Final(DlrCode::Rejectd), |it| (it.err, it.parts) = (10_069, 3));
         let told = shown(&failed, true);
         for expect in [
             "sub:003 dlvrd:001",
@@ -176,7 +187,7 @@ mod tests {
         ] {
             assert!(told.contains(expect), "{expect} in {told}");
         }
-        let large = shown(&Report { err: 1_234, ..report(Told::Final(DlrCode::Undeliv)) }, true);
+        let large = shown(&changed(Told::Final(DlrCode::Undeliv), |it| it.err = 1_234), true);
         assert!(large.contains("err:999") && large.contains("network_error_code=[03, 04, d2]"), "{large}");
         let notice = shown(&report(Told::Enroute), true);
         assert!(
@@ -201,8 +212,8 @@ mod tests {
     #[test]
     fn aliases_references_and_quotes_are_given_back() {
         let mut asked = report(Told::Final(DlrCode::Delivrd));
-        asked.alias = Alias::new(0x1234_ABCD);
-        let origin = Arc::make_mut(&mut asked.origin);
+        asked.1.alias = Alias::new(0x1234_ABCD);
+        let origin = Arc::make_mut(&mut asked.1.origin);
         origin.reference = Some(0xBEEF);
         origin.quote.extend_from_slice(b"hello\x00");
         let told = shown(&asked, true);
@@ -212,7 +223,7 @@ mod tests {
             "{told}"
         );
         let mut draft = ReceiptDraft::default();
-        let pdu = draft.deliver_sm(&asked, true).unwrap();
+        let pdu = draft.deliver_sm(&asked.0, &asked.1, true).unwrap();
         let mut out = BytesMut::new();
         hermod_smpp::encode(&pdu, hermod_smpp::CommandStatus::OK, 7, &mut out).unwrap();
         let frame = hermod_smpp::next_frame(&mut out, 16_384).unwrap().unwrap();

@@ -3,13 +3,15 @@
 use super::Link;
 use crate::board::AlarmKind;
 use crate::edges::carrier::answers::{self, Incoming, read_request};
+use hermod_domain::inbound::InboundPart;
 use hermod_smpp::{CommandId, CommandStatus, DataSmResp, DeliverSmResp, Frame, Header, Pdu};
-use hermod_store::{ReceiptFate, Recorded};
+use hermod_store::{HandsetRecord, ReceiptFate, Recorded};
 
 impl Link<'_> {
     pub(super) fn on_request(&mut self, frame: &Frame) {
         let header = frame.header;
-        let incoming = read_request(frame, answers::dialect(self.account.profile()));
+        let profile = self.account.profile();
+        let incoming = read_request(frame, answers::dialect(profile), profile.alphabet);
         let is_receipt = matches!(incoming, Incoming::Receipt(_) | Incoming::Nameless);
         if is_receipt && header.command == CommandId::DATA_SM {
             self.data_sms.push(header.sequence);
@@ -25,15 +27,26 @@ impl Link<'_> {
             }
             Incoming::Nameless => {
                 tracing::warn!(carrier.id = %self.account.id(), "A receipt without a message id was dropped");
-                self.answer_receipt(header.sequence);
+                self.acknowledge(header.sequence);
             }
-            // Kept by the carrier until inbound messages are served.
-            Incoming::Message => {
-                self.figures.inbound();
-                self.refuse(header, CommandStatus::X_T_APPN);
-            }
+            Incoming::Message(part) => self.on_message(header, *part),
             Incoming::Other => self.refuse(header, CommandStatus::INVCMDID),
         }
+    }
+
+    /// What cannot be stored now stays with the carrier, which brings it again.
+    fn on_message(&mut self, header: Header, part: InboundPart) {
+        self.figures.inbound();
+        if !self.account.world.store.accepting() {
+            return self.refuse(header, CommandStatus::MSGQFUL);
+        }
+        if self.port.is_none() {
+            return self.refuse(header, CommandStatus::X_T_APPN);
+        }
+        if header.command == CommandId::DATA_SM {
+            self.data_sms.push(header.sequence);
+        }
+        self.inbound.push(HandsetRecord { sequence: header.sequence, part });
     }
 
     fn refuse(&mut self, header: Header, status: CommandStatus) {
@@ -54,11 +67,16 @@ impl Link<'_> {
                     "a receipt could be about several parts; it is kept, and none of them is settled";
                 self.account.raise(AlarmKind::AmbiguousReceipt, "", detail);
             }
-            self.answer_receipt(sequence);
+            self.acknowledge(sequence);
         }
     }
 
-    fn answer_receipt(&mut self, sequence: u32) {
+    /// Messages from handsets are stored: they may be answered.
+    pub(super) fn on_received(&mut self, received: Vec<u32>) {
+        received.into_iter().for_each(|sequence| self.acknowledge(sequence));
+    }
+
+    fn acknowledge(&mut self, sequence: u32) {
         let as_data_sm = self.data_sms.iter().position(|open| *open == sequence);
         let (command, answer) = match as_data_sm {
             None => (CommandId::DELIVER_SM, Pdu::DeliverSmResp(DeliverSmResp::default())),
@@ -69,7 +87,7 @@ impl Link<'_> {
         };
         let request = Header { length: 0, command, status: CommandStatus::OK, sequence };
         let now = self.smpp_now();
-        // The session may have ended while the receipt was being recorded; the carrier will send it again.
+        // The session may have ended while it was being recorded; the carrier will send it again.
         let _ = self.session.answer(request, &answer, now);
     }
 }

@@ -41,6 +41,7 @@ impl Link<'_> {
             Ok(unsent) => {
                 self.answers.extend(unsent.jobs.iter().map(|job| Sent::of(job).record(Answer::NotSent)));
                 self.on_recorded(unsent.recorded);
+                self.on_received(unsent.received);
             }
             Err(fault) => tracing::error!(%fault, "A link could not be signed off"),
         }
@@ -64,10 +65,11 @@ impl Link<'_> {
         let overdue = std::mem::take(&mut self.overdue).into_values();
         let silent = overdue.chain(std::mem::take(&mut self.silent));
         self.answers.extend(silent.map(|sent| sent.record(Answer::NoAnswer)));
+        let answers = std::mem::take(&mut self.answers);
+        let receipts = std::mem::take(&mut self.receipts);
+        let inbound = std::mem::take(&mut self.inbound);
         if let Some(port) = &self.port
-            && let Err(fault) = port
-                .report(std::mem::take(&mut self.answers), std::mem::take(&mut self.receipts), 0, clock.now())
-                .await
+            && let Err(fault) = port.report_all(answers, receipts, inbound, 0, clock.now()).await
         {
             tracing::error!(%fault, "What a lost link left open could not be reported; it is in doubt after the next start");
         }

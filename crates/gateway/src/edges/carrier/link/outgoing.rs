@@ -10,10 +10,11 @@ use hermod_smpp::session::Refused;
 use hermod_store::{Answer, Handout, Job};
 
 impl Link<'_> {
-    /// What the store handed out is durable: parts may leave, receipts may be answered.
+    /// What the store handed out is durable: parts may leave, receipts and messages may be answered.
     pub(super) fn send(&mut self, handout: Handout) {
-        let Handout { jobs, recorded } = handout;
+        let Handout { jobs, recorded, received } = handout;
         self.on_recorded(recorded);
+        self.on_received(received);
         if jobs.is_empty() {
             return;
         }

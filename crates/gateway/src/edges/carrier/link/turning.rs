@@ -113,12 +113,13 @@ impl Link<'_> {
     async fn tell_store(&mut self, now: Moment) -> Result<(), StoreFault> {
         let slots = if self.takes_parts() { self.flow.grant(self.session.window_free(), now) } else { 0 };
         let Some(port) = &self.port else { return Ok(()) };
-        if self.answers.is_empty() && self.receipts.is_empty() && slots == 0 {
+        if self.answers.is_empty() && self.receipts.is_empty() && self.inbound.is_empty() && slots == 0 {
             return Ok(());
         }
         let answers = std::mem::take(&mut self.answers);
         let receipts = std::mem::take(&mut self.receipts);
-        port.report(answers, receipts, slots, self.account.world.clock.now()).await
+        let inbound = std::mem::take(&mut self.inbound);
+        port.report_all(answers, receipts, inbound, slots, self.account.world.clock.now()).await
     }
 
     fn session_is_leaving(&self) -> bool {

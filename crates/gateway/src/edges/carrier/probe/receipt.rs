@@ -5,7 +5,7 @@ use super::{Ended, ProbeStep};
 use crate::board::PROBE_WAIT_MAX;
 use crate::edges::carrier::answers::{Incoming, read_request};
 use crate::world::World;
-use hermod_domain::carrier::{IdConversion, Profile, RemoteKey};
+use hermod_domain::carrier::{DefaultAlphabet, IdConversion, Profile, RemoteKey};
 use hermod_domain::ids::RemoteId;
 use hermod_domain::lifecycle::Verdict;
 use hermod_smpp::{CommandId, DataSmResp, DeliverSmResp, Event, Frame, Pdu, ReceiptDialect};
@@ -26,9 +26,11 @@ impl Receipts {
 
     /// Keeps a receipt until the id is known. Everything else is for the ordinary links.
     pub(super) fn hold(&mut self, side: Side, frame: Frame, wires: &mut Wires) {
-        match read_request(&frame, self.dialect) {
+        match read_request(&frame, self.dialect, DefaultAlphabet::Gsm) {
             Incoming::Receipt(_) => self.early.push((side, frame)),
-            Incoming::Nameless | Incoming::Message | Incoming::Other => wires.at(side).refuse(frame.header),
+            Incoming::Nameless | Incoming::Message(_) | Incoming::Other => {
+                wires.at(side).refuse(frame.header)
+            }
         }
     }
 
@@ -90,7 +92,7 @@ impl Receipts {
         last: &mut Option<Verdict>,
     ) {
         let wire = wires.at(side);
-        match read_request(frame, self.dialect) {
+        match read_request(frame, self.dialect, DefaultAlphabet::Gsm) {
             Incoming::Receipt(ReceiptRecord { remote: receipted, verdict, .. })
                 if self.is_ours(remote, &receipted) =>
             {
@@ -102,7 +104,7 @@ impl Receipts {
                 // A session that has ended takes no answers.
                 let _ = wire.session.answer(frame.header, &answer, smpp_moment(&world.clock));
             }
-            Incoming::Receipt(_) | Incoming::Nameless | Incoming::Message | Incoming::Other => {
+            Incoming::Receipt(_) | Incoming::Nameless | Incoming::Message(_) | Incoming::Other => {
                 wire.refuse(frame.header);
             }
         }

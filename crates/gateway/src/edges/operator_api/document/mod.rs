@@ -11,6 +11,7 @@ mod webhooks;
 use super::{
     BASE, binds, deliveries, explain, links, look, money, opt_outs, probe, reports, reviews, shapes, trace,
     webhooks as hooks,
+    unowned,
 };
 use crate::app::operator::OPERATOR_ERRORS;
 use crate::openapi_errors;
@@ -186,6 +187,9 @@ fn components() -> Components {
     add::<hooks::ReplayAsked>(&mut components);
     add::<hooks::SecretGiven>(&mut components);
     add::<hooks::SecretShape>(&mut components);
+    add::<unowned::UnownedPage>(&mut components);
+    add::<unowned::AssignShape>(&mut components);
+    add::<unowned::AssignedShape>(&mut components);
     add::<links::ResumedShape>(&mut components);
     add::<links::AlarmsShape>(&mut components);
     add::<links::AcknowledgedShape>(&mut components);

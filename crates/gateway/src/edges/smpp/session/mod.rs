@@ -1,9 +1,10 @@
 //! One customer's session, from its first octet to its last: a short loop around the pure session of the protocol. It
-//! reads, lets the session decide, does what is asked, and brings receipts as long as the client takes them.
+//! reads, lets the session decide, does what is asked, and brings receipts and messages from handsets as long as the client takes them.
 //!
 //! Nothing is answered before it is durable, nothing more is read while the client's window is full or it does not take
 //! our answers, and whatever ends the session, the receipts it had not answered go back to wait.
 
+mod handsets;
 mod pace;
 mod reporting;
 mod serving;
@@ -16,10 +17,11 @@ use crate::clock::Moment;
 use crate::world::World;
 use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
+use handsets::Taken;
 use hermod_domain::ids::ConnectionId;
 use hermod_smpp::session::{Acceptance, CloseReason};
 use hermod_smpp::{BindType, CommandStatus, Event, Frame, Pdu, Session};
-use hermod_store::{Report, ReportId};
+use hermod_store::ReportId;
 use pace::BindPace;
 use reporting::Reporting;
 use serving::Done;
@@ -32,7 +34,7 @@ use tokio_util::sync::CancellationToken;
 use wire::Wire;
 
 type Work = Pin<Box<dyn Future<Output = Done> + Send>>;
-type Taking = Pin<Box<dyn Future<Output = Vec<Report>> + Send>>;
+type Taking = Pin<Box<dyn Future<Output = Taken> + Send>>;
 
 /// Serves one connection until it is over.
 pub(super) async fn run<S>(
@@ -83,7 +85,7 @@ struct Bound {
 enum Woken {
     Wire(WireNews),
     Done(Done),
-    Reports(Vec<Report>),
+    Reports(Taken),
     Order(Order),
     Catalogue,
     Time,
@@ -167,7 +169,7 @@ impl Conversation {
             }
             Woken::Reports(reports) => {
                 self.taking = None;
-                self.bring(&reports);
+                self.bring(reports);
             }
             Woken::Order(Order::Probe) => self.session.probe(moment(now)),
             Woken::Order(Order::Unbind) => self.unbind("The operator ended the bind"),
@@ -356,7 +358,7 @@ where
     .await
 }
 
-async fn taken(taking: &mut Option<Taking>) -> Vec<Report> {
+async fn taken(taking: &mut Option<Taking>) -> Taken {
     match taking {
         Some(taking) => taking.await,
         None => std::future::pending().await,

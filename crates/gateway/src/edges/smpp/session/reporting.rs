@@ -1,5 +1,6 @@
-//! Bringing receipts: as many as the client's window takes, each settled by the client's own answer.
+//! Bringing receipts, and messages from handsets: as many as the client's window takes, each settled by the client's own answer.
 
+use super::handsets::{Handsets, Taken};
 use super::serving::Done;
 use super::{Conversation, moment};
 use crate::clock::Moment;
@@ -7,7 +8,7 @@ use crate::edges::smpp::receipts::ReceiptDraft;
 use hermod_domain::time::Timestamp;
 use hermod_smpp::session::Refused;
 use hermod_smpp::{CommandStatus, Frame};
-use hermod_store::{Delivery, ReceiverPort, Report, ReportId};
+use hermod_store::{Delivery, News, ReceiverPort, ReportId};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,8 +25,9 @@ const REST: Duration = Duration::from_secs(1);
 pub(super) struct Reporting {
     port: Arc<ReceiverPort>,
     draft: ReceiptDraft,
+    pub(super) handsets: Handsets,
     /// What the store is still to be told.
-    settled: Vec<(ReportId, Delivery)>,
+    pub(super) settled: Vec<(ReportId, Delivery)>,
     /// Times in a row that receipts went unanswered. Those that were brought together count once.
     timeouts: u32,
     timed_out_at: Option<Moment>,
@@ -39,6 +41,7 @@ impl Reporting {
         Reporting {
             port: Arc::new(port),
             draft: ReceiptDraft::default(),
+            handsets: Handsets::default(),
             settled: Vec::new(),
             timeouts: 0,
             timed_out_at: None,
@@ -49,6 +52,11 @@ impl Reporting {
 
     pub(super) fn resting_until(&self, now: Moment) -> Option<Moment> {
         self.rests_until.filter(|until| now < *until)
+    }
+
+    /// One request was answered, or never will be.
+    fn answered(&mut self, report: ReportId, answer: Delivery) {
+        self.settled.extend(self.handsets.answered(report, answer).map(|came_to| (report, came_to)));
     }
 
     /// At least once: a report of which this is lost is brought again.
@@ -69,6 +77,7 @@ impl Conversation {
     /// Tells the store what became of receipts, and asks it for more where there is room. Neither is waited for here: the
     /// client is still to be heard meanwhile.
     pub(super) fn settle_and_take(&mut self, now: Moment) {
+        self.send_inbound();
         let room = self.session.window_free();
         let Some(reporting) = self.bound.as_mut().and_then(|bound| bound.reporting.as_mut()) else { return };
         if !reporting.settled.is_empty() {
@@ -78,18 +87,42 @@ impl Conversation {
                 Done::Nothing
             }));
         }
-        if room > 0 && self.taking.is_none() && reporting.resting_until(now).is_none() {
+        let is_free = !reporting.handsets.has_unsent() && reporting.resting_until(now).is_none();
+        if room > 0 && self.taking.is_none() && is_free {
             let (port, now) = (reporting.port.clone(), self.world.clock.now());
-            self.taking = Some(Box::pin(async move { port.take(room, now).await }));
+            self.taking = Some(Box::pin(async move {
+                let reports = port.take(room, now).await;
+                let inbound = port.inbound(&reports).await;
+                Taken { reports, inbound }
+            }));
         }
     }
 
-    pub(super) fn bring(&mut self, reports: &[Report]) {
+    pub(super) fn bring(&mut self, Taken { reports, inbound }: Taken) {
         let now = moment(self.world.clock.moment());
-        let Some(bound) = &mut self.bound else { return };
-        let Some(reporting) = &mut bound.reporting else { return };
-        for report in reports {
-            let pdu = reporting.draft.deliver_sm(report, bound.is_3_4);
+        if let Err(fault) = &inbound {
+            tracing::warn!(%fault, "Messages from handsets could not be read; trying again soon");
+        }
+        for report in &reports {
+            let drafted = match &report.news {
+                News::Message(_) => None,
+                News::Inbound(_) => Some(self.draft_inbound(report, &inbound)),
+            };
+            let Some(bound) = &mut self.bound else { return };
+            let Some(reporting) = &mut bound.reporting else { return };
+            let news = match (drafted, report.of_message()) {
+                (Some(Ok(drafted)), _) => {
+                    reporting.handsets.begin(report.id, drafted);
+                    continue;
+                }
+                (Some(Err(delivery)), _) => {
+                    reporting.settled.push((report.id, delivery));
+                    continue;
+                }
+                (None, Some(news)) => news,
+                (None, None) => continue,
+            };
+            let pdu = reporting.draft.deliver_sm(report, news, bound.is_3_4);
             match pdu.map(|pdu| self.session.request(&pdu, report.id, now)) {
                 Some(Ok(_)) => {}
                 Some(Err(Refused::WindowFull | Refused::NotBound | Refused::Draining | Refused::Closed)) => {
@@ -115,7 +148,7 @@ impl Conversation {
         }
         if let Some(reporting) = &mut bound.reporting {
             reporting.timeouts = 0;
-            reporting.settled.push((report, delivery));
+            reporting.answered(report, delivery);
             if delivery == Delivery::Later {
                 reporting.rests_until = Some(now.plus(REST));
             }
@@ -143,11 +176,14 @@ impl Conversation {
         self.fail("deliver_sm was not answered in time");
         let now = self.world.clock.moment();
         let Some(reporting) = self.bound.as_mut().and_then(|bound| bound.reporting.as_mut()) else { return };
-        reporting.settled.push((report, Delivery::Later));
-        reporting.late.push_back((sequence, report));
+        // A late answer to one part of a message says nothing about the others: it is brought again.
+        if !reporting.handsets.has(report) {
+            reporting.late.push_back((sequence, report));
+        }
         if reporting.late.len() > LATE_MAX {
             reporting.late.pop_front();
         }
+        reporting.answered(report, Delivery::Later);
         if reporting.timed_out_at.replace(now) != Some(now) {
             reporting.timeouts += 1;
         }
@@ -158,7 +194,7 @@ impl Conversation {
 
     pub(super) fn on_reports_lost(&mut self, reports: &[ReportId]) {
         let Some(reporting) = self.bound.as_mut().and_then(|bound| bound.reporting.as_mut()) else { return };
-        reporting.settled.extend(reports.iter().map(|report| (*report, Delivery::Later)));
+        reports.iter().for_each(|report| reporting.answered(*report, Delivery::Later));
     }
 }
 

@@ -2,6 +2,7 @@
 //! write them. Whatever cannot be read is refused, or carried untouched where only the handset needs to understand it.
 
 use hermod_domain::catalogue::{CodingZero, SmppAccess};
+use hermod_domain::text::iso8859::{cyrillic, hebrew, latin1};
 use hermod_domain::text::{Encoding, MessageText, TextRefusal, gsm7, ucs2};
 use hermod_smpp::CommandStatus;
 
@@ -136,37 +137,9 @@ fn ascii(octets: &[u8]) -> Decoded {
     by_table(octets, |octet| octet.is_ascii().then_some(char::from(octet)))
 }
 
-fn latin1(octets: &[u8]) -> String {
-    octets.iter().copied().map(char::from).collect()
-}
-
 fn by_table(octets: &[u8], character: impl Fn(u8) -> Option<char>) -> Decoded {
     let text: Option<String> = octets.iter().copied().map(character).collect();
     text.map(|text| (text, None)).ok_or(CommandStatus::SUBMITFAIL)
-}
-
-/// ISO 8859-5.
-fn cyrillic(octet: u8) -> Option<char> {
-    match octet {
-        0x00..=0xA0 | 0xAD => Some(char::from(octet)),
-        0xF0 => Some('\u{2116}'),
-        0xFD => Some('\u{A7}'),
-        0xA1..=0xFF => char::from_u32(0x401 + u32::from(octet - 0xA1)),
-    }
-}
-
-/// ISO 8859-8.
-fn hebrew(octet: u8) -> Option<char> {
-    match octet {
-        0xAA => Some('\u{D7}'),
-        0xBA => Some('\u{F7}'),
-        0xDF => Some('\u{2017}'),
-        0xE0..=0xFA => char::from_u32(0x5D0 + u32::from(octet - 0xE0)),
-        0xFD => Some('\u{200E}'),
-        0xFE => Some('\u{200F}'),
-        0x00..=0xA0 | 0xA2..=0xBE => Some(char::from(octet)),
-        0xA1 | 0xBF..=0xDE | 0xFB | 0xFC | 0xFF => None,
-    }
 }
 
 #[cfg(test)]

@@ -3,10 +3,12 @@
 
 use hermod_domain::catalogue::SmppAccess;
 use hermod_domain::phone::Msisdn;
-use hermod_domain::sender::Sender;
+use hermod_domain::sender::{Sender, SenderKind};
 use hermod_smpp::{Address, CommandStatus};
 
 const TON_INTERNATIONAL: u8 = 1;
+/// The first octet of a `callback_num` whose digits are characters.
+const DIGITS_IN_ASCII: u8 = 1;
 /// The numbering plans that SMPP names (section 5.2.6).
 const PLANS: [u8; 10] = [0, 1, 3, 4, 6, 8, 9, 10, 14, 18];
 /// The last type of number that SMPP names (section 5.2.5).
@@ -36,6 +38,17 @@ pub(in crate::edges::smpp) fn recipient(
     check(destination, access, CommandStatus::INVDSTTON, CommandStatus::INVDSTNPI)?;
     let text = text_of(destination).ok_or(CommandStatus::INVDSTADR)?;
     Msisdn::parse_digits(national_prefix_off(text)).map_err(|_| CommandStatus::INVDSTADR)
+}
+
+/// `callback_num` (SMPP v3.4 section 5.3.2.36): how its digits are written, type and plan, and the digits. One that cannot
+/// be read is no reason to refuse a message; it is passed on all the same.
+pub(super) fn callback(value: &[u8]) -> Option<Sender> {
+    let [DIGITS_IN_ASCII, ton, _, digits @ ..] = value else { return None };
+    let text = std::str::from_utf8(digits).ok()?.trim_end_matches('\0');
+    let bare = national_prefix_off(text);
+    let is_international = *ton == TON_INTERNATIONAL || bare.len() < text.len();
+    let parsed = if is_international { Sender::parse(&format!("+{bare}")) } else { Sender::parse(text) };
+    parsed.ok().filter(|number| number.kind() != SenderKind::Alphanumeric)
 }
 
 /// Only strict connections mind types and plans that nobody knows.
@@ -105,6 +118,24 @@ mod tests {
             assert_eq!(shown, expect, "{given}");
         }
         assert_eq!(sender(Address::new(5, 0, b"\xff"), &access(false)), Err(CommandStatus::INVSRCADR));
+    }
+
+    #[test]
+    fn a_callback_number_is_read_where_it_is_one() {
+        for (value, expect) in [
+            (&b"\x01\x01\x014915700000001"[..], Some("+4915700000001")),
+            (b"\x01\x00\x00004915700000001", Some("+4915700000001")),
+            (b"\x01\x01\x01+4915700000001", Some("+4915700000001")),
+            (b"\x01\x03\x0080800\0", Some("80800")),
+            (b"\x01\x05\x00Hermod", None),
+            (b"\x00\x01\x01\x94\x51", None),
+            (b"\x01\x01\x01", None),
+            (b"\x01", None),
+            (b"\x01\x01\x01\xff", None),
+        ] {
+            let read = callback(value).map(|number| number.to_string());
+            assert_eq!(read.as_deref(), expect, "{}", value.escape_ascii());
+        }
     }
 
     #[test]

@@ -123,6 +123,7 @@ pub(super) struct Draft {
     short_id: bool,
     on_transmitter: bool,
     quote: SmallVec<[u8; QUOTE_CHARS_MAX]>,
+    callback: Option<Sender>,
 }
 
 /// Reads everything that does not depend on the recipient. The order of the checks is that of the fields.
@@ -146,6 +147,7 @@ pub(super) fn draft(fields: &Fields<'_>, terms: &Terms<'_>) -> Result<Draft, Com
         short_id: !is_3_4,
         on_transmitter,
         quote,
+        callback: fields.tlvs.get(Tag::CALLBACK_NUM).and_then(ends::callback),
     })
 }
 
@@ -166,6 +168,7 @@ impl Draft {
             shape: self.shape.clone(),
             tlvs: self.tlvs.clone(),
             validity: self.validity,
+            callback: self.callback,
             ..Submission::plain(to, self.from, self.text.clone())
         };
         // Even if nothing is asked for: it is how a message that came over SMPP is known.

@@ -1,0 +1,131 @@
+//! A message from a handset as a carrier's `deliver_sm` or `data_sm` has it. Nothing is refused here: what cannot be made
+//! sense of is handed on octet by octet.
+
+use hermod_domain::carrier::DefaultAlphabet;
+use hermod_domain::inbound::{Alphabet, InboundPart, Piece};
+use hermod_domain::origin::WrittenAddress;
+use hermod_domain::text::Joined;
+use hermod_smpp::udh::{self, Concatenation};
+use hermod_smpp::{Address, DataSm, DeliverSm, Tag, Tlvs, esm_class};
+
+/// Elements of a user data header that number parts; they are ours to undo.
+const NUMBERING: [u8; 2] = [0x00, 0x08];
+
+/// What both PDUs have.
+struct Fields<'a> {
+    source: Address<'a>,
+    destination: Address<'a>,
+    esm_class: u8,
+    data_coding: u8,
+    text: &'a [u8],
+    tlvs: Tlvs<'a>,
+}
+
+pub(super) fn of_deliver_sm(pdu: &DeliverSm<'_>, zero: DefaultAlphabet) -> InboundPart {
+    let DeliverSm { source, destination, esm_class, data_coding, tlvs, .. } = *pdu;
+    read(&Fields { source, destination, esm_class, data_coding, text: pdu.text().0, tlvs }, zero)
+}
+
+pub(super) fn of_data_sm(pdu: &DataSm<'_>, zero: DefaultAlphabet) -> InboundPart {
+    let DataSm { source, destination, esm_class, data_coding, tlvs, .. } = *pdu;
+    read(&Fields { source, destination, esm_class, data_coding, text: pdu.text().0, tlvs }, zero)
+}
+
+fn read(fields: &Fields<'_>, zero: DefaultAlphabet) -> InboundPart {
+    let Fields { source, destination, esm_class, data_coding, text, tlvs } = *fields;
+    let alphabet = Alphabet::of_data_coding(data_coding, zero);
+    let has_header = esm_class & esm_class::UDHI != 0;
+    let (joined, header, octets, alphabet) = match udh::parse(text) {
+        Ok(udh) if has_header => {
+            let others = udh.elements().filter(|element| !NUMBERING.contains(&element.id));
+            let mut header = Vec::new();
+            for element in others {
+                header.extend([element.id, u8::try_from(element.value.len()).unwrap_or(0)]);
+                header.extend_from_slice(element.value);
+            }
+            (udh.concatenation().or_else(|| tlvs.sar()), header, udh.text.0, alphabet)
+        }
+        // There should be a header and there is none to be read: who knows where the text begins.
+        Err(_) if has_header => (tlvs.sar(), Vec::new(), text, Alphabet::Octets),
+        Ok(_) | Err(_) => (tlvs.sar(), Vec::new(), text, alphabet),
+    };
+    InboundPart {
+        source: written(source),
+        destination: written(destination),
+        joined: joined
+            .filter(|joined| joined.total > 1)
+            .map(|Concatenation { reference, total, part }| Joined { reference, total, part }),
+        reference: tlvs.get_u16(Tag::USER_MESSAGE_REFERENCE),
+        piece: Piece { data_coding, alphabet, header: header.into(), octets: octets.into() },
+    }
+}
+
+fn written(address: Address<'_>) -> WrittenAddress {
+    WrittenAddress::new(address.ton, address.npi, address.value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hermod_smpp::{Hidden, TlvBuffer};
+
+    const UDHI: u8 = esm_class::UDHI;
+
+    fn shown(part: &InboundPart) -> String {
+        let joined = part.joined.map(|it| format!("{} {}/{} ", it.reference, it.part, it.total));
+        let Piece { alphabet, header, octets, .. } = &part.piece;
+        format!("{}{alphabet:?} {header:02x?} {}", joined.unwrap_or_default(), octets.escape_ascii())
+    }
+
+    #[track_caller]
+    fn check(class: u8, data_coding: u8, text: &[u8], tlvs: &TlvBuffer, expect: &str) {
+        let pdu = DeliverSm {
+            source: Address::international(b"4915112345678"),
+            destination: Address::new(3, 0, b"80800"),
+            esm_class: class,
+            data_coding,
+            short_message: Hidden(text),
+            tlvs: tlvs.as_tlvs(),
+            ..DeliverSm::default()
+        };
+        let part = of_deliver_sm(&pdu, DefaultAlphabet::Gsm);
+        assert_eq!(shown(&part), expect);
+        assert_eq!(part.source, WrittenAddress::new(1, 1, b"4915112345678"));
+        assert_eq!(part.destination, WrittenAddress::new(3, 0, b"80800"));
+    }
+
+    #[test]
+    fn parts_are_numbered_by_header_or_by_parameters_whatever_else_is_there() {
+        let none = TlvBuffer::new();
+        check(0, 0, b"hello", &none, "Gsm [] hello");
+        check(0, 8, b"\x04\x16", &none, "Ucs2 [] \\x04\\x16");
+        check(UDHI, 0, b"\x05\x00\x03\x07\x02\x01hi", &none, "7 1/2 Gsm [] hi");
+        check(UDHI, 0, b"\x06\x08\x04\x12\x34\x03\x03hi", &none, "4660 3/3 Gsm [] hi");
+        // Another element first, and none at all.
+        let ports = b"\x0b\x05\x04\x0b\x84\x23\xf0\x00\x03\x01\x02\x02x";
+        check(UDHI, 4, ports, &none, "1 2/2 Octets [05, 04, 0b, 84, 23, f0] x");
+        check(UDHI, 0, b"\x03\x24\x01\x05text", &none, "Gsm [24, 01, 05] text");
+        check(UDHI, 0, b"\x05\x00\x03\x07\x01\x01one", &none, "Gsm [] one");
+        check(UDHI, 0, b"\x05\x00\x03\x07\x02\x09odd", &none, "Gsm [] odd");
+        // Not marked as a header: it is text that looks like one.
+        check(0, 4, b"\x05\x00\x03\x07\x02\x01hi", &none, "Octets [] \\x05\\x00\\x03\\x07\\x02\\x01hi");
+        check(UDHI, 0, b"\xffbroken", &none, "Octets [] \\xffbroken");
+        let mut sar = TlvBuffer::new();
+        sar.push_sar(Concatenation { reference: 300, total: 3, part: 2 });
+        check(0, 0, b"sar", &sar, "300 2/3 Gsm [] sar");
+        check(UDHI, 0, b"\x03\x24\x01\x05both", &sar, "300 2/3 Gsm [24, 01, 05] both");
+        let mut odd = TlvBuffer::new();
+        odd.push_sar(Concatenation { reference: 300, total: 3, part: 4 });
+        check(0, 0, b"sar", &odd, "Gsm [] sar");
+    }
+
+    #[test]
+    fn the_text_may_be_in_the_payload_and_the_pdu_a_data_sm() {
+        let mut payload = TlvBuffer::new();
+        payload.push(Tag::MESSAGE_PAYLOAD, b"long").push_u16(Tag::USER_MESSAGE_REFERENCE, 9);
+        check(0, 0, b"", &payload, "Gsm [] long");
+        let pdu = DataSm { data_coding: 0, tlvs: payload.as_tlvs(), ..DataSm::default() };
+        let part = of_data_sm(&pdu, DefaultAlphabet::Latin1);
+        assert_eq!((shown(&part).as_str(), part.reference), ("Latin1 [] long", Some(9)));
+    }
+}

@@ -1,0 +1,332 @@
+//! A message from a handset as the `deliver_sm`s that bring it: in its own alphabet as far as the connection reads it, a
+//! long one in parts with a user data header each, or whole in one `message_payload`.
+
+use hermod_domain::catalogue::{CodingZero, InboundForm, SmppAccess};
+use hermod_domain::inbound::Form;
+use hermod_domain::origin::WrittenAddress;
+use hermod_domain::text::shape::PART_OCTETS_MAX;
+use hermod_domain::text::{gsm7, ucs2};
+use hermod_smpp::tlv::VALUE_BYTES_MAX;
+use hermod_smpp::{Address, DeliverSm, Hidden, Pdu, Tag, TlvBuffer, esm_class, udh};
+use hermod_store::HandsetMessage;
+use smallvec::SmallVec;
+
+const CODING_DEFAULT: u8 = 0;
+const CODING_UCS2: u8 = 8;
+/// Elements of the handset's own header that are left in; one that is longer would leave no room for the text.
+const HEADER_KEPT_OCTETS_MAX: usize = 64;
+
+/// One message, ready to be brought.
+pub(super) struct Drafted {
+    source: WrittenAddress,
+    destination: WrittenAddress,
+    data_coding: u8,
+    has_header: bool,
+    bodies: Bodies,
+}
+
+enum Bodies {
+    /// Each in the `short_message` of its own PDU.
+    Short(Vec<Vec<u8>>),
+    /// All of it in one `message_payload`.
+    Payload(Vec<u8>),
+}
+
+/// One character as it is written.
+type Unit = SmallVec<[u8; 4]>;
+
+/// A text in the alphabet it is brought in.
+struct Written {
+    data_coding: u8,
+    units: Vec<Unit>,
+    /// Units of a handset's septets, of which 160 are 140 octets.
+    is_septets: bool,
+}
+
+impl Drafted {
+    /// `None` for what no `deliver_sm` can hold: longer than a payload, and than 255 parts.
+    pub(super) fn of(message: &HandsetMessage, access: &SmppAccess, is_3_4: bool) -> Option<Drafted> {
+        let HandsetMessage { id, source, destination, whole } = message;
+        let written = write(&whole.text, whole.form, access.alphabet)?;
+        let kept = Some(&whole.header[..]).filter(|header| header.len() <= HEADER_KEPT_OCTETS_MAX);
+        let kept = kept.unwrap_or_default();
+        let length: usize = written.units.iter().map(SmallVec::len).sum();
+        let bodies = if length <= written.room(header_octets(kept)) {
+            Bodies::Short(vec![with_header(kept, &written.units)])
+        } else {
+            let payload = || payload(kept, &written.units).filter(|_| is_3_4);
+            // The same each time it is brought, so that a client can tell what it has of it.
+            let [.., reference] = id.to_be_bytes();
+            let parts = || parts(kept, &written, reference).map(Bodies::Short);
+            match access.inbound {
+                InboundForm::Payload => payload().or_else(parts)?,
+                InboundForm::Parts | InboundForm::None => parts().or_else(payload)?,
+            }
+        };
+        let has_header = !kept.is_empty() || matches!(&bodies, Bodies::Short(parts) if parts.len() > 1);
+        Some(Drafted {
+            source: source.clone(),
+            destination: destination.clone(),
+            data_coding: written.data_coding,
+            has_header,
+            bodies,
+        })
+    }
+
+    /// How many PDUs it takes.
+    pub(super) fn pdus(&self) -> usize {
+        match &self.bodies {
+            Bodies::Short(parts) => parts.len(),
+            Bodies::Payload(_) => 1,
+        }
+    }
+
+    /// One of them, from 0. `None` past the last.
+    pub(super) fn deliver_sm<'a>(&'a self, place: usize, tlvs: &'a mut TlvBuffer) -> Option<Pdu<'a>> {
+        tlvs.clear();
+        let short_message = match &self.bodies {
+            Bodies::Short(parts) => parts.get(place)?.as_slice(),
+            Bodies::Payload(whole) => {
+                tlvs.try_push(Tag::MESSAGE_PAYLOAD, whole).ok()?;
+                &[]
+            }
+        };
+        Some(Pdu::DeliverSm(DeliverSm {
+            source: address(&self.source),
+            destination: address(&self.destination),
+            esm_class: if self.has_header { esm_class::UDHI } else { 0 },
+            data_coding: self.data_coding,
+            short_message: Hidden(short_message),
+            tlvs: tlvs.as_tlvs(),
+            ..DeliverSm::default()
+        }))
+    }
+}
+
+fn address(written: &WrittenAddress) -> Address<'_> {
+    Address::new(written.ton, written.npi, &written.digits)
+}
+
+/// In the alphabet it came in, where the connection can read that.
+fn write(text: &str, form: Form, zero: CodingZero) -> Option<Written> {
+    match form {
+        Form::Octets { data_coding } => {
+            let units = form.octets_of(text)?.into_iter().map(|octet| Unit::from_slice(&[octet])).collect();
+            Some(Written { data_coding, units, is_septets: false })
+        }
+        Form::Ucs2 => Some(in_ucs2(text)),
+        Form::Narrow => Some(in_default(text, zero).unwrap_or_else(|| in_ucs2(text))),
+    }
+}
+
+fn in_ucs2(text: &str) -> Written {
+    let unit = |character: char| {
+        let mut octets = Vec::with_capacity(4);
+        ucs2::encode(character.encode_utf8(&mut [0; 4]), &mut octets);
+        Unit::from_vec(octets)
+    };
+    Written { data_coding: CODING_UCS2, units: text.chars().map(unit).collect(), is_septets: false }
+}
+
+/// `None` if a character is not in what the connection takes `data_coding` 0 for.
+fn in_default(text: &str, zero: CodingZero) -> Option<Written> {
+    let unit = |character: char| -> Option<Unit> {
+        let octet = || u8::try_from(character).ok().map(|octet| Unit::from_slice(&[octet]));
+        match zero {
+            CodingZero::Gsm => {
+                let mut septets = Vec::with_capacity(2);
+                gsm7::encode(character.encode_utf8(&mut [0; 4]), &mut septets)
+                    .then(|| Unit::from_vec(septets))
+            }
+            CodingZero::Ascii => octet().filter(|_| character.is_ascii()),
+            CodingZero::Latin1 => octet(),
+            CodingZero::Utf8 => Some(Unit::from_slice(character.encode_utf8(&mut [0; 4]).as_bytes())),
+        }
+    };
+    let units = text.chars().map(unit).collect::<Option<Vec<_>>>()?;
+    Some(Written { data_coding: CODING_DEFAULT, units, is_septets: zero != CodingZero::Utf8 })
+}
+
+impl Written {
+    /// Octets of text beside a header of so many.
+    fn room(&self, header: usize) -> usize {
+        let octets = PART_OCTETS_MAX.saturating_sub(header);
+        if self.is_septets { octets * 8 / 7 } else { octets }
+    }
+}
+
+/// With its length octet; nothing where there are no elements.
+fn header_octets(elements: &[u8]) -> usize {
+    if elements.is_empty() { 0 } else { elements.len() + 1 }
+}
+
+fn with_header(elements: &[u8], units: &[Unit]) -> Vec<u8> {
+    let mut body = Vec::new();
+    if !elements.is_empty() {
+        body.extend(u8::try_from(elements.len()));
+        body.extend_from_slice(elements);
+    }
+    units.iter().for_each(|unit| body.extend_from_slice(unit));
+    body
+}
+
+fn payload(kept: &[u8], units: &[Unit]) -> Option<Bodies> {
+    let whole = with_header(kept, units);
+    (whole.len() <= VALUE_BYTES_MAX).then_some(Bodies::Payload(whole))
+}
+
+/// `None` if there would be more than a header can count.
+fn parts(kept: &[u8], written: &Written, reference: u8) -> Option<Vec<Vec<u8>>> {
+    let room = written.room(kept.len() + udh::CONCATENATION_HEADER_BYTES);
+    let mut chunks: Vec<&[Unit]> = Vec::new();
+    let mut rest = written.units.as_slice();
+    while !rest.is_empty() {
+        let mut filled = 0;
+        let fits = rest.iter().take_while(|unit| {
+            filled += unit.len();
+            filled <= room
+        });
+        let (chunk, behind) = rest.split_at_checked(fits.count().max(1))?;
+        chunks.push(chunk);
+        rest = behind;
+    }
+    let total = u8::try_from(chunks.len()).ok()?;
+    let numbered = (1..=total).zip(chunks);
+    let part = |(number, chunk): (u8, &[Unit])| {
+        let [_, numbering @ ..] = udh::concatenation_header(reference, total, number);
+        with_header(&[kept, &numbering].concat(), chunk)
+    };
+    Some(numbered.map(part).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hermod_domain::inbound::Whole;
+
+    fn message(form: Form, text: &str, header: &[u8]) -> HandsetMessage {
+        HandsetMessage {
+            id: 0x0102_0304,
+            source: WrittenAddress::new(1, 1, b"4915112345678"),
+            destination: WrittenAddress::new(3, 0, b"80800"),
+            whole: Whole { text: text.to_owned(), form, header: header.into() },
+        }
+    }
+
+    fn access(alphabet: CodingZero, inbound: InboundForm) -> SmppAccess {
+        SmppAccess { alphabet, inbound, ..SmppAccess::new("shop", "") }
+    }
+
+    /// `esm_class`, `data_coding` and what each PDU holds.
+    fn brought(
+        message: &HandsetMessage,
+        access: &SmppAccess,
+        is_3_4: bool,
+    ) -> Option<Vec<(u8, u8, Vec<u8>)>> {
+        let drafted = Drafted::of(message, access, is_3_4)?;
+        let mut tlvs = TlvBuffer::new();
+        let each = (0..drafted.pdus()).map(|place| {
+            let Some(Pdu::DeliverSm(pdu)) = drafted.deliver_sm(place, &mut tlvs) else {
+                panic!("a deliver_sm")
+            };
+            assert_eq!(pdu.source, Address::international(b"4915112345678"));
+            assert_eq!(pdu.destination, Address::new(3, 0, b"80800"));
+            assert_eq!([pdu.protocol_id, pdu.priority_flag, pdu.registered_delivery], [0; 3]);
+            assert!(is_3_4 || pdu.tlvs.is_empty(), "3.3 has no parameters");
+            (pdu.esm_class, pdu.data_coding, pdu.text().to_vec())
+        });
+        let each = each.collect();
+        assert!(drafted.deliver_sm(usize::MAX, &mut TlvBuffer::new()).is_none() || drafted.pdus() == 1);
+        Some(each)
+    }
+
+    #[track_caller]
+    fn check(form: Form, text: &str, zero: CodingZero, data_coding: u8, octets: &[u8]) {
+        let found = brought(&message(form, text, &[]), &access(zero, InboundForm::Parts), true);
+        assert_eq!(found, Some(vec![(0, data_coding, octets.to_vec())]), "{text} {zero:?}");
+    }
+
+    #[test]
+    fn a_text_is_brought_in_its_own_alphabet_as_far_as_the_connection_reads_it() {
+        use CodingZero::{Ascii, Gsm, Latin1, Utf8};
+        check(Form::Narrow, "@ €", Gsm, 0, b"\x00 \x1b\x65");
+        check(Form::Narrow, "@ a", Ascii, 0, b"@ a");
+        check(Form::Narrow, "@ é", Latin1, 0, b"@ \xe9");
+        check(Form::Narrow, "é", Utf8, 0, "é".as_bytes());
+        check(Form::Narrow, "é", Ascii, 8, b"\x00\xe9");
+        check(Form::Narrow, "€", Latin1, 8, b"\x20\xac");
+        check(Form::Narrow, "ç", Gsm, 8, b"\x00\xe7");
+        check(Form::Ucs2, "a", Gsm, 8, b"\x00a");
+        check(Form::Ucs2, "Ж😀", Gsm, 8, b"\x04\x16\xd8\x3d\xde\x00");
+        check(Form::Octets { data_coding: 4 }, "00ff", Gsm, 4, b"\x00\xff");
+        check(Form::Octets { data_coding: 0xf5 }, "1b", Utf8, 0xf5, b"\x1b");
+        check(Form::Narrow, "", Gsm, 0, b"");
+        check(Form::Narrow, &"x".repeat(160), Gsm, 0, &[b'x'; 160]);
+    }
+
+    #[test]
+    fn a_long_one_comes_in_parts_that_cut_no_character() {
+        let lengths = |form, text: &str, header: &[u8]| -> Vec<usize> {
+            let parts =
+                brought(&message(form, text, header), &access(CodingZero::Gsm, InboundForm::Parts), false);
+            parts.unwrap().into_iter().map(|(_, _, octets)| octets.len()).collect()
+        };
+        assert_eq!(lengths(Form::Narrow, &"x".repeat(161), &[]), [6 + 153, 6 + 8]);
+        assert_eq!(lengths(Form::Narrow, &format!("{}€€€€€", "x".repeat(152)), &[]), [6 + 152, 6 + 10]);
+        assert_eq!(lengths(Form::Ucs2, &"Ж".repeat(71), &[]), [6 + 134, 6 + 8]);
+        assert_eq!(lengths(Form::Ucs2, &format!("{}😀😀", "Ж".repeat(66)), &[]), [6 + 132, 6 + 8]);
+        assert_eq!(lengths(Form::Octets { data_coding: 4 }, &"ab".repeat(141), &[]), [6 + 134, 6 + 7]);
+        assert_eq!(
+            lengths(Form::Octets { data_coding: 4 }, &"ab".repeat(134), &[5, 4, 0, 1, 0, 2]),
+            [12 + 128, 12 + 6]
+        );
+        let parts = brought(
+            &message(Form::Narrow, &"x".repeat(161), &[]),
+            &access(CodingZero::Gsm, InboundForm::None),
+            true,
+        );
+        let headers: Vec<_> =
+            parts.unwrap().into_iter().map(|(class, _, it)| (class, it[..6].to_vec())).collect();
+        assert_eq!(headers, [(0x40, vec![5, 0, 3, 4, 2, 1]), (0x40, vec![5, 0, 3, 4, 2, 2])]);
+    }
+
+    #[test]
+    fn whoever_asks_gets_it_in_one_payload_unless_the_bind_has_no_parameters() {
+        let payload = access(CodingZero::Gsm, InboundForm::Payload);
+        let long = message(Form::Narrow, &"x".repeat(400), &[]);
+        assert_eq!(brought(&long, &payload, true), Some(vec![(0, 0, vec![b'x'; 400])]));
+        assert_eq!(brought(&long, &payload, false).unwrap().len(), 3);
+        assert_eq!(
+            brought(&message(Form::Narrow, "hi", &[]), &payload, true),
+            Some(vec![(0, 0, b"hi".to_vec())])
+        );
+        let ported = message(Form::Octets { data_coding: 4 }, &"ab".repeat(200), &[5, 4, 0, 1, 0, 2]);
+        let found = brought(&ported, &payload, true).unwrap();
+        assert_eq!((found.len(), found[0].0, &found[0].2[..8]), (1, 0x40, &[6, 5, 4, 0, 1, 0, 2, 0xab][..]));
+    }
+
+    #[test]
+    fn a_header_of_the_handsets_own_is_left_in() {
+        let found = brought(
+            &message(Form::Octets { data_coding: 4 }, "cafe", &[5, 4, 0, 1, 0, 2]),
+            &access(CodingZero::Gsm, InboundForm::Parts),
+            true,
+        );
+        assert_eq!(found, Some(vec![(0x40, 4, vec![6, 5, 4, 0, 1, 0, 2, 0xca, 0xfe])]));
+        let huge = message(Form::Narrow, "text", &[0x70; 100]);
+        let found = brought(&huge, &access(CodingZero::Gsm, InboundForm::Parts), true);
+        assert_eq!(found, Some(vec![(0, 0, b"text".to_vec())]), "one that leaves no room is left out");
+    }
+
+    #[test]
+    fn what_parts_cannot_count_goes_in_a_payload_and_what_neither_holds_not_at_all() {
+        let parts = access(CodingZero::Gsm, InboundForm::Parts);
+        let many = message(Form::Ucs2, &"Ж".repeat(67 * 255 + 1), &[]);
+        assert_eq!(brought(&many, &parts, true).unwrap().len(), 1);
+        assert_eq!(brought(&many, &parts, false), None);
+        let most = message(Form::Ucs2, &"Ж".repeat(67 * 255), &[]);
+        assert_eq!(brought(&most, &parts, false).unwrap().len(), 255);
+        assert_eq!(brought(&message(Form::Ucs2, &"Ж".repeat(33_000), &[]), &parts, true), None);
+        assert_eq!(brought(&message(Form::Octets { data_coding: 4 }, "xyz", &[]), &parts, true), None);
+    }
+}

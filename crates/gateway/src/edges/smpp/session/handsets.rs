@@ -1,0 +1,219 @@
+//! Bringing messages from handsets. A long one is several requests; it is done when all of them are answered, and one that
+//! fails has the whole brought again.
+
+use super::reporting::Reporting;
+use super::{Conversation, moment};
+use crate::edges::smpp::handset::Drafted;
+use hermod_smpp::session::Refused;
+use hermod_smpp::{CommandStatus, TlvBuffer};
+use hermod_store::{Delivery, HandsetMessage, Report, ReportId, StoreFault};
+use std::collections::{HashMap, VecDeque};
+
+/// What the store gave a bind to bring.
+pub(super) struct Taken {
+    pub(super) reports: Vec<Report>,
+    /// The messages from handsets among them.
+    pub(super) inbound: Result<Vec<(ReportId, HandsetMessage)>, StoreFault>,
+}
+
+/// Messages under way.
+#[derive(Default)]
+pub(super) struct Handsets {
+    under_way: HashMap<ReportId, UnderWay>,
+    /// Those of which something is still to be sent, in order.
+    unsent: VecDeque<ReportId>,
+    tlvs: TlvBuffer,
+}
+
+struct UnderWay {
+    drafted: Drafted,
+    sent: usize,
+    unanswered: usize,
+    /// The worst of its answers.
+    came_to: Delivery,
+}
+
+impl UnderWay {
+    fn is_over(&self) -> bool {
+        let all_is_sent = self.sent == self.drafted.pdus();
+        self.unanswered == 0 && (all_is_sent || self.came_to != Delivery::Done)
+    }
+}
+
+impl Handsets {
+    /// Something waits for room in the window.
+    pub(super) fn has_unsent(&self) -> bool {
+        !self.unsent.is_empty()
+    }
+
+    pub(super) fn has(&self, report: ReportId) -> bool {
+        self.under_way.contains_key(&report)
+    }
+
+    pub(super) fn begin(&mut self, report: ReportId, drafted: Drafted) {
+        let begun = UnderWay { drafted, sent: 0, unanswered: 0, came_to: Delivery::Done };
+        self.under_way.insert(report, begun);
+        self.unsent.push_back(report);
+    }
+
+    /// One request was answered so. What the report came to by that, if that is known now; for anything that is not a
+    /// message under way, the answer itself.
+    pub(super) fn answered(&mut self, report: ReportId, answer: Delivery) -> Option<Delivery> {
+        // Most clients get receipts and nothing else.
+        if self.under_way.is_empty() {
+            return Some(answer);
+        }
+        let Some(message) = self.under_way.get_mut(&report) else { return Some(answer) };
+        message.unanswered = message.unanswered.saturating_sub(1);
+        message.came_to = worse(message.came_to, answer);
+        self.settled(report)
+    }
+
+    /// No more of it is sent. The rest of its answers is waited for.
+    fn fails(&mut self, report: ReportId, why: Delivery) -> Option<Delivery> {
+        let message = self.under_way.get_mut(&report)?;
+        message.came_to = worse(message.came_to, why);
+        self.settled(report)
+    }
+
+    fn settled(&mut self, report: ReportId) -> Option<Delivery> {
+        let message = self.under_way.get(&report)?;
+        if message.came_to != Delivery::Done {
+            self.unsent.retain(|unsent| *unsent != report);
+        }
+        if !message.is_over() {
+            return None;
+        }
+        self.under_way.remove(&report).map(|message| message.came_to)
+    }
+}
+
+/// A refusal is for good, whatever else was said; and what was not taken now is brought again.
+fn worse(one: Delivery, other: Delivery) -> Delivery {
+    match (one, other) {
+        (Delivery::Refused(status), _) | (_, Delivery::Refused(status)) => Delivery::Refused(status),
+        (Delivery::Later, _) | (_, Delivery::Later) => Delivery::Later,
+        (Delivery::NotSent, _) | (_, Delivery::NotSent) => Delivery::NotSent,
+        (Delivery::Done, Delivery::Done) => Delivery::Done,
+    }
+}
+
+impl Conversation {
+    /// A message that was taken to be brought: how it is written, or what became of it at once.
+    pub(super) fn draft_inbound(
+        &self,
+        report: &Report,
+        inbound: &Result<Vec<(ReportId, HandsetMessage)>, StoreFault>,
+    ) -> Result<Drafted, Delivery> {
+        let Ok(messages) = inbound else { return Err(Delivery::Later) };
+        let bound = self.bound.as_ref().ok_or(Delivery::NotSent)?;
+        let caller = self.caller(bound.connection).ok_or(Delivery::NotSent)?;
+        let access = caller.connection().smpp.as_ref().ok_or(Delivery::NotSent)?;
+        let found = messages.iter().find(|(id, _)| *id == report.id);
+        let drafted = found.and_then(|(_, message)| Drafted::of(message, access, bound.is_3_4));
+        drafted.ok_or_else(|| {
+            tracing::error!(message.id = %report.message, "A message from a handset makes no deliver_sm");
+            Delivery::Refused(CommandStatus::SYSERR.0)
+        })
+    }
+
+    /// Sends what the window has room for.
+    pub(super) fn send_inbound(&mut self) {
+        let now = moment(self.world.clock.moment());
+        let Some(Reporting { handsets, settled, .. }) =
+            self.bound.as_mut().and_then(|bound| bound.reporting.as_mut())
+        else {
+            return;
+        };
+        while self.session.window_free() > 0
+            && let Some(report) = handsets.unsent.front().copied()
+        {
+            let Handsets { under_way, tlvs, .. } = handsets;
+            let Some(message) = under_way.get_mut(&report) else {
+                handsets.unsent.pop_front();
+                continue;
+            };
+            let pdu = message.drafted.deliver_sm(message.sent, tlvs);
+            let failed = match pdu.map(|pdu| self.session.request(&pdu, report, now)) {
+                Some(Ok(_)) => {
+                    message.sent += 1;
+                    message.unanswered += 1;
+                    if message.sent == message.drafted.pdus() {
+                        handsets.unsent.pop_front();
+                    }
+                    continue;
+                }
+                Some(Err(Refused::WindowFull)) => return,
+                Some(Err(Refused::NotBound | Refused::Draining | Refused::Closed)) if message.sent == 0 => {
+                    Delivery::NotSent
+                }
+                Some(Err(Refused::NotBound | Refused::Draining | Refused::Closed)) => Delivery::Later,
+                // It would not fit tomorrow either.
+                Some(Err(Refused::NotAllowed | Refused::Needs3_4 | Refused::Encode(_))) | None => {
+                    Delivery::Refused(CommandStatus::SYSERR.0)
+                }
+            };
+            settled.extend(handsets.fails(report, failed).map(|came_to| (report, came_to)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hermod_domain::catalogue::SmppAccess;
+    use hermod_domain::inbound::{Form, Whole};
+    use hermod_domain::origin::WrittenAddress;
+
+    const REPORT: ReportId = ReportId(1);
+
+    /// A message of three parts of which so many were sent.
+    fn sent(count: usize) -> Handsets {
+        let message = HandsetMessage {
+            id: 1,
+            source: WrittenAddress::default(),
+            destination: WrittenAddress::default(),
+            whole: Whole { text: "x".repeat(400), form: Form::Narrow, header: Box::default() },
+        };
+        let mut handsets = Handsets::default();
+        handsets.begin(REPORT, Drafted::of(&message, &SmppAccess::new("shop", ""), true).unwrap());
+        let message = handsets.under_way.get_mut(&REPORT).unwrap();
+        (message.sent, message.unanswered) = (count, count);
+        if count == 3 {
+            handsets.unsent.clear();
+        }
+        handsets
+    }
+
+    #[test]
+    fn a_message_is_done_when_all_of_its_parts_are_answered() {
+        use Delivery::{Done, Later, Refused};
+        for (sent_parts, answers, expect) in [
+            (3, &[Done, Done, Done][..], Some(Done)),
+            (3, &[Done, Done], None),
+            (3, &[Done, Later, Done], Some(Later)),
+            (3, &[Later, Done, Refused(8)], Some(Refused(8))),
+            (3, &[Refused(8), Later, Done], Some(Refused(8))),
+            // The rest is not sent any more.
+            (2, &[Later, Done], Some(Later)),
+            (2, &[Done, Done], None),
+            (1, &[Refused(8)], Some(Refused(8))),
+        ] {
+            let mut handsets = sent(sent_parts);
+            let came_to = answers.iter().filter_map(|answer| handsets.answered(REPORT, *answer)).last();
+            assert_eq!(came_to, expect, "{sent_parts} {answers:?}");
+            assert_eq!(handsets.under_way.is_empty(), expect.is_some());
+            let waits = expect.is_none() && sent_parts < 3;
+            assert_eq!(handsets.has_unsent(), waits, "{sent_parts} {answers:?}");
+        }
+    }
+
+    #[test]
+    fn anything_else_is_answered_as_it_is() {
+        let mut handsets = sent(1);
+        assert_eq!(handsets.answered(ReportId(2), Delivery::Later), Some(Delivery::Later));
+        assert_eq!(Handsets::default().answered(REPORT, Delivery::Done), Some(Delivery::Done));
+        assert_eq!(sent(0).fails(REPORT, Delivery::NotSent), Some(Delivery::NotSent));
+        assert_eq!(sent(1).fails(REPORT, Delivery::Later), None, "one is still to be answered");
+    }
+}
