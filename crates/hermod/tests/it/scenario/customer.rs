@@ -84,6 +84,29 @@ impl Customer {
         );
     }
 
+    /// What came in behind this number: sender, recipient and text of each.
+    pub(crate) async fn reads_inbound(&self, since: u64) -> Vec<(String, String, String)> {
+        let answer = self.gets(&format!("/api/v1/inbound?since={since}")).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        let text = |message: &Value, field: &str| message[field].as_str().expect("a text").to_owned();
+        let messages = answer.body["messages"].as_array().expect("a list").iter();
+        messages.map(|it| (text(it, "from"), text(it, "to"), text(it, "text"))).collect()
+    }
+
+    /// Waits until so many have come in, and gives their texts.
+    pub(crate) async fn has_inbound(&self, count: usize) -> Vec<String> {
+        let started = now();
+        loop {
+            let read = self.reads_inbound(0).await;
+            if read.len() >= count {
+                assert_eq!(read.len(), count, "{read:?}");
+                return read.into_iter().map(|(_, _, text)| text).collect();
+            }
+            assert!(started.elapsed() < PATIENCE, "still {read:?} after {PATIENCE:?}, not {count}");
+            pause(Duration::from_millis(20)).await;
+        }
+    }
+
     async fn gets(&self, path: &str) -> HttpAnswer {
         let headers = [("X-API-Key", self.key.as_str()), ("X-API-Secret", self.secret.as_str())];
         http::call(self.address, "GET", path, &headers, "").await.expect("an answer")

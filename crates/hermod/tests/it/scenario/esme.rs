@@ -37,6 +37,18 @@ pub(crate) struct Receipt {
     sequence: u32,
 }
 
+/// A message from a handset, or a part of one, as it was brought.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mo {
+    pub(crate) esm_class: u8,
+    pub(crate) data_coding: u8,
+    pub(crate) source: String,
+    pub(crate) destination: String,
+    pub(crate) octets: Vec<u8>,
+    pub(crate) in_payload: bool,
+    sequence: u32,
+}
+
 impl Receipt {
     /// One value of its text.
     pub(crate) fn get(&self, label: &str) -> &str {
@@ -131,6 +143,38 @@ impl Esme {
     }
 
     pub(crate) async fn gets_receipt_unanswered(&mut self) -> Receipt {
+        Esme::receipt_in(&self.gets_delivery().await)
+    }
+
+    /// The next message from a handset, answered with status 0.
+    pub(crate) async fn gets_message(&mut self) -> Mo {
+        let message = self.gets_message_unanswered().await;
+        self.answers_message(&message, CommandStatus::OK).await;
+        message
+    }
+
+    pub(crate) async fn gets_message_unanswered(&mut self) -> Mo {
+        let frame = self.gets_delivery().await;
+        let Ok(Pdu::DeliverSm(pdu)) = frame.decode() else { panic!("{frame:?}") };
+        let end = |end: hermod_smpp::Address<'_>| {
+            format!("{}/{} {}", end.ton, end.npi, String::from_utf8_lossy(end.value))
+        };
+        Mo {
+            esm_class: pdu.esm_class,
+            data_coding: pdu.data_coding,
+            source: end(pdu.source),
+            destination: end(pdu.destination),
+            octets: pdu.text().to_vec(),
+            in_payload: pdu.short_message.is_empty(),
+            sequence: frame.header.sequence,
+        }
+    }
+
+    pub(crate) async fn answers_message(&mut self, message: &Mo, status: CommandStatus) {
+        self.answers_delivery(message.sequence, status).await;
+    }
+
+    async fn gets_delivery(&mut self) -> Frame {
         loop {
             let is_delivery = |frame: &Frame| frame.header.command == CommandId::DELIVER_SM;
             let waiting = self.waiting.iter().position(is_delivery).and_then(|at| self.waiting.remove(at));
@@ -139,16 +183,19 @@ impl Esme {
                 None => self.reads().await.expect("a receipt before the end"),
             };
             if is_delivery(&frame) {
-                return Esme::receipt_in(&frame);
+                return frame;
             }
             self.waiting.push_back(frame);
         }
     }
 
     pub(crate) async fn answers(&mut self, receipt: &Receipt, status: CommandStatus) {
+        self.answers_delivery(receipt.sequence, status).await;
+    }
+
+    async fn answers_delivery(&mut self, sequence: u32, status: CommandStatus) {
         let mut out = BytesMut::new();
-        encode(&Pdu::DeliverSmResp(DeliverSmResp::default()), status, receipt.sequence, &mut out)
-            .expect("a PDU");
+        encode(&Pdu::DeliverSmResp(DeliverSmResp::default()), status, sequence, &mut out).expect("a PDU");
         self.sends_octets(&out).await;
     }
 

@@ -9,6 +9,7 @@ mod customer;
 mod esme;
 pub(crate) mod http;
 mod passing;
+mod inbound;
 
 pub(crate) use customer::Customer;
 pub(crate) use esme::Esme;

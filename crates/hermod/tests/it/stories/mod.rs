@@ -4,6 +4,7 @@ mod carriers;
 mod clock;
 mod fail_over;
 mod lifetimes;
+mod inbound;
 mod money;
 mod sending;
 mod smpp;

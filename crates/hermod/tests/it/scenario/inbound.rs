@@ -1,0 +1,25 @@
+//! What the operator sees of messages that reached nobody.
+
+use super::Scenario;
+use hermod_store::GivenUpWhy;
+
+impl Scenario {
+    /// The texts that are nobody's.
+    pub(crate) async fn unowned_texts(&self) -> Vec<String> {
+        let unowned = self.world().store.unowned_inbound(None, 100).await.expect("the store answers");
+        unowned.into_iter().map(|message| message.text).collect()
+    }
+
+    /// What was not told over SMPP, and why.
+    pub(crate) async fn given_up(&self) -> Vec<String> {
+        let given_up = self.world().store.given_up(None, None, 100).await.expect("the store answers");
+        let told = given_up.into_iter().map(|report| {
+            let what = report.told.map_or("MO", |told| told.word());
+            match report.why {
+                GivenUpWhy::TooOld => format!("{what} nobody took it"),
+                GivenUpWhy::Refused(status) => format!("{what} the customer refused it with 0x{status:02X}"),
+            }
+        });
+        told.collect()
+    }
+}
