@@ -16,3 +16,4 @@ mod policy;
 mod routes;
 mod running;
 mod webhooks;
+mod unowned;

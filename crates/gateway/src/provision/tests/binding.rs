@@ -3,7 +3,7 @@
 use super::{CUSTOMER, NOW, applied, open, pepper, wanted};
 use crate::passwords;
 use crate::provision::{Kind, apply, load_catalogue, shown_one};
-use hermod_domain::catalogue::{BindTypes, CodingZero, SmppAccess, Tier};
+use hermod_domain::catalogue::{BindTypes, CodingZero, InboundForm, SmppAccess, Tier};
 use hermod_store::Store;
 
 async fn access(store: &Store, system_id: &str) -> SmppAccess {
@@ -55,7 +55,9 @@ async fn what_is_not_said_is_as_usual_and_the_rest_is_stored() {
         "{BINDING}system_type = \"OWN\"\nbind_types = [\"transmitter\", \"receiver\"]\nmax_binds = 3\nwindow = 100\n\
          tls_only = true\nalphabet = \"latin1\"\nlatin1_fallback = true\nstrict = true\nextended_codes = true\n\
          receipt_text = true\npass_tlvs = true\nspecial_protocol_ids = true\nmessage_waiting = true\n\
-         [[account]]\nname = \"a\"\ncurrency = \"EUR\"\nsenders = [\"Me\"]\ntier = \"enterprise\"\nsmpp_rate = 25000\n"
+         inbound = \"payload\"\n\
+         [[account]]\nname = \"a\"\ncurrency = \"EUR\"\nsenders = [\"Me\"]\ntier = \"enterprise\"\nsmpp_rate = 25000\n\
+         stop_words = [\"Basta\", \"no more\"]\n"
     );
     applied(&store, &all).await;
     let stored = access(&store, "me").await;
@@ -66,14 +68,34 @@ async fn what_is_not_said_is_as_usual_and_the_rest_is_stored() {
     assert_eq!(switches, [true; 4]);
     let more = [stored.receipt_text, stored.pass_tlvs, stored.special_protocol_ids, stored.message_waiting];
     assert_eq!(more, [true; 4]);
+    assert_eq!(stored.inbound, InboundForm::Payload);
     let catalogue = load_catalogue(&store).await.unwrap();
     let (_, view) = catalogue.accounts().next().unwrap();
     assert_eq!((view.account.tier, view.account.smpp_rate), (Tier::Enterprise, Some(25_000)));
+    assert_eq!(view.account.stop_words, ["Basta", "no more"]);
     let rows = store.catalogue().await.unwrap();
     let shown = shown_one(&rows, Kind::Connection, "c").unwrap().unwrap();
     assert_eq!(shown["bind_types"].to_string(), r#"["transmitter","receiver"]"#);
     let plan = apply(&store, &pepper(), &wanted(&all), NOW).await.unwrap();
     assert!(plan.put.is_empty(), "the same again changes nothing");
+}
+
+#[test]
+fn stop_words_say_something_and_never_start() {
+    let account = |words: &str| {
+        let text = format!("[[account]]\nname = \"a\"\ncurrency = \"EUR\"\nstop_words = {words}\n");
+        let source = crate::config::Source { path: "file.toml".into(), text };
+        source.parse::<crate::provision::Wanted>().map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert_eq!(account("[\"Basta\"]"), Ok(()));
+    for words in ["[\"\"]", "[\"?!\"]", "[\"Start\"]", "[\"unstop.\"]", &format!("[\"{}\"]", "x".repeat(41))]
+    {
+        let told = account(words).unwrap_err();
+        assert!(told.contains("a stop word has 1 to 40 characters"), "{words}: {told}");
+    }
+    let many = vec!["\"x\""; 51].join(", ");
+    let told = account(&format!("[{many}]")).unwrap_err();
+    assert!(told.contains("at most 50 stop words, not 51"), "{told}");
 }
 
 #[tokio::test]

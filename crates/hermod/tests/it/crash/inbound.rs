@@ -49,7 +49,11 @@ async fn no_answered_message_from_a_handset_is_lost_or_doubled_however_often_we_
         }
         gateway.kill();
         let taken = carrier.record().counts().mo_taken;
-        println!("cycle {}: {said} said in {parts} parts, {taken} answered, {} brought", cycle + 1, brought.len());
+        println!(
+            "cycle {}: {said} said in {parts} parts, {taken} answered, {} brought",
+            cycle + 1,
+            brought.len()
+        );
     }
 
     // The last life: the carrier gets an answer to everything, and the customer everything that is brought.

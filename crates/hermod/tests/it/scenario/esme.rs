@@ -154,7 +154,10 @@ impl Esme {
     }
 
     pub(crate) async fn gets_message_unanswered(&mut self) -> Mo {
-        let frame = self.gets_delivery().await;
+        Esme::message_in(&self.gets_delivery().await)
+    }
+
+    pub(crate) fn message_in(frame: &Frame) -> Mo {
         let Ok(Pdu::DeliverSm(pdu)) = frame.decode() else { panic!("{frame:?}") };
         let end = |end: hermod_smpp::Address<'_>| {
             format!("{}/{} {}", end.ton, end.npi, String::from_utf8_lossy(end.value))
