@@ -98,7 +98,8 @@ impl Books {
 
     /// When something is to be done without anyone asking for it.
     pub(crate) fn next_due(&self) -> Option<Timestamp> {
-        let times = [self.deferred.next_at(), self.delivery.due_at(), self.joining.next_at(), self.goes_on_at];
+        let times =
+            [self.deferred.next_at(), self.delivery.due_at(), self.joining.next_at(), self.goes_on_at];
         times.into_iter().flatten().min()
     }
 

@@ -5,8 +5,8 @@
 //! begins and dropped whole: a random index that grows for a year would slow every insert down.
 
 mod carrier_ids;
-mod retention;
 mod inbound;
+mod retention;
 mod webhooks;
 
 use crate::fault::StoreFault;

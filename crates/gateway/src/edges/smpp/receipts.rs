@@ -165,7 +165,8 @@ mod tests {
     fn a_receipt_is_written_in_any_year() {
         for (year, expect) in [(2037, "3712312359"), (2038, "3812312359"), (2093, "9312312359")] {
             let at = Timestamp::from_utc((year, 12, 31), (23, 59, 59)).unwrap();
-            let late = Report { at, ..report(Told::Final(DlrCode::Delivrd)) };
+            let (report, news) = report(Told::Final(DlrCode::Delivrd));
+            let late = (Report { at, ..report }, news);
             let told = shown(&late, true);
             assert!(told.contains(&format!("done date:{expect} ")), "{told}");
         }

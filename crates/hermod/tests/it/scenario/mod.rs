@@ -8,8 +8,8 @@ mod carriers;
 mod customer;
 mod esme;
 pub(crate) mod http;
-mod passing;
 mod inbound;
+mod passing;
 
 pub(crate) use customer::Customer;
 pub(crate) use esme::Esme;

@@ -3,8 +3,8 @@
 mod carriers;
 mod clock;
 mod fail_over;
-mod lifetimes;
 mod inbound;
+mod lifetimes;
 mod money;
 mod sending;
 mod smpp;

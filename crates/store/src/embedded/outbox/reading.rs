@@ -3,8 +3,8 @@
 
 use crate::embedded::outbox::state::{Entry, State, is_open_ended};
 use crate::embedded::reports::ReportPage;
-use hermod_domain::origin::Told;
 use crate::ops::{REPORTS_IN_MEMORY_MAX, ReportId};
+use hermod_domain::origin::Told;
 use hermod_domain::time::Timestamp;
 use std::time::Duration;
 
