@@ -144,7 +144,8 @@ const CASES: &[(&str, &str)] = &[
         HOOK_TWICE,
     ),
     (
-        "INSERT INTO report SELECT connection, 999, message, told, err, 0, at, 0 FROM webhook WHERE kind = 1",
+        "INSERT INTO report (connection, id, message, told, err, delivered, at, hooked)
+             SELECT connection, 999, message, told, err, 0, at, 0 FROM webhook WHERE kind = 1",
         HOOK_OR_BIND,
     ),
     (
