@@ -15,5 +15,5 @@ mod office;
 mod policy;
 mod routes;
 mod running;
-mod webhooks;
 mod unowned;
+mod webhooks;

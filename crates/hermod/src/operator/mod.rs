@@ -34,5 +34,5 @@ pub(crate) mod screen;
 pub(crate) mod sender;
 mod standing;
 mod trace;
-pub(crate) mod webhook;
 pub(crate) mod unowned;
+pub(crate) mod webhook;

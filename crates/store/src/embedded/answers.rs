@@ -41,7 +41,7 @@ impl Batch<'_> {
             self.handouts.entry(batch.link).or_default().recorded.push(recorded);
         }
         for record in &batch.inbound {
-            self.from_handset(batch.carrier, &record.part)?;
+            self.take_in(batch.carrier, &record.part)?;
             self.handouts.entry(batch.link).or_default().received.push(record.sequence);
         }
         self.books.lanes.grant(batch.carrier, batch.link, batch.slots);

@@ -50,7 +50,8 @@ impl Embedded {
 }
 
 impl Batch<'_> {
-    pub(crate) fn from_handset(&mut self, carrier: CarrierId, part: &InboundPart) -> Result<(), StoreFault> {
+    /// What a link brought.
+    pub(crate) fn take_in(&mut self, carrier: CarrierId, part: &InboundPart) -> Result<(), StoreFault> {
         let known = if part.joined.is_some() { PART_REPEATS_KNOWN } else { REPEATS_KNOWN };
         if !self.is_news(carrier, part.digest(), known)? {
             self.tally.inbound_repeated += 1;
@@ -151,15 +152,9 @@ impl Batch<'_> {
         match wish_of(text, own.unwrap_or_default()) {
             Some(Wish::Stop) => {
                 let entry = OptOut { account, number, how: BY_STOP_WORD.to_owned(), now: self.now };
-                if self.opt_out(&entry)? {
-                    self.tally.opt_outs += 1;
-                }
+                self.tally.opt_outs += u64::from(self.opt_out(&entry)?);
             }
-            Some(Wish::Start) => {
-                if self.opt_in(account, number)? {
-                    self.tally.opt_ins += 1;
-                }
-            }
+            Some(Wish::Start) => self.tally.opt_ins += u64::from(self.opt_in(account, number)?),
             None => {}
         }
         Ok(())

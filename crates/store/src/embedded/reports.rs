@@ -19,7 +19,6 @@ use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::{Event, MessageState, Moved, PartState, Progress};
 use hermod_domain::origin::{Alias, Origin, Told};
 use hermod_domain::receipt::DlrCode;
-use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::HookKind;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::sync::Arc;

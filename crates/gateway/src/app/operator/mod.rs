@@ -12,8 +12,8 @@ mod policy;
 mod published;
 mod refusal;
 mod reports;
-mod webhooks;
 mod unowned;
+mod webhooks;
 
 pub use binds::{BindSeen, BindsAsked, binds_seen, unbind};
 pub use carriers::{
@@ -37,11 +37,11 @@ pub use policy::{
 pub use published::OPERATOR_ERRORS;
 pub use refusal::OperatorRefusal;
 pub use reports::{GivenUpSeen, given_up_reports};
+pub use unowned::{UnownedSeen, assign_inbound, unowned_inbound};
 pub use webhooks::{
     SecretStep, WebhooksSeen, change_webhook_secret, replay_failed_webhooks, replay_webhook, webhook_event,
     webhook_events, webhooks_of,
 };
-pub use unowned::{UnownedSeen, assign_inbound, unowned_inbound};
 
 use crate::world::World;
 use hermod_domain::ids::AccountId;

@@ -22,8 +22,8 @@ mod reports;
 mod reviews;
 mod shapes;
 mod trace;
-mod webhooks;
 mod unowned;
+mod webhooks;
 
 pub use desk::{CallerOf, Desk, Reach};
 

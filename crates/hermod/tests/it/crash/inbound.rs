@@ -72,7 +72,7 @@ async fn no_answered_message_from_a_handset_is_lost_or_doubled_however_often_we_
 /// Every third is long.
 fn text(number: u64) -> String {
     let words = format!("message {number} ");
-    if number % 3 == 0 { words.repeat(30) } else { words }
+    if number.is_multiple_of(3) { words.repeat(30) } else { words }
 }
 
 fn start(folder: &Path, carrier: SocketAddr) -> Served {

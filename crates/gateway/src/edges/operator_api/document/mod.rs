@@ -10,8 +10,7 @@ mod webhooks;
 
 use super::{
     BASE, binds, deliveries, explain, links, look, money, opt_outs, probe, reports, reviews, shapes, trace,
-    webhooks as hooks,
-    unowned,
+    unowned, webhooks as hooks,
 };
 use crate::app::operator::OPERATOR_ERRORS;
 use crate::openapi_errors;

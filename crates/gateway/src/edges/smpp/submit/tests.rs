@@ -38,7 +38,10 @@ fn a_plain_message_has_nothing_special() {
         (to.to_string().as_str(), from.unwrap().as_str(), text.as_str()),
         ("+4915112345678", "Shop", "hello")
     );
-    assert_eq!((encoding, shape, tlvs, validity, callback, key), (Some(Encoding::Gsm7), None, None, None, None, None));
+    assert_eq!(
+        (encoding, shape, tlvs, validity, callback, key),
+        (Some(Encoding::Gsm7), None, None, None, None, None)
+    );
     let origin = origin.expect("what comes over SMPP says so, whether or not receipts are asked for");
     assert!(origin.wish.is_none() && !origin.on_transmitter);
     assert_eq!(parts, 1);
