@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(lengths(Form::Narrow, &"x".repeat(161), &[]), [6 + 153, 6 + 8]);
         assert_eq!(lengths(Form::Narrow, &format!("{}€€€€€", "x".repeat(152)), &[]), [6 + 152, 6 + 10]);
         assert_eq!(lengths(Form::Ucs2, &"Ж".repeat(71), &[]), [6 + 134, 6 + 8]);
-        assert_eq!(lengths(Form::Ucs2, &format!("{}😀😀", "Ж".repeat(66)), &[]), [6 + 132, 6 + 8]);
+        assert_eq!(lengths(Form::Ucs2, &format!("{}😀😀😀", "Ж".repeat(66)), &[]), [6 + 132, 6 + 12]);
         assert_eq!(lengths(Form::Octets { data_coding: 4 }, &"ab".repeat(141), &[]), [6 + 134, 6 + 7]);
         assert_eq!(
             lengths(Form::Octets { data_coding: 4 }, &"ab".repeat(134), &[5, 4, 0, 1, 0, 2]),
