@@ -11,6 +11,7 @@ mod secrets;
 mod smpp;
 mod story;
 mod webhook;
+mod webhooks;
 
 use crate::assembly::free_address;
 use crate::real_time::{self, wait_until};

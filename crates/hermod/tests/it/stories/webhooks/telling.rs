@@ -153,3 +153,19 @@ async fn what_expires_in_the_queue_is_told() {
     hooks.stop().await;
     s.end().await;
 }
+
+#[tokio::test]
+async fn a_message_of_several_parts_is_told_once() {
+    let hooks = receiver(Manner::Status(200));
+    let s = alice_is_told_at(&hooks, Script::new()).await;
+    let message = s.alice.sends(TO, &"long ".repeat(100)).await.accepted();
+    let told = body(&posts(&hooks, 1).await[0]);
+    assert_eq!(
+        (told["message_id"].as_str(), told["status"].as_str()),
+        (Some(message.as_str()), Some("DELIVRD"))
+    );
+    s.carrier_saw_submits(4);
+    comes_to(&hooks, 1).await;
+    hooks.stop().await;
+    s.end().await;
+}

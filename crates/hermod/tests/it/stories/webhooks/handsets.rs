@@ -1,0 +1,69 @@
+//! Messages from handsets, as their owner's server gets them.
+
+use super::*;
+use hermod_store::Inbound;
+
+#[tokio::test]
+async fn a_message_from_a_handset_is_posted_with_its_four_fields() {
+    let hooks = receiver(Manner::Status(200));
+    let s = alice_is_told_at(&hooks, Script::new()).await;
+    let (store, now) = (&s.world().store, s.world().clock.now());
+    let said = Inbound {
+        account: crate::assembly::account_id(store).await,
+        from: "4915112345678".to_owned(),
+        to: "80808".to_owned(),
+        text: "Ja, \"gern\" \u{1f600}\n".to_owned(),
+        received_at: now,
+    };
+    store.receive(said).await.expect("it is stored");
+    let post = &posts(&hooks, 1).await[0];
+    assert_eq!(post.path, "/inbound");
+    assert_eq!(
+        std::str::from_utf8(&post.body).expect("UTF-8"),
+        format!(
+            "{{\"from\":\"+4915112345678\",\"to\":\"80808\",\"text\":\"Ja, \\\"gern\\\" \u{1f600}\\n\",\"received_at\":\"{now}\"}}"
+        )
+    );
+    assert_eq!(proven(post, SECRET), [Proof::Current, Proof::Standard]);
+    assert!(header(post, "webhook-id").starts_with("evt_"));
+    comes_to(&hooks, 1).await;
+    hooks.stop().await;
+    s.end().await;
+}
+
+#[tokio::test]
+async fn both_kinds_of_an_account_go_their_own_ways() {
+    let (dead, healthy) = (receiver(Manner::Hang), receiver(Manner::Status(200)));
+    let lines = format!(
+        "dlr_webhook = \"{}\"\ninbound_webhook = \"{}\"\nwebhook_secret = \"{SECRET}\"\n",
+        dead.url("dlr"),
+        healthy.url("inbound")
+    );
+    let s = Scenario::staged(Script::new(), Staged::with("").account("alice", &lines)).await;
+    for n in 0..10 {
+        s.alice.sends(TO, &format!("into the void {n}")).await.accepted();
+    }
+    dead.wait_for(4, PATIENCE).await;
+    let store = &s.world().store;
+    let account = crate::assembly::account_id(store).await;
+    let said = |text: &str| Inbound {
+        account,
+        from: TO.to_owned(),
+        to: "80808".to_owned(),
+        text: text.to_owned(),
+        received_at: s.world().clock.now(),
+    };
+    for text in ["one", "two", "three"] {
+        store.receive(said(text)).await.expect("it is stored");
+    }
+    let mut texts: Vec<String> = posts(&healthy, 3)
+        .await
+        .iter()
+        .map(|post| body(post)["text"].as_str().unwrap_or_default().to_owned())
+        .collect();
+    texts.sort();
+    assert_eq!(texts, ["one", "three", "two"]);
+    healthy.stop().await;
+    dead.stop().await;
+    s.end().await;
+}
