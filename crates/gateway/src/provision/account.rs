@@ -80,7 +80,7 @@ pub struct WantedAccount {
         serialize_with = "values::hidden",
         skip_serializing_if = "Option::is_none"
     )]
-    #[schema(value_type = Option<String>, write_only, min_length = 16, max_length = 256)]
+    #[schema(value_type = Option<String>, write_only, min_length = 16, max_length = 256, pattern = "^[!-~]*$")]
     pub webhook_secret: Option<Secret>,
     /// Words of its own that opt a handset out, beside STOP and the like. The whole message has to be one of them.
     #[serde(default, deserialize_with = "checks::stop_words", skip_serializing_if = "Vec::is_empty")]

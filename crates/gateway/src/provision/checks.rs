@@ -3,6 +3,7 @@
 
 use crate::config::Period;
 use crate::secrets::Secret;
+use crate::webhook_secret;
 use hermod_domain::carrier::{LINKS_MAX, RECEIPT_WAIT_MAX_S, SmppVersion, TLV_OCTETS_MAX};
 use hermod_domain::catalogue::{
     SMPP_PASSWORD_CHARS_MAX, SYSTEM_ID_CHARS_MAX, WINDOW_MAX as CUSTOMER_WINDOW_MAX,
@@ -108,9 +109,10 @@ pub(super) fn api_secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<O
     )))
 }
 
-/// As an API secret, for the same reasons.
+/// Never repeats the text.
 pub(super) fn webhook_secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>, D::Error> {
-    api_secret(deserializer)
+    let secret = webhook_secret::read(String::deserialize(deserializer)?);
+    secret.map(Some).map_err(D::Error::custom)
 }
 
 pub(super) fn window<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u16, D::Error> {

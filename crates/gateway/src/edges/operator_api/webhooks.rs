@@ -5,7 +5,7 @@ use super::asked::{Asked, Named, cursor, limit};
 use super::body::Received;
 use super::desk::Desk;
 use crate::app::operator::{self, OperatorRefusal, SecretStep, WebhooksSeen};
-use crate::secrets::Secret;
+use crate::webhook_secret;
 use axum::extract::State;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::payload::status_of;
@@ -17,9 +17,6 @@ use hermod_store::{
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use utoipa::ToSchema;
-
-const SECRET_CHARS_MIN: usize = 16;
-const SECRET_CHARS_MAX: usize = 256;
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = Webhooks)]
@@ -254,10 +251,10 @@ pub(super) async fn replay_one(
 #[schema(as = WebhooksToReplay)]
 pub(super) struct ReplayAsked {
     /// Those given up from then on: a day, or a time with its offset.
-    #[schema(examples("2026-11-15T09:30:00Z"))]
+    #[schema(format = DateTime, examples("2026-11-15T09:30:00Z"))]
     since: String,
     /// `dlr` or `inbound`; both if it says nothing.
-    #[schema(examples("dlr"))]
+    #[schema(pattern = "^(dlr|inbound)$", examples("dlr"))]
     kind: Option<String>,
 }
 
@@ -301,7 +298,9 @@ pub(super) async fn stage(
     body: Received,
 ) -> Answer {
     let given = if body.is_empty() { None } else { body.json::<SecretGiven>()?.secret };
-    let given = given.map(secret).transpose()?;
+    let given = given.map(webhook_secret::read).transpose();
+    let given = given
+        .map_err(|refusal| OperatorRefusal::InvalidField { field: "secret", rule: refusal.to_string() })?;
     change(&desk, &account, SecretStep::Stage(given)).await
 }
 
@@ -316,16 +315,4 @@ pub(super) async fn forget(State(desk): State<Arc<Desk>>, Named(account): Named<
 async fn change(desk: &Desk, account: &str, step: SecretStep) -> Answer {
     let made = operator::change_webhook_secret(&desk.world, account, step).await?;
     fine(&SecretShape { secret: made.map(|secret| secret.reveal().to_owned()) })
-}
-
-/// Never repeats the text.
-fn secret(text: String) -> Result<Secret, OperatorRefusal> {
-    let fits = (SECRET_CHARS_MIN..=SECRET_CHARS_MAX).contains(&text.len());
-    if fits && text.bytes().all(|octet| octet.is_ascii_graphic()) {
-        return Ok(Secret::new(text));
-    }
-    Err(OperatorRefusal::InvalidField {
-        field: "secret",
-        rule: format!("must have {SECRET_CHARS_MIN} to {SECRET_CHARS_MAX} ASCII characters without spaces"),
-    })
 }

@@ -11,7 +11,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-const SECRET: &str = "whsec-of-a-test";
+const SECRET: &str = "whsec-of-this-test";
 const SETTINGS: &str = "[webhooks]\nallow_http = true\nallow = [\"127.0.0.0/8\"]\n[log]\nlevel = \"warn\"\n";
 
 fn scripts() -> PathBuf {
