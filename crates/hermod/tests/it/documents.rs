@@ -41,7 +41,7 @@ async fn the_operator_api_is_as_its_document_says() {
 /// What the examples of the operator's document are about, so that they find it.
 const SHOP: &str = "\
     [[account]]\nname = \"shop\"\ncurrency = \"EUR\"\nopening_balance = \"100\"\nverified = true\ncountries = \"*\"\n\
-    senders = [\"Shop\"]\n[[connection]]\nname = \"shop-http\"\naccount = \"shop\"\ndefault_sender = \"Shop\"\n\
+    senders = [\"Shop\"]\ndlr_webhook = \"https://shop.example/dlr\"\n[[connection]]\nname = \"shop-http\"\naccount = \"shop\"\ndefault_sender = \"Shop\"\n\
     [[key]]\nkey = \"shop-key-1\"\nsecret = \"schemathesis\"\nconnection = \"shop-http\"\n\
     [[screen]]\nname = \"short-links\"\npattern = \"bit[.]ly\"\n";
 
