@@ -52,13 +52,17 @@ fn given_up() -> Operation {
         .build()
 }
 
+fn message_id() -> ObjectBuilder {
+    text().pattern(Some("^[1-9][0-9]{0,16}$"))
+}
+
 fn unowned() -> Operation {
     operation(TAG, "listUnownedInbound", "See messages that are nobody's", &[&["INVALID_FIELD"]])
         .description(Some(
             "Messages from handsets to a number that no account owns, from handsets that none wrote to from it. Kept for \
              30 days.",
         ))
-        .parameter(in_query("after", "`next` of the page before.", text(), Required::False))
+        .parameter(in_query("after", "`next` of the page before.", message_id(), Required::False))
         .parameter(limit(100))
         .response("200", answer("Oldest first.", of::<unowned::UnownedPage>()))
         .build()
