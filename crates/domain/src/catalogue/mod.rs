@@ -10,6 +10,7 @@ mod webhooks;
 
 pub use account_view::{AccountView, SenderStanding};
 pub use documents::*;
+pub use number_owners::Claim;
 pub use smpp_access::{
     BINDS_DEFAULT, BindTypes, CodingZero, InboundForm, SMPP_PASSWORD_CHARS_MAX, SYSTEM_ID_CHARS_MAX,
     SmppAccess, WINDOW_DEFAULT, WINDOW_MAX,
@@ -126,8 +127,9 @@ impl Catalogue {
     }
 
     /// Whose a message to this number is, by its digits alone; of several who share it, by the message's first word.
-    pub fn owner_of(&self, number: &str, text: &str) -> Option<AccountId> {
-        self.numbers.owner_of(number, text)
+    /// `None` if nobody has the number.
+    pub fn claim<'a>(&self, number: &str, text: &'a str) -> Option<Claim<'a>> {
+        self.numbers.claim(number, text)
     }
 
     /// The connection that an account's messages from handsets go to over SMPP.

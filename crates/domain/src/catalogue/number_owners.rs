@@ -16,6 +16,17 @@ struct Owners {
     keywords: HashMap<String, AccountId>,
 }
 
+/// What a number, and the first word of a message to it, say about whose the message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim<'a> {
+    /// The number is one account's alone.
+    Number(AccountId),
+    /// The number is shared, and the first word is this account's; the rest is what is said to it.
+    Keyword { account: AccountId, rest: &'a str },
+    /// The number is shared, and the first word is nobody's. The account that has the number without a keyword, if any.
+    Shared(Option<AccountId>),
+}
+
 impl NumberOwners {
     /// Of several entries for the same, the first counts.
     pub(super) fn of(entries: &[NumberEntry]) -> NumberOwners {
@@ -35,14 +46,16 @@ impl NumberOwners {
     }
 
     /// `number`: digits alone. Its keyword is the first word of a message.
-    pub(super) fn owner_of(&self, number: &str, text: &str) -> Option<AccountId> {
+    pub(super) fn claim<'a>(&self, number: &str, text: &'a str) -> Option<Claim<'a>> {
         let Owners { otherwise, keywords } = self.0.get(number)?;
         if keywords.is_empty() {
-            return *otherwise;
+            return otherwise.map(Claim::Number);
         }
-        let first = text.split_whitespace().next().unwrap_or_default();
+        let said = text.trim_start();
+        let (first, rest) = said.split_once(char::is_whitespace).unwrap_or((said, ""));
         let word = first.trim_matches(|character: char| !character.is_alphanumeric()).to_uppercase();
-        keywords.get(&word).copied().or(*otherwise)
+        let keyword = keywords.get(&word).map(|account| Claim::Keyword { account: *account, rest });
+        Some(keyword.unwrap_or(Claim::Shared(*otherwise)))
     }
 }
 
@@ -89,21 +102,25 @@ mod tests {
             entry("80801", 5, Some("ONLY")),
             entry("4915799999999", 9, None),
         ]);
+        let alone = |account| Some(Claim::Number(AccountId::new(account)));
+        let word = |account, rest| Some(Claim::Keyword { account: AccountId::new(account), rest });
+        let shared = |account: Option<u32>| Some(Claim::Shared(account.map(AccountId::new)));
         for (number, text, expect) in [
-            ("4915799999999", "anything", Some(1)),
-            ("4915799999999", "", Some(1)),
-            ("80800", "vote for me", Some(2)),
-            ("80800", "  Vote, please", Some(2)),
-            ("80800", "NEWS", Some(3)),
-            ("80800", "newspaper", Some(4)),
-            ("80800", "my vote", Some(4)),
-            ("80800", "", Some(4)),
-            ("80801", "only you", Some(5)),
-            ("80801", "hello", None),
+            ("4915799999999", "anything", alone(1)),
+            ("4915799999999", "", alone(1)),
+            ("80800", "vote for me", word(2, "for me")),
+            ("80800", "  Vote, please", word(2, "please")),
+            ("80800", "NEWS", word(3, "")),
+            ("80800", "news:\nSTOP", word(3, "STOP")),
+            ("80800", "newspaper", shared(Some(4))),
+            ("80800", "my vote", shared(Some(4))),
+            ("80800", "", shared(Some(4))),
+            ("80801", "only you", word(5, "you")),
+            ("80801", "hello", shared(None)),
             ("80802", "vote", None),
             ("", "vote", None),
         ] {
-            assert_eq!(owners.owner_of(number, text).map(AccountId::get), expect, "{number} {text:?}");
+            assert_eq!(owners.claim(number, text), expect, "{number} {text:?}");
         }
     }
 

@@ -4,6 +4,7 @@
 use crate::app::authenticate::Caller;
 use crate::app::faults::refusal_of;
 use crate::world::World;
+use hermod_domain::catalogue::{Claim, SenderStanding};
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::money::Money;
 use hermod_domain::numbers::Numbers;
@@ -225,8 +226,9 @@ fn acceptance(
     }
 }
 
-/// Where an answer will come to, if only this message can say whose it is: to a number that no account owns alone. Nobody
-/// answers to a name. The carrier may have to write the sender differently, and answers go to what handsets see.
+/// Where an answer will come to, if this message may have to say whose it is: to a number that no account owns alone.
+/// Nobody answers to a name. The carrier may have to write the sender differently, and answers go to what handsets see. A
+/// number to call back counts only where the account may send from it: else it would take what is said to others.
 fn reply_to(caller: &Caller, submission: &Submission, from: Sender, carrier: CarrierId) -> Option<Sender> {
     let catalogue = caller.catalogue();
     let seen = || {
@@ -236,9 +238,11 @@ fn reply_to(caller: &Caller, submission: &Submission, from: Sender, carrier: Car
             profile.sender_for(&from, Numbers::embedded().find(submission.to).country)
         })
     };
-    let number = submission.callback.unwrap_or_else(seen);
+    let view = caller.account();
+    let callback = submission.callback.filter(|number| view.standing_of(number) == SenderStanding::Approved);
+    let number = callback.unwrap_or_else(seen);
     let is_number = number.kind() != SenderKind::Alphanumeric;
-    let is_owned = is_number && catalogue.owner_of(number.address(), "").is_some();
+    let is_owned = is_number && matches!(catalogue.claim(number.address(), ""), Some(Claim::Number(_)));
     (is_number && !is_owned).then_some(number)
 }
 

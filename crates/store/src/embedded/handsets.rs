@@ -9,6 +9,7 @@ use crate::embedded::reports::Way;
 use crate::embedded::wire::Wire;
 use crate::fault::StoreFault;
 use crate::ops::{InboundRecord, News, OptOut, PART_REPEATS_KNOWN, REPEATS_KNOWN};
+use hermod_domain::catalogue::Claim;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::inbound::{InboundPart, Whole, Wish, handset, number, shown, tidied, wish_of};
 use hermod_domain::origin::WrittenAddress;
@@ -53,26 +54,46 @@ impl Batch<'_> {
     /// What a link brought.
     pub(crate) fn take_in(&mut self, carrier: CarrierId, part: &InboundPart) -> Result<(), StoreFault> {
         let known = if part.joined.is_some() { PART_REPEATS_KNOWN } else { REPEATS_KNOWN };
-        if !self.is_news(carrier, part.digest(), known)? {
+        let mut is_news = self.is_news(carrier, part.digest(), known)?;
+        if let Some(joined) = part.joined {
+            // Handsets use references again: a message that lacks just this part is another one.
+            is_news = is_news || self.is_lacking(carrier, part, joined)?;
+            if is_news {
+                return self.join(carrier, part, joined);
+            }
             self.tally.inbound_repeated += 1;
             return Ok(());
         }
-        match part.joined {
-            Some(joined) => self.join(carrier, part, joined),
-            None => self.arrive(&Arrived {
-                carrier,
-                source: part.source.clone(),
-                destination: part.destination.clone(),
-                whole: Whole::of(&[(1, part.piece.clone())]),
-                missing: 0,
-                at: self.now,
-            }),
+        let arrived = Arrived {
+            carrier,
+            source: part.source.clone(),
+            destination: part.destination.clone(),
+            whole: Whole::of(&[(1, part.piece.clone())]),
+            missing: 0,
+            at: self.now,
+        };
+        if is_news {
+            return self.arrive(&arrived);
+        }
+        self.tally.inbound_repeated += 1;
+        self.heed_repeat(&arrived)
+    }
+
+    /// Who says stop, start and stop again within minutes means the last of it, though it looks like the first brought
+    /// again. To stop twice does no harm; to start because of a repeat could.
+    fn heed_repeat(&mut self, arrived: &Arrived) -> Result<(), StoreFault> {
+        let Some(Owner { account, .. }) = self.owner(arrived)? else { return Ok(()) };
+        match self.wish(account, arrived) {
+            Some(Wish::Stop) => self.heed(account, arrived),
+            Some(Wish::Start) | None => Ok(()),
         }
     }
 
     /// False if the carrier brought the very same lately.
     fn is_news(&self, carrier: CarrierId, digest: [u8; 16], known: Duration) -> Result<bool, StoreFault> {
-        let (now, until) = (self.now.as_millis(), self.now.plus(known).as_millis());
+        // What waited for room on the disk was told long ago, and is known from now on.
+        let now = self.now.max(self.books.told);
+        let (now, until) = (now.as_millis(), now.plus(known).as_millis());
         let written = self
             .connection
             .prepare_cached(
@@ -99,11 +120,7 @@ impl Batch<'_> {
     /// A message is here: it goes to whose it is, or is kept for the operator.
     pub(crate) fn arrive(&mut self, arrived: &Arrived) -> Result<(), StoreFault> {
         self.tally.inbound += 1;
-        let to = number(&arrived.destination);
-        let owner = match self.catalogue.owner_of(&to, &arrived.whole.text) {
-            Some(account) => Some(Owner { account, connection: None }),
-            None => self.conversation(handset(&arrived.source), &to)?,
-        };
+        let owner = self.owner(arrived)?;
         let message = self.books.mint.mint(self.now);
         match owner {
             Some(owner) => self.deliver_to(owner, message, arrived).map(|_| ()),
@@ -112,6 +129,21 @@ impl Batch<'_> {
                 self.keep_unowned(message, arrived)
             }
         }
+    }
+
+    /// The number, its keyword, or the last conversation says whose it is. On a number that is shared, who wants no more
+    /// messages means those that came last.
+    fn owner(&self, arrived: &Arrived) -> Result<Option<Owner>, StoreFault> {
+        let to = number(&arrived.destination);
+        let owned = |account| Owner { account, connection: None };
+        let otherwise = match self.catalogue.claim(&to, &arrived.whole.text) {
+            Some(Claim::Number(account) | Claim::Keyword { account, .. }) => return Ok(Some(owned(account))),
+            Some(Claim::Shared(otherwise)) => otherwise.map(owned),
+            None => None,
+        };
+        let wrote_last = self.conversation(handset(&arrived.source), &to)?;
+        let is_meant = |owner: &Owner| otherwise.is_none() || self.wish(owner.account, arrived).is_some();
+        Ok(wrote_last.filter(is_meant).or(otherwise))
     }
 
     /// What the handset wants goes first; then the account can read it, and is told wherever it wants to be.
@@ -123,7 +155,7 @@ impl Batch<'_> {
     ) -> Result<InboundRecord, StoreFault> {
         let Owner { account, connection } = owner;
         let Arrived { source, destination, whole, missing, at, .. } = arrived;
-        self.heed(account, source, &whole.text)?;
+        self.heed(account, arrived)?;
         let wire = arrived.wire();
         let record = self.keep_inbound(&Kept {
             account,
@@ -145,19 +177,33 @@ impl Batch<'_> {
     }
 
     /// Stop words and what lifts them.
-    fn heed(&mut self, account: AccountId, source: &WrittenAddress, text: &str) -> Result<(), StoreFault> {
+    fn heed(&mut self, account: AccountId, arrived: &Arrived) -> Result<(), StoreFault> {
         // Nobody can be written to who has no number.
-        let Some(number) = handset(source) else { return Ok(()) };
-        let own = self.catalogue.account(account).map(|view| view.account.stop_words.as_slice());
-        match wish_of(text, own.unwrap_or_default()) {
+        let Some(number) = handset(&arrived.source) else { return Ok(()) };
+        match self.wish(account, arrived) {
             Some(Wish::Stop) => {
-                let entry = OptOut { account, number, how: BY_STOP_WORD.to_owned(), now: self.now };
+                let entry = OptOut { account, number, how: BY_STOP_WORD.to_owned(), now: arrived.at };
                 self.tally.opt_outs += u64::from(self.opt_out(&entry)?);
             }
-            Some(Wish::Start) => self.tally.opt_ins += u64::from(self.opt_in(account, number)?),
+            // It may have waited for its owner, and the handset have said something else since.
+            Some(Wish::Start) => {
+                self.tally.opt_ins += u64::from(self.opt_in_since(account, number, arrived.at)?);
+            }
             None => {}
         }
         Ok(())
+    }
+
+    /// What a message asks of an account, with its keyword before it or without.
+    fn wish(&self, account: AccountId, arrived: &Arrived) -> Option<Wish> {
+        let text = arrived.whole.text.as_str();
+        let own = self.catalogue.account(account).map(|view| view.account.stop_words.as_slice());
+        let own = own.unwrap_or_default();
+        let behind_keyword = match self.catalogue.claim(&number(&arrived.destination), text) {
+            Some(Claim::Keyword { account: whose, rest }) if whose == account => wish_of(rest, own),
+            Some(Claim::Keyword { .. } | Claim::Number(_) | Claim::Shared(_)) | None => None,
+        };
+        behind_keyword.or_else(|| wish_of(text, own))
     }
 }
 

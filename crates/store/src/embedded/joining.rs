@@ -101,6 +101,16 @@ impl Batch<'_> {
         Ok(())
     }
 
+    /// Does a message wait for this very part?
+    pub(crate) fn is_lacking(
+        &self,
+        carrier: CarrierId,
+        part: &InboundPart,
+        joined: Joined,
+    ) -> Result<bool, StoreFault> {
+        Ok(self.find_group(carrier, part, joined)?.is_some_and(|group| !group.has_it))
+    }
+
     fn find_group(
         &self,
         carrier: CarrierId,

@@ -94,6 +94,20 @@ impl Batch<'_> {
             .execute(params![account.get(), number.number().cast_signed()])?;
         Ok(removed > 0)
     }
+
+    /// The same, unless the recipient opted out after that time.
+    pub(crate) fn opt_in_since(
+        &mut self,
+        account: AccountId,
+        number: Msisdn,
+        at: Timestamp,
+    ) -> Result<bool, StoreFault> {
+        let removed = self
+            .connection
+            .prepare_cached("DELETE FROM opt_out WHERE account = ?1 AND number = ?2 AND at <= ?3")?
+            .execute(params![account.get(), number.number().cast_signed(), at.as_millis()])?;
+        Ok(removed > 0)
+    }
 }
 
 fn find(connection: &Connection, account: AccountId, number: Msisdn) -> Result<Option<OptOut>, StoreFault> {

@@ -15,6 +15,7 @@ pub(crate) struct Shared {
     low_water_bytes: u64,
     accepting: AtomicBool,
     next_due_ms: AtomicI64,
+    ticked_ms: AtomicI64,
     pub outboxes: Outboxes,
     /// What the writer goes by: whose a number is, and who is to be told how.
     pub catalogue: ArcSwap<Catalogue>,
@@ -32,6 +33,7 @@ impl Shared {
             low_water_bytes,
             accepting: AtomicBool::new(true),
             next_due_ms: AtomicI64::new(NOTHING_DUE),
+            ticked_ms: AtomicI64::new(0),
             outboxes,
             catalogue: ArcSwap::default(),
             bell: Bell::default(),
@@ -79,6 +81,15 @@ impl Shared {
 
     pub(crate) fn next_due_is(&self, at: Option<Timestamp>) {
         self.next_due_ms.store(at.map_or(NOTHING_DUE, Timestamp::as_millis), Ordering::Release);
+    }
+
+    pub(crate) fn ticks(&self, now: Timestamp) {
+        self.ticked_ms.store(now.as_millis(), Ordering::Release);
+    }
+
+    /// What time it is, as far as anybody has told, even while nothing can be written.
+    pub(crate) fn ticked_at(&self) -> Timestamp {
+        Timestamp::from_millis(self.ticked_ms.load(Ordering::Acquire))
     }
 
     pub(crate) fn is_due(&self, now: Timestamp) -> bool {

@@ -27,6 +27,7 @@ impl Embedded {
     /// To be called often (several times a second). Cheap when there is nothing to do.
     pub async fn tick(&self, now: Timestamp) -> Result<(), StoreFault> {
         let outboxes = &self.inner.shared.outboxes;
+        self.inner.shared.ticks(now);
         outboxes.tick(now);
         while outboxes.has_left_over() {
             let place = self.inner.queue.reserve().await.map_err(|_| StoreFault::Closed)?;

@@ -218,6 +218,8 @@ impl Writer {
     fn write_what_was_kept(&mut self) {
         while let Some(full_disk) = &mut self.full_disk {
             let mut ops = full_disk.take();
+            // They tell what time it was.
+            self.books.told = self.books.told.max(self.shared.ticked_at());
             match self.transact(&ops, Claims::Allowed) {
                 Ok(done) => {
                     answer_all(&mut ops, done);

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 /// How long the very same message of a carrier is taken for a repeat: it got no answer and brings it again.
 pub const REPEATS_KNOWN: Duration = Duration::from_secs(600);
-/// The same for parts, which may come again long after the others.
-pub const PART_REPEATS_KNOWN: Duration = Duration::from_secs(86_400);
+/// The same for parts, which wait for each other first. No longer, because handsets use the same reference again.
+pub const PART_REPEATS_KNOWN: Duration = JOINING_WAIT.saturating_add(REPEATS_KNOWN);
 /// How long the parts of a message are waited for. Then what has come is delivered.
 pub const JOINING_WAIT: Duration = Duration::from_secs(600);
 /// Parts of one carrier that wait for others. Beyond that the oldest message is delivered as it is.

@@ -11,6 +11,10 @@ use hermod_smpp::{Address, DataSm, DeliverSm, Tag, Tlvs, esm_class};
 /// Elements of a user data header that number parts; they are ours to undo.
 const NUMBERING: [u8; 2] = [0x00, 0x08];
 
+/// Elements that put a national language's table in place of the GSM alphabet, or of its extension (3GPP TS 23.040,
+/// sections 9.2.3.24.15 and 16). We have none of those tables.
+const LANGUAGES: [u8; 2] = [0x24, 0x25];
+
 /// What both PDUs have.
 struct Fields<'a> {
     source: Address<'a>,
@@ -43,6 +47,12 @@ fn read(fields: &Fields<'_>, zero: DefaultAlphabet) -> InboundPart {
                 header.extend([element.id, u8::try_from(element.value.len()).unwrap_or(0)]);
                 header.extend_from_slice(element.value);
             }
+            let is_national = udh.elements().any(|element| LANGUAGES.contains(&element.id));
+            let alphabet = match alphabet {
+                // Wrong letters would be worse than none: who has the tables can read it from octets and header.
+                Alphabet::Gsm if is_national => Alphabet::Octets,
+                known => known,
+            };
             (udh.concatenation().or_else(|| tlvs.sar()), header, udh.text.0, alphabet)
         }
         // There should be a header and there is none to be read: who knows where the text begins.
@@ -104,7 +114,9 @@ mod tests {
         // Another element first, and none at all.
         let ports = b"\x0b\x05\x04\x0b\x84\x23\xf0\x00\x03\x01\x02\x02x";
         check(UDHI, 4, ports, &none, "1 2/2 Octets [05, 04, 0b, 84, 23, f0] x");
-        check(UDHI, 0, b"\x03\x24\x01\x05text", &none, "Gsm [24, 01, 05] text");
+        check(UDHI, 0, b"\x03\x24\x01\x05text", &none, "Octets [24, 01, 05] text");
+        check(UDHI, 0, b"\x03\x25\x01\x01text", &none, "Octets [25, 01, 01] text");
+        check(UDHI, 8, b"\x03\x24\x01\x01\x04\x16", &none, "Ucs2 [24, 01, 01] \\x04\\x16");
         check(UDHI, 0, b"\x05\x00\x03\x07\x01\x01one", &none, "Gsm [] one");
         check(UDHI, 0, b"\x05\x00\x03\x07\x02\x09odd", &none, "Gsm [] odd");
         // Not marked as a header: it is text that looks like one.
@@ -113,7 +125,7 @@ mod tests {
         let mut sar = TlvBuffer::new();
         sar.push_sar(Concatenation { reference: 300, total: 3, part: 2 });
         check(0, 0, b"sar", &sar, "300 2/3 Gsm [] sar");
-        check(UDHI, 0, b"\x03\x24\x01\x05both", &sar, "300 2/3 Gsm [24, 01, 05] both");
+        check(UDHI, 0, b"\x03\x24\x01\x05both", &sar, "300 2/3 Octets [24, 01, 05] both");
         let mut odd = TlvBuffer::new();
         odd.push_sar(Concatenation { reference: 300, total: 3, part: 4 });
         check(0, 0, b"sar", &odd, "Gsm [] sar");

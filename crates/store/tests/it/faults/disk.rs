@@ -1,13 +1,14 @@
 //! A full disk, on a small file system made for the test.
 
+use crate::handsets::text;
 use crate::hooking::settling::settled;
 use crate::reporting::CONNECTION;
 use crate::world::*;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_store::{
-    AcceptOutcome, Acceptance, Answer, Delivery, HookNext, HookState, LinkKind, OpenOptions, Store,
-    StoreFault,
+    AcceptOutcome, Acceptance, Answer, Delivery, HandsetRecord, HookNext, HookState, LinkKind, OpenOptions,
+    REPEATS_KNOWN, Store, StoreFault,
 };
 use std::fs::File;
 use std::io::Write;
@@ -201,6 +202,26 @@ async fn what_was_kept_because_the_disk_is_full_is_not_told_as_written() {
     assert_eq!(world.due().await, due[..1], "the other was kept, and is written now");
     assert_eq!(world.state_of(due[1].id).await, Some(HookState::Delivered));
     world.store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_a_handset_said_on_a_full_disk_is_known_as_long_as_anything_else() {
+    let disk = SmallDisk::new();
+    let mut world = opened_on(&disk, 0).await;
+    let link = world.link().await;
+    let brought = || vec![HandsetRecord { sequence: 9, part: text("4915112345678", "80800", "hello") }];
+    disk.fill(0);
+    sends_until_full(&world).await;
+    link.port.report_all(vec![], vec![], brought(), 0, world.now).await.expect("it is kept");
+    world.now = world.now.plus(REPEATS_KNOWN);
+    world.store.tick(world.now).await.expect("a tick");
+    disk.make_room();
+    assert_eq!(link.takes().await.received, [9]);
+    link.port.report_all(vec![], vec![], brought(), 0, world.now).await.expect("the answer was lost");
+    assert_eq!(link.takes().await.received, [9]);
+    assert_eq!(world.store.unowned_inbound(None, 10).await.unwrap().len(), 1);
+    world.store.close().await.unwrap();
+    books_are_sound(&disk.folder());
 }
 
 /// Sends until the disk takes no more; how many it took.

@@ -22,6 +22,8 @@ use tokio::task::JoinSet;
 const NUMBER: &str = "4915799999999";
 /// Shared: Bob has the word VOTE.
 const SHARED: &str = "80800";
+/// Shared likewise, and otherwise Alice's.
+const SHARED_BY_ALICE: &str = "80801";
 /// Nobody owns it.
 const FOREIGN: &str = "4915788888888";
 const HANDSET: &str = "4915112345678";
@@ -50,7 +52,12 @@ fn documents() -> Documents {
     };
     Documents {
         accounts: vec![(ALICE, "alice".to_owned(), account()), (BOB, "bob".to_owned(), account())],
-        numbers: vec![number("+4915799999999", ALICE, None), number(SHARED, BOB, Some("VOTE"))],
+        numbers: vec![
+            number("+4915799999999", ALICE, None),
+            number(SHARED, BOB, Some("VOTE")),
+            number(SHARED_BY_ALICE, BOB, Some("VOTE")),
+            number(SHARED_BY_ALICE, ALICE, None),
+        ],
         ..Documents::default()
     }
 }
@@ -81,7 +88,7 @@ pub(crate) async fn one_of_each(world: &World) {
     world.brings(piece(1, 1, 2, "begun")).await;
 }
 
-fn text(from: &str, to: &str, text: &str) -> InboundPart {
+pub(crate) fn text(from: &str, to: &str, text: &str) -> InboundPart {
     InboundPart {
         source: WrittenAddress::new(1, 1, from.as_bytes()),
         destination: WrittenAddress::new(1, 1, to.as_bytes()),

@@ -100,6 +100,75 @@ async fn a_stop_word_acts_before_anything_else_and_start_lifts_it() {
 }
 
 #[tokio::test]
+async fn on_a_shared_number_a_stop_word_is_for_the_keyword_before_it_or_for_who_wrote_last() {
+    let world = World::with_numbers().await;
+    let handset = Msisdn::parse_digits(HANDSET).unwrap();
+    world.pays_in(BOB, 1_000_000).await;
+    let opted_out = async || {
+        let mut out = Vec::new();
+        for (account, name) in [(ALICE, "Alice"), (BOB, "Bob")] {
+            out.extend(world.store.opted_out(account, handset).await.unwrap().map(|_| name));
+        }
+        out
+    };
+    world.brings(text(HANDSET, SHARED_BY_ALICE, "vote: STOP")).await;
+    assert_eq!(opted_out().await, ["Bob"]);
+    world.brings(text(HANDSET, SHARED_BY_ALICE, "Vote start")).await;
+    assert!(opted_out().await.is_empty());
+    // Nobody wrote from it, so it is for whose the number is otherwise.
+    world.brings(text(HANDSET, SHARED_BY_ALICE, "stop")).await;
+    assert_eq!(opted_out().await, ["Alice"]);
+    world.brings(text(HANDSET, SHARED_BY_ALICE, "start")).await;
+    world.sends(Acceptance { to: handset, ..from(&world, BOB, SHARED_BY_ALICE) }).await;
+    world.brings(text(HANDSET, SHARED_BY_ALICE, "Stop!")).await;
+    assert_eq!(opted_out().await, ["Bob"]);
+    world.brings(text(HANDSET, SHARED_BY_ALICE, "Start!")).await;
+    assert!(opted_out().await.is_empty());
+    world.brings(text(HANDSET, SHARED_BY_ALICE, "anything else")).await;
+    assert_eq!(world.reads(ALICE).await, ["stop", "start", "anything else"]);
+    assert_eq!(world.reads(BOB).await, ["vote: STOP", "Vote start", "Stop!", "Start!"]);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn a_stop_word_that_looks_like_a_repeat_still_stops_and_start_does_not_start() {
+    let world = World::with_numbers().await;
+    let handset = Msisdn::parse_digits(HANDSET).unwrap();
+    for (words, is_out) in [("STOP", true), ("START", false), ("STOP", true), ("START", true)] {
+        world.brings(text(HANDSET, NUMBER, words)).await;
+        let entry = world.store.opted_out(ALICE, handset).await.unwrap();
+        assert_eq!(entry.is_some(), is_out, "{words}");
+    }
+    assert_eq!(world.reads(ALICE).await, ["STOP", "START"]);
+    world.brings(text(HANDSET, FOREIGN, "STOP")).await;
+    world.brings(text(HANDSET, FOREIGN, "STOP")).await;
+    assert_eq!(world.store.unowned_inbound(None, 10).await.unwrap().len(), 1);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn a_start_that_waited_for_its_owner_lifts_no_later_opt_out() {
+    let mut world = World::with_numbers().await;
+    let handset = Msisdn::parse_digits(HANDSET).unwrap();
+    world.brings(text(HANDSET, FOREIGN, "STOP")).await;
+    world.passes(secs(60)).await;
+    world.brings(text(HANDSET, FOREIGN, "START")).await;
+    world.passes(secs(60)).await;
+    let unowned = world.store.unowned_inbound(None, 10).await.unwrap();
+    for (record, is_out) in unowned.iter().zip([true, false]) {
+        world.store.assign_inbound(record.message, ALICE, world.now).await.unwrap().unwrap();
+        assert_eq!(world.store.opted_out(ALICE, handset).await.unwrap().is_some(), is_out, "in their order");
+    }
+    world.brings(text(HANDSET, FOREIGN, "UNSTOP")).await;
+    world.passes(secs(60)).await;
+    world.brings(text(HANDSET, NUMBER, "STOP")).await;
+    let unowned = world.store.unowned_inbound(None, 10).await.unwrap().remove(0);
+    world.store.assign_inbound(unowned.message, ALICE, world.now).await.unwrap().unwrap();
+    assert!(world.store.opted_out(ALICE, handset).await.unwrap().is_some());
+    world.books_are_sound();
+}
+
+#[tokio::test]
 async fn what_is_nobodys_can_be_given_to_an_account_and_is_kept_thirty_days() {
     let mut world = World::with_numbers().await;
     world.brings(text(HANDSET, FOREIGN, "hello")).await;

@@ -46,8 +46,9 @@ impl Handsets {
         !self.unsent.is_empty()
     }
 
-    pub(super) fn has(&self, report: ReportId) -> bool {
-        self.under_way.contains_key(&report)
+    /// Does it take more than one request?
+    pub(super) fn is_in_parts(&self, report: ReportId) -> bool {
+        self.under_way.get(&report).is_some_and(|message| message.drafted.pdus() > 1)
     }
 
     pub(super) fn begin(&mut self, report: ReportId, drafted: Drafted) {

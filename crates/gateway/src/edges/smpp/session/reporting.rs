@@ -159,10 +159,11 @@ impl Conversation {
     pub(super) fn on_report_answered_late(&mut self, sequence: u32, frame: &Frame) {
         let Some(bound) = &mut self.bound else { return };
         let Some(reporting) = &mut bound.reporting else { return };
+        // Slow, but it answers.
+        reporting.timeouts = 0;
         let Some(place) = reporting.late.iter().position(|(late, _)| *late == sequence) else { return };
         let Some((_, report)) = reporting.late.remove(place) else { return };
         let delivery = delivery(frame.header.status);
-        reporting.timeouts = 0;
         match delivery {
             Delivery::Done => bound.place.receipts(1),
             Delivery::Refused(_) => {}
@@ -177,7 +178,7 @@ impl Conversation {
         let now = self.world.clock.moment();
         let Some(reporting) = self.bound.as_mut().and_then(|bound| bound.reporting.as_mut()) else { return };
         // A late answer to one part of a message says nothing about the others: it is brought again.
-        if !reporting.handsets.has(report) {
+        if !reporting.handsets.is_in_parts(report) {
             reporting.late.push_back((sequence, report));
         }
         if reporting.late.len() > LATE_MAX {

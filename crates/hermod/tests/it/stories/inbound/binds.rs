@@ -75,6 +75,24 @@ async fn one_part_that_fails_has_the_whole_brought_again() {
 }
 
 #[tokio::test]
+async fn an_answer_to_a_short_message_that_comes_late_still_stops_the_repeat() {
+    let s = stage(Script::new(), "", "").await;
+    let mut alice = Esme::bind(s.smpp_address(), BindType::Transceiver, "alice").await;
+    s.carrier().say(says("slow"));
+    let message = alice.gets_message_unanswered().await;
+    s.skip(HALF_MINUTE + Duration::from_secs(1));
+    s.a_moment_passes().await;
+    alice.answers_message(&message, CommandStatus::OK).await;
+    s.a_moment_passes().await;
+    s.skip(HALF_MINUTE + Duration::from_secs(5));
+    s.carrier().say(says("next"));
+    assert_eq!(alice.gets_message().await.octets, b"next");
+    alice.gets_nothing().await;
+    drop(alice);
+    s.end().await;
+}
+
+#[tokio::test]
 async fn whoever_asks_gets_long_messages_whole_and_old_binds_never() {
     let s = stage(Script::new(), "", "inbound = \"payload\"").await;
     let mut alice = Esme::bind(s.smpp_address(), BindType::Transceiver, "alice").await;

@@ -96,10 +96,38 @@ async fn accounts_that_share_a_number_get_what_begins_with_their_word() {
 }
 
 #[tokio::test]
+async fn on_a_shared_number_stop_is_for_the_account_whose_message_it_answers() {
+    let s = stage(Script::new(), "", "").await;
+    s.operator_provisions(
+        "[[number]]\nnumber = \"80800\"\naccount = \"bob\"\nkeyword = \"BETA\"\n\
+         [[number]]\nnumber = \"80800\"\naccount = \"carol\"\n\
+         [[sender]]\nsender = \"80800\"\naccount = \"alice\"\nstate = \"approved\"\n",
+    )
+    .await;
+    let mut alice = Esme::bind(s.smpp_address(), BindType::Transceiver, "alice").await;
+    let submit = SubmitSm {
+        source: Address::new(3, 0, b"80800"),
+        destination: Address::international(HANDSET.as_bytes()),
+        short_message: Hidden(b"from a number others share"),
+        ..SubmitSm::default()
+    };
+    alice.submits(submit).await;
+    s.carrier().say(MoText::new(HANDSET, "80800", "STOP").parts());
+    assert_eq!(alice.gets_message().await.octets, b"STOP");
+    assert_eq!(alice.tries_to_submit(submit).await, Err(CommandStatus::SUBMITFAIL));
+    s.carrier().say(MoText::new(HANDSET, "80800", "hello").parts());
+    assert_eq!(s.carol.has_inbound(1).await, ["hello"]);
+    s.everything_settles().await;
+    drop(alice);
+    s.end().await;
+}
+
+#[tokio::test]
 async fn an_answer_to_a_borrowed_number_goes_to_whoever_wrote_last_or_called_it_back() {
     let s = stage(Script::new(), "", "").await;
     s.operator_provisions(
-        "[[sender]]\nsender = \"+4915733333333\"\naccount = \"alice\"\nstate = \"approved\"\n",
+        "[[sender]]\nsender = \"+4915733333333\"\naccount = \"alice\"\nstate = \"approved\"\n\
+         [[sender]]\nsender = \"+4915744444444\"\naccount = \"alice\"\nstate = \"approved\"\n",
     )
     .await;
     let mut alice = Esme::bind(s.smpp_address(), BindType::Transceiver, "alice").await;
@@ -118,11 +146,16 @@ async fn an_answer_to_a_borrowed_number_goes_to_whoever_wrote_last_or_called_it_
         s.carrier().say(MoText::new(HANDSET, number, text).parts());
         assert_eq!(alice.gets_message().await.octets, text.as_bytes());
     }
-    // Nobody wrote to that handset: the operator has it.
+    // Nobody wrote to that handset: the operator has it. And nobody takes answers to numbers that are not theirs.
     s.carrier().say(MoText::new("4915100000000", "4915733333333", "to whom?").parts());
     s.carrier_messages_are_taken(3).await;
+    let mut tlvs = TlvBuffer::new();
+    tlvs.push(Tag::CALLBACK_NUM, b"\x01\x01\x014915755555555");
+    alice.submits(SubmitSm { source, tlvs: tlvs.as_tlvs(), ..submit }).await;
+    s.carrier().say(MoText::new(HANDSET, "4915755555555", "not to Alice").parts());
+    s.carrier_messages_are_taken(4).await;
     assert_eq!(s.alice.has_inbound(2).await, ["to the sender", "to the callback number"]);
-    assert_eq!(s.unowned_texts().await, ["to whom?"]);
+    assert_eq!(s.unowned_texts().await, ["to whom?", "not to Alice"]);
     s.everything_settles().await;
     drop(alice);
     s.end().await;
