@@ -45,6 +45,10 @@ fn ensure(set: &str, list: &Path, install: impl Fn(&Path) -> Outcome) -> Result<
     if fs::read_to_string(&installed).is_ok_and(|installed| installed == wanted) {
         return Ok(folder);
     }
+    tools::permit_install(
+        set,
+        &format!("HERMOD_SETUP= cargo xtask test # installs what {} lists", list.display()),
+    )?;
     println!("{set} is missing or another one: installing it, half a minute at most");
     let _ = fs::remove_file(&installed);
     install(&folder)?;

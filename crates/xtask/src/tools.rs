@@ -73,9 +73,11 @@ fn ensure_component(component: &str, program: &str) -> Outcome {
     if shell::succeeds(program, &["--version"], "") {
         return Ok(());
     }
+    let by_hand = format!("rustup component add {component}");
+    permit_install(component, &by_hand)?;
     println!("{component} is missing: installing it");
     shell::run(command("rustup", &["component", "add", component]))
-        .map_err(|Failure(why)| Failure(format!("{why}; run `rustup component add {component}`")))
+        .map_err(|Failure(why)| Failure(format!("{why}; run `{by_hand}`")))
 }
 
 /// The path of a cargo-deny of exactly the pinned version, built now if this machine has none.
@@ -87,6 +89,8 @@ pub(crate) fn ensure_cargo_deny() -> Result<String, Failure> {
             return Ok(program.to_owned());
         }
     }
+    let by_hand = format!("cargo install cargo-deny --locked --version {CARGO_DENY_VERSION}");
+    permit_install("cargo-deny", &by_hand)?;
     println!("cargo-deny {CARGO_DENY_VERSION} is missing: building it once, about a minute on two cores");
     install_cargo_deny(&folder)?;
     Ok(cached)
@@ -116,7 +120,26 @@ pub(crate) fn cache_folder() -> PathBuf {
     }
 }
 
+/// Fails with the command a person would run where `HERMOD_SETUP=no` forbids to install anything.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "xtask has no configuration; the linker script reads the same variable"
+)]
+pub(crate) fn permit_install(what: &str, by_hand: &str) -> Outcome {
+    let setup = std::env::var("HERMOD_SETUP").unwrap_or_default();
+    permit(&setup, what, by_hand)
+}
+
+fn permit(setup: &str, what: &str, by_hand: &str) -> Outcome {
+    if setup != "no" {
+        return Ok(());
+    }
+    Err(Failure(format!("{what} is missing, and HERMOD_SETUP=no forbids installing it; run `{by_hand}`")))
+}
+
 pub(crate) fn apt_install(packages: &[&str]) -> Outcome {
+    let by_hand = format!("apt-get update && apt-get install -y {}", packages.join(" "));
+    permit_install(&packages.join(" and "), &by_hand)?;
     let install = || {
         let mut install =
             command("apt-get", &[&["install", "-y", "--no-install-recommends"], packages].concat());
@@ -125,14 +148,20 @@ pub(crate) fn apt_install(packages: &[&str]) -> Outcome {
     };
     // A fresh image has no package lists yet; a machine that has them need not fetch them again.
     let outcome = install().or_else(|_| shell::run(command("apt-get", &["update"])).and_then(|()| install()));
-    outcome.map_err(|Failure(why)| {
-        Failure(format!("{why}; run as root: `apt-get update && apt-get install -y {}`", packages.join(" ")))
-    })
+    outcome.map_err(|Failure(why)| Failure(format!("{why}; run as root: `{by_hand}`")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hermod_setup_no_forbids_installing_and_names_the_command() {
+        assert!(permit("", "gcc", "apt-get install gcc").is_ok());
+        let refused = permit("no", "gcc", "apt-get install gcc").expect_err("installing is forbidden");
+        let expect = "gcc is missing, and HERMOD_SETUP=no forbids installing it; run `apt-get install gcc`";
+        assert_eq!(refused.to_string(), expect);
+    }
 
     #[test]
     fn only_the_pinned_cargo_deny_will_do() {
