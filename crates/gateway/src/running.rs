@@ -29,7 +29,7 @@ use tokio::net::TcpListener;
 pub use crate::edges::webhooks::Resolver;
 
 /// For the commands that look at a data folder from outside.
-pub use hermod_store::{AuditReport, StoreFault, audit, backup};
+pub use hermod_store::{AuditReport, StoreFault, audit, audit_unless, backup, is_in_use};
 
 /// How often parts whose waiting time is over are released.
 const TICK: Duration = Duration::from_millis(200);
@@ -44,6 +44,9 @@ const REMATCH: Duration = Duration::from_secs(300);
 
 /// In the data folder while a gateway runs: the address of its operator API.
 pub const OPERATOR_URL_FILE: &str = "operator.url";
+
+/// The copy of the database that `hermod audit` reads beside a running gateway.
+pub const AUDIT_COPY_FOLDER: &str = "audit-copy";
 
 /// What is spoken over TLS with customers, as a handshake names it.
 pub const HTTPS_PROTOCOL: &str = "http/1.1";
@@ -118,6 +121,8 @@ pub fn open(config: &Config, clock: &Clock) -> Result<Opened, StartError> {
         now,
     };
     let store = Store::open(&options)?;
+    // Left over by an audit that was killed while it had the database copied.
+    let _ = std::fs::remove_dir_all(folder.join(AUDIT_COPY_FOLDER));
     let pepper =
         Pepper::load_or_make(&folder).map_err(|error| StartError::Secrets { path: folder, error })?;
     let operator_token = OperatorToken::load_or_make(config, &pepper)
@@ -307,6 +312,7 @@ impl Running {
         self.repeat("upkeep/look", LOOK, |world| async move {
             world.follow_the_clock();
             world.store.look_at_disk();
+            world.watch_store_log();
             telemetry::figures().fold();
             Ok(())
         });

@@ -13,7 +13,7 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::steady_time::Observed;
 use hermod_domain::traffic::{Admitted, Control, Velocity};
 use hermod_domain::webhook::address::AddressRules;
-use hermod_store::Store;
+use hermod_store::{LogSize, Store};
 use metrics::gauge;
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -225,6 +225,22 @@ impl World {
                 self.alarms.raise(AlarmKind::ClockJumped, "", "", &detail, self.clock.now());
             }
             Observed::Following { .. } => {}
+        }
+    }
+
+    /// Raises an alarm while the database's log is larger than it should be.
+    pub fn watch_store_log(&self) {
+        let LogSize { bytes, overgrown } = self.store.log_size();
+        let mebibytes = u32::try_from(bytes >> 20).unwrap_or(u32::MAX);
+        gauge!("hermod_store_log_bytes").set(f64::from(mebibytes) * 1_048_576.0);
+        if overgrown {
+            let detail = format!(
+                "the log of the database (hermod.db-wal) has {mebibytes} MiB and grows with every message, because another \
+                 program keeps a read transaction open"
+            );
+            self.alarms.raise(AlarmKind::StoreLogLarge, "", "", &detail, self.clock.now());
+        } else {
+            self.alarms.clear(AlarmKind::StoreLogLarge, "");
         }
     }
 

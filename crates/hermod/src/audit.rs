@@ -1,12 +1,17 @@
 //! `hermod audit`: proves the books of a data folder from its raw rows.
 
+use crate::copying::copy_by_gateway;
 use crate::ending::{Ended, Failure};
-use crate::show;
+use crate::operator::desk::Desk;
+use crate::operator::place::Place;
+use crate::{runtime, show};
 use clap::Args;
 use hermod_gateway::running::{self, AuditReport, StoreFault};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::Arc;
 use std::time::Duration;
 
 const EXAMPLES: &str = "\
@@ -14,8 +19,10 @@ Examples:
   hermod audit --data-dir hermod-data
   hermod audit --data-dir hermod-data --json | jq .violations
 
-Every balance, state and link between tables is worked out again from the raw rows and compared. It reads one
-snapshot and may run beside a live gateway.
+Every balance, state and link between tables is worked out again from the raw rows and compared. Where a gateway runs,
+it is asked for a copy of its database (hermod backup does the same), and the copy is audited and removed: reading the
+database itself for so long would let its log grow. The copy needs as much room as the database; --work-dir names
+another disk for it.
 
 Exit codes: 0 nothing is wrong, 1 something is or the audit could not be done.";
 
@@ -26,32 +33,65 @@ const PROGRESS_AFTER_S: u64 = 2;
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Audit {
-    /// The data folder
+    /// Where the copy of a running gateway's database is made; the data folder otherwise
     #[arg(long, value_name = "DIR")]
-    data_dir: PathBuf,
-    /// Print the result as one JSON object
-    #[arg(long)]
-    json: bool,
+    work_dir: Option<PathBuf>,
+    #[command(flatten)]
+    place: Place,
 }
 
 impl Audit {
     pub(crate) fn run(self) -> Ended {
-        let report = audit_showing_progress(&self.data_dir).map_err(Failure::failed)?;
-        let told = if self.json {
+        runtime::block_on(self.audit())
+    }
+
+    async fn audit(self) -> Ended {
+        let Audit { work_dir, place } = self;
+        let folder = place.folder()?;
+        let report = match place.running().await? {
+            Some(gateway) => audit_copy(&gateway, work_dir.as_deref().unwrap_or(folder)).await?,
+            None => audit_showing_progress(folder, GatewayStarts::EndsIt).map_err(|fault| match fault {
+                StoreFault::ReadTooLong => Failure::failed(format!(
+                    "a gateway started on {} meanwhile, so the audit was ended: run it again",
+                    folder.display()
+                )),
+                fault => Failure::failed(fault),
+            })?,
+        };
+        let told = if place.wants_json() {
             show::say_raw(&to_json(&report).to_string())
         } else {
-            show::say(&to_text(&report, &self.data_dir))
+            show::say(&to_text(&report, folder))
         };
         told?;
         if report.is_clean() { Ok(()) } else { Err(Failure::told()) }
     }
 }
 
-fn audit_showing_progress(folder: &Path) -> Result<AuditReport, StoreFault> {
+async fn audit_copy(gateway: &Desk, work_dir: &Path) -> Result<AuditReport, Failure> {
+    let copy = work_dir.join(running::AUDIT_COPY_FOLDER);
+    // Left over by an audit that was killed.
+    let _ = std::fs::remove_dir_all(&copy);
+    copy_by_gateway(gateway, &copy).await?;
+    let report = audit_showing_progress(&copy, GatewayStarts::DoesNotMatter).map_err(Failure::failed);
+    std::fs::remove_dir_all(&copy)
+        .map_err(|error| Failure::failed(format!("{}: {error}; remove it", copy.display())))?;
+    report
+}
+
+/// What becomes of an audit when a gateway starts on its folder: its snapshot would let the log grow.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum GatewayStarts {
+    EndsIt,
+    DoesNotMatter,
+}
+
+fn audit_showing_progress(folder: &Path, starts: GatewayStarts) -> Result<AuditReport, StoreFault> {
     let (done, waiting) = sync_channel(1);
-    let folder = folder.to_owned();
+    let stop = Arc::new(AtomicBool::new(false));
+    let (audited, stopped) = (folder.to_owned(), stop.clone());
     let working = std::thread::spawn(move || {
-        let report = running::audit(&folder);
+        let report = running::audit_unless(&audited, move || stopped.load(Ordering::Relaxed));
         // Nobody may be waiting for the signal any more; the report itself is joined below.
         let _ = done.send(());
         report
@@ -60,6 +100,9 @@ fn audit_showing_progress(folder: &Path) -> Result<AuditReport, StoreFault> {
     let mut seconds = 0;
     while waiting.recv_timeout(Duration::from_secs(1)) == Err(RecvTimeoutError::Timeout) {
         seconds += 1;
+        if starts == GatewayStarts::EndsIt && running::is_in_use(folder)? {
+            stop.store(true, Ordering::Relaxed);
+        }
         if shown && seconds >= PROGRESS_AFTER_S {
             eprint!("\raudit: reading every row, {seconds} s so far ");
         }

@@ -1,7 +1,9 @@
 //! `hermod backup`: a copy of a data folder that is one in its own right, taken while the gateway works.
 
+use crate::copying::copy_by_gateway;
 use crate::ending::{Ended, Failure};
-use crate::show;
+use crate::operator::place::Place;
+use crate::{runtime, show};
 use clap::Args;
 use hermod_gateway::running;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
@@ -22,34 +24,39 @@ Examples:
     mv hermod-data hermod-data.old && cp -r backups/monday hermod-data
 
 The copy is one moment's state of everything, the key that API secrets are checked with included: keep it as safe as
-the original. The gateway may go on working meanwhile.";
+the original. A gateway that runs makes the copy itself and goes on working meanwhile: the folder DEST must be on its
+machine, where its user may write, on a local disk. This command needs to read the data folder.";
 
 /// Copy a data folder while it is in use
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Backup {
-    /// The data folder
-    #[arg(long, value_name = "DIR")]
-    data_dir: PathBuf,
     /// The folder to make; it must not exist yet
     #[arg(value_name = "DEST")]
     destination: PathBuf,
+    #[command(flatten)]
+    place: Place,
 }
 
 impl Backup {
     pub(crate) fn run(self) -> Ended {
-        let Backup { data_dir, destination } = self;
+        runtime::block_on(self.copy_under_another_name())
+    }
+
+    /// Half a backup must not look like one.
+    async fn copy_under_another_name(self) -> Ended {
+        let Backup { destination, place } = self;
+        let data_dir = place.folder()?;
         if destination.exists() {
             return Err(Failure::mend(format!(
                 "{} is there already; name a new folder",
                 destination.display()
             )));
         }
-        // Under another name until it is complete: half a backup must not look like one.
         let mut draft = destination.clone().into_os_string();
         draft.push(".partial");
         let draft = PathBuf::from(draft);
-        let copied = copy(&data_dir, &draft).and_then(|bytes| {
+        let copied = copy(&place, data_dir, &draft).await.and_then(|bytes| {
             std::fs::rename(&draft, &destination).map_err(|error| about(&destination, &error))?;
             sync_parent(&destination)?;
             Ok(bytes)
@@ -66,17 +73,25 @@ impl Backup {
     }
 }
 
-fn copy(from: &Path, draft: &Path) -> Result<u64, Failure> {
+async fn copy(place: &Place, from: &Path, draft: &Path) -> Result<u64, Failure> {
     if !from.join(DATABASE).exists() {
         return Err(Failure::mend(format!("{} is no data folder of Hermod", from.display())));
     }
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(draft)
-        .map_err(|error| about(draft, &error))?;
-    running::backup(from, &draft.join(DATABASE)).map_err(Failure::failed)?;
-    let mut bytes = size_of(&draft.join(DATABASE))?;
+    if draft.exists() {
+        // Left over by a backup that was killed.
+        std::fs::remove_dir_all(draft).map_err(|error| about(draft, &error))?;
+    }
+    if let Some(parent) = draft.parent() {
+        std::fs::create_dir_all(parent).map_err(|error| about(parent, &error))?;
+    }
+    let mut bytes = match place.running().await? {
+        Some(gateway) => copy_by_gateway(&gateway, draft).await?,
+        None => {
+            std::fs::DirBuilder::new().mode(0o700).create(draft).map_err(|error| about(draft, &error))?;
+            running::backup(from, &draft.join(DATABASE)).map_err(Failure::failed)?;
+            size_of(&draft.join(DATABASE))?
+        }
+    };
     for name in KEPT_FILES.iter().filter(|name| from.join(name).exists()) {
         let copied = draft.join(name);
         let done = std::fs::copy(from.join(name), &copied).and_then(|_| {

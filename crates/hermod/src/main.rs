@@ -5,6 +5,7 @@ mod audit;
 mod backup;
 mod client;
 mod config;
+mod copying;
 mod customer;
 mod demo;
 mod ending;

@@ -1,5 +1,5 @@
 //! Proving the books from raw rows. Nothing here trusts a figure that the gateway keeps: every balance, state and link
-//! between tables is worked out again and compared. It reads one snapshot, so it may run beside a live gateway.
+//! between tables is worked out again and compared.
 
 mod rules;
 mod webhook_rules;
@@ -16,6 +16,8 @@ use webhook_rules::WEBHOOK_RULES;
 
 /// Violations of one rule that are listed; the rest are only counted.
 const LISTED_PER_RULE_MAX: usize = 20;
+/// Steps of SQLite's machine between two looks at whether to stop: some tens of milliseconds.
+const STEPS_PER_LOOK: i32 = 1_000_000;
 
 /// What an audit found.
 #[derive(Clone, Debug, Default)]
@@ -45,9 +47,23 @@ impl AuditReport {
     }
 }
 
-/// Audits the store in a data folder.
+/// Audits the store in a data folder. It reads one snapshot, for as long as that takes: beside a running gateway audit a
+/// copy, or the log grows meanwhile.
 pub fn audit(folder: &Path) -> Result<AuditReport, StoreFault> {
-    let connection = schema::open_existing(folder)?;
+    audit_unless(folder, || false)
+}
+
+/// The same, given up with [`StoreFault::ReadTooLong`] once `stop` says so. It is asked several times a second.
+pub fn audit_unless(
+    folder: &Path,
+    stop: impl FnMut() -> bool + Send + 'static,
+) -> Result<AuditReport, StoreFault> {
+    let mut connection = schema::open_existing(folder)?;
+    connection.progress_handler(STEPS_PER_LOOK, Some(stop))?;
+    read(&connection).map_err(StoreFault::or_too_long)
+}
+
+fn read(connection: &Connection) -> Result<AuditReport, StoreFault> {
     let snapshot = connection.unchecked_transaction()?;
     let mut report = AuditReport {
         messages: count(&snapshot, "SELECT count(*) FROM message")?,

@@ -16,6 +16,14 @@ pub enum StoreFault {
     DiskLow,
     #[error("the store is shutting down")]
     Closed,
+    #[error("the read took longer than 5 seconds and was ended; ask for less at a time")]
+    ReadTooLong,
+    #[error("another copy of the database is being made; try again when it has ended")]
+    CopyUnderWay,
+    #[error(
+        "{folder} has too little room for a copy: {needed} bytes are needed, {free} are free; name a folder on another disk"
+    )]
+    NoRoomForCopy { folder: PathBuf, needed: u64, free: u64 },
     #[error("the store refused: {0}")]
     Sql(#[from] rusqlite::Error),
     #[error("the data makes no sense: {0}")]
@@ -71,6 +79,18 @@ impl StoreFault {
                     | Error::Utf8Error(..)
             ),
             _ => false,
+        }
+    }
+
+    /// A read that was ended because it took too long is told as such.
+    pub(crate) fn or_too_long(self) -> StoreFault {
+        match self {
+            StoreFault::Sql(error)
+                if error.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted) =>
+            {
+                StoreFault::ReadTooLong
+            }
+            fault => fault,
         }
     }
 

@@ -9,7 +9,7 @@ const RETRY_LATER_S: u32 = 10;
 
 pub(crate) fn refusal_of(fault: &StoreFault) -> Refusal {
     let (cause, retry_after_s) = match fault {
-        StoreFault::QueueFull(_) => (Unavailable::QueueFull, RETRY_SOON_S),
+        StoreFault::QueueFull(_) | StoreFault::ReadTooLong => (Unavailable::QueueFull, RETRY_SOON_S),
         StoreFault::DiskLow => (Unavailable::DiskLow, RETRY_LATER_S),
         StoreFault::Closed => (Unavailable::Draining, RETRY_LATER_S),
         // Whatever else it was, it is ours to mend, and the operation was certainly not done.

@@ -41,10 +41,12 @@ pub enum AlarmKind {
     BadSettings,
     /// The clock of this machine jumped.
     ClockJumped,
+    /// The log of the database is too large, because a reader keeps it from being emptied.
+    StoreLogLarge,
 }
 
 impl AlarmKind {
-    pub const ALL: [AlarmKind; 11] = [
+    pub const ALL: [AlarmKind; 12] = [
         AlarmKind::BindRefused,
         AlarmKind::AlreadyBound,
         AlarmKind::CarrierDown,
@@ -56,6 +58,7 @@ impl AlarmKind {
         AlarmKind::AmbiguousReceipt,
         AlarmKind::BadSettings,
         AlarmKind::ClockJumped,
+        AlarmKind::StoreLogLarge,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -71,6 +74,7 @@ impl AlarmKind {
             AlarmKind::AmbiguousReceipt => "ambiguous-receipt",
             AlarmKind::BadSettings => "bad-settings",
             AlarmKind::ClockJumped => "clock-jumped",
+            AlarmKind::StoreLogLarge => "store-log-large",
         }
     }
 }

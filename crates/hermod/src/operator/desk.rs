@@ -25,7 +25,7 @@ enum Way {
 }
 
 /// What a request carries.
-pub(super) enum Body<'a> {
+pub(crate) enum Body<'a> {
     None,
     Json(&'a Value),
     /// Of something that must not be there yet.
@@ -80,7 +80,7 @@ impl Desk {
     }
 
     /// One that may take longer than answers usually do.
-    pub(super) async fn asked_within(
+    pub(crate) async fn asked_within(
         &self,
         method: Method,
         path: &str,

@@ -9,7 +9,7 @@ use crate::secret_file::first_line;
 use clap::Args;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::edges::operator_api::BASE;
-use hermod_gateway::running::OPERATOR_URL_FILE;
+use hermod_gateway::running::{self, OPERATOR_URL_FILE};
 use hermod_gateway::secrets::Secret;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -53,6 +53,12 @@ pub(crate) enum Absent {
     Imagine,
 }
 
+/// Who has the data folder.
+enum FreeOrRunning<T> {
+    Free(T),
+    Running(Desk),
+}
+
 impl Place {
     /// Does a command's work at the gateway it is about.
     pub(crate) fn work(self, absent: Absent, work: impl AsyncFnOnce(&Desk) -> Ended) -> Ended {
@@ -90,19 +96,57 @@ impl Place {
         }
     }
 
-    /// The folder's lock says whether a gateway runs: an address it left behind may be somebody else's by now.
+    /// The data folder, for a command that works on its files. There are no files at an address.
+    pub(crate) fn folder(&self) -> Result<&Path, Failure> {
+        match self.url {
+            None => Ok(&self.data_dir),
+            Some(_) => Err(Failure::mend(
+                "this command works on a data folder of this machine: name it with --data-dir, without --url",
+            )),
+        }
+    }
+
+    pub(crate) fn wants_json(&self) -> bool {
+        self.json
+    }
+
+    /// The gateway that works on the data folder, if one does.
+    pub(crate) async fn running(&self) -> Result<Option<Desk>, Failure> {
+        let free = || Ok(match running::is_in_use(&self.data_dir).map_err(Failure::failed)? {
+            true => None,
+            false => Some(()),
+        });
+        Ok(match self.free_or_running(async || free()).await? {
+            FreeOrRunning::Free(()) => None,
+            FreeOrRunning::Running(desk) => Some(desk),
+        })
+    }
+
     async fn open_folder(&self, json: bool) -> Result<Desk, Failure> {
+        let open = async || Here::open_unless_in_use(&self.data_dir, self.token_file.as_deref()).await;
+        Ok(match self.free_or_running(open).await? {
+            FreeOrRunning::Free(here) => Desk::here(here, json),
+            FreeOrRunning::Running(desk) => desk,
+        })
+    }
+
+    /// The folder's lock says whether a gateway runs: an address it left behind may be somebody else's by now. `free`
+    /// returns nothing while the lock is taken.
+    async fn free_or_running<T>(
+        &self,
+        free: impl AsyncFn() -> Result<Option<T>, Failure>,
+    ) -> Result<FreeOrRunning<T>, Failure> {
         let clock = Clock::real();
         let give_up = clock.moment().plus(IN_USE_WAIT_MAX);
         loop {
-            if let Some(here) = Here::open_unless_in_use(&self.data_dir, self.token_file.as_deref()).await? {
-                return Ok(Desk::here(here, json));
+            if let Some(free) = free().await? {
+                return Ok(FreeOrRunning::Free(free));
             }
             if let Ok(url) = first_line(&self.data_dir.join(OPERATOR_URL_FILE)) {
                 let url = Url::parse(&url, BASE).map_err(Failure::failed)?;
-                let desk = Desk::remote(self.client(url)?, self.token()?, json);
+                let desk = Desk::remote(self.client(url)?, self.token()?, self.json);
                 if desk.answers().await {
-                    return Ok(desk);
+                    return Ok(FreeOrRunning::Running(desk));
                 }
             }
             if clock.moment() >= give_up {

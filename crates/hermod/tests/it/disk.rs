@@ -1,5 +1,7 @@
 //! The disk as it is: it fills up, and it fails. Both against the real binary, with the real kernel doing the damage.
 
+mod log;
+
 use crate::assembly::{self, Served};
 use crate::real_time::{now, pause};
 use crate::scenario::{Customer, HttpAnswer};

@@ -12,6 +12,8 @@ use xorf::{BinaryFuse8, BinaryFuse8Ref, DmaSerializable, Filter, FilterRef};
 /// Filters take about 1.2 bytes a key. Days whose filter does not fit are looked up in their table instead: slower,
 /// never wrong.
 const FILTER_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Keys read in one snapshot for a filter.
+const FILTER_KEYS_PER_READ: usize = 100_000;
 const TABLE: &str = "key";
 
 /// A past day's filter as it stands in the store: the descriptor, then the fingerprints.
@@ -192,14 +194,24 @@ pub(crate) fn days_to_seal(connection: &Connection, today: Day) -> Result<Vec<i6
     Ok(missing)
 }
 
-/// Builds the filter of a past day from its table: the bytes to store.
-pub(crate) fn build_filter(connection: &Connection, day: i64) -> Result<Vec<u8>, StoreFault> {
-    let mut statement = connection.prepare(&format!("SELECT digest FROM {TABLE}_{day}"))?;
-    let digests = statement.query_map([], |row| row.get::<_, [u8; 16]>(0))?;
-    let mut keys = Vec::new();
-    for digest in digests {
-        keys.push(filter_key(&digest?));
-    }
+/// Reads the filter keys of a day behind a digest, and the digest to read on from; nothing at the end.
+pub(crate) fn filter_keys(
+    connection: &Connection,
+    day: i64,
+    after: Option<&[u8; 16]>,
+) -> Result<(Vec<u64>, Option<[u8; 16]>), StoreFault> {
+    let mut statement = connection.prepare(&format!(
+        "SELECT digest FROM {TABLE}_{day} WHERE digest > ?1 ORDER BY digest LIMIT {FILTER_KEYS_PER_READ}"
+    ))?;
+    let after = after.map_or(&[][..], |digest| digest.as_slice());
+    let digests = statement.query_map([after], |row| row.get::<_, [u8; 16]>(0))?;
+    let digests = digests.collect::<Result<Vec<_>, _>>()?;
+    let last = digests.last().copied().filter(|_| digests.len() == FILTER_KEYS_PER_READ);
+    Ok((digests.iter().map(filter_key).collect(), last))
+}
+
+/// Builds the filter of a past day from its keys: the bytes to store.
+pub(crate) fn build_filter(mut keys: Vec<u64>) -> Result<Vec<u8>, StoreFault> {
     keys.sort_unstable();
     keys.dedup();
     let filter = BinaryFuse8::try_from(&keys).map_err(StoreFault::damaged)?;

@@ -38,7 +38,7 @@ impl World {
     fn seals(&mut self, today: i64) -> Vec<i64> {
         let days = days_to_seal(&self.connection, Day::new(today)).unwrap();
         for day in &days {
-            let filter = build_filter(&self.connection, *day).unwrap();
+            let filter = build_filter(filter_keys(&self.connection, *day, None).unwrap().0).unwrap();
             self.connection
                 .execute("INSERT INTO key_filter (day, filter) VALUES (?1, ?2)", params![day, filter])
                 .unwrap();

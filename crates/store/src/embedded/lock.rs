@@ -2,10 +2,17 @@
 
 use crate::fault::StoreFault;
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use std::fs::File;
+use std::io::ErrorKind;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::time::Duration;
 
 const FILE_NAME: &str = "hermod.lock";
+/// A look at the lock ([`is_in_use`]) holds it for an instant, so taking it is tried more than once.
+const TRIES: u32 = 5;
+const TRY_PAUSE: Duration = Duration::from_millis(20);
 
 /// Held until dropped, or until the process ends in whatever way.
 pub(crate) struct FolderLock {
@@ -15,11 +22,30 @@ pub(crate) struct FolderLock {
 impl FolderLock {
     pub(crate) fn take(folder: &Path) -> Result<FolderLock, StoreFault> {
         let path = folder.join(FILE_NAME);
-        let file = File::create(&path).map_err(|error| StoreFault::File { path: path.clone(), error })?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(FolderLock { _file: file }),
-            Err(rustix::io::Errno::WOULDBLOCK) => Err(StoreFault::InUse(folder.to_owned())),
-            Err(error) => Err(StoreFault::File { path, error: error.into() }),
+        let file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&path);
+        let file = file.map_err(|error| StoreFault::File { path: path.clone(), error })?;
+        for _ in 0..TRIES {
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(FolderLock { _file: file }),
+                Err(Errno::WOULDBLOCK) => std::thread::sleep(TRY_PAUSE),
+                Err(error) => return Err(StoreFault::File { path, error: error.into() }),
+            }
         }
+        Err(StoreFault::InUse(folder.to_owned()))
+    }
+}
+
+/// Whether a process works on this data folder: a gateway, or a command that opened the folder itself.
+pub fn is_in_use(folder: &Path) -> Result<bool, StoreFault> {
+    let path = folder.join(FILE_NAME);
+    let file = match File::open(&path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(StoreFault::File { path, error }),
+    };
+    match flock(&file, FlockOperation::NonBlockingLockShared) {
+        Ok(()) => Ok(false),
+        Err(Errno::WOULDBLOCK) => Ok(true),
+        Err(error) => Err(StoreFault::File { path, error: error.into() }),
     }
 }

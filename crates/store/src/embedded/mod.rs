@@ -10,6 +10,7 @@ mod cancel;
 mod catalogue;
 mod checkpoint;
 mod conversations;
+mod copying;
 mod day_totals;
 mod deferred;
 mod delivery_stats;
@@ -60,11 +61,15 @@ mod waiting;
 mod wire;
 mod writer;
 
+pub use copying::backup;
 pub use day_totals::DAYS_PER_READ_MAX;
 pub use link::LinkPort;
+pub use lock::is_in_use;
 pub use mailbox::Handout;
+pub use readers::SNAPSHOT_MAX;
 pub use receiver::ReceiverPort;
 pub use retention::PURGED_PER_STEP_MAX;
+pub use shared::LogSize;
 pub use statement::STATEMENT_ENTRIES_MAX;
 
 use crate::fault::StoreFault;
@@ -83,7 +88,7 @@ use outbox::Outboxes;
 use readers::Readers;
 use shared::Shared;
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -135,6 +140,7 @@ impl Embedded {
         let lock = FolderLock::take(folder)?;
         let mut connection = schema::open_for_writing(folder)?;
         let mark = Mark::open(folder, &connection)?;
+        checkpoint::truncate_at_start(folder, &connection)?;
         let newest_at_open = recover::newest_message(&connection)?;
         let mut books = Books::load(&connection, *in_doubt_wait, *now)?;
         connection.execute_batch("BEGIN IMMEDIATE")?;
@@ -149,21 +155,25 @@ impl Embedded {
         shared.next_due_is(books.next_due());
         let hooks_waiting = hooks::count_waiting(&connection)?;
         let (queue, waiting) = mpsc::channel(QUEUE_OPS_MAX);
-        let checkpointer = Checkpointer::start(folder, &mut connection)?;
-        let writer = Writer {
-            connection,
-            books,
-            queue: waiting,
-            shared: shared.clone(),
-            checkpointer,
-            mark,
-            meters: Meters::register(hooks_waiting),
-            batches: 0,
-            full_disk: None,
+        let checkpointer = Checkpointer::start(folder, &mut connection, shared.clone())?;
+        let (for_writer, meters) = (shared.clone(), Meters::register(hooks_waiting));
+        let write = move || {
+            let writer = Writer {
+                connection: &connection,
+                books,
+                queue: waiting,
+                shared: for_writer,
+                checkpointer,
+                mark,
+                meters,
+                batches: 0,
+                full_disk: None,
+            };
+            writer.run();
         };
         let thread = std::thread::Builder::new()
             .name("hermod-writer".to_owned())
-            .spawn(move || writer.run())
+            .spawn(write)
             .map_err(|error| StoreFault::File { path: folder.clone(), error })?;
         Ok(Embedded {
             inner: Arc::new(Inner {
@@ -276,27 +286,4 @@ impl Embedded {
         self.inner.queue.send(op(reply)).await.map_err(|_| StoreFault::Closed)?;
         answer.await.map_err(|_| StoreFault::Closed)?
     }
-}
-
-/// Copies a consistent snapshot of the store to a new file while it is in use.
-pub fn backup(folder: &Path, destination: &Path) -> Result<(), StoreFault> {
-    if destination.exists() {
-        let error =
-            std::io::Error::new(std::io::ErrorKind::AlreadyExists, "is there already; name a new file");
-        return Err(StoreFault::File { path: destination.to_owned(), error });
-    }
-    let connection = schema::open_existing(folder)?;
-    let name = destination.to_str().ok_or_else(|| StoreFault::damaged("the file name is not UTF-8"))?;
-    schema::make_private(destination)?;
-    if let Err(error) = connection.execute("VACUUM INTO ?1", [name]) {
-        // What is half a copy must not be taken for one.
-        let _ = std::fs::remove_file(destination);
-        return Err(error.into());
-    }
-    // VACUUM INTO does not wait for the disk; a backup that a power cut can undo is none.
-    let folder = destination.parent().filter(|parent| !parent.as_os_str().is_empty());
-    [destination, folder.unwrap_or(Path::new("."))].into_iter().try_for_each(|path| {
-        let synced = std::fs::File::open(path).and_then(|file| file.sync_all());
-        synced.map_err(|error| StoreFault::File { path: path.to_owned(), error })
-    })
 }

@@ -1,24 +1,56 @@
-//! Reading beside the writer: a few connections of their own, each read a short snapshot on a blocking thread.
+//! Reading beside the writer: a few connections of their own, each read a short snapshot on a blocking thread. A snapshot
+//! keeps the log from being emptied, so a read that lasts too long is ended; what takes long is read in pages.
 
 use crate::embedded::schema;
 use crate::fault::StoreFault;
 use rusqlite::Connection;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
 /// Reads at the same time. More would only queue for the same two disks and cores.
 const READERS: usize = 4;
+/// How long one read may hold its snapshot. At 10,000 messages a second the log grows by less than 512 MiB in that time.
+pub const SNAPSHOT_MAX: Duration = Duration::from_secs(5);
+/// Steps of SQLite's machine between two looks at the time: a few milliseconds.
+const STEPS_PER_LOOK: i32 = 50_000;
 
 pub(crate) struct Readers {
-    idle: Arc<Mutex<Vec<Connection>>>,
+    idle: Arc<Mutex<Vec<Reader>>>,
     free: Arc<Semaphore>,
+}
+
+struct Reader {
+    connection: Connection,
+    /// When the read under way began.
+    began: Arc<Mutex<Instant>>,
+}
+
+impl Reader {
+    fn open(folder: &Path, snapshot_max: Duration) -> Result<Reader, StoreFault> {
+        let mut connection = schema::open_for_reading(folder)?;
+        let began = Arc::new(Mutex::new(real_time()));
+        let looked_at = began.clone();
+        connection
+            .progress_handler(STEPS_PER_LOOK, Some(move || lock(&looked_at).elapsed() > snapshot_max))?;
+        Ok(Reader { connection, began })
+    }
+
+    fn run<T>(&self, read: impl FnOnce(&Connection) -> Result<T, StoreFault>) -> Result<T, StoreFault> {
+        *lock(&self.began) = real_time();
+        read(&self.connection).map_err(StoreFault::or_too_long)
+    }
 }
 
 impl Readers {
     pub(crate) fn open(folder: &Path) -> Result<Readers, StoreFault> {
-        let connections = (0..READERS).map(|_| schema::open_for_reading(folder)).collect::<Result<_, _>>()?;
-        Ok(Readers { idle: Arc::new(Mutex::new(connections)), free: Arc::new(Semaphore::new(READERS)) })
+        Readers::open_limited(folder, SNAPSHOT_MAX)
+    }
+
+    fn open_limited(folder: &Path, snapshot_max: Duration) -> Result<Readers, StoreFault> {
+        let readers = (0..READERS).map(|_| Reader::open(folder, snapshot_max)).collect::<Result<_, _>>()?;
+        Ok(Readers { idle: Arc::new(Mutex::new(readers)), free: Arc::new(Semaphore::new(READERS)) })
     }
 
     /// Reads under way end in peace; later ones find the store closed.
@@ -27,6 +59,8 @@ impl Readers {
         lock(&self.idle).clear();
     }
 
+    /// Runs a read on one of the connections. A read that lasts longer than [`SNAPSHOT_MAX`] is ended with
+    /// [`StoreFault::ReadTooLong`].
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Connection) -> Result<T, StoreFault> + Send + 'static,
@@ -35,9 +69,9 @@ impl Readers {
         let idle = self.idle.clone();
         let reading = tokio::task::spawn_blocking(move || {
             // None only if the store was closed between the permit and here.
-            let Some(connection) = lock(&idle).pop() else { return Err(StoreFault::Closed) };
-            let result = read(&connection);
-            lock(&idle).push(connection);
+            let Some(reader) = lock(&idle).pop() else { return Err(StoreFault::Closed) };
+            let result = reader.run(read);
+            lock(&idle).push(reader);
             drop(permit);
             result
         });
@@ -45,6 +79,37 @@ impl Readers {
     }
 }
 
-fn lock(idle: &Mutex<Vec<Connection>>) -> std::sync::MutexGuard<'_, Vec<Connection>> {
-    idle.lock().unwrap_or_else(PoisonError::into_inner)
+#[expect(clippy::disallowed_methods, reason = "the log grows in real time, whatever a test's clock says")]
+fn real_time() -> Instant {
+    Instant::now()
+}
+
+fn lock<T>(guarded: &Mutex<T>) -> MutexGuard<'_, T> {
+    guarded.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ENDLESS: &str =
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+
+    #[tokio::test]
+    async fn read_longer_than_the_limit_is_ended_and_its_connection_reads_on() {
+        let folder = tempfile::TempDir::new().unwrap();
+        drop(schema::open_for_writing(folder.path()).unwrap());
+        let readers = Readers::open_limited(folder.path(), Duration::from_millis(20)).unwrap();
+        // More often than there are connections: none is lost or left in a transaction.
+        for _ in 0..=READERS {
+            let endless = readers.run(|connection| {
+                let snapshot = connection.unchecked_transaction()?;
+                Ok(snapshot.query_row(ENDLESS, [], |row| row.get::<_, i64>(0))?)
+            });
+            let ended = endless.await;
+            assert!(matches!(ended, Err(StoreFault::ReadTooLong)), "{ended:?}");
+        }
+        let idle = readers.run(|connection| Ok(connection.is_autocommit())).await.unwrap();
+        assert!(idle, "the snapshot ended with the read");
+    }
 }

@@ -15,7 +15,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use std::cmp::Ordering;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// One file holds everything.
@@ -251,6 +251,11 @@ pub(crate) fn open_for_writing(folder: &Path) -> Result<Connection, StoreFault> 
     connection.set_prepared_statement_cache_capacity(128);
     migrate(&mut connection, &path)?;
     Ok(connection)
+}
+
+/// The write-ahead log, beside the database.
+pub(crate) fn log_file(folder: &Path) -> PathBuf {
+    folder.join(format!("{FILE_NAME}-wal"))
 }
 
 /// An empty file that only its owner may read, unless it is there: messages will stand in it. The database's log and

@@ -1,13 +1,15 @@
 //! The few facts that the writer and its callers both look at without asking each other.
 
+use crate::embedded::copying::{Copies, share_a_disk};
 use crate::embedded::hooks::{Absent, Bell, GivingUp};
 use crate::embedded::outbox::Outboxes;
+use crate::fault::StoreFault;
 use arc_swap::ArcSwap;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::time::Timestamp;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 pub(crate) struct Shared {
     folder: PathBuf,
@@ -22,6 +24,18 @@ pub(crate) struct Shared {
     pub bell: Bell,
     pub absent: Absent,
     pub giving_up: GivingUp,
+    pub copies: Copies,
+    /// The size of the log file, and whether it is larger than it should be and could not be truncated.
+    log_bytes: AtomicU64,
+    log_overgrown: AtomicBool,
+}
+
+/// How large the write-ahead log is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogSize {
+    pub bytes: u64,
+    /// It is larger than it should be, because a reader keeps it from being truncated.
+    pub overgrown: bool,
 }
 
 const NOTHING_DUE: i64 = i64::MAX;
@@ -39,6 +53,9 @@ impl Shared {
             bell: Bell::default(),
             absent: Absent::default(),
             giving_up: GivingUp::default(),
+            copies: Copies::default(),
+            log_bytes: AtomicU64::new(0),
+            log_overgrown: AtomicBool::new(false),
         };
         shared.look_at_disk();
         shared
@@ -55,8 +72,8 @@ impl Shared {
 
     /// Measures the free space. Called every second, and after the disk was found full.
     pub(crate) fn look_at_disk(&self) {
-        let free = match rustix::fs::statvfs(&self.folder) {
-            Ok(disk) => disk.f_bavail.saturating_mul(disk.f_frsize),
+        let free = match free_bytes(&self.folder) {
+            Ok(free) => free,
             Err(error) => {
                 tracing::warn!(%error, "The free disk space cannot be measured");
                 return;
@@ -79,6 +96,30 @@ impl Shared {
         self.accepting.store(false, Ordering::Release);
     }
 
+    /// Refuses a copy that would not fit, or would leave the store itself too little room.
+    pub(crate) fn check_room_for(&self, file: &Path, copy_bytes: u64) -> Result<(), StoreFault> {
+        let folder = file.parent().unwrap_or(Path::new("/"));
+        let reserve = if share_a_disk(folder, &self.folder) { self.low_water_bytes } else { 0 };
+        let free = free_bytes(folder)
+            .map_err(|error| StoreFault::File { path: folder.to_owned(), error: error.into() })?;
+        let needed = copy_bytes.saturating_add(reserve);
+        if free >= needed {
+            return Ok(());
+        }
+        Err(StoreFault::NoRoomForCopy { folder: folder.to_owned(), needed, free })
+    }
+
+    /// The checkpoint thread measured the log.
+    pub(crate) fn log_is(&self, bytes: u64, overgrown: bool) {
+        self.log_bytes.store(bytes, Ordering::Relaxed);
+        self.log_overgrown.store(overgrown, Ordering::Relaxed);
+    }
+
+    pub(crate) fn log_size(&self) -> LogSize {
+        let bytes = self.log_bytes.load(Ordering::Relaxed);
+        LogSize { bytes, overgrown: self.log_overgrown.load(Ordering::Relaxed) }
+    }
+
     pub(crate) fn next_due_is(&self, at: Option<Timestamp>) {
         self.next_due_ms.store(at.map_or(NOTHING_DUE, Timestamp::as_millis), Ordering::Release);
     }
@@ -95,4 +136,8 @@ impl Shared {
     pub(crate) fn is_due(&self, now: Timestamp) -> bool {
         self.next_due_ms.load(Ordering::Acquire) <= now.as_millis()
     }
+}
+
+fn free_bytes(folder: &Path) -> Result<u64, rustix::io::Errno> {
+    rustix::fs::statvfs(folder).map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
 }

@@ -8,6 +8,7 @@ use crate::embedded::keys;
 use crate::embedded::op::{Change, Op};
 use crate::embedded::progress::Place;
 use crate::embedded::recover::message_and_part;
+use crate::embedded::shared::LogSize;
 use crate::fault::StoreFault;
 use hermod_domain::ids::{AccountId, CarrierId};
 use hermod_domain::lifecycle::{Event, PartState};
@@ -45,6 +46,11 @@ impl Embedded {
     /// Measures the free disk space, and closes or opens the door accordingly.
     pub fn look_at_disk(&self) {
         self.inner.shared.look_at_disk();
+    }
+
+    /// The size of the write-ahead log, as of the last second.
+    pub fn log_size(&self) -> LogSize {
+        self.inner.shared.log_size()
     }
 
     /// Ends what has outlived its validity, marks what got no receipt in time, and gives up reports that nobody took. Walks over every part that has not
@@ -86,8 +92,7 @@ impl Embedded {
         let today = now.day();
         let days = self.inner.readers.run(move |connection| keys::days_to_seal(connection, today)).await?;
         for day in days {
-            let filter =
-                self.inner.readers.run(move |connection| keys::build_filter(connection, day)).await?;
+            let filter = keys::build_filter(self.keys_of(day).await?)?;
             self.change(Change::KeepFilter { day, filter }).await?;
         }
         self.change(Change::DropOldDays(today)).await?;
@@ -97,6 +102,22 @@ impl Embedded {
         self.forget_unowned(now).await?;
         self.forget_conversations(now).await?;
         self.forget_reviews(now).await
+    }
+}
+
+impl Embedded {
+    /// The filter keys of a past day, read in pages: a day may have millions.
+    async fn keys_of(&self, day: i64) -> Result<Vec<u64>, StoreFault> {
+        let (mut all, mut after) = (Vec::new(), None);
+        loop {
+            let read = move |connection: &Connection| keys::filter_keys(connection, day, after.as_ref());
+            let (page, last) = self.inner.readers.run(read).await?;
+            all.extend(page);
+            match last {
+                Some(digest) => after = Some(digest),
+                None => return Ok(all),
+            }
+        }
     }
 }
 

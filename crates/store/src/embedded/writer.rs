@@ -28,8 +28,8 @@ const FULL_DISK_PAUSE: Duration = Duration::from_millis(500);
 /// Bytes of what came of webhooks that are kept while the disk is full. What is beyond is posted again.
 const HOOK_ENDS_KEPT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-pub(crate) struct Writer {
-    pub connection: Connection,
+pub(crate) struct Writer<'c> {
+    pub connection: &'c Connection,
     pub books: Books,
     pub queue: mpsc::Receiver<Op>,
     pub shared: Arc<Shared>,
@@ -75,29 +75,42 @@ enum Claims {
     Withheld,
 }
 
-impl Writer {
+impl Writer<'_> {
     pub(crate) fn run(mut self) {
         let mut ops = Vec::with_capacity(BATCH_OPS_MAX);
-        while self.wait_for_ops(&mut ops) {
-            let stop = ops.iter().any(|op| matches!(op, Op::Stop(_)));
-            if self.full_disk.is_some() {
-                self.make_do(&mut ops);
-                self.write_what_was_kept();
-            } else {
-                self.write_all(&mut ops);
-            }
-            self.books.lanes.trim();
-            self.checkpointer.after_batch(&self.connection);
-            if stop {
-                break;
-            }
-        }
+        while self.wait_for_ops(&mut ops) && self.work_off(&mut ops) && self.copy_if_wanted(&mut ops) {}
         self.queue.close();
         while let Ok(op) = self.queue.try_recv() {
             op.failed(StoreFault::Closed);
         }
         self.write_last_figures();
-        self.checkpointer.stop(&self.connection);
+        self.checkpointer.stop(self.connection);
+    }
+
+    /// Writes these operations. False once the store is to stop.
+    fn work_off(&mut self, ops: &mut Vec<Op>) -> bool {
+        let stop = ops.iter().any(|op| matches!(op, Op::Stop(_)));
+        if self.full_disk.is_some() {
+            self.make_do(ops);
+            self.write_what_was_kept();
+        } else {
+            self.write_all(ops);
+        }
+        self.books.lanes.trim();
+        self.checkpointer.after_batch(self.connection);
+        !stop
+    }
+
+    /// Writes what waits now, without waiting for more. False once the store is to stop.
+    pub(crate) fn work_off_waiting(&mut self, ops: &mut Vec<Op>) -> bool {
+        if self.full_disk.is_some() {
+            return self.wait_for_ops(ops) && self.work_off(ops);
+        }
+        ops.clear();
+        match self.take_waiting(ops) {
+            Err(TryRecvError::Disconnected) if ops.is_empty() => false,
+            _ => ops.is_empty() || self.work_off(ops),
+        }
     }
 
     /// The delivery figures gathered since they were last written. Nobody is kept waiting or refused for them.
@@ -265,7 +278,7 @@ impl Writer {
                     StoreFault::from(error).die();
                 }
                 self.books.lanes.restore_rooms(rooms);
-                if let Err(error) = self.books.rolled_back(&self.connection) {
+                if let Err(error) = self.books.rolled_back(self.connection) {
                     error.die();
                 }
                 self.shared.next_due_is(self.books.next_due());
@@ -278,7 +291,7 @@ impl Writer {
         self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         let changes = self.connection.total_changes();
         let mut batch =
-            Batch::new(&self.connection, &mut self.books, self.batches, self.shared.catalogue.load_full());
+            Batch::new(self.connection, &mut self.books, self.batches, self.shared.catalogue.load_full());
         let mut done = Vec::with_capacity(ops.len());
         for op in ops {
             done.push(op.run(&mut batch)?);
@@ -291,7 +304,7 @@ impl Writer {
         let Batch { handouts, reports, reports_gone, rung, tally, now, .. } = batch;
         let wrote = self.connection.total_changes() != changes;
         if wrote {
-            self.mark.count(&self.connection)?;
+            self.mark.count(self.connection)?;
         }
         self.connection.prepare_cached("COMMIT")?.execute([])?;
         if wrote {

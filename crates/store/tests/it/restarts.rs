@@ -180,8 +180,7 @@ async fn a_backup_of_a_live_store_is_sound_and_has_the_same_balances() {
     }
     let elsewhere = tempfile::TempDir::new().unwrap();
     let copy = elsewhere.path().join("hermod.db");
-    let (from, to) = (world.path().to_owned(), copy.clone());
-    tokio::task::spawn_blocking(move || backup(&from, &to)).await.unwrap().unwrap();
+    world.store.copy_to(&copy).await.unwrap();
     sending.shutdown().await;
 
     books_are_sound(elsewhere.path());
@@ -190,8 +189,11 @@ async fn a_backup_of_a_live_store_is_sound_and_has_the_same_balances() {
     assert!(report.messages >= 100);
     let expected = 1_000_000_000 - i64::try_from(report.messages).unwrap() * PRICE;
     assert_eq!(restored.balance(ALICE).await.unwrap().balance.as_micros(), expected);
-    let again = backup(world.path(), &copy);
+    let again = world.store.copy_to(&copy).await;
     assert!(matches!(again, Err(StoreFault::File { .. })), "a backup never overwrites: {again:?}");
+    assert!(copy.exists(), "nor does it remove what it did not make");
+    let beside = backup(world.path(), &elsewhere.path().join("x"));
+    assert!(matches!(beside, Err(StoreFault::InUse(_))), "the gateway is asked instead: {beside:?}");
     assert!(matches!(
         backup(&elsewhere.path().join("nowhere"), &elsewhere.path().join("x")),
         Err(StoreFault::File { .. })
@@ -227,8 +229,8 @@ async fn only_the_owner_may_read_the_files_messages_stand_in() {
     let world = World::new().await;
     world.sends(world.sms()).await;
     let copy = world.path().join("copy.db");
-    backup(world.path(), &copy).unwrap();
-    for name in ["hermod.db", "hermod.db-wal", "hermod.db-shm", "copy.db"] {
+    world.store.copy_to(&copy).await.unwrap();
+    for name in ["hermod.db", "hermod.db-wal", "hermod.db-shm", "hermod.lock", "copy.db"] {
         let mode = std::fs::metadata(world.path().join(name)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{name}");
     }

@@ -113,6 +113,9 @@ pub const fn what_to_do(kind: AlarmKind) -> &'static str {
             "The carrier uses an id for several parts: ask it to make them unique."
         }
         AlarmKind::BadSettings => "Mend the carrier's entry: the detail says which setting.",
+        AlarmKind::StoreLogLarge => {
+            "Find the program that reads hermod.db (fuser -v hermod.db in the data folder) and end it: the log shrinks within seconds."
+        }
         AlarmKind::ClockJumped => {
             "Let a time server keep the machine's clock. If it is right now, restart Hermod to take it over at once."
         }

@@ -1,6 +1,7 @@
 //! What an operator does: sets things up, moves money, decides what is held, and looks. One file per noun; no protocol is
 //! known here.
 
+mod backup;
 mod binds;
 mod carriers;
 mod deliveries;
@@ -15,6 +16,7 @@ mod reports;
 mod unowned;
 mod webhooks;
 
+pub use backup::{Copied, copy_database};
 pub use binds::{BindSeen, BindsAsked, binds_seen, unbind};
 pub use carriers::{
     CarrierSeen, Traced, acknowledge_alarms, alarms, carriers_seen, read_trace, resume_carrier, test_carrier,

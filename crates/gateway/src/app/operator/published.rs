@@ -83,6 +83,9 @@ catalogue! {
     TEST_RUNNING = permanent("TEST_RUNNING", 409,
         "Another test of a carrier is under way.",
         "Try again when it has ended.");
+    BACKUP_RUNNING = permanent("BACKUP_RUNNING", 409,
+        "Another copy of the database is being made.",
+        "Try again when it has ended.");
     FAILED = temporary("FAILED", 500,
         "Something failed inside, and it is certain that nothing was changed.",
         "Try again; the log says what failed.");

@@ -47,6 +47,10 @@ pub enum OperatorRefusal {
     NotRunning,
     #[error("another test of a carrier is under way: try again when it has ended")]
     TestRunning,
+    #[error("another copy of the database is being made: try again when it has ended")]
+    BackupRunning,
+    #[error("the copy could not be made: {0}")]
+    BackupFailed(String),
     #[error("something failed inside, and it is certain that nothing was changed")]
     Failed,
     #[error("{cause}")]
@@ -82,7 +86,8 @@ impl OperatorRefusal {
             OperatorRefusal::ThereAlready { .. } => &published::THERE_ALREADY,
             OperatorRefusal::NotRunning => &published::NOT_RUNNING,
             OperatorRefusal::TestRunning => &published::TEST_RUNNING,
-            OperatorRefusal::Failed => &published::FAILED,
+            OperatorRefusal::BackupRunning => &published::BACKUP_RUNNING,
+            OperatorRefusal::Failed | OperatorRefusal::BackupFailed(_) => &published::FAILED,
             OperatorRefusal::Unavailable { .. } => &published::GATEWAY_UNAVAILABLE,
         }
     }
@@ -114,7 +119,8 @@ impl From<ProvisionRefusal> for OperatorRefusal {
 impl From<StoreFault> for OperatorRefusal {
     fn from(fault: StoreFault) -> OperatorRefusal {
         match fault {
-            StoreFault::QueueFull(_) | StoreFault::Waited => OperatorRefusal::Unavailable {
+            StoreFault::CopyUnderWay => OperatorRefusal::BackupRunning,
+            StoreFault::QueueFull(_) | StoreFault::Waited | StoreFault::ReadTooLong => OperatorRefusal::Unavailable {
                 cause: "the store has too much to do",
                 retry_after_s: RETRY_SOON_S,
             },

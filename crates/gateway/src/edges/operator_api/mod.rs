@@ -5,6 +5,7 @@
 mod answer;
 mod apply;
 mod asked;
+mod backup;
 mod binds;
 mod body;
 mod deliveries;
@@ -77,6 +78,7 @@ pub fn router(desk: Desk) -> Router {
         .route("/carriers/{name}/resume", post(links::resume))
         .route("/carriers/{name}/test", post(probe::test))
         .route("/carriers/{name}/trace", get(trace::read).put(trace::start).delete(trace::stop))
+        .route("/backups", post(backup::make))
         .route("/errors", get(look::errors));
     for kind in Kind::ALL {
         routes = routes

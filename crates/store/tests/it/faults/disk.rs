@@ -18,18 +18,22 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 const DISK_BYTES: u64 = 12 * 1024 * 1024;
-const LOW_WATER_BYTES: u64 = 4 * 1024 * 1024;
+pub(super) const LOW_WATER_BYTES: u64 = 4 * 1024 * 1024;
 
 /// A file system of its own in memory, gone with the test.
-struct SmallDisk {
+pub(super) struct SmallDisk {
     mount_point: TempDir,
 }
 
 impl SmallDisk {
     fn new() -> SmallDisk {
+        SmallDisk::of(DISK_BYTES)
+    }
+
+    pub(super) fn of(bytes: u64) -> SmallDisk {
         let mount_point = TempDir::new().expect("a temporary folder");
         let mounted = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", &format!("size={DISK_BYTES}"), "hermod-test"])
+            .args(["-t", "tmpfs", "-o", &format!("size={bytes}"), "hermod-test"])
             .arg(mount_point.path())
             .output();
         let told = mounted.as_ref().map(|output| String::from_utf8_lossy(&output.stderr).into_owned());
@@ -41,7 +45,7 @@ impl SmallDisk {
         SmallDisk { mount_point }
     }
 
-    fn folder(&self) -> PathBuf {
+    pub(super) fn folder(&self) -> PathBuf {
         self.mount_point.path().join("data")
     }
 
@@ -78,7 +82,7 @@ impl Drop for SmallDisk {
     }
 }
 
-async fn opened_on(disk: &SmallDisk, low_water_bytes: u64) -> World {
+pub(super) async fn opened_on(disk: &SmallDisk, low_water_bytes: u64) -> World {
     let options = OpenOptions { low_water_bytes, ..options(&disk.folder(), noon()) };
     let store = Store::open(&options).expect("a new store");
     let world = World { folder: TempDir::new().expect("unused"), store, now: noon() };
@@ -280,7 +284,7 @@ async fn a_disk_that_is_really_full_refuses_cleanly_and_keeps_what_carriers_said
     books_are_sound(&disk.folder());
 }
 
-async fn back_within_ten_seconds(world: &World) {
+pub(super) async fn back_within_ten_seconds(world: &World) {
     for _ in 0..40 {
         world.store.look_at_disk();
         if world.store.accept(world.sms()).await.is_ok() {

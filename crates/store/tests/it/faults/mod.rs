@@ -3,4 +3,5 @@
 mod bytes;
 mod disk;
 mod fsync;
+mod log;
 mod sql;

@@ -9,7 +9,7 @@ mod operations;
 mod webhooks;
 
 use super::{
-    BASE, binds, deliveries, explain, links, look, money, opt_outs, probe, reports, reviews, shapes, trace,
+    BASE, backup, binds, deliveries, explain, links, look, money, opt_outs, probe, reports, reviews, shapes, trace,
     unowned, webhooks as hooks,
 };
 use crate::app::operator::OPERATOR_ERRORS;
@@ -130,6 +130,7 @@ fn tags() -> Vec<Tag> {
         "What accounts are told over HTTP, what became of it, and what it is signed with.",
     ));
     tags.push(tag("Links", "How carriers and the links to them are doing. Only where a gateway runs."));
+    tags.push(tag("Backups", "Copies of the database. Only where a gateway runs."));
     tags.push(tag("Looking", "Numbers and the way they go, traffic, error codes."));
     tags
 }
@@ -173,6 +174,8 @@ fn components() -> Components {
     add::<opt_outs::RemovedShape>(&mut components);
     add::<reviews::ReviewPage>(&mut components);
     add::<reviews::DecisionShape>(&mut components);
+    add::<backup::BackupRequest>(&mut components);
+    add::<backup::BackupView>(&mut components);
     add::<look::NumberShape>(&mut components);
     add::<explain::ExplainedShape>(&mut components);
     add::<links::LinksShape>(&mut components);

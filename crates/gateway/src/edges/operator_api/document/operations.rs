@@ -1,7 +1,7 @@
 //! The requests that are not about one entry: whole files, money, opt-outs, reviews, looking.
 
 use super::{WITH_BODY, answer, body, in_path, in_query, limit, of, operation, phone, text};
-use crate::edges::operator_api::{explain, look, money, opt_outs, reviews, shapes};
+use crate::edges::operator_api::{backup, explain, look, money, opt_outs, reviews, shapes};
 use crate::provision::{EXAMPLE_TOML, Wanted};
 use serde_json::json;
 use utoipa::openapi::path::{HttpMethod, Operation, ParameterBuilder, PathItem};
@@ -60,7 +60,24 @@ pub(super) fn rest() -> Paths {
         get("/lookup/{number}", look_up()),
         get("/routes/explain", explain_route()),
         get("/errors", errors()),
+        ("/backups".to_owned(), PathItem::new(HttpMethod::Post, backup())),
     ]
+}
+
+fn backup() -> Operation {
+    operation(
+        "Backups",
+        "makeBackup",
+        "Copy the database while it is in use",
+        &[&["INVALID_FIELD", "NOT_RUNNING", "BACKUP_RUNNING"], &WITH_BODY],
+    )
+    .description(Some(
+        "Only for callers on the gateway's own machine. The gateway writes the copy, a few pages at a time between \
+         commits, and answers when it is complete. The keys of the data folder are not copied: `hermod backup` does that.",
+    ))
+    .request_body(Some(body(of::<backup::BackupRequest>())))
+    .response("200", answer("The copy is complete and durable.", of::<backup::BackupView>()))
+    .build()
 }
 
 fn account() -> ParameterBuilder {

@@ -1,0 +1,172 @@
+//! The write-ahead log: it grows while somebody reads, and must not stay large afterwards. Copies are made without holding
+//! a snapshot, so that they do not let it grow.
+
+use super::disk::{LOW_WATER_BYTES, SmallDisk, back_within_ten_seconds, opened_on};
+use crate::world::*;
+use hermod_store::{Acceptance, Store, StoreFault, audit, backup};
+use rusqlite::config::DbConfig;
+use std::path::Path;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// What a log may keep on a disk that is nearly full.
+const SMALL_LOG_BYTES: u64 = 4 * 1024 * 1024;
+
+fn log_bytes(folder: &Path) -> u64 {
+    std::fs::metadata(folder.join("hermod.db-wal")).map_or(0, |file| file.len())
+}
+
+/// A read transaction that has begun: a snapshot.
+fn holds_a_snapshot(folder: &Path) -> rusqlite::Connection {
+    let reader = raw(folder);
+    // Leaves without tidying up, like a process that is killed.
+    reader.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).expect("a setting");
+    reader.execute_batch("BEGIN; SELECT count(*) FROM message").expect("a snapshot");
+    reader
+}
+
+/// Sends while a snapshot is held, until the log has filled the disk up to the low-water mark.
+async fn fills_the_disk_with_log(world: &World, folder: &Path) {
+    for _ in 0..20_000 {
+        world.store.look_at_disk();
+        match world.store.accept(world.sms()).await {
+            Ok(_) => {}
+            Err(StoreFault::DiskLow) => {
+                assert!(log_bytes(folder) > 2 * SMALL_LOG_BYTES, "it is the log that fills the disk");
+                return;
+            }
+            Err(other) => panic!("not a clean refusal: {other:?}"),
+        }
+    }
+    panic!("the log never filled the disk");
+}
+
+async fn pause() {
+    tokio::task::spawn_blocking(|| std::thread::sleep(Duration::from_millis(100))).await.expect("a pause");
+}
+
+#[tokio::test]
+async fn log_grown_by_a_long_read_is_truncated_once_the_reader_has_gone() {
+    let disk = SmallDisk::of(32 * 1024 * 1024);
+    let world = opened_on(&disk, LOW_WATER_BYTES).await;
+    let folder = disk.folder();
+    let reader = holds_a_snapshot(&folder);
+    fills_the_disk_with_log(&world, &folder).await;
+    while !world.store.log_size().overgrown {
+        pause().await;
+    }
+    drop(reader);
+    back_within_ten_seconds(&world).await;
+    assert!(log_bytes(&folder) < SMALL_LOG_BYTES, "{} bytes", log_bytes(&folder));
+    while world.store.log_size().overgrown {
+        pause().await;
+    }
+    world.store.close().await.unwrap();
+    books_are_sound(&folder);
+}
+
+#[tokio::test]
+async fn log_that_a_killed_process_left_is_truncated_at_the_next_start() {
+    let disk = SmallDisk::of(32 * 1024 * 1024);
+    let world = opened_on(&disk, LOW_WATER_BYTES).await;
+    let folder = disk.folder();
+    let reader = holds_a_snapshot(&folder);
+    fills_the_disk_with_log(&world, &folder).await;
+    // With a reader left, closing cannot empty the log: what remains is what a kill leaves behind.
+    world.store.close().await.unwrap();
+    drop(reader);
+    assert!(log_bytes(&folder) > 2 * SMALL_LOG_BYTES);
+
+    let options = hermod_store::OpenOptions { low_water_bytes: LOW_WATER_BYTES, ..options(&folder, noon()) };
+    let store = Store::open(&options).expect("it opens again");
+    assert!(log_bytes(&folder) < SMALL_LOG_BYTES, "{} bytes", log_bytes(&folder));
+    assert!(store.accepting(), "there is room again");
+    store.close().await.unwrap();
+    books_are_sound(&folder);
+}
+
+/// Makes the database large enough that copying it takes a while.
+fn has_ballast(world: &World) {
+    world
+        .raw()
+        .execute_batch(
+            "CREATE TABLE ballast (it BLOB);
+             WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 96)
+             INSERT INTO ballast SELECT zeroblob(1048576) FROM n;
+             PRAGMA wal_checkpoint(TRUNCATE)",
+        )
+        .expect("ballast");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn copy_of_a_live_store_holds_no_snapshot_and_has_what_was_accepted_meanwhile() {
+    let world = World::new().await;
+    world.sends(world.sms()).await;
+    has_ballast(&world);
+    let elsewhere = TempDir::new().expect("a folder");
+    let copy = elsewhere.path().join("hermod.db");
+    let (store, file) = (world.store.clone(), copy.clone());
+    let mut copying = tokio::task::JoinSet::from_iter([async move { store.copy_to(&file).await }]);
+    while !std::fs::metadata(&copy).is_ok_and(|file| file.len() > 0) {
+        tokio::task::yield_now().await;
+    }
+    // Accepted once its first pages are copied: the last pages of the database and some in its middle change.
+    let mut accepted = 1;
+    let mut truncated = 0;
+    while copying.try_join_next().map(|copied| copied.unwrap().unwrap()).is_none() {
+        world.sends(Acceptance { key: Some(key(accepted)), ..world.sms() }).await;
+        accepted += 1;
+        let busy: i64 = world
+            .raw()
+            .query_row("PRAGMA wal_checkpoint(RESTART)", [], |row| row.get(0))
+            .expect("a checkpoint");
+        truncated += i64::from(busy == 0);
+    }
+    assert!(accepted > 2, "the copy was over too early to tell");
+    assert!(truncated > 0, "nobody but the copy could keep the log from being restarted");
+    let report = audit(elsewhere.path()).expect("an audit of the copy");
+    assert!(report.is_clean(), "{:#?}", report.violations);
+    // What is accepted while the finished copy is synced is not in it any more.
+    assert!((2..=accepted).contains(&report.messages), "{} of {accepted}", report.messages);
+    let second = world.store.copy_to(&elsewhere.path().join("second.db")).await;
+    assert!(second.is_ok(), "one after the other: {second:?}");
+    world.store.close().await.unwrap();
+    world.books_are_sound();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn copy_that_nobody_waits_for_any_more_is_ended_and_removed() {
+    let world = World::new().await;
+    has_ballast(&world);
+    let elsewhere = TempDir::new().expect("a folder");
+    let copy = elsewhere.path().join("hermod.db");
+    let (store, file) = (world.store.clone(), copy.clone());
+    let mut copying = tokio::task::JoinSet::from_iter([async move { store.copy_to(&file).await }]);
+    while !copy.exists() {
+        tokio::task::yield_now().await;
+    }
+    let second = world.store.copy_to(&elsewhere.path().join("second.db")).await;
+    assert!(matches!(second, Err(StoreFault::CopyUnderWay)), "{second:?}");
+    copying.shutdown().await;
+    while copy.exists() {
+        pause().await;
+    }
+    world.sends(world.sms()).await;
+    world.store.close().await.unwrap();
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn copy_that_would_not_fit_is_refused_and_a_closed_store_is_copied_directly() {
+    let disk = SmallDisk::of(32 * 1024 * 1024);
+    let world = World::new().await;
+    has_ballast(&world);
+    let refused = world.store.copy_to(&disk.folder().with_file_name("copy.db")).await;
+    assert!(matches!(refused, Err(StoreFault::NoRoomForCopy { .. })), "{refused:?}");
+    world.sends(world.sms()).await;
+    world.store.close().await.unwrap();
+    let elsewhere = TempDir::new().expect("a folder");
+    backup(world.path(), &elsewhere.path().join("hermod.db")).expect("a backup");
+    let report = audit(elsewhere.path()).expect("an audit of the copy");
+    assert_eq!((report.is_clean(), report.messages), (true, 1));
+}
