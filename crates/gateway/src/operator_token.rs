@@ -31,7 +31,9 @@ impl OperatorToken {
     /// A file that the settings name must be there: whoever names one takes care of it.
     pub fn load_or_make(config: &Config, pepper: &Pepper) -> std::io::Result<OperatorToken> {
         let path = token_file(config);
-        if config.operator.token_file.is_none() && !path.exists() {
+        // A file that may not be looked at is not a missing one.
+        if config.operator.token_file.is_none() && !path.try_exists()? {
+            tracing::info!(path = %path.display(), "Made a new operator token");
             let token = random_token(MADE_CHARS)?;
             keep_private(&config.data.folder, FILE, format!("{token}\n").as_bytes())?;
             return Ok(OperatorToken::new(pepper, &token));

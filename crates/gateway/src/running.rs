@@ -11,7 +11,7 @@ use crate::edges::http_api::{Entrance, Security, TrustedProxies};
 use crate::edges::{carrier, http_api, operator_api, smpp, webhooks};
 use crate::operator_token::{OperatorToken, token_file};
 use crate::provision::{self, ProvisionError};
-use crate::secrets::{Pepper, keep_private};
+use crate::secrets::{Pepper, PepperError, StoreContents, keep_private};
 use crate::telemetry;
 use crate::tls::Tls;
 use crate::workers::Workers;
@@ -74,6 +74,8 @@ pub enum StartError {
     #[error("{path}: {error}")]
     Secrets { path: PathBuf, error: std::io::Error },
     #[error(transparent)]
+    Pepper(#[from] PepperError),
+    #[error(transparent)]
     Provision(#[from] ProvisionError),
     #[error("a listener has no address: {0}")]
     Listener(std::io::Error),
@@ -123,8 +125,8 @@ pub fn open(config: &Config, clock: &Clock) -> Result<Opened, StartError> {
     let store = Store::open(&options)?;
     // Left over by an audit that was killed while it had the database copied.
     let _ = std::fs::remove_dir_all(folder.join(AUDIT_COPY_FOLDER));
-    let pepper =
-        Pepper::load_or_make(&folder).map_err(|error| StartError::Secrets { path: folder, error })?;
+    let contents = if store.was_empty() { StoreContents::Empty } else { StoreContents::InUse };
+    let pepper = Pepper::load_or_make(&folder, contents)?;
     let operator_token = OperatorToken::load_or_make(config, &pepper)
         .map_err(|error| StartError::Secrets { path: token_file(config), error })?;
     Ok(Opened { store, pepper, operator_token })

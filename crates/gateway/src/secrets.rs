@@ -6,9 +6,9 @@
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::fmt;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use subtle::ConstantTimeEq;
 
 const PEPPER_FILE: &str = "pepper.key";
@@ -36,6 +36,34 @@ impl fmt::Debug for Secret {
     }
 }
 
+/// Whether a store holds anything that its pepper is needed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreContents {
+    /// No account, key, connection or carrier was ever stored.
+    Empty,
+    InUse,
+}
+
+/// Why there is no pepper to work with. Each sentence says what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum PepperError {
+    #[error(
+        "{} is missing. Every API secret, bind password and carrier password in this data folder was stored with that key. \
+         Copy pepper.key back from a backup of this folder. If there is none, write 32 random octets to that file \
+         (head -c 32 /dev/urandom) and set every secret and password anew", .0.display()
+    )]
+    Missing(PathBuf),
+    #[error(
+        "{} has {found} octets instead of {PEPPER_BYTES}, so it is not the key of this data folder. Copy pepper.key back from \
+         a backup of this folder", path.display()
+    )]
+    WrongLength { path: PathBuf, found: usize },
+    #[error("{} cannot be read: {error}. Let the user that runs Hermod read it (mode 0600)", path.display())]
+    Unreadable { path: PathBuf, error: std::io::Error },
+    #[error("{} cannot be made: {error}", path.display())]
+    NotMade { path: PathBuf, error: std::io::Error },
+}
+
 /// Makes the digests that API secrets are kept by.
 #[derive(Clone)]
 pub struct Pepper(Hmac<Sha256>);
@@ -45,12 +73,27 @@ impl Pepper {
         Pepper(Hmac::new_from_slice(key).expect("HMAC takes a key of any length"))
     }
 
-    /// Reads the pepper of a data folder, made at random the first time.
-    pub fn load_or_make(folder: &Path) -> std::io::Result<Pepper> {
+    /// Reads the pepper of a data folder. It is made at random only for a store that holds nothing yet: with another
+    /// pepper no stored secret could be checked or opened any more.
+    pub fn load_or_make(folder: &Path, contents: StoreContents) -> Result<Pepper, PepperError> {
         let path = folder.join(PEPPER_FILE);
-        if let Ok(key) = std::fs::read(&path) {
-            return Ok(Pepper::new(&key));
+        let key = match (std::fs::read(&path), contents) {
+            (Ok(key), _) => key,
+            (Err(error), StoreContents::Empty) if error.kind() == ErrorKind::NotFound => {
+                return Pepper::make(folder).map_err(|error| PepperError::NotMade { path, error });
+            }
+            (Err(error), StoreContents::InUse) if error.kind() == ErrorKind::NotFound => {
+                return Err(PepperError::Missing(path));
+            }
+            (Err(error), _) => return Err(PepperError::Unreadable { path, error }),
+        };
+        match key.len() {
+            PEPPER_BYTES => Ok(Pepper::new(&key)),
+            found => Err(PepperError::WrongLength { path, found }),
         }
+    }
+
+    fn make(folder: &Path) -> std::io::Result<Pepper> {
         let mut key = [0; PEPPER_BYTES];
         getrandom::fill(&mut key).map_err(std::io::Error::other)?;
         keep_private(folder, PEPPER_FILE, &key)?;
@@ -124,11 +167,34 @@ mod tests {
     }
 
     #[test]
-    fn the_pepper_of_a_folder_stays_the_same() {
+    fn pepper_is_made_for_an_empty_store_and_stays_the_same() {
         let folder = tempfile::tempdir().unwrap();
-        let first = Pepper::load_or_make(folder.path()).unwrap();
-        let again = Pepper::load_or_make(folder.path()).unwrap();
-        assert!(again.matches("s", &first.digest("s")));
+        let first = Pepper::load_or_make(folder.path(), StoreContents::Empty).unwrap();
+        for contents in [StoreContents::Empty, StoreContents::InUse] {
+            let again = Pepper::load_or_make(folder.path(), contents).unwrap();
+            assert!(again.matches("s", &first.digest("s")));
+        }
+    }
+
+    #[test]
+    fn lost_or_damaged_pepper_of_a_used_store_is_refused_and_never_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(PEPPER_FILE);
+        let load = |contents| Pepper::load_or_make(folder.path(), contents).map(drop);
+        assert!(matches!(load(StoreContents::InUse), Err(PepperError::Missing(_))));
+        assert!(!path.exists());
+        for length in [0, 31, 33, 64] {
+            std::fs::write(&path, vec![7; length]).unwrap();
+            for contents in [StoreContents::Empty, StoreContents::InUse] {
+                let refused = load(contents);
+                assert!(matches!(refused, Err(PepperError::WrongLength { found, .. }) if found == length));
+            }
+            assert_eq!(std::fs::read(&path).unwrap().len(), length, "it is left as it is");
+        }
+        // A folder in its place cannot be read as a file, whoever runs this test.
+        std::fs::remove_file(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        assert!(matches!(load(StoreContents::Empty), Err(PepperError::Unreadable { .. })));
     }
 
     #[test]

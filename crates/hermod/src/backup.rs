@@ -9,8 +9,9 @@ use hermod_gateway::running;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-/// What a data folder is made of beside the database.
-const KEPT_FILES: [&str; 3] = ["pepper.key", "operator.token", "demo-credentials.json"];
+/// What a data folder is made of beside the database: keys and credentials. Without the first, no stored secret works.
+const PEPPER: &str = "pepper.key";
+const KEY_FILES: [&str; 3] = [PEPPER, "operator.token", "demo-credentials.json"];
 const DATABASE: &str = "hermod.db";
 
 const EXAMPLES: &str = "\
@@ -23,6 +24,13 @@ Examples:
   Restore: stop the gateway, move the old folder away, put the copy in its place, start again:
     mv hermod-data hermod-data.old && cp -r backups/monday hermod-data
 
+  Keep the keys apart from the data:
+    hermod backup --data-dir hermod-data --without-keys backups/tuesday
+    install -m 600 hermod-data/pepper.key /safe/place/pepper.key
+
+  Restore such a copy: put the key back before the gateway starts. operator.token is made anew:
+    cp -r backups/tuesday hermod-data && install -m 600 /safe/place/pepper.key hermod-data/
+
 The copy is one moment's state of everything, the key that API secrets are checked with included: keep it as safe as
 the original. A gateway that runs makes the copy itself and goes on working meanwhile: the folder DEST must be on its
 machine, where its user may write, on a local disk. This command needs to read the data folder.";
@@ -34,6 +42,10 @@ pub(crate) struct Backup {
     /// The folder to make; it must not exist yet
     #[arg(value_name = "DEST")]
     destination: PathBuf,
+    /// Leave out pepper.key, operator.token and the demo's credentials. Whoever gets hold of such a copy can neither use nor
+    /// guess the secrets and passwords in it; to serve from it, pepper.key must be put back
+    #[arg(long)]
+    without_keys: bool,
     #[command(flatten)]
     place: Place,
 }
@@ -45,7 +57,7 @@ impl Backup {
 
     /// Half a backup must not look like one.
     async fn copy_under_another_name(self) -> Ended {
-        let Backup { destination, place } = self;
+        let Backup { destination, without_keys, place } = self;
         let data_dir = place.folder()?;
         if destination.exists() {
             return Err(Failure::mend(format!(
@@ -56,7 +68,8 @@ impl Backup {
         let mut draft = destination.clone().into_os_string();
         draft.push(".partial");
         let draft = PathBuf::from(draft);
-        let copied = copy(&place, data_dir, &draft).await.and_then(|bytes| {
+        let keys = if without_keys { &[][..] } else { &KEY_FILES };
+        let copied = copy(&place, data_dir, &draft, keys).await.and_then(|bytes| {
             std::fs::rename(&draft, &destination).map_err(|error| about(&destination, &error))?;
             sync_parent(&destination)?;
             Ok(bytes)
@@ -67,15 +80,26 @@ impl Backup {
         })?;
         let (from, to) = (data_dir.display(), destination.display());
         show::say(&format!(
-            "Copied {from} to {to} ({}).\nTo restore it: stop the gateway, then  mv {from} {from}.old && cp -r {to} {from}\n",
-            in_words(bytes)
+            "Copied {from} to {to} ({}).\nTo restore it: stop the gateway, then  mv {from} {from}.old && cp -r {to} {from}\n{}",
+            in_words(bytes),
+            if without_keys {
+                "The keys are not in the copy: keep pepper.key safe elsewhere, and put it back before you start.\n"
+            } else {
+                ""
+            }
         ))
     }
 }
 
-async fn copy(place: &Place, from: &Path, draft: &Path) -> Result<u64, Failure> {
+async fn copy(place: &Place, from: &Path, draft: &Path, keys: &[&str]) -> Result<u64, Failure> {
     if !from.join(DATABASE).exists() {
         return Err(Failure::mend(format!("{} is no data folder of Hermod", from.display())));
+    }
+    if keys.contains(&PEPPER) && !from.join(PEPPER).exists() {
+        return Err(Failure::mend(format!(
+            "{} has no {PEPPER}, and a copy without it cannot be served from: put it back, or say --without-keys",
+            from.display()
+        )));
     }
     if draft.exists() {
         // Left over by a backup that was killed.
@@ -92,7 +116,7 @@ async fn copy(place: &Place, from: &Path, draft: &Path) -> Result<u64, Failure> 
             size_of(&draft.join(DATABASE))?
         }
     };
-    for name in KEPT_FILES.iter().filter(|name| from.join(name).exists()) {
+    for name in keys.iter().filter(|name| from.join(name).exists()) {
         let copied = draft.join(name);
         let done = std::fs::copy(from.join(name), &copied).and_then(|_| {
             std::fs::set_permissions(&copied, std::fs::Permissions::from_mode(0o600))?;

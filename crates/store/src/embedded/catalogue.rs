@@ -49,3 +49,8 @@ fn read(connection: &Connection) -> Result<Vec<CatalogueRow>, StoreFault> {
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
+
+/// Whether nothing has been set up yet.
+pub(crate) fn is_empty(connection: &Connection) -> Result<bool, StoreFault> {
+    Ok(connection.query_row("SELECT NOT EXISTS (SELECT 1 FROM catalogue)", [], |row| row.get(0))?)
+}

@@ -5,7 +5,7 @@
 use crate::fault::StoreFault;
 use rusqlite::Connection;
 use std::fs::File;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 const FILE_NAME: &str = "hermod.mark";
@@ -24,7 +24,8 @@ impl Mark {
         let path = folder.join(FILE_NAME);
         let stored: i64 = connection.query_row("SELECT commits FROM writer", [], |row| row.get(0))?;
         let commits = stored.cast_unsigned();
-        let file = File::options().read(true).write(true).create(true).truncate(false).open(&path);
+        let file =
+            File::options().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
         let file = file.map_err(|error| StoreFault::File { path: path.clone(), error })?;
         let mut mark = Mark { file, path, commits };
         if let Some(told) = mark.told()

@@ -125,6 +125,7 @@ struct Inner {
     shared: Arc<Shared>,
     links_opened: AtomicU64,
     newest_at_open: Option<Timestamp>,
+    was_empty: bool,
     /// Where the next look at a carrier's parked receipts begins.
     rematched: Mutex<HashMap<CarrierId, RemoteId>>,
     writer: Mutex<Option<JoinHandle<()>>>,
@@ -136,12 +137,13 @@ impl Embedded {
     /// Opens or makes the store. Parts that were being sent when the last process ended are in doubt from here on.
     pub fn open(options: &OpenOptions) -> Result<Embedded, StoreFault> {
         let OpenOptions { folder, low_water_bytes, in_doubt_wait, now } = options;
-        std::fs::create_dir_all(folder).map_err(|error| StoreFault::File { path: folder.clone(), error })?;
+        lock::make_folder(folder)?;
         let lock = FolderLock::take(folder)?;
         let mut connection = schema::open_for_writing(folder)?;
         let mark = Mark::open(folder, &connection)?;
         checkpoint::truncate_at_start(folder, &connection)?;
         let newest_at_open = recover::newest_message(&connection)?;
+        let was_empty = catalogue::is_empty(&connection)?;
         let mut books = Books::load(&connection, *in_doubt_wait, *now)?;
         connection.execute_batch("BEGIN IMMEDIATE")?;
         let mut batch = Batch::new(&connection, &mut books, 0, Arc::default());
@@ -182,6 +184,7 @@ impl Embedded {
                 shared,
                 links_opened: AtomicU64::new(0),
                 newest_at_open,
+                was_empty,
                 rematched: Mutex::default(),
                 writer: Mutex::new(Some(thread)),
                 lock: Mutex::new(Some(lock)),
@@ -192,6 +195,11 @@ impl Embedded {
     /// When the newest message was accepted that the store held when it was opened.
     pub fn newest_at_open(&self) -> Option<Timestamp> {
         self.inner.newest_at_open
+    }
+
+    /// Whether nothing had been set up in it when it was opened: no account, key, connection or carrier.
+    pub fn was_empty(&self) -> bool {
+        self.inner.was_empty
     }
 
     /// From here on the writer goes by this catalogue: whose a number is, and who is to be told how.

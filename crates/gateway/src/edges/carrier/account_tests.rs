@@ -6,7 +6,7 @@ use super::link::Sent;
 use super::oversight::Overseer;
 use crate::board::{AlarmKind, Direction, LinkFigures, LinkSettings, LinkState};
 use crate::clock::Clock;
-use crate::secrets::Pepper;
+use crate::secrets::{Pepper, StoreContents};
 use crate::world::World;
 use hermod_domain::carrier::{ErrorClass, Health, IdConversion, Profile};
 use hermod_domain::catalogue::{Carrier, Catalogue, Documents, RouteCarrier, RouteEntry};
@@ -44,7 +44,7 @@ impl Stage {
             now: clock.now(),
         };
         let store = Store::open(&options).unwrap();
-        let pepper = Pepper::load_or_make(folder.path()).unwrap();
+        let pepper = Pepper::load_or_make(folder.path(), StoreContents::Empty).unwrap();
         let world = Arc::new(World::new(clock.clone(), store, pepper, catalogue, SECOND));
         let state = world.carriers.open(ACME, "acme");
         let settings =

@@ -127,3 +127,80 @@ fn a_gateway_that_makes_a_secret_at_its_start_does_not_log_it() {
     }
     assert!(FILE.contains("canary08"));
 }
+
+#[test]
+fn lost_or_empty_pepper_is_told_by_every_command_and_never_replaced() {
+    let office = Office::closed();
+    office.apply(&[]);
+    let (pepper, away) = (office.data().join("pepper.key"), office.file("pepper.away"));
+    let kept = std::fs::read(&pepper).unwrap();
+    assert_eq!(kept.len(), 32);
+    std::fs::rename(&pepper, &away).unwrap();
+    for args in [&["account", "list"][..], &["apply", path(&office.file("provision.toml"))]] {
+        office.is_refused(args, 1, "pepper.key is missing");
+        office.is_refused(args, 1, "from a backup of this folder");
+        assert!(!pepper.exists(), "{args:?} made another");
+    }
+    let settings = office.file("hermod.toml");
+    std::fs::write(
+        &settings,
+        "[data]\nfolder = \"data\"\n[smpp]\nlisten = \"127.0.0.1:0\"\n[http]\nlisten = \"127.0.0.1:0\"\n",
+    )
+    .unwrap();
+    let (code, _, told) = ended(&mut hermod(&["serve", "--config", path(&settings)]));
+    assert_eq!((code, told.contains("pepper.key is missing")), (1, true), "{told}");
+    std::fs::write(&pepper, []).unwrap();
+    office.is_refused(&["account", "list"], 1, "has 0 octets instead of 32");
+    assert_eq!(std::fs::read(&pepper).unwrap().len(), 0, "it is left as it is");
+    std::fs::rename(&away, &pepper).unwrap();
+    office.does(&["account", "list"]);
+    assert_eq!(std::fs::read(&pepper).unwrap(), kept);
+}
+
+#[test]
+fn backup_without_keys_has_no_keys_and_serves_once_the_pepper_is_put_back() {
+    let office = Office::closed();
+    office.apply(&[]);
+    let copy = office.file("copy");
+    let data = office.data();
+    let backup = |args: &[&str]| ended(&mut hermod(&[&["backup", "--data-dir", path(&data)], args].concat()));
+    let (code, out, told) = backup(&["--without-keys", path(&copy)]);
+    assert_eq!((code, out.contains("keep pepper.key safe elsewhere")), (0, true), "{out}{told}");
+    let mut files: Vec<_> = std::fs::read_dir(&copy)
+        .unwrap()
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
+    files.sort();
+    assert_eq!(files, ["hermod.db"]);
+    let list = |folder| ended(&mut hermod(&["account", "list", "--data-dir", path(folder)]));
+    let (code, _, told) = list(&copy);
+    assert_eq!((code, told.contains("pepper.key is missing")), (1, true), "{told}");
+    std::fs::copy(data.join("pepper.key"), copy.join("pepper.key")).unwrap();
+    let (code, out, told) = list(&copy);
+    assert_eq!((code, out.contains("shop")), (0, true), "{out}{told}");
+
+    std::fs::remove_file(data.join("pepper.key")).unwrap();
+    let (code, _, told) = backup(&[path(&office.file("other"))]);
+    assert_eq!(
+        (code, told.contains("has no pepper.key")),
+        (2, true),
+        "a backup that could not serve: {told}"
+    );
+}
+
+#[test]
+fn new_data_folder_and_everything_in_it_is_for_its_owner_alone() {
+    let office = Office::closed();
+    office.apply(&[]);
+    let mode = |file: &std::path::Path| std::fs::metadata(file).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&office.data()), 0o700);
+    for file in std::fs::read_dir(office.data()).unwrap() {
+        let file = file.unwrap().path();
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
+    // A lock file of an earlier release.
+    let lock = office.data().join("hermod.lock");
+    std::fs::set_permissions(&lock, std::fs::Permissions::from_mode(0o644)).unwrap();
+    office.does(&["account", "list"]);
+    assert_eq!(mode(&lock), 0o600);
+}
