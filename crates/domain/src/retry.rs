@@ -61,6 +61,12 @@ impl Schedule {
         Some(wait - spread + fraction(2 * spread, random))
     }
 
+    /// The longest wait of all.
+    pub fn longest(&self) -> Duration {
+        let longest = self.waits.iter().copied().max().unwrap_or_default();
+        longest + longest * u32::from(self.spread_percent) / 100
+    }
+
     /// The time of the next attempt, unless it is over or the time would not lie before `until`.
     pub fn next_at(&self, failures: u32, now: Timestamp, until: Timestamp, random: u32) -> Option<Timestamp> {
         let at = now.plus(self.wait(failures, random)?);

@@ -170,6 +170,7 @@ impl Running {
         carrier::supervise(&world, &running.links);
         carrier::serve_probes(&world, &running.links);
         let settings = webhooks::Settings::new(&config.webhooks).resolved_by(resolver);
+        world.store.limit_webhook_waits(settings.longest_waits(), clock.now()).await?;
         webhooks::serve(world.clone(), settings, &running.hooks);
         let operator_addr = match &operations {
             Some(listener) => listener.local_addr().map_err(StartError::Listener)?,

@@ -14,6 +14,7 @@ mod copying;
 mod day_totals;
 mod deferred;
 mod delivery_stats;
+mod due_times;
 mod errand;
 mod failover;
 mod given_up;
@@ -144,6 +145,7 @@ impl Embedded {
         checkpoint::truncate_at_start(folder, &connection)?;
         let newest_at_open = recover::newest_message(&connection)?;
         let was_empty = catalogue::is_empty(&connection)?;
+        due_times::bring_back(&connection, *in_doubt_wait, *now)?;
         let mut books = Books::load(&connection, *in_doubt_wait, *now)?;
         connection.execute_batch("BEGIN IMMEDIATE")?;
         let mut batch = Batch::new(&connection, &mut books, 0, Arc::default());

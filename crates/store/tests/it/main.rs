@@ -26,6 +26,7 @@ mod reporting;
 mod restarts;
 mod retention;
 mod reviews;
+mod set_back;
 mod statements;
 mod waiting;
 mod whole;

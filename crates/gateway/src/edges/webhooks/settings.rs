@@ -35,6 +35,11 @@ impl Settings {
         }
     }
 
+    /// The longest wait after each failure, from the first.
+    pub(crate) fn longest_waits(&self) -> Vec<Duration> {
+        (1..).map_while(|failures| self.schedule.wait(failures, u32::MAX)).collect()
+    }
+
     /// With names looked up elsewhere, as tests do it.
     #[must_use]
     pub fn resolved_by(self, resolver: Resolver) -> Settings {
