@@ -9,9 +9,9 @@ use clap::Args;
 use hermod_gateway::running::{self, AuditReport, StoreFault};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
-use std::sync::Arc;
 use std::time::Duration;
 
 const EXAMPLES: &str = "\
@@ -23,6 +23,10 @@ Every balance, state and link between tables is worked out again from the raw ro
 it is asked for a copy of its database (hermod backup does the same), and the copy is audited and removed: reading the
 database itself for so long would let its log grow. The copy needs as much room as the database; --work-dir names
 another disk for it.
+
+It also checks the structure of every page of the database file, the type of every value and every index against its
+table. The file has no checksums: a byte that changed inside a value, such as a letter of a text, is found only where an
+index or another row says otherwise. Use a file system with checksums where that is not enough.
 
 Exit codes: 0 nothing is wrong, 1 something is or the audit could not be done.";
 

@@ -112,10 +112,12 @@ impl Place {
 
     /// The gateway that works on the data folder, if one does.
     pub(crate) async fn running(&self) -> Result<Option<Desk>, Failure> {
-        let free = || Ok(match running::is_in_use(&self.data_dir).map_err(Failure::failed)? {
-            true => None,
-            false => Some(()),
-        });
+        let free = || {
+            Ok(match running::is_in_use(&self.data_dir).map_err(Failure::failed)? {
+                true => None,
+                false => Some(()),
+            })
+        };
         Ok(match self.free_or_running(async || free()).await? {
             FreeOrRunning::Free(()) => None,
             FreeOrRunning::Running(desk) => Some(desk),

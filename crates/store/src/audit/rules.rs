@@ -50,6 +50,12 @@ pub(super) const RULES: &[Rule] = &[
         name: "a message that has ended says when, one that has not does not",
         query: "SELECT 'message ' || id FROM message WHERE (state IN (3, 4, 5, 6)) <> (settled_at IS NOT NULL)",
     },
+    Rule {
+        name: "a message's codes are codes",
+        query: "SELECT 'message ' || id FROM message
+             WHERE state NOT BETWEEN 0 AND 6 OR encoding NOT BETWEEN 0 AND 2 OR parts NOT BETWEEN 1 AND 255
+                 OR whole NOT IN (0, 1) OR id <= 0",
+    },
     Rule { name: "costs are not negative", query: "SELECT 'message ' || id FROM message WHERE cost < 0" },
     Rule {
         name: "the timeline is about messages that exist",

@@ -17,6 +17,7 @@ mod delivery_stats;
 mod due_times;
 mod errand;
 mod failover;
+mod flapping;
 mod given_up;
 mod handout;
 mod handsets;

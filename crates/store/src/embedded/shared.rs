@@ -1,6 +1,7 @@
 //! The few facts that the writer and its callers both look at without asking each other.
 
 use crate::embedded::copying::{Copies, share_a_disk};
+use crate::embedded::flapping::ToldState;
 use crate::embedded::hooks::{Absent, Bell, GivingUp};
 use crate::embedded::outbox::Outboxes;
 use crate::fault::StoreFault;
@@ -25,10 +26,18 @@ pub(crate) struct Shared {
     pub absent: Absent,
     pub giving_up: GivingUp,
     pub copies: Copies,
+    /// What the log says of the free space, and of writes that found none.
+    told_room: ToldState,
+    pub told_writes: ToldState,
     /// The size of the log file, and whether it is larger than it should be and could not be truncated.
     log_bytes: AtomicU64,
     log_overgrown: AtomicBool,
 }
+
+/// By this part of the low-water mark the free space must exceed it before messages are accepted again.
+const REOPENING_FRACTION: u64 = 16;
+/// After the disk was full: less free space than this is not worth a try.
+const ROOM_TO_WRITE_BYTES: u64 = 1024 * 1024;
 
 /// How large the write-ahead log is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +63,8 @@ impl Shared {
             absent: Absent::default(),
             giving_up: GivingUp::default(),
             copies: Copies::default(),
+            told_room: ToldState::good(),
+            told_writes: ToldState::good(),
             log_bytes: AtomicU64::new(0),
             log_overgrown: AtomicBool::new(false),
         };
@@ -79,17 +90,27 @@ impl Shared {
                 return;
             }
         };
-        let enough = free >= self.low_water_bytes;
-        if self.accepting.swap(enough, Ordering::AcqRel) != enough {
-            if enough {
-                tracing::info!(free_bytes = free, "Disk space is back; accepting again");
-            } else {
-                tracing::error!(
-                    free_bytes = free,
-                    "The disk is nearly full; refusing new messages until space returns"
-                );
-            }
+        // Refused again at once would help nobody: a little more must be free to begin than to go on.
+        let margin = if self.accepting() { 0 } else { self.low_water_bytes / REOPENING_FRACTION };
+        let enough = free >= self.low_water_bytes + margin;
+        self.accepting.store(enough, Ordering::Release);
+        if !self.told_room.is_to_be_told(enough, self.ticked_at()) {
+            return;
         }
+        if enough {
+            tracing::info!(free_bytes = free, "Disk space is back; accepting again");
+        } else {
+            tracing::error!(
+                free_bytes = free,
+                low_water_bytes = self.low_water_bytes,
+                "The disk is nearly full; refusing new messages until space returns"
+            );
+        }
+    }
+
+    /// Whether a full disk has enough room again that writing is worth a try.
+    pub(crate) fn has_room_to_write(&self) -> bool {
+        free_bytes(&self.folder).is_ok_and(|free| free >= ROOM_TO_WRITE_BYTES)
     }
 
     pub(crate) fn disk_is_full(&self) {

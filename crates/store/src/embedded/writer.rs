@@ -204,7 +204,7 @@ impl Writer<'_> {
 
     /// The disk is full: what needs no room is done, what was asked for is refused, what a carrier said is kept.
     fn make_do(&mut self, ops: &mut Vec<Op>) {
-        if self.full_disk.is_none() {
+        if self.full_disk.is_none() && self.shared.told_writes.is_to_be_told(false, self.shared.ticked_at()) {
             tracing::error!("The disk is full; what carriers say waits in memory until there is room");
         }
         for op in ops.drain(..) {
@@ -226,10 +226,13 @@ impl Writer<'_> {
         }
     }
 
-    /// Tries again, with everything that links have learned since. An empty transaction succeeds: then the next
-    /// operation will show whether there is room.
+    /// Tries again, with everything that links have learned since.
     fn write_what_was_kept(&mut self) {
         while let Some(full_disk) = &mut self.full_disk {
+            // An empty transaction would succeed and prove nothing.
+            if full_disk.kept.is_empty() && !self.shared.has_room_to_write() {
+                return;
+            }
             let mut ops = full_disk.take();
             // They tell what time it was.
             self.books.told = self.books.told.max(self.shared.ticked_at());
@@ -246,7 +249,9 @@ impl Writer<'_> {
                 Err(_) => ops.into_iter().for_each(|op| self.write_alone(op)),
             }
         }
-        tracing::info!("There is room on the disk again; everything that was kept is written");
+        if self.shared.told_writes.is_to_be_told(true, self.shared.ticked_at()) {
+            tracing::info!("There is room on the disk again; everything that was kept is written");
+        }
     }
 
     fn transact_one(&mut self, op: &Op, claims: Claims) -> Result<Done, StoreFault> {

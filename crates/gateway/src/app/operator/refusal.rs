@@ -120,10 +120,12 @@ impl From<StoreFault> for OperatorRefusal {
     fn from(fault: StoreFault) -> OperatorRefusal {
         match fault {
             StoreFault::CopyUnderWay => OperatorRefusal::BackupRunning,
-            StoreFault::QueueFull(_) | StoreFault::Waited | StoreFault::ReadTooLong => OperatorRefusal::Unavailable {
-                cause: "the store has too much to do",
-                retry_after_s: RETRY_SOON_S,
-            },
+            StoreFault::QueueFull(_) | StoreFault::Waited | StoreFault::ReadTooLong => {
+                OperatorRefusal::Unavailable {
+                    cause: "the store has too much to do",
+                    retry_after_s: RETRY_SOON_S,
+                }
+            }
             StoreFault::DiskLow => OperatorRefusal::Unavailable {
                 cause: "the disk is nearly full",
                 retry_after_s: RETRY_LATER_S,

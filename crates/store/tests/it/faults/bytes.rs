@@ -127,3 +127,40 @@ async fn a_log_that_lost_its_end_or_went_missing_is_refused() {
         assert!(fault.to_string().contains("were acknowledged"), "{fault}");
     }
 }
+
+/// Where an index stands in the file, and its bytes from the first entry on.
+fn entries_of_index(folder: &Path, name: &str) -> std::ops::Range<usize> {
+    let connection = raw(folder);
+    let number = |query: &str| -> usize {
+        let number: i64 = connection.query_row(query, [], |row| row.get(0)).expect("a number");
+        usize::try_from(number).expect("a small number")
+    };
+    let page_bytes = number("PRAGMA page_size");
+    let begin =
+        (number(&format!("SELECT rootpage FROM sqlite_schema WHERE name = '{name}'")) - 1) * page_bytes;
+    let bytes = std::fs::read(folder.join("hermod.db")).expect("the file");
+    assert_eq!(bytes[begin], 10, "a leaf page of an index: the whole index");
+    let first = usize::from(u16::from_be_bytes([bytes[begin + 5], bytes[begin + 6]]));
+    begin + first..begin + page_bytes
+}
+
+#[tokio::test]
+async fn changed_byte_in_an_index_is_always_found_by_the_audit() {
+    let world = World::new().await;
+    for amount in 1..20 {
+        world.pays_in(BOB, amount).await;
+    }
+    world.store.close().await.unwrap();
+    let entries = entries_of_index(world.path(), "ledger_account");
+    assert!(entries.len() > 60, "{entries:?}");
+    let file = world.path().join("hermod.db");
+    let sound = std::fs::read(&file).unwrap();
+    for spot in entries {
+        let mut bytes = sound.clone();
+        bytes[spot] ^= 1;
+        std::fs::write(&file, bytes).unwrap();
+        assert!(!audit(world.path()).is_ok_and(|report| report.is_clean()), "byte {spot}");
+    }
+    std::fs::write(&file, sound).unwrap();
+    world.books_are_sound();
+}

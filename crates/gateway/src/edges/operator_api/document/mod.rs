@@ -9,8 +9,8 @@ mod operations;
 mod webhooks;
 
 use super::{
-    BASE, backup, binds, deliveries, explain, links, look, money, opt_outs, probe, reports, reviews, shapes, trace,
-    unowned, webhooks as hooks,
+    BASE, backup, binds, deliveries, explain, links, look, money, opt_outs, probe, reports, reviews, shapes,
+    trace, unowned, webhooks as hooks,
 };
 use crate::app::operator::OPERATOR_ERRORS;
 use crate::openapi_errors;
