@@ -1,6 +1,7 @@
 //! The project's own commands, run as `cargo xtask <command>`. This file only reads the command line and hands
 //! over: each command lives in a file of its own name.
 
+mod advisories;
 mod bench;
 mod chaos;
 mod client;
@@ -13,6 +14,7 @@ mod packages;
 mod rules;
 mod rust_paths;
 mod rust_source;
+mod sbom;
 mod schemathesis;
 mod shell;
 mod smsc;
@@ -56,6 +58,14 @@ enum Command {
     ///
     /// Uses cargo-deny with deny.toml. The pinned version is built once (about a minute) into your cache folder.
     Deny,
+    /// Compare every crate of Cargo.lock with the RustSec database of known vulnerabilities
+    ///
+    /// Exit code 0: none is known. 1: some are, and each is named with the version that fixes it. 3: the database could
+    /// not be fetched or read, so nothing is known. Not part of the gate, whose result must not change overnight: run
+    /// it every day. Exceptions stand in deny.toml under [advisories], each with its reason.
+    Advisories(advisories::Options),
+    /// Write the product's bill of materials as CycloneDX JSON: crates, versions, licences, checksums
+    Sbom(sbom::Options),
     /// Format every Rust file in the workspace
     Fmt,
     /// Measure: the real binaries on the loopback, each figure beside a reference from the same run
@@ -90,6 +100,8 @@ fn main() -> ExitCode {
         Command::Test => test::run(),
         Command::Tidy => tidy::run(),
         Command::Deny => deny::run(),
+        Command::Advisories(options) => return advisories::run(&options),
+        Command::Sbom(options) => sbom::run(&options),
         Command::Fmt => fmt::run(),
         Command::Bench(bench) => bench::run(&bench),
         Command::Schemathesis => schemathesis::ensure().map(|program| println!("{program}")),
