@@ -1,10 +1,11 @@
 //! Traffic controls: what an account may send before somebody should look. Daily totals are counted with the charge, in
-//! the store; how often one recipient or one range of numbers is written to is counted in memory, which is bounded. A
+//! the store; how often one recipient, one range of numbers or one country is written to is counted in memory, which is bounded. A
 //! control enforces its limit, or only watches and says what it would have refused.
 
 use crate::ids::AccountId;
 use crate::keyed_pace::{Allowance, KeyedPace};
 use crate::money::Money;
+use crate::numbers::{Country, Numbers};
 use crate::phone::Msisdn;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Recipients and ranges remembered at a time, over all accounts.
+/// Recipients, ranges and countries remembered at a time, over all accounts.
 pub const VELOCITY_KEYS_MAX: usize = 200_000;
 
 /// A range is a number without its last digits: pumping walks through one.
@@ -25,7 +26,7 @@ pub enum Mode {
     Watch,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "limit", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum TrafficRule {
     /// UTC days.
@@ -44,6 +45,12 @@ pub enum TrafficRule {
     PerRange {
         most: u32,
         per_ms: u64,
+    },
+    /// Messages to one country that is not among those the account usually sends to.
+    PerCountry {
+        most: u32,
+        per_ms: u64,
+        except: Vec<Country>,
     },
 }
 
@@ -73,7 +80,7 @@ struct Counted {
     number: u64,
 }
 
-/// How often recipients and ranges were written to lately.
+/// How often recipients, ranges and countries were written to lately.
 #[derive(Debug)]
 pub struct Velocity(KeyedPace<Counted>);
 
@@ -131,10 +138,20 @@ fn counted(account: AccountId, control: &Control, to: Msisdn) -> Option<(Counted
     let (number, most, per_ms) = match control.rule {
         TrafficRule::PerRecipient { most, per_ms } => (to.number(), most, per_ms),
         TrafficRule::PerRange { most, per_ms } => (to.number() / RANGE_NUMBERS, most, per_ms),
+        TrafficRule::PerCountry { most, per_ms, ref except } => (country_key(to, except)?, most, per_ms),
         TrafficRule::SpendPerDay { .. } | TrafficRule::MessagesPerDay { .. } => return None,
     };
     let control = control.counted_as;
     Some((Counted { account, control, number }, Allowance { most, per: Duration::from_millis(per_ms) }))
+}
+
+/// What a country is counted as, or nothing for an excepted one. Numbers of no country are counted together, as 0.
+fn country_key(to: Msisdn, except: &[Country]) -> Option<u64> {
+    match Numbers::embedded().find(to).country {
+        Some(country) if except.contains(&country) => None,
+        Some(country) => Some(country.as_str().bytes().fold(0, |key, letter| key << 8 | u64::from(letter))),
+        None => Some(0),
+    }
 }
 
 /// The daily limits that are enforced: the lowest of each kind.
@@ -154,7 +171,9 @@ pub fn enforced_daily(controls: &[Control]) -> Daily {
             TrafficRule::SpendPerDay { most } => {
                 daily.spend_max = Some(daily.spend_max.map_or(most, |max| max.min(most)));
             }
-            TrafficRule::PerRecipient { .. } | TrafficRule::PerRange { .. } => {}
+            TrafficRule::PerRecipient { .. }
+            | TrafficRule::PerRange { .. }
+            | TrafficRule::PerCountry { .. } => {}
         }
     }
     daily
@@ -165,7 +184,9 @@ pub fn watched_daily(controls: &[Control], messages: u64, spend: Money) -> impl 
     let beyond = move |control: &&Control| match control.rule {
         TrafficRule::MessagesPerDay { most } => messages > most,
         TrafficRule::SpendPerDay { most } => spend > most,
-        TrafficRule::PerRecipient { .. } | TrafficRule::PerRange { .. } => false,
+        TrafficRule::PerRecipient { .. } | TrafficRule::PerRange { .. } | TrafficRule::PerCountry { .. } => {
+            false
+        }
     };
     let watching = controls.iter().filter(|control| control.mode == Mode::Watch);
     watching.filter(beyond).map(|control| &control.name)
@@ -265,36 +286,8 @@ mod tests {
         assert_eq!(watched(10, "1.5"), Vec::<String>::new());
         assert_eq!(watched(11, "1.500001"), ["c", "d"]);
     }
-
-    /// A small generator, so that the traces below are the same every time.
-    fn chance(state: &mut u64) -> u64 {
-        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        *state >> 33
-    }
-
-    fn mobile(subscriber: u64) -> Msisdn {
-        Msisdn::parse(&format!("+4915{:09}", subscriber % 1_000_000_000)).unwrap()
-    }
-
-    fn refused(control: &Control, trace: impl Iterator<Item = (Msisdn, Timestamp)>) -> u32 {
-        let mut velocity = Velocity::default();
-        let controls = std::slice::from_ref(control);
-        let verdicts = trace.map(|(to, now)| velocity.admit(ACME, controls, to, now).refused.is_some());
-        verdicts.map(u32::from).sum()
-    }
-
-    #[test]
-    fn a_range_control_stops_pumping_and_leaves_ordinary_traffic_alone() {
-        let control = control("range", Mode::Enforce, TrafficRule::PerRange { most: 30, per_ms: 3_600_000 });
-        // Somebody is paid for messages to a rented block of numbers and walks through it, ten a second.
-        let pumping =
-            (0..10_000).map(|n| (mobile(123_450_000 + n % 3_000), at(i64::try_from(n / 10).unwrap())));
-        let stopped = refused(&control, pumping);
-        assert!(stopped >= 9_500, "{stopped} of 10,000 were stopped");
-        // A shop writes to customers all over a country, ten a second for three hours.
-        let mut state = 7;
-        let ordinary = (0..100_000_i64).map(|n| (mobile(chance(&mut state)), at(n / 10)));
-        let stopped = refused(&control, ordinary);
-        assert!(stopped <= 100, "{stopped} of 100,000 were stopped");
-    }
 }
+
+#[cfg(test)]
+#[path = "pumping_tests.rs"]
+mod pumping_tests;

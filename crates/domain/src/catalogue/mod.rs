@@ -221,7 +221,7 @@ impl Common {
         let blocked = of_owner(&owned.senders, None).filter(|entry| entry.state == SenderState::Blocked);
         Ok(Common {
             prices: Arc::new(price_list(of_owner(&owned.prices, None))?),
-            blocked: Arc::new(blocked.map(|entry| entry.sender.in_capitals()).collect()),
+            blocked: Arc::new(blocked.map(|entry| entry.sender.appearance()).collect()),
             screens: Arc::new(screens(of_owner(&owned.screens, None))?),
         })
     }
@@ -240,7 +240,7 @@ impl Common {
         senders.extend(of_owner(&owned.senders, own).map(|entry| (entry.sender, entry.state)));
         let controls = of_owner(&owned.controls, None).chain(of_owner(&owned.controls, own));
         let mut controls: Vec<Control> =
-            controls.map(|(name, entry)| Control::new(name, entry.mode, entry.rule)).collect();
+            controls.map(|(name, entry)| Control::new(name, entry.mode, entry.rule.clone())).collect();
         controls.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(AccountView {
             name: name.to_owned(),

@@ -6,12 +6,13 @@ use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, checks, values};
 use hermod_domain::catalogue::ControlEntry;
 use hermod_domain::money::Money;
+use hermod_domain::numbers::Country;
 use hermod_domain::traffic::{Mode, TrafficRule};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use utoipa::ToSchema;
 
-/// How much may be sent before somebody should look. It has exactly one of the four limits.
+/// How much may be sent before somebody should look. It has exactly one of the five limits.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Control)]
@@ -40,6 +41,9 @@ pub struct WantedControl {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     /// Messages to numbers that differ in their last four digits only.
     pub per_range: Option<Most>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Messages to one country, for every country that is not excepted.
+    pub per_country: Option<MostAbroad>,
 }
 
 /// So many messages in so long.
@@ -52,6 +56,28 @@ pub struct Most {
     #[serde(deserialize_with = "checks::velocity_period")]
     #[schema(value_type = String, examples("10m"))]
     pub per: Period,
+}
+
+/// So many messages to a country in so long, unless the account usually sends there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MostAbroad {
+    #[serde(deserialize_with = "checks::most")]
+    #[schema(minimum = 1)]
+    pub most: u32,
+    #[serde(deserialize_with = "checks::velocity_period")]
+    #[schema(value_type = String, examples("1h"))]
+    pub per: Period,
+    /// Countries without this limit, by their two-letter codes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<String>)]
+    pub except: Vec<Country>,
+}
+
+impl MostAbroad {
+    pub(crate) fn of(most: u32, per_ms: u64, except: Vec<Country>) -> MostAbroad {
+        MostAbroad { most, per: Period(Duration::from_millis(per_ms)), except }
+    }
 }
 
 impl Most {
@@ -77,21 +103,33 @@ impl Entry for WantedControl {
         draft: &mut Draft<'_>,
         _: Option<&ControlEntry>,
     ) -> Result<ControlEntry, ProvisionRefusal> {
-        let WantedControl { name, account, mode, spend_per_day, messages_per_day, per_recipient, per_range } =
-            self;
+        let WantedControl {
+            name,
+            account,
+            mode,
+            spend_per_day,
+            messages_per_day,
+            per_recipient,
+            per_range,
+            per_country,
+        } = self;
         let what = format!("control \"{name}\"");
-        let rule = match (spend_per_day, messages_per_day, per_recipient, per_range) {
-            (Some(most), None, None, None) => TrafficRule::SpendPerDay { most: *most },
-            (None, Some(most), None, None) => TrafficRule::MessagesPerDay { most: *most },
-            (None, None, Some(limit), None) => {
+        let rule = match (spend_per_day, messages_per_day, per_recipient, per_range, per_country) {
+            (Some(most), None, None, None, None) => TrafficRule::SpendPerDay { most: *most },
+            (None, Some(most), None, None, None) => TrafficRule::MessagesPerDay { most: *most },
+            (None, None, Some(limit), None, None) => {
                 TrafficRule::PerRecipient { most: limit.most, per_ms: limit.per_ms() }
             }
-            (None, None, None, Some(limit)) => {
+            (None, None, None, Some(limit), None) => {
                 TrafficRule::PerRange { most: limit.most, per_ms: limit.per_ms() }
             }
+            (None, None, None, None, Some(limit)) => {
+                let per_ms = Most { most: limit.most, per: limit.per }.per_ms();
+                TrafficRule::PerCountry { most: limit.most, per_ms, except: limit.except.clone() }
+            }
             _ => {
-                let sentence =
-                    "has exactly one of spend_per_day, messages_per_day, per_recipient and per_range";
+                let sentence = "has exactly one of spend_per_day, messages_per_day, per_recipient, per_range and \
+                                per_country";
                 return Err(ProvisionRefusal::about(&what, sentence));
             }
         };
@@ -108,12 +146,16 @@ impl Entry for WantedControl {
             messages_per_day: None,
             per_recipient: None,
             per_range: None,
+            per_country: None,
         };
         match rule {
             TrafficRule::SpendPerDay { most } => shown.spend_per_day = Some(most),
             TrafficRule::MessagesPerDay { most } => shown.messages_per_day = Some(most),
             TrafficRule::PerRecipient { most, per_ms } => shown.per_recipient = Some(Most::of(most, per_ms)),
             TrafficRule::PerRange { most, per_ms } => shown.per_range = Some(Most::of(most, per_ms)),
+            TrafficRule::PerCountry { most, per_ms, except } => {
+                shown.per_country = Some(MostAbroad::of(most, per_ms, except));
+            }
         }
         shown
     }

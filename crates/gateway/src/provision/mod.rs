@@ -36,7 +36,7 @@ pub use carrier::{
 };
 pub use codes::{Code, Tag};
 pub use connection::WantedConnection;
-pub use control::{Most, WantedControl};
+pub use control::{Most, MostAbroad, WantedControl};
 pub use documents::UnreadableRow;
 pub use fields::schema_of;
 pub use json::{check_fields, merged, parse_object, value_of, wanted_entry, wanted_whole};

@@ -16,6 +16,7 @@ Examples:
   hermod control set shop-day --account shop --spend-per-day 50
   hermod control set one-recipient --per-recipient 20/1h
   hermod control set one-range --per-range 200/10m --mode watch
+  hermod control set abroad --per-country 50/1h --except DE,AT
   hermod control remove shop-day
 
 Each has one limit. What is beyond it gets 429 TRAFFIC_CONTROL; a control that only watches counts
@@ -68,6 +69,12 @@ struct Set {
     /// Messages to numbers that differ in their last four digits only, such as 200/10m
     #[arg(long, value_name = "N/TIME", group = "limit", value_parser = read_most)]
     per_range: Option<Most>,
+    /// Messages to any one country in a while, such as 50/1h
+    #[arg(long, value_name = "N/TIME", group = "limit", value_parser = read_most)]
+    per_country: Option<Most>,
+    /// Countries without that limit, such as DE,AT
+    #[arg(long, value_name = "COUNTRIES", value_delimiter = ',', requires = "per_country")]
+    except: Vec<String>,
 }
 
 /// So many in so long.
@@ -105,8 +112,13 @@ pub(super) fn limit(entry: &Value) -> String {
         format!("{} messages per day", text(&entry["messages_per_day"]))
     } else if !entry["per_recipient"].is_null() {
         format!("one number: {}", most(&entry["per_recipient"]))
-    } else {
+    } else if !entry["per_range"].is_null() {
         format!("one range: {}", most(&entry["per_range"]))
+    } else {
+        let rule = &entry["per_country"];
+        let except = rule["except"].as_array().into_iter().flatten().map(text).collect::<Vec<_>>().join(", ");
+        let but = if except.is_empty() { except } else { format!(" except {except}") };
+        format!("one country{but}: {}", most(rule))
     }
 }
 
@@ -123,12 +135,25 @@ impl Control {
 
 impl Set {
     async fn run(self, desk: &Desk) -> Ended {
-        let Set { name, account, mode, spend_per_day, messages_per_day, per_recipient, per_range } = self;
+        let Set {
+            name,
+            account,
+            mode,
+            spend_per_day,
+            messages_per_day,
+            per_recipient,
+            per_range,
+            per_country,
+            except,
+        } = self;
+        let per_country =
+            per_country.map(|Most { most, per }| json!({ "most": most, "per": per, "except": except }));
         let limits = [
             ("spend_per_day", spend_per_day.map(Value::from)),
             ("messages_per_day", messages_per_day.map(Value::from)),
             ("per_recipient", per_recipient.map(Value::from)),
             ("per_range", per_range.map(Value::from)),
+            ("per_country", per_country),
         ];
         let mut fields = Fields::default().with("account", account).with("mode", mode);
         // A new limit takes the place of whichever there was.
@@ -159,6 +184,11 @@ mod tests {
             (json!({ "messages_per_day": 7 }), "7 messages per day"),
             (json!({ "per_recipient": { "most": 20, "per": "1h" } }), "one number: 20 per 1h"),
             (json!({ "per_range": { "most": 200, "per": "10m" } }), "one range: 200 per 10m"),
+            (json!({ "per_country": { "most": 50, "per": "1h" } }), "one country: 50 per 1h"),
+            (
+                json!({ "per_country": { "most": 50, "per": "1h", "except": ["DE", "AT"] } }),
+                "one country except DE, AT: 50 per 1h",
+            ),
         ] {
             assert_eq!(limit(&entry), expect);
         }

@@ -6,7 +6,7 @@ use super::desk::Desk;
 use super::explain::ExplainedShape;
 use crate::app::operator::{self, ControlToday, ForAccount, Looked, Question, Traffic};
 use crate::config::Period;
-use crate::provision::Most;
+use crate::provision::{Most, MostAbroad};
 use axum::extract::State;
 use hermod_domain::refusal::Class;
 use hermod_domain::refusal::published::{PUBLISHED, PublishedError};
@@ -87,6 +87,8 @@ struct ControlShape {
     per_recipient: Option<Most>,
     #[serde(skip_serializing_if = "Option::is_none")]
     per_range: Option<Most>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    per_country: Option<MostAbroad>,
     /// Messages it would have refused if it did more than watch, since the gateway started.
     would_have_refused: u64,
 }
@@ -114,6 +116,7 @@ fn control_shape(ControlToday { control, would_have_refused }: ControlToday) -> 
         messages_per_day: None,
         per_recipient: None,
         per_range: None,
+        per_country: None,
         would_have_refused,
     };
     let limit = |most, per_ms| Some(Most { most, per: Period(Duration::from_millis(per_ms)) });
@@ -122,6 +125,9 @@ fn control_shape(ControlToday { control, would_have_refused }: ControlToday) -> 
         TrafficRule::MessagesPerDay { most } => shape.messages_per_day = Some(most),
         TrafficRule::PerRecipient { most, per_ms } => shape.per_recipient = limit(most, per_ms),
         TrafficRule::PerRange { most, per_ms } => shape.per_range = limit(most, per_ms),
+        TrafficRule::PerCountry { most, per_ms, except } => {
+            shape.per_country = Some(MostAbroad::of(most, per_ms, except));
+        }
     }
     shape
 }

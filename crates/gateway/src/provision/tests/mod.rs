@@ -83,7 +83,8 @@ async fn the_example_makes_what_it_describes_and_is_the_same_the_second_time() {
         "+carrier acme, +carrier beta, +route *, +route shop/mcc262, +price *, +price 262-01, +price mcc208, +price shop/49, +price shop/49@2027-01-01, \
          +account shop, +sender shop/Shop24, +sender */Bank, +sender shop/Shop, +sender shop/+4915112345678, \
          +number +4915799999999, +number 80808/SHOP, +connection shop-http, +key shop-key-1, +screen short-links, \
-         +control shop-day, +control everyone-day, +control one-recipient, +control one-range, =key shop-key-0"
+         +control shop-day, +control everyone-day, +control one-recipient, +control one-range, \
+         +control abroad, =key shop-key-0"
     );
     let catalogue = load_catalogue(&store).await.unwrap();
     let key = catalogue.key("shop-key-1").unwrap();

@@ -65,11 +65,11 @@ async fn a_file_that_does_not_fit_together_is_refused_whole() {
         ),
         (
             "[[control]]\nname = \"x\"",
-            "control \"x\" has exactly one of spend_per_day, messages_per_day, per_recipient and per_range",
+            "control \"x\" has exactly one of spend_per_day, messages_per_day, per_recipient, per_range and per_country",
         ),
         (
             "[[control]]\nname = \"x\"\nspend_per_day = 1\nmessages_per_day = 1",
-            "control \"x\" has exactly one of spend_per_day, messages_per_day, per_recipient and per_range",
+            "control \"x\" has exactly one of spend_per_day, messages_per_day, per_recipient, per_range and per_country",
         ),
         (
             "[[number]]\nnumber = \"80808\"\naccount = \"x\"",

@@ -147,6 +147,22 @@ async fn traffic_control_velocity_per_recipient_and_per_range() {
 }
 
 #[tokio::test]
+async fn traffic_control_velocity_per_country_that_is_not_excepted() {
+    let service = Service::start().await;
+    for number in ["+447700900001", "+447800900001"] {
+        assert_eq!(service.sms("velocity", number, "hello").await.status, 202);
+    }
+    let reply = service.sms("velocity", "+447900900001", "hello").await;
+    assert_eq!((told(&reply), reply.header("retry-after")), ((429, "TRAFFIC_CONTROL"), Some("30")));
+    for range in 0..5 {
+        let number = format!("+49151123{range}0001");
+        assert_eq!(service.sms("velocity", &number, "at home").await.status, 202);
+    }
+    service.passes(30);
+    assert_eq!(service.sms("velocity", "+447900900001", "hello").await.status, 202);
+}
+
+#[tokio::test]
 async fn a_control_that_only_watches_refuses_nobody_and_counts() {
     let service = Service::start().await;
     for _ in 0..3 {

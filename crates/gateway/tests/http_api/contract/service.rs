@@ -94,6 +94,11 @@ account = "velocity"
 mode = "enforce"
 per_range = { most = 3, per = "1m" }
 [[control]]
+name = "abroad"
+account = "velocity"
+mode = "enforce"
+per_country = { most = 2, per = "1m", except = ["DE"] }
+[[control]]
 name = "watching"
 account = "watched"
 mode = "watch"
