@@ -102,17 +102,52 @@ impl Sender {
         std::str::from_utf8(octets).expect("a sender is ASCII")
     }
 
-    /// As a reader who does not mind capitals sees it.
+    /// What a hasty reader sees: in capitals, digits as the letters they look like, without punctuation. Names with the
+    /// same appearance pass for each other. A number is its own appearance.
     #[must_use]
-    pub fn in_capitals(mut self) -> Sender {
-        self.octets.make_ascii_uppercase();
-        self
+    pub fn appearance(self) -> Sender {
+        if self.kind != SenderKind::Alphanumeric {
+            return self;
+        }
+        let mut seen = Sender { octets: [0; OCTETS_MAX], length: 0, kind: self.kind };
+        let given = self.as_str().bytes().filter(u8::is_ascii_alphanumeric);
+        let mut given = given.map(|octet| octet.to_ascii_lowercase()).peekable();
+        while let Some(octet) = given.next() {
+            let letter = match (octet, given.peek()) {
+                (b'r', Some(b'n')) => b'M',
+                (b'v', Some(b'v')) => b'W',
+                (octet, _) => appearance_of(octet),
+            };
+            // The second letter of a pair that reads as one.
+            if matches!((octet, letter), (b'r', b'M') | (b'v', b'W')) {
+                given.next();
+            }
+            seen.octets[usize::from(seen.length)] = letter;
+            seen.length += 1;
+        }
+        seen
     }
 
     /// Without the plus: what goes into an SMPP address.
     pub fn address(&self) -> &str {
         let text = self.as_str();
         text.strip_prefix('+').unwrap_or(text)
+    }
+}
+
+/// The letter that all octets which look like it are read as.
+fn appearance_of(octet: u8) -> u8 {
+    match octet {
+        b'0' => b'O',
+        b'1' | b'l' | b'i' => b'I',
+        b'2' => b'Z',
+        b'3' => b'E',
+        b'4' => b'A',
+        b'5' => b'S',
+        b'6' => b'G',
+        b'7' => b'T',
+        b'8' => b'B',
+        other => other.to_ascii_uppercase(),
     }
 }
 
@@ -228,5 +263,31 @@ mod tests {
         assert!(!same("Acme", "ACME"));
         assert!(!same("12345", "+12345"));
         assert!(!same("4915112345678", "4915112345679"));
+    }
+
+    #[test]
+    fn names_that_pass_for_each_other_have_the_same_appearance() {
+        for (name, fakes) in [
+            (
+                "PayPal",
+                &["paypal", "PAYPAL", "PayPaI", "Paypa1", "Pay Pal", "Pay-Pal", "P.A.Y.P.A.L", "P4yPal"][..],
+            ),
+            ("Bern", &["BERN", "Bem"]),
+            ("Amazon", &["AMAZ0N", "arnazon", "Ama2on", "Amazon.", "4mazon"]),
+            ("SWISSBANK", &["SvvissBank", "5WISSBANK", "Swiss8ank", "SWlSSBANK"]),
+            ("DHL", &["D.H.L", "dhl", "DH1"]),
+        ] {
+            let appearance = Sender::parse(name).unwrap().appearance();
+            for fake in fakes {
+                assert_eq!(Sender::parse(fake).unwrap().appearance(), appearance, "{fake}");
+            }
+        }
+        for (one, other) in [("PayPal", "PayPals"), ("Bank", "Bahn"), ("Shop", "Shop24"), ("DHL", "DPD")] {
+            let appearance = |name| Sender::parse(name).unwrap().appearance();
+            assert_ne!(appearance(one), appearance(other), "{one} {other}");
+        }
+        for number in ["+4915112345678", "80808"] {
+            assert_eq!(Sender::parse(number).unwrap().appearance(), Sender::parse(number).unwrap());
+        }
     }
 }

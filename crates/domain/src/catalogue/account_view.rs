@@ -14,7 +14,7 @@ pub struct AccountView {
     pub name: String,
     pub account: Account,
     pub(super) senders: HashMap<Sender, SenderState>,
-    /// For everybody, in capitals: who blocks Bank means BANK as well.
+    /// For everybody, by appearance: blocking Bank blocks BANK and 8ank as well.
     pub(super) blocked: Arc<HashSet<Sender>>,
     pub(super) prices: PriceList,
     /// Everybody's, then its own.
@@ -32,7 +32,7 @@ pub enum SenderStanding {
 
 impl AccountView {
     pub fn standing_of(&self, sender: &Sender) -> SenderStanding {
-        if self.blocked.contains(&sender.in_capitals()) {
+        if !self.blocked.is_empty() && self.blocked.contains(&sender.appearance()) {
             return SenderStanding::Blocked;
         }
         match self.senders.get(sender) {

@@ -228,6 +228,8 @@ mod tests {
         }
         assert_eq!(proven("current", &signed, "evt_8", b"{}"), "Current", "another event");
         assert_eq!(proven("current", &signed, "evt_7", b"{} "), "", "another body");
+        let later = signers.sign("evt_7", 1_763_200_001, b"{}");
+        assert_eq!(proven("current", &later, "evt_7", b"{}"), "Current", "another time");
     }
 
     #[test]

@@ -110,6 +110,16 @@ async fn hostile_heads_are_refused() {
     let cases: &[(&str, Vec<u8>, &[u16])] = &[
         ("garbage", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n".to_vec(), &[400]),
         ("http/2 without asking", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(), &[400]),
+        (
+            "a proxy header where no proxy is known",
+            b"PROXY TCP4 203.0.113.5 192.0.2.1 1 2\r\nGET / HTTP/1.1\r\nHost: t\r\n\r\n".to_vec(),
+            &[400],
+        ),
+        (
+            "a proxy header of version 2",
+            b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\xcb\0\x71\x05\xc0\0\x02\x01\0\x01\0\x02GET / HTTP/1.1\r\nHost: t\r\n\r\n".to_vec(),
+            &[400],
+        ),
         ("no version", b"GET /api/v1/balance\r\n\r\n".to_vec(), &[400]),
         (
             "a huge header",
