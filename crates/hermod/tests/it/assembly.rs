@@ -141,23 +141,19 @@ impl Served {
 
     /// Runs it under another program, such as one that makes system calls fail.
     pub(crate) fn start_under(program: &[&str], folder: &Path, carrier: SocketAddr) -> Served {
-        Served::launch(program, folder, carrier, "warn", Stdio::inherit())
-    }
-
-    /// Writes everything it has to say to a file.
-    pub(crate) fn start_logging_everything(folder: &Path, carrier: SocketAddr, log: &Path) -> Served {
-        let log = std::fs::File::create(log).expect("a log file");
-        Served::launch(&[], folder, carrier, "trace", log.into())
-    }
-
-    fn launch(program: &[&str], folder: &Path, carrier: SocketAddr, level: &str, log: Stdio) -> Served {
-        let more = format!("[messages]\nin_doubt_wait = \"200ms\"\n[log]\nlevel = \"{level}\"\n");
-        Served::set_up(program, folder, &more, &provision_text(carrier, "100000"), log)
+        let more = "[messages]\nin_doubt_wait = \"200ms\"\n[log]\nlevel = \"warn\"\n";
+        Served::set_up(program, folder, more, &provision_text(carrier, "100000"), Stdio::inherit())
     }
 
     /// With settings of the test's own. The first of them belong to `[http]`, and `[smpp]` needs no address.
     pub(crate) fn start_with(folder: &Path, settings: &str, provision: &str) -> Served {
         Served::set_up(&[], folder, settings, provision, Stdio::inherit())
+    }
+
+    /// As [`Served::start_with`], and its log goes to a file.
+    pub(crate) fn start_logging(folder: &Path, settings: &str, provision: &str, log: &Path) -> Served {
+        let log = std::fs::File::create(log).expect("a log file");
+        Served::set_up(&[], folder, settings, provision, log.into())
     }
 
     fn set_up(program: &[&str], folder: &Path, settings: &str, provision: &str, log: Stdio) -> Served {

@@ -11,5 +11,6 @@ mod documents;
 mod https;
 mod real_time;
 mod scenario;
+mod security;
 mod smsc;
 mod stories;

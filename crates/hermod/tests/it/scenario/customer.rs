@@ -46,14 +46,23 @@ impl Customer {
         to: &str,
         text: &str,
     ) -> std::io::Result<HttpAnswer> {
+        let body = json!({ "to": to, "text": text }).to_string();
+        self.tries_to_post_body(headers, &body).await
+    }
+
+    /// Sends a body of the story's own.
+    pub(crate) async fn posts_body(&self, body: &str) -> HttpAnswer {
+        self.tries_to_post_body(&[], body).await.expect("an answer to a send")
+    }
+
+    async fn tries_to_post_body(&self, headers: &[(&str, &str)], body: &str) -> std::io::Result<HttpAnswer> {
         let mut all = vec![
             ("Content-Type", "application/json"),
             ("X-API-Key", self.key.as_str()),
             ("X-API-Secret", self.secret.as_str()),
         ];
         all.extend_from_slice(headers);
-        let body = json!({ "to": to, "text": text }).to_string();
-        http::call(self.address, "POST", "/api/v1/sms", &all, &body).await
+        http::call(self.address, "POST", "/api/v1/sms", &all, body).await
     }
 
     /// The status record of a message that must be there.
@@ -107,7 +116,7 @@ impl Customer {
         }
     }
 
-    async fn gets(&self, path: &str) -> HttpAnswer {
+    pub(crate) async fn gets(&self, path: &str) -> HttpAnswer {
         let headers = [("X-API-Key", self.key.as_str()), ("X-API-Secret", self.secret.as_str())];
         http::call(self.address, "GET", path, &headers, "").await.expect("an answer")
     }

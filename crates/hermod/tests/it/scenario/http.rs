@@ -23,6 +23,22 @@ pub(crate) async fn call(
     headers: &[(&str, &str)],
     body: &str,
 ) -> std::io::Result<HttpAnswer> {
+    let answer = exchange(address, method, path, headers, body).await?;
+    parse(&answer).ok_or_else(|| std::io::Error::other("that is no HTTP answer"))
+}
+
+/// The whole answer to a GET, head and body, as text.
+pub(crate) async fn call_for_text(address: SocketAddr, path: &str) -> String {
+    exchange(address, "GET", path, &[], "").await.expect("an answer")
+}
+
+async fn exchange(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> std::io::Result<String> {
     let mut request = format!("{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
     for (name, value) in headers {
         request.push_str(&format!("{name}: {value}\r\n"));
@@ -32,7 +48,7 @@ pub(crate) async fn call(
     stream.write_all(request.as_bytes()).await?;
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).await?;
-    parse(&String::from_utf8_lossy(&answer)).ok_or_else(|| std::io::Error::other("that is no HTTP answer"))
+    Ok(String::from_utf8_lossy(&answer).into_owned())
 }
 
 fn parse(answer: &str) -> Option<HttpAnswer> {
