@@ -40,7 +40,7 @@ enum What {
     /// Make one, or change it
     #[command(after_help = "Examples:\n  hermod control set shop-day --account shop --spend-per-day 50\n  \
                             hermod control set shop-day --mode watch")]
-    Set(Set),
+    Set(Box<Set>),
     /// Take one away
     #[command(after_help = "Example:\n  hermod control remove shop-day")]
     Remove { name: String },
