@@ -143,7 +143,7 @@ fn rate_and_route(
         cost: quote.cost,
         carrier,
         whole: profile.is_some_and(Profile::takes_whole_messages),
-        doubt: doubt.unwrap_or(DoubtPolicy::ResendOnce),
+        doubt: doubt.unwrap_or_default(),
     })
 }
 

@@ -4,7 +4,7 @@
 mod purging;
 mod sensible;
 
-use crate::app::{FailOver, LOOK_EVERY};
+use crate::app::{FailOver, LOOK_EVERY, alarm_unconfirmed};
 use crate::clock::{Clock, Moment};
 use crate::config::{Config, Network};
 use crate::edges::http_api::{Entrance, Security, TrustedProxies};
@@ -314,6 +314,7 @@ impl Running {
         self.repeat("upkeep/tick", TICK, |world| async move { world.store.tick(world.clock.now()).await });
         self.repeat("upkeep/look", LOOK, |world| async move {
             world.follow_the_clock();
+            alarm_unconfirmed(&world);
             world.store.look_at_disk();
             world.watch_store_log();
             telemetry::figures().fold();

@@ -177,7 +177,7 @@ fn submission(number: u64, origin: Option<&Arc<Origin>>) -> Acceptance {
         minimum: Money::ZERO,
         daily: DailyLimits::default(),
         key: Some(KeyClaim { digest, fingerprint: mixed }),
-        doubt: DoubtPolicy::ResendOnce,
+        doubt: DoubtPolicy::Resend,
         validity: Duration::from_secs(72 * 3600),
         now: wall_clock(),
     }

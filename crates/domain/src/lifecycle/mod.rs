@@ -6,10 +6,12 @@
 //! message follows from its parts: the first final failure decides, delivered means all of them, and a message stays
 //! `queued` until its last part was handed to a carrier.
 
+mod doubt;
 mod state;
 #[cfg(test)]
 mod tests;
 
+pub use doubt::{DoubtPolicy, resend_wait};
 pub use state::{MessageState, PartState, UnknownState};
 
 use crate::ids::PartNo;
@@ -54,16 +56,6 @@ impl Progress {
     pub fn of(remembered: MessageState, parts: Parts) -> Progress {
         Progress { state: summary(remembered, &parts), parts }
     }
-}
-
-/// What to do about a part whose bytes may have left and whose answer never came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DoubtPolicy {
-    /// Send it once more; in doubt again, presume it arrived. A duplicate is better than a loss.
-    ResendOnce,
-    /// Never send it again; presume it arrived. A loss is better than a duplicate.
-    NeverResend,
 }
 
 /// What a carrier's permanent refusal of a part was about.
@@ -218,9 +210,9 @@ fn step_part(part: Part, event: Event) -> PartStep {
         (S::Sending, Event::Released | Event::Deferred) => To(S::Queued),
         (S::Sending, Event::Accepted) => To(S::Sent),
         (S::Sending, Event::Refused(_)) => To(S::Undeliverable),
-        (S::Sending, Event::NoAnswer(DoubtPolicy::ResendOnce)) if part.doubts == 0 => Doubt(S::InDoubt),
+        (S::Sending, Event::NoAnswer(policy)) if part.doubts < policy.resends_max() => Doubt(S::InDoubt),
         (S::Sending, Event::NoAnswer(_)) => Doubt(S::Presumed),
-        // The one resend may not outlive the message.
+        // A resend may not outlive the message.
         (S::InDoubt, Event::ValidityEnded) => To(S::Presumed),
         (S::Queued, Event::ValidityEnded) if part.doubts > 0 => To(S::Presumed),
         (S::Queued, Event::ValidityEnded) => To(S::Expired),

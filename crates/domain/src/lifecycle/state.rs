@@ -83,7 +83,7 @@ pub enum PartState {
     Queued,
     /// Given a slot: bytes may leave, or have left.
     Sending,
-    /// Bytes may have left and no answer came; waits for its one resend.
+    /// Bytes may have left and no answer came; waits to be resent.
     InDoubt,
     /// In doubt for good: taken as handed over, though no carrier id will ever match a receipt to it.
     Presumed,

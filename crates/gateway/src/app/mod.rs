@@ -1,6 +1,7 @@
 //! What the product does, one file per verb. No protocol is known here: edges parse what came in and write what goes
 //! out, this decides and commits.
 
+mod alarm_unconfirmed;
 mod authenticate;
 mod fail_over;
 mod faults;
@@ -8,6 +9,7 @@ mod look_up;
 pub mod operator;
 mod submit_message;
 
+pub use alarm_unconfirmed::alarm_unconfirmed;
 pub use authenticate::{Caller, Credentials, admit, authenticate, refuse_sign_in};
 pub use fail_over::{FAIL_OVER_AFTER, FailOver, LOOK_EVERY};
 pub use look_up::{BalanceView, account_balance, inbound_since, message_status};

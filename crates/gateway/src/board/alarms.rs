@@ -37,6 +37,8 @@ pub enum AlarmKind {
     UnmatchedReceipts,
     /// A receipt matches more than one part.
     AmbiguousReceipt,
+    /// Parts got no answer, and no resend is left.
+    UnconfirmedParts,
     /// A carrier's settings make no bind, or its password cannot be opened.
     BadSettings,
     /// The clock of this machine jumped.
@@ -56,6 +58,7 @@ impl AlarmKind {
         AlarmKind::UnknownWord,
         AlarmKind::UnmatchedReceipts,
         AlarmKind::AmbiguousReceipt,
+        AlarmKind::UnconfirmedParts,
         AlarmKind::BadSettings,
         AlarmKind::ClockJumped,
         AlarmKind::StoreLogLarge,
@@ -72,6 +75,7 @@ impl AlarmKind {
             AlarmKind::UnknownWord => "unknown-word",
             AlarmKind::UnmatchedReceipts => "unmatched-receipts",
             AlarmKind::AmbiguousReceipt => "ambiguous-receipt",
+            AlarmKind::UnconfirmedParts => "unconfirmed-parts",
             AlarmKind::BadSettings => "bad-settings",
             AlarmKind::ClockJumped => "clock-jumped",
             AlarmKind::StoreLogLarge => "store-log-large",
@@ -104,8 +108,21 @@ pub struct Alarms {
 impl Alarms {
     /// Raises an alarm, or counts it once more. It is told in the log the first time only.
     pub fn raise(&self, kind: AlarmKind, carrier: &str, about: &str, detail: &str, now: Timestamp) {
+        self.raise_times(kind, carrier, about, detail, 1, now);
+    }
+
+    /// Raises an alarm about something that has happened `times` times.
+    pub fn raise_times(
+        &self,
+        kind: AlarmKind,
+        carrier: &str,
+        about: &str,
+        detail: &str,
+        times: u64,
+        now: Timestamp,
+    ) {
         counter!("hermod_alarms_raised_total", "alarm" => kind.as_str(), "carrier" => carrier.to_owned())
-            .increment(1);
+            .increment(times);
         let detail: String = detail.chars().take(DETAIL_CHARS_MAX).collect();
         let mut raised = self.raised();
         let mut key = (carrier.to_owned(), kind, about.to_owned());
@@ -113,7 +130,7 @@ impl Alarms {
             OTHERS.clone_into(&mut key.2);
         }
         if let Some(alarm) = raised.get_mut(&key) {
-            alarm.count += 1;
+            alarm.count += times;
             alarm.last_at = now;
             alarm.detail = detail;
             return;
@@ -122,7 +139,7 @@ impl Alarms {
         tracing::error!(alarm = kind.as_str(), carrier.name = carrier, about, %detail, "Alarm");
         if raised.len() < ALARMS_MAX {
             let carrier = carrier.to_owned();
-            raised.insert(key, Alarm { kind, carrier, about, detail, first_at: now, last_at: now, count: 1 });
+            raised.insert(key, Alarm { kind, carrier, about, detail, first_at: now, last_at: now, count: times });
         }
         self.show(&raised);
     }

@@ -49,7 +49,7 @@ pub struct WantedRoute {
     pub carriers: Vec<WantedVia>,
     /// What becomes of a part that may have left and whose answer never came. Without it, as the carrier says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, pattern = "^(resend-once|never-resend)$", examples("resend-once"))]
+    #[schema(value_type = Option<String>, pattern = "^(resend|resend-once|never-resend)$", examples("resend"))]
     pub in_doubt: Option<DoubtPolicy>,
     /// What one carrier refuses is offered to the next.
     #[serde(default)]

@@ -89,7 +89,11 @@ impl Explained {
             text.push_str(&format!("\n{}", routes.text("")));
         }
         if let Some(policy) = &self.in_doubt {
-            let resent = if policy == "resend-once" { "resent once" } else { "never resent" };
+            let resent = match policy.as_str() {
+                "resend" => "resent up to three times",
+                "resend-once" => "resent once",
+                _ => "never resent",
+            };
             let refused = if self.fail_over_refusals { "offered to the next one" } else { "final" };
             text.push_str(&format!("\nA part in doubt is {resent}; what a carrier refuses is {refused}.\n"));
         }

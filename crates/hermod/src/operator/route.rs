@@ -62,7 +62,7 @@ enum What {
         #[arg(long = "carrier", value_name = "NAME[:PRIORITY[:WEIGHT]]")]
         carriers: Vec<String>,
         /// A part that may have left and whose answer never came; an empty text: as the carrier says
-        #[arg(long, value_name = "POLICY", value_parser = ["resend-once", "never-resend", ""])]
+        #[arg(long, value_name = "POLICY", value_parser = ["resend", "resend-once", "never-resend", ""])]
         in_doubt: Option<String>,
         /// Whether what one carrier refuses is offered to the next
         #[arg(long, value_name = "BOOL")]

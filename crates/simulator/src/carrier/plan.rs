@@ -59,6 +59,8 @@ pub enum Reply {
     Refuse(CommandStatus),
     Nack(CommandStatus),
     Silence,
+    /// Never answered and forgotten, and the connection is cut.
+    Crash,
     /// Taken under this number, and `then` instead of the answer.
     Withhold {
         id: u64,
@@ -165,9 +167,10 @@ impl Plan {
             delay += self.chance.between(Duration::ZERO, script.scatter);
         }
         let overload = self.overload(seen);
-        let reply = match overload {
-            Some((status, _)) => Reply::Refuse(status),
-            None => {
+        let reply = match (self.crash(seen), overload) {
+            (Some(crash), _) => crash,
+            (None, Some((status, _))) => Reply::Refuse(status),
+            (None, None) => {
                 let act = *self.answers.pick(&script.answers, &content, &mut self.chance);
                 self.reply(act)
             }
@@ -179,7 +182,7 @@ impl Plan {
                 let receipts = self.receipts.pick(&script.receipts, &content, &mut self.chance);
                 asked_for(*receipts, seen.registered_delivery)
             }
-            Reply::Refuse(_) | Reply::Nack(_) | Reply::Silence => Receipts::never(),
+            Reply::Refuse(_) | Reply::Nack(_) | Reply::Silence | Reply::Crash => Receipts::never(),
         };
         let excess = overload.and_then(|(_, excess)| excess);
         Behaviour { reply, delay, manner, receipts, wording, excess }
@@ -210,6 +213,12 @@ impl Plan {
 
     fn withhold(&mut self, then: Then) -> Reply {
         Reply::Withhold { id: self.take_id(), then }
+    }
+
+    /// What a link that is to crash does with a submit.
+    fn crash(&self, seen: &SubmitSeen<'_>) -> Option<Reply> {
+        let (_, submits) = self.script.crash_loop.filter(|(binds, _)| self.binds <= *binds)?;
+        Some(if seen.unanswered >= submits { Reply::Crash } else { Reply::Silence })
     }
 
     /// Whether there is more traffic than the carrier tolerates.

@@ -52,7 +52,7 @@ pub(super) fn decide(
             let receipts = receipts_of(submit_sm, id, around.link, &behaviour, desk);
             (desk.plan.ids().in_answer(id), receipts)
         }
-        Reply::Refuse(_) | Reply::Nack(_) | Reply::Silence => (String::new(), Vec::new()),
+        Reply::Refuse(_) | Reply::Nack(_) | Reply::Silence | Reply::Crash => (String::new(), Vec::new()),
     };
     let message = fingerprint(submit_sm.destination.value, part, text);
     let order = desk.log.next_order();
@@ -127,7 +127,7 @@ fn answer_kind(reply: Reply) -> AnswerKind {
     match reply {
         Reply::Accept { .. } | Reply::Withhold { .. } => AnswerKind::Accepted,
         Reply::Refuse(_) | Reply::Nack(_) => AnswerKind::Refused,
-        Reply::Silence => AnswerKind::Silent,
+        Reply::Silence | Reply::Crash => AnswerKind::Silent,
     }
 }
 
@@ -137,7 +137,7 @@ fn answer(reply: Reply, id: &str) -> Answer {
         Reply::Withhold { .. } => Answer::Withheld { id: id.to_owned() },
         Reply::Refuse(status) => Answer::Refused(status),
         Reply::Nack(status) => Answer::Nacked(status),
-        Reply::Silence => Answer::Silent,
+        Reply::Silence | Reply::Crash => Answer::Silent,
     }
 }
 

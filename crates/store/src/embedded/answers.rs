@@ -9,7 +9,7 @@ use crate::fault::StoreFault;
 use crate::ops::{Answer, AnswerRecord, Elsewhere, LinkBatch, LinkId, Recorded};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, PartNo};
-use hermod_domain::lifecycle::{DoubtPolicy, Event, PartState, RefusedFor};
+use hermod_domain::lifecycle::{DoubtPolicy, Event, PartState, RefusedFor, resend_wait};
 use hermod_domain::receipt::ErrCode;
 use hermod_domain::retry::Schedule;
 use hermod_domain::time::Timestamp;
@@ -23,6 +23,7 @@ const RETRY_WAIT_MIN: Duration = Duration::from_secs(1);
 struct Retrying {
     attempts: u32,
     doubt: DoubtPolicy,
+    doubts: u8,
 }
 
 impl Batch<'_> {
@@ -144,19 +145,20 @@ impl Batch<'_> {
     }
 
     fn no_answer(&mut self, place: Place, part: PartNo) -> Result<(), StoreFault> {
-        let Some(Retrying { doubt, .. }) = self.retrying(place, part)? else {
+        let Some(Retrying { doubt, doubts, .. }) = self.retrying(place, part)? else {
             return self.latecomer(place, part, "no answer");
         };
-        let due_at = self.now.plus(self.books.in_doubt_wait);
+        let due_at = self.now.plus(resend_wait(self.books.in_doubt_wait, doubts.saturating_add(1)));
         let applied = self.apply(place, part, Event::NoAnswer(doubt), 0, Some(due_at))?;
         let Applied::Moved { part: now, .. } = applied else { return Ok(()) };
-        self.tally.in_doubt += 1;
+        self.tally.doubts.in_doubt += 1;
         if now.state == PartState::InDoubt {
-            self.note(place.message, part, "in_doubt", "no answer; will be sent once more")?;
+            let detail = format!("no answer; resend {} of {} follows", now.doubts, doubt.resends_max());
+            self.note(place.message, part, "in_doubt", &detail)?;
             self.push_due(place, part, due_at);
             return Ok(());
         }
-        self.note(place.message, part, "in_doubt", "no answer; presumed sent")
+        self.note(place.message, part, "in_doubt", "no answer and no resend left; counts as submitted")
     }
 
     /// Nothing if the message has ended.
@@ -164,13 +166,13 @@ impl Batch<'_> {
         let row = self
             .connection
             .prepare_cached(
-                "SELECT attempts, resend FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
+                "SELECT attempts, resend, doubts FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
             )?
             .query_row(
                 params![place.carrier.get(), place.account.get(), place.message.as_i64(), part.get()],
                 |row| {
-                    let doubt = if row.get(1)? { DoubtPolicy::ResendOnce } else { DoubtPolicy::NeverResend };
-                    Ok(Retrying { attempts: row.get(0)?, doubt })
+                    let doubt = DoubtPolicy::from_resends_max(row.get(1)?);
+                    Ok(Retrying { attempts: row.get(0)?, doubt, doubts: row.get(2)? })
                 },
             )
             .optional()?;

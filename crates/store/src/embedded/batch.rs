@@ -56,7 +56,7 @@ pub(crate) struct Books {
     pub last_report: u64,
     pub hooks: Numbering,
     pub receivers: Arc<Receivers>,
-    /// How long a part in doubt waits before its one resend.
+    /// How long a part in doubt waits before its first resend; see `lifecycle::resend_wait` for the others.
     pub in_doubt_wait: Duration,
     pub mailboxes: HashMap<LinkId, Arc<Mailbox>>,
     /// The time that was told last.
@@ -100,7 +100,7 @@ impl FreshPart {
                 part.get(),
                 now.state.to_stored(),
                 now.doubts,
-                *doubt == DoubtPolicy::ResendOnce,
+                doubt.resends_max(),
                 expires_at.as_millis()
             ])?;
         Ok(())
@@ -114,8 +114,7 @@ pub(crate) struct Tally {
     pub claimed: u64,
     pub settled: u64,
     pub refunded: u64,
-    pub in_doubt: u64,
-    pub resent: u64,
+    pub doubts: Doubts,
     pub moved: u64,
     pub receipts_parked: u64,
     pub receipts_ambiguous: u64,
@@ -144,6 +143,15 @@ pub(crate) struct Tally {
     pub opt_ins: u64,
 }
 
+/// Parts that got no answer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Doubts {
+    pub in_doubt: u64,
+    pub resent: u64,
+    /// No resend was left.
+    pub unconfirmed: u64,
+}
+
 pub(crate) struct Batch<'a> {
     pub connection: &'a Connection,
     pub books: &'a mut Books,
@@ -159,6 +167,8 @@ pub(crate) struct Batch<'a> {
     pub reports_gone: Vec<(ConnectionId, u64)>,
     /// Where webhook events are due once this is durable.
     pub rung: HashSet<Endpoint>,
+    /// Parts that ran out of resends without an answer, per carrier. The operator is alarmed once this is durable.
+    pub unconfirmed: HashMap<CarrierId, u64>,
     pub tally: Tally,
     /// In force when the batch began.
     pub catalogue: Arc<Catalogue>,
@@ -181,6 +191,7 @@ impl<'a> Batch<'a> {
             reports: Vec::new(),
             reports_gone: Vec::new(),
             rung: HashSet::new(),
+            unconfirmed: HashMap::new(),
             tally: Tally::default(),
             catalogue,
         }

@@ -91,8 +91,9 @@ impl Batch<'_> {
         match self.apply(place, job.part, Event::Claimed, 0, None)? {
             Applied::Moved { part, .. } => {
                 if part.doubts > 0 {
-                    self.tally.resent += 1;
-                    self.note(job.message, job.part, "resent", "sent once more after no answer came")?;
+                    self.tally.doubts.resent += 1;
+                    let detail = format!("resend {} after no answer", part.doubts);
+                    self.note(job.message, job.part, "resent", &detail)?;
                 }
                 self.give(link, job)
             }

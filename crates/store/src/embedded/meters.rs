@@ -1,6 +1,6 @@
 //! What the writer counts. Handles are made once: looking a metric up by name would cost more than counting it.
 
-use crate::embedded::batch::Tally;
+use crate::embedded::batch::{Doubts, Tally};
 use crate::ops::Purged;
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 
@@ -11,6 +11,7 @@ pub(crate) struct Meters {
     refunded: Counter,
     in_doubt: Counter,
     resent: Counter,
+    unconfirmed: Counter,
     moved: Counter,
     receipts_parked: Counter,
     receipts_ambiguous: Counter,
@@ -57,6 +58,7 @@ impl Meters {
             refunded: counter!("hermod_messages_refunded_total"),
             in_doubt: counter!("hermod_parts_in_doubt_total"),
             resent: counter!("hermod_parts_resent_total"),
+            unconfirmed: counter!("hermod_parts_unconfirmed_total"),
             moved: counter!("hermod_messages_moved_total"),
             receipts_parked: counter!("hermod_receipts_parked_total"),
             receipts_ambiguous: counter!("hermod_receipts_ambiguous_total"),
@@ -98,8 +100,7 @@ impl Meters {
             claimed,
             settled,
             refunded,
-            in_doubt,
-            resent,
+            doubts,
             moved,
             receipts_parked,
             receipts_ambiguous,
@@ -130,8 +131,7 @@ impl Meters {
         self.claimed.increment(claimed);
         self.settled.increment(settled);
         self.refunded.increment(refunded);
-        self.in_doubt.increment(in_doubt);
-        self.resent.increment(resent);
+        self.count_doubts(doubts);
         self.moved.increment(moved);
         self.receipts_parked.increment(receipts_parked);
         self.receipts_ambiguous.increment(receipts_ambiguous);
@@ -162,6 +162,13 @@ impl Meters {
         self.batches.increment(1);
         self.batch_ops.record(ops as f64);
         self.jobs_in_memory.set(jobs_in_memory as f64);
+    }
+
+    fn count_doubts(&self, doubts: Doubts) {
+        let Doubts { in_doubt, resent, unconfirmed } = doubts;
+        self.in_doubt.increment(in_doubt);
+        self.resent.increment(resent);
+        self.unconfirmed.increment(unconfirmed);
     }
 
     fn count_purged(&self, purged: Purged) {

@@ -57,6 +57,7 @@ mod reviews;
 pub(crate) mod schema;
 mod shared;
 mod statement;
+mod unconfirmed;
 mod unowned;
 mod upkeep;
 mod waiting;
@@ -110,7 +111,8 @@ pub struct OpenOptions {
     pub folder: PathBuf,
     /// Below this much free disk, new messages are refused.
     pub low_water_bytes: u64,
-    /// How long a part in doubt waits for a late sign of life before its one resend.
+    /// How long a part in doubt waits for a late sign of life before its first resend; the second
+    /// and third wait four and twenty times as long.
     pub in_doubt_wait: Duration,
     pub now: Timestamp,
 }
@@ -152,12 +154,14 @@ impl Embedded {
         let mut batch = Batch::new(&connection, &mut books, 0, Arc::default());
         batch.doubt_what_was_being_sent(*now)?;
         batch.finish()?;
+        let unconfirmed = std::mem::take(&mut batch.unconfirmed);
         connection.execute_batch("COMMIT")?;
         books.committed(*now);
 
         let outboxes = Outboxes::load(&connection, &books, *now)?;
         let shared = Arc::new(Shared::new(folder.clone(), *low_water_bytes, outboxes));
         shared.next_due_is(books.next_due());
+        shared.unconfirmed.add(unconfirmed);
         let hooks_waiting = hooks::count_waiting(&connection)?;
         let (queue, waiting) = mpsc::channel(QUEUE_OPS_MAX);
         let checkpointer = Checkpointer::start(folder, &mut connection, shared.clone())?;

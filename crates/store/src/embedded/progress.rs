@@ -61,6 +61,10 @@ impl Batch<'_> {
                     self.tell(place, told, &moved.after, err, &mut audience)?;
                 }
                 let now = *moved.after.parts.get(part.index()).expect("the part that moved");
+                if now.state == PartState::Presumed {
+                    self.tally.doubts.unconfirmed += 1;
+                    *self.unconfirmed.entry(place.carrier).or_default() += 1;
+                }
                 let ended = moved.after.state.is_final();
                 if ended {
                     self.books.standing.remove(&place.message);

@@ -4,6 +4,7 @@ use crate::embedded::copying::{Copies, share_a_disk};
 use crate::embedded::flapping::ToldState;
 use crate::embedded::hooks::{Absent, Bell, GivingUp};
 use crate::embedded::outbox::Outboxes;
+use crate::embedded::unconfirmed::Unconfirmed;
 use crate::fault::StoreFault;
 use arc_swap::ArcSwap;
 use hermod_domain::catalogue::Catalogue;
@@ -26,6 +27,7 @@ pub(crate) struct Shared {
     pub absent: Absent,
     pub giving_up: GivingUp,
     pub copies: Copies,
+    pub unconfirmed: Unconfirmed,
     /// What the log says of the free space, and of writes that found none.
     told_room: ToldState,
     pub told_writes: ToldState,
@@ -67,6 +69,7 @@ impl Shared {
             told_writes: ToldState::good(),
             log_bytes: AtomicU64::new(0),
             log_overgrown: AtomicBool::new(false),
+            unconfirmed: Unconfirmed::default(),
         };
         shared.look_at_disk();
         shared

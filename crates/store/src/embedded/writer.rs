@@ -306,7 +306,7 @@ impl Writer<'_> {
             batch.books.delivery.write_if_due(batch.connection, batch.now)?;
         }
         batch.finish()?;
-        let Batch { handouts, reports, reports_gone, rung, tally, now, .. } = batch;
+        let Batch { handouts, reports, reports_gone, rung, unconfirmed, tally, now, .. } = batch;
         let wrote = self.connection.total_changes() != changes;
         if wrote {
             self.mark.count(self.connection)?;
@@ -329,6 +329,7 @@ impl Writer<'_> {
             }
         }
         self.shared.bell.ring(rung);
+        self.shared.unconfirmed.add(unconfirmed);
         self.meters.count(&tally, ops.len(), self.books.lanes.in_memory());
         Ok(done)
     }

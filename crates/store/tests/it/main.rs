@@ -11,6 +11,7 @@ mod failing_over;
 mod faults;
 mod handsets;
 mod hooking;
+mod in_doubt;
 mod inbound;
 mod ledger;
 mod lifecycle;

@@ -112,6 +112,9 @@ pub const fn what_to_do(kind: AlarmKind) -> &'static str {
         AlarmKind::AmbiguousReceipt => {
             "The carrier uses an id for several parts: ask it to make them unique."
         }
+        AlarmKind::UnconfirmedParts => {
+            "The carrier took parts without answering, more often than they are resent: ask it for its record of them."
+        }
         AlarmKind::BadSettings => "Mend the carrier's entry: the detail says which setting.",
         AlarmKind::StoreLogLarge => {
             "Find the program that reads hermod.db (fuser -v hermod.db in the data folder) and end it: the log shrinks within seconds."

@@ -91,9 +91,9 @@ pub fn explain(world: &World, question: &Question, running: bool) -> Result<Expl
         route: taken.map(|(whose, _)| name_of(whose)),
         area: taken.map(|(whose, _)| whose.area),
         carrier: chosen.map(|one| carrier_name(&catalogue, one.candidate.carrier)),
-        in_doubt: taken.and_then(|(_, route)| {
+        in_doubt: taken.map(|(_, route)| {
             let of_carrier = || catalogue.carrier(chosen?.candidate.carrier)?.profile.in_doubt;
-            route.doubt().or_else(of_carrier).or(Some(DoubtPolicy::ResendOnce))
+            route.doubt().or_else(of_carrier).unwrap_or_default()
         }),
         fail_over_refusals: taken.is_some_and(|(_, route)| route.fails_over_refusals()),
         routes: told.routes.iter().map(|looked| route_told(&catalogue, looked)).collect(),

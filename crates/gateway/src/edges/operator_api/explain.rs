@@ -46,6 +46,7 @@ pub(super) struct ExplainedShape {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 enum DoubtWord {
+    Resend,
     ResendOnce,
     NeverResend,
 }
@@ -94,6 +95,7 @@ impl ExplainedShape {
             area: area.map(of_area),
             carrier,
             in_doubt: in_doubt.map(|policy| match policy {
+                DoubtPolicy::Resend => DoubtWord::Resend,
                 DoubtPolicy::ResendOnce => DoubtWord::ResendOnce,
                 DoubtPolicy::NeverResend => DoubtWord::NeverResend,
             }),

@@ -151,7 +151,7 @@ pub struct WantedCarrier {
     pub pass_tlvs: Vec<Tag>,
     /// What becomes of a part whose answer never came, where the route does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, pattern = "^(resend-once|never-resend)$", examples("resend-once"))]
+    #[schema(value_type = Option<String>, pattern = "^(resend|resend-once|never-resend)$", examples("resend"))]
     pub in_doubt: Option<DoubtPolicy>,
     /// No link is kept; what is routed here waits.
     #[serde(default)]

@@ -218,7 +218,7 @@ fn customers_are_looked_after(office: &Office) {
         "goes by route shop/mcc262@Shop to carrier ",
         "backup",
         "less exact",
-        "A part in doubt is resent once",
+        "A part in doubt is resent up to three times",
     ] {
         assert!(told.contains(part), "{part} in {told}");
     }

@@ -100,19 +100,6 @@ async fn an_answer_that_comes_late_is_still_the_answer() {
 }
 
 #[tokio::test]
-async fn in_doubt_twice_is_presumed_sent_and_never_refunded() {
-    let s = Scenario::with(Script::new().silent(2)).await;
-    let message = s.alice.sends("+4915112345678", "hello??").await.accepted();
-    s.carrier_has_seen_submits(1).await;
-    s.advance(RESPONSE_TIMEOUT).await;
-    s.stepping(IN_DOUBT_WAIT, || s.carrier_has_seen_submits(2)).await;
-    s.advance(RESPONSE_TIMEOUT).await;
-    s.stepping(IN_DOUBT_WAIT, || s.alice.sees(&message).becomes("submitted")).await;
-    s.alice.has("99.95").await;
-    s.end_with_open_parts(1).await;
-}
-
-#[tokio::test]
 async fn a_cut_link_comes_back_and_what_was_under_way_is_resent_once() {
     let s = Scenario::with(Script::new().cut_before_answer(1)).await;
     let message = s.alice.sends("+4915112345678", "cut").await.accepted();

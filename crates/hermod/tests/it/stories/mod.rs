@@ -3,6 +3,7 @@
 mod carriers;
 mod clock;
 mod fail_over;
+mod in_doubt;
 mod inbound;
 mod lifetimes;
 mod money;

@@ -43,6 +43,15 @@ pub(crate) fn ratio(text: &str) -> Result<(u64, u64), String> {
     }
 }
 
+/// `8/5`: a number of binds, and of submits on each.
+pub(crate) fn binds_and_submits(text: &str) -> Result<(u64, u32), String> {
+    let both = text.split_once('/').map(|(binds, submits)| (binds.parse(), submits.parse()));
+    match both {
+        Some((Ok(binds), Ok(submits))) if 0 < submits => Ok((binds, submits)),
+        _ => Err(format!("{text:?} is not a number of binds and of submits on each, as in 8/5")),
+    }
+}
+
 /// `silence:5`: an act, and for how many in a thousand.
 pub(crate) fn chaos(text: &str) -> Result<(Act, u16), String> {
     let both = text.rsplit_once(':').map(|(name, chance)| (act(name), chance.parse()));

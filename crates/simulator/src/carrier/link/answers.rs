@@ -58,6 +58,7 @@ impl Link {
             Reply::Refuse(status) => PromisedAnswer::Refuse(status),
             Reply::Nack(status) => PromisedAnswer::Nack(status),
             Reply::Silence => return,
+            Reply::Crash => return self.go_on(Then::Cut, desk),
             Reply::Withhold { then, .. } => {
                 self.promise_receipts(receipts, desk);
                 return self.go_on(then, desk);

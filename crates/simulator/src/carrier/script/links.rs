@@ -56,6 +56,13 @@ impl Script {
         self
     }
 
+    /// Each of the first `binds` links answers no submit, forgets them all, and crashes at its `submits`-th.
+    #[must_use]
+    pub fn crash_loop(mut self, binds: u64, submits: u32) -> Script {
+        self.crash_loop = Some((binds, submits));
+        self
+    }
+
     /// Every link that binds is cut some time later: between these two, by the carrier's seed.
     #[must_use]
     pub fn cut_links_after(mut self, least: Duration, most: Duration) -> Script {

@@ -108,6 +108,8 @@ pub struct Script {
     pub(super) voice: Voice,
     pub(super) hang_up: bool,
     pub(super) cut_after_bytes: Option<u64>,
+    /// So many binds end in a crash, each after so many unanswered submits.
+    pub(super) crash_loop: Option<(u64, u32)>,
     /// Links are cut after a random time between these.
     pub(super) cut_links: Option<(Duration, Duration)>,
     /// The door is closed from the first of these times to the second.
@@ -144,6 +146,7 @@ impl Script {
             voice: Voice::Speaks,
             hang_up: false,
             cut_after_bytes: None,
+            crash_loop: None,
             cut_links: None,
             down: None,
             answer_enquire_links: true,

@@ -185,7 +185,9 @@ impl Books {
         let (id, part) = place;
         self.apply(place, Event::NoAnswer(self.messages[&id].doubt));
         if self.state(place) == Some(PartState::InDoubt) {
-            self.messages.get_mut(&id).expect("a message").due.insert(part, now.plus(IN_DOUBT_WAIT));
+            let message = self.messages.get_mut(&id).expect("a message");
+            let doubts = message.progress.parts[part.index()].doubts;
+            message.due.insert(part, now.plus(lifecycle::resend_wait(IN_DOUBT_WAIT, doubts)));
         }
     }
 

@@ -6,7 +6,6 @@ use super::{Pair, Sent};
 use crate::reporting::origin;
 use crate::world::*;
 use hermod_domain::ids::AccountId;
-use hermod_domain::lifecycle::DoubtPolicy;
 use hermod_domain::money::Money;
 use hermod_domain::origin::ReceiptWish;
 use hermod_domain::phone::Msisdn;
@@ -24,10 +23,9 @@ fn recipient(number: u8) -> Msisdn {
 
 impl Pair {
     pub(super) async fn accepts(&mut self, sent: &Sent) {
-        let Sent { bob, parts, key: number, resend, to, daily, wish } = *sent;
+        let Sent { bob, parts, key: number, doubt, to, daily, wish } = *sent;
         let account = account(bob);
         let cost = PRICE * i64::from(parts);
-        let doubt = if resend { DoubtPolicy::ResendOnce } else { DoubtPolicy::NeverResend };
         // A key belongs to an account.
         let number = number.map(|number| number * 2 + u64::from(bob));
         let acceptance = Acceptance {

@@ -9,7 +9,7 @@ mod purses;
 
 use crate::world::*;
 use books::{Books, Place};
-use hermod_domain::lifecycle::{Event, RefusedFor, Verdict};
+use hermod_domain::lifecycle::{DoubtPolicy, Event, RefusedFor, Verdict};
 use hermod_domain::money::Money;
 use hermod_store::{Answer, DailyLimits, Job, LedgerKind};
 use listeners::Heard;
@@ -60,7 +60,7 @@ struct Sent {
     bob: bool,
     parts: u8,
     key: Option<u64>,
-    resend: bool,
+    doubt: DoubtPolicy,
     /// One of a few recipients.
     to: u8,
     daily: DailyLimits,
@@ -140,8 +140,10 @@ fn sent() -> impl Strategy<Value = Sent> {
     ];
     let key = prop::option::weighted(0.4, 0..5_u64);
     let wish = prop::option::of(prop::sample::select(&[0x00, 0x01, 0x02, 0x03, 0x10, 0x11][..]));
-    (any::<bool>(), 1..=3_u8, key, any::<bool>(), 0..3_u8, daily, wish).prop_map(
-        |(bob, parts, key, resend, to, daily, wish)| Sent { bob, parts, key, resend, to, daily, wish },
+    let policies = [DoubtPolicy::Resend, DoubtPolicy::ResendOnce, DoubtPolicy::NeverResend];
+    let doubt = prop::sample::select(policies.to_vec());
+    (any::<bool>(), 1..=3_u8, key, doubt, 0..3_u8, daily, wish).prop_map(
+        |(bob, parts, key, doubt, to, daily, wish)| Sent { bob, parts, key, doubt, to, daily, wish },
     )
 }
 

@@ -26,6 +26,9 @@ pub(super) struct LinkFlags {
     /// Cut every link some time after its bind, as in 1s..30s
     #[arg(long, value_name = "MIN..MAX", value_parser = values::durations)]
     cut_links: Option<(Duration, Duration)>,
+    /// Crash on each of the first BINDS links at its SUBMITS-th message without having answered any, as in 8/5
+    #[arg(long, value_name = "BINDS/SUBMITS", value_parser = values::binds_and_submits)]
+    crash_loop: Option<(u64, u32)>,
     /// Unbind after the answer to the N-th message
     #[arg(long, value_name = "N")]
     unbind_after: Option<u64>,
@@ -101,6 +104,9 @@ impl LinkFlags {
     fn write_times(&self, mut script: Script) -> Script {
         if let Some((least, most)) = self.cut_links {
             script = script.cut_links_after(least, most);
+        }
+        if let Some((binds, submits)) = self.crash_loop {
+            script = script.crash_loop(binds, submits);
         }
         if let Some(after) = self.down_after {
             script = script.down(after, self.down_for);

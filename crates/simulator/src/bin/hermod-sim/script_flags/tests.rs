@@ -75,6 +75,7 @@ fn flags_about_links_write_the_script_that_verbs_would() {
     check("--refuse-binds 2", Script::new().refuse_binds(2, CommandStatus::BINDFAIL));
     check("--system-id a --password b", Script::new().credentials("a", "b"));
     check("--binds-max 2 --already-bound-for 5s", Script::new().binds_max(2).already_bound_for(ms(5000)));
+    check("--crash-loop 8/5", Script::new().crash_loop(8, 5));
     check("--cut-links 1s..30s", Script::new().cut_links_after(ms(1000), ms(30_000)));
     check(
         "--unbind-before-answer 2 --ignore-unbinds",

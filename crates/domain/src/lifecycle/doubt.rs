@@ -1,0 +1,78 @@
+//! Parts in doubt: their bytes may have left, and no answer came. The policy of the route says how often such a part is
+//! resent, and after which waits.
+
+use std::time::Duration;
+
+/// How long a part in doubt waits before each resend, as multiples of the first wait: 15 s, 1 min and 5 min by default.
+const RESEND_WAITS: [u32; 3] = [1, 4, 20];
+
+/// How often a part in doubt is resent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DoubtPolicy {
+    /// Up to three times, with growing waits. A duplicate is better than a loss.
+    #[default]
+    Resend,
+    /// Once.
+    ResendOnce,
+    /// Never. A loss is better than a duplicate.
+    NeverResend,
+}
+
+impl DoubtPolicy {
+    /// How many resends a part gets. The store keeps the policy as this number.
+    pub const fn resends_max(self) -> u8 {
+        match self {
+            DoubtPolicy::Resend => 3,
+            DoubtPolicy::ResendOnce => 1,
+            DoubtPolicy::NeverResend => 0,
+        }
+    }
+
+    /// The policy that the store has kept as this number of resends.
+    pub const fn from_resends_max(resends: u8) -> DoubtPolicy {
+        match resends {
+            0 => DoubtPolicy::NeverResend,
+            1 => DoubtPolicy::ResendOnce,
+            _ => DoubtPolicy::Resend,
+        }
+    }
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            DoubtPolicy::Resend => "resend",
+            DoubtPolicy::ResendOnce => "resend-once",
+            DoubtPolicy::NeverResend => "never-resend",
+        }
+    }
+}
+
+/// Returns how long a part waits before it is resent: `first` after its first doubt, longer after each further one.
+/// Carriers that crash under their load again and again need the growing waits.
+pub fn resend_wait(first: Duration, doubts: u8) -> Duration {
+    let place = usize::from(doubts.saturating_sub(1)).min(RESEND_WAITS.len() - 1);
+    first.saturating_mul(RESEND_WAITS[place])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resend_waits_grow_with_each_doubt() {
+        let waits = [1, 2, 3, 4].map(|doubts| resend_wait(Duration::from_secs(15), doubts).as_secs());
+        assert_eq!(waits, [15, 60, 300, 300]);
+        assert_eq!(resend_wait(Duration::MAX, 3), Duration::MAX);
+    }
+
+    #[test]
+    fn policy_survives_the_store_and_documents() {
+        for policy in [DoubtPolicy::Resend, DoubtPolicy::ResendOnce, DoubtPolicy::NeverResend] {
+            assert_eq!(DoubtPolicy::from_resends_max(policy.resends_max()), policy);
+            let written = serde_json::to_string(&policy).expect("a word");
+            assert_eq!(written, format!("\"{}\"", policy.as_str()));
+            assert_eq!(serde_json::from_str::<DoubtPolicy>(&written).expect("a policy"), policy);
+        }
+        assert_eq!(DoubtPolicy::default(), DoubtPolicy::Resend);
+    }
+}

@@ -1,0 +1,82 @@
+//! Parts in doubt: resent up to three times with growing waits, and an alarm when no resend is left.
+
+use crate::real_time::{now, pause};
+use crate::scenario::Scenario;
+use hermod_simulator::carrier::{Answer, Script};
+use std::collections::HashSet;
+use std::time::Duration;
+
+const TO: &str = "+4915112345678";
+const HOUR: Duration = Duration::from_secs(3_600);
+/// Small beside the waits of a link and of a part in doubt, so that they follow each other as in real time.
+const STEP: Duration = Duration::from_secs(3);
+/// For a thousand messages on a loaded machine.
+const LONG_PATIENCE: Duration = Duration::from_secs(240);
+
+/// The texts that the carrier answered with success.
+fn answered(s: &Scenario) -> HashSet<String> {
+    let submits = s.carrier().record().submits().into_iter();
+    submits
+        .filter(|submit| matches!(submit.answer, Answer::Accepted { .. }))
+        .map(|submit| submit.text)
+        .collect()
+}
+
+#[tokio::test]
+async fn carrier_that_crashes_in_eight_sessions_gets_every_message_in_the_end() {
+    const MESSAGES: usize = 1_000;
+    let script = Script::new().crash_loop(8, 5);
+    let s = Scenario::with_settings(script, "window = 50\nresponse_timeout = \"30s\"").await;
+    for n in 0..MESSAGES {
+        s.alice.sends(TO, &format!("crash loop {n}")).await.accepted();
+    }
+    let started = now();
+    while answered(&s).len() < MESSAGES {
+        let reached = answered(&s).len();
+        assert!(started.elapsed() < LONG_PATIENCE, "{reached} of {MESSAGES} have reached the carrier");
+        s.skip(STEP);
+        pause(Duration::from_millis(150)).await;
+    }
+    s.everything_settles().await;
+    let resends = s.resends().await;
+    assert!(resends > 0, "the crashes put parts in doubt");
+    assert!(s.carrier().record().duplicates() <= resends, "every copy is a resend on record");
+    assert!(!s.alarms().iter().any(|alarm| alarm.contains("unconfirmed")), "{:?}", s.alarms());
+    s.alice.has("50").await;
+    s.end().await;
+}
+
+#[tokio::test]
+async fn part_without_an_answer_to_its_third_resend_is_unknown_and_raises_an_alarm() {
+    let s = Scenario::with(Script::new().silent(4)).await;
+    let message = s.alice.sends(TO, "hello????").await.accepted();
+    for submits in 1..=4 {
+        s.stepping(Duration::from_secs(10), || s.carrier_has_seen_submits(submits)).await;
+        s.alice.sees(&message).is("queued").await;
+    }
+    s.stepping(Duration::from_secs(10), || s.alice.sees(&message).becomes("submitted")).await;
+    s.stepping(Duration::from_secs(1), || s.alarms_are(&["acme unconfirmed-parts "])).await;
+    assert_eq!(s.resends().await, 3);
+    // Another message goes through: the first one is not sent a fifth time.
+    let other = s.alice.sends(TO, "still there?").await.accepted();
+    s.stepping(Duration::from_secs(10), || s.alice.sees(&other).becomes("delivered")).await;
+    s.carrier_saw_submits(5);
+    s.advance(97 * HOUR).await;
+    s.a_moment_passes().await;
+    s.alice.sees(&message).is("submitted").await;
+    assert_eq!(s.alice.asks_for(&message).await["dlr"], "UNKNOWN");
+    s.alice.has("99.9").await;
+    s.end_with_open_parts(1).await;
+}
+
+#[tokio::test]
+async fn resend_once_leaves_the_part_unconfirmed_after_its_second_doubt() {
+    let s = Scenario::with_settings(Script::new().silent(2), "in_doubt = \"resend-once\"").await;
+    let message = s.alice.sends(TO, "hello??").await.accepted();
+    s.stepping(Duration::from_secs(10), || s.carrier_has_seen_submits(2)).await;
+    s.stepping(Duration::from_secs(10), || s.alice.sees(&message).becomes("submitted")).await;
+    s.stepping(Duration::from_secs(1), || s.alarms_are(&["acme unconfirmed-parts "])).await;
+    assert_eq!(s.resends().await, 1);
+    s.alice.has("99.95").await;
+    s.end_with_open_parts(1).await;
+}
