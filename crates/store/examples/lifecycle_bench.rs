@@ -263,11 +263,12 @@ fn answer(job: &Job) -> AnswerRecord {
 fn receipt(job: &Job) -> ReceiptRecord {
     ReceiptRecord {
         sequence: 1,
-        remote: remote(job),
+        remote: Some(remote(job)),
         verdict: Verdict::Delivered,
         err: 0,
         word: None,
         source: Some(job.to),
+        sender: Some(job.from),
     }
 }
 

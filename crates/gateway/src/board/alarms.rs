@@ -37,6 +37,8 @@ pub enum AlarmKind {
     UnmatchedReceipts,
     /// A receipt matches more than one part.
     AmbiguousReceipt,
+    /// A carrier took parts without giving them a usable message id.
+    MissingMessageId,
     /// Parts got no answer, and no resend is left.
     UnconfirmedParts,
     /// A carrier's settings make no bind, or its password cannot be opened.
@@ -48,7 +50,7 @@ pub enum AlarmKind {
 }
 
 impl AlarmKind {
-    pub const ALL: [AlarmKind; 12] = [
+    pub const ALL: [AlarmKind; 13] = [
         AlarmKind::BindRefused,
         AlarmKind::AlreadyBound,
         AlarmKind::CarrierDown,
@@ -58,6 +60,7 @@ impl AlarmKind {
         AlarmKind::UnknownWord,
         AlarmKind::UnmatchedReceipts,
         AlarmKind::AmbiguousReceipt,
+        AlarmKind::MissingMessageId,
         AlarmKind::UnconfirmedParts,
         AlarmKind::BadSettings,
         AlarmKind::ClockJumped,
@@ -75,6 +78,7 @@ impl AlarmKind {
             AlarmKind::UnknownWord => "unknown-word",
             AlarmKind::UnmatchedReceipts => "unmatched-receipts",
             AlarmKind::AmbiguousReceipt => "ambiguous-receipt",
+            AlarmKind::MissingMessageId => "missing-message-id",
             AlarmKind::UnconfirmedParts => "unconfirmed-parts",
             AlarmKind::BadSettings => "bad-settings",
             AlarmKind::ClockJumped => "clock-jumped",

@@ -180,11 +180,12 @@ async fn receipts_that_found_no_part_are_held_against_late_answers() {
     let link = world.store.open_link(acme(&office), LinkKind::Sends, IdConversion::None).await.unwrap();
     let receipt = |sequence, id: &str, word: Option<&str>| ReceiptRecord {
         sequence,
-        remote: RemoteId::from_text(id).unwrap(),
+        remote: Some(RemoteId::from_text(id).unwrap()),
         verdict: if word.is_some() { Verdict::NoNews } else { Verdict::Delivered },
         err: 0,
         word: word.map(Box::from),
         source: None,
+        sender: None,
     };
     let receipts = vec![receipt(1, "9308878062554710043", None), receipt(2, "27", Some("MAYBE"))];
     link.report(Vec::new(), receipts, 0, world.clock.now()).await.unwrap();

@@ -9,6 +9,8 @@ pub(super) const UNKNOWN_TAG: Tag = Tag(0x1fee);
 const UNKNOWN_VALUE: &[u8] = b"hermod-sim";
 /// What trails: too short to be a TLV.
 const TRAILING: &[u8] = &[0xde, 0xad, 0xbe];
+/// Octets of an id at most.
+const ID_BYTES_MAX: usize = 64;
 /// Octets of a PDU before its command_id.
 const LENGTH_BYTES: usize = 4;
 
@@ -18,6 +20,10 @@ pub enum Manner {
     Plain,
     /// A success is its header alone: taken, but under no id.
     NoBody,
+    /// A success has an empty id.
+    EmptyId,
+    /// A success has an id of more octets than SMPP allows: 64 (v3.4 §5.2.23).
+    LongId,
     /// A success carries a TLV that nobody knows.
     UnknownTlv,
     /// A success has octets behind its end that make no TLV.
@@ -38,6 +44,14 @@ pub(super) fn success<'a>(
             Pdu::SubmitSmResp(SubmitSmResp { message_id: id, ..SubmitSmResp::default() })
         }
         Manner::NoBody => Pdu::Unknown(CommandId::SUBMIT_SM_RESP, Hidden(b"")),
+        Manner::EmptyId => Pdu::SubmitSmResp(SubmitSmResp::default()),
+        Manner::LongId => {
+            body.clear();
+            body.resize(ID_BYTES_MAX, b'0');
+            body.extend_from_slice(id);
+            body.push(0);
+            Pdu::Unknown(CommandId::SUBMIT_SM_RESP, Hidden(body))
+        }
         Manner::UnknownTlv => {
             *tlvs = TlvBuffer::new();
             tlvs.push(UNKNOWN_TAG, UNKNOWN_VALUE);

@@ -37,6 +37,11 @@ pub(super) const RULES: &[Rule] = &[
               WHERE p.carrier = m.carrier AND p.account = m.account AND p.message = m.id AND p.no BETWEEN 1 AND m.parts)",
     },
     Rule {
+        name: "a part without a carrier id is a part of its account",
+        query: "SELECT 'message ' || u.message FROM unnamed u LEFT JOIN message m ON m.id = u.message
+             WHERE m.id IS NULL OR m.account <> u.account OR m.dest <> u.dest OR u.part NOT BETWEEN 1 AND m.parts",
+    },
+    Rule {
         name: "every part belongs to a message that has not ended",
         query: "SELECT 'part ' || p.no || ' of message ' || p.message FROM part p LEFT JOIN message m ON m.id = p.message
              WHERE m.id IS NULL OR m.account <> p.account OR m.carrier <> p.carrier OR m.state NOT IN (0, 1, 2)",

@@ -67,6 +67,7 @@ impl Batch<'_> {
                 // Tied even if the message has ended meanwhile, so that its receipts are known for what they are.
                 self.tie(place, *part, *to, remote, ids)
             }
+            Answer::AcceptedWithoutId => self.accepted_without_id(place, *part, *to),
             Answer::Throttled => self.back_to_front(place, *part, Event::Deferred, link),
             Answer::NotSent => self.back_to_front(place, *part, Event::Released, link),
             Answer::Temporary { status, after } => {
@@ -181,7 +182,7 @@ impl Batch<'_> {
 
     /// An answer about a message that is with another carrier by now changes nothing, and is told. One about a message
     /// that has ended is no news.
-    fn latecomer(&self, place: Place, part: PartNo, said: &str) -> Result<(), StoreFault> {
+    pub(crate) fn latecomer(&self, place: Place, part: PartNo, said: &str) -> Result<(), StoreFault> {
         let open: bool = self
             .connection
             .prepare_cached(

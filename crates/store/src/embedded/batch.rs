@@ -121,6 +121,7 @@ pub(crate) struct Tally {
     pub receipts_rematched: u64,
     pub receipts_given_up: u64,
     pub receipts_late: u64,
+    pub receipts_by_number: u64,
     pub ids_reused: u64,
     pub illegal: u64,
     pub reports: u64,

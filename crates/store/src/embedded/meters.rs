@@ -18,6 +18,7 @@ pub(crate) struct Meters {
     receipts_rematched: Counter,
     receipts_given_up: Counter,
     receipts_late: Counter,
+    receipts_by_number: Counter,
     ids_reused: Counter,
     illegal: Counter,
     reports: Counter,
@@ -65,6 +66,7 @@ impl Meters {
             receipts_rematched: counter!("hermod_receipts_rematched_total"),
             receipts_given_up: counter!("hermod_receipts_given_up_total"),
             receipts_late: counter!("hermod_receipts_late_total"),
+            receipts_by_number: counter!("hermod_receipts_matched_by_number_total"),
             ids_reused: counter!("hermod_carrier_ids_reused_total"),
             illegal: counter!("hermod_lifecycle_illegal_total"),
             reports: counter!("hermod_reports_total"),
@@ -107,6 +109,7 @@ impl Meters {
             receipts_rematched,
             receipts_given_up,
             receipts_late,
+            receipts_by_number,
             ids_reused,
             illegal,
             reports,
@@ -138,6 +141,7 @@ impl Meters {
         self.receipts_rematched.increment(receipts_rematched);
         self.receipts_given_up.increment(receipts_given_up);
         self.receipts_late.increment(receipts_late);
+        self.receipts_by_number.increment(receipts_by_number);
         self.ids_reused.increment(ids_reused);
         self.illegal.increment(illegal);
         self.reports.increment(reports);

@@ -58,6 +58,7 @@ pub(crate) mod schema;
 mod shared;
 mod statement;
 mod unconfirmed;
+mod unnamed;
 mod unowned;
 mod upkeep;
 mod waiting;

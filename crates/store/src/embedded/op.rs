@@ -9,6 +9,7 @@ use crate::embedded::hooks::HookEnds;
 use crate::embedded::mailbox::Mailbox;
 use crate::embedded::queues::Glance;
 use crate::embedded::reports::ReportEnds;
+use crate::embedded::unnamed;
 use crate::embedded::waiting::Waiting;
 use crate::fault::StoreFault;
 use crate::ops::{AcceptOutcome, KeyClaim, LinkBatch, LinkId, LinkKind, Replay};
@@ -179,6 +180,7 @@ impl Change {
             }
             Change::DropOldDays(today) => {
                 delivery_stats::drop_before(batch.connection, *today)?;
+                unnamed::drop_before(batch.connection, *today)?;
                 batch.books.remotes.drop_before(batch.connection, *today)
             }
         }

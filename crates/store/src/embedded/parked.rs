@@ -15,6 +15,8 @@ use std::collections::HashMap;
 
 /// Parked receipts with one key that are tried when an answer brings it.
 const SAME_KEY_MAX: u32 = 64;
+/// Parked receipts of the last minute that are looked through for a number.
+const LATELY_MAX: u32 = 1_000;
 /// Receipts given up in one transaction.
 pub(crate) const GIVEN_UP_PER_BATCH_MAX: u64 = 1_000;
 
@@ -98,6 +100,27 @@ impl Parked {
             "SELECT {COLUMNS} FROM parked WHERE carrier = ?1 AND key = ?2 LIMIT {SAME_KEY_MAX}"
         ))?;
         let mut rows = statement.query(params![carrier.get(), key.octets()])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.push(read(row)?);
+        }
+        Ok(found)
+    }
+
+    /// Up to two receipts about a number that came since then.
+    pub(crate) fn lately_about(
+        &self,
+        connection: &Connection,
+        carrier: CarrierId,
+        to: Msisdn,
+        since: Timestamp,
+    ) -> Result<Vec<ParkedReceipt>, StoreFault> {
+        let mut statement = connection.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM (SELECT {COLUMNS} FROM parked WHERE carrier = ?1 AND at >= ?2
+                 ORDER BY at DESC LIMIT {LATELY_MAX}) WHERE source = ?3 LIMIT 2"
+        ))?;
+        let mut rows =
+            statement.query(params![carrier.get(), since.as_millis(), to.number().cast_signed()])?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
             found.push(read(row)?);

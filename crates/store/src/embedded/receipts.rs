@@ -10,11 +10,28 @@ use hermod_domain::ids::{CarrierId, PartNo, RemoteId};
 use hermod_domain::lifecycle::{Event, Verdict};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::RAW_WORD_CHARS_MAX;
+use hermod_domain::time::Timestamp;
 use rusqlite::params;
 
 /// Timeline lines about receipts that changed nothing.
 const LATE: &str = "late_receipt";
 const UNREAD: &str = "unknown_receipt";
+
+/// What a receipt says about its part.
+struct Said {
+    verdict: Verdict,
+    err: u16,
+    word: Option<Box<str>>,
+    at: Timestamp,
+}
+
+/// Whether a receipt with this verdict is the last word on its part.
+pub(crate) fn is_final(verdict: Verdict) -> bool {
+    match verdict {
+        Verdict::Delivered | Verdict::Undeliverable | Verdict::Rejected | Verdict::Expired => true,
+        Verdict::Enroute | Verdict::Accepted | Verdict::NoNews => false,
+    }
+}
 
 impl Batch<'_> {
     /// The carrier took a part and gave it an id. Receipts that waited for that id are done at once.
@@ -52,33 +69,34 @@ impl Batch<'_> {
         ids: IdConversion,
         record: &ReceiptRecord,
     ) -> Result<ReceiptFate, StoreFault> {
-        let ReceiptRecord { sequence: _, remote, verdict, err, word, source } = record;
-        let found =
-            self.books.remotes.find(self.connection, &Asked { carrier, ids, remote, source: *source })?;
-        let receipt = |ambiguous| ParkedReceipt {
-            remote: remote.clone(),
-            verdict: *verdict,
-            err: *err,
-            word: word.as_deref().map(bounded),
-            source: *source,
-            at: self.now,
-            ambiguous,
+        let ReceiptRecord { sequence: _, remote, verdict, err, word, source, sender: _ } = record;
+        let said =
+            Said { verdict: *verdict, err: *err, word: word.as_deref().map(bounded), at: self.now };
+        let found = match remote {
+            Some(remote) => {
+                let asked = Asked { carrier, ids, remote, source: *source };
+                self.books.remotes.find(self.connection, &asked)?
+            }
+            None => Match::Nothing,
         };
-        match found {
-            Match::Part(tie) => self.settle_receipt(carrier, &tie, &receipt(false)),
-            Match::Nothing => {
-                let receipt = receipt(false);
-                self.park(carrier, &receipt)?;
-                self.tally.receipts_parked += 1;
-                Ok(ReceiptFate::Parked)
-            }
-            Match::Ambiguous => {
-                let receipt = receipt(true);
-                self.park(carrier, &receipt)?;
-                self.tally.receipts_ambiguous += 1;
-                Ok(ReceiptFate::Ambiguous)
-            }
+        let is_ambiguous = match found {
+            Match::Part(tie) => return self.settle_receipt(carrier, &tie, &said),
+            Match::Nothing => false,
+            Match::Ambiguous => true,
+        };
+        if !is_ambiguous && let Some(tie) = self.match_by_number(carrier, record)? {
+            return self.settle_receipt(carrier, &tie, &said);
         }
+        let Some(remote) = remote.clone() else { return Ok(ReceiptFate::Dropped) };
+        let Said { verdict, err, word, at } = said;
+        let ambiguous = is_ambiguous;
+        self.park(carrier, &ParkedReceipt { remote, verdict, err, word, source: *source, at, ambiguous })?;
+        if is_ambiguous {
+            self.tally.receipts_ambiguous += 1;
+            return Ok(ReceiptFate::Ambiguous);
+        }
+        self.tally.receipts_parked += 1;
+        Ok(ReceiptFate::Parked)
     }
 
     fn park(&mut self, carrier: CarrierId, receipt: &ParkedReceipt) -> Result<(), StoreFault> {
@@ -94,13 +112,14 @@ impl Batch<'_> {
         ids: IdConversion,
         receipt: &ParkedReceipt,
     ) -> Result<bool, StoreFault> {
-        let ParkedReceipt { remote, source, .. } = receipt;
+        let ParkedReceipt { remote, source, verdict, err, word, at, .. } = receipt;
         let asked = Asked { carrier, ids, remote, source: *source };
         match self.books.remotes.find(self.connection, &asked)? {
             Match::Part(tie) => {
                 self.books.parked.remove(self.connection, carrier, remote)?;
                 self.tally.receipts_rematched += 1;
-                self.settle_receipt(carrier, &tie, receipt).map(|_| true)
+                let said = Said { verdict: *verdict, err: *err, word: word.clone(), at: *at };
+                self.settle_receipt(carrier, &tie, &said).map(|_| true)
             }
             Match::Ambiguous if !receipt.ambiguous => {
                 self.books.parked.is_ambiguous(self.connection, carrier, remote).map(|()| false)
@@ -113,10 +132,10 @@ impl Batch<'_> {
         &mut self,
         carrier: CarrierId,
         tie: &Tie,
-        receipt: &ParkedReceipt,
+        said: &Said,
     ) -> Result<ReceiptFate, StoreFault> {
         let PartKey { account, message, part } = tie.part;
-        let ParkedReceipt { verdict, err, word, at, .. } = receipt;
+        let Said { verdict, err, word, at } = said;
         let place = Place { carrier, account, message };
         let applied = self.apply(place, part, Event::Receipt(*verdict), *err, None)?;
         if let Applied::Moved { .. } = applied {

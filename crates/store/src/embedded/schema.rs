@@ -7,6 +7,7 @@
 mod carrier_ids;
 mod inbound;
 mod retention;
+mod unnamed;
 mod webhooks;
 
 use crate::fault::StoreFault;
@@ -31,6 +32,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::Sql(webhooks::TABLES),
     Migration::Sql(retention::RETENTION),
     Migration::Sql(inbound::TABLES),
+    Migration::Sql(unnamed::TABLE),
 ];
 
 /// One step from a schema to the next.

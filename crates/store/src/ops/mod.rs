@@ -205,6 +205,8 @@ impl Job {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     Accepted(RemoteId),
+    /// It took the part and gave no usable id: none, an empty one, or one of more than 64 octets.
+    AcceptedWithoutId,
     /// Slow down: back to the front of the queue, and it does not count as an attempt.
     Throttled,
     /// Try again later: after so long if it says so, else on the retry schedule.

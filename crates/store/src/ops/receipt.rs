@@ -4,6 +4,7 @@ use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::lifecycle::Verdict;
 use hermod_domain::phone::Msisdn;
+use hermod_domain::sender::Sender;
 use hermod_domain::time::{Day, Timestamp};
 use std::time::Duration;
 
@@ -21,13 +22,16 @@ pub const LATE_LINES_MAX: u32 = 10;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReceiptRecord {
     pub sequence: u32,
-    pub remote: RemoteId,
+    /// The carrier's id of the part, if it gives one.
+    pub remote: Option<RemoteId>,
     pub verdict: Verdict,
     pub err: u16,
     /// The carrier's own word, where nobody knows it.
     pub word: Option<Box<str>>,
     /// Whom the receipt is about, as far as it says. Asked only where ids alone cannot tell.
     pub source: Option<Msisdn>,
+    /// Who sent the message, as far as the receipt says. Asked only where the number alone cannot tell.
+    pub sender: Option<Sender>,
 }
 
 /// A receipt that is durable, and may be answered.
@@ -48,13 +52,15 @@ pub enum ReceiptFate {
     Parked,
     /// It could be about several parts, and nothing says which. It is kept, and nobody guesses.
     Ambiguous,
+    /// It has no id, and its number belongs to no single part without one. It is dropped.
+    Dropped,
 }
 
 impl ReceiptFate {
     pub const fn found_its_part(self) -> bool {
         match self {
             ReceiptFate::Settled | ReceiptFate::Repeated => true,
-            ReceiptFate::Parked | ReceiptFate::Ambiguous => false,
+            ReceiptFate::Parked | ReceiptFate::Ambiguous | ReceiptFate::Dropped => false,
         }
     }
 }

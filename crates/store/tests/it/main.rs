@@ -29,6 +29,7 @@ mod retention;
 mod reviews;
 mod set_back;
 mod statements;
+mod unnamed;
 mod waiting;
 mod whole;
 mod world;

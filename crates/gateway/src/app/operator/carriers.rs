@@ -112,6 +112,9 @@ pub const fn what_to_do(kind: AlarmKind) -> &'static str {
         AlarmKind::AmbiguousReceipt => {
             "The carrier uses an id for several parts: ask it to make them unique."
         }
+        AlarmKind::MissingMessageId => {
+            "Ask the carrier for a message_id of 1 to 64 octets in submit_sm_resp: without it most receipts match nothing."
+        }
         AlarmKind::UnconfirmedParts => {
             "The carrier took parts without answering, more often than they are resent: ask it for its record of them."
         }

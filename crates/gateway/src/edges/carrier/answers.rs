@@ -2,19 +2,18 @@
 
 use crate::edges::carrier::handset;
 use hermod_domain::carrier::{self, DefaultAlphabet, Profile};
-use hermod_domain::ids::RemoteId;
+use hermod_domain::ids::{REMOTE_ID_OCTETS_MAX, RemoteId};
 use hermod_domain::inbound::InboundPart;
 use hermod_domain::lifecycle::Verdict;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::{ErrCode, Outcome};
+use hermod_domain::sender::Sender;
 use hermod_smpp::{Address, Frame, Pdu, Receipt, ReceiptDialect, read_data_sm_receipt, read_receipt};
 use hermod_store::ReceiptRecord;
 
 /// What came in on a link by itself.
 pub(super) enum Incoming {
     Receipt(ReceiptRecord),
-    /// A receipt that names no message: nothing can ever be done with it.
-    Nameless,
     /// A message from a handset, or a part of one.
     Message(Box<InboundPart>),
     /// Nothing that a carrier has to ask of us.
@@ -27,11 +26,11 @@ pub(super) fn read_request(frame: &Frame, dialect: ReceiptDialect, zero: Default
     let sequence = frame.header.sequence;
     match frame.decode() {
         Ok(Pdu::DeliverSm(pdu)) => match read_receipt(&pdu, dialect) {
-            Some(receipt) => incoming(sequence, pdu.source, &receipt),
+            Some(receipt) => incoming(sequence, pdu.source, pdu.destination, &receipt),
             None => Incoming::Message(Box::new(handset::of_deliver_sm(&pdu, zero))),
         },
         Ok(Pdu::DataSm(pdu)) => match read_data_sm_receipt(&pdu, dialect) {
-            Some(receipt) => incoming(sequence, pdu.source, &receipt),
+            Some(receipt) => incoming(sequence, pdu.source, pdu.destination, &receipt),
             None => Incoming::Message(Box::new(handset::of_data_sm(&pdu, zero))),
         },
         Ok(_) | Err(_) => Incoming::Other,
@@ -46,15 +45,17 @@ pub(super) fn dialect(profile: &Profile) -> ReceiptDialect {
     }
 }
 
-fn incoming(sequence: u32, source: Address<'_>, receipt: &Receipt<'_>) -> Incoming {
-    let Some(remote) = receipt.message_id.and_then(|id| RemoteId::from_octets(id).ok()) else {
-        return Incoming::Nameless;
-    };
+fn incoming(
+    sequence: u32,
+    source: Address<'_>,
+    destination: Address<'_>,
+    receipt: &Receipt<'_>,
+) -> Incoming {
     let stat = receipt.stat.map(String::from_utf8_lossy);
     let outcome = Outcome::read(receipt.message_state, stat.as_deref());
     Incoming::Receipt(ReceiptRecord {
         sequence,
-        remote,
+        remote: receipt.message_id.and_then(remote_id),
         verdict: Verdict::of(&outcome),
         err: err_code(receipt).get(),
         word: match outcome {
@@ -62,7 +63,18 @@ fn incoming(sequence: u32, source: Address<'_>, receipt: &Receipt<'_>) -> Incomi
             _ => None,
         },
         source: number(source.value),
+        sender: sender(destination.value),
     })
+}
+
+/// An id that is too long is cut: its beginning still tells repeated receipts from others.
+fn remote_id(id: &[u8]) -> Option<RemoteId> {
+    RemoteId::from_octets(id.get(..REMOTE_ID_OCTETS_MAX).unwrap_or(id)).ok()
+}
+
+/// Who sent the message that a receipt is about.
+fn sender(address: &[u8]) -> Option<Sender> {
+    Sender::parse(std::str::from_utf8(address).ok()?).ok()
 }
 
 /// Whom a receipt is about: with or without what carriers put before a number.
@@ -101,6 +113,10 @@ mod tests {
         }
     }
 
+    fn id_of(record: &ReceiptRecord) -> &[u8] {
+        record.remote.as_ref().map_or(b"", RemoteId::octets)
+    }
+
     fn read(pdu: &Pdu<'_>) -> Incoming {
         read_request(&frame(pdu), ReceiptDialect::Standard, DefaultAlphabet::Gsm)
     }
@@ -110,9 +126,8 @@ mod tests {
         match read(&Pdu::DeliverSm(deliver_sm(esm_class::RECEIPT, text))) {
             Incoming::Receipt(ReceiptRecord { sequence, remote, verdict, err, .. }) => {
                 assert_eq!(sequence, 7);
-                assert_eq!(Some((remote.octets(), verdict, err)), expect);
+                assert_eq!(remote.as_ref().map(|remote| (remote.octets(), verdict, err)), expect);
             }
-            Incoming::Nameless => assert_eq!(expect, None),
             Incoming::Message(_) | Incoming::Other => panic!("taken for something else"),
         }
     }
@@ -137,7 +152,7 @@ mod tests {
                 Incoming::Receipt(ReceiptRecord { source, word, .. }) => {
                     (source.map(Msisdn::digits), word.map(String::from))
                 }
-                Incoming::Nameless | Incoming::Message(_) | Incoming::Other => panic!("it is a receipt"),
+                Incoming::Message(_) | Incoming::Other => panic!("it is a receipt"),
             }
         };
         let number = Some("491701234567".to_owned());
@@ -155,7 +170,7 @@ mod tests {
         let receipt =
             DeliverSm { tlvs: tlvs.as_tlvs(), ..deliver_sm(esm_class::RECEIPT, b"id:77 stat:DELIVRD") };
         let Incoming::Receipt(record) = read(&Pdu::DeliverSm(receipt)) else { panic!("no receipt") };
-        assert_eq!((record.remote.octets(), record.verdict), (&b"99"[..], Verdict::Undeliverable));
+        assert_eq!((id_of(&record), record.verdict), (&b"99"[..], Verdict::Undeliverable));
     }
 
     #[test]
@@ -170,7 +185,7 @@ mod tests {
         tlvs.push_c_string(Tag::RECEIPTED_MESSAGE_ID, b"99").push_u8(Tag::MESSAGE_STATE, 2);
         let receipt = DataSm { esm_class: esm_class::RECEIPT, tlvs: tlvs.as_tlvs(), ..DataSm::default() };
         let Incoming::Receipt(record) = read(&Pdu::DataSm(receipt)) else { panic!("no receipt") };
-        assert_eq!((record.remote.octets(), record.verdict), (&b"99"[..], Verdict::Delivered));
+        assert_eq!((id_of(&record), record.verdict), (&b"99"[..], Verdict::Delivered));
 
         let mut tlvs = TlvBuffer::new();
         tlvs.push(Tag::MESSAGE_PAYLOAD, b"id:77 stat:DELIVRD");
@@ -186,10 +201,10 @@ mod tests {
         let read = |dialect| read_request(&frame(&pdu), dialect, DefaultAlphabet::Gsm);
         let Incoming::Receipt(record) = read(dialect(&commas)) else { panic!("no receipt") };
         assert_eq!(
-            (record.remote.octets(), record.verdict, record.err),
+            (id_of(&record), record.verdict, record.err),
             (&b"7A"[..], Verdict::Undeliverable, 12)
         );
-        let standard = read(dialect(&Profile::default()));
-        assert!(matches!(standard, Incoming::Nameless));
+        let Incoming::Receipt(standard) = read(dialect(&Profile::default())) else { panic!("no receipt") };
+        assert_eq!(standard.remote, None);
     }
 }

@@ -67,8 +67,8 @@ fn accepted(frame: &Frame) -> Answer {
         Ok(Pdu::SubmitSmResp(answer)) => RemoteId::from_octets(answer.message_id).ok(),
         Ok(_) | Err(_) => None,
     };
-    // Success without an id is no use for matching receipts, and no proof either: in doubt.
-    remote.map_or(Answer::NoAnswer, Answer::Accepted)
+    // The carrier has the part. Resending it would make every message of such a carrier arrive twice.
+    remote.map_or(Answer::AcceptedWithoutId, Answer::Accepted)
 }
 
 #[cfg(test)]
@@ -157,6 +157,6 @@ mod tests {
             read_answer(&frame(&Pdu::SubmitSmResp(answer), CommandStatus::OK), &Profile::default()).answer
         };
         assert_eq!(read(b"0A1b"), Answer::Accepted(RemoteId::from_octets(b"0A1b").unwrap()));
-        assert_eq!(read(b""), Answer::NoAnswer);
+        assert_eq!(read(b""), Answer::AcceptedWithoutId);
     }
 }

@@ -124,6 +124,18 @@ impl Script {
         self.manner(When::first(count), Manner::NoBody)
     }
 
+    /// Successes among the answers to the first `count` have an empty id.
+    #[must_use]
+    pub fn answers_with_empty_id(self, count: u64) -> Script {
+        self.manner(When::first(count), Manner::EmptyId)
+    }
+
+    /// Successes among the answers to the first `count` have an id that is longer than SMPP allows.
+    #[must_use]
+    pub fn answers_with_long_id(self, count: u64) -> Script {
+        self.manner(When::first(count), Manner::LongId)
+    }
+
     #[must_use]
     pub fn unknown_tlvs_in_answers(self) -> Script {
         self.manner(When::always(), Manner::UnknownTlv)

@@ -12,8 +12,7 @@ impl Link<'_> {
         let header = frame.header;
         let profile = self.account.profile();
         let incoming = read_request(frame, answers::dialect(profile), profile.alphabet);
-        let is_receipt = matches!(incoming, Incoming::Receipt(_) | Incoming::Nameless);
-        if is_receipt && header.command == CommandId::DATA_SM {
+        if matches!(incoming, Incoming::Receipt(_)) && header.command == CommandId::DATA_SM {
             self.data_sms.push(header.sequence);
         }
         match incoming {
@@ -24,10 +23,6 @@ impl Link<'_> {
                     self.account.raise(AlarmKind::UnknownWord, word, detail);
                 }
                 self.receipts.push(receipt);
-            }
-            Incoming::Nameless => {
-                tracing::warn!(carrier.id = %self.account.id(), "A receipt without a message id was dropped");
-                self.acknowledge(header.sequence);
             }
             Incoming::Message(part) => self.on_message(header, *part),
             Incoming::Other => self.refuse(header, CommandStatus::INVCMDID),
@@ -66,6 +61,9 @@ impl Link<'_> {
                 let detail =
                     "a receipt could be about several parts; it is kept, and none of them is settled";
                 self.account.raise(AlarmKind::AmbiguousReceipt, "", detail);
+            }
+            if fate == ReceiptFate::Dropped {
+                tracing::warn!(carrier.id = %self.account.id(), "A receipt without a message id was dropped");
             }
             self.acknowledge(sequence);
         }

@@ -99,8 +99,13 @@ impl Link<'_> {
             self.figures.refused(class);
             self.account.look_into(class, frame.header.status);
             elsewhere = otherwise(self.account, &sent, class);
-        } else if matches!(answer, Answer::Accepted(_)) {
+        } else {
             self.figures.accepted();
+            if answer == Answer::AcceptedWithoutId {
+                let detail = "took a part without giving it a usable message id; it is not resent, and its receipt is \
+                              matched by number and time where that is possible";
+                self.account.raise(AlarmKind::MissingMessageId, "", detail);
+            }
         }
         self.answers.push(sent.record_otherwise(answer, elsewhere));
         match next {

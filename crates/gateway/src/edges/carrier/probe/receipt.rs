@@ -28,9 +28,7 @@ impl Receipts {
     pub(super) fn hold(&mut self, side: Side, frame: Frame, wires: &mut Wires) {
         match read_request(&frame, self.dialect, DefaultAlphabet::Gsm) {
             Incoming::Receipt(_) => self.early.push((side, frame)),
-            Incoming::Nameless | Incoming::Message(_) | Incoming::Other => {
-                wires.at(side).refuse(frame.header)
-            }
+            Incoming::Message(_) | Incoming::Other => wires.at(side).refuse(frame.header),
         }
     }
 
@@ -93,7 +91,7 @@ impl Receipts {
     ) {
         let wire = wires.at(side);
         match read_request(frame, self.dialect, DefaultAlphabet::Gsm) {
-            Incoming::Receipt(ReceiptRecord { remote: receipted, verdict, .. })
+            Incoming::Receipt(ReceiptRecord { remote: Some(receipted), verdict, .. })
                 if self.is_ours(remote, &receipted) =>
             {
                 *last = Some(verdict);
@@ -104,7 +102,7 @@ impl Receipts {
                 // A session that has ended takes no answers.
                 let _ = wire.session.answer(frame.header, &answer, smpp_moment(&world.clock));
             }
-            Incoming::Receipt(_) | Incoming::Nameless | Incoming::Message(_) | Incoming::Other => {
+            Incoming::Receipt(_) | Incoming::Message(_) | Incoming::Other => {
                 wire.refuse(frame.header);
             }
         }

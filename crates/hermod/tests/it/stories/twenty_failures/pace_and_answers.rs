@@ -82,13 +82,39 @@ async fn failure_9_a_carrier_may_ask_never_to_get_a_copy() {
 }
 
 #[tokio::test]
-async fn failure_9_a_success_without_an_id_is_a_doubt() {
-    let s = Scenario::with(Script::new().answers_without_id(1)).await;
-    let message = s.alice.sends(TO, "what is it called?").await.accepted();
-    s.carrier_has_seen_submits(1).await;
-    s.stepping(Duration::from_secs(16), || s.alice.sees(&message).becomes("delivered")).await;
-    assert_eq!(s.resends().await, 1);
-    s.end().await;
+async fn failure_9_success_without_a_usable_id_is_sent_once_and_its_receipt_matched_by_number() {
+    let scripts = [
+        Script::new().answers_without_id(1),
+        Script::new().answers_with_empty_id(1),
+        Script::new().answers_with_long_id(1),
+    ];
+    for script in scripts {
+        let s = Scenario::with(script).await;
+        let message = s.alice.sends(TO, "what is it called?").await.accepted();
+        s.alice.sees(&message).becomes("delivered").await;
+        s.alarms_are(&["acme missing-message-id "]).await;
+        assert_eq!(s.resends().await, 0);
+        s.carrier_saw_submits(1);
+        s.end().await;
+    }
+}
+
+#[tokio::test]
+async fn failure_9_success_without_a_usable_id_or_a_receipt_is_unknown_and_never_resent() {
+    let s = Scenario::with(Script::new().answers_with_empty_id(1).receipt_never()).await;
+    let message = s.alice.sends(TO, "who knows?").await.accepted();
+    s.alice.sees(&message).becomes("submitted").await;
+    for _ in 0..10 {
+        s.skip(RESPONSE_TIMEOUT);
+        s.a_moment_passes().await;
+    }
+    s.carrier_saw_submits(1);
+    s.advance(Duration::from_secs(97 * 3_600)).await;
+    s.a_moment_passes().await;
+    s.alice.sees(&message).is("submitted").await;
+    assert_eq!(s.alice.asks_for(&message).await["dlr"], "UNKNOWN");
+    s.carrier_saw_submits(1);
+    s.end_with_open_parts(1).await;
 }
 
 #[tokio::test]

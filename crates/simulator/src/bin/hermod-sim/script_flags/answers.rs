@@ -81,6 +81,12 @@ pub(super) struct AnswerFlags {
     /// Give no id to the first N messages that are taken: the answer has no body
     #[arg(long, value_name = "N")]
     no_id: Option<u64>,
+    /// Give an empty id to the first N messages that are taken
+    #[arg(long, value_name = "N")]
+    empty_id: Option<u64>,
+    /// Give an id of more than 64 octets to the first N messages that are taken
+    #[arg(long, value_name = "N")]
+    long_id: Option<u64>,
     /// Write all answers oddly
     #[arg(long, value_enum)]
     oddly: Option<Oddly>,
@@ -157,6 +163,12 @@ impl AnswerFlags {
     fn write_manners(&self, mut script: Script) -> Script {
         if let Some(count) = self.no_id {
             script = script.answers_without_id(count);
+        }
+        if let Some(count) = self.empty_id {
+            script = script.answers_with_empty_id(count);
+        }
+        if let Some(count) = self.long_id {
+            script = script.answers_with_long_id(count);
         }
         let manner = self.oddly.map(|oddly| match oddly {
             Oddly::UnknownTlv => Manner::UnknownTlv,

@@ -48,6 +48,7 @@ fn flags_about_answers_write_the_script_that_verbs_would() {
         "--no-id 1 --oddly trailing-octets",
         Script::new().answers_without_id(1).trailing_octets_in_answers(),
     );
+    check("--empty-id 2 --long-id 3", Script::new().answers_with_empty_id(2).answers_with_long_id(3));
     check("--oddly unknown-tlv", Script::new().unknown_tlvs_in_answers());
     check("--oddly body-on-error", Script::new().manner(When::always(), Manner::BodyOnError));
     check("--coding-zero latin1", Script::new().coding_zero_is(Alphabet::Latin1));

@@ -1,0 +1,163 @@
+//! Parts that a carrier took without a usable message id: never resent, and their receipts matched by number.
+
+use crate::world::*;
+use hermod_domain::ids::MessageId;
+use hermod_domain::lifecycle::{MessageState, Verdict};
+use hermod_domain::phone::Msisdn;
+use hermod_domain::receipt::DlrCode;
+use hermod_domain::sender::Sender;
+use hermod_store::{Acceptance, Answer, ReceiptFate, ReceiptRecord, audit};
+
+/// Who is not [`recipient`].
+fn somebody_else() -> Msisdn {
+    Msisdn::from_number(4_915_187_654_321).expect("a number")
+}
+
+fn about(to: Msisdn, receipt: ReceiptRecord) -> ReceiptRecord {
+    ReceiptRecord { source: Some(to), ..receipt }
+}
+
+fn sender(name: &str) -> Sender {
+    Sender::parse(name).expect("a sender")
+}
+
+/// The carrier takes a message of one part without naming it.
+async fn taken(world: &World, link: &Link, acceptance: Acceptance) -> MessageId {
+    link.has_room(1).await;
+    let message = world.sends(acceptance).await;
+    link.answers(&link.takes_job().await, Answer::AcceptedWithoutId).await;
+    world.settles().await;
+    assert_eq!(world.state(message).await, MessageState::Submitted);
+    message
+}
+
+#[tokio::test]
+async fn part_taken_without_an_id_is_never_resent_and_is_unknown_at_its_deadline() {
+    let mut world = World::new().await;
+    let link = world.link().await;
+    let message = taken(&world, &link, world.sms()).await;
+    link.has_room(5).await;
+    world.passes(secs(24 * 3600)).await;
+    link.has_nothing().await;
+    world.restarts().await;
+    assert_eq!(world.state(message).await, MessageState::Submitted);
+    world.now = world.now.plus(VALIDITY).plus(RECEIPT_WAIT);
+    world.sweeps(world.now).await;
+    let record = world.sees(message).await;
+    assert_eq!((record.state, record.dlr), (MessageState::Submitted, DlrCode::Unknown));
+    assert_eq!(audit(world.path()).unwrap().resends, 0);
+    assert_eq!(world.timeline(message), ["no_carrier_id", "unknown"]);
+    assert!(world.store.take_unconfirmed().is_empty(), "the carrier has said that it took it");
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn receipt_for_the_number_of_the_only_part_without_an_id_settles_it() {
+    let mut world = World::new().await;
+    let mut link = world.link().await;
+    let message = taken(&world, &link, world.sms()).await;
+    world.restarts().await;
+    link = world.link().await;
+    // Another number, and another carrier, are not its receipts.
+    let other = world.link_to(OTHER, 0).await;
+    other.says(vec![], vec![about(recipient(), receipt(1, "77", Verdict::Delivered))]).await;
+    assert_eq!(other.takes_fates().await, [ReceiptFate::Parked]);
+    link.says(vec![], vec![about(somebody_else(), receipt(1, "76", Verdict::Delivered))]).await;
+    assert_eq!(link.takes_fates().await, [ReceiptFate::Parked]);
+    assert_eq!(world.state(message).await, MessageState::Submitted);
+
+    link.says(vec![], vec![about(recipient(), receipt(2, "78", Verdict::Enroute))]).await;
+    assert_eq!(link.takes_fates().await, [ReceiptFate::Settled]);
+    assert_eq!(world.state(message).await, MessageState::Enroute);
+    // From here on it is known by the id that its receipts have.
+    link.says(vec![], vec![receipt(3, "78", Verdict::Delivered)]).await;
+    assert_eq!(link.takes_fates().await, [ReceiptFate::Settled]);
+    assert_eq!(world.state(message).await, MessageState::Delivered);
+
+    // A repeated receipt of the first message says nothing about the next one to the same number.
+    let next = taken(&world, &link, world.sms()).await;
+    link.says(vec![], vec![about(recipient(), receipt(4, "78", Verdict::Delivered))]).await;
+    assert_eq!(link.takes_fates().await, [ReceiptFate::Repeated]);
+    assert_eq!(world.state(next).await, MessageState::Submitted);
+    link.says(vec![], vec![about(recipient(), receipt(5, "79", Verdict::Delivered))]).await;
+    assert_eq!(link.takes_fates().await, [ReceiptFate::Settled]);
+    assert_eq!(world.state(next).await, MessageState::Delivered);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn receipt_that_fits_several_parts_without_an_id_is_parked_unless_the_sender_tells() {
+    let world = World::new().await;
+    let link = world.link().await;
+    let from = |name: &str| Acceptance { from: sender(name), ..world.sms() };
+    let first = taken(&world, &link, from("Bakery")).await;
+    let second = taken(&world, &link, from("+4915799999999")).await;
+    let by = |name: &str, receipt: ReceiptRecord| ReceiptRecord { sender: Some(sender(name)), ..receipt };
+    for name in ["Florist", "80808"] {
+        let unclear = by(name, about(recipient(), receipt(1, name, Verdict::Delivered)));
+        link.says(vec![], vec![unclear]).await;
+        assert_eq!(link.takes_fates().await, [ReceiptFate::Parked], "{name}");
+    }
+    link.says(vec![], vec![about(recipient(), receipt(1, "x", Verdict::Delivered))]).await;
+    assert_eq!(link.takes_fates().await, [ReceiptFate::Parked]);
+    let clear = by("4915799999999", about(recipient(), receipt(2, "y", Verdict::Delivered)));
+    link.says(vec![], vec![clear]).await;
+    assert_eq!(link.takes_fates().await, [ReceiptFate::Settled]);
+    assert_eq!(world.state(second).await, MessageState::Delivered);
+    assert_eq!(world.state(first).await, MessageState::Submitted);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn receipt_that_overtakes_its_answer_without_an_id_settles_the_part() {
+    let world = World::new().await;
+    let link = world.link_with_room(2).await;
+    let message = world.sends(world.sms()).await;
+    let job = link.takes_job().await;
+    link.says(vec![], vec![about(recipient(), receipt(1, "early", Verdict::Delivered))]).await;
+    assert_eq!(link.takes_fates().await, [ReceiptFate::Parked]);
+    link.answers(&job, Answer::AcceptedWithoutId).await;
+    world.settles().await;
+    assert_eq!(world.state(message).await, MessageState::Delivered);
+    assert!(world.store.parked(ACME, 10).await.unwrap().is_empty());
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn receipt_without_an_id_is_matched_by_number_or_dropped() {
+    let world = World::new().await;
+    let link = world.link().await;
+    let nameless =
+        |verdict| ReceiptRecord { remote: None, ..about(recipient(), receipt(1, "none", verdict)) };
+    link.says(vec![], vec![nameless(Verdict::Delivered)]).await;
+    assert_eq!(link.takes_fates().await, [ReceiptFate::Dropped]);
+    let message = taken(&world, &link, world.sms()).await;
+    for (verdict, state) in
+        [(Verdict::Enroute, MessageState::Enroute), (Verdict::Undeliverable, MessageState::Undeliverable)]
+    {
+        link.says(vec![], vec![nameless(verdict)]).await;
+        assert_eq!(link.takes_fates().await, [ReceiptFate::Settled]);
+        assert_eq!(world.state(message).await, state);
+    }
+    link.says(vec![], vec![nameless(Verdict::Delivered)]).await;
+    assert_eq!(link.takes_fates().await, [ReceiptFate::Dropped], "the last word was said");
+    assert!(world.store.parked(ACME, 10).await.unwrap().is_empty());
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn parts_without_an_id_are_forgotten_when_no_receipt_is_waited_for() {
+    let mut world = World::new().await;
+    let link = world.link().await;
+    taken(&world, &link, world.sms()).await;
+    let rows = |world: &World| -> i64 {
+        world.raw().query_row("SELECT count(*) FROM unnamed", [], |row| row.get(0)).unwrap()
+    };
+    world.now = world.now.plus(secs(8 * 86_400));
+    world.store.daily(world.now).await.unwrap();
+    assert_eq!(rows(&world), 1);
+    world.now = world.now.plus(secs(2 * 86_400));
+    world.store.daily(world.now).await.unwrap();
+    assert_eq!(rows(&world), 0);
+    world.books_are_sound();
+}
