@@ -61,6 +61,13 @@ impl Frame {
     pub fn decode(&self) -> Result<Pdu<'_>, DecodeError> {
         pdu::decode(&self.header, self.body())
     }
+
+    /// Reads a request that a carrier sent. As [`Frame::decode`], except that over-long and unterminated strings are cut
+    /// to their maximum, odd TLVs are passed over, and a `data_sm` that is a receipt needs no payload. Returns the first
+    /// field that was cut beside the PDU.
+    pub fn decode_from_carrier(&self) -> Result<(Pdu<'_>, Option<&'static str>), DecodeError> {
+        pdu::decode_from_carrier(&self.header, self.body())
+    }
 }
 
 /// Bodies hold passwords and message text, so only the header prints.

@@ -18,11 +18,29 @@ pub(crate) const fn ended(field: &'static str) -> Fault {
 
 pub(crate) struct Reader<'a> {
     rest: &'a [u8],
+    is_lenient: bool,
+    /// The first field that did not fit its maximum and was cut.
+    cut: Option<&'static str>,
 }
 
 impl<'a> Reader<'a> {
     pub(crate) const fn new(rest: &'a [u8]) -> Self {
-        Reader { rest }
+        Reader { rest, is_lenient: false, cut: None }
+    }
+
+    /// Reads what a carrier sends: over-long and unterminated strings are cut to their maximum, and TLVs are read as
+    /// [`Reader::lenient_tlvs`] does. Refusing a receipt over them would lose it.
+    pub(crate) const fn lenient(rest: &'a [u8]) -> Self {
+        Reader { rest, is_lenient: true, cut: None }
+    }
+
+    pub(crate) const fn is_lenient(&self) -> bool {
+        self.is_lenient
+    }
+
+    /// Returns the first field that was cut, if one was.
+    pub(crate) const fn cut(&self) -> Option<&'static str> {
+        self.cut
     }
 
     pub(crate) const fn rest(&self) -> &'a [u8] {
@@ -59,8 +77,23 @@ impl<'a> Reader<'a> {
                 Ok(value)
             }
             None if field_octets.len() < octets_max => Err(ended(field)),
+            None if self.is_lenient => self.cut_text(field, octets_max),
             None => Err(Fault { status, field }),
         }
+    }
+
+    /// A string that has no null within its maximum. It ends at the next null, or at a control octet: then it has no
+    /// terminator, and that octet is the next field's (a type of number, say). Text never holds one.
+    #[cold]
+    fn cut_text(&mut self, field: &'static str, octets_max: usize) -> Result<&'a [u8], Fault> {
+        let end = self.rest.iter().position(|octet| *octet < b' ').ok_or(ended(field))?;
+        let (value, rest) = self.rest.split_at_checked(end).ok_or(ended(field))?;
+        self.rest = match rest.split_first() {
+            Some((0, behind_null)) => behind_null,
+            _ => rest,
+        };
+        self.cut.get_or_insert(field);
+        Ok(value.get(..octets_max.saturating_sub(1)).unwrap_or(value))
     }
 
     /// As `text`, where the octets must not be printed.
@@ -101,6 +134,9 @@ impl<'a> Reader<'a> {
 
     /// The optional part of a request we serve: held to the rules.
     pub(crate) fn tlvs(&mut self, field: &'static str, request: u8) -> Result<Tlvs<'a>, Fault> {
+        if self.is_lenient {
+            return self.lenient_tlvs(field);
+        }
         let rest = std::mem::take(&mut self.rest);
         tlv::parse_strict(rest, request).map_err(|status| Fault { status, field })
     }
@@ -137,6 +173,22 @@ mod tests {
         assert_eq!(Reader::new(b"12\0").text("f", 3, status), Ok(&b"12"[..]));
         assert_eq!(Reader::new(b"\0").text("f", 1, status), Ok(&b""[..]));
         assert_eq!(Reader::new(b"").text("f", 1, status), Err(ended("f")));
+    }
+
+    #[test]
+    fn lenient_reader_cuts_strings_that_are_too_long_or_have_no_null() {
+        let status = CommandStatus::INVSRCADR;
+        for (octets, value, rest, cut) in [
+            (&b"12\0rest"[..], &b"12"[..], &b"rest"[..], None),
+            (b"123456\0rest", b"12", b"rest", Some("f")),
+            (b"123\x01\x01rest", b"12", b"\x01\x01rest", Some("f")),
+        ] {
+            let mut reader = Reader::lenient(octets);
+            assert_eq!(reader.text("f", 3, status), Ok(value));
+            assert_eq!((reader.rest(), reader.cut()), (rest, cut));
+        }
+        assert_eq!(Reader::lenient(b"123456").text("f", 3, status), Err(ended("f")));
+        assert_eq!(Reader::lenient(b"12").text("f", 3, status), Err(ended("f")));
     }
 
     #[test]

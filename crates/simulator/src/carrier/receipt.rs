@@ -12,6 +12,9 @@ use super::wording::{Dates, Said, TextPlace, Wording, write_date};
 
 /// Addresses hold 20 octets at most (SMPP v3.4 §4.4.1).
 const ADDRESS_BYTES_MAX: usize = 20;
+/// Octets of a text in `short_message` at most, a whole number of UCS-2 characters.
+const TEXT_BYTES_MAX: usize = 254;
+const UCS2: u8 = 0x08;
 /// The kind of network in `network_error_code` (§5.3.2.31): GSM.
 const NETWORK_GSM: u8 = 3;
 
@@ -62,6 +65,8 @@ pub(super) struct Receipt {
 #[derive(Debug, Default)]
 pub(super) struct Pen {
     text: String,
+    /// The text as it travels, where that is not in single octets.
+    wide: Vec<u8>,
     tlvs: TlvBuffer,
     minutes: Minutes,
 }
@@ -93,26 +98,41 @@ impl Pen {
             done: &done,
         };
         wording.write(&said, &mut self.text);
+        self.wide.clear();
+        if wording.ucs2 {
+            self.wide.extend(self.text.encode_utf16().flat_map(u16::to_be_bytes));
+            self.wide.truncate(TEXT_BYTES_MAX);
+        }
         self.tlvs = TlvBuffer::new();
         let by_data_sm = wording.data_sm && dialect == Dialect::WithTlvs;
         if dialect == Dialect::WithTlvs {
             self.add_tlvs(receipt, &id, by_data_sm);
         }
-        let class = if outcome.is_final() { esm_class::RECEIPT } else { esm_class::INTERMEDIATE };
+        let class = match (wording.unmarked, outcome.is_final()) {
+            (true, _) => 0,
+            (false, true) => esm_class::RECEIPT,
+            (false, false) => esm_class::INTERMEDIATE,
+        };
+        let data_coding = if wording.ucs2 { UCS2 } else { 0 };
         let source = receipt.message_destination.address();
         let destination = receipt.message_source.address();
         let tlvs = self.tlvs.as_tlvs();
         if by_data_sm {
-            let data_sm = DataSm { source, destination, esm_class: class, tlvs, ..DataSm::default() };
+            let data_sm =
+                DataSm { source, destination, esm_class: class, data_coding, tlvs, ..DataSm::default() };
             return (id, Pdu::DataSm(data_sm));
         }
         // Who may not be sent TLVs gets the text where there is room for it without them.
         let in_tlv = wording.place == TextPlace::Payload && dialect == Dialect::WithTlvs;
-        let text = if in_tlv { b"" } else { self.text.as_bytes() };
+        let text = match (in_tlv, wording.ucs2) {
+            (true, _) => b"",
+            (false, true) => self.wide.as_slice(),
+            (false, false) => self.text.as_bytes(),
+        };
         let short_message = Hidden(text);
         let esm_class = class;
         let deliver_sm =
-            DeliverSm { source, destination, esm_class, short_message, tlvs, ..DeliverSm::default() };
+            DeliverSm { source, destination, esm_class, data_coding, short_message, tlvs, ..DeliverSm::default() };
         (id, Pdu::DeliverSm(deliver_sm))
     }
 
@@ -141,7 +161,8 @@ impl Pen {
         }
         // A data_sm has no other place for a text.
         if !self.text.is_empty() && (by_data_sm || wording.place == TextPlace::Payload) {
-            self.tlvs.push(Tag::MESSAGE_PAYLOAD, self.text.as_bytes());
+            let text = if wording.ucs2 { self.wide.as_slice() } else { self.text.as_bytes() };
+            self.tlvs.push(Tag::MESSAGE_PAYLOAD, text);
         }
     }
 }

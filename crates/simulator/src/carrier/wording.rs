@@ -37,6 +37,12 @@ pub struct Wording {
     pub(super) tlvs: bool,
     pub(super) unknown_tlv: bool,
     pub(super) data_sm: bool,
+    /// The text is in UCS-2, under `data_coding` 8.
+    pub(super) ucs2: bool,
+    /// `esm_class` does not say that it is a receipt.
+    pub(super) unmarked: bool,
+    /// `service_type` is longer than SMPP allows.
+    pub(super) long_service_type: bool,
     /// In place of the outcome's own word.
     pub(super) stat: Option<String>,
     /// In place of the three digits.
@@ -62,6 +68,9 @@ impl Wording {
             tlvs: true,
             unknown_tlv: false,
             data_sm: false,
+            ucs2: false,
+            unmarked: false,
+            long_service_type: false,
             stat: None,
             err: None,
         }
@@ -121,6 +130,27 @@ impl Wording {
     #[must_use]
     pub fn dates(mut self, dates: Dates) -> Wording {
         self.dates = dates;
+        self
+    }
+
+    /// The text in UCS-2.
+    #[must_use]
+    pub fn in_ucs2(mut self) -> Wording {
+        self.ucs2 = true;
+        self
+    }
+
+    /// With `esm_class` 0: only the TLVs say that it is a receipt.
+    #[must_use]
+    pub fn unmarked(mut self) -> Wording {
+        self.unmarked = true;
+        self
+    }
+
+    /// With a `service_type` of seven characters; five are allowed (SMPP v3.4 §4.6.1).
+    #[must_use]
+    pub fn with_long_service_type(mut self) -> Wording {
+        self.long_service_type = true;
         self
     }
 

@@ -18,7 +18,7 @@ use bytes::{BufMut, BytesMut};
 use thiserror::Error;
 
 use crate::{
-    CommandId, CommandStatus, EncodeError, HEADER_BYTES, Header, Hidden, Tlvs,
+    CommandId, CommandStatus, EncodeError, HEADER_BYTES, Header, Hidden, Tag, Tlvs,
     reader::{Fault, Reader},
     writer::Writer,
 };
@@ -101,7 +101,22 @@ pub struct DecodeError {
 
 /// Reads a body. Answers are read leniently: a carrier's oddities must not cost the outcome it reports.
 pub(crate) fn decode<'a>(header: &Header, body: &'a [u8]) -> Result<Pdu<'a>, DecodeError> {
-    let read = read_body(header.command, &mut Reader::new(body));
+    decode_with(header, Reader::new(body)).map(|(pdu, _)| pdu)
+}
+
+/// Reads what a carrier sends by itself as leniently as its answers. Also returns the first field that had to be cut.
+pub(crate) fn decode_from_carrier<'a>(
+    header: &Header,
+    body: &'a [u8],
+) -> Result<(Pdu<'a>, Option<&'static str>), DecodeError> {
+    decode_with(header, Reader::lenient(body))
+}
+
+fn decode_with<'a>(
+    header: &Header,
+    mut reader: Reader<'a>,
+) -> Result<(Pdu<'a>, Option<&'static str>), DecodeError> {
+    let read = read_body(header.command, &mut reader);
     let read = match read {
         // Rule 6: an error answer has no body, and one that is there anyway need not make sense.
         Err(_) if header.command.is_answer() && !header.status.is_ok() => {
@@ -109,7 +124,7 @@ pub(crate) fn decode<'a>(header: &Header, body: &'a [u8]) -> Result<Pdu<'a>, Dec
         }
         other => other,
     };
-    read.map_err(|Fault { status, field }| {
+    read.map(|pdu| (pdu, reader.cut())).map_err(|Fault { status, field }| {
         let link = match header.command {
             CommandId::BIND_RECEIVER | CommandId::BIND_TRANSMITTER | CommandId::BIND_TRANSCEIVER => {
                 LinkFate::Close
@@ -158,7 +173,9 @@ fn read_body<'a>(command: CommandId, reader: &mut Reader<'a>) -> Result<Pdu<'a>,
 
 fn read_data_sm<'a>(reader: &mut Reader<'a>) -> Result<DataSm<'a>, Fault> {
     let data_sm = DataSm::read(reader)?;
-    if data_sm.lacks_payload() {
+    // Some carriers send receipts of which only the TLVs say that they are receipts.
+    let is_receipt = reader.is_lenient() && data_sm.tlvs.get(Tag::RECEIPTED_MESSAGE_ID).is_some();
+    if data_sm.lacks_payload() && !is_receipt {
         return Err(Fault { status: CommandStatus::MISSINGOPTPARAM, field: "message_payload" });
     }
     Ok(data_sm)

@@ -21,7 +21,7 @@ pub enum Event<T> {
     /// been told. The frame is known to decode as `Pdu::Bind`.
     BindRequested(Frame),
     /// A request the application must answer, by `answer` or `refuse` with this frame's header. The frame
-    /// is known to decode.
+    /// is known to decode; a client's by `decode_from_carrier`.
     Request(Frame),
     /// `alert_notification`: there is nothing to answer. The frame is known to decode.
     Notification(Frame),

@@ -119,8 +119,12 @@ impl<T> Session<T> {
         if self.role == Role::Server && command == CommandId::DATA_SM && !self.is_3_4 {
             return self.send_header(CommandId::DATA_SM_RESP, CommandStatus::INVCMDID, sequence);
         }
-        match frame.decode() {
-            Ok(_) => {
+        let read = match self.role {
+            Role::Server => frame.decode().map(|_| ()),
+            Role::Client => frame.decode_from_carrier().map(|_| ()),
+        };
+        match read {
+            Ok(()) => {
                 self.open.push_back(OpenRequest { sequence, command });
                 self.events.push_back(Event::Request(frame));
             }

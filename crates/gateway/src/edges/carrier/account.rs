@@ -9,7 +9,9 @@ use hermod_domain::carrier::{ErrorClass, Profile};
 use hermod_domain::catalogue::Carrier;
 use hermod_domain::ids::CarrierId;
 use hermod_smpp::CommandStatus;
+use metrics::{Counter, counter};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A carrier as its entry has it; a changed entry makes another one.
 pub(super) struct Account {
@@ -18,6 +20,8 @@ pub(super) struct Account {
     pub(super) entry: Carrier,
     pub(super) shaper: Shaper,
     pub(super) turns: BindTurns,
+    fields_cut: Counter,
+    is_cut_logged: AtomicBool,
 }
 
 impl Account {
@@ -25,7 +29,9 @@ impl Account {
         let now = world.clock.moment();
         let Carrier { parts_per_second, profile, .. } = &entry;
         let shaper = Shaper::new(*parts_per_second, profile.links, window_of(&entry), now);
-        Account { world, state, shaper, turns: BindTurns::default(), entry }
+        let fields_cut = counter!("hermod_carrier_fields_cut_total", "carrier" => state.name().to_owned());
+        let turns = BindTurns::default();
+        Account { world, state, shaper, turns, entry, fields_cut, is_cut_logged: AtomicBool::new(false) }
     }
 
     pub(super) fn id(&self) -> CarrierId {
@@ -56,6 +62,15 @@ impl Account {
 
     pub(super) fn clear(&self, kind: AlarmKind) {
         self.world.alarms.clear(kind, self.name());
+    }
+
+    /// A request of the carrier had an over-long or unterminated field, which was cut. Counted, and logged once.
+    pub(super) fn field_was_cut(&self, field: &'static str) {
+        self.fields_cut.increment(1);
+        if !self.is_cut_logged.swap(true, Ordering::Relaxed) {
+            let carrier = self.name();
+            tracing::warn!(carrier.name = carrier, field, "A deliver_sm has a field longer than SMPP allows; it was cut");
+        }
     }
 
     /// They were about an entry that is no longer so.

@@ -8,7 +8,7 @@ use hermod_domain::lifecycle::Verdict;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::{ErrCode, Outcome};
 use hermod_domain::sender::Sender;
-use hermod_smpp::{Address, Frame, Pdu, Receipt, ReceiptDialect, read_data_sm_receipt, read_receipt};
+use hermod_smpp::{Address, DataSm, DeliverSm, Frame, Hidden, Pdu, Receipt, ReceiptDialect, read_receipt};
 use hermod_store::ReceiptRecord;
 
 /// What came in on a link by itself.
@@ -21,20 +21,53 @@ pub(super) enum Incoming {
 }
 
 /// Reads a request of a carrier. Receipts come as deliver_sm, from some carriers as data_sm, and so do messages; whoever
-/// answers one goes by the frame's own header. `zero`: what the carrier means by `data_coding` 0.
-pub(super) fn read_request(frame: &Frame, dialect: ReceiptDialect, zero: DefaultAlphabet) -> Incoming {
+/// answers one goes by the frame's own header. `zero`: what the carrier means by `data_coding` 0. `on_cut` hears of a field
+/// that was too long, or had no end, and was cut to what can be used.
+pub(super) fn read_request(
+    frame: &Frame,
+    dialect: ReceiptDialect,
+    zero: DefaultAlphabet,
+    on_cut: impl FnOnce(&'static str),
+) -> Incoming {
     let sequence = frame.header.sequence;
-    match frame.decode() {
-        Ok(Pdu::DeliverSm(pdu)) => match read_receipt(&pdu, dialect) {
-            Some(receipt) => incoming(sequence, pdu.source, pdu.destination, &receipt),
-            None => Incoming::Message(Box::new(handset::of_deliver_sm(&pdu, zero))),
-        },
-        Ok(Pdu::DataSm(pdu)) => match read_data_sm_receipt(&pdu, dialect) {
-            Some(receipt) => incoming(sequence, pdu.source, pdu.destination, &receipt),
-            None => Incoming::Message(Box::new(handset::of_data_sm(&pdu, zero))),
-        },
-        Ok(_) | Err(_) => Incoming::Other,
+    let Ok((pdu, cut)) = frame.decode_from_carrier() else { return Incoming::Other };
+    cut.map(on_cut);
+    match pdu {
+        Pdu::DeliverSm(pdu) => read_as_receipt(sequence, &pdu, dialect)
+            .unwrap_or_else(|| Incoming::Message(Box::new(handset::of_deliver_sm(&pdu, zero)))),
+        Pdu::DataSm(pdu) => {
+            let DataSm { source, destination, esm_class, data_coding, tlvs, .. } = pdu;
+            let same = DeliverSm { source, destination, esm_class, data_coding, tlvs, ..DeliverSm::default() };
+            read_as_receipt(sequence, &same, dialect)
+                .unwrap_or_else(|| Incoming::Message(Box::new(handset::of_data_sm(&pdu, zero))))
+        }
+        _ => Incoming::Other,
     }
+}
+
+/// Nothing if it is no receipt.
+fn read_as_receipt(sequence: u32, pdu: &DeliverSm<'_>, dialect: ReceiptDialect) -> Option<Incoming> {
+    let receipt = read_receipt(pdu, dialect)?;
+    let Some(text) = narrow_ucs2(&pdu.text()) else {
+        return Some(incoming(sequence, pdu.source, pdu.destination, &receipt));
+    };
+    let narrowed = DeliverSm { short_message: Hidden(&text), ..*pdu };
+    let receipt = read_receipt(&narrowed, dialect)?;
+    Some(incoming(sequence, pdu.source, pdu.destination, &receipt))
+}
+
+/// A receipt text in UCS-2, one octet for each character; nothing if it is in single octets already. Its first two
+/// characters tell, whatever `data_coding` says: they are ASCII, and no receipt begins with a null. What is not Latin-1
+/// can only stand in the message's own words and becomes a question mark.
+fn narrow_ucs2(text: &[u8]) -> Option<Vec<u8>> {
+    let text = text.strip_prefix(&[0xFE, 0xFF]).or(text.strip_prefix(&[0xFF, 0xFE])).unwrap_or(text);
+    let upper = match text {
+        [0, b' '.., 0, b' '.., ..] => 0,
+        [b' '.., 0, b' '.., 0, ..] => 1,
+        _ => return None,
+    };
+    let narrow = |unit: &[u8]| if unit[upper] == 0 { unit[1 - upper] } else { b'?' };
+    Some(text.chunks_exact(2).map(narrow).collect())
 }
 
 /// The shape of a carrier's receipts, as its profile has it.
@@ -94,9 +127,7 @@ fn err_code(receipt: &Receipt<'_>) -> ErrCode {
 mod tests {
     use super::*;
     use bytes::BytesMut;
-    use hermod_smpp::{
-        CommandStatus, DataSm, DeliverSm, Hidden, Tag, TlvBuffer, encode, esm_class, next_frame,
-    };
+    use hermod_smpp::{CommandId, CommandStatus, Tag, TlvBuffer, encode, esm_class, next_frame};
 
     fn frame(pdu: &Pdu<'_>) -> Frame {
         let mut bytes = BytesMut::new();
@@ -118,7 +149,7 @@ mod tests {
     }
 
     fn read(pdu: &Pdu<'_>) -> Incoming {
-        read_request(&frame(pdu), ReceiptDialect::Standard, DefaultAlphabet::Gsm)
+        read_request(&frame(pdu), ReceiptDialect::Standard, DefaultAlphabet::Gsm, |field| panic!("{field}"))
     }
 
     #[track_caller]
@@ -195,10 +226,52 @@ mod tests {
     }
 
     #[test]
+    fn data_sm_without_esm_class_and_payload_is_a_receipt_by_its_tlvs() {
+        let mut tlvs = TlvBuffer::new();
+        tlvs.push_c_string(Tag::RECEIPTED_MESSAGE_ID, b"99").push_u8(Tag::MESSAGE_STATE, 2);
+        let receipt = DataSm { tlvs: tlvs.as_tlvs(), ..DataSm::default() };
+        let Incoming::Receipt(record) = read(&Pdu::DataSm(receipt)) else { panic!("no receipt") };
+        assert_eq!((id_of(&record), record.verdict), (&b"99"[..], Verdict::Delivered));
+        assert!(matches!(read(&Pdu::DataSm(DataSm::default())), Incoming::Other), "no text and no receipt");
+    }
+
+    #[test]
+    fn receipt_text_in_ucs2_is_read_in_either_order_of_octets() {
+        let text = "id:7A sub:001 stat:UNDELIV err:012 text:\u{e9}\u{44f}";
+        let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let marked = [&[0xFE, 0xFF][..], &big].concat();
+        for octets in [big, little, marked] {
+            let pdu = DeliverSm {
+                esm_class: esm_class::RECEIPT,
+                data_coding: 8,
+                short_message: Hidden(&octets),
+                ..DeliverSm::default()
+            };
+            let Incoming::Receipt(record) = read(&Pdu::DeliverSm(pdu)) else { panic!("no receipt") };
+            let told = (id_of(&record), record.verdict, record.err);
+            assert_eq!(told, (&b"7A"[..], Verdict::Undeliverable, 12));
+        }
+    }
+
+    #[test]
+    fn over_long_fields_of_a_deliver_sm_are_cut_and_told() {
+        let mut body = b"SMPPSIM\0\x01\x01491701234567\0\x05\0".to_vec();
+        body.extend_from_slice(b"a sender of far too many octets\0");
+        body.extend_from_slice(b"\x04\0\0\0\0\0\0\0\0\x12id:7A stat:DELIVRD");
+        let frame = frame(&Pdu::Unknown(CommandId::DELIVER_SM, Hidden(&body)));
+        let mut cut = None;
+        let read = read_request(&frame, ReceiptDialect::Standard, DefaultAlphabet::Gsm, |field| cut = Some(field));
+        let Incoming::Receipt(record) = read else { panic!("no receipt") };
+        assert_eq!((id_of(&record), record.source.map(Msisdn::digits)), (&b"7A"[..], Some("491701234567".into())));
+        assert_eq!(cut, Some("service_type"));
+    }
+
+    #[test]
     fn receipts_are_read_in_the_dialect_of_their_carrier() {
         let commas = Profile { receipts: carrier::ReceiptDialect::Commas, ..Profile::default() };
         let pdu = Pdu::DeliverSm(deliver_sm(esm_class::RECEIPT, b"7A,UNDELIV,012,2611150101,2611150102"));
-        let read = |dialect| read_request(&frame(&pdu), dialect, DefaultAlphabet::Gsm);
+        let read = |dialect| read_request(&frame(&pdu), dialect, DefaultAlphabet::Gsm, |_| ());
         let Incoming::Receipt(record) = read(dialect(&commas)) else { panic!("no receipt") };
         assert_eq!(
             (id_of(&record), record.verdict, record.err),

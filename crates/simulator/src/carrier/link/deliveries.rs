@@ -13,6 +13,12 @@ use crate::carrier::mo::MoPart;
 use crate::carrier::receipt::{Dialect, Receipt};
 use crate::carrier::record::{MoSent, ReceiptSent};
 
+/// Octets of an address at most (SMPP v3.4 §4.6.1).
+const ADDRESS_BYTES_MAX: usize = 20;
+/// Where the source stands in a deliver_sm without service_type: behind its null and the type of number.
+const EMPTY_SOURCE_AT: usize = 3;
+/// Two characters more than allowed, in front of the null of an empty service_type.
+const LONG_SERVICE_TYPE: &[u8] = b"SMSCSIM";
 /// A receipt the gateway could not take for the moment is sent again after this long.
 const RECEIPT_RETRY: Duration = Duration::from_secs(1);
 /// Statuses of a deliver_sm_resp that ask to try again.
@@ -74,6 +80,7 @@ impl Link {
     fn deliver(&mut self, receipt: Receipt, desk: &mut Desk<'_>) {
         let dialect = if self.session.peer_is_3_4() { Dialect::WithTlvs } else { Dialect::TextOnly };
         let (at, link, outcome, malformed) = (desk.at, self.number, receipt.outcome, receipt.malformed);
+        let is_long = receipt.wording.long_service_type;
         let (id, pdu) = self.pen.write(&receipt, dialect, desk.wall);
         let place = desk.log.receipt_sent(|| ReceiptSent { at, link, id, outcome, malformed, answer: None });
         // The PDU borrows the receipt that its token keeps.
@@ -81,6 +88,9 @@ impl Link {
         let sent = if malformed {
             let half = half_of(&pdu);
             self.session.request(&Pdu::Unknown(pdu.command(), Hidden(&half)), token, desk.moment)
+        } else if is_long {
+            let body = [LONG_SERVICE_TYPE, &body_of(&pdu)].concat();
+            self.session.request(&Pdu::Unknown(pdu.command(), Hidden(&body)), token, desk.moment)
         } else {
             self.session.request(&pdu, token, desk.moment)
         };
@@ -95,8 +105,11 @@ impl Link {
         if part.in_payload {
             tlvs.push(Tag::MESSAGE_PAYLOAD, &part.octets);
         }
+        // A number that does not fit is put in place of a short one.
+        let is_long = part.source.len() > ADDRESS_BYTES_MAX;
+        let source = if is_long { b"" } else { part.source.as_bytes() };
         let pdu = Pdu::DeliverSm(DeliverSm {
-            source: Address::international(part.source.as_bytes()),
+            source: Address::international(source),
             destination: Address::international(part.destination.as_bytes()),
             esm_class: part.esm_class,
             data_coding: part.data_coding,
@@ -110,6 +123,10 @@ impl Link {
         let sent = if part.malformed {
             let half = half_of(&pdu);
             self.session.request(&Pdu::Unknown(CommandId::DELIVER_SM, Hidden(&half)), token, desk.moment)
+        } else if is_long {
+            let mut body = body_of(&pdu);
+            body.splice(EMPTY_SOURCE_AT..EMPTY_SOURCE_AT, part.source.bytes());
+            self.session.request(&Pdu::Unknown(CommandId::DELIVER_SM, Hidden(&body)), token, desk.moment)
         } else {
             self.session.request(&pdu, token, desk.moment)
         };
@@ -122,11 +139,15 @@ impl Link {
 
 /// The first half of a body: it ends before its fields do.
 fn half_of(pdu: &Pdu<'_>) -> Vec<u8> {
-    let mut whole = BytesMut::new();
-    // What cannot be written at all has no body to cut short.
-    let _ = encode(pdu, CommandStatus::OK, 1, &mut whole);
-    let body = whole.get(HEADER_BYTES..).unwrap_or_default();
+    let body = body_of(pdu);
     body[..body.len() / 2].to_vec()
+}
+
+fn body_of(pdu: &Pdu<'_>) -> Vec<u8> {
+    let mut whole = BytesMut::new();
+    // What cannot be written at all has no body.
+    let _ = encode(pdu, CommandStatus::OK, 1, &mut whole);
+    whole.get(HEADER_BYTES..).unwrap_or_default().to_vec()
 }
 
 /// It was not answered, and goes out again.

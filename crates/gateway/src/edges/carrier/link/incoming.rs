@@ -11,7 +11,9 @@ impl Link<'_> {
     pub(super) fn on_request(&mut self, frame: &Frame) {
         let header = frame.header;
         let profile = self.account.profile();
-        let incoming = read_request(frame, answers::dialect(profile), profile.alphabet);
+        let incoming = read_request(frame, answers::dialect(profile), profile.alphabet, |field| {
+            self.account.field_was_cut(field);
+        });
         if matches!(incoming, Incoming::Receipt(_)) && header.command == CommandId::DATA_SM {
             self.data_sms.push(header.sequence);
         }

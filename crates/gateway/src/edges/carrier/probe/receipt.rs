@@ -26,7 +26,7 @@ impl Receipts {
 
     /// Keeps a receipt until the id is known. Everything else is for the ordinary links.
     pub(super) fn hold(&mut self, side: Side, frame: Frame, wires: &mut Wires) {
-        match read_request(&frame, self.dialect, DefaultAlphabet::Gsm) {
+        match read_request(&frame, self.dialect, DefaultAlphabet::Gsm, |_| ()) {
             Incoming::Receipt(_) => self.early.push((side, frame)),
             Incoming::Message(_) | Incoming::Other => wires.at(side).refuse(frame.header),
         }
@@ -90,7 +90,7 @@ impl Receipts {
         last: &mut Option<Verdict>,
     ) {
         let wire = wires.at(side);
-        match read_request(frame, self.dialect, DefaultAlphabet::Gsm) {
+        match read_request(frame, self.dialect, DefaultAlphabet::Gsm, |_| ()) {
             Incoming::Receipt(ReceiptRecord { remote: Some(receipted), verdict, .. })
                 if self.is_ours(remote, &receipted) =>
             {

@@ -177,6 +177,17 @@ async fn binary_messages_are_read_in_hexadecimal_digits_and_repeats_are_swallowe
 }
 
 #[tokio::test]
+async fn mo_from_a_source_of_more_than_20_octets_is_delivered_with_the_source_cut() {
+    let s = stage(Script::new(), "", "").await;
+    let long = "12345678901234567890123";
+    s.carrier().say([MoPart::raw(long, NUMBER, 0, b"from far away")]);
+    s.carrier_messages_are_taken(1).await;
+    assert_eq!(s.alice.has_inbound(1).await, ["from far away"]);
+    assert_eq!(s.alice.reads_inbound(0).await[0].0, "+12345678901234567890");
+    s.end().await;
+}
+
+#[tokio::test]
 async fn a_message_in_every_alphabet_is_read() {
     let s = stage(Script::new(), "", "").await;
     let cases: [(u8, &[u8], &str); 6] = [

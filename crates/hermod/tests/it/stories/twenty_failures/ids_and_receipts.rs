@@ -43,6 +43,14 @@ async fn failure_2_ids_lose_their_capitals_or_zeros_on_the_way() {
 }
 
 #[tokio::test]
+async fn failure_5_receipt_with_a_service_type_of_seven_characters_is_read() {
+    let s = Scenario::with(Script::new().receipts_worded(Wording::standard().with_long_service_type())).await;
+    one_is_delivered(&s, "from a simulator").await;
+    assert_eq!(s.carrier().record().counts().receipts_refused, 0);
+    s.end().await;
+}
+
+#[tokio::test]
 async fn failure_3_a_receipt_that_comes_before_its_answer_waits_for_it() {
     let script = Script::new().receipt_ahead(Duration::from_secs(2), Outcome::Delivered);
     let s = Scenario::with(script).await;

@@ -61,6 +61,15 @@ pub(super) struct ReceiptFlags {
     /// Send receipts in data_sm
     #[arg(long)]
     receipt_data_sm: bool,
+    /// Write receipts in UCS-2
+    #[arg(long)]
+    receipt_ucs2: bool,
+    /// Leave esm_class of receipts at 0: only their TLVs say what they are
+    #[arg(long)]
+    receipt_unmarked: bool,
+    /// Put a service_type of seven characters into receipts; five are allowed
+    #[arg(long)]
+    receipt_long_service_type: bool,
     /// Put a TLV into receipts that nobody knows
     #[arg(long)]
     receipt_unknown_tlv: bool,
@@ -153,6 +162,15 @@ impl ReceiptFlags {
         }
         if self.receipt_data_sm {
             wording = wording.by_data_sm();
+        }
+        if self.receipt_ucs2 {
+            wording = wording.in_ucs2();
+        }
+        if self.receipt_unmarked {
+            wording = wording.unmarked();
+        }
+        if self.receipt_long_service_type {
+            wording = wording.with_long_service_type();
         }
         if self.receipt_unknown_tlv {
             wording = wording.with_unknown_tlv();

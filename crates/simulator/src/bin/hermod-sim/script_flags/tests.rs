@@ -117,6 +117,12 @@ fn flags_about_receipts_write_the_script_that_verbs_would() {
         let wording = Wording::text("{id}/{stat}").stat("GONE").err("x9").dates(Dates::Seconds);
         Script::new().receipts_worded(wording)
     });
+    check("--receipt-ucs2 --receipt-long-service-type", {
+        Script::new().receipts_worded(Wording::standard().in_ucs2().with_long_service_type())
+    });
+    check("--receipt-wording tlvs-only --receipt-data-sm --receipt-unmarked", {
+        Script::new().receipts_worded(Wording::tlvs_only().by_data_sm().unmarked())
+    });
     check("--receipt-data-sm --receipt-unknown-tlv", {
         Script::new().receipts_worded(Wording::standard().by_data_sm().with_unknown_tlv())
     });
