@@ -2,7 +2,7 @@
 //! judged from the catalogue alone, in the order that decides which refusal a customer sees. What only the store knows
 //! (keys used, opt-outs, approvals of reviews, daily totals, the balance) is settled there, in the same order.
 
-use crate::carrier::{Health, Profile};
+use crate::carrier::{DefaultAlphabet, Health, Profile};
 use crate::catalogue::{AccountView, Catalogue, Connection, Countries, SenderStanding};
 use crate::ids::CarrierId;
 use crate::lifecycle::DoubtPolicy;
@@ -23,8 +23,12 @@ pub struct Judged {
     pub from: Sender,
     /// What is sent: as given, or with plain punctuation if the connection asks for that.
     pub text: MessageText,
+    /// What the customer is charged for, and told.
     pub encoding: Encoding,
     pub parts: u8,
+    /// How it is sent. Differs where the carrier's alphabet lacks a character of a text that is too long for one part of
+    /// UCS-2: then all of it is UCS-2, in as many parts as that takes.
+    pub sent: Measure,
     pub cost: Money,
     pub carrier: CarrierId,
     /// That carrier takes long messages whole and splits them itself.
@@ -70,9 +74,10 @@ pub fn judge(
     }
     let rules = view.screened(&from, &text);
     let judged = rate_and_route(catalogue, view, &sending, measure.parts, now, health).map(|way| {
-        let Way { cost, carrier, whole, doubt } = way;
+        let Way { cost, carrier, whole, alphabet, doubt } = way;
         let Measure { encoding, parts } = measure;
-        Judged { from, text, encoding, parts, cost, carrier, whole, doubt }
+        let sent = if whole { measure } else { as_sent(submission, &text, measure, alphabet) };
+        Judged { from, text, encoding, parts, sent, cost, carrier, whole, doubt }
     });
     match (rules.is_empty(), judged) {
         (false, otherwise) => Judgement::Screened { rules, from, otherwise },
@@ -113,10 +118,27 @@ fn may_send_to(catalogue: &Catalogue, view: &AccountView, sending: &Sending<'_>)
     }
 }
 
+/// How a message is sent to a carrier with this alphabet. A part that fits UCS-2 by itself is written so when it is sent;
+/// a longer text would have its missing characters replaced, so it is split anew.
+fn as_sent(
+    submission: &Submission,
+    text: &MessageText,
+    measure: Measure,
+    alphabet: DefaultAlphabet,
+) -> Measure {
+    let is_cut_by_customer = submission.shape.as_ref().is_some_and(|shape| shape.is_one_part());
+    if measure.encoding != Encoding::Gsm7 || is_cut_by_customer || alphabet.has_all_of(text.as_str()) {
+        return measure;
+    }
+    let wide = text.measure_in(Encoding::Ucs2);
+    if wide.parts > 1 { wide } else { measure }
+}
+
 struct Way {
     cost: Money,
     carrier: CarrierId,
     whole: bool,
+    alphabet: DefaultAlphabet,
     doubt: DoubtPolicy,
 }
 
@@ -143,6 +165,7 @@ fn rate_and_route(
         cost: quote.cost,
         carrier,
         whole: profile.is_some_and(Profile::takes_whole_messages),
+        alphabet: profile.map_or(DefaultAlphabet::Gsm, |profile| profile.alphabet),
         doubt: doubt.unwrap_or_default(),
     })
 }

@@ -216,3 +216,34 @@ fn an_account_pays_later_if_it_says_so_or_may_go_below_zero() {
     account.terms = Some(Terms::Prepaid);
     assert_eq!(account.terms(), Terms::Prepaid);
 }
+
+#[test]
+fn long_text_that_the_carriers_alphabet_lacks_is_charged_as_gsm7_and_sent_in_ucs2() {
+    use crate::carrier::DefaultAlphabet::{Ascii, Gsm, Latin1};
+    let long = format!("{}€", "a".repeat(99));
+    let longer = format!("{}é", "a".repeat(199));
+    for (alphabet, text, charged, sent) in [
+        (Gsm, long.as_str(), "1 gsm7", "1 gsm7"),
+        (Latin1, &long, "1 gsm7", "2 ucs2"),
+        (Latin1, &longer, "2 gsm7", "2 gsm7"),
+        (Ascii, &longer, "2 gsm7", "3 ucs2"),
+        // It fits one part of UCS-2, which is decided when it is sent.
+        (Latin1, "10 €", "1 gsm7", "1 gsm7"),
+    ] {
+        let mut documents = documents();
+        documents.carriers[0].2.profile.alphabet = alphabet;
+        let catalogue = Catalogue::build(documents).unwrap();
+        let submission = Submission::plain(
+            Msisdn::parse("+4915112345678").unwrap(),
+            None,
+            MessageText::parse(text).unwrap(),
+        );
+        let connection = catalogue.connection(ConnectionId::new(1)).unwrap();
+        let view = catalogue.account(ACME).unwrap();
+        let judged = judge(&catalogue, view, connection, &submission, NOW, &|_| Health::Up);
+        let Judgement::Fine(judged) = judged else { panic!("{judged:?}") };
+        let told = |Measure { encoding, parts }| format!("{parts} {}", encoding.as_str());
+        let measure = Measure { encoding: judged.encoding, parts: judged.parts };
+        assert_eq!((told(measure).as_str(), told(judged.sent).as_str()), (charged, sent), "{alphabet:?}");
+    }
+}

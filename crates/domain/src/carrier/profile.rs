@@ -237,6 +237,17 @@ pub enum DefaultAlphabet {
     Latin1,
 }
 
+impl DefaultAlphabet {
+    /// Whether every character of a text that is GSM-7 can be written in this alphabet.
+    pub fn has_all_of(self, text: &str) -> bool {
+        match self {
+            DefaultAlphabet::Gsm => true,
+            DefaultAlphabet::Ascii => text.is_ascii(),
+            DefaultAlphabet::Latin1 => text.chars().all(|character| u8::try_from(character).is_ok()),
+        }
+    }
+}
+
 /// How a message of several parts is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

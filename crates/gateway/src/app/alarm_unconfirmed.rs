@@ -17,13 +17,6 @@ pub fn alarm_unconfirmed(world: &World) {
             "{parts} more got no answer and have no resend left; they count as submitted, and customers are told \
              UNKNOWN at their deadline"
         );
-        world.alarms.raise_times(
-            AlarmKind::UnconfirmedParts,
-            name,
-            "",
-            &detail,
-            *parts,
-            world.clock.now(),
-        );
+        world.alarms.raise_times(AlarmKind::UnconfirmedParts, name, "", &detail, *parts, world.clock.now());
     }
 }

@@ -14,7 +14,7 @@ use hermod_domain::policy::{Judged, Judgement, gives_way_to_opt_out, judge};
 use hermod_domain::refusal::{Refusal, Unavailable};
 use hermod_domain::sender::{Sender, SenderKind};
 use hermod_domain::submission::{IdempotencyKey, Submission};
-use hermod_domain::text::Encoding;
+use hermod_domain::text::{Encoding, Measure};
 use hermod_domain::time::Timestamp;
 use hermod_domain::traffic::{Admitted, Daily, enforced_daily, watched_daily};
 use hermod_store::{
@@ -198,7 +198,7 @@ fn acceptance(
     judged: Judged,
     now: Timestamp,
 ) -> Acceptance {
-    let Judged { from, text, encoding, parts, cost, carrier, whole, doubt } = judged;
+    let Judged { from, text, sent: Measure { encoding, parts }, cost, carrier, whole, doubt, .. } = judged;
     let view = caller.account();
     let Daily { messages_max, spend_max } = enforced_daily(view.controls());
     Acceptance {

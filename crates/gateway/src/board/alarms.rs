@@ -143,7 +143,10 @@ impl Alarms {
         tracing::error!(alarm = kind.as_str(), carrier.name = carrier, about, %detail, "Alarm");
         if raised.len() < ALARMS_MAX {
             let carrier = carrier.to_owned();
-            raised.insert(key, Alarm { kind, carrier, about, detail, first_at: now, last_at: now, count: times });
+            raised.insert(
+                key,
+                Alarm { kind, carrier, about, detail, first_at: now, last_at: now, count: times },
+            );
         }
         self.show(&raised);
     }

@@ -131,8 +131,15 @@ impl Pen {
         };
         let short_message = Hidden(text);
         let esm_class = class;
-        let deliver_sm =
-            DeliverSm { source, destination, esm_class, data_coding, short_message, tlvs, ..DeliverSm::default() };
+        let deliver_sm = DeliverSm {
+            source,
+            destination,
+            esm_class,
+            data_coding,
+            short_message,
+            tlvs,
+            ..DeliverSm::default()
+        };
         (id, Pdu::DeliverSm(deliver_sm))
     }
 

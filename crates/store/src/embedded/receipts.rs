@@ -70,8 +70,7 @@ impl Batch<'_> {
         record: &ReceiptRecord,
     ) -> Result<ReceiptFate, StoreFault> {
         let ReceiptRecord { sequence: _, remote, verdict, err, word, source, sender: _ } = record;
-        let said =
-            Said { verdict: *verdict, err: *err, word: word.as_deref().map(bounded), at: self.now };
+        let said = Said { verdict: *verdict, err: *err, word: word.as_deref().map(bounded), at: self.now };
         let found = match remote {
             Some(remote) => {
                 let asked = Asked { carrier, ids, remote, source: *source };

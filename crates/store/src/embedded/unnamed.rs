@@ -113,11 +113,7 @@ impl Batch<'_> {
     }
 }
 
-fn candidates(
-    connection: &Connection,
-    carrier: CarrierId,
-    to: Msisdn,
-) -> Result<Vec<Candidate>, StoreFault> {
+fn candidates(connection: &Connection, carrier: CarrierId, to: Msisdn) -> Result<Vec<Candidate>, StoreFault> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT u.message, u.part, u.account, u.dest, u.at, m.source FROM unnamed u JOIN message m ON m.id = u.message
          WHERE u.carrier = ?1 AND u.dest = ?2 ORDER BY u.message LIMIT {SAME_NUMBER_MAX}"

@@ -342,7 +342,15 @@ pub(crate) fn sequences(handout: &Handout) -> Vec<u32> {
 }
 
 pub(crate) fn receipt(sequence: u32, id: &str, verdict: Verdict) -> ReceiptRecord {
-    ReceiptRecord { sequence, remote: Some(remote(id)), verdict, err: 0, word: None, source: None, sender: None }
+    ReceiptRecord {
+        sequence,
+        remote: Some(remote(id)),
+        verdict,
+        err: 0,
+        word: None,
+        source: None,
+        sender: None,
+    }
 }
 
 pub(crate) fn answer(job: &Job, answer: Answer) -> AnswerRecord {

@@ -69,7 +69,11 @@ impl Account {
         self.fields_cut.increment(1);
         if !self.is_cut_logged.swap(true, Ordering::Relaxed) {
             let carrier = self.name();
-            tracing::warn!(carrier.name = carrier, field, "A deliver_sm has a field longer than SMPP allows; it was cut");
+            tracing::warn!(
+                carrier.name = carrier,
+                field,
+                "A deliver_sm has a field longer than SMPP allows; it was cut"
+            );
         }
     }
 

@@ -31,13 +31,16 @@ pub(super) fn read_request(
 ) -> Incoming {
     let sequence = frame.header.sequence;
     let Ok((pdu, cut)) = frame.decode_from_carrier() else { return Incoming::Other };
-    cut.map(on_cut);
+    if let Some(field) = cut {
+        on_cut(field);
+    }
     match pdu {
         Pdu::DeliverSm(pdu) => read_as_receipt(sequence, &pdu, dialect)
             .unwrap_or_else(|| Incoming::Message(Box::new(handset::of_deliver_sm(&pdu, zero)))),
         Pdu::DataSm(pdu) => {
             let DataSm { source, destination, esm_class, data_coding, tlvs, .. } = pdu;
-            let same = DeliverSm { source, destination, esm_class, data_coding, tlvs, ..DeliverSm::default() };
+            let same =
+                DeliverSm { source, destination, esm_class, data_coding, tlvs, ..DeliverSm::default() };
             read_as_receipt(sequence, &same, dialect)
                 .unwrap_or_else(|| Incoming::Message(Box::new(handset::of_data_sm(&pdu, zero))))
         }
@@ -62,8 +65,8 @@ fn read_as_receipt(sequence: u32, pdu: &DeliverSm<'_>, dialect: ReceiptDialect) 
 fn narrow_ucs2(text: &[u8]) -> Option<Vec<u8>> {
     let text = text.strip_prefix(&[0xFE, 0xFF]).or(text.strip_prefix(&[0xFF, 0xFE])).unwrap_or(text);
     let upper = match text {
-        [0, b' '.., 0, b' '.., ..] => 0,
-        [b' '.., 0, b' '.., 0, ..] => 1,
+        [0, b' '..=0xFF, 0, b' '..=0xFF, ..] => 0,
+        [b' '..=0xFF, 0, b' '..=0xFF, 0, ..] => 1,
         _ => return None,
     };
     let narrow = |unit: &[u8]| if unit[upper] == 0 { unit[1 - upper] } else { b'?' };
@@ -78,12 +81,7 @@ pub(super) fn dialect(profile: &Profile) -> ReceiptDialect {
     }
 }
 
-fn incoming(
-    sequence: u32,
-    source: Address<'_>,
-    destination: Address<'_>,
-    receipt: &Receipt<'_>,
-) -> Incoming {
+fn incoming(sequence: u32, source: Address<'_>, destination: Address<'_>, receipt: &Receipt<'_>) -> Incoming {
     let stat = receipt.stat.map(String::from_utf8_lossy);
     let outcome = Outcome::read(receipt.message_state, stat.as_deref());
     Incoming::Receipt(ReceiptRecord {
@@ -261,9 +259,13 @@ mod tests {
         body.extend_from_slice(b"\x04\0\0\0\0\0\0\0\0\x12id:7A stat:DELIVRD");
         let frame = frame(&Pdu::Unknown(CommandId::DELIVER_SM, Hidden(&body)));
         let mut cut = None;
-        let read = read_request(&frame, ReceiptDialect::Standard, DefaultAlphabet::Gsm, |field| cut = Some(field));
+        let read =
+            read_request(&frame, ReceiptDialect::Standard, DefaultAlphabet::Gsm, |field| cut = Some(field));
         let Incoming::Receipt(record) = read else { panic!("no receipt") };
-        assert_eq!((id_of(&record), record.source.map(Msisdn::digits)), (&b"7A"[..], Some("491701234567".into())));
+        assert_eq!(
+            (id_of(&record), record.source.map(Msisdn::digits)),
+            (&b"7A"[..], Some("491701234567".into()))
+        );
         assert_eq!(cut, Some("service_type"));
     }
 
@@ -273,10 +275,7 @@ mod tests {
         let pdu = Pdu::DeliverSm(deliver_sm(esm_class::RECEIPT, b"7A,UNDELIV,012,2611150101,2611150102"));
         let read = |dialect| read_request(&frame(&pdu), dialect, DefaultAlphabet::Gsm, |_| ());
         let Incoming::Receipt(record) = read(dialect(&commas)) else { panic!("no receipt") };
-        assert_eq!(
-            (id_of(&record), record.verdict, record.err),
-            (&b"7A"[..], Verdict::Undeliverable, 12)
-        );
+        assert_eq!((id_of(&record), record.verdict, record.err), (&b"7A"[..], Verdict::Undeliverable, 12));
         let Incoming::Receipt(standard) = read(dialect(&Profile::default())) else { panic!("no receipt") };
         assert_eq!(standard.remote, None);
     }

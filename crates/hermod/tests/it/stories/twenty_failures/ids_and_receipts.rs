@@ -51,6 +51,20 @@ async fn failure_5_receipt_with_a_service_type_of_seven_characters_is_read() {
 }
 
 #[tokio::test]
+async fn failure_5_receipts_in_ucs2_and_in_data_sm_without_payload_or_esm_class_are_read() {
+    for wording in [
+        Wording::text_only().in_ucs2(),
+        Wording::tlvs_only().by_data_sm().unmarked(),
+        Wording::shortest().in_ucs2(),
+    ] {
+        let s = Scenario::with(Script::new().receipts_worded(wording)).await;
+        one_is_delivered(&s, "an unusual receipt").await;
+        assert_eq!(s.carrier().record().counts().receipts_refused, 0);
+        s.end().await;
+    }
+}
+
+#[tokio::test]
 async fn failure_3_a_receipt_that_comes_before_its_answer_waits_for_it() {
     let script = Script::new().receipt_ahead(Duration::from_secs(2), Outcome::Delivered);
     let s = Scenario::with(script).await;

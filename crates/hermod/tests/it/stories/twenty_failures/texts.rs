@@ -66,6 +66,28 @@ async fn failure_19_texts_arrive_whole_where_coding_0_is_latin_1() {
 }
 
 #[tokio::test]
+async fn failure_19_long_text_with_a_character_that_latin_1_lacks_is_sent_in_ucs2_parts() {
+    let script = Script::new().coding_zero_is(Alphabet::Latin1);
+    let s = Scenario::with_settings(script, "alphabet = \"latin1\"").await;
+    // 100 characters are one part of GSM-7 and two of UCS-2, 200 are two and three.
+    let texts = [format!("{}€", "a".repeat(99)), format!("{}Ω{}", "b".repeat(150), "c".repeat(49))];
+    let mut messages = Vec::new();
+    for text in &texts {
+        messages.push(s.alice.sends(TO, text).await.accepted());
+    }
+    // Charged as GSM-7: one part and two.
+    s.alice.has("99.85").await;
+    for message in &messages {
+        s.stepping(Duration::from_secs(1), || s.alice.sees(message).becomes("delivered")).await;
+    }
+    assert_eq!(s.carrier_texts(), texts);
+    let submits = s.carrier().record().submits();
+    assert_eq!(submits.len(), 5);
+    assert!(submits.iter().all(|submit| submit.data_coding == 0x08), "all parts are UCS-2");
+    s.end().await;
+}
+
+#[tokio::test]
 async fn what_a_profile_says_stands_in_every_submit_sm() {
     let settings = "plus = true\nservice_type = \"CMT\"\nregistered_delivery = 17\nvalidity = \"absolute\"\n\
         destination = \"2/8\"\nsource = { alphanumeric = \"5/1\" }\n\
