@@ -21,6 +21,7 @@ fn told(reply: Reply) -> String {
         Reply::Accept { id, then } => format!("{id}+{then:?}"),
         Reply::Refuse(CommandStatus(status)) => format!("0x{status:02x}"),
         Reply::Nack(CommandStatus(status)) => format!("nack 0x{status:02x}"),
+        Reply::Crash => "crash".to_owned(),
         Reply::Silence => "silence".to_owned(),
         Reply::Withhold { id, then: Then::GoOn } => format!("{id}+no answer"),
         Reply::Withhold { id, then } => format!("{id}+{then:?} unanswered"),
@@ -264,4 +265,16 @@ fn a_new_script_starts_from_its_beginning_but_ids_go_on() {
 fn unknown_ids_are_never_given() {
     let mut plan = Plan::new(Script::new(), 3, 1_700_000_000_000_000);
     assert!((0..1000).all(|_| plan.unknown_id() >= UNKNOWN_IDS_FROM));
+}
+
+#[test]
+fn links_of_a_crash_loop_answer_nothing_and_crash_at_their_last_submit() {
+    let mut plan = Plan::new(Script::new().crash_loop(1, 3), 0, 1);
+    let nobody = Company { bound: 0, ghosts: 0 };
+    plan.bind(b"hermod", b"secret", nobody).unwrap();
+    let replies =
+        [1, 2, 3].map(|unanswered| told(plan.next(&SubmitSeen { unanswered, ..SUBMIT }).reply)).join(", ");
+    assert_eq!(replies, "silence, silence, crash");
+    plan.bind(b"hermod", b"secret", nobody).unwrap();
+    assert_eq!(told(plan.next(&SUBMIT).reply), "1");
 }
