@@ -1,10 +1,11 @@
 //! A running gateway: everything put together, started in order and stopped in order. The caller binds the listeners and
 //! owns the clock, so a test can have it on any free port and move its time.
 
+mod looking;
 mod purging;
 mod sensible;
 
-use crate::app::{FailOver, LOOK_EVERY, alarm_unconfirmed};
+use crate::app::{FailOver, LOOK_EVERY};
 use crate::clock::{Clock, Moment};
 use crate::config::{Config, Network};
 use crate::edges::http_api::{Entrance, Security, TrustedProxies};
@@ -313,11 +314,7 @@ impl Running {
     fn keep_up(&self, config: &Config) {
         self.repeat("upkeep/tick", TICK, |world| async move { world.store.tick(world.clock.now()).await });
         self.repeat("upkeep/look", LOOK, |world| async move {
-            world.follow_the_clock();
-            alarm_unconfirmed(&world);
-            world.store.look_at_disk();
-            world.watch_store_log();
-            telemetry::figures().fold();
+            looking::look(&world);
             Ok(())
         });
         for tls in self.certificates.clone() {

@@ -50,7 +50,7 @@ pub enum AlarmKind {
 }
 
 impl AlarmKind {
-    pub const ALL: [AlarmKind; 13] = [
+    pub const ALL: [AlarmKind; 14] = [
         AlarmKind::BindRefused,
         AlarmKind::AlreadyBound,
         AlarmKind::CarrierDown,

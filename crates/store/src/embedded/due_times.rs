@@ -5,7 +5,7 @@
 use crate::embedded::Embedded;
 use crate::fault::StoreFault;
 use crate::ops::PART_REPEATS_KNOWN;
-use hermod_domain::lifecycle::PartState;
+use hermod_domain::lifecycle::{PartState, resend_wait};
 use hermod_domain::retry::Schedule;
 use hermod_domain::time::Timestamp;
 use rusqlite::{Connection, params};
@@ -26,9 +26,13 @@ pub(crate) fn bring_back(
     let at = |wait: Duration| now.plus(wait).as_millis();
     let all = connection.unchecked_transaction()?;
     let latest = |statement: &str, wait: Duration| all.execute(statement, [at(wait)]);
-    let part = "UPDATE part SET due_at = ?1 WHERE due_at > ?1 AND state = ?2";
-    let parts = all.execute(part, params![at(retry_max), PartState::Queued.to_stored()])?
-        + all.execute(part, params![at(in_doubt_wait), PartState::InDoubt.to_stored()])?;
+    let part = "UPDATE part SET due_at = ?1 WHERE due_at > ?1 AND state = ?2 AND doubts <= ?3";
+    let mut parts = all.execute(part, params![at(retry_max), PartState::Queued.to_stored(), u8::MAX])?;
+    // The wait for a resend grows with each doubt: the longest first, then those of the parts with fewer doubts.
+    for doubts in [u8::MAX, 2, 1] {
+        let wait = resend_wait(in_doubt_wait, doubts);
+        parts += all.execute(part, params![at(wait), PartState::InDoubt.to_stored(), doubts])?;
+    }
     let validity = latest(
         "UPDATE message SET expires_at = ?1 WHERE id IN (SELECT message FROM part WHERE expires_at > ?1)",
         VALIDITY_MAX,
