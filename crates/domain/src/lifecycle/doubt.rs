@@ -20,6 +20,9 @@ pub enum DoubtPolicy {
 }
 
 impl DoubtPolicy {
+    pub const ALL: [DoubtPolicy; 3] =
+        [DoubtPolicy::Resend, DoubtPolicy::ResendOnce, DoubtPolicy::NeverResend];
+
     /// How many resends a part gets. The store keeps the policy as this number.
     pub const fn resends_max(self) -> u8 {
         match self {
@@ -67,7 +70,7 @@ mod tests {
 
     #[test]
     fn policy_survives_the_store_and_documents() {
-        for policy in [DoubtPolicy::Resend, DoubtPolicy::ResendOnce, DoubtPolicy::NeverResend] {
+        for policy in DoubtPolicy::ALL {
             assert_eq!(DoubtPolicy::from_resends_max(policy.resends_max()), policy);
             let written = serde_json::to_string(&policy).expect("a word");
             assert_eq!(written, format!("\"{}\"", policy.as_str()));

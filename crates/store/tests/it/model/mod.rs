@@ -140,8 +140,7 @@ fn sent() -> impl Strategy<Value = Sent> {
     ];
     let key = prop::option::weighted(0.4, 0..5_u64);
     let wish = prop::option::of(prop::sample::select(&[0x00, 0x01, 0x02, 0x03, 0x10, 0x11][..]));
-    let policies = [DoubtPolicy::Resend, DoubtPolicy::ResendOnce, DoubtPolicy::NeverResend];
-    let doubt = prop::sample::select(policies.to_vec());
+    let doubt = prop::sample::select(DoubtPolicy::ALL.to_vec());
     (any::<bool>(), 1..=3_u8, key, doubt, 0..3_u8, daily, wish).prop_map(
         |(bob, parts, key, doubt, to, daily, wish)| Sent { bob, parts, key, doubt, to, daily, wish },
     )
