@@ -1,9 +1,9 @@
 //! A running gateway: everything put together, started in order and stopped in order. The caller binds the listeners and
 //! owns the clock, so a test can have it on any free port and move its time.
 
-mod looking;
 mod purging;
 mod sensible;
+mod watching;
 
 use crate::app::{FailOver, LOOK_EVERY};
 use crate::clock::{Clock, Moment};
@@ -36,8 +36,8 @@ pub use hermod_store::{AuditReport, StoreFault, audit, audit_unless, backup, is_
 const TICK: Duration = Duration::from_millis(200);
 /// How often the machine's clock and the free space of the disk are looked at and histograms are folded.
 const LOOK: Duration = Duration::from_secs(1);
-/// How often the files of the certificate are looked at.
-const CERTIFICATE_LOOK: Duration = Duration::from_secs(5);
+/// How often the files of the certificates and the review cases are looked at.
+const SLOW_LOOK: Duration = Duration::from_secs(5);
 /// How often everything that has not ended is looked through for what has outlived its validity.
 const SWEEP: Duration = Duration::from_secs(60);
 /// How often receipts that found no part are tried again: the operator may have corrected how a carrier writes its ids.
@@ -213,6 +213,7 @@ impl Running {
         for tls in &self.certificates {
             drop(tls.reload(self.world.clock.now()));
         }
+        watching::look_at_certificates(&self.world, &self.certificates);
     }
 
     pub fn world(&self) -> &Arc<World> {
@@ -314,15 +315,13 @@ impl Running {
     fn keep_up(&self, config: &Config) {
         self.repeat("upkeep/tick", TICK, |world| async move { world.store.tick(world.clock.now()).await });
         self.repeat("upkeep/look", LOOK, |world| async move {
-            looking::look(&world);
+            watching::look(&world);
             Ok(())
         });
-        for tls in self.certificates.clone() {
-            self.repeat("upkeep/certificate", CERTIFICATE_LOOK, move |world| {
-                drop(tls.look(world.clock.now()));
-                std::future::ready(Ok(()))
-            });
-        }
+        let certificates: Arc<[Arc<Tls>]> = self.certificates.clone().into();
+        self.repeat("upkeep/slow-look", SLOW_LOOK, move |world| {
+            watching::look_slowly(world, certificates.clone())
+        });
         let fail_over = Arc::new(FailOver::default());
         self.repeat("upkeep/fail-over", LOOK_EVERY, move |world| {
             let fail_over = fail_over.clone();

@@ -214,18 +214,15 @@ impl World {
         let observed = self.clock.observe();
         let seconds = (observed.ahead_ms() / 1_000).clamp(i32::MIN.into(), i32::MAX.into());
         gauge!("hermod_clock_ahead_seconds").set(i32::try_from(seconds).expect("clamped to it"));
-        match observed {
-            Observed::InStep => self.alarms.clear(AlarmKind::ClockJumped, ""),
-            Observed::Jumped { ahead_ms } => {
-                let (apart, way) = apart(ahead_ms);
-                let detail = format!(
-                    "the machine's clock jumped and is {apart} {way} Hermod's, which goes on by its own count and follows \
-                     it by at most 10 % (restart to take it over at once)"
-                );
-                self.alarms.raise(AlarmKind::ClockJumped, "", "", &detail, self.clock.now());
-            }
-            Observed::Following { .. } => {}
-        }
+        let cause = (observed != Observed::InStep).then(|| {
+            let (apart, way) = apart(observed.ahead_ms());
+            let detail = format!(
+                "the machine's clock jumped and is {apart} {way} Hermod's, which goes on by its own count and follows it \
+                 by at most 10 % (restart to take it over at once)"
+            );
+            (String::new(), detail)
+        });
+        self.alarms.replace(AlarmKind::ClockJumped, "", cause.as_slice(), self.clock.now());
     }
 
     /// Raises an alarm while the database's log is larger than it should be.

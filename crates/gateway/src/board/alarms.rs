@@ -47,10 +47,22 @@ pub enum AlarmKind {
     ClockJumped,
     /// The log of the database is too large, because a reader keeps it from being emptied.
     StoreLogLarge,
+    /// The clock of this machine is behind what was stored earlier.
+    ClockBehind,
+    /// The disk of the data folder is nearly full.
+    DiskLow,
+    /// Screening holds texts that wait for a decision.
+    ReviewsOpen,
+    /// A customer's webhook has not taken a post for a while.
+    WebhookFailing,
+    /// A certificate ends within a month.
+    CertificateExpiring,
+    /// A certificate has ended.
+    CertificateExpired,
 }
 
 impl AlarmKind {
-    pub const ALL: [AlarmKind; 14] = [
+    pub const ALL: [AlarmKind; 20] = [
         AlarmKind::BindRefused,
         AlarmKind::AlreadyBound,
         AlarmKind::CarrierDown,
@@ -65,6 +77,12 @@ impl AlarmKind {
         AlarmKind::BadSettings,
         AlarmKind::ClockJumped,
         AlarmKind::StoreLogLarge,
+        AlarmKind::ClockBehind,
+        AlarmKind::DiskLow,
+        AlarmKind::ReviewsOpen,
+        AlarmKind::WebhookFailing,
+        AlarmKind::CertificateExpiring,
+        AlarmKind::CertificateExpired,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -83,6 +101,12 @@ impl AlarmKind {
             AlarmKind::BadSettings => "bad-settings",
             AlarmKind::ClockJumped => "clock-jumped",
             AlarmKind::StoreLogLarge => "store-log-large",
+            AlarmKind::ClockBehind => "clock-behind",
+            AlarmKind::DiskLow => "disk-low",
+            AlarmKind::ReviewsOpen => "reviews-open",
+            AlarmKind::WebhookFailing => "webhook-failing",
+            AlarmKind::CertificateExpiring => "certificate-expiring",
+            AlarmKind::CertificateExpired => "certificate-expired",
         }
     }
 }
@@ -91,9 +115,9 @@ impl AlarmKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alarm {
     pub kind: AlarmKind,
-    /// The name of the carrier; empty where it is about this machine.
+    /// The name of the carrier; empty where it is about this machine or a customer.
     pub carrier: String,
-    /// What tells it from others of its kind, a status code for instance; mostly empty.
+    /// What tells it from others of its kind: a status code, an account's webhook, a certificate's file; mostly empty.
     pub about: String,
     /// The latest occurrence, in words.
     pub detail: String,
@@ -104,9 +128,18 @@ pub struct Alarm {
 
 type Key = (String, AlarmKind, String);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Alarms {
     raised: Mutex<BTreeMap<Key, Alarm>>,
+}
+
+/// No alarm yet. The metric shows a zero for every kind from here on, so that a rule on it has something to compare.
+impl Default for Alarms {
+    fn default() -> Alarms {
+        let raised = BTreeMap::new();
+        show_counts(&raised);
+        Alarms { raised: Mutex::new(raised) }
+    }
 }
 
 impl Alarms {
@@ -125,9 +158,7 @@ impl Alarms {
         times: u64,
         now: Timestamp,
     ) {
-        counter!("hermod_alarms_raised_total", "alarm" => kind.as_str(), "carrier" => carrier.to_owned())
-            .increment(times);
-        let detail: String = detail.chars().take(DETAIL_CHARS_MAX).collect();
+        count_raised(kind, carrier, times);
         let mut raised = self.raised();
         let mut key = (carrier.to_owned(), kind, about.to_owned());
         if !raised.contains_key(&key) && is_crowded(&raised, &key) {
@@ -136,19 +167,45 @@ impl Alarms {
         if let Some(alarm) = raised.get_mut(&key) {
             alarm.count += times;
             alarm.last_at = now;
-            alarm.detail = detail;
+            alarm.detail = shortened(detail);
             return;
         }
-        let (_, _, about) = key.clone();
-        tracing::error!(alarm = kind.as_str(), carrier.name = carrier, about, %detail, "Alarm");
-        if raised.len() < ALARMS_MAX {
-            let carrier = carrier.to_owned();
-            raised.insert(
-                key,
-                Alarm { kind, carrier, about, detail, first_at: now, last_at: now, count: times },
-            );
+        add(&mut raised, key, detail, times, now);
+        show_counts(&raised);
+    }
+
+    /// Makes the alarms of a kind match the causes that a look has just found: raises what is new, updates the words of
+    /// what stays, clears what is gone. A cause is what the alarm is about, and its detail. Looks are repeated, so a cause
+    /// that stays is not counted again.
+    pub fn replace(&self, kind: AlarmKind, carrier: &str, causes: &[(String, String)], now: Timestamp) {
+        let (named, others) = causes.split_at(causes.len().min(ALARMS_OF_A_KIND_MAX));
+        let others = (!others.is_empty()).then(|| {
+            (OTHERS.to_owned(), format!("{} more; the first of them: {}", others.len(), others[0].1))
+        });
+        let causes: BTreeMap<&str, &str> =
+            named.iter().chain(&others).map(|(about, detail)| (about.as_str(), detail.as_str())).collect();
+        let mut raised = self.raised();
+        let before = raised.len();
+        raised.retain(|(whose, what, about), _| {
+            whose != carrier || *what != kind || causes.contains_key(about.as_str())
+        });
+        let mut changed = raised.len() < before;
+        if changed {
+            tracing::info!(alarm = kind.as_str(), carrier.name = carrier, "Alarm cleared");
         }
-        self.show(&raised);
+        for (about, detail) in causes {
+            let key = (carrier.to_owned(), kind, about.to_owned());
+            if let Some(alarm) = raised.get_mut(&key) {
+                (alarm.last_at, alarm.detail) = (now, shortened(detail));
+                continue;
+            }
+            count_raised(kind, carrier, 1);
+            add(&mut raised, key, detail, 1, now);
+            changed = true;
+        }
+        if changed {
+            show_counts(&raised);
+        }
     }
 
     /// What was wrong is right again: every alarm of the kind for this carrier.
@@ -157,8 +214,8 @@ impl Alarms {
         let before = raised.len();
         raised.retain(|(whose, what, _), _| whose != carrier || *what != kind);
         if raised.len() < before {
-            tracing::info!(alarm = kind.as_str(), carrier.name = carrier, "Alarm is over");
-            self.show(&raised);
+            tracing::info!(alarm = kind.as_str(), carrier.name = carrier, "Alarm cleared");
+            show_counts(&raised);
         }
     }
 
@@ -167,8 +224,12 @@ impl Alarms {
         let mut raised = self.raised();
         let before = raised.len();
         raised.retain(|(whose, ..), _| carrier.is_some_and(|carrier| whose != carrier));
-        self.show(&raised);
+        show_counts(&raised);
         before - raised.len()
+    }
+
+    pub fn is_raised(&self, kind: AlarmKind, carrier: &str) -> bool {
+        self.raised().keys().any(|(whose, what, _)| whose == carrier && *what == kind)
     }
 
     /// By carrier.
@@ -176,14 +237,34 @@ impl Alarms {
         self.raised().values().cloned().collect()
     }
 
-    #[expect(clippy::unused_self, reason = "it shows this board's")]
-    fn show(&self, raised: &BTreeMap<Key, Alarm>) {
-        gauge!("hermod_alarms").set(u32::try_from(raised.len()).unwrap_or(u32::MAX));
-    }
-
     fn raised(&self) -> MutexGuard<'_, BTreeMap<Key, Alarm>> {
         self.raised.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn add(raised: &mut BTreeMap<Key, Alarm>, key: Key, detail: &str, count: u64, now: Timestamp) {
+    let (carrier, kind, about) = key.clone();
+    let detail = shortened(detail);
+    tracing::error!(alarm = kind.as_str(), carrier.name = carrier, about, %detail, "Alarm");
+    if raised.len() < ALARMS_MAX {
+        raised.insert(key, Alarm { kind, carrier, about, detail, first_at: now, last_at: now, count });
+    }
+}
+
+fn count_raised(kind: AlarmKind, carrier: &str, times: u64) {
+    counter!("hermod_alarms_raised_total", "alarm" => kind.as_str(), "carrier" => carrier.to_owned())
+        .increment(times);
+}
+
+fn show_counts(raised: &BTreeMap<Key, Alarm>) {
+    for kind in AlarmKind::ALL {
+        let count = raised.keys().filter(|(_, what, _)| *what == kind).count();
+        gauge!("hermod_alarms", "alarm" => kind.as_str()).set(u32::try_from(count).unwrap_or(u32::MAX));
+    }
+}
+
+fn shortened(detail: &str) -> String {
+    detail.chars().take(DETAIL_CHARS_MAX).collect()
 }
 
 fn is_crowded(raised: &BTreeMap<Key, Alarm>, (carrier, kind, _): &Key) -> bool {
@@ -225,6 +306,36 @@ mod tests {
         assert_eq!(alarms.list().len(), 1);
         assert_eq!(alarms.acknowledge(Some("acme")), 0);
         assert_eq!(alarms.acknowledge(None), 1);
+    }
+
+    #[test]
+    fn replace_raises_new_causes_and_clears_those_that_are_gone() {
+        let alarms = Alarms::default();
+        let told = || -> Vec<String> {
+            let listed = alarms.list().into_iter();
+            listed.map(|alarm| format!("{} {} x{}", alarm.about, alarm.detail, alarm.count)).collect()
+        };
+        let causes = |names: &[&str]| -> Vec<(String, String)> {
+            names.iter().map(|name| ((*name).to_owned(), format!("{name} fails"))).collect()
+        };
+        alarms.raise(AlarmKind::DiskLow, "", "", "low", at(1));
+        alarms.replace(AlarmKind::WebhookFailing, "", &causes(&["a/dlr", "b/dlr"]), at(2));
+        alarms.replace(AlarmKind::WebhookFailing, "", &causes(&["a/dlr", "b/dlr"]), at(3));
+        assert_eq!(told(), [" low x1", "a/dlr a/dlr fails x1", "b/dlr b/dlr fails x1"]);
+        let listed = alarms.list();
+        assert_eq!((listed[1].first_at, listed[1].last_at), (at(2), at(3)));
+        alarms.replace(AlarmKind::WebhookFailing, "", &causes(&["b/dlr", "c/dlr"]), at(4));
+        assert_eq!(told(), [" low x1", "b/dlr b/dlr fails x1", "c/dlr c/dlr fails x1"]);
+
+        let many: Vec<String> = (0..ALARMS_OF_A_KIND_MAX + 7).map(|number| format!("{number:03}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        alarms.replace(AlarmKind::WebhookFailing, "", &causes(&many), at(5));
+        let listed = alarms.list();
+        assert_eq!(listed.len(), ALARMS_OF_A_KIND_MAX + 2);
+        let others = listed.iter().find(|alarm| alarm.about == OTHERS).unwrap();
+        assert_eq!(others.detail, "7 more; the first of them: 050 fails");
+        alarms.replace(AlarmKind::WebhookFailing, "", &[], at(6));
+        assert_eq!(told(), [" low x1"]);
     }
 
     #[test]

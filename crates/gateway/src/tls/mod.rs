@@ -13,6 +13,7 @@ use arc_swap::ArcSwap;
 use hermod_domain::time::{Day, Timestamp};
 use metrics::{counter, gauge};
 use pair::{Digest, Pair};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio_rustls::TlsAcceptor;
@@ -20,7 +21,7 @@ use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
 use tokio_rustls::rustls::{ServerConfig, SupportedProtocolVersion, version};
 
 /// Whoever renews certificates has this long from the first warning.
-const EXPIRY_WARNING: Duration = Duration::from_secs(30 * 24 * 3600);
+pub(crate) const EXPIRY_WARNING: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// The newest first.
 pub(crate) const VERSIONS: [&SupportedProtocolVersion; 2] = [&version::TLS13, &version::TLS12];
@@ -87,6 +88,10 @@ impl Tls {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner).expires
     }
 
+    pub fn certificate_file(&self) -> &Path {
+        &self.files.certificate
+    }
+
     /// SHA-256 of the certificate in the files, for those who know a server by it.
     pub fn fingerprint(&self) -> Option<String> {
         Pair::read(&self.files).ok()?.fingerprint()
@@ -143,7 +148,8 @@ impl Tls {
         tracing::info!(certificate = %self.files.certificate.display(), "The certificate in use is valid until {told}");
         #[expect(clippy::cast_precision_loss, reason = "seconds of this century are exact in a double")]
         let seconds = expires.map_or(f64::NAN, |at| (at.as_millis() / 1000) as f64);
-        gauge!("hermod_tls_certificate_expires_timestamp_seconds").set(seconds);
+        let certificate = self.files.certificate.display().to_string();
+        gauge!("hermod_tls_certificate_expires_timestamp_seconds", "certificate" => certificate).set(seconds);
         *self.watched.lock().unwrap_or_else(PoisonError::into_inner) =
             Watched { digest: Some(pair.digest()), expires, warned_on: None };
         self.warn_of_expiry(now);

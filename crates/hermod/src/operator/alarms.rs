@@ -1,4 +1,4 @@
-//! `hermod alarms`: what somebody should look into.
+//! `hermod alarms`: what needs a person.
 
 use super::desk::Body;
 use super::place::{Absent, Place};
@@ -16,10 +16,11 @@ Examples:
   hermod alarms --carrier acme
   hermod alarms --acknowledge
 
-An alarm stands there once, however often it happens, and goes when what was wrong is right again.
---acknowledge takes those away that somebody has looked at; what is still wrong comes back.";
+An alarm is listed once, however often it happens, and is cleared when its cause is gone.
+--acknowledge removes those that you have seen; an alarm whose cause is still there comes back.
+docs/alarms.md explains each of them.";
 
-/// List what is wrong with carriers and this machine, and what to do about it
+/// List what is wrong with carriers, webhooks, certificates and this machine, and what to do about it
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Alarms {
@@ -86,7 +87,8 @@ fn told(alarm: &Alarm, paint: Paint) -> String {
     let Alarm { kind, carrier, about, detail, what_to_do, first_at, last_at, count } = alarm;
     let about = if about.is_empty() { String::new() } else { format!(" {about}") };
     let when = match count {
-        1 => format!("at {first_at}"),
+        1 if first_at == last_at => format!("at {first_at}"),
+        1 => format!("since {first_at}"),
         times => format!("{times} times from {first_at} to {last_at}"),
     };
     let whose = if carrier.is_empty() { String::new() } else { format!("{carrier}: ") };

@@ -1,5 +1,6 @@
 //! The real binary as a person or a script meets it: what it prints, what it does, and the code it ends with.
 
+mod alarms;
 mod customer;
 mod demo_apply;
 mod inbound;

@@ -32,9 +32,11 @@ async fn a_disk_that_fills_up_refuses_in_time_and_accepts_again_when_there_is_ro
         assert_eq!(refused.headers["x-error-code"], "GATEWAY_UNAVAILABLE");
         assert_eq!(refused.headers["retry-after"], "10");
         assert_eq!(alice.asks(&message).await.status, 200, "reading goes on");
+        disk_alarm_is(&disk, true).await;
         std::fs::remove_file(ballast).expect("the ballast goes");
         let accepted = until(&alice, |answer| answer.status == 202).await.accepted();
         alice.sees(&accepted).becomes("delivered").await;
+        disk_alarm_is(&disk, false).await;
         println!("round {round}: refused and accepted again");
     }
     gateway.stop().await;
@@ -88,6 +90,23 @@ async fn until(alice: &Customer, wanted: impl Fn(&HttpAnswer) -> bool) -> HttpAn
             answer.status,
             answer.body
         );
+        pause(Duration::from_millis(100)).await;
+    }
+}
+
+/// Waits until `hermod alarms` lists the disk, or lists nothing.
+async fn disk_alarm_is(disk: &SmallDisk, raised: bool) {
+    let started = now();
+    loop {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hermod"));
+        command.args(["alarms", "--data-dir"]).arg(assembly::data_folder(&disk.path));
+        let printed = command.output().expect("the binary runs").stdout;
+        let printed = String::from_utf8_lossy(&printed).into_owned();
+        if printed.contains("disk-low") == raised {
+            assert!(!raised || printed.contains("new messages are refused with 503"), "{printed}");
+            return;
+        }
+        assert!(started.elapsed() < NOTICE_WAIT, "raised should be {raised}: {printed}");
         pause(Duration::from_millis(100)).await;
     }
 }

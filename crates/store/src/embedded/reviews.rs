@@ -5,8 +5,8 @@ use crate::embedded::Embedded;
 use crate::embedded::batch::Batch;
 use crate::fault::StoreFault;
 use crate::ops::{
-    APPROVAL_LASTS, PAGE_ROWS_MAX, REVIEW_CASE_KEPT, REVIEW_CASES_OPEN_MAX, ReviewCase, ReviewState,
-    Screened, Screening,
+    APPROVAL_LASTS, OPEN_REVIEWS_COUNTED_MAX, OpenReviews, PAGE_ROWS_MAX, REVIEW_CASE_KEPT,
+    REVIEW_CASES_OPEN_MAX, ReviewCase, ReviewState, Screened, Screening,
 };
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
@@ -48,6 +48,11 @@ impl Embedded {
 
     pub async fn review(&self, id: u64) -> Result<Option<ReviewCase>, StoreFault> {
         self.inner.readers.run(move |connection| find(connection, id)).await
+    }
+
+    /// How many cases wait for a decision, over all accounts.
+    pub async fn open_reviews(&self) -> Result<OpenReviews, StoreFault> {
+        self.inner.readers.run(open_reviews).await
     }
 
     /// Approves or rejects a case, whatever was decided before. Nothing if there is no such case.
@@ -218,6 +223,17 @@ fn find(connection: &Connection, id: u64) -> Result<Option<ReviewCase>, StoreFau
         .query_row([stored_id(id)], |row| Ok(read(row)))
         .optional()?
         .transpose()
+}
+
+fn open_reviews(connection: &Connection) -> Result<OpenReviews, StoreFault> {
+    // The literals let the index on states answer both.
+    let (count, oldest): (i64, Option<i64>) = connection
+        .prepare_cached(
+            "SELECT (SELECT count(*) FROM (SELECT 1 FROM review WHERE state = 0 LIMIT ?1)),
+                 (SELECT opened_at FROM review WHERE state = 0 ORDER BY id LIMIT 1)",
+        )?
+        .query_row([OPEN_REVIEWS_COUNTED_MAX], |row| row.try_into())?;
+    Ok(OpenReviews { count: count.cast_unsigned(), oldest: oldest.map(Timestamp::from_millis) })
 }
 
 fn page(

@@ -6,6 +6,7 @@ use crate::embedded::hooks::{Absent, Bell, GivingUp};
 use crate::embedded::outbox::Outboxes;
 use crate::embedded::unconfirmed::Unconfirmed;
 use crate::fault::StoreFault;
+use crate::ops::DiskSpace;
 use arc_swap::ArcSwap;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::time::Timestamp;
@@ -18,6 +19,8 @@ pub(crate) struct Shared {
     /// Below this many free bytes nothing is accepted, so that what was accepted can still be finished.
     low_water_bytes: u64,
     accepting: AtomicBool,
+    /// As it was last measured.
+    free_bytes: AtomicU64,
     next_due_ms: AtomicI64,
     ticked_ms: AtomicI64,
     pub outboxes: Outboxes,
@@ -57,6 +60,7 @@ impl Shared {
             folder,
             low_water_bytes,
             accepting: AtomicBool::new(true),
+            free_bytes: AtomicU64::new(u64::MAX),
             next_due_ms: AtomicI64::new(NOTHING_DUE),
             ticked_ms: AtomicI64::new(0),
             outboxes,
@@ -93,6 +97,7 @@ impl Shared {
                 return;
             }
         };
+        self.free_bytes.store(free, Ordering::Release);
         // Refused again at once would help nobody: a little more must be free to begin than to go on.
         let margin = if self.accepting() { 0 } else { self.low_water_bytes / REOPENING_FRACTION };
         let enough = free >= self.low_water_bytes + margin;
@@ -114,6 +119,14 @@ impl Shared {
     /// Whether a full disk has enough room again that writing is worth a try.
     pub(crate) fn has_room_to_write(&self) -> bool {
         free_bytes(&self.folder).is_ok_and(|free| free >= ROOM_TO_WRITE_BYTES)
+    }
+
+    pub(crate) fn disk_space(&self) -> DiskSpace {
+        DiskSpace {
+            free_bytes: self.free_bytes.load(Ordering::Acquire),
+            low_water_bytes: self.low_water_bytes,
+            accepting: self.accepting(),
+        }
     }
 
     pub(crate) fn disk_is_full(&self) {

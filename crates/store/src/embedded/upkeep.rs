@@ -10,6 +10,7 @@ use crate::embedded::progress::Place;
 use crate::embedded::recover::message_and_part;
 use crate::embedded::shared::LogSize;
 use crate::fault::StoreFault;
+use crate::ops::DiskSpace;
 use hermod_domain::ids::{AccountId, CarrierId};
 use hermod_domain::lifecycle::{Event, PartState};
 use hermod_domain::time::Timestamp;
@@ -51,6 +52,11 @@ impl Embedded {
     /// The size of the write-ahead log, as of the last second.
     pub fn log_size(&self) -> LogSize {
         self.inner.shared.log_size()
+    }
+
+    /// What the last measurement found.
+    pub fn disk_space(&self) -> DiskSpace {
+        self.inner.shared.disk_space()
     }
 
     /// Ends what has outlived its validity, marks what got no receipt in time, and gives up reports that nobody took. Walks over every part that has not

@@ -2,6 +2,7 @@
 //! is no `begin` and no `commit` outside this crate.
 
 mod delivery;
+mod disk;
 mod inbound;
 mod money;
 mod policy;
@@ -12,6 +13,7 @@ mod retention;
 mod webhook;
 
 pub use delivery::{DELIVERY_DAYS_KEPT, DELIVERY_ROWS_MAX, DELIVERY_TIMES, DeliveryFigures, DeliveryRow};
+pub use disk::DiskSpace;
 pub use inbound::{
     CONVERSATION_KEPT, HandsetMessage, HandsetRecord, Inbound, InboundRecord, JOINED_OCTETS_MAX,
     JOINING_WAIT, PART_REPEATS_KNOWN, REPEATS_KNOWN, UNFINISHED_PARTS_PER_CARRIER_MAX, UNOWNED_KEPT,
@@ -22,8 +24,8 @@ pub use money::{
     PostRefusal, Statement, StatementLine,
 };
 pub use policy::{
-    APPROVAL_LASTS, OptOut, REVIEW_CASE_KEPT, REVIEW_CASES_OPEN_MAX, ReviewCase, ReviewState, Screened,
-    Screening,
+    APPROVAL_LASTS, OPEN_REVIEWS_COUNTED_MAX, OpenReviews, OptOut, REVIEW_CASE_KEPT, REVIEW_CASES_OPEN_MAX,
+    ReviewCase, ReviewState, Screened, Screening,
 };
 pub use queue::{CarrierQueue, Elsewhere, Move, WaitingMessage, WaitingPlace};
 pub(crate) use receipt::Asked;
@@ -41,9 +43,10 @@ pub use retention::{Purged, Retention};
 
 pub use webhook::{
     ANSWER_KEPT_BYTES_MAX, AttemptOutcome, DlrEvent, ENDPOINTS_RUNG_MAX, Endpoint, EventId,
-    FAILED_PASSED_OVER_MAX, HOOK_ATTEMPTS_KEPT, HOOKS_COUNTED_MAX, HOOKS_KEPT, HOOKS_TAKEN_MAX, HookAttempt,
-    HookEvent, HookFigures, HookFilter, HookGivenUp, HookNext, HookPage, HookRecord, HookReplayed,
-    HookSettled, HookStanding, HookState, HookWhat, HooksReplayed, RECEIVER_AWAY_MAX, REPLAYED_AT_ONCE_MAX,
+    FAILED_PASSED_OVER_MAX, FailingEndpoint, HOOK_ATTEMPTS_KEPT, HOOKS_COUNTED_MAX, HOOKS_KEPT,
+    HOOKS_TAKEN_MAX, HookAttempt, HookEvent, HookFigures, HookFilter, HookGivenUp, HookNext, HookPage,
+    HookRecord, HookReplayed, HookSettled, HookStanding, HookState, HookWhat, HooksReplayed,
+    RECEIVER_AWAY_MAX, REPLAYED_AT_ONCE_MAX,
 };
 
 use hermod_domain::carrier::IdConversion;

@@ -186,6 +186,14 @@ pub enum HookStanding {
     Failed,
 }
 
+/// An endpoint whose oldest event waits for a retry while nothing newer was delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailingEndpoint {
+    pub endpoint: Endpoint,
+    /// When what the event tells happened: the endpoint has failed since then at most.
+    pub since: Timestamp,
+}
+
 /// Which events are listed. Nothing: all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HookFilter {

@@ -125,6 +125,24 @@ pub const fn what_to_do(kind: AlarmKind) -> &'static str {
         AlarmKind::ClockJumped => {
             "Let a time server keep the machine's clock. If it is right now, restart Hermod to take it over at once."
         }
+        AlarmKind::ClockBehind => {
+            "Set the machine's clock and restart Hermod: what is dated now is older than what is stored."
+        }
+        AlarmKind::DiskLow => {
+            "Free space or enlarge the disk of the data folder. Below low_water of [data] new messages get 503."
+        }
+        AlarmKind::ReviewsOpen => {
+            "hermod review list, then hermod review approve ID or hermod review reject ID."
+        }
+        AlarmKind::WebhookFailing => {
+            "Tell the customer. hermod webhook list ACCOUNT --state waiting shows what waits, hermod webhook attempts why."
+        }
+        AlarmKind::CertificateExpiring => {
+            "Put a renewed certificate and its key in the same files: they are read again within seconds."
+        }
+        AlarmKind::CertificateExpired => {
+            "Customers refuse it. Put a new certificate and its key in the same files: they are read again within seconds."
+        }
     }
 }
 

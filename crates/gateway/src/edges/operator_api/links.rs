@@ -244,9 +244,10 @@ pub(super) struct AlarmsShape {
 struct AlarmShape {
     #[schema(examples("carrier-down"))]
     kind: &'static str,
+    /// Empty where it is about this machine or a customer.
     #[schema(examples("acme"))]
     carrier: String,
-    /// What tells it from others of its kind, such as a status code; mostly empty.
+    /// What tells it from others of its kind: a status code, an account's webhook, a certificate's file; mostly empty.
     about: String,
     /// The latest occurrence in words.
     detail: String,

@@ -15,6 +15,8 @@ use tokio::sync::mpsc;
 const LOOK: Duration = Duration::from_secs(60);
 /// The longest sleep, for the same reason.
 const SLEEP_MAX: Duration = Duration::from_secs(5);
+/// How often it is looked at which endpoints have failed for so long that it is an alarm.
+const JUDGE: Duration = SLEEP_MAX;
 /// Endpoints whose tasks have ended and that were not looked at yet.
 const ENDED_MAX: usize = 256;
 
@@ -33,7 +35,13 @@ pub(super) async fn serve(shared: Arc<Shared>, workers: Workers) {
     let (clock, stopping) = (shared.world.clock.clone(), workers.stopping());
     let mut dispatcher = Dispatcher { shared, workers, served: HashMap::new(), due: BTreeSet::new(), ended };
     let mut look_at = clock.moment();
+    dispatcher.remember_failing().await;
+    let mut judge_at = clock.moment();
     loop {
+        if judge_at <= clock.moment() {
+            dispatcher.shared.standings.judge(&dispatcher.shared.world);
+            judge_at = clock.moment().plus(JUDGE);
+        }
         if look_at <= clock.moment() {
             dispatcher.look().await;
             look_at = clock.moment().plus(LOOK);
@@ -51,6 +59,14 @@ pub(super) async fn serve(shared: Arc<Shared>, workers: Workers) {
 }
 
 impl Dispatcher {
+    /// Endpoints that were failing before this start are failing until they answer.
+    async fn remember_failing(&self) {
+        match self.shared.world.store.failing_endpoints().await {
+            Ok(failing) => self.shared.standings.start_with(failing),
+            Err(fault) => tracing::error!(%fault, "Which webhooks were failing could not be read"),
+        }
+    }
+
     /// Finds everything that waits.
     async fn look(&mut self) {
         match self.shared.world.store.hooks_waiting().await {

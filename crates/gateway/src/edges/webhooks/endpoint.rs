@@ -11,7 +11,9 @@ use crate::clock::Moment;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::pressure::Pressure;
-use hermod_store::{Endpoint, EventId, HookEvent, HookNext, HookPage, HookSettled, StoreFault};
+use hermod_store::{
+    AttemptOutcome, Endpoint, EventId, HookEvent, HookNext, HookPage, HookSettled, StoreFault,
+};
 use std::collections::{HashSet, VecDeque};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -77,6 +79,8 @@ struct Desk {
     more: bool,
     /// When something will be due that is not yet.
     next_due: Option<Timestamp>,
+    /// No post has succeeded since one failed.
+    failing: bool,
 }
 
 /// A batch that the store has been given.
@@ -142,6 +146,7 @@ async fn entered(entering: &mut Option<Task<Pass>>) -> Pass {
 
 impl Desk {
     fn new(endpoint: Endpoint, shared: Arc<Shared>) -> Desk {
+        let failing = shared.standings.is_failing(endpoint);
         Desk {
             endpoint,
             pressure: shared.standings.of(endpoint),
@@ -159,6 +164,7 @@ impl Desk {
             store_failed: false,
             more: true,
             next_due: None,
+            failing,
         }
     }
 
@@ -294,6 +300,10 @@ impl Desk {
 
     fn settle_unposted(&mut self, why: &NoAim) {
         let now = self.shared.world.clock.now();
+        match why {
+            NoAim::NoAddress => self.recovered(),
+            NoAim::Unusable(why) => self.failed(Some(&AttemptOutcome::Failed(why.clone()))),
+        }
         for event in self.queue.drain(..) {
             self.finished.push(not_posted(&event, why, &self.shared.settings.schedule, now));
         }
@@ -303,11 +313,28 @@ impl Desk {
         let Posted { settled, answered, took } = posted;
         if answered {
             self.pressure.answered(took);
+            self.recovered();
         } else {
             self.pressure.failed();
+            self.failed(settled.attempt.as_ref().map(|attempt| &attempt.outcome));
             self.rest_until = self.shared.world.clock.moment().plus(self.pressure.breath());
         }
         self.finished.push(settled);
+    }
+
+    fn recovered(&mut self) {
+        if std::mem::take(&mut self.failing) {
+            self.shared.standings.recovered(self.endpoint);
+        }
+    }
+
+    fn failed(&mut self, outcome: Option<&AttemptOutcome>) {
+        self.failing = true;
+        let world = &self.shared.world;
+        let (catalogue, Endpoint { account, kind }) = (world.catalogue(), self.endpoint);
+        let webhooks = catalogue.account(account).and_then(|view| view.account.webhooks.as_ref());
+        let url = webhooks.and_then(|webhooks| webhooks.url(kind));
+        self.shared.standings.failed(self.endpoint, url, outcome, world.clock.now());
     }
 
     /// Hands what is finished to the store, one batch at a time: what comes meanwhile is the next.

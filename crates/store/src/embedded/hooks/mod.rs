@@ -4,6 +4,7 @@
 
 mod absent;
 mod bell;
+mod failing;
 mod forget;
 mod listing;
 mod queue;

@@ -94,7 +94,7 @@ impl GivingUp {
 }
 
 /// One look for each endpoint, not one for each event.
-fn waiting(connection: &Connection) -> Result<Vec<(Endpoint, Timestamp)>, StoreFault> {
+pub(super) fn waiting(connection: &Connection) -> Result<Vec<(Endpoint, Timestamp)>, StoreFault> {
     let snapshot = connection.unchecked_transaction()?;
     let mut statement = snapshot.prepare_cached(
         "SELECT account, kind, due_at FROM webhook INDEXED BY webhook_due

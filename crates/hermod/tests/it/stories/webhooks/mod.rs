@@ -1,6 +1,7 @@
 //! Stories of customers who are told over HTTP: what they are told, how they know that it is true, what happens while
 //! their servers fail, and that nobody else notices.
 
+mod alarming;
 mod handsets;
 mod hostile;
 mod retrying;

@@ -1,0 +1,108 @@
+//! Alarms that are not a carrier's, as the real binary raises, shows and clears them, and their figures in `/metrics`.
+
+use super::page;
+use super::process::{Caller, Process, path, ran, start_demo, wait_until_it_listens};
+use crate::assembly::{free_address, provision_text, wall_time};
+use crate::real_time::wait_until;
+use rcgen::{CertificateParams, KeyPair};
+use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
+
+const DAY: Duration = Duration::from_secs(24 * 3_600);
+
+/// What `hermod alarms` prints.
+fn alarms(data: &Path) -> String {
+    let (code, out, told) = ran(&["alarms", "--data-dir", path(data)]);
+    assert_eq!((code, told.as_str()), (0, ""), "{out}");
+    out
+}
+
+#[test]
+fn metrics_exist_from_the_start_and_every_one_is_documented() {
+    let folder = tempfile::tempdir().unwrap();
+    let (demo, ready) = start_demo(folder.path());
+    let customer = Caller::of(&ready);
+    let message = customer.sends("Hello");
+    customer.waits_for(&message, "delivered");
+    let metrics = page(&customer.address, "/metrics");
+    for line in [
+        "hermod_alarms{alarm=\"disk-low\"} 0",
+        "hermod_alarms{alarm=\"carrier-down\"} 0",
+        "hermod_reviews_open 0",
+        "hermod_store_accepting 1",
+        "hermod_disk_free_bytes ",
+        "hermod_disk_low_water_bytes 268435456",
+        "hermod_tls_certificate_expires_timestamp_seconds{certificate=",
+    ] {
+        assert!(metrics.contains(line), "{line} in {metrics}");
+    }
+    let documented = include_str!("../../../../../docs/metrics.md");
+    let names = metrics.lines().filter_map(|line| line.strip_prefix("# TYPE "));
+    for name in names.filter_map(|line| line.split(' ').next()).filter(|name| name.starts_with("hermod_")) {
+        assert!(documented.contains(&format!("\n| `{name}` |")), "{name} has no row in docs/metrics.md");
+    }
+    assert_eq!(demo.terminated(), 0);
+}
+
+#[test]
+fn held_text_is_an_alarm_until_it_is_decided() {
+    let folder = tempfile::tempdir().unwrap();
+    let (demo, ready) = start_demo(folder.path());
+    let data = path(folder.path());
+    assert_eq!(ran(&["screen", "set", "links", "--pattern", "bit\\.ly", "--data-dir", data]).0, 0);
+    let body = r#"{"to": "+4915112345678", "text": "see bit.ly/x"}"#;
+    assert_eq!(Caller::of(&ready).call("POST", "/sms", body).0, 403);
+    wait_until("the case is an alarm", || {
+        alarms(folder.path()).contains("a held text waits for a decision, the oldest since ")
+    });
+    let metrics = page(&Caller::of(&ready).address, "/metrics");
+    assert!(metrics.contains("hermod_reviews_open 1"), "{metrics}");
+    assert!(metrics.contains("hermod_alarms{alarm=\"reviews-open\"} 1"), "{metrics}");
+    assert_eq!(ran(&["review", "approve", "1", "--by", "alice", "--data-dir", data]).0, 0);
+    wait_until("the alarm is cleared", || alarms(folder.path()).starts_with("No alarm"));
+    assert_eq!(demo.terminated(), 0);
+}
+
+/// Writes a certificate that ends then, and its key.
+fn write_pair(folder: &Path, name: &str, ends: Duration) {
+    let key = KeyPair::generate().unwrap();
+    let mut params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    params.not_after = (UNIX_EPOCH + ends).into();
+    let certificate = params.self_signed(&key).unwrap();
+    std::fs::write(folder.join(format!("{name}.pem")), certificate.pem()).unwrap();
+    std::fs::write(folder.join(format!("{name}.key")), key.serialize_pem()).unwrap();
+}
+
+#[test]
+fn certificates_that_expire_or_have_expired_are_alarms_until_they_are_renewed() {
+    let folder = tempfile::tempdir().unwrap();
+    let now = Duration::from_millis(u64::try_from(wall_time().as_millis()).unwrap());
+    write_pair(folder.path(), "api", now + 10 * DAY);
+    write_pair(folder.path(), "binds", now - DAY);
+    let http = free_address();
+    let settings = format!(
+        "[http]\nlisten = \"{http}\"\n[https]\nlisten = \"{}\"\ncertificate = \"api.pem\"\nkey = \"api.key\"\n\
+         [smpp]\nlisten = \"127.0.0.1:0\"\ntls_listen = \"{}\"\ncertificate = \"binds.pem\"\nkey = \"binds.key\"\n\
+         [log]\nlevel = \"off\"\n[provision]\nfile = \"provision.toml\"\n",
+        free_address(),
+        free_address()
+    );
+    std::fs::write(folder.path().join("hermod.toml"), settings).unwrap();
+    std::fs::write(folder.path().join("provision.toml"), provision_text(free_address(), "100")).unwrap();
+    let serving = Process::start(&["serve", "--config", path(&folder.path().join("hermod.toml"))]);
+    wait_until_it_listens(&http.to_string());
+    let data = folder.path().join("hermod-data");
+    wait_until("it says where it is", || data.join("operator.url").exists());
+    wait_until("both are alarms", || {
+        let listed = alarms(&data);
+        listed.contains("certificate-expiring") && listed.contains("certificate-expired")
+    });
+    let listed = alarms(&data);
+    assert!(listed.contains("api.pem") && listed.contains("in 9 days"), "{listed}");
+    assert!(listed.contains("binds.pem") && listed.contains("customers refuse it"), "{listed}");
+
+    write_pair(folder.path(), "api", now + 90 * DAY);
+    write_pair(folder.path(), "binds", now + 90 * DAY);
+    wait_until("both alarms are cleared", || !alarms(&data).contains("certificate-"));
+    assert_eq!(serving.terminated(), 0);
+}
