@@ -1,5 +1,6 @@
 //! `hermod send`: one message. Every send carries an idempotency key, so that trying again is harmless.
 
+use super::status::wait_and_tell;
 use super::{Access, CREDENTIALS_HELP, Customer};
 use crate::client::{Amount, Answer, CallError};
 use crate::ending::{Ended, Failure};
@@ -10,10 +11,12 @@ use hyper::Method;
 use hyper::header::HeaderValue;
 use serde::Deserialize;
 use std::io::Read as _;
+use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
   hermod send --to +4915112345678 --text 'Hello from Hermod'
+  hermod send --to +4915112345678 --text 'Hello from Hermod' --wait
   hermod send --to +4915112345678 --from Shop --text - < letter.txt
   hermod send --to +4915112345678 --text 'Your order 17 left' --key order-17-left
 
@@ -21,8 +24,8 @@ Each send has an idempotency key, made up if you give none, and printed: the sam
 neither sends nor charges again. When the connection is lost before the answer, the same request
 goes out once more by itself.
 
-Exit codes: 0 accepted, now or before; 1 refused, and the sentence says why; 2 something in the
-command needs mending.";
+Exit codes: 0 accepted, now or before (with --wait: it was delivered); 1 refused, and the sentence
+says why (with --wait: or it was not delivered); 2 something in the command needs mending.";
 
 /// The longest text has 1600 characters of at most 4 bytes; what is longer is refused by the gateway with a sentence.
 const TEXT_BYTES_MAX: u64 = 16 * 1024;
@@ -45,6 +48,9 @@ pub(crate) struct Send {
     /// The idempotency key: what was sent with it before is not sent again
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
+    /// Then wait until it is delivered, or has failed
+    #[arg(long)]
+    wait: bool,
     #[command(flatten)]
     access: Access,
 }
@@ -66,7 +72,7 @@ struct SentBefore {
 
 impl Send {
     pub(crate) fn run(self) -> Ended {
-        let Send { to, text, from, key, access } = self;
+        let Send { to, text, from, key, wait, access } = self;
         let text = if text == "-" { read_text()? } else { text };
         let key = match key {
             Some(key) => key,
@@ -84,9 +90,15 @@ impl Send {
             let answer = answer.accepted().map_err(|refused| customer.refused(&refused))?;
             if customer.json {
                 eprintln!("hermod: idempotency key {}", show::safe(&key));
-                return show::say_raw(&answer.body);
+                show::say_raw(&answer.body)?;
+            } else {
+                show::say(&told(&answer, &key)?)?;
             }
-            show::say(&told(&answer, &key)?)
+            if !wait {
+                return Ok(());
+            }
+            let SentBefore { message_id } = answer.read_as().map_err(Failure::failed)?;
+            wait_and_tell(&customer, &message_id, Duration::MAX).await
         })
     }
 }

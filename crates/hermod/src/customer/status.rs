@@ -58,22 +58,30 @@ impl Status {
     pub(crate) fn run(self) -> Ended {
         let Status { message, wait, at_most, access } = self;
         let customer = access.customer()?;
-        let path = format!("/sms/{}", escape(&message));
         runtime::block_on(async move {
             if !wait {
-                let answer = customer.get(&path).await?;
+                let answer = customer.get(&path_of(&message)).await?;
                 let record = answer.read_as().map_err(Failure::failed)?;
                 return tell(&customer, &answer, &record);
             }
             let at_most = at_most.map_or(Duration::MAX, Duration::from_secs);
-            let (answer, record) = wait_for_the_end(&customer, &path, at_most).await?;
-            tell(&customer, &answer, &record)?;
-            match record.status.as_str() {
-                "delivered" => Ok(()),
-                status if FINAL.contains(&status) => Err(Failure::told()),
-                status => Err(Failure::failed(format!("it is still {status} after {} s", at_most.as_secs()))),
-            }
+            wait_and_tell(&customer, &message, at_most).await
         })
+    }
+}
+
+fn path_of(message: &str) -> String {
+    format!("/sms/{}", escape(message))
+}
+
+/// Waits until a message has ended and prints what became of it. Fails unless it was delivered in time.
+pub(super) async fn wait_and_tell(customer: &Customer, message: &str, at_most: Duration) -> Ended {
+    let (answer, record) = wait_for_the_end(customer, &path_of(message), at_most).await?;
+    tell(customer, &answer, &record)?;
+    match record.status.as_str() {
+        "delivered" => Ok(()),
+        status if FINAL.contains(&status) => Err(Failure::told()),
+        status => Err(Failure::failed(format!("it is still {status} after {} s", at_most.as_secs()))),
     }
 }
 

@@ -1,7 +1,9 @@
 //! `hermod demo`: a whole gateway in one command, with a simulated carrier and a customer that has money.
 
 mod certificate;
+mod control;
 mod credentials;
+mod mo;
 mod seed;
 mod welcome;
 
@@ -9,7 +11,8 @@ use crate::ending::{Ended, Failure};
 use crate::provision_file;
 use crate::runtime::{self, bind};
 use crate::signals::{Signals, run_until_told};
-use clap::Args;
+use clap::{Args, Subcommand};
+use control::Control;
 use credentials::Credentials;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{Config, Log, LogFormat, Network, Period};
@@ -31,6 +34,9 @@ Examples:
   On any free port, with everything a script needs in the first line of output:
     hermod demo --http-port 0 --json | head -1
 
+  A phone writes to it, from another terminal:
+    hermod demo mo --from +4915112345678 --text STOP
+
   With customers, prices and rules of your own:
     hermod config provision > provision.toml
     hermod demo --apply provision.toml
@@ -38,7 +44,8 @@ Examples:
 The first start makes the data folder with an account that holds EUR 1,000,000, or with what the
 file says; later starts find everything again, credentials included. The simulated carrier is
 called demo: routes of a file may name it, and a file without carriers and routes sends everything
-there. Ctrl-C stops it in good order.";
+there. Numbers that end in 5550101 to 5550109 fail, are throttled, are late or reply: the welcome lists
+them. Ctrl-C stops it in good order.";
 
 const SMPP_PORT: u16 = 2775;
 const SMPP_TLS_PORT: u16 = 2776;
@@ -54,8 +61,21 @@ const RECEIPTS_QUIET_LOOKS: u32 = 3;
 
 /// See it work: a gateway with a simulated carrier and a funded account
 #[derive(Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Demo {
+    #[command(subcommand)]
+    command: Option<DemoCommand>,
+    #[command(flatten)]
+    start: Start,
+}
+
+#[derive(Subcommand)]
+enum DemoCommand {
+    Mo(mo::Mo),
+}
+
+#[derive(Args)]
+struct Start {
     /// Where everything is kept; made if it is not there
     #[arg(long, value_name = "DIR", default_value = "hermod-data")]
     data_dir: PathBuf,
@@ -81,6 +101,15 @@ pub(crate) struct Demo {
 
 impl Demo {
     pub(crate) fn run(self) -> Ended {
+        match self.command {
+            Some(DemoCommand::Mo(mo)) => mo.run(),
+            None => self.start.run(),
+        }
+    }
+}
+
+impl Start {
+    fn run(self) -> Ended {
         let log = Log { format: LogFormat::Human, level: self.log.clone() };
         telemetry::start_logging(&log).map_err(|sentence| Failure::mend(format!("--log: {sentence}")))?;
         runtime::block_on(self.serve())
@@ -127,6 +156,8 @@ impl Demo {
             clock: clock.clone(),
         };
         let running = Running::start(options, opened).await.map_err(Failure::failed)?;
+        let number = seed::first_number(&wanted);
+        let control = Control::open(&self.data_dir, number.clone())?;
 
         let data_dir = std::fs::canonicalize(&self.data_dir).unwrap_or(self.data_dir);
         let welcome = Welcome {
@@ -140,10 +171,14 @@ impl Demo {
             },
             operator_token: token,
             data_dir: &data_dir,
+            number,
             file: self.apply.as_deref(),
         };
         let told = if self.json { welcome.print_json() } else { welcome.print() };
-        let ended = run_until_told(running, &mut signals, receipts_are_in(&carrier, &clock)).await;
+        let ended = tokio::select! {
+            ended = run_until_told(running, &mut signals, receipts_are_in(&carrier, &clock)) => ended,
+            () = control.serve(&carrier, &clock) => Ok(()),
+        };
         carrier.stop().await;
         ended.and(told)
     }
@@ -162,7 +197,7 @@ async fn bind_or_else(asked: Option<u16>, usual: u16, instead: &str) -> Result<T
 }
 
 async fn start_carrier() -> Result<Carrier, Failure> {
-    let script = Script::new().receipt_after(RECEIPT_AFTER, Outcome::Delivered);
+    let script = Script::new().magic_numbers(RECEIPT_AFTER).receipt_after(RECEIPT_AFTER, Outcome::Delivered);
     let options = CarrierOptions { record: RecordMode::Compact, ..CarrierOptions::new(script) };
     let started = Carrier::start(options).await;
     started.map_err(|error| Failure::failed(format!("the simulated carrier cannot start: {error}")))

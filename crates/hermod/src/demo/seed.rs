@@ -7,6 +7,8 @@ use hermod_gateway::provision::Wanted;
 use std::net::SocketAddr;
 
 pub(super) const SENDER: &str = "Hermod";
+/// Phones can write to it, and the demo's customer can send from it.
+pub(super) const NUMBER: &str = "+4915700000000";
 /// What the demo's customer binds as.
 const SYSTEM_ID: &str = "demo";
 /// What the simulated carrier is called, for routes to name it.
@@ -29,6 +31,10 @@ verified = true
 countries = "*"
 senders = ["{SENDER}"]
 tier = "enterprise"
+
+[[number]]
+number = "{NUMBER}"
+account = "demo"
 
 [[connection]]
 name = "demo-http"
@@ -71,6 +77,11 @@ pub(super) fn with_carrier(mut wanted: Wanted, address: SocketAddr) -> Wanted {
     wanted
 }
 
+/// Where a phone's message goes that names no number: the first that an account has.
+pub(super) fn first_number(wanted: &Wanted) -> Option<String> {
+    wanted.numbers.first().map(|entry| entry.number.as_str().to_owned())
+}
+
 fn read(text: String) -> Wanted {
     let source = Source { path: "demo".into(), text };
     Wanted::parse(&source).expect("the demo's own data are in order: a test reads them")
@@ -92,6 +103,7 @@ mod tests {
         assert_eq!(wanted.keys[0].secret.as_ref().unwrap().reveal(), credentials.own.api_secret);
         assert_eq!(wanted.connections[1].password.as_ref().unwrap().reveal(), credentials.smpp_password);
         assert_eq!(wanted.routes[0].carriers[0].carrier(), CARRIER);
+        assert_eq!(first_number(&wanted).as_deref(), Some(NUMBER));
     }
 
     #[test]

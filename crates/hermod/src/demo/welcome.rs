@@ -4,9 +4,15 @@ use crate::demo::credentials::{BindPair, Pair};
 use crate::demo::seed::SENDER;
 use crate::ending::Ended;
 use crate::show::{safe, say};
+use hermod_simulator::carrier::{MAGIC_NUMBERS, MagicNumber};
 use serde::Serialize;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// What the lines to paste send to.
+const PHONE: &str = "+4915112345678";
+/// What stands before the ending of a magic number, to make one of a country.
+const MAGIC_START: &str = "+49151";
 
 pub(super) struct Welcome<'a> {
     pub(super) address: SocketAddr,
@@ -15,6 +21,8 @@ pub(super) struct Welcome<'a> {
     pub(super) smpp: SmppDoor,
     pub(super) operator_token: String,
     pub(super) data_dir: &'a Path,
+    /// Where phones can write to.
+    pub(super) number: Option<String>,
     /// The file it started from, if that were not its own data.
     pub(super) file: Option<&'a Path>,
 }
@@ -80,9 +88,7 @@ impl Welcome<'_> {
              {}",
             self.facts()
         );
-        if let Some(Pair { api_key, api_secret }) = self.keys.first() {
-            text.push_str(&self.lines_to_paste(api_key, api_secret));
-        }
+        text.push_str(&self.lines_to_paste(&hermod_command()));
         text.push_str(
             "\nCtrl-C stops it. Start it again on the same folder and everything is still there.\n",
         );
@@ -100,8 +106,11 @@ impl Welcome<'_> {
             Some(file) => text.push_str(&format!("  File     {}\n", file.display())),
             None => text.push_str(&format!("  Sender   {SENDER}\n")),
         }
+        if let Some(number) = &self.number {
+            text.push_str(&format!("  Number   {} (phones can write to it)\n", safe(number)));
+        }
         text.push_str(&format!(
-            "  Data     {folder}\n  Docs     http://{address}/docs\n  Figures  http://{address}/metrics\n"
+            "  Data     {folder}\n  Docs     http://{address}/docs\n  Metrics  http://{address}/metrics\n"
         ));
         text
     }
@@ -127,27 +136,101 @@ impl Welcome<'_> {
         text
     }
 
-    fn lines_to_paste(&self, api_key: &str, api_secret: &str) -> String {
-        let (base, folder) = (self.base_url(), self.data_dir.display());
-        let curl = format!("curl -s -u {api_key}:{api_secret}");
-        format!(
-            r#"
-Send a message:
+    /// Every line that starts with two spaces can be pasted into a shell as it is, the first of them first.
+    fn lines_to_paste(&self, hermod: &str) -> String {
+        let mut text = format!("\nIn another terminal, paste this line first:\n\n  {}\n", self.exports());
+        if !self.keys.is_empty() {
+            text.push_str(&format!(
+                r#"
+Send a message and see it delivered; what is left of the money:
 
-  {curl} {base}/sms -H 'Content-Type: application/json' -d '{{"to": "+4915112345678", "text": "Hello from Hermod"}}'
+  {hermod} send --to {PHONE} --text 'Hello from Hermod' --wait
+  {hermod} balance
 
-What became of it? Put its message_id in place of ID:
+The same over the API, for programs:
 
-  {curl} {base}/sms/ID
-
-What is left of the money?
-
-  {curl} {base}/balance
-
-Look after it as its operator, from another terminal:
-
-  hermod account list --data-dir {folder}
+  curl -s -u "$HERMOD_API_KEY:$HERMOD_API_SECRET" "$HERMOD_URL/api/v1/sms" -H 'Content-Type: application/json' -d '{{"to": "{PHONE}", "text": "Hello from Hermod"}}'
+  curl -s -u "$HERMOD_API_KEY:$HERMOD_API_SECRET" "$HERMOD_URL/api/v1/balance"
 "#
-        )
+            ));
+        }
+        if self.number.is_some() && !self.keys.is_empty() {
+            text.push_str(&format!(
+                r"
+A phone writes to you; then it wants no more messages, and sending to it is refused:
+
+  {hermod} demo mo --from {PHONE} --text 'Is anybody there?'
+  {hermod} inbound
+  {hermod} demo mo --from {PHONE} --text STOP
+"
+            ));
+        }
+        text.push_str(&format!(
+            r"
+Look after it as its operator:
+
+  {hermod} account list
+  {hermod} links
+  {hermod} alarms
+"
+        ));
+        text.push_str(&magic_numbers());
+        text
+    }
+
+    /// So that commands in another terminal find this demo and act as its customer.
+    fn exports(&self) -> String {
+        let mut line = format!("export HERMOD_DATA_DIR={}", quoted(&self.data_dir.to_string_lossy()));
+        if let Some(Pair { api_key, api_secret }) = self.keys.first() {
+            let url = format!("http://{}", self.address);
+            for (name, value) in
+                [("HERMOD_URL", url.as_str()), ("HERMOD_API_KEY", api_key), ("HERMOD_API_SECRET", api_secret)]
+            {
+                line.push_str(&format!(" {name}={}", quoted(value)));
+            }
+        }
+        line
+    }
+}
+
+fn magic_numbers() -> String {
+    let lines = MAGIC_NUMBERS
+        .map(|MagicNumber { ending, outcome }| format!("    {MAGIC_START}{ending}: {outcome}\n"));
+    format!("\nMessages to these numbers do not just arrive:\n\n{}", lines.concat())
+}
+
+/// How this program is called from a shell: by its name if that leads here, otherwise by its path.
+fn hermod_command() -> String {
+    let Ok(own) = std::env::current_exe() else { return "hermod".to_owned() };
+    let same = |found: PathBuf| found.canonicalize().ok() == own.canonicalize().ok();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let first = std::env::split_paths(&path).map(|folder| folder.join("hermod")).find(|file| file.is_file());
+    if first.is_some_and(same) { "hermod".to_owned() } else { quoted(&own.to_string_lossy()) }
+}
+
+/// As one word of a shell.
+fn quoted(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-:+@%".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoted_text_is_one_word_of_a_shell() {
+        for (text, expect) in [
+            ("/usr/bin/hermod", "/usr/bin/hermod"),
+            ("/my data/hermod", "'/my data/hermod'"),
+            ("it's", r"'it'\''s'"),
+            ("$HOME`id`", "'$HOME`id`'"),
+            ("", "''"),
+        ] {
+            assert_eq!(quoted(text), expect);
+        }
     }
 }

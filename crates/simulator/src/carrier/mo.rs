@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use hermod_smpp::Tag;
+
 use super::text;
 
 /// Messages that may wait for a link at one time.
@@ -83,6 +85,8 @@ pub struct MoText {
     reference: u16,
     wide: bool,
     elements: Vec<u8>,
+    /// In each part, as `user_message_reference`.
+    message_number: Option<u16>,
 }
 
 /// Texts do not print.
@@ -101,7 +105,17 @@ impl MoText {
             reference: 1,
             wide: false,
             elements: Vec::new(),
+            message_number: None,
         }
+    }
+
+    /// Makes it another message than one with the same words from the same handset: without a number of its own a gateway
+    /// would take it for that one, brought again.
+    #[must_use]
+    pub fn numbered(mut self, id: u64) -> MoText {
+        let number = u16::try_from(id & 0xffff).expect("sixteen bits");
+        (self.reference, self.message_number) = (number, Some(number));
+        self
     }
 
     /// What its parts have in common; the low octet only, unless it is wide.
@@ -177,6 +191,9 @@ impl MoText {
 
     fn part(&self, data_coding: u8, elements: &[u8], text: &[u8]) -> MoPart {
         let mut part = MoPart::raw(&self.source, &self.destination, data_coding, text);
+        part.tlvs.extend(
+            self.message_number.map(|number| (Tag::USER_MESSAGE_REFERENCE.0, number.to_be_bytes().to_vec())),
+        );
         if !elements.is_empty() {
             let length = u8::try_from(elements.len()).expect("a header is short");
             part.octets = [&[length], elements, text].concat();

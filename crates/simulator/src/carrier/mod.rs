@@ -43,7 +43,7 @@ pub use record::{
     Submit, WaitedInVain,
 };
 pub use roster::Company;
-pub use script::{Act, Script, Wire};
+pub use script::{Act, HandsetReply, MAGIC_NUMBERS, MagicNumber, Script, Wire};
 pub use text::{Alphabet, Part};
 pub use when::When;
 pub use wording::{Dates, TextPlace, Wording};
@@ -208,6 +208,24 @@ impl Carrier {
         drop(core);
         assert!(fits, "{MO_WAITING_MAX} messages wait for a link already");
         self.shared.receipts_ready.notify_waiters();
+    }
+
+    /// A handset sends a text; one that is sent twice is two messages. Returns how many parts it has.
+    ///
+    /// # Errors
+    /// When more than [`MO_WAITING_MAX`] wait for a link.
+    pub fn send_mo(&self, from: &str, to: &str, text: &str) -> Result<usize, String> {
+        let now = world::now();
+        let mut core = self.shared.core.lock().expect("no holder of the plan panics");
+        let id = core.plan.take_id();
+        // Carriers write numbers without a plus.
+        let [from, to] = [from, to].map(|number| number.trim_start_matches('+'));
+        let parts = MoText::new(from, to, text).numbered(id).parts();
+        let count = parts.len();
+        let fits = parts.into_iter().all(|part| core.outbox.say(now, part));
+        drop(core);
+        self.shared.receipts_ready.notify_waiters();
+        if fits { Ok(count) } else { Err(format!("{MO_WAITING_MAX} messages wait for a link already")) }
     }
 
     /// Cuts every open connection in the middle of whatever it is doing. New ones are welcome.

@@ -12,7 +12,7 @@ use super::manner::Manner;
 use super::outcome::{Outcome, Receipts};
 use super::pace::Pace;
 use super::roster::Company;
-use super::script::{Act, Script};
+use super::script::{Act, HandsetReply, Script};
 use super::when::Content;
 use super::wording::Wording;
 
@@ -45,6 +45,8 @@ pub struct Behaviour {
     pub receipts: Receipts,
     /// How they are written.
     pub wording: Arc<Wording>,
+    /// What the handset sends back; none unless the message was taken.
+    pub handset_reply: Option<Arc<HandsetReply>>,
     /// More came than the carrier said it takes.
     pub excess: Option<Excess>,
 }
@@ -99,6 +101,7 @@ pub struct Plan {
     manners: Turns,
     receipts: Turns,
     wordings: Turns,
+    replies: Turns,
     binds: u64,
     cut_by_bytes: bool,
     chance: Chance,
@@ -120,6 +123,7 @@ impl Plan {
             manners: Turns::default(),
             receipts: Turns::default(),
             wordings: Turns::default(),
+            replies: Turns::default(),
             binds: 0,
             cut_by_bytes: false,
             chance: Chance(seed),
@@ -140,6 +144,7 @@ impl Plan {
         self.manners = Turns::of(&self.script.manners);
         self.receipts = Turns::of(&self.script.receipts);
         self.wordings = Turns::of(&self.script.wordings);
+        self.replies = Turns::of(&self.script.replies);
         self.binds = 0;
         self.cut_by_bytes = false;
     }
@@ -177,15 +182,16 @@ impl Plan {
         };
         let manner = *self.manners.pick(&script.manners, &content, &mut self.chance);
         let wording = Arc::clone(self.wordings.pick(&script.wordings, &content, &mut self.chance));
-        let receipts = match reply {
+        let (receipts, handset_reply) = match reply {
             Reply::Accept { .. } | Reply::Withhold { .. } => {
                 let receipts = self.receipts.pick(&script.receipts, &content, &mut self.chance);
-                asked_for(*receipts, seen.registered_delivery)
+                let handset_reply = self.replies.pick(&script.replies, &content, &mut self.chance);
+                (asked_for(*receipts, seen.registered_delivery), handset_reply.clone())
             }
-            Reply::Refuse(_) | Reply::Nack(_) | Reply::Silence | Reply::Crash => Receipts::never(),
+            Reply::Refuse(_) | Reply::Nack(_) | Reply::Silence | Reply::Crash => (Receipts::never(), None),
         };
         let excess = overload.and_then(|(_, excess)| excess);
-        Behaviour { reply, delay, manner, receipts, wording, excess }
+        Behaviour { reply, delay, manner, receipts, wording, handset_reply, excess }
     }
 
     fn reply(&mut self, act: Act) -> Reply {
@@ -234,7 +240,8 @@ impl Plan {
         (seen.receipts_full && wants_receipt).then_some((CommandStatus::MSGQFUL, None))
     }
 
-    fn take_id(&mut self) -> u64 {
+    /// The next id; no submit is given it.
+    pub(super) fn take_id(&mut self) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
         id

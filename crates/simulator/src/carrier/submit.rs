@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use hermod_smpp::{Frame, SubmitSm, Tag, esm_class};
 
 use super::link::Desk;
+use super::mo::{MoPart, MoText};
 use super::outcome::Outcome;
 use super::plan::{Behaviour, Excess, Reply, SubmitSeen};
 use super::receipt::{KeptAddress, Receipt};
@@ -17,6 +18,8 @@ pub(super) struct Decided {
     /// The id as the answer gives it; empty when there is none.
     pub(super) id: String,
     pub(super) receipts: Vec<(Instant, Receipt)>,
+    /// What the handset sends back, and when.
+    pub(super) said: Vec<(Instant, MoPart)>,
 }
 
 /// How a link stands when a submit comes.
@@ -76,7 +79,30 @@ pub(super) fn decide(
         };
         desk.log.keep_submit(entry);
     }
-    Decided { behaviour, id, receipts }
+    let said = said_of(submit_sm, part, &behaviour, desk);
+    Decided { behaviour, id, receipts, said }
+}
+
+/// What the handset answers: to the last part of a message, so that a long one has one reply.
+fn said_of(
+    submit_sm: &SubmitSm<'_>,
+    part: Option<Part>,
+    behaviour: &Behaviour,
+    desk: &Desk<'_>,
+) -> Vec<(Instant, MoPart)> {
+    let (Some(reply), Reply::Accept { id, .. } | Reply::Withhold { id, .. }) =
+        (&behaviour.handset_reply, behaviour.reply)
+    else {
+        return Vec::new();
+    };
+    if part.is_some_and(|part| part.sequence != part.total) {
+        return Vec::new();
+    }
+    let words = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
+    let (handset, sender) = (words(submit_sm.destination.value), words(submit_sm.source.value));
+    let due = desk.now + behaviour.delay + reply.after;
+    let parts = MoText::new(&handset, &sender, &reply.text).numbered(id).parts();
+    parts.into_iter().map(|part| (due, part)).collect()
 }
 
 /// What the PDU itself says; everything else is left empty.

@@ -8,6 +8,7 @@ use super::text::{self, Alphabet};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct When {
     pub(super) destination_starts: Option<String>,
+    pub(super) destination_ends: Option<String>,
     pub(super) text_contains: Option<String>,
     pub(super) turn: Turn,
 }
@@ -35,7 +36,7 @@ pub(super) enum Turn {
 
 impl When {
     pub fn always() -> When {
-        When { destination_starts: None, text_contains: None, turn: Turn::Each }
+        When { destination_starts: None, destination_ends: None, text_contains: None, turn: Turn::Each }
     }
 
     pub fn first(count: u64) -> When {
@@ -71,6 +72,11 @@ impl When {
         When { destination_starts: Some(digits), ..When::always() }
     }
 
+    /// Destinations that end with these digits.
+    pub fn to_ending(digits: &str) -> When {
+        When { destination_ends: Some(digits.to_owned()), ..When::always() }
+    }
+
     /// Texts (of one part) that contain this.
     pub fn text(contains: &str) -> When {
         When { text_contains: Some(contains.to_owned()), ..When::always() }
@@ -86,6 +92,12 @@ impl When {
     #[must_use]
     pub fn only_nth(self, number: u64) -> When {
         self.turn(Turn::Nth(number))
+    }
+
+    /// Of the submits this is about, only the first `count` of every `of`.
+    #[must_use]
+    pub fn only_burst(self, count: u64, of: u64) -> When {
+        self.turn(Turn::Burst { count, of: of.max(1) })
     }
 
     /// Of the submits this is about, only about `chance` in a thousand.
@@ -113,9 +125,10 @@ pub(super) struct Content<'a> {
 impl When {
     /// The submit is one this rule is about; whether it is its turn is counted by the plan.
     pub(super) fn is_about(&self, content: &Content<'_>) -> bool {
-        let When { destination_starts, text_contains, turn: _ } = self;
+        let When { destination_starts, destination_ends, text_contains, turn: _ } = self;
         let destination = content.destination.strip_prefix(b"+").unwrap_or(content.destination);
-        let to = destination_starts.as_ref().is_none_or(|digits| destination.starts_with(digits.as_bytes()));
+        let to = destination_starts.as_ref().is_none_or(|digits| destination.starts_with(digits.as_bytes()))
+            && destination_ends.as_ref().is_none_or(|digits| destination.ends_with(digits.as_bytes()));
         let says = |words: &String| {
             text::decode(content.data_coding, content.alphabet, content.text).contains(words)
         };

@@ -9,6 +9,7 @@ use clap::Args;
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Counts, FirstId, Record, RecordMode, Script, Tls};
 use serde_json::json;
 
+use crate::mo::MoFlags;
 use crate::script_flags::ScriptFlags;
 use crate::smpp_echo::read_tls;
 use crate::{Ended, values};
@@ -49,6 +50,8 @@ pub(crate) struct CarrierArgs {
     receive_buffer: Option<u32>,
     #[command(flatten)]
     script: ScriptFlags,
+    #[command(flatten)]
+    mo: MoFlags,
     /// Receipts a link may have unanswered
     #[arg(long, default_value_t = 500, help_heading = "Receipts")]
     receipt_window: u32,
@@ -64,6 +67,12 @@ Examples:
 
   Ids in hex in the answer and in decimal in the receipt, receipts before answers:
     hermod-sim carrier --ids hex --receipt-ids decimal --receipt-first
+
+  Handsets write: one message now, and one for each line you type:
+    hermod-sim carrier --mo +4915112345678:12345:STOP --mo-lines
+
+  Numbers that fail, are throttled, are late or reply, by their last digits (docs/simulator.md lists them):
+    hermod-sim carrier --magic-numbers
 
   A dead carrier that still holds the connection open:
     hermod-sim carrier --mute-after-bind
@@ -98,6 +107,7 @@ impl CarrierArgs {
         tokio::select! {
             () = values::told_to_end() => {}
             () = report_every_second(&record, self.json) => {}
+            () = self.mo.send(&carrier) => {}
         }
         carrier.stop().await;
         let counts = record.counts();

@@ -6,6 +6,7 @@ mod certificate;
 mod empty_http;
 mod hooks;
 mod http_load;
+mod mo;
 mod script_flags;
 mod smpp_echo;
 mod smpp_flags;

@@ -50,7 +50,12 @@ impl Promised {
 impl Link {
     /// Does with a submit what was decided: now, or later, or never.
     pub(super) fn carry_out(&mut self, request: Header, decided: submit::Decided, desk: &mut Desk<'_>) {
-        let submit::Decided { behaviour, id, receipts } = decided;
+        let submit::Decided { behaviour, id, receipts, said } = decided;
+        for (due, part) in said {
+            self.work_for_others |= !self.may_deliver();
+            // A reply that finds no room is lost, as on a phone that is switched off.
+            desk.outbox.say(due, part);
+        }
         let Behaviour { reply, delay, manner, receipts: script, .. } = behaviour;
         let due = desk.now + delay;
         let answer = match reply {

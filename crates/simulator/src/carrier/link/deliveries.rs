@@ -107,10 +107,10 @@ impl Link {
         }
         // A number that does not fit is put in place of a short one.
         let is_long = part.source.len() > ADDRESS_BYTES_MAX;
-        let source = if is_long { b"" } else { part.source.as_bytes() };
+        let source = if is_long { "" } else { part.source.as_str() };
         let pdu = Pdu::DeliverSm(DeliverSm {
-            source: Address::international(source),
-            destination: Address::international(part.destination.as_bytes()),
+            source: address(source),
+            destination: address(&part.destination),
             esm_class: part.esm_class,
             data_coding: part.data_coding,
             short_message: Hidden(if part.in_payload { b"" } else { &part.octets }),
@@ -134,6 +134,15 @@ impl Link {
             // Longer than its PDU can hold: a mistake of whoever said it.
             desk.log.counts().protocol_errors += 1;
         }
+    }
+}
+
+/// A reply goes to whatever the message came from, be it a name.
+fn address(text: &str) -> Address<'_> {
+    if text.bytes().any(|byte| byte.is_ascii_alphabetic()) {
+        Address::alphanumeric(text.as_bytes())
+    } else {
+        Address::international(text.as_bytes())
     }
 }
 

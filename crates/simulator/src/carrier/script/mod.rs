@@ -7,12 +7,17 @@
 
 mod answers;
 mod links;
+mod magic;
 mod receipts;
+mod replies;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use hermod_smpp::CommandStatus;
+
+pub use magic::{MAGIC_NUMBERS, MagicNumber};
+pub use replies::HandsetReply;
 
 use super::ids::{IdFormat, IdStyle};
 use super::manner::Manner;
@@ -95,6 +100,8 @@ pub struct Script {
     pub(super) manners: Rules<Manner>,
     pub(super) receipts: Rules<Receipts>,
     pub(super) wordings: Rules<Arc<Wording>>,
+    /// What the handset of a taken message sends back.
+    pub(super) replies: Rules<Option<Arc<HandsetReply>>>,
     pub(super) ids: IdFormat,
     /// Answers come later by a random time up to this.
     pub(super) scatter: Duration,
@@ -135,6 +142,7 @@ impl Script {
             manners: Rules::otherwise(Manner::Plain),
             receipts: Rules::otherwise(Receipts::after(Duration::ZERO, Outcome::Delivered)),
             wordings: Rules::otherwise(Arc::new(Wording::standard())),
+            replies: Rules::otherwise(None),
             ids: IdFormat::new(IdStyle::Decimal),
             scatter: Duration::ZERO,
             alphabet: Alphabet::Gsm,

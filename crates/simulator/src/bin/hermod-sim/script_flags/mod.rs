@@ -30,12 +30,17 @@ pub(crate) struct ScriptFlags {
     links: LinkFlags,
     #[command(flatten)]
     receipts: ReceiptFlags,
+    /// Numbers that end in 5550101 to 5550109 fail, are throttled, are late, get no receipt or reply; docs/simulator.md
+    #[arg(long, help_heading = "Answers")]
+    magic_numbers: bool,
 }
 
 impl ScriptFlags {
     pub(crate) fn script(&self) -> Script {
-        let ScriptFlags { binds, answers, ids, links, receipts } = self;
-        let script = ids.write(answers.write(receipts.write(binds.write(Script::new()))));
+        let ScriptFlags { binds, answers, ids, links, receipts, magic_numbers } = self;
+        let script =
+            if *magic_numbers { Script::new().magic_numbers(receipts.after()) } else { Script::new() };
+        let script = ids.write(answers.write(receipts.write(binds.write(script))));
         answers.write_chaos(links.write(script))
     }
 }

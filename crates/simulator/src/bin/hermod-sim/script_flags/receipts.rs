@@ -107,6 +107,10 @@ fn dates(digits: &str) -> Result<Dates, String> {
 }
 
 impl ReceiptFlags {
+    pub(super) fn after(&self) -> Duration {
+        self.receipt_after
+    }
+
     pub(super) fn write(&self, script: Script) -> Script {
         if self.no_receipts {
             return script.receipt_never();

@@ -1,0 +1,92 @@
+//! Magic numbers: recipients that something certain happens to, so that every outcome can be tried without a carrier that
+//! misbehaves on its own.
+
+use std::time::Duration;
+
+use hermod_smpp::CommandStatus;
+
+use super::{Act, Script};
+use crate::carrier::outcome::{Outcome, Receipts};
+use crate::carrier::when::When;
+
+/// Absent subscriber, as the error code of a receipt.
+const ABSENT: u16 = 1;
+/// How late the receipt of a delayed message is.
+const DELAY: Duration = Duration::from_secs(10);
+
+/// A recipient, known by the last digits of its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MagicNumber {
+    /// Seven digits, so that a number that is not meant hardly ever ends so.
+    pub ending: &'static str,
+    /// What happens to a message to it.
+    pub outcome: &'static str,
+}
+
+const fn magic(ending: &'static str, outcome: &'static str) -> MagicNumber {
+    MagicNumber { ending, outcome }
+}
+
+const UNDELIVERABLE: MagicNumber = magic("5550101", "undeliverable: the receipt says UNDELIV, error 001");
+const REJECTED: MagicNumber = magic("5550102", "rejected by the carrier with 0x0B (invalid destination)");
+const THROTTLED: MagicNumber = magic("5550103", "throttled twice (0x58), then delivered");
+const RETRIED: MagicNumber =
+    magic("5550104", "a temporary error (0x08) first, delivered by the retry after 5 s");
+const DELAYED: MagicNumber = magic("5550105", "enroute at once, delivered after 10 s");
+const EXPIRED: MagicNumber = magic("5550106", "expired: the receipt says EXPIRED");
+const SILENT: MagicNumber = magic("5550107", "no receipt ever comes: it stays submitted");
+const REPLIES: MagicNumber = magic("5550108", "delivered, and the phone replies \"Yes\"");
+const STOPS: MagicNumber = magic("5550109", "delivered, and the phone replies \"STOP\": it has opted out");
+
+/// All of them, in order of their endings.
+pub const MAGIC_NUMBERS: [MagicNumber; 9] =
+    [UNDELIVERABLE, REJECTED, THROTTLED, RETRIED, DELAYED, EXPIRED, SILENT, REPLIES, STOPS];
+
+impl Script {
+    /// What happens to [`MAGIC_NUMBERS`]. `after` is when receipts and replies come.
+    #[must_use]
+    pub fn magic_numbers(self, after: Duration) -> Script {
+        let to = |number: MagicNumber| When::to_ending(number.ending);
+        let failed = Receipts { error_code: ABSENT, ..Receipts::after(after, Outcome::Undeliverable) };
+        let delayed =
+            Receipts { enroute_after: Some(Duration::ZERO), ..Receipts::after(DELAY, Outcome::Delivered) };
+        self.act(to(REJECTED), Act::Refuse(CommandStatus::INVDSTADR))
+            .act(to(THROTTLED).only_burst(2, 3), Act::Refuse(CommandStatus::THROTTLED))
+            .act(to(RETRIED).only_burst(1, 2), Act::Refuse(CommandStatus::SYSERR))
+            .receipts_when(to(UNDELIVERABLE), failed)
+            .receipts_when(to(DELAYED), delayed)
+            .receipts_when(to(EXPIRED), Receipts::after(after, Outcome::Expired))
+            .receipts_when(to(SILENT), Receipts::never())
+            .reply_when(to(REPLIES), after, "Yes")
+            .reply_when(to(STOPS), after, "STOP")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_magic_number_differs_from_an_ordinary_one() {
+        let script = Script::new().magic_numbers(Duration::ZERO);
+        let rules = [
+            script.answers.list.iter().map(|(when, _)| when.clone()).collect::<Vec<_>>(),
+            script.receipts.list.iter().map(|(when, _)| when.clone()).collect(),
+            script.replies.list.iter().map(|(when, _)| when.clone()).collect(),
+        ]
+        .concat();
+        assert_eq!(rules.len(), MAGIC_NUMBERS.len());
+        for MagicNumber { ending, .. } in MAGIC_NUMBERS {
+            let meant = |when: &When| when.destination_ends.as_deref() == Some(ending);
+            assert_eq!(rules.iter().filter(|when| meant(when)).count(), 1, "{ending}");
+        }
+    }
+
+    #[test]
+    fn documentation_lists_every_magic_number_and_what_happens() {
+        let page = include_str!("../../../../../docs/simulator.md");
+        for MagicNumber { ending, outcome } in MAGIC_NUMBERS {
+            assert!(page.contains(&format!("| `{ending}` | {outcome} |")), "{ending}: {outcome}");
+        }
+    }
+}
