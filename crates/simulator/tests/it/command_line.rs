@@ -6,7 +6,7 @@ use hermod_simulator::load::report::Report;
 use hermod_simulator::load::smpp;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 
 use crate::esme::Esme;
@@ -92,6 +92,23 @@ async fn a_carrier_says_where_it_listens_and_what_it_saw() {
 }
 
 #[tokio::test]
+async fn carrier_sends_messages_from_handsets_named_in_flags_and_in_lines() {
+    let flags = ["carrier", "--listen", "127.0.0.1:0", "--mo", "+4915112345678:12345:at 10:30", "--mo-lines"];
+    let mut carrier = hermod_sim(&flags).stdin(Stdio::piped()).spawn().expect("the binary was built");
+    let mut printed = BufReader::new(carrier.stdout.take().expect("stdout is piped")).lines();
+    let address = printed.next_line().await.unwrap().expect("the address comes first");
+    let mut esme = Esme::bound(address.parse().expect("an address")).await;
+    assert_eq!(esme.next().await, "said 4915112345678 > 12345: at 10:30");
+    let mut typed = carrier.stdin.take().expect("stdin is piped");
+    for line in ["nonsense\n", "4917:Hermod:STOP\n"] {
+        typed.write_all(line.as_bytes()).await.unwrap();
+    }
+    assert_eq!(esme.next().await, "said 4917 > Hermod: STOP");
+    terminate(&carrier);
+    assert!(carrier.wait().await.unwrap().success());
+}
+
+#[tokio::test]
 async fn load_and_idle_binds_on_the_echo_are_reported_and_errors_fail() {
     let folder = std::env::temp_dir().join(format!("hermod-sim-test-tls-{}", std::process::id()));
     let folder_path = folder.to_str().expect("a plain path");
@@ -145,6 +162,7 @@ async fn mistakes_are_explained() {
         (vec!["smpp-idle", "--binds", "0"], "is not in"),
         (vec!["carrier", "--listen", "256.0.0.1:1"], "invalid"),
         (vec!["carrier", "--status", "0"], "is not an SMPP error status"),
+        (vec!["carrier", "--mo", "STOP"], "is written FROM:TO:TEXT"),
     ] {
         let (ok, _, stderr) = run(&arguments).await;
         assert!(!ok && stderr.contains(sentence), "{arguments:?}: {stderr}");

@@ -1,6 +1,8 @@
 //! Messages from handsets: whole, in parts, in any order and over any link.
 
-use hermod_simulator::carrier::{MoPart, MoText, Script};
+use std::time::Duration;
+
+use hermod_simulator::carrier::{MoPart, MoText, Script, When};
 use hermod_smpp::{BindType, CommandStatus};
 
 use crate::esme::{Esme, OnReceipt, PATIENCE};
@@ -57,4 +59,23 @@ async fn what_was_not_taken_is_said_again() {
     assert_eq!(again.next().await, "said 4917 > 12345: hello");
     carrier.record().wait_until(|record| record.counts().mo_taken == 1, PATIENCE).await.unwrap();
     assert_eq!(carrier.record().counts().mo_sent, 3);
+}
+
+#[tokio::test]
+async fn handset_replies_to_the_sender_of_a_message_over_a_link_that_may_receive() {
+    let script = Script::new().receipt_never().reply_when(When::to_ending("99"), Duration::ZERO, "Yes");
+    let carrier = carrier(script).await;
+    let mut receiver = Esme::bound_as(carrier.addr(), BindType::Receiver).await;
+    let mut transmitter = Esme::bound_as(carrier.addr(), BindType::Transmitter).await;
+    for number in ["4915112345699", "4915112345698", "4915112345699"] {
+        transmitter.submit_to(number, "hello").await;
+        transmitter.next().await;
+    }
+    for _ in 0..2 {
+        assert_eq!(receiver.next().await, "said 4915112345699 > Hermod: Yes");
+    }
+    let record = carrier.record();
+    record.wait_until(|record| record.counts().mo_taken == 2, PATIENCE).await.unwrap();
+    let references: Vec<_> = record.mo().iter().map(|mo| mo.part.tlvs.clone()).collect();
+    assert_ne!(references[0], references[1], "they are two messages");
 }
