@@ -1,6 +1,7 @@
 //! `hermod serve`: a gateway as its settings say, until it is told to stop.
 
 use crate::ending::{Ended, Failure};
+use crate::operator::WEBHOOKS_OF;
 use crate::runtime::{self, bind};
 use crate::signals::{Signals, run_until_told};
 use crate::{provision_file, show};
@@ -110,15 +111,16 @@ fn load_certificate(files: CertificateFiles, clock: &Clock) -> Result<Arc<Tls>, 
 fn show_secrets(secrets: &[Made]) {
     let seen = std::io::stdout().is_terminal();
     for Made { key, secret } in secrets {
+        // Either a key of the API, or what an account's webhooks are signed with.
+        let (what, again) = match key.strip_prefix(WEBHOOKS_OF) {
+            Some(account) => (key.clone(), format!("hermod webhook secret stage {account}")),
+            None => (format!("key {key}"), format!("hermod key rotate {key}")),
+        };
         if seen {
-            // A terminal that went away: the key can be given another secret, and the gateway goes on.
-            let _ =
-                show::say(&format!("New key {key} with the secret {}, shown this once\n", secret.reveal()));
+            // A terminal that went away: there can be another secret, and the gateway goes on.
+            let _ = show::say(&format!("New secret for {what}, shown this once: {}\n", secret.reveal()));
         } else {
-            tracing::warn!(
-                key,
-                "A key got a random secret that nobody saw: hermod key rotate makes one to see"
-            );
+            tracing::warn!(key, "A random secret was made that nobody saw: {again} makes one to see");
         }
     }
 }

@@ -63,6 +63,18 @@ pub(crate) fn fields(fields: &[(&str, String)]) -> String {
     shown().map(|(name, value)| format!("  {name:width$}  {}\n", safe(value))).collect()
 }
 
+/// How many characters fit on a line: what COLUMNS says, else the terminal itself. Nothing where standard output is none,
+/// so that scripts always get one line for each row.
+fn terminal_width() -> Option<usize> {
+    let said = std::env::var_os("COLUMNS").and_then(|columns| columns.to_str()?.parse().ok());
+    let seen = || {
+        let out = std::io::stdout();
+        let size = if out.is_terminal() { rustix::termios::tcgetwinsize(out).ok() } else { None };
+        size.map(|size| usize::from(size.ws_col))
+    };
+    said.or_else(seen).filter(|columns| *columns > 0)
+}
+
 #[derive(Clone, Copy)]
 pub(crate) enum Align {
     Left,
@@ -87,11 +99,32 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// Columns that nothing is in are not shown. Without rows there is only the sentence.
+    /// Columns that nothing is in are not shown. Without rows there is only the sentence. A table that is wider than the
+    /// terminal becomes a block of lines for each row.
     pub(crate) fn text(&self, if_empty: &str) -> String {
+        self.fitting(if_empty, terminal_width())
+    }
+
+    fn fitting(&self, if_empty: &str, width: Option<usize>) -> String {
         if self.rows.is_empty() {
             return format!("{if_empty}\n");
         }
+        let table = self.side_by_side();
+        let fits = |width: usize| table.lines().all(|line| line.chars().count() <= width);
+        if width.is_none_or(fits) { table } else { self.one_below_the_other() }
+    }
+
+    /// Each row as lines of a heading and its cell.
+    fn one_below_the_other(&self) -> String {
+        let width = self.columns.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        let block = |row: &Vec<String>| -> String {
+            let cells = self.columns.iter().zip(row).filter(|(_, cell)| !cell.is_empty());
+            cells.map(|((name, _), cell)| format!("{name:width$}  {cell}\n")).collect()
+        };
+        self.rows.iter().map(block).collect::<Vec<_>>().join("\n")
+    }
+
+    fn side_by_side(&self) -> String {
         let used: Vec<usize> = (0..self.columns.len())
             .filter(|column| self.rows.iter().any(|row| !row[*column].is_empty()))
             .collect();
@@ -123,6 +156,20 @@ mod tests {
         table.row(["bäcker".to_owned(), String::new(), "100.25".to_owned()]);
         assert_eq!(table.text("None."), "NAME    AMOUNT\nshop       9.5\nbäcker  100.25\n");
         assert_eq!(Table::new(&[("name", Align::Left)]).text("None."), "None.\n");
+    }
+
+    #[test]
+    fn table_wider_than_the_terminal_has_its_rows_one_below_the_other() {
+        let mut table =
+            Table::new(&[("name", Align::Left), ("countries", Align::Left), ("amount", Align::Right)]);
+        table.row(["shop".to_owned(), "DE, AT, CH".to_owned(), "9.5".to_owned()]);
+        table.row([String::new(), "*".to_owned(), "100".to_owned()]);
+        let wide = "NAME  COUNTRIES   AMOUNT\nshop  DE, AT, CH     9.5\n      *              100\n";
+        let narrow =
+            "NAME       shop\nCOUNTRIES  DE, AT, CH\nAMOUNT     9.5\n\nCOUNTRIES  *\nAMOUNT     100\n";
+        for (width, expect) in [(None, wide), (Some(24), wide), (Some(23), narrow), (Some(1), narrow)] {
+            assert_eq!(table.fitting("None.", width), expect, "{width:?}");
+        }
     }
 
     #[test]

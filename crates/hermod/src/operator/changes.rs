@@ -41,7 +41,7 @@ struct FieldChange {
 }
 
 /// What stands for a key where the secret is the one an account's webhooks are signed with.
-const WEBHOOKS_OF: &str = "webhooks of ";
+pub(crate) const WEBHOOKS_OF: &str = "webhooks of ";
 
 /// A key and the secret that was made for it.
 #[derive(Deserialize)]
@@ -116,15 +116,7 @@ impl SecretsTo {
     pub(super) fn hand_out(self, secrets: &[Issued]) -> Result<String, Failure> {
         match self {
             SecretsTo::Output if secrets.is_empty() => Ok(String::new()),
-            SecretsTo::Output => {
-                let width = secrets.iter().map(|issued| issued.key.len()).max().unwrap_or(0);
-                let lines =
-                    secrets.iter().map(|Issued { key, secret }| format!("  {key:width$}  {secret}\n"));
-                Ok(format!(
-                    "\nNew secrets, shown this once: only a digest of each is kept.\n{}",
-                    lines.collect::<String>()
-                ))
-            }
+            SecretsTo::Output => Ok(shown(secrets)),
             SecretsTo::File { path, file } if secrets.is_empty() => {
                 drop(file);
                 remove(&path)?;
@@ -169,6 +161,30 @@ impl SecretsTo {
     }
 }
 
+/// API secrets and those of webhooks, each with how it is kept and how to get another.
+fn shown(secrets: &[Issued]) -> String {
+    let (webhooks, keys): (Vec<&Issued>, Vec<&Issued>) =
+        secrets.iter().partition(|issued| issued.key.starts_with(WEBHOOKS_OF));
+    let lines = |issued: &[&Issued]| -> String {
+        let width = issued.iter().map(|issued| issued.key.len()).max().unwrap_or(0);
+        issued.iter().map(|Issued { key, secret }| format!("  {key:width$}  {secret}\n")).collect()
+    };
+    let mut text = String::new();
+    if !keys.is_empty() {
+        text.push_str("\nNew secrets, shown this once: only a digest of each is kept. hermod key rotate KEY makes another.\n");
+        text.push_str(&lines(&keys));
+    }
+    if let [first, ..] = webhooks.as_slice() {
+        let account = first.key.trim_start_matches(WEBHOOKS_OF);
+        text.push_str(&format!(
+            "\nWebhooks are signed with this secret, shown this once: it is kept sealed. hermod webhook secret stage \
+             {account} makes another.\n{}",
+            lines(&webhooks)
+        ));
+    }
+    text
+}
+
 /// A basic string of TOML is written as one of JSON is, as far as keys and secrets go.
 fn quoted(text: &str) -> String {
     Value::from(text).to_string()
@@ -194,6 +210,18 @@ mod tests {
         let expect = "+ account shop\n~ connection shop-http\n    rate: 10 -> 20\n    allow: nothing -> [\"192.0.2.7\"]\n\
                       - key old\n= 1 as before\nThis was a dry run: nothing was changed.\n";
         assert_eq!(difference(&applied, Paint::Plain), expect);
+    }
+
+    #[test]
+    fn secrets_are_shown_with_the_command_that_makes_another() {
+        let issued = |key: &str| Issued { key: key.to_owned(), secret: format!("secret of {key}") };
+        let text = shown(&[issued("shop-key-1"), issued("webhooks of shop")]);
+        let expect = "\nNew secrets, shown this once: only a digest of each is kept. hermod key rotate KEY makes another.\n\
+                      \u{20} shop-key-1  secret of shop-key-1\n\
+                      \nWebhooks are signed with this secret, shown this once: it is kept sealed. hermod webhook secret \
+                      stage shop makes another.\n  webhooks of shop  secret of webhooks of shop\n";
+        assert_eq!(text, expect);
+        assert!(!shown(&[issued("webhooks of shop")]).contains("digest"));
     }
 
     #[test]

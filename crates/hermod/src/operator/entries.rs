@@ -155,8 +155,8 @@ pub(super) fn tell_changes(desk: &Desk, answer: &Answer, to: SecretsTo) -> Ended
     if hides || applied.secrets.is_empty() {
         return show::say(&told);
     }
-    let rotate = "hermod key rotate makes a secret you can see";
-    show::say_once(&told).map_err(|failure| failure.and_then_say(rotate))
+    let again = "hermod key rotate KEY or hermod webhook secret stage ACCOUNT makes a secret you can see";
+    show::say_once(&told).map_err(|failure| failure.and_then_say(again))
 }
 
 /// A secret may have been made that nobody saw.
@@ -164,8 +164,8 @@ pub(super) fn lost(error: &CallError) -> Failure {
     match error {
         CallError::Unreachable(_) => Failure::failed(error),
         CallError::Lost(_) => Failure::failed(format!(
-            "{error}. Do it again to see what is the case; a key that was made meanwhile gets a secret you know with \
-             hermod key rotate"
+            "{error}. Do it again to see what is the case; if secrets were made meanwhile, hermod key rotate KEY or hermod \
+             webhook secret stage ACCOUNT makes ones you can see"
         )),
     }
 }

@@ -36,3 +36,5 @@ mod standing;
 mod trace;
 pub(crate) mod unowned;
 pub(crate) mod webhook;
+
+pub(crate) use changes::WEBHOOKS_OF;

@@ -98,6 +98,10 @@ impl TestBind {
         runtime::block_on(async move { self.test(&password, &text).await })
     }
 
+    fn port(&self) -> u16 {
+        self.port.unwrap_or(if self.tls { 2776 } else { 2775 })
+    }
+
     fn kind(&self) -> BindType {
         match self.kind.as_str() {
             "tx" => BindType::Transmitter,
@@ -127,7 +131,7 @@ impl TestBind {
     }
 
     async fn connect(&self) -> Result<Box<dyn Octets>, String> {
-        let port = self.port.unwrap_or(if self.tls { 2776 } else { 2775 });
+        let port = self.port();
         let stream = TcpStream::connect((self.host.as_str(), port))
             .await
             .map_err(|error| format!("{}:{port} cannot be reached: {error}", self.host))?;
@@ -148,14 +152,22 @@ impl TestBind {
                     words::of_bind(status)
                 )));
             }
-            Some(Event::Closed(reason)) => return Err(Failure::failed(format!("no bind: {reason}"))),
-            Some(_) | None => return Err(Failure::failed("the server did not answer the bind")),
+            Some(Event::Closed(reason)) => {
+                return Err(Failure::failed(self.no_bind(wire, &reason.to_string())));
+            }
+            Some(_) | None => {
+                return Err(Failure::failed(self.no_bind(wire, "the server did not answer the bind")));
+            }
         }
         match (&self.to, self.hold) {
             (Some(to), _) => self.send(wire, clock, to, text).await,
             (None, Some(seconds)) => hold(wire, clock, Duration::from_secs(seconds)).await,
             (None, None) => say("Everything is fine; unbinding.\n"),
         }
+    }
+
+    fn no_bind(&self, wire: &Wire, reason: &str) -> String {
+        format!("no bind at {}:{}: {}", self.host, self.port(), wire.other_protocol().unwrap_or(reason))
     }
 
     fn bound(&self, frame: &Frame, ms: u64) -> String {

@@ -18,11 +18,16 @@ pub(super) struct Wire {
     clock: Clock,
     /// The connection has ended; nothing more will come.
     is_over: bool,
+    /// The first octets that came.
+    first: Vec<u8>,
 }
+
+/// Octets that are kept of what came first: enough to tell another protocol by.
+const FIRST_BYTES: usize = 8;
 
 impl Wire {
     pub(super) fn new(session: Session<()>, stream: Box<dyn Octets>, clock: Clock) -> Wire {
-        Wire { session, stream, clock, is_over: false }
+        Wire { session, stream, clock, is_over: false, first: Vec::new() }
     }
 
     /// The next thing the session has to say; nothing if it says nothing until then.
@@ -62,8 +67,17 @@ impl Wire {
             return written > 0 && self.stream.flush().await.is_ok();
         }
         let read = self.stream.read_buf(self.session.read_buffer()).await.unwrap_or(0);
+        if self.first.len() < FIRST_BYTES {
+            let buffer = self.session.read_buffer();
+            self.first.extend(buffer[buffer.len().saturating_sub(read)..].iter().take(FIRST_BYTES));
+        }
         self.session.on_input(moment(&self.clock));
         read > 0
+    }
+
+    /// What the peer speaks, where its first octets show that it is not SMPP.
+    pub(super) fn other_protocol(&self) -> Option<&'static str> {
+        other_protocol(&self.first)
     }
 
     pub(super) async fn leave(&mut self) {
@@ -79,6 +93,43 @@ impl Wire {
     }
 }
 
+fn other_protocol(first: &[u8]) -> Option<&'static str> {
+    // A TLS record: an alert or a handshake message, of any version.
+    const TLS_ALERT: &[u8] = &[0x15, 0x03];
+    const TLS_HANDSHAKE: &[u8] = &[0x16, 0x03];
+    if first.starts_with(b"HTTP/") {
+        Some(
+            "an HTTP server answered there, not an SMPP server. The port for binds is another one: 2775 by default",
+        )
+    } else if first.starts_with(TLS_ALERT) || first.starts_with(TLS_HANDSHAKE) {
+        Some("the server speaks TLS there: try again with --tls")
+    } else if first.starts_with(b"SSH-") {
+        Some("an SSH server answered there, not an SMPP server")
+    } else {
+        None
+    }
+}
+
 pub(super) fn moment(clock: &Clock) -> hermod_smpp::Moment {
     hermod_smpp::Moment(clock.moment().0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_protocols_are_known_by_their_first_octets() {
+        for (first, expect) in [
+            (b"HTTP/1.1".as_slice(), Some("an HTTP server answered")),
+            (b"SSH-2.0-", Some("an SSH server")),
+            (&[0x15, 3, 1, 0, 2, 2, 70], Some("try again with --tls")),
+            (&[0, 0, 0, 16, 0x80, 0, 0, 9], None),
+            (b"", None),
+        ] {
+            let told = other_protocol(first);
+            assert_eq!(told.is_some(), expect.is_some(), "{first:?}");
+            assert!(told.unwrap_or_default().contains(expect.unwrap_or_default()), "{first:?}: {told:?}");
+        }
+    }
 }

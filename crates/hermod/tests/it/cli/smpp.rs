@@ -45,6 +45,27 @@ fn a_bind_is_tried_out_and_a_message_sent_over_it() {
 }
 
 #[test]
+fn test_bind_says_which_other_protocol_answered_at_the_port() {
+    let folder = tempfile::tempdir().unwrap();
+    let (demo, ready) = start_demo(&folder.path().join("data"));
+    let password = folder.path().join("password.txt");
+    std::fs::write(&password, ready["password"].as_str().unwrap()).unwrap();
+    let base = ready["base_url"].as_str().unwrap();
+    let http: u16 = base.trim_end_matches("/api/v1").rsplit(':').next().unwrap().parse().unwrap();
+    let (code, out, told) = tries(&http.into(), &password, &["--system-id", "demo"]);
+    assert_eq!((code, out.as_str()), (1, ""), "{told}");
+    let expect = format!("no bind at 127.0.0.1:{http}: an HTTP server answered there, not an SMPP server");
+    assert!(told.contains(&expect), "{told}");
+    let (code, _, told) = tries(&ready["smpp_tls_port"], &password, &["--system-id", "demo"]);
+    assert_eq!(
+        (code, told.contains("the server speaks TLS there: try again with --tls")),
+        (1, true),
+        "{told}"
+    );
+    assert_eq!(demo.terminated(), 0);
+}
+
+#[test]
 fn the_operator_sees_binds_and_ends_them() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");

@@ -22,6 +22,8 @@ fn addresses_secrets_and_events_are_looked_after_from_the_command_line() {
         let out = office.does(&["account", "set", "shop", "--dlr-webhook", "https://shop.example/dlr"]);
         assert!(out.contains("dlr_webhook: nothing -> https://shop.example/dlr"), "{out}");
         let first = shown_secret(&out);
+        assert!(out.contains("it is kept sealed. hermod webhook secret stage shop makes another."), "{out}");
+        assert!(!out.contains("digest"), "{out}");
         let shown = office.does(&["webhook", "show", "shop"]);
         assert!(shown.contains("https://shop.example/dlr") && !shown.contains(&first), "{shown}");
 
