@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// Every command, once: a test looks.
-const GROUPS: [(&str, &[&str]); 5] = [
+const GROUPS: [(&str, &[&str]); 6] = [
     ("Run", &["demo", "serve", "config", "version"]),
     (
         "Set up",
@@ -38,6 +38,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
             "backup",
         ],
     ),
+    ("Help", &["help", "completions", "man"]),
 ];
 
 pub(crate) fn grouped(command: Command) -> Command {

@@ -10,6 +10,7 @@ mod customer;
 mod demo;
 mod ending;
 mod groups;
+mod help;
 mod operator;
 mod paint;
 mod provision_file;
@@ -71,7 +72,7 @@ Examples:
     hermod audit --data-dir hermod-data
     hermod backup --data-dir hermod-data backups/monday
 
-Every command explains itself: hermod serve --help
+Every command explains itself: hermod help serve
 
 Exit codes:
   0    done, or stopped in good order
@@ -117,6 +118,9 @@ enum Command {
     Lookup(lookup::Lookup),
     Smpp(smpp::Smpp),
     Webhook(webhook::Webhook),
+    Help(help::Help),
+    Completions(help::Completions),
+    Man(help::Man),
 }
 
 fn main() -> ExitCode {
@@ -158,6 +162,9 @@ fn main() -> ExitCode {
         Command::Lookup(command) => command.run(),
         Command::Smpp(command) => command.run(),
         Command::Webhook(command) => command.run(),
+        Command::Help(command) => command.run(groups::grouped(Cli::command())),
+        Command::Completions(command) => command.run(Cli::command()),
+        Command::Man(command) => command.run(Cli::command()),
     };
     ending::exit_code(ended)
 }
@@ -194,5 +201,69 @@ mod tests {
             let line = format!("\n  {} ", command.get_name());
             assert_eq!(help.matches(&line).count(), 1, "{}: {help}", command.get_name());
         }
+    }
+
+    /// Commands as texts for people have them: in backticks, on lines of their own, behind a prompt.
+    fn commands_in(text: &str) -> Vec<String> {
+        let joined = text.replace("\\\n", " ");
+        let lines = joined.lines().map(|line| line.trim_start_matches([' ', '$', '#']).to_owned());
+        let ticked = joined.split('`').skip(1).step_by(2).map(|code| code.replace('\n', " "));
+        lines.chain(ticked).filter(|line| line.starts_with("hermod ")).collect()
+    }
+
+    /// Whether there is such a command, and it has these options. Values are not looked at: many are placeholders.
+    fn is_known(cli: &clap::Command, line: &str) -> Result<(), String> {
+        let ends = ["|", ">", "<", "#", ";", "&&", "||"];
+        let words: Vec<&str> =
+            line.split_whitespace().skip(1).take_while(|word| !ends.contains(word)).collect();
+        let (mut command, mut words) = (cli, words.as_slice());
+        while let [word, rest @ ..] = words
+            && let Some(below) = command.find_subcommand(word)
+        {
+            (command, words) = (below, rest);
+        }
+        if let [word, ..] = words
+            && !word.starts_with('-')
+            && command.has_subcommands()
+            && command.get_positionals().next().is_none()
+        {
+            return Err(format!("{} has no command {word}", command.get_name()));
+        }
+        let flags = words.iter().filter_map(|word| word.strip_prefix("--")).filter(|flag| !flag.is_empty());
+        for flag in flags.map(|flag| flag.split(['=', ',', '.', ')']).next().unwrap_or_default()) {
+            let known = command.get_arguments().any(|argument| argument.get_long() == Some(flag));
+            if !known {
+                return Err(format!("{} has no option --{flag}", command.get_name()));
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn every_command_in_the_documentation_and_in_examples_exists() {
+        fn examples(command: &clap::Command, texts: &mut Vec<(String, String)>) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            texts.push((format!("help of {}", command.get_name()), help));
+            command.get_subcommands().for_each(|below| examples(below, texts));
+        }
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let pages = std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+        let pages = pages.filter(|path| path.extension().is_some_and(|kind| kind == "md"));
+        let mut texts: Vec<(String, String)> = pages
+            .chain([root.join("README.md")])
+            .map(|path| (path.display().to_string(), std::fs::read_to_string(&path).unwrap()))
+            .collect();
+        examples(&Cli::command(), &mut texts);
+        let mut cli = Cli::command();
+        cli.build();
+        let (mut seen, mut wrong) = (0, Vec::new());
+        for (place, text) in &texts {
+            for line in commands_in(text) {
+                seen += 1;
+                wrong.extend(is_known(&cli, &line).err().map(|error| format!("{place}: {line}: {error}")));
+            }
+        }
+        assert!(seen > 200, "{seen}");
+        assert!(wrong.is_empty(), "{wrong:#?}");
     }
 }

@@ -4,6 +4,7 @@ mod alarms;
 mod customer;
 mod demo;
 mod demo_apply;
+mod help;
 mod inbound;
 mod links;
 mod office;
