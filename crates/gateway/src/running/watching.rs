@@ -54,8 +54,12 @@ pub(super) fn look_at_certificates(world: &World, certificates: &[Arc<Tls>]) {
     let (mut expiring, mut expired) = (Vec::new(), Vec::new());
     for tls in certificates {
         drop(tls.look(now));
-        let Some(expires) = tls.expires() else { continue };
-        let about = tls.certificate_file().display().to_string();
+        let (expires, about) = (tls.expires(), tls.certificate_file().display().to_string());
+        #[expect(clippy::cast_precision_loss, reason = "seconds of this century are exact in a double")]
+        let seconds = expires.map_or(f64::NAN, |at| (at.as_millis() / 1_000) as f64);
+        gauge!("hermod_tls_certificate_expires_timestamp_seconds", "certificate" => about.clone())
+            .set(seconds);
+        let Some(expires) = expires else { continue };
         if expires <= now {
             expired.push((about, format!("the certificate expired on {expires}: customers refuse it")));
         } else if expires <= now.plus(EXPIRY_WARNING) {

@@ -11,7 +11,7 @@ pub use pair::{CertificateError, CertificateFiles};
 
 use arc_swap::ArcSwap;
 use hermod_domain::time::{Day, Timestamp};
-use metrics::{counter, gauge};
+use metrics::counter;
 use pair::{Digest, Pair};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -146,10 +146,6 @@ impl Tls {
         let expires = pair.expires();
         let told = expires.map_or("an unknown time".to_owned(), |at| at.to_string());
         tracing::info!(certificate = %self.files.certificate.display(), "The certificate in use is valid until {told}");
-        #[expect(clippy::cast_precision_loss, reason = "seconds of this century are exact in a double")]
-        let seconds = expires.map_or(f64::NAN, |at| (at.as_millis() / 1000) as f64);
-        let certificate = self.files.certificate.display().to_string();
-        gauge!("hermod_tls_certificate_expires_timestamp_seconds", "certificate" => certificate).set(seconds);
         *self.watched.lock().unwrap_or_else(PoisonError::into_inner) =
             Watched { digest: Some(pair.digest()), expires, warned_on: None };
         self.warn_of_expiry(now);
