@@ -67,7 +67,7 @@ impl Help {
             }
             command = command.find_subcommand_mut(word).expect("it was found just now");
         }
-        show::say(&format!("{}\n", command.render_long_help().to_string().trim_end()))
+        show::say(&format!("{}\n", command.render_help().to_string().trim_end()))
     }
 }
 

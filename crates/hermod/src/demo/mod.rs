@@ -137,7 +137,11 @@ impl Start {
         let tls = Arc::new(certificate::load_or_make(&self.data_dir, &clock)?);
         let opened = running::open(&config, &clock).map_err(Failure::failed)?;
         let token = operator_token::read(&operator_token::token_file(&config)).map_err(Failure::failed)?;
-        let carrier = start_carrier().await?;
+        let number = match &file {
+            Some(file) => seed::first_number(file),
+            None => Some(seed::NUMBER.to_owned()),
+        };
+        let carrier = start_carrier(number.as_deref()).await?;
         let wanted = match &file {
             Some(file) => seed::with_carrier(file.clone(), carrier.addr()),
             None => seed::wanted(&credentials, carrier.addr()),
@@ -156,7 +160,6 @@ impl Start {
             clock: clock.clone(),
         };
         let running = Running::start(options, opened).await.map_err(Failure::failed)?;
-        let number = seed::first_number(&wanted);
         let control = Control::open(&self.data_dir, number.clone())?;
 
         let data_dir = std::fs::canonicalize(&self.data_dir).unwrap_or(self.data_dir);
@@ -196,8 +199,13 @@ async fn bind_or_else(asked: Option<u16>, usual: u16, instead: &str) -> Result<T
     }
 }
 
-async fn start_carrier() -> Result<Carrier, Failure> {
-    let script = Script::new().magic_numbers(RECEIPT_AFTER).receipt_after(RECEIPT_AFTER, Outcome::Delivered);
+/// `number` is where phones write that answer a message from a name.
+async fn start_carrier(number: Option<&str>) -> Result<Carrier, Failure> {
+    let mut script =
+        Script::new().magic_numbers(RECEIPT_AFTER).receipt_after(RECEIPT_AFTER, Outcome::Delivered);
+    if let Some(number) = number {
+        script = script.replies_to_names_go_to(number);
+    }
     let options = CarrierOptions { record: RecordMode::Compact, ..CarrierOptions::new(script) };
     let started = Carrier::start(options).await;
     started.map_err(|error| Failure::failed(format!("the simulated carrier cannot start: {error}")))

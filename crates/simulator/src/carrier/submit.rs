@@ -99,7 +99,12 @@ fn said_of(
         return Vec::new();
     }
     let words = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
-    let (handset, sender) = (words(submit_sm.destination.value), words(submit_sm.source.value));
+    let (handset, mut sender) = (words(submit_sm.destination.value), words(submit_sm.source.value));
+    if let Some(number) = &desk.plan.script().names_answered_at
+        && sender.bytes().any(|byte| byte.is_ascii_alphabetic())
+    {
+        sender.clone_from(number);
+    }
     let due = desk.now + behaviour.delay + reply.after;
     let parts = MoText::new(&handset, &sender, &reply.text).numbered(id).parts();
     parts.into_iter().map(|part| (due, part)).collect()

@@ -63,7 +63,10 @@ async fn what_was_not_taken_is_said_again() {
 
 #[tokio::test]
 async fn handset_replies_to_the_sender_of_a_message_over_a_link_that_may_receive() {
-    let script = Script::new().receipt_never().reply_when(When::to_ending("99"), Duration::ZERO, "Yes");
+    let script = Script::new()
+        .receipt_never()
+        .reply_when(When::to_ending("99"), Duration::ZERO, "Yes")
+        .replies_to_names_go_to("+4917");
     let carrier = carrier(script).await;
     let mut receiver = Esme::bound_as(carrier.addr(), BindType::Receiver).await;
     let mut transmitter = Esme::bound_as(carrier.addr(), BindType::Transmitter).await;
@@ -72,7 +75,7 @@ async fn handset_replies_to_the_sender_of_a_message_over_a_link_that_may_receive
         transmitter.next().await;
     }
     for _ in 0..2 {
-        assert_eq!(receiver.next().await, "said 4915112345699 > Hermod: Yes");
+        assert_eq!(receiver.next().await, "said 4915112345699 > 4917: Yes");
     }
     let record = carrier.record();
     record.wait_until(|record| record.counts().mo_taken == 2, PATIENCE).await.unwrap();

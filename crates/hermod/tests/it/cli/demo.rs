@@ -135,7 +135,7 @@ fn magic_numbers_of_the_demo_do_what_is_documented() {
         })
         .collect();
     replies.sort();
-    assert_eq!(replies, ["+491515550108 Hermod Yes", "+491515550109 Hermod STOP"]);
+    assert_eq!(replies, ["+491515550108 +4915700000000 Yes", "+491515550109 +4915700000000 STOP"]);
     let body = r#"{"to": "+491515550109", "text": "again"}"#;
     assert_eq!(customer.call("POST", "/sms", body).0, 403, "it has opted out");
     assert_eq!(demo.terminated(), 0);

@@ -102,6 +102,8 @@ pub struct Script {
     pub(super) wordings: Rules<Arc<Wording>>,
     /// What the handset of a taken message sends back.
     pub(super) replies: Rules<Option<Arc<HandsetReply>>>,
+    /// Where it sends that if the message came from a name.
+    pub(super) names_answered_at: Option<String>,
     pub(super) ids: IdFormat,
     /// Answers come later by a random time up to this.
     pub(super) scatter: Duration,
@@ -143,6 +145,7 @@ impl Script {
             receipts: Rules::otherwise(Receipts::after(Duration::ZERO, Outcome::Delivered)),
             wordings: Rules::otherwise(Arc::new(Wording::standard())),
             replies: Rules::otherwise(None),
+            names_answered_at: None,
             ids: IdFormat::new(IdStyle::Decimal),
             scatter: Duration::ZERO,
             alphabet: Alphabet::Gsm,

@@ -22,4 +22,11 @@ impl Script {
         self.replies.list.push((when, Some(Arc::new(reply))));
         self
     }
+
+    /// No phone can answer a name: replies to messages from one go to this number instead.
+    #[must_use]
+    pub fn replies_to_names_go_to(mut self, number: &str) -> Script {
+        self.names_answered_at = Some(number.trim_start_matches('+').to_owned());
+        self
+    }
 }

@@ -33,13 +33,20 @@ pub(crate) struct ScriptFlags {
     /// Numbers that end in 5550101 to 5550109 fail, are throttled, are late, get no receipt or reply; docs/simulator.md
     #[arg(long, help_heading = "Answers")]
     magic_numbers: bool,
+    /// Where phones send their replies to messages that came from a name
+    #[arg(long, value_name = "NUMBER", requires = "magic_numbers", help_heading = "Answers")]
+    reply_to: Option<String>,
 }
 
 impl ScriptFlags {
     pub(crate) fn script(&self) -> Script {
-        let ScriptFlags { binds, answers, ids, links, receipts, magic_numbers } = self;
+        let ScriptFlags { binds, answers, ids, links, receipts, magic_numbers, reply_to } = self;
         let script =
             if *magic_numbers { Script::new().magic_numbers(receipts.after()) } else { Script::new() };
+        let script = match reply_to {
+            Some(number) => script.replies_to_names_go_to(number),
+            None => script,
+        };
         let script = ids.write(answers.write(receipts.write(binds.write(script))));
         answers.write_chaos(links.write(script))
     }
