@@ -5,6 +5,7 @@ use serde_json::Value;
 
 const PROVISIONING: &str = include_str!("../../../../docs/provisioning.md");
 const BILLING: &str = include_str!("../../../../docs/billing.md");
+const SECURITY: &str = include_str!("../../../../docs/security.md");
 
 /// The blocks of a document in one language.
 fn blocks<'a>(document: &'a str, language: &str) -> Vec<&'a str> {
@@ -16,12 +17,12 @@ fn blocks<'a>(document: &'a str, language: &str) -> Vec<&'a str> {
 async fn every_file_in_the_documents_can_be_applied() {
     let office = Office::open_with(SETUP).await;
     let mut applied = 0;
-    for text in blocks(PROVISIONING, "toml").into_iter().chain(blocks(BILLING, "toml")) {
+    for text in [PROVISIONING, BILLING, SECURITY].into_iter().flat_map(|document| blocks(document, "toml")) {
         let reply = office.apply("/apply", text).await;
         assert_eq!(reply.status, 200, "{}\n{text}", reply.text);
         applied += 1;
     }
-    assert!(applied >= 4, "{applied} examples");
+    assert!(applied >= 5, "{applied} examples");
 }
 
 #[tokio::test]
