@@ -3,7 +3,7 @@
 use crate::ending::Failure;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::Source;
-use hermod_gateway::provision::{self, Effect, Plan, ProvisionError, Wanted};
+use hermod_gateway::provision::{self, Change, Effect, Plan, ProvisionError, Wanted};
 use hermod_gateway::running::Opened;
 use std::path::Path;
 
@@ -22,8 +22,27 @@ pub(crate) async fn apply(
         ProvisionError::Refused(refusal) => Failure::mend(format!("{}: {refusal}", file.display())),
         ProvisionError::Store(fault) => Failure::failed(fault),
     })?;
-    for change in plan.changes.iter().filter(|change| change.effect != Effect::Same) {
-        tracing::info!(kind = %change.kind, name = change.name, effect = change.effect.as_str(), "Provisioned");
+    for Change { kind, name, effect, left } in &plan.changes {
+        if effect.is_change() {
+            tracing::info!(%kind, name, effect = effect.as_str(), "Provisioned");
+        }
+        if !left.is_empty() {
+            let fields: Vec<&str> = left.iter().map(|left| left.field.as_str()).collect();
+            tracing::info!(
+                %kind,
+                name,
+                fields = fields.join(", "),
+                "Left alone: changed since the provision file was last applied; hermod apply --force brings them to the file"
+            );
+        }
+        if *effect == Effect::Left {
+            tracing::info!(
+                %kind,
+                name,
+                "Left alone: removed or made again since the provision file was last applied; hermod apply --force brings \
+                 it to the file"
+            );
+        }
     }
     Ok(plan)
 }

@@ -10,6 +10,7 @@ mod values;
 pub use sections::{
     Data, Http, Https, Log, LogFormat, Messages, Operations, Operator, Provision, Retention, Smpp, Webhooks,
 };
+pub(crate) use source::add_missing;
 pub use source::{FileError, Source};
 pub use values::{Bytes, Network, Period};
 

@@ -3,6 +3,7 @@
 
 use serde::de::DeserializeOwned;
 use std::fmt;
+use std::io::Read as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
@@ -59,6 +60,19 @@ impl Source {
         Ok(Source { path: path.to_owned(), text })
     }
 
+    /// Reads standard input to its end.
+    pub fn read_stdin() -> Result<Source, FileError> {
+        let path = PathBuf::from("standard input");
+        let unreadable = |sentence: String| FileError { path: path.clone(), line: None, key: None, sentence };
+        let mut text = String::new();
+        let read = std::io::stdin().lock().take(FILE_BYTES_MAX + 1).read_to_string(&mut text);
+        let length = read.map_err(|error| unreadable(format!("cannot be read: {error}")))?;
+        if u64::try_from(length).is_ok_and(|length| length > FILE_BYTES_MAX) {
+            return Err(unreadable(format!("is too large (more than {FILE_BYTES_MAX} bytes)")));
+        }
+        Ok(Source { path, text })
+    }
+
     /// Reads the whole text as one value.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, FileError> {
         self.parse_over("")
@@ -67,13 +81,29 @@ impl Source {
     /// Reads the text over defaults: a key that is missing in one of the file's sections is taken from `defaults`, and
     /// so is a section that is missing altogether.
     pub fn parse_over<T: DeserializeOwned>(&self, defaults: &str) -> Result<T, FileError> {
-        let own = DeTable::parse(&self.text)
-            .map_err(|error| self.blame_span(error.span(), error.message(), None))?;
+        let own = self.table()?;
         let mut whole = own.clone();
         let defaults = DeTable::parse(defaults).expect("the embedded defaults are TOML: a test reads them");
-        fill(whole.get_mut(), defaults.into_inner());
+        add_missing(whole.get_mut(), defaults.into_inner());
         T::deserialize(toml::Deserializer::from(whole))
             .map_err(|error| self.blame_span(error.span(), error.message(), Some(own.get_ref())))
+    }
+
+    /// Reads the text after `adjust` has changed what was parsed, and returns what `adjust` found too.
+    pub(crate) fn parse_adjusted<T: DeserializeOwned, R>(
+        &self,
+        adjust: impl FnOnce(&mut DeTable<'_>) -> R,
+    ) -> Result<(T, R), FileError> {
+        let own = self.table()?;
+        let mut whole = own.clone();
+        let found = adjust(whole.get_mut());
+        let read = T::deserialize(toml::Deserializer::from(whole))
+            .map_err(|error| self.blame_span(error.span(), error.message(), Some(own.get_ref())))?;
+        Ok((read, found))
+    }
+
+    fn table(&self) -> Result<Spanned<DeTable<'_>>, FileError> {
+        DeTable::parse(&self.text).map_err(|error| self.blame_span(error.span(), error.message(), None))
     }
 
     /// An error about a key, with its line where the file has it.
@@ -109,12 +139,12 @@ impl Source {
 }
 
 /// Adds what is missing in `table`, section by section.
-fn fill<'i>(table: &mut DeTable<'i>, defaults: DeTable<'i>) {
+pub(crate) fn add_missing<'i>(table: &mut DeTable<'i>, defaults: DeTable<'i>) {
     for (key, value) in defaults {
         match (table.get_mut(key.get_ref().as_ref()).map(Spanned::get_mut), value.get_ref()) {
             (Some(DeValue::Table(section)), DeValue::Table(_)) => {
                 if let DeValue::Table(missing) = value.into_inner() {
-                    fill(section, missing);
+                    add_missing(section, missing);
                 }
             }
             (Some(_), _) => {}

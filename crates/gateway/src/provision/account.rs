@@ -6,11 +6,13 @@ use crate::provision::kind::Kind;
 use crate::provision::sender::WantedSender;
 use crate::provision::{ProvisionRefusal, values, webhooks};
 use crate::secrets::Secret;
+use crate::webhook_secret;
 use hermod_domain::catalogue::{Account, Countries, SenderEntry, SenderState, Terms, Tier};
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::{Currency, Money};
 use hermod_domain::sender::Sender;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use utoipa::ToSchema;
 
@@ -90,6 +92,8 @@ pub struct WantedAccount {
 
 impl Entry for WantedAccount {
     const KIND: Kind = Kind::Account;
+    const SECRET: Option<&'static str> = Some("webhook_secret");
+    const ONLY_WHEN_NEW: &'static [&'static str] = &["opening_balance", "senders"];
     type Document = Account;
 
     fn name(&self) -> String {
@@ -187,20 +191,53 @@ impl Entry for WantedAccount {
         webhooks::secrets_differ(before.webhooks.as_ref(), after.webhooks.as_ref())
             .then_some("webhook_secret")
     }
+
+    fn secret(&self) -> Option<&Secret> {
+        self.webhook_secret.as_ref()
+    }
+
+    fn give_secret(&mut self, secret: Secret) {
+        self.webhook_secret = Some(secret);
+    }
+
+    fn kept_secret(document: &Account) -> Value {
+        document.webhooks.as_ref().map_or(Value::Null, |webhooks| Value::from(webhooks.secret.clone()))
+    }
+
+    /// The account may sign with another one: naming the secret from before a switch does not undo the switch.
+    fn given_secret(given: &Secret, _: &Account, name: &str, draft: &Draft<'_>) -> Value {
+        let account = draft.find(Kind::Account, name, "the file").map(AccountId::new);
+        account.map_or(Value::Null, |account| Value::from(webhook_secret::seal(draft.pepper, account, given)))
+    }
+
+    fn secret_fits(given: &Secret, kept: &str, name: &str, draft: &Draft<'_>) -> bool {
+        let account = draft.find(Kind::Account, name, "the file").map(AccountId::new);
+        account.is_ok_and(|account| webhook_secret::seal(draft.pepper, account, given) == kept)
+    }
 }
 
 impl WantedAccount {
-    /// The senders named in the account itself. What somebody blocked stays blocked: a list in a file that is applied at
-    /// every start must not undo that.
-    pub(super) fn approve_senders(&self, draft: &mut Draft<'_>) -> Result<(), ProvisionRefusal> {
+    /// The senders named in the account itself. One that the operator blocked stays blocked: a list in a file that is
+    /// applied at every start must not undo that. Senders of a file are compared like any of its entries.
+    pub(super) fn approve_senders(
+        &self,
+        draft: &mut Draft<'_>,
+        of_file: bool,
+    ) -> Result<(), ProvisionRefusal> {
+        let mentioned = ["sender", "account", "state"].map(str::to_owned).into();
         for sender in self.senders.iter().copied().chain(draft.carried_over(&self.name)) {
             let wanted =
                 WantedSender { sender, account: Some(self.name.clone()), state: SenderState::Approved };
             let name = wanted.name();
             let stored: Option<SenderEntry> = draft.stored(Kind::Sender, &name)?;
             let blocked = stored.is_some_and(|entry| entry.state == SenderState::Blocked);
-            if !blocked && !draft.has_seen(Kind::Sender, &name) {
-                draft.put(&wanted)?;
+            if draft.has_seen(Kind::Sender, &name) {
+                continue;
+            }
+            match (blocked, of_file) {
+                (true, _) => draft.leave_blocked(name),
+                (false, true) => draft.bring(&wanted, &mentioned)?,
+                (false, false) => draft.put(&wanted)?,
             }
         }
         Ok(())

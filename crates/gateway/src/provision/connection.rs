@@ -1,5 +1,6 @@
 //! Connections: the ways into an account.
 
+use crate::passwords;
 use crate::provision::bind_access::{self, BindTypeName};
 use crate::provision::checks;
 use crate::provision::draft::{Draft, Entry, Names};
@@ -11,6 +12,7 @@ use hermod_domain::ids::AccountId;
 use hermod_domain::sender::Sender;
 use hermod_domain::webhook::DlrForm;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 /// One way into an account.
@@ -132,6 +134,7 @@ pub struct WantedConnection {
 
 impl Entry for WantedConnection {
     const KIND: Kind = Kind::Connection;
+    const SECRET: Option<&'static str> = Some("password");
     type Document = Connection;
 
     fn name(&self) -> String {
@@ -233,6 +236,22 @@ impl Entry for WantedConnection {
     fn secret_changed(before: &Connection, after: &Connection) -> Option<&'static str> {
         let hash = |connection: &Connection| connection.smpp.as_ref().map(|smpp| smpp.password_hash.clone());
         (hash(before) != hash(after)).then_some("password")
+    }
+
+    fn secret(&self) -> Option<&Secret> {
+        self.password.as_ref()
+    }
+
+    fn give_secret(&mut self, secret: Secret) {
+        self.password = Some(secret);
+    }
+
+    fn kept_secret(document: &Connection) -> Value {
+        document.smpp.as_ref().map_or(Value::Null, |smpp| Value::from(smpp.password_hash.clone()))
+    }
+
+    fn secret_fits(given: &Secret, kept: &str, _: &str, draft: &Draft<'_>) -> bool {
+        passwords::matches(draft.pepper, given.reveal().as_bytes(), kept)
     }
 }
 

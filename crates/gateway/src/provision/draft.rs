@@ -3,7 +3,8 @@
 
 use crate::provision::documents::{self, UnreadableRow};
 use crate::provision::kind::Kind;
-use crate::provision::plan::{Change, Effect, FieldChange, Made, Plan};
+use crate::provision::last_applied::LastApplied;
+use crate::provision::plan::{Change, Effect, FieldChange, FieldLeft, Made, Plan};
 use crate::provision::{ProvisionRefusal, names, shown};
 use crate::secrets::{Pepper, Secret};
 use hermod_domain::catalogue::{Account, Catalogue, CatalogueFault, Connection, NumberEntry};
@@ -19,8 +20,12 @@ use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// A thing as somebody writes it, beside the document it is stored as.
-pub(super) trait Entry: Serialize + Sized {
+pub(super) trait Entry: Serialize + DeserializeOwned {
     const KIND: Kind;
+    /// The field of its secret, if it can have one.
+    const SECRET: Option<&'static str> = None;
+    /// Fields that count only when the entry is made.
+    const ONLY_WHEN_NEW: &'static [&'static str] = &[];
     type Document: Clone + Serialize + DeserializeOwned + PartialEq;
 
     /// What it is known by.
@@ -39,6 +44,28 @@ pub(super) trait Entry: Serialize + Sized {
     /// The field of the secret, if that is what differs.
     fn secret_changed(_before: &Self::Document, _after: &Self::Document) -> Option<&'static str> {
         None
+    }
+
+    /// The secret that was given.
+    fn secret(&self) -> Option<&Secret> {
+        None
+    }
+
+    fn give_secret(&mut self, _secret: Secret) {}
+
+    /// The secret in its stored form: sealed, or as a digest or hash.
+    fn kept_secret(_document: &Self::Document) -> Value {
+        Value::Null
+    }
+
+    /// The stored form of a given secret, once the entry is stored.
+    fn given_secret(_given: &Secret, document: &Self::Document, _name: &str, _draft: &Draft<'_>) -> Value {
+        Self::kept_secret(document)
+    }
+
+    /// Whether a secret is the one that has this stored form.
+    fn secret_fits(_given: &Secret, _kept: &str, _name: &str, _draft: &Draft<'_>) -> bool {
+        false
     }
 }
 
@@ -62,6 +89,10 @@ pub(super) struct Draft<'a> {
     pub(super) pepper: &'a Pepper,
     pub(super) rules: &'a AddressRules,
     pub(super) now: Timestamp,
+    /// What provision files said when they were last applied.
+    pub(super) last_applied: LastApplied,
+    /// Bring everything to the file, whatever was changed since.
+    pub(super) force: bool,
     /// What is stored, overlaid with what is wanted so far.
     rows: BTreeMap<(Kind, String), CatalogueRow>,
     numbers: HashMap<(Kind, String), u32>,
@@ -69,7 +100,7 @@ pub(super) struct Draft<'a> {
     highest: HashMap<Kind, u32>,
     written: Vec<(Kind, String)>,
     removed: Vec<(String, u32)>,
-    changes: Vec<Change>,
+    pub(super) changes: Vec<Change>,
     seen: HashSet<(Kind, String)>,
     /// Accounts that are new, and what each begins with.
     openings: Vec<(AccountId, Money)>,
@@ -88,6 +119,8 @@ impl<'a> Draft<'a> {
             pepper,
             rules,
             now,
+            last_applied: LastApplied::default(),
+            force: false,
             rows: BTreeMap::new(),
             numbers: HashMap::new(),
             names: Names::default(),
@@ -194,7 +227,7 @@ impl<'a> Draft<'a> {
         let number = self.number(T::KIND, &name);
         let before: Option<T::Document> = self.stored(T::KIND, &name)?;
         let document = wanted.document(self, before.as_ref())?;
-        self.write::<T>(name, number, before, &document);
+        self.write::<T>(name, number, before, &document, Vec::new());
         Ok(())
     }
 
@@ -208,16 +241,17 @@ impl<'a> Draft<'a> {
         let Some(before) = self.stored::<T::Document>(T::KIND, name)? else { return Ok(()) };
         let mut document = before.clone();
         change(&mut document)?;
-        self.write::<T>(name.to_owned(), number, Some(before), &document);
+        self.write::<T>(name.to_owned(), number, Some(before), &document, Vec::new());
         Ok(())
     }
 
-    fn write<T: Entry>(
+    pub(super) fn write<T: Entry>(
         &mut self,
         name: String,
         number: u32,
         before: Option<T::Document>,
         document: &T::Document,
+        left: Vec<FieldLeft>,
     ) {
         let effect = match before {
             None => Effect::Made,
@@ -229,7 +263,7 @@ impl<'a> Draft<'a> {
             self.rows.insert(place.clone(), documents::row(T::KIND, number, &name, document));
             self.written.push(place);
         }
-        self.changes.push(Change { kind: T::KIND, name, effect });
+        self.changes.push(Change { kind: T::KIND, name, effect, left });
     }
 
     pub(super) fn remove(&mut self, kind: Kind, name: &str) -> Result<(), ProvisionRefusal> {
@@ -239,17 +273,17 @@ impl<'a> Draft<'a> {
         }
         self.see(kind, &name)?;
         let effect = match self.rows.remove(&(kind, name.clone())) {
-            None => Effect::Same,
+            None => Effect::Absent,
             Some(row) => {
                 self.removed.push((row.kind, row.id));
                 Effect::Removed
             }
         };
-        self.changes.push(Change { kind, name, effect });
+        self.changes.push(Change { kind, name, effect, left: Vec::new() });
         Ok(())
     }
 
-    fn see(&mut self, kind: Kind, name: &str) -> Result<(), ProvisionRefusal> {
+    pub(super) fn see(&mut self, kind: Kind, name: &str) -> Result<(), ProvisionRefusal> {
         if self.seen.insert((kind, name.to_owned())) {
             return Ok(());
         }
@@ -276,12 +310,17 @@ impl<'a> Draft<'a> {
         changed.chain(secret).collect()
     }
 
+    pub(super) fn names(&self) -> &Names {
+        &self.names
+    }
+
     pub(super) fn finish(self) -> Result<Plan, ProvisionRefusal> {
-        let Draft { rows, names, written, removed, changes, openings, secrets, .. } = self;
+        let Draft { rows, names, written, removed, changes, openings, secrets, last_applied, .. } = self;
         let catalogue = Catalogue::build(documents::documents(rows.values())?)
             .map_err(|fault| told_by_name(fault, &rows))?;
         let put = written.iter().map(|place| rows[place].clone()).collect();
-        Ok(Plan { changes, secrets, catalogue, put, rows, names, removed, openings })
+        let provisioned = last_applied.into_rows();
+        Ok(Plan { changes, secrets, catalogue, put, rows, names, removed, openings, provisioned })
     }
 }
 

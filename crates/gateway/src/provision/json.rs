@@ -1,7 +1,7 @@
 //! The same entries as JSON. A body is read strictly (a key twice is a mistake) and then takes the way of a file, so that
 //! there is one set of rules and one set of sentences.
 
-use crate::config::Source;
+use crate::config::{FileError, Source};
 use crate::provision::draft::Entry;
 use crate::provision::fields::{has_field, has_inner_field};
 use crate::provision::kind::Kind;
@@ -42,7 +42,7 @@ pub fn wanted_entry(
     }
     let whole = Map::from_iter([(kind.as_str().to_owned(), Value::Array(vec![Value::Object(fields)]))]);
     let what = format!("{kind} \"{name}\"");
-    let wanted = read(&whole).map_err(|(key, sentence)| {
+    let wanted = read(&whole, Wanted::parse_whole).map_err(|(key, sentence)| {
         let field = key.as_deref().and_then(|key| key.strip_prefix(&format!("{kind} 1.")));
         let field = field.map(|field| format!("{field}: ")).unwrap_or_default();
         ProvisionRefusal::about(&format!("{what}:"), format!("{field}{sentence}"))
@@ -58,7 +58,7 @@ pub fn wanted_entry(
 
 /// A whole provision file as an object of lists.
 pub fn wanted_whole(object: &Map<String, Value>) -> Result<Wanted, ProvisionRefusal> {
-    read(&whole_without_nulls(object)).map_err(|(key, sentence)| {
+    read(&whole_without_nulls(object), Wanted::parse).map_err(|(key, sentence)| {
         let key = key.unwrap_or_else(|| "the body".to_owned());
         ProvisionRefusal::about(&format!("{key}:"), sentence)
     })
@@ -97,11 +97,14 @@ pub fn merged(mut fields: Map<String, Value>, patch: Map<String, Value>) -> Map<
 }
 
 /// A key, if one is to blame, and a sentence.
-fn read(object: &Map<String, Value>) -> Result<Wanted, (Option<String>, String)> {
+fn read(
+    object: &Map<String, Value>,
+    parse: fn(&Source) -> Result<Wanted, FileError>,
+) -> Result<Wanted, (Option<String>, String)> {
     // TOML has no null, and where one would say nothing there is none left by now.
     let text = toml::to_string(object).map_err(|_| (None, "null cannot stand inside a value".to_owned()))?;
     let source = Source { path: "body".into(), text };
-    Wanted::parse(&source).map_err(|error| (error.key, error.sentence))
+    parse(&source).map_err(|error| (error.key, error.sentence))
 }
 
 /// A field that is null says nothing. One that does not exist is a mistake all the same: it is left standing, as

@@ -9,6 +9,7 @@ use hermod_domain::catalogue::{AllowList, ApiKey};
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 /// Five bits each: 160 bits.
@@ -58,6 +59,7 @@ pub struct WantedKey {
 
 impl Entry for WantedKey {
     const KIND: Kind = Kind::Key;
+    const SECRET: Option<&'static str> = Some("secret");
     type Document = ApiKey;
 
     fn name(&self) -> String {
@@ -101,6 +103,22 @@ impl Entry for WantedKey {
 
     fn secret_changed(before: &ApiKey, after: &ApiKey) -> Option<&'static str> {
         (before.secret_digest != after.secret_digest).then_some("secret")
+    }
+
+    fn secret(&self) -> Option<&Secret> {
+        self.secret.as_ref()
+    }
+
+    fn give_secret(&mut self, secret: Secret) {
+        self.secret = Some(secret);
+    }
+
+    fn kept_secret(document: &ApiKey) -> Value {
+        Value::from(document.secret_digest.clone())
+    }
+
+    fn secret_fits(given: &Secret, kept: &str, _: &str, draft: &Draft<'_>) -> bool {
+        draft.pepper.matches(given.reveal(), kept)
     }
 }
 

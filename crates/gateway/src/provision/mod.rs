@@ -15,6 +15,8 @@ mod fields;
 mod json;
 mod key;
 mod kind;
+mod last_applied;
+mod mentions;
 mod names;
 mod number;
 mod plan;
@@ -25,6 +27,7 @@ mod sender;
 mod shown;
 #[cfg(test)]
 mod tests;
+mod three_way;
 mod values;
 mod wanted;
 mod webhooks;
@@ -44,7 +47,7 @@ pub use key::WantedKey;
 pub use kind::Kind;
 pub use names::of_area;
 pub use number::WantedNumber;
-pub use plan::{Change, Effect, FieldChange, Made, Plan};
+pub use plan::{Change, Effect, FieldChange, FieldLeft, Made, Plan};
 pub use price::WantedPrice;
 pub use route::{RouteVia, WantedRoute, WantedVia};
 pub use screen::WantedScreen;
@@ -60,6 +63,7 @@ use hermod_domain::money::Money;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 use hermod_store::{CatalogueChange, CatalogueRow, LedgerEntry, LedgerKind, Store, StoreFault};
+use last_applied::LastApplied;
 
 /// An account is opened once: the reference of that entry, and its note.
 const OPENING: &str = "opening balance";
@@ -115,17 +119,19 @@ pub async fn prepare(
     wanted: &Wanted,
     now: Timestamp,
 ) -> Result<Plan, ProvisionError> {
-    Ok(plan::plan(wanted, store.catalogue().await?, pepper, now)?)
+    let rows = store.catalogue().await?;
+    let last_applied = LastApplied::read(store.provisioned().await?).map_err(ProvisionRefusal::from)?;
+    Ok(plan::plan(wanted, rows, last_applied, pepper, now)?)
 }
 
-/// What applying would do to a catalogue that was read before.
+/// What a request would do to a catalogue that was read before. What files said before has no part in it.
 pub fn prepare_over(
     rows: Vec<CatalogueRow>,
     pepper: &Pepper,
     wanted: &Wanted,
     now: Timestamp,
 ) -> Result<Plan, ProvisionRefusal> {
-    plan::plan(wanted, rows, pepper, now)
+    plan::plan(wanted, rows, LastApplied::default(), pepper, now)
 }
 
 /// Does what was prepared, in one transaction. The catalogue it leads to is in the plan; whoever runs a gateway swaps it
@@ -140,8 +146,12 @@ pub async fn carry_out(store: &Store, plan: &Plan, now: Timestamp) -> Result<(),
         reference: Some(OPENING.to_owned()),
         now,
     });
-    let change =
-        CatalogueChange { put: plan.put.clone(), remove: plan.removed.clone(), entries: entries.collect() };
+    let change = CatalogueChange {
+        put: plan.put.clone(),
+        remove: plan.removed.clone(),
+        entries: entries.collect(),
+        provisioned: plan.provisioned.clone(),
+    };
     if change != CatalogueChange::default() {
         store.change_catalogue(change).await?;
     }

@@ -3,8 +3,10 @@
 
 use crate::provision::ProvisionRefusal;
 use crate::provision::documents::UnreadableRow;
-use crate::provision::draft::{Draft, Names};
+use crate::provision::draft::{Draft, Entry, Names};
 use crate::provision::kind::Kind;
+use crate::provision::last_applied::LastApplied;
+use crate::provision::mentions::{Mentioned, Mentions};
 use crate::provision::shown;
 use crate::provision::wanted::Wanted;
 use crate::secrets::{Pepper, Secret};
@@ -12,7 +14,7 @@ use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::time::Timestamp;
-use hermod_store::CatalogueRow;
+use hermod_store::{CatalogueRow, ProvisionedRow};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -35,6 +37,8 @@ pub struct Plan {
     pub(super) removed: Vec<(String, u32)>,
     /// Accounts that are new, and what each begins with.
     pub(super) openings: Vec<(AccountId, Money)>,
+    /// What the file says, for the next time it is applied.
+    pub(super) provisioned: Vec<ProvisionedRow>,
 }
 
 impl Plan {
@@ -51,6 +55,9 @@ pub struct Change {
     pub kind: Kind,
     pub name: String,
     pub effect: Effect,
+    /// Fields that a file mentions and that keep what is stored: they were changed since the file was last applied, and
+    /// the file says of them what it said then.
+    pub left: Vec<FieldLeft>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +66,10 @@ pub enum Effect {
     Updated(Vec<FieldChange>),
     Same,
     Removed,
+    /// It was to be removed and is not there.
+    Absent,
+    /// It was removed, or made again, since the file was last applied, and stays so.
+    Left,
 }
 
 impl Effect {
@@ -68,13 +79,23 @@ impl Effect {
             Effect::Updated(_) => "updated",
             Effect::Same => "same",
             Effect::Removed => "removed",
+            Effect::Absent => "absent",
+            Effect::Left => "left",
+        }
+    }
+
+    /// Whether anything is stored differently afterwards.
+    pub const fn is_change(&self) -> bool {
+        match self {
+            Effect::Made | Effect::Updated(_) | Effect::Removed => true,
+            Effect::Same | Effect::Absent | Effect::Left => false,
         }
     }
 
     pub fn fields(&self) -> &[FieldChange] {
         match self {
             Effect::Updated(fields) => fields,
-            Effect::Made | Effect::Same | Effect::Removed => &[],
+            Effect::Made | Effect::Same | Effect::Removed | Effect::Absent | Effect::Left => &[],
         }
     }
 }
@@ -98,6 +119,17 @@ impl FieldChange {
     }
 }
 
+/// A field that a file mentions and that keeps what is stored.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct FieldLeft {
+    #[schema(examples("verified"))]
+    pub field: String,
+    #[schema(examples(true))]
+    pub stored: Value,
+    #[schema(examples(false))]
+    pub file: Value,
+}
+
 /// A secret that was made for a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Made {
@@ -108,6 +140,7 @@ pub struct Made {
 pub(super) fn plan(
     wanted: &Wanted,
     stored: Vec<CatalogueRow>,
+    last_applied: LastApplied,
     pepper: &Pepper,
     now: Timestamp,
 ) -> Result<Plan, ProvisionRefusal> {
@@ -124,8 +157,13 @@ pub(super) fn plan(
         controls,
         removals,
         rules,
+        mentions,
+        force,
     } = wanted;
     let mut draft = Draft::over(stored, pepper, rules, now)?;
+    draft.last_applied = last_applied;
+    draft.force = *force;
+    let mentions = mentions.as_ref();
     // Numbers first, so that the order within a file does not matter.
     for name in carriers.iter().map(|carrier| &carrier.name) {
         draft.number(Kind::Carrier, name);
@@ -136,17 +174,43 @@ pub(super) fn plan(
     for name in connections.iter().map(|connection| &connection.name) {
         draft.number(Kind::Connection, name);
     }
-    carriers.iter().try_for_each(|carrier| draft.put(carrier))?;
-    routes.iter().try_for_each(|route| draft.put(route))?;
-    prices.iter().try_for_each(|price| draft.put(price))?;
-    accounts.iter().try_for_each(|account| draft.put(account))?;
-    senders.iter().try_for_each(|sender| draft.put(sender))?;
-    accounts.iter().try_for_each(|account| account.approve_senders(&mut draft))?;
-    numbers.iter().try_for_each(|number| draft.put(number))?;
-    connections.iter().try_for_each(|connection| draft.put(connection))?;
-    keys.iter().try_for_each(|key| draft.put(key))?;
-    screens.iter().try_for_each(|screen| draft.put(screen))?;
-    controls.iter().try_for_each(|control| draft.put(control))?;
-    removals.iter().try_for_each(|removal| draft.remove(removal.kind, &removal.name))?;
+    bring_all(&mut draft, carriers, mentions)?;
+    bring_all(&mut draft, routes, mentions)?;
+    bring_all(&mut draft, prices, mentions)?;
+    bring_all(&mut draft, accounts, mentions)?;
+    bring_all(&mut draft, senders, mentions)?;
+    for (index, account) in accounts.iter().enumerate() {
+        account.approve_senders(&mut draft, mentioned(mentions, Kind::Account, index).is_some())?;
+    }
+    bring_all(&mut draft, numbers, mentions)?;
+    bring_all(&mut draft, connections, mentions)?;
+    bring_all(&mut draft, keys, mentions)?;
+    bring_all(&mut draft, screens, mentions)?;
+    bring_all(&mut draft, controls, mentions)?;
+    for removal in removals {
+        match mentions {
+            Some(_) => draft.bring_removal(removal.kind, &removal.name)?,
+            None => draft.remove(removal.kind, &removal.name)?,
+        }
+    }
     draft.finish()
+}
+
+/// Entries of a file change what they mention; entries of a request are whole.
+fn bring_all<T: Entry>(
+    draft: &mut Draft<'_>,
+    entries: &[T],
+    mentions: Option<&Mentions>,
+) -> Result<(), ProvisionRefusal> {
+    for (index, entry) in entries.iter().enumerate() {
+        match mentioned(mentions, T::KIND, index) {
+            Some(mentioned) => draft.bring(entry, mentioned)?,
+            None => draft.put(entry)?,
+        }
+    }
+    Ok(())
+}
+
+fn mentioned(mentions: Option<&Mentions>, kind: Kind, index: usize) -> Option<&Mentioned> {
+    mentions.and_then(|mentions| mentions.of(kind, index))
 }

@@ -7,6 +7,7 @@ use crate::provision::connection::WantedConnection;
 use crate::provision::control::WantedControl;
 use crate::provision::key::WantedKey;
 use crate::provision::kind::Kind;
+use crate::provision::mentions::Mentions;
 use crate::provision::number::WantedNumber;
 use crate::provision::price::WantedPrice;
 use crate::provision::route::WantedRoute;
@@ -50,6 +51,14 @@ pub struct Wanted {
     #[serde(skip)]
     #[schema(ignore)]
     pub rules: AddressRules,
+    /// Which fields the file mentions: the others keep their value. Without it every entry is whole.
+    #[serde(skip)]
+    #[schema(ignore)]
+    pub(super) mentions: Option<Mentions>,
+    /// Bring everything to the file, also what was changed since it was last applied.
+    #[serde(skip)]
+    #[schema(ignore)]
+    pub(super) force: bool,
 }
 
 /// Something that is to go.
@@ -61,8 +70,26 @@ pub struct Removal {
 }
 
 impl Wanted {
+    /// Reads a file. Its entries change the fields that they mention.
     pub fn parse(source: &Source) -> Result<Wanted, FileError> {
+        let (wanted, mentions): (Wanted, Mentions) = source.parse_adjusted(Mentions::take_from)?;
+        Ok(Wanted { mentions: Some(mentions), ..wanted })
+    }
+
+    /// Reads entries that are whole: a field that is absent has its default.
+    pub(super) fn parse_whole(source: &Source) -> Result<Wanted, FileError> {
         source.parse()
+    }
+
+    /// One removal, as a request wants it.
+    pub fn removing(removal: Removal) -> Wanted {
+        Wanted { removals: vec![removal], ..Wanted::default() }
+    }
+
+    /// The same, to be applied over everything that was changed since.
+    #[must_use]
+    pub fn forced(self, force: bool) -> Wanted {
+        Wanted { force, ..self }
     }
 
     /// With the installation's rules for webhooks, instead of the strictest.
@@ -71,8 +98,18 @@ impl Wanted {
         Wanted { rules, ..self }
     }
 
-    /// All of it as a file, without its secrets.
+    /// What it mentions as a file, without its secrets.
     pub fn to_toml(&self) -> String {
-        toml::to_string(self).expect("what was read can be written")
+        let mut whole = toml::Table::try_from(self).expect("what was read can be written");
+        for kind in Kind::ALL {
+            let entries = whole.get_mut(kind.as_str()).and_then(toml::Value::as_array_mut);
+            for (index, entry) in entries.into_iter().flatten().enumerate() {
+                let mentioned = self.mentions.as_ref().and_then(|mentions| mentions.of(kind, index));
+                if let (Some(mentioned), Some(entry)) = (mentioned, entry.as_table_mut()) {
+                    entry.retain(|field, _| mentioned.contains(field));
+                }
+            }
+        }
+        toml::to_string(&whole).expect("what was read can be written")
     }
 }

@@ -30,8 +30,8 @@ async fn a_dry_run_tells_and_does_nothing() {
         json!(changed),
         json!([
             {"kind": "account", "name": "shop", "effect": "updated",
-             "fields": [{"field": "verified", "before": true, "after": false}]},
-            {"kind": "key", "name": "new", "effect": "made", "fields": []},
+             "fields": [{"field": "verified", "before": true, "after": false}], "left": []},
+            {"kind": "key", "name": "new", "effect": "made", "fields": [], "left": []},
         ])
     );
     assert_eq!(office.world.store.catalogue().await.unwrap(), before);
@@ -71,4 +71,19 @@ async fn a_file_that_will_not_do_is_refused_where_it_goes_wrong() {
         assert!(told.starts_with(expect), "{told}");
     }
     assert_eq!(office.world.store.catalogue().await.unwrap(), before);
+}
+
+#[tokio::test]
+async fn a_file_leaves_what_the_api_changed_unless_it_is_forced() {
+    let office = Office::open().await;
+    office.patch("/accounts/shop", json!({"verified": false})).await;
+    let again = office.apply("/apply", SETUP).await;
+    let changes = again.body["changes"].as_array().unwrap();
+    let shop = changes.iter().find(|change| change["name"] == "shop").unwrap();
+    assert_eq!(shop["effect"], "same");
+    assert_eq!(shop["left"], json!([{"field": "verified", "stored": false, "file": true}]));
+    assert_eq!(office.get("/accounts/shop").await.body["entry"]["verified"], json!(false));
+    let forced = office.apply("/apply?force=true", SETUP).await;
+    assert!(forced.changes().contains("updated account shop"), "{}", forced.text);
+    assert_eq!(office.get("/accounts/shop").await.body["entry"]["verified"], json!(true));
 }

@@ -22,6 +22,16 @@ pub(super) struct Change {
     name: String,
     effect: Effect,
     fields: Vec<FieldChange>,
+    #[serde(default)]
+    left: Vec<FieldLeft>,
+}
+
+/// A field of a file that keeps what is stored.
+#[derive(Deserialize)]
+struct FieldLeft {
+    field: String,
+    stored: Value,
+    file: Value,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -31,6 +41,8 @@ enum Effect {
     Updated,
     Same,
     Removed,
+    Absent,
+    Left,
 }
 
 #[derive(Deserialize)]
@@ -50,10 +62,21 @@ pub(super) struct Issued {
     secret: String,
 }
 
+impl Applied {
+    /// Whether anything is stored differently now.
+    pub(super) fn has_changes(&self) -> bool {
+        let changed = |change: &Change| match change.effect {
+            Effect::Made | Effect::Updated | Effect::Removed => true,
+            Effect::Same | Effect::Absent | Effect::Left => false,
+        };
+        !self.dry_run && self.changes.iter().any(changed)
+    }
+}
+
 /// The difference, a line for each thing that changes and a count of those that do not.
 pub(super) fn difference(applied: &Applied, paint: Paint) -> String {
     let mut text = String::new();
-    for Change { kind, name, effect, fields } in &applied.changes {
+    for Change { kind, name, effect, fields, left } in &applied.changes {
         let what = format!("{kind} {}", show::safe(name));
         match effect {
             Effect::Made => text.push_str(&format!("{}\n", paint.green(&format!("+ {what}")))),
@@ -64,15 +87,31 @@ pub(super) fn difference(applied: &Applied, paint: Paint) -> String {
                     text.push_str(&format!("    {field}: {} -> {}\n", side(before), side(after)));
                 }
             }
-            Effect::Same => {}
+            Effect::Left => text.push_str(&format!("! {what} left as it is: removed or made again since\n")),
+            Effect::Same if !left.is_empty() => text.push_str(&format!("! {what}\n")),
+            Effect::Same | Effect::Absent => {}
+        }
+        for FieldLeft { field, stored, file } in left {
+            let (stored, file) = (side(stored), side(file));
+            text.push_str(&format!("    {field} left at {stored}, changed since; the file says {file}\n"));
         }
     }
-    let same = applied.changes.iter().filter(|change| change.effect == Effect::Same).count();
-    if same == applied.changes.len() {
-        text.push_str("Everything is as it should be: nothing to change.\n");
+    let count = |wanted: Effect| applied.changes.iter().filter(|change| change.effect == wanted).count();
+    let (same, absent, left) = (count(Effect::Same), count(Effect::Absent), count(Effect::Left));
+    if applied.changes.iter().any(|change| change.effect == Effect::Left || !change.left.is_empty()) {
+        text.push_str(
+            "! Fields and entries that were changed since this file was last applied are left alone; --force brings \
+             them to the file.\n",
+        );
+    }
+    if same + absent + left == applied.changes.len() {
+        text.push_str("Nothing to change.\n");
     } else {
         if same > 0 {
-            text.push_str(&format!("= {same} as before\n"));
+            text.push_str(&format!("= {same} unchanged\n"));
+        }
+        if absent > 0 {
+            text.push_str(&format!("  {absent} to remove: not there\n"));
         }
         if applied.dry_run {
             text.push_str("This was a dry run: nothing was changed.\n");
@@ -208,7 +247,7 @@ mod tests {
             {"kind": "key", "name": "old", "effect": "removed", "fields": []}]}"#;
         let applied: Applied = serde_json::from_str(applied).unwrap();
         let expect = "+ account shop\n~ connection shop-http\n    rate: 10 -> 20\n    allow: nothing -> [\"192.0.2.7\"]\n\
-                      - key old\n= 1 as before\nThis was a dry run: nothing was changed.\n";
+                      - key old\n= 1 unchanged\nThis was a dry run: nothing was changed.\n";
         assert_eq!(difference(&applied, Paint::Plain), expect);
     }
 
@@ -227,6 +266,6 @@ mod tests {
     #[test]
     fn nothing_to_do_is_said_so() {
         let applied = Applied { dry_run: false, changes: Vec::new(), secrets: Vec::new() };
-        assert_eq!(difference(&applied, Paint::Plain), "Everything is as it should be: nothing to change.\n");
+        assert_eq!(difference(&applied, Paint::Plain), "Nothing to change.\n");
     }
 }

@@ -10,6 +10,7 @@ mod links;
 mod office;
 mod operator;
 mod process;
+mod provisioning;
 mod secrets;
 mod smpp;
 mod story;
@@ -120,7 +121,7 @@ fn an_audit_finds_what_was_tampered_with() {
     let (code, out, _) = ran(&["audit", "--data-dir", path(folder.path())]);
     assert_eq!((code, out.contains("not true that balance = ledger - costs: account 1")), (1, true), "{out}");
     let (code, _, told) = ran(&["audit", "--data-dir", path(&folder.path().join("nowhere"))]);
-    assert_eq!((code, told.contains("there is no Hermod store here")), (1, true), "{told}");
+    assert_eq!((code, told.contains("is no data folder of Hermod")), (2, true), "{told}");
 }
 
 #[test]

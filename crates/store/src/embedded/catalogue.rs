@@ -3,7 +3,7 @@
 use crate::embedded::Embedded;
 use crate::embedded::batch::Batch;
 use crate::fault::StoreFault;
-use crate::ops::{CatalogueChange, CatalogueRow, PostOutcome};
+use crate::ops::{CatalogueChange, CatalogueRow, PostOutcome, ProvisionedRow};
 use rusqlite::{Connection, params};
 
 impl Embedded {
@@ -15,11 +15,16 @@ impl Embedded {
     pub async fn catalogue(&self) -> Result<Vec<CatalogueRow>, StoreFault> {
         self.inner.readers.run(read).await
     }
+
+    /// What provision files said of their entries when they were last applied.
+    pub async fn provisioned(&self) -> Result<Vec<ProvisionedRow>, StoreFault> {
+        self.inner.readers.run(read_provisioned).await
+    }
 }
 
 impl Batch<'_> {
     fn change_catalogue(&mut self, change: &CatalogueChange) -> Result<(), StoreFault> {
-        let CatalogueChange { put, remove, entries } = change;
+        let CatalogueChange { put, remove, entries, provisioned } = change;
         for (kind, id) in remove {
             self.connection
                 .prepare_cached("DELETE FROM catalogue WHERE kind = ?1 AND id = ?2")?
@@ -38,6 +43,13 @@ impl Batch<'_> {
                 return Err(StoreFault::EntryRefused(refusal));
             }
         }
+        let mut statement = self.connection.prepare_cached(
+            "INSERT INTO provisioned (kind, name, body) VALUES (?1, ?2, ?3)
+             ON CONFLICT (kind, name) DO UPDATE SET body = excluded.body",
+        )?;
+        for ProvisionedRow { kind, name, body } in provisioned {
+            statement.execute(params![kind, name, body])?;
+        }
         Ok(())
     }
 }
@@ -53,4 +65,12 @@ fn read(connection: &Connection) -> Result<Vec<CatalogueRow>, StoreFault> {
 /// Whether nothing has been set up yet.
 pub(crate) fn is_empty(connection: &Connection) -> Result<bool, StoreFault> {
     Ok(connection.query_row("SELECT NOT EXISTS (SELECT 1 FROM catalogue)", [], |row| row.get(0))?)
+}
+
+fn read_provisioned(connection: &Connection) -> Result<Vec<ProvisionedRow>, StoreFault> {
+    let mut statement = connection.prepare("SELECT kind, name, body FROM provisioned")?;
+    let rows = statement.query_map([], |row| {
+        Ok(ProvisionedRow { kind: row.get(0)?, name: row.get(1)?, body: row.get(2)? })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }

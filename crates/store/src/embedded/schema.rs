@@ -6,6 +6,7 @@
 
 mod carrier_ids;
 mod inbound;
+mod provisioned;
 mod retention;
 mod unnamed;
 mod webhooks;
@@ -33,6 +34,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::Sql(retention::RETENTION),
     Migration::Sql(inbound::TABLES),
     Migration::Sql(unnamed::TABLE),
+    Migration::Sql(provisioned::TABLE),
 ];
 
 /// One step from a schema to the next.

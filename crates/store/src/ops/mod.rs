@@ -327,4 +327,26 @@ pub struct CatalogueChange {
     pub remove: Vec<(String, u32)>,
     /// What new accounts begin with. One that is refused keeps everything from happening.
     pub entries: Vec<LedgerEntry>,
+    /// What a provision file says of its entries, remembered for the next time it is applied.
+    pub provisioned: Vec<ProvisionedRow>,
+}
+
+/// What a provision file said of one entry when it was last applied. The store does not read the body.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ProvisionedRow {
+    pub kind: String,
+    pub name: String,
+    pub body: String,
+}
+
+/// Not its body: it may hold a password in its stored form.
+impl fmt::Debug for ProvisionedRow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ProvisionedRow { kind, name, body } = self;
+        f.debug_struct("ProvisionedRow")
+            .field("kind", kind)
+            .field("name", name)
+            .field("body", &Hidden(body))
+            .finish()
+    }
 }

@@ -2,7 +2,9 @@
 
 use crate::world::*;
 use hermod_domain::money::Money;
-use hermod_store::{CatalogueChange, CatalogueRow, LedgerEntry, LedgerKind, PostRefusal, StoreFault};
+use hermod_store::{
+    CatalogueChange, CatalogueRow, LedgerEntry, LedgerKind, PostRefusal, ProvisionedRow, StoreFault,
+};
 
 fn row(kind: &str, id: u32, name: &str, body: &str) -> CatalogueRow {
     CatalogueRow { kind: kind.to_owned(), id, name: name.to_owned(), body: body.to_owned() }
@@ -38,7 +40,7 @@ async fn a_name_that_is_removed_can_be_given_anew_in_the_same_change() {
     let change = CatalogueChange {
         put: vec![row("key", 3, "k", "new")],
         remove: vec![("key".to_owned(), 1), ("route".to_owned(), 77)],
-        entries: Vec::new(),
+        ..CatalogueChange::default()
     };
     world.store.change_catalogue(change).await.unwrap();
     let after = vec![row("key", 2, "other", "{}"), row("key", 3, "k", "new"), row("route", 1, "de", "{}")];
@@ -54,8 +56,8 @@ async fn an_account_and_its_opening_come_together_or_not_at_all() {
     };
     let bad = CatalogueChange {
         put: vec![row("account", 1, "alice", "{}"), row("account", 2, "bob", "{}")],
-        remove: Vec::new(),
         entries: vec![opening(ALICE, 500), opening(BOB, 0)],
+        ..CatalogueChange::default()
     };
     let told = world.store.change_catalogue(bad.clone()).await;
     assert!(matches!(told, Err(StoreFault::EntryRefused(PostRefusal::NotPositive))), "{told:?}");
@@ -77,4 +79,23 @@ async fn an_account_and_its_opening_come_together_or_not_at_all() {
     assert!(matches!(told, Err(StoreFault::EntryRefused(PostRefusal::ReferenceTaken))), "{told:?}");
     assert_eq!(world.store.catalogue().await.unwrap()[0].name, "alice");
     world.books_are_sound();
+}
+
+#[tokio::test]
+async fn what_a_provision_file_said_is_stored_with_the_change_or_not_at_all() {
+    let mut world = World::new().await;
+    let said = |body: &str| ProvisionedRow {
+        kind: "account".to_owned(),
+        name: "alice".to_owned(),
+        body: body.to_owned(),
+    };
+    let change = |name: &str, id, body: &str| CatalogueChange {
+        provisioned: vec![said(body)],
+        ..puts(vec![row("account", id, name, "{}")])
+    };
+    world.store.change_catalogue(change("alice", 1, "first")).await.unwrap();
+    world.store.change_catalogue(change("alice", 1, "second")).await.unwrap();
+    assert!(world.store.change_catalogue(change("alice", 2, "third")).await.is_err(), "the name is taken");
+    world.restarts().await;
+    assert_eq!(world.store.provisioned().await.unwrap(), [said("second")]);
 }

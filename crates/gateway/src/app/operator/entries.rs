@@ -124,9 +124,9 @@ pub async fn patch_entry(
 
 pub async fn remove_entry(world: &World, kind: Kind, name: &str) -> Result<Applied, OperatorRefusal> {
     let name = canonical_name(kind, name)?;
-    let wanted = Wanted { removals: vec![Removal { kind, name: name.clone() }], ..Wanted::default() };
+    let wanted = Wanted::removing(Removal { kind, name: name.clone() });
     let applied = apply_wanted(world, &wanted, false).await?;
-    if applied.changes.iter().all(|change| change.effect == provision::Effect::Same) {
+    if applied.changes.iter().all(|change| change.effect == provision::Effect::Absent) {
         return Err(OperatorRefusal::no_such(kind.as_str(), &name));
     }
     Ok(applied)
@@ -173,7 +173,7 @@ pub(super) async fn carry_out(world: &World, plan: Plan) -> Result<Applied, Oper
     provision::carry_out(&world.store, &plan, world.clock.now()).await?;
     let Plan { changes, secrets, catalogue, .. } = plan;
     world.set_catalogue(catalogue);
-    for change in &changes {
+    for change in changes.iter().filter(|change| change.effect.is_change()) {
         tracing::info!(kind = %change.kind, name = change.name, effect = change.effect.as_str(), "Changed by the operator");
     }
     Ok(Applied { dry_run: false, changes, secrets })

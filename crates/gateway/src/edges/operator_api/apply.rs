@@ -17,14 +17,17 @@ use std::sync::Arc;
 pub(super) struct ApplyAsked {
     #[serde(default)]
     dry_run: bool,
+    /// Bring everything to the file, also what was changed since it was last applied.
+    #[serde(default)]
+    force: bool,
 }
 
 pub(super) async fn apply(
     State(desk): State<Arc<Desk>>,
-    Asked(ApplyAsked { dry_run }): Asked<ApplyAsked>,
+    Asked(ApplyAsked { dry_run, force }): Asked<ApplyAsked>,
     body: Received,
 ) -> Answer {
-    let applied = apply_wanted(&desk.world, &wanted(&body)?, dry_run).await?;
+    let applied = apply_wanted(&desk.world, &wanted(&body)?.forced(force), dry_run).await?;
     fine(&AppliedShape::of(applied))
 }
 

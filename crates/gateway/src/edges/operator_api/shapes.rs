@@ -1,7 +1,7 @@
 //! The shapes of answers about entries.
 
 use crate::app::operator::{Applied, Fields, Item, Page};
-use crate::provision::{Change, FieldChange, Made};
+use crate::provision::{Change, FieldChange, FieldLeft, Made};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -43,11 +43,15 @@ struct ChangeShape {
     kind: &'static str,
     #[schema(examples("shop"))]
     name: String,
-    /// `made`, `updated`, `same` or `removed`.
+    /// `made`, `updated`, `same` or `removed`; `absent` if it was to be removed and is not there; `left` if it was removed or
+    /// made again since the file was last applied, and stays so.
     #[schema(examples("updated"))]
     effect: &'static str,
     /// What was updated, field by field.
     fields: Vec<FieldChange>,
+    /// Fields of a file that keep what is stored, because they were changed since the file was last applied. Applying it
+    /// with `force=true` brings them to the file.
+    left: Vec<FieldLeft>,
 }
 
 /// The one place where a secret is written out: it was just made, and nobody can read it again.
@@ -74,11 +78,12 @@ impl PageShape {
 
 impl AppliedShape {
     pub(super) fn of(Applied { dry_run, changes, secrets }: Applied) -> AppliedShape {
-        let changes = changes.into_iter().map(|Change { kind, name, effect }| ChangeShape {
+        let changes = changes.into_iter().map(|Change { kind, name, effect, left }| ChangeShape {
             kind: kind.as_str(),
             name,
             effect: effect.as_str(),
             fields: effect.fields().to_vec(),
+            left,
         });
         let secrets = secrets
             .into_iter()

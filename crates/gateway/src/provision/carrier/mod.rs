@@ -19,6 +19,7 @@ use hermod_domain::carrier::{
 use hermod_domain::catalogue::Carrier;
 use hermod_domain::lifecycle::DoubtPolicy;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::time::Duration;
 use utoipa::ToSchema;
 
@@ -160,6 +161,7 @@ pub struct WantedCarrier {
 
 impl Entry for WantedCarrier {
     const KIND: Kind = Kind::Carrier;
+    const SECRET: Option<&'static str> = Some("password");
     type Document = Carrier;
 
     fn name(&self) -> String {
@@ -196,6 +198,22 @@ impl Entry for WantedCarrier {
 
     fn secret_changed(before: &Carrier, after: &Carrier) -> Option<&'static str> {
         (before.password != after.password).then_some("password")
+    }
+
+    fn secret(&self) -> Option<&Secret> {
+        self.password.as_ref()
+    }
+
+    fn give_secret(&mut self, secret: Secret) {
+        self.password = Some(secret);
+    }
+
+    fn kept_secret(document: &Carrier) -> Value {
+        Value::from(document.password.clone())
+    }
+
+    fn secret_fits(given: &Secret, kept: &str, name: &str, draft: &Draft<'_>) -> bool {
+        sealed::open(draft.pepper, name, kept).is_ok_and(|secret| secret == *given)
     }
 }
 

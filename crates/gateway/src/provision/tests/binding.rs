@@ -37,7 +37,7 @@ async fn a_password_is_hashed_kept_and_changed() {
     assert!(!shown.contains_key("password"), "{shown:?}");
     assert!(!format!("{:?}", wanted(&other)).contains("secret09"));
     assert!(
-        applied(&store, CUSTOMER).await.contains("system_id \"me\" -> null"),
+        applied(&store, &format!("{CUSTOMER}system_id = \"\"\n")).await.contains("system_id \"me\" -> null"),
         "and nobody binds any more"
     );
     assert_eq!(load_catalogue(&store).await.unwrap().bound_as("me"), None);
@@ -119,7 +119,7 @@ async fn binding_that_cannot_work_is_refused_with_what_to_do() {
             "refused: connections \"c\" and \"d\" have the system_id \"me\" both; a bind could be either's",
         ),
         (
-            format!("{second}system_id = \"me\"\npassword = \"x\"\n{CUSTOMER}"),
+            format!("{second}system_id = \"me\"\npassword = \"x\"\n{CUSTOMER}system_id = \"\"\n"),
             "=account a, =sender a/Me, +connection d, ~connection c",
         ),
     ] {

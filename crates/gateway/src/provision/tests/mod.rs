@@ -6,6 +6,7 @@ mod json;
 mod page;
 mod reading;
 mod refusing;
+mod three_way;
 mod webhooks;
 
 use super::*;
@@ -59,18 +60,28 @@ fn told_fields(fields: &[FieldChange]) -> String {
 
 /// Applies a file and tells each change in a word or two.
 async fn applied(store: &Store, text: &str) -> String {
-    match apply(store, &pepper(), &wanted(text), NOW).await {
-        Ok(plan) => {
-            let told = plan.changes.iter().map(|Change { kind, name, effect }| match effect {
-                Effect::Made => format!("+{kind} {name}"),
-                Effect::Updated(fields) => format!("~{kind} {name}{}", told_fields(fields)),
-                Effect::Same => format!("={kind} {name}"),
-                Effect::Removed => format!("-{kind} {name}"),
-            });
-            told.collect::<Vec<_>>().join(", ")
+    told(apply(store, &pepper(), &wanted(text), NOW).await)
+}
+
+fn told(applied: Result<Plan, ProvisionError>) -> String {
+    let plan = match applied {
+        Ok(plan) => plan,
+        Err(error) => return format!("refused: {error}"),
+    };
+    let told = plan.changes.iter().map(|Change { kind, name, effect, left }| {
+        let left =
+            left.iter().map(|FieldLeft { field, stored, file }| format!(" [{field} {stored}, not {file}]"));
+        let left = left.collect::<String>();
+        match effect {
+            Effect::Made => format!("+{kind} {name}{left}"),
+            Effect::Updated(fields) => format!("~{kind} {name}{}{left}", told_fields(fields)),
+            Effect::Same => format!("={kind} {name}{left}"),
+            Effect::Removed => format!("-{kind} {name}"),
+            Effect::Absent => format!("?{kind} {name}"),
+            Effect::Left => format!("!{kind} {name}"),
         }
-        Err(error) => format!("refused: {error}"),
-    }
+    });
+    told.collect::<Vec<_>>().join(", ")
 }
 
 #[tokio::test]
@@ -84,7 +95,7 @@ async fn the_example_makes_what_it_describes_and_is_the_same_the_second_time() {
          +account shop, +sender shop/Shop24, +sender */Bank, +sender shop/Shop, +sender shop/+4915112345678, \
          +number +4915799999999, +number 80808/SHOP, +connection shop-http, +key shop-key-1, +screen short-links, \
          +control shop-day, +control everyone-day, +control one-recipient, +control one-range, \
-         +control abroad, =key shop-key-0"
+         +control abroad, ?key shop-key-0"
     );
     let catalogue = load_catalogue(&store).await.unwrap();
     let key = catalogue.key("shop-key-1").unwrap();
@@ -106,7 +117,7 @@ async fn the_example_makes_what_it_describes_and_is_the_same_the_second_time() {
     assert_eq!(store.balance(connection.account).await.unwrap().balance.to_string(), "100");
 
     let again = applied(&store, EXAMPLE_TOML).await;
-    assert!(again.split(", ").all(|change| change.starts_with('=')), "{again}");
+    assert!(again.split(", ").all(|change| change.starts_with(['=', '?'])), "{again}");
     assert_eq!(store.balance(connection.account).await.unwrap().balance.to_string(), "100");
 }
 
@@ -137,7 +148,7 @@ async fn a_later_file_updates_by_name_and_keeps_the_numbers() {
     .await;
     assert_eq!(
         told,
-        "~account shop (countries [\"AT\",\"CH\",\"DE\",\"FR\"] -> \"*\") (verified true -> false), +account bank, \
+        "~account shop (countries [\"AT\",\"CH\",\"DE\",\"FR\"] -> \"*\"), +account bank, \
          =sender shop/Shop, +key shop-key-2"
     );
     let after = store.catalogue().await.unwrap();
@@ -205,7 +216,10 @@ async fn a_sender_that_was_blocked_stays_blocked_whatever_an_account_lists() {
     applied(&store, CUSTOMER).await;
     let block = "[[sender]]\naccount = \"a\"\nsender = \"Me\"\nstate = \"blocked\"\n";
     assert_eq!(applied(&store, block).await, "~sender a/Me (state \"approved\" -> \"blocked\")");
-    assert_eq!(applied(&store, CUSTOMER).await, "=account a, =connection c");
+    assert_eq!(
+        applied(&store, CUSTOMER).await,
+        "=account a, =sender a/Me [state \"blocked\", not \"approved\"], =connection c"
+    );
     let pending = block.replace("blocked", "pending");
     applied(&store, &pending).await;
     assert_eq!(
@@ -257,7 +271,7 @@ async fn what_is_removed_is_gone_and_its_removal_can_be_repeated() {
          -screen short-links, -control shop-day"
     );
     let again = applied(&store, &text).await;
-    assert!(again.split(", ").all(|change| change.starts_with('=')), "{again}");
+    assert!(again.split(", ").all(|change| change.starts_with('?')), "{again}");
     let catalogue = load_catalogue(&store).await.unwrap();
     assert!(catalogue.key("shop-key-1").is_none());
     assert_eq!(everyones_route(&catalogue, Msisdn::parse("+4915112345678").unwrap()), None);

@@ -34,11 +34,7 @@ async fn a_given_secret_is_sealed_and_kept_and_a_missing_one_is_made_once() {
     let without = file("dlr_webhook = \"https://a.example/dlr\"\n");
     assert_eq!(applied(&store, &without).await, "=account a, =sender a/Me", "it is kept");
     let told = applied(&store, &file("inbound_webhook = \"https://a.example/in\"\n")).await;
-    assert_eq!(
-        told,
-        "~account a (dlr_webhook \"https://a.example/dlr\" -> null) (inbound_webhook null -> \"https://a.example/in\"), \
-         =sender a/Me"
-    );
+    assert_eq!(told, "~account a (inbound_webhook null -> \"https://a.example/in\"), =sender a/Me");
     assert_eq!(webhooks(&store).await.unwrap().secret, stored.secret);
     let told = applied(&store, &given.replace("their-own", "the-others")).await;
     assert!(told.contains("(webhook_secret \"(hidden)\" -> \"(hidden)\")"), "{told}");
@@ -149,7 +145,8 @@ async fn a_file_that_is_applied_again_does_not_undo_a_switch() {
     assert_eq!(applied(&store, &old).await, "=account a, =sender a/Me", "what is staged stays");
     step(Rotation::Switch).await;
     let switched = webhooks(&store).await;
-    assert_eq!(applied(&store, &old).await, "=account a, =sender a/Me", "what was switched to stays");
+    let left = "=account a [webhook_secret \"(hidden)\", not \"(hidden)\"], =sender a/Me";
+    assert_eq!(applied(&store, &old).await, left, "what was switched to stays");
     assert_eq!(applied(&store, &given("the-new-secret-of-a")).await, "=account a, =sender a/Me");
     assert_eq!(webhooks(&store).await, switched);
 

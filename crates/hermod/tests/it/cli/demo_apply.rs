@@ -100,7 +100,7 @@ fn a_demo_says_what_is_wrong_with_a_file() {
 
     std::fs::write(&file, FILE).unwrap();
     let real = folder.path().join("real");
-    assert_eq!(ran(&["apply", path(&file), "--data-dir", path(&real)]).0, 0);
+    assert_eq!(ran(&["apply", path(&file), "--create", "--data-dir", path(&real)]).0, 0);
     let (code, _, told) =
         ran(&["demo", "--data-dir", path(&real), "--http-port", "0", "--apply", path(&file)]);
     assert_eq!(

@@ -74,7 +74,7 @@ fn what_does_not_fit_is_refused_with_a_sentence() {
 
     let bad = office.file("bad.toml");
     for (text, expect) in [
-        ("[[account]]\nname = \"x\"\n", "bad.toml:1: account: missing field `currency`"),
+        ("[[account]]\nname = \"x\"\n", "bad.toml: REFUSED: account \"x\": missing field `currency`"),
         (
             "[[account]]\nname = \"x\"\ncurrency = \"EUR\"\nfoo = 1\n",
             "bad.toml:4: account 1.foo: unknown field",

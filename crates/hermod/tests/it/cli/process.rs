@@ -17,6 +17,7 @@ pub(crate) fn hermod(args: &[&str]) -> Command {
         "HERMOD_API_KEY",
         "HERMOD_API_SECRET",
         "HERMOD_CREDENTIALS",
+        "HERMOD_CONFIG",
         "HERMOD_DATA_DIR",
         "HERMOD_OPERATOR_URL",
         "HERMOD_OPERATOR_TOKEN_FILE",

@@ -22,11 +22,11 @@ fn a_file_is_applied(office: &Office) {
     let (difference, secrets) = applied.split_once("\nNew secrets, shown this once").expect("a secret");
     assert_eq!(difference, everything);
     assert!(secrets.contains("  shop-key-1  "), "{secrets}");
-    assert_eq!(office.apply(&[]), "Everything is as it should be: nothing to change.\n");
-    assert_eq!(office.apply(&["--dry-run"]), "Everything is as it should be: nothing to change.\n");
+    assert_eq!(office.apply(&[]), "Nothing to change.\n");
+    assert_eq!(office.apply(&["--dry-run"]), "Nothing to change.\n");
 
     std::fs::write(office.file("provision.toml"), FILE.replace("\"0.05\"", "\"0.06\"")).expect("a file");
-    let changed = "~ price *\n    per_part: 0.05 -> 0.06\n= 6 as before\n";
+    let changed = "~ price *\n    per_part: 0.05 -> 0.06\n= 6 unchanged\n";
     assert_eq!(office.apply(&["--dry-run"]), format!("{changed}This was a dry run: nothing was changed.\n"));
     assert_eq!(office.apply(&[]), changed);
     std::fs::write(office.file("provision.toml"), FILE).expect("a file");

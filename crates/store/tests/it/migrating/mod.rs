@@ -132,6 +132,11 @@ async fn reports_and_short_names_of_schema_4_are_still_there() {
     let mut world = World { folder, store, now };
     world.books_are_sound();
     assert_eq!(world.balance(ALICE).await, 1_000_000_000_000 - 150_000);
+    assert_eq!(
+        world.store.provisioned().await.unwrap(),
+        [],
+        "no file was applied by a release that remembers it"
+    );
     let named = world.store.named(ALICE, MessageName::Alias(Alias::FIRST)).await.unwrap();
     assert_eq!(named, Some(message(15_483_539_512_098_816)));
 

@@ -11,7 +11,7 @@ use utoipa::openapi::{ContentBuilder, KnownFormat, ObjectBuilder, Required, Sche
 type Paths = Vec<(String, PathItem)>;
 
 pub(super) fn whole() -> Paths {
-    let flag = ObjectBuilder::new().schema_type(Type::Boolean).default(Some(false.into()));
+    let flag = || ObjectBuilder::new().schema_type(Type::Boolean).default(Some(false.into()));
     let file = ContentBuilder::new().schema(Some(text())).example(Some(EXAMPLE_TOML.into())).build();
     let shop = json!({
         "account": [{ "name": "shop", "currency": "EUR", "verified": true, "countries": ["DE", "AT"] }],
@@ -29,10 +29,16 @@ pub(super) fn whole() -> Paths {
         &[&["INVALID_TOML", "INVALID_FIELD", "REFUSED", "NOT_REMOVABLE"], &WITH_BODY],
     )
     .description(Some(
-        "What has a known name is brought to what the file says, what has a new one is made, what the file does not \
-         mention stays. All of it is done or nothing.",
+        "A new name makes an entry. Of an entry that exists, the fields that the file mentions change; fields that it \
+         says as when it was last applied are left alone if they were changed since. All of it is done or nothing.",
     ))
-    .parameter(in_query("dry_run", "Only tell what would change.", flag, Required::False))
+    .parameter(in_query("dry_run", "Only tell what would change.", flag(), Required::False))
+    .parameter(in_query(
+        "force",
+        "Bring everything to the file, also fields that were changed since it was last applied.",
+        flag(),
+        Required::False,
+    ))
     .request_body(Some(given.build()))
     .response("200", answer("What changed, or would change.", of::<shapes::AppliedShape>()));
     vec![("/apply".to_owned(), PathItem::new(HttpMethod::Post, apply.build()))]

@@ -1,0 +1,80 @@
+//! Which fields of its entries a provision file mentions. A field that is absent keeps its value, so an entry of a file may
+//! be partial: what it lacks is filled in only to check the rest, and comes from the store when the file is applied.
+
+use crate::config::add_missing;
+use crate::provision::fields::has_field;
+use crate::provision::kind::Kind;
+use std::collections::{BTreeMap, BTreeSet};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// The fields that one entry mentions.
+pub(super) type Mentioned = BTreeSet<String>;
+
+/// The mentioned fields of every entry, by kind, in the order of the file.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Mentions(BTreeMap<Kind, Vec<Mentioned>>);
+
+impl Mentions {
+    /// Reads them from a parsed file. An empty text takes a field away, so it leaves the entry here; required fields
+    /// that an entry lacks get a placeholder that never reaches the store.
+    pub(super) fn take_from(table: &mut DeTable<'_>) -> Mentions {
+        let mut mentions = Mentions::default();
+        for kind in Kind::ALL {
+            let Some(DeValue::Array(entries)) = table.get_mut(kind.as_str()).map(Spanned::get_mut) else {
+                continue;
+            };
+            let tables = entries.iter_mut().map(|entry| match entry.get_mut() {
+                DeValue::Table(entry) => take_entry(kind, entry),
+                // Refused when it is read: an entry is a table.
+                _ => Mentioned::new(),
+            });
+            mentions.0.insert(kind, tables.collect());
+        }
+        mentions
+    }
+
+    /// What the entry at this place of its list mentions. None for one that was added to the list later: it is whole.
+    pub(super) fn of(&self, kind: Kind, index: usize) -> Option<&Mentioned> {
+        self.0.get(&kind)?.get(index)
+    }
+}
+
+fn take_entry(kind: Kind, entry: &mut DeTable<'_>) -> Mentioned {
+    let mentioned = entry.keys().map(|key| key.get_ref().to_string()).collect::<Mentioned>();
+    for field in &mentioned {
+        let is_empty = entry.get(field.as_str()).is_some_and(|value| value.get_ref().as_str() == Some(""));
+        if is_empty && !takes_empty_text(kind, field) && has_field(kind, field) {
+            entry.remove(field.as_str());
+        }
+    }
+    let placeholders = DeTable::parse(placeholders(kind)).expect("placeholders are TOML: a test reads them");
+    add_missing(entry, placeholders.into_inner());
+    mentioned
+}
+
+/// Fields whose empty text is a value of its own. What names an entry is never taken away.
+fn takes_empty_text(kind: Kind, field: &str) -> bool {
+    match kind {
+        Kind::Carrier => matches!(field, "name" | "password" | "system_type" | "service_type"),
+        Kind::Route | Kind::Price => field == "prefix",
+        Kind::Key => field == "key",
+        Kind::Sender => field == "sender",
+        Kind::Number => field == "number",
+        Kind::Account | Kind::Connection | Kind::Screen | Kind::Control => field == "name",
+    }
+}
+
+/// Values for the fields that a new entry must have and an entry that is stored may leave out.
+const fn placeholders(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Carrier => "address = \"host:1\"\nsystem_id = \"id\"\nwindow = 1\nrate = 1",
+        Kind::Route => "carriers = []",
+        Kind::Price => "per_part = \"0\"",
+        Kind::Account => "currency = \"XXX\"",
+        Kind::Number | Kind::Connection => "account = \"name\"",
+        Kind::Key => "connection = \"name\"",
+        Kind::Screen => "pattern = \"x\"",
+        Kind::Sender | Kind::Control => "",
+    }
+}

@@ -1,0 +1,174 @@
+//! Files that are applied again: what a file does not mention stays, and what was changed since by a command stays too.
+
+use super::*;
+use serde_json::{Value, json};
+
+const SHOP: &str = "[[account]]\nname = \"shop\"\ncurrency = \"EUR\"\nverified = false\nsenders = [\"Shop\"]\n\
+                    [[connection]]\nname = \"c\"\naccount = \"shop\"\nrate = 10\nallow = [\"192.0.2.0/24\"]\n\
+                    system_id = \"shop\"\npassword = \"first-08\"\n\
+                    [[key]]\nkey = \"k\"\nconnection = \"c\"\nsecret = \"the-secret-of-the-file\"\n\
+                    [[carrier]]\nname = \"acme\"\naddress = \"h:1\"\nsystem_id = \"s\"\npassword = \"p\"\nwindow = 1\nrate = 1\n\
+                    [[route]]\nprefix = \"49\"\ncarriers = [\"acme\"]\n";
+
+/// Changes fields of an entry as a command or the operator API does.
+async fn commanded(store: &Store, kind: Kind, name: &str, patch: Value) {
+    let rows = store.catalogue().await.unwrap();
+    let before = shown_one(&rows, kind, name).unwrap().expect("it is there");
+    let (_, wanted) = wanted_entry(kind, name, merged(before, patch.as_object().unwrap().clone())).unwrap();
+    let plan = prepare_over(rows, &pepper(), &wanted, NOW).unwrap();
+    carry_out(store, &plan, NOW).await.unwrap();
+}
+
+async fn removed_by_command(store: &Store, kind: Kind, name: &str) {
+    let wanted = Wanted::removing(Removal { kind, name: name.to_owned() });
+    let plan = prepare_over(store.catalogue().await.unwrap(), &pepper(), &wanted, NOW).unwrap();
+    carry_out(store, &plan, NOW).await.unwrap();
+}
+
+async fn field(store: &Store, kind: Kind, name: &str, field: &str) -> Value {
+    let rows = store.catalogue().await.unwrap();
+    let entry = shown_one(&rows, kind, name).unwrap().expect("it is there");
+    entry.get(field).cloned().unwrap_or_default()
+}
+
+async fn forced(store: &Store, text: &str) -> String {
+    told(apply(store, &pepper(), &wanted(text).forced(true), NOW).await)
+}
+
+#[tokio::test]
+async fn fields_that_a_file_does_not_mention_keep_their_value() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    applied(&store, &SHOP.replace("verified = false", "verified = true\ncountries = [\"DE\"]")).await;
+    let snippet =
+        "[[account]]\nname = \"shop\"\ncurrency = \"EUR\"\ndlr_webhook = \"https://shop.example/dlr\"\n";
+    assert!(
+        applied(&store, snippet)
+            .await
+            .starts_with("~account shop (dlr_webhook null -> \"https://shop.example/dlr\") (webhook_secret ")
+    );
+    assert_eq!(field(&store, Kind::Account, "shop", "verified").await, json!(true));
+    assert_eq!(field(&store, Kind::Account, "shop", "countries").await, json!(["DE"]));
+    // What every new entry must have, an entry that exists may leave out.
+    let partial = "[[account]]\nname = \"shop\"\nminimum = \"5\"\n[[route]]\nprefix = \"49\"\nfail_over_refusals = true\n";
+    assert_eq!(
+        applied(&store, partial).await,
+        "~route 49 (fail_over_refusals false -> true), ~account shop (minimum \"0\" -> \"5\")"
+    );
+    let refused = applied(&store, "[[account]]\nname = \"new\"\nverified = true\n").await;
+    assert_eq!(refused, "refused: account \"new\": missing field `currency`");
+    // An explicit value resets, and an empty text takes the field away.
+    let reset = "[[account]]\nname = \"shop\"\nverified = false\ncountries = []\ndlr_webhook = \"\"\n";
+    assert_eq!(
+        applied(&store, reset).await,
+        "~account shop (countries [\"DE\"] -> []) (dlr_webhook \"https://shop.example/dlr\" -> null) \
+         (verified true -> false)"
+    );
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_file_applied_again_leaves_what_was_changed_since_and_force_brings_it_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    applied(&store, SHOP).await;
+    let same = applied(&store, SHOP).await;
+    assert!(same.split(", ").all(|change| change.starts_with('=') && !change.contains('[')), "{same}");
+    commanded(&store, Kind::Account, "shop", json!({"verified": true})).await;
+    commanded(&store, Kind::Connection, "c", json!({"allow": ["198.51.100.7"], "rate": 50})).await;
+    commanded(&store, Kind::Sender, "shop/Shop", json!({"state": "pending"})).await;
+    let left = "=carrier acme, =route 49, =account shop [verified true, not false], \
+                =sender shop/Shop [state \"pending\", not \"approved\"], \
+                =connection c [allow [\"198.51.100.7\"], not [\"192.0.2.0/24\"]] [rate 50, not 10], =key k";
+    for _ in 0..2 {
+        assert_eq!(applied(&store, SHOP).await, left);
+    }
+    // What the file says anew is applied; its neighbours in the same entry stay.
+    let other = SHOP.replace("rate = 10", "rate = 20");
+    let told = applied(&store, &other).await;
+    assert!(told.contains("~connection c (rate 50 -> 20) [allow [\"198.51.100.7\"], not "), "{told}");
+    let told = forced(&store, &other).await;
+    assert!(told.contains("~account shop (verified true -> false), "), "{told}");
+    assert!(told.contains("~connection c (allow [\"198.51.100.7\"] -> [\"192.0.2.0/24\"])"), "{told}");
+    assert!(told.contains("~sender shop/Shop (state \"pending\" -> \"approved\")"), "{told}");
+    assert!(!applied(&store, &other).await.contains("not"), "the file and the store agree");
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn secrets_that_were_changed_by_command_survive_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    applied(&store, SHOP).await;
+    commanded(&store, Kind::Key, "k", json!({"secret": "a-rotated-secret"})).await;
+    commanded(&store, Kind::Connection, "c", json!({"password": "second08"})).await;
+    commanded(&store, Kind::Carrier, "acme", json!({"password": "q"})).await;
+    let told = applied(&store, SHOP).await;
+    for expect in ["=key k [secret ", "=connection c [password ", "=carrier acme [password "] {
+        assert!(told.contains(expect), "{told}");
+    }
+    let digest = |catalogue: &Catalogue| catalogue.key("k").unwrap().secret_digest.clone();
+    assert!(pepper().matches("a-rotated-secret", &digest(&load_catalogue(&store).await.unwrap())));
+    let told = applied(&store, &SHOP.replace("the-secret-of-the-file", "another-in-the-file")).await;
+    assert!(told.contains("~key k (secret \"(hidden)\" -> \"(hidden)\")"), "{told}");
+    assert!(pepper().matches("another-in-the-file", &digest(&load_catalogue(&store).await.unwrap())));
+    forced(&store, SHOP).await;
+    assert!(pepper().matches("the-secret-of-the-file", &digest(&load_catalogue(&store).await.unwrap())));
+    let remembered = store.provisioned().await.unwrap();
+    assert!(remembered.iter().any(|row| row.body.contains("argon2")), "a password only as its hash");
+    for secret in ["the-secret-of-the-file", "another-in-the-file", "first-08"] {
+        assert!(remembered.iter().all(|row| !row.body.contains(secret)), "{secret}");
+    }
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn an_entry_removed_by_command_is_not_made_again_by_an_unchanged_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    applied(&store, SHOP).await;
+    removed_by_command(&store, Kind::Key, "k").await;
+    removed_by_command(&store, Kind::Sender, "shop/Shop").await;
+    let told = applied(&store, SHOP).await;
+    assert!(told.contains("!sender shop/Shop") && told.ends_with("!key k"), "{told}");
+    assert!(load_catalogue(&store).await.unwrap().key("k").is_none());
+    let expires = SHOP.replace("[[carrier]]", "expires_at = 2099-01-01\n[[carrier]]");
+    assert!(applied(&store, &expires).await.ends_with("+key k"), "the file says something new of it");
+    removed_by_command(&store, Kind::Key, "k").await;
+    assert!(forced(&store, &expires).await.ends_with("+key k"));
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn an_entry_made_again_after_a_file_removed_it_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    applied(&store, SHOP).await;
+    let remove = "[[remove]]\nkind = \"key\"\nname = \"k\"\n";
+    assert_eq!(applied(&store, remove).await, "-key k");
+    assert_eq!(applied(&store, remove).await, "?key k");
+    let key = "[[key]]\nkey = \"k\"\nconnection = \"c\"\nsecret = \"made-by-a-command\"\n";
+    let (_, made) = wanted_entry(
+        Kind::Key,
+        "k",
+        json!({"connection": "c", "secret": "made-by-a-command"}).as_object().unwrap().clone(),
+    )
+    .unwrap();
+    let plan = prepare_over(store.catalogue().await.unwrap(), &pepper(), &made, NOW).unwrap();
+    carry_out(&store, &plan, NOW).await.unwrap();
+    assert_eq!(applied(&store, remove).await, "!key k");
+    assert_eq!(forced(&store, remove).await, "-key k");
+    assert_eq!(applied(&store, key).await, "+key k", "a file that has it again makes it");
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_dry_run_remembers_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    prepare(&store, &pepper(), &wanted(SHOP), NOW).await.unwrap();
+    assert_eq!(store.provisioned().await.unwrap(), []);
+    applied(&store, SHOP).await;
+    assert_eq!(store.provisioned().await.unwrap().len(), 6, "five entries and the sender of one");
+    store.close().await.unwrap();
+}

@@ -1,0 +1,190 @@
+//! Applies an entry of a provision file by a three-way comparison: the file as it was last applied, the file now, and what
+//! is stored. A field is applied if the file changed it; a field that the file says as before is left as it is stored,
+//! whoever changed it since by command, API or portal. Fields that the file does not mention keep their value.
+
+use crate::provision::ProvisionRefusal;
+use crate::provision::draft::{Draft, Entry};
+use crate::provision::kind::Kind;
+use crate::provision::last_applied::{AppliedEntry, AppliedField};
+use crate::provision::mentions::Mentioned;
+use crate::provision::plan::{Change, Effect, FieldLeft};
+use crate::provision::{names, shown};
+use hermod_domain::catalogue::SenderState;
+use serde_json::{Map, Value, json};
+
+/// What is to be done about one entry that is stored.
+struct Comparison {
+    /// The fields as they are stored, with those that the file changed.
+    merged: Map<String, Value>,
+    applied: Vec<String>,
+    left: Vec<FieldLeft>,
+    applies_secret: bool,
+}
+
+impl Draft<'_> {
+    /// Brings a stored entry to what the file changed, or makes it as the file says. One that was removed since the file
+    /// was last applied is not made again unless the file says something new of it.
+    pub(super) fn bring<T: Entry>(
+        &mut self,
+        wanted: &T,
+        mentioned: &Mentioned,
+    ) -> Result<(), ProvisionRefusal> {
+        let name = wanted.name();
+        self.see(T::KIND, &name)?;
+        let last = self.last_applied.of(T::KIND, &name).cloned().unwrap_or_default();
+        let Some(before) = self.stored::<T::Document>(T::KIND, &name)? else {
+            let known = !last.fields.is_empty() && !self.force;
+            if known && mentioned.iter().all(|field| self.says_as_before(wanted, field, &last)) {
+                self.leave_entry(T::KIND, name);
+                return Ok(());
+            }
+            let said = shown::fields(wanted).into_iter().filter(|(field, _)| mentioned.contains(field));
+            let number = self.number(T::KIND, &name);
+            let document = self.read_entry(wanted, said.collect(), true)?.document(self, None)?;
+            self.remember(wanted, mentioned, &[], &document);
+            self.write::<T>(name, number, None, &document, Vec::new());
+            return Ok(());
+        };
+        let Comparison { merged, applied, left, applies_secret } =
+            self.compare(wanted, mentioned, &before, &last);
+        let document = if applied.is_empty() && !applies_secret {
+            before.clone()
+        } else {
+            self.read_entry(wanted, merged, applies_secret)?.document(self, Some(&before))?
+        };
+        self.remember(wanted, mentioned, &left, &document);
+        let number = self.number(T::KIND, &name);
+        self.write::<T>(name, number, Some(before), &document, left);
+        Ok(())
+    }
+
+    /// Removes an entry because the file says so. One that was made again since stays.
+    pub(super) fn bring_removal(&mut self, kind: Kind, name: &str) -> Result<(), ProvisionRefusal> {
+        let (name, _) = names::read(kind, name)?;
+        let removed_before = self.last_applied.of(kind, &name).is_some_and(|last| last.removed);
+        if removed_before && !self.force && self.has(kind, &name) {
+            self.see(kind, &name)?;
+            self.leave_entry(kind, name);
+            return Ok(());
+        }
+        self.remove(kind, &name)?;
+        self.last_applied.remember(kind, &name, AppliedEntry::REMOVED);
+        Ok(())
+    }
+
+    fn compare<T: Entry>(
+        &self,
+        wanted: &T,
+        mentioned: &Mentioned,
+        before: &T::Document,
+        last: &AppliedEntry,
+    ) -> Comparison {
+        let said = shown::fields(wanted);
+        let stored = shown::fields(&T::shown(&wanted.name(), before.clone(), self.names()));
+        let mut comparison = Comparison {
+            merged: stored.clone(),
+            applied: Vec::new(),
+            left: Vec::new(),
+            applies_secret: false,
+        };
+        for field in mentioned.iter().filter(|field| !T::ONLY_WHEN_NEW.contains(&field.as_str())) {
+            let is_secret = T::SECRET == Some(field.as_str());
+            if self.force || !self.says_as_before(wanted, field, last) {
+                match said.get(field) {
+                    _ if is_secret => comparison.applies_secret = wanted.secret().is_some(),
+                    Some(value) => drop(comparison.merged.insert(field.clone(), value.clone())),
+                    None => drop(comparison.merged.remove(field)),
+                }
+                comparison.applied.push(field.clone());
+                continue;
+            }
+            let now = if is_secret { T::kept_secret(before) } else { value_of(&stored, field) };
+            if last.fields.get(field).is_some_and(|last| last.stored != now) {
+                let (stored, file) =
+                    if is_secret { (hidden(), hidden()) } else { (now, value_of(&said, field)) };
+                comparison.left.push(FieldLeft { field: field.clone(), stored, file });
+            }
+        }
+        comparison
+    }
+
+    /// Whether the file says the same of a field as when it was last applied.
+    fn says_as_before<T: Entry>(&self, wanted: &T, field: &str, last: &AppliedEntry) -> bool {
+        let Some(AppliedField { file, stored: _ }) = last.fields.get(field) else {
+            return T::ONLY_WHEN_NEW.contains(&field);
+        };
+        if T::SECRET == Some(field) {
+            return match (wanted.secret(), file) {
+                (Some(given), Value::String(kept)) => T::secret_fits(given, kept, &wanted.name(), self),
+                (None, kept) => kept.is_null(),
+                (Some(_), _) => false,
+            };
+        }
+        value_of(&shown::fields(wanted), field) == *file
+    }
+
+    /// Reads the entry from its fields. The secret is taken over as it was given: shown fields hide it.
+    fn read_entry<T: Entry>(
+        &self,
+        wanted: &T,
+        mut fields: Map<String, Value>,
+        with_secret: bool,
+    ) -> Result<T, ProvisionRefusal> {
+        if let Some(secret) = T::SECRET {
+            fields.remove(secret);
+        }
+        let what = format!("{} \"{}\":", T::KIND, wanted.name());
+        let read = serde_json::from_value::<T>(Value::Object(fields));
+        let mut entry = read.map_err(|error| ProvisionRefusal::about(&what, error.to_string()))?;
+        if let Some(secret) = wanted.secret().filter(|_| with_secret) {
+            entry.give_secret(secret.clone());
+        }
+        Ok(entry)
+    }
+
+    /// Remembers what the file says now of the fields that it brought, beside what is stored of them now.
+    fn remember<T: Entry>(
+        &mut self,
+        wanted: &T,
+        mentioned: &Mentioned,
+        left: &[FieldLeft],
+        document: &T::Document,
+    ) {
+        let name = wanted.name();
+        let said = shown::fields(wanted);
+        let stored = shown::fields(&T::shown(&name, document.clone(), self.names()));
+        let mut entry = self.last_applied.of(T::KIND, &name).cloned().unwrap_or_default();
+        entry.removed = false;
+        let brought = mentioned.iter().filter(|field| !left.iter().any(|left| left.field == **field));
+        for field in brought.filter(|field| !T::ONLY_WHEN_NEW.contains(&field.as_str())) {
+            let (file, stored) = if T::SECRET == Some(field.as_str()) {
+                let given = wanted.secret();
+                let file = given.map_or(Value::Null, |given| T::given_secret(given, document, &name, self));
+                (file, T::kept_secret(document))
+            } else {
+                (value_of(&said, field), value_of(&stored, field))
+            };
+            entry.fields.insert(field.clone(), AppliedField { file, stored });
+        }
+        self.last_applied.remember(T::KIND, &name, entry);
+    }
+
+    /// A sender that an account lists and that the operator blocked.
+    pub(super) fn leave_blocked(&mut self, name: String) {
+        let [stored, file] = [SenderState::Blocked, SenderState::Approved].map(|state| json!(state));
+        let left = vec![FieldLeft { field: "state".to_owned(), stored, file }];
+        self.changes.push(Change { kind: Kind::Sender, name, effect: Effect::Same, left });
+    }
+
+    fn leave_entry(&mut self, kind: Kind, name: String) {
+        self.changes.push(Change { kind, name, effect: Effect::Left, left: Vec::new() });
+    }
+}
+
+fn value_of(fields: &Map<String, Value>, field: &str) -> Value {
+    fields.get(field).cloned().unwrap_or(Value::Null)
+}
+
+fn hidden() -> Value {
+    Value::String("(hidden)".to_owned())
+}

@@ -1,0 +1,137 @@
+//! Provision files and the gateway they are for: what a restart keeps, and which data folder a command works on.
+
+use super::office::{FILE, Office};
+use super::process::{ended, hermod, path, ran, wait_until_it_listens};
+use serde_json::json;
+use std::io::Write;
+use std::process::{Child, Stdio};
+
+/// A gateway that applies the office's file at its start and logs to a file.
+fn serve(office: &Office, log: &str) -> Child {
+    let settings = office.file("hermod.toml");
+    let text = format!(
+        "[data]\nfolder = \"data\"\n[smpp]\nlisten = \"127.0.0.1:0\"\n[http]\nlisten = \"{}\"\n\
+         [provision]\nfile = \"provision.toml\"\n",
+        office.address
+    );
+    std::fs::write(&settings, text).expect("a settings file");
+    let log = std::fs::File::create(office.file(log)).expect("a log");
+    let mut command = hermod(&["serve", "--config", path(&settings)]);
+    let serving = command.stdout(Stdio::from(log.try_clone().expect("a log"))).stderr(log).spawn();
+    wait_until_it_listens(&office.address);
+    crate::real_time::wait_until("it says where it is", || office.data().join("operator.url").exists());
+    serving.expect("the binary starts")
+}
+
+fn stop(mut serving: Child) {
+    serving.kill().expect("it runs");
+    serving.wait().expect("it ends");
+}
+
+#[test]
+fn changes_by_command_survive_a_restart_with_a_provision_file() {
+    let office = Office::closed();
+    std::fs::write(office.file("provision.toml"), FILE.replace("verified = true", "verified = false"))
+        .unwrap();
+    let serving = serve(&office, "first.log");
+    office.does(&["account", "verify", "shop"]);
+    office.does(&["account", "set", "shop", "--credit-limit", "7"]);
+    office.does(&["price", "remove", "*"]);
+    stop(serving);
+
+    let serving = serve(&office, "second.log");
+    let shop = || office.json(&["account", "show", "shop"]);
+    assert_eq!(shop()["account"]["entry"]["verified"], json!(true), "verified by command");
+    assert_eq!(shop()["account"]["entry"]["credit_limit"], json!("7"), "the file does not mention it");
+    assert_eq!(office.json(&["price", "list"])["items"], json!([]), "what was removed stays removed");
+    let log = std::fs::read_to_string(office.file("second.log")).unwrap();
+    assert!(log.contains("Left alone") && log.contains("verified") && log.contains("--force"), "{log}");
+    let told = office.apply(&["--dry-run"]);
+    assert!(
+        told.contains("! account shop\n    verified left at true, changed since; the file says false\n"),
+        "{told}"
+    );
+    assert!(told.contains("! price * left as it is: removed or made again since\n"), "{told}");
+    let forced = office.apply(&["--force"]);
+    assert!(forced.contains("~ account shop\n    verified: true -> false\n"), "{forced}");
+    assert!(forced.contains("+ price *\n"), "{forced}");
+    stop(serving);
+
+    let changed = FILE.replace("countries = [\"DE\"]", "countries = [\"DE\", \"AT\"]");
+    std::fs::write(office.file("provision.toml"), changed).unwrap();
+    let serving = serve(&office, "third.log");
+    assert_eq!(
+        shop()["account"]["entry"]["countries"],
+        json!(["AT", "DE"]),
+        "what the file changed is applied"
+    );
+    assert_eq!(shop()["account"]["entry"]["verified"], json!(true), "this, too");
+    stop(serving);
+}
+
+#[test]
+fn no_second_data_folder_is_made_by_mistake() {
+    let office = Office::closed();
+    let file = office.file("provision.toml");
+    office.is_refused(&["apply", path(&file)], 2, "hermod apply FILE --create");
+    assert!(!office.data().exists());
+    let (code, _, told) = office.ran(&["apply", path(&file), "--create"]);
+    let folder = office.data();
+    assert_eq!(
+        (code, told),
+        (0, format!("hermod: data folder {} (no gateway runs there)\n", folder.display()))
+    );
+    let (code, _, told) = office.ran(&["account", "list"]);
+    assert_eq!((code, told.as_str()), (0, ""), "nothing was written");
+    for command in ["audit", "backup"] {
+        let copy = office.file("copy");
+        let nowhere = office.file("nowhere");
+        let args = [
+            &[command, "--data-dir", path(&nowhere)][..],
+            &[path(&copy)][..usize::from(command == "backup")],
+        ];
+        let (code, _, told) = ran(&args.concat());
+        assert_eq!((code, told.contains("is no data folder of Hermod")), (2, true), "{command}: {told}");
+    }
+}
+
+#[test]
+fn commands_find_the_folder_and_the_rules_by_the_settings() {
+    let office = Office::closed();
+    let settings = office.file("hermod.toml");
+    let text = "[data]\nfolder = \"elsewhere\"\n[webhooks]\nallow_http = true\nallow = [\"127.0.0.0/8\"]\n";
+    std::fs::write(&settings, text).unwrap();
+    let with = |args: &[&str]| ran(&[args, &["--config", path(&settings)]].concat());
+    let mut applying = hermod(&["apply", "-", "--create", "--config", path(&settings)])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    applying.stdin.take().unwrap().write_all(FILE.as_bytes()).unwrap();
+    let applied = applying.wait_with_output().unwrap();
+    assert!(applied.status.success(), "{}", String::from_utf8_lossy(&applied.stderr));
+    assert!(String::from_utf8_lossy(&applied.stderr).contains("elsewhere (no gateway runs there)"));
+    assert!(office.file("elsewhere/hermod.db").exists() && !office.data().exists());
+
+    let hook = ["account", "set", "shop", "--dlr-webhook", "http://127.0.0.1:8099/dlr"];
+    let (code, _, told) = with(&hook);
+    assert_eq!(code, 0, "what the settings allow is allowed offline too: {told}");
+    let folder = office.file("elsewhere");
+    let (code, _, told) =
+        ran(&[&hook[..4], &["http://127.0.0.1:8099/other", "--data-dir", path(&folder)]].concat());
+    assert_eq!((code, told.contains("plain http is not allowed")), (1, true), "{told}");
+    let (code, _, told) = with(&["account", "list", "--data-dir", path(&office.data())]);
+    assert_eq!((code, told.contains("leave one of them out")), (2, true), "{told}");
+
+    // Without options: the settings of the folder where one is.
+    for args in [&["account", "list"][..], &["audit"], &["backup", "copy"]] {
+        let (code, out, told) = ended(hermod(args).current_dir(office.folder.path()));
+        assert_eq!(code, 0, "{args:?}: {out}{told}");
+    }
+    assert!(office.file("copy/hermod.db").exists());
+    let bad = hermod(&["apply", "-", "--config", path(&settings)]).stdin(Stdio::piped()).spawn();
+    let mut bad = bad.unwrap();
+    bad.stdin.take().unwrap().write_all(b"[[acount]]\n").unwrap();
+    let refused = bad.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!((refused.status.code(), told.contains("standard input:1: acount")), (Some(2), true), "{told}");
+}
