@@ -16,8 +16,9 @@ use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
-  hermod audit --data-dir hermod-data
-  hermod audit --data-dir hermod-data --json | jq .violations
+  hermod audit
+  hermod audit --config /etc/hermod/hermod.toml
+  hermod audit --data-dir backups/monday --json | jq .violations
 
 Every balance, state and link between tables is worked out again from the raw rows and compared. Where a gateway runs,
 it is asked for a copy of its database (hermod backup does the same), and the copy is audited and removed: reading the
@@ -53,8 +54,8 @@ impl Audit {
         let Audit { work_dir, place } = self;
         let folder = place.folder()?;
         let report = match place.running().await? {
-            Some(gateway) => audit_copy(&gateway, work_dir.as_deref().unwrap_or(folder)).await?,
-            None => audit_showing_progress(folder, GatewayStarts::EndsIt).map_err(|fault| match fault {
+            Some(gateway) => audit_copy(&gateway, work_dir.as_deref().unwrap_or(&folder)).await?,
+            None => audit_showing_progress(&folder, GatewayStarts::EndsIt).map_err(|fault| match fault {
                 StoreFault::ReadTooLong => Failure::failed(format!(
                     "a gateway started on {} meanwhile, so the audit was ended: run it again",
                     folder.display()
@@ -65,7 +66,7 @@ impl Audit {
         let told = if place.wants_json() {
             show::say_raw(&to_json(&report).to_string())
         } else {
-            show::say(&to_text(&report, folder))
+            show::say(&to_text(&report, &folder))
         };
         told?;
         if report.is_clean() { Ok(()) } else { Err(Failure::told()) }

@@ -16,7 +16,8 @@ const DATABASE: &str = "hermod.db";
 
 const EXAMPLES: &str = "\
 Examples:
-  hermod backup --data-dir hermod-data backups/monday
+  hermod backup backups/monday
+  hermod backup --config /etc/hermod/hermod.toml backups/monday
 
   Is the copy good?
     hermod audit --data-dir backups/monday
@@ -69,7 +70,7 @@ impl Backup {
         draft.push(".partial");
         let draft = PathBuf::from(draft);
         let keys = if without_keys { &[][..] } else { &KEY_FILES };
-        let copied = copy(&place, data_dir, &draft, keys).await.and_then(|bytes| {
+        let copied = copy(&place, &data_dir, &draft, keys).await.and_then(|bytes| {
             std::fs::rename(&draft, &destination).map_err(|error| about(&destination, &error))?;
             sync_parent(&destination)?;
             Ok(bytes)

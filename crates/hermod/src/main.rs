@@ -7,6 +7,7 @@ mod client;
 mod config;
 mod copying;
 mod customer;
+mod data_folder;
 mod demo;
 mod ending;
 mod groups;
@@ -56,7 +57,7 @@ Examples:
   Run it for real:
     hermod config default > hermod.toml
     hermod config provision > provision.toml
-    hermod apply provision.toml
+    hermod apply provision.toml --create
     hermod serve --config hermod.toml
 
   Look after customers, while it runs or not:
@@ -69,8 +70,8 @@ Examples:
     hermod send --to +4915112345678 --text Hello
 
   Prove the books and keep a copy, while it runs or not:
-    hermod audit --data-dir hermod-data
-    hermod backup --data-dir hermod-data backups/monday
+    hermod audit
+    hermod backup backups/monday
 
 Every command explains itself: hermod help serve
 

@@ -5,6 +5,7 @@ use crate::client::{Answer, Ask, CallError, Client, Refused};
 use crate::ending::{Ended, Failure};
 use crate::show;
 use bytes::Bytes;
+use hermod_gateway::config::Config;
 use hermod_gateway::edges::operator_api::BASE;
 use hermod_gateway::secrets::Secret;
 use http_body_util::Full;
@@ -12,11 +13,17 @@ use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, IF_NONE_MATCH};
 use hyper::{Method, Request};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 pub(crate) struct Desk {
     way: Way,
     pub(super) json: bool,
+    /// The data folder that is written to, if the command knows one.
+    folder: Option<PathBuf>,
+    /// Something was changed.
+    wrote: AtomicBool,
 }
 
 enum Way {
@@ -35,11 +42,35 @@ pub(crate) enum Body<'a> {
 
 impl Desk {
     pub(super) fn remote(client: Client, token: Secret, json: bool) -> Desk {
-        Desk { way: Way::Remote { client: Box::new(client), token }, json }
+        Desk { way: Way::Remote { client: Box::new(client), token }, json, folder: None, wrote: false.into() }
     }
 
-    pub(super) fn here(here: Here, json: bool) -> Desk {
-        Desk { way: Way::Here(Box::new(here)), json }
+    /// The gateway that runs on this folder.
+    pub(super) fn of_folder(self, folder: &Path) -> Desk {
+        Desk { folder: Some(folder.to_owned()), ..self }
+    }
+
+    pub(super) fn here(here: Here, config: &Config, json: bool) -> Desk {
+        let folder = (!here.is_temporary()).then(|| config.data.folder.clone());
+        Desk { way: Way::Here(Box::new(here)), json, folder, wrote: false.into() }
+    }
+
+    /// Something was stored: the folder is named when the command ends.
+    pub(super) fn note_write(&self) {
+        self.wrote.store(true, Ordering::Relaxed);
+    }
+
+    /// Names the folder that was written to, on standard error: several gateways may be on one machine.
+    pub(super) fn say_where(&self) {
+        let folder = self.folder.as_ref().filter(|_| self.wrote.load(Ordering::Relaxed));
+        if let Some(folder) = folder {
+            let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
+            let runs = match self.way {
+                Way::Remote { .. } => "its gateway runs",
+                Way::Here(_) => "no gateway runs there",
+            };
+            eprintln!("hermod: data folder {} ({runs})", folder.display());
+        }
     }
 
     pub(super) async fn close(self) -> Ended {

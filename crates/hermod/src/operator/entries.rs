@@ -139,6 +139,9 @@ pub(super) async fn change_with_secrets(
 
 pub(super) fn tell_changes(desk: &Desk, answer: &Answer, to: SecretsTo) -> Ended {
     let applied: Applied = answer.read_as().map_err(Failure::failed)?;
+    if applied.has_changes() {
+        desk.note_write();
+    }
     let hides = !to.is_output();
     let handed_out = to.hand_out(&applied.secrets)?;
     let told = if !desk.json {

@@ -32,42 +32,45 @@ pub(super) struct Here {
 
 impl Here {
     /// Opens a data folder, made if need be.
-    pub(super) async fn open(folder: &Path, token_file: Option<&Path>) -> Result<Here, Failure> {
-        make_folder(folder)?;
-        let opened = Here::open_unless_in_use(folder, token_file).await?;
-        opened.ok_or_else(|| Failure::failed(StoreFault::InUse(folder.to_owned())))
+    pub(super) async fn open(config: &Config) -> Result<Here, Failure> {
+        make_folder(&config.data.folder)?;
+        let opened = Here::open_unless_in_use(config).await?;
+        opened.ok_or_else(|| Failure::failed(StoreFault::InUse(config.data.folder.clone())))
     }
 
     /// Opens a data folder that is there, unless a process works on it.
-    pub(super) async fn open_unless_in_use(
-        folder: &Path,
-        token_file: Option<&Path>,
-    ) -> Result<Option<Here>, Failure> {
-        let mut config = Config::defaults();
-        config.data.folder = folder.to_owned();
-        config.operator.token_file = token_file.map(Path::to_owned);
+    pub(super) async fn open_unless_in_use(config: &Config) -> Result<Option<Here>, Failure> {
         // What the store has to say it says in the log; a second command in this process has it already.
         let _ = telemetry::start_logging(&Log { format: LogFormat::Human, level: "error".to_owned() });
         let clock = Clock::real();
-        let Opened { store, pepper, operator_token } = match running::open(&config, &clock) {
+        let Opened { store, pepper, operator_token } = match running::open(config, &clock) {
             Ok(opened) => opened,
             Err(StartError::Store(StoreFault::InUse(_))) => return Ok(None),
             Err(error) => return Err(Failure::failed(error)),
         };
-        let token = operator_token::read(&operator_token::token_file(&config)).map_err(Failure::failed)?;
+        let token = operator_token::read(&operator_token::token_file(config)).map_err(Failure::failed)?;
         let catalogue = provision::load_catalogue(&store).await.map_err(Failure::failed)?;
-        let world = Arc::new(World::new(clock, store, pepper, catalogue, config.messages.validity.into()));
+        let world = World::new(clock, store, pepper, catalogue, config.messages.validity.into())
+            .judging_webhooks_by(config.webhooks.rules());
+        let world = Arc::new(world);
         let workers = Workers::default();
         let desk = operator_api::Desk::new(world.clone(), operator_token, workers.clone());
         Ok(Some(Here { world, workers, desk, token: Secret::new(token), imagined: None }))
     }
 
     /// An empty data folder that vanishes again.
-    pub(super) async fn imagine() -> Result<Here, Failure> {
+    pub(super) async fn imagine(config: &Config) -> Result<Here, Failure> {
         let name = format!("hermod-dry-run-{}", random_token(IMAGINED_CHARACTERS).map_err(Failure::failed)?);
         let folder = std::env::temp_dir().join(name);
-        let here = Here::open(&folder, None).await?;
+        let mut config = config.clone();
+        config.data.folder.clone_from(&folder);
+        let here = Here::open(&config).await?;
         Ok(Here { imagined: Some(folder), ..here })
+    }
+
+    /// Whether its folder vanishes with it.
+    pub(super) fn is_temporary(&self) -> bool {
+        self.imagined.is_some()
     }
 
     pub(super) fn token(&self) -> &Secret {

@@ -141,6 +141,7 @@ impl Posting {
                 ))
             })?;
             let answer = answer.accepted().map_err(|refused| desk.refused(&refused))?;
+            desk.note_write();
             desk.tell(&answer, |posted: Posted| told(&posted, &reference))
         })
     }

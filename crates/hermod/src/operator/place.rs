@@ -3,19 +3,20 @@
 use super::desk::Desk;
 use super::here::Here;
 use crate::client::{Client, Url};
+use crate::data_folder::{self, DataFolder};
 use crate::ending::{Ended, Failure};
 use crate::runtime;
 use crate::secret_file::first_line;
 use clap::Args;
 use hermod_gateway::clock::Clock;
+use hermod_gateway::config::Config;
 use hermod_gateway::edges::operator_api::BASE;
+use hermod_gateway::operator_token;
 use hermod_gateway::running::{self, OPERATOR_URL_FILE};
 use hermod_gateway::secrets::Secret;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-const TOKEN_FILE: &str = "operator.token";
-const DATABASE: &str = "hermod.db";
 /// A folder may be in another command's hands for a moment, or in those of a gateway that is only starting.
 const IN_USE_WAIT_MAX: Duration = Duration::from_secs(10);
 const IN_USE_LOOK: Duration = Duration::from_millis(100);
@@ -23,13 +24,12 @@ const IN_USE_LOOK: Duration = Duration::from_millis(100);
 #[derive(Args)]
 #[command(next_help_heading = "Which gateway")]
 pub(crate) struct Place {
-    /// The data folder: its gateway is asked if it runs, and the folder itself is opened if not
-    #[arg(long, global = true, value_name = "DIR", env = "HERMOD_DATA_DIR", default_value = "hermod-data")]
-    data_dir: PathBuf,
+    #[command(flatten)]
+    folder: DataFolder,
     /// A gateway somewhere else; without a path, /operator/v1 is meant
     #[arg(long, global = true, value_name = "URL", env = "HERMOD_OPERATOR_URL")]
     url: Option<String>,
-    /// File with the operator's token in its first line; for a data folder, its operator.token otherwise
+    /// File with the operator's token in its first line; otherwise the one of the settings, or operator.token in the data folder
     #[arg(long, global = true, value_name = "FILE", env = "HERMOD_OPERATOR_TOKEN_FILE")]
     token_file: Option<PathBuf>,
     /// Trust the certificate authorities in this file (PEM) instead of this machine's
@@ -65,6 +65,7 @@ impl Place {
         runtime::block_on(async move {
             let desk = self.open(absent).await?;
             let ended = work(&desk).await;
+            desk.say_where();
             desk.close().await.and(ended)
         })
     }
@@ -79,27 +80,21 @@ impl Place {
                 .ok_or_else(|| Failure::mend("--url wants the file of that gateway's token: --token-file"))?;
             return Ok(Desk::remote(self.client(url)?, read_token(file)?, json));
         }
-        let folder = self.data_dir.display();
-        // A folder that may not be looked into is not an empty one.
-        let there = self.data_dir.join(DATABASE).try_exists();
-        if there.map_err(|error| Failure::failed(format!("{folder}: {error}")))? {
-            return self.open_folder(json).await;
+        let config = self.settings()?;
+        if data_folder::is_data_folder(&config.data.folder)? {
+            return self.open_folder(&config, json).await;
         }
         match absent {
-            Absent::Make => {
-                Ok(Desk::here(Here::open(&self.data_dir, self.token_file.as_deref()).await?, json))
-            }
-            Absent::Imagine => Ok(Desk::here(Here::imagine().await?, json)),
-            Absent::Refuse => Err(Failure::mend(format!(
-                "{folder} is no data folder of Hermod: name another with --data-dir, or set one up with hermod apply FILE"
-            ))),
+            Absent::Make => Ok(Desk::here(Here::open(&config).await?, &config, json)),
+            Absent::Imagine => Ok(Desk::here(Here::imagine(&config).await?, &config, json)),
+            Absent::Refuse => Err(data_folder::missing(&config.data.folder)),
         }
     }
 
     /// The data folder, for a command that works on its files. There are no files at an address.
-    pub(crate) fn folder(&self) -> Result<&Path, Failure> {
+    pub(crate) fn folder(&self) -> Result<PathBuf, Failure> {
         match self.url {
-            None => Ok(&self.data_dir),
+            None => self.folder.existing(),
             Some(_) => Err(Failure::mend(
                 "this command works on a data folder of this machine: name it with --data-dir, without --url",
             )),
@@ -112,22 +107,32 @@ impl Place {
 
     /// The gateway that works on the data folder, if one does.
     pub(crate) async fn running(&self) -> Result<Option<Desk>, Failure> {
+        let config = self.settings()?;
         let free = || {
-            Ok(match running::is_in_use(&self.data_dir).map_err(Failure::failed)? {
+            Ok(match running::is_in_use(&config.data.folder).map_err(Failure::failed)? {
                 true => None,
                 false => Some(()),
             })
         };
-        Ok(match self.free_or_running(async || free()).await? {
+        Ok(match self.free_or_running(&config, async || free()).await? {
             FreeOrRunning::Free(()) => None,
             FreeOrRunning::Running(desk) => Some(desk),
         })
     }
 
-    async fn open_folder(&self, json: bool) -> Result<Desk, Failure> {
-        let open = async || Here::open_unless_in_use(&self.data_dir, self.token_file.as_deref()).await;
-        Ok(match self.free_or_running(open).await? {
-            FreeOrRunning::Free(here) => Desk::here(here, json),
+    /// The settings that the command goes by, with the token that the command line names.
+    fn settings(&self) -> Result<Config, Failure> {
+        let mut config = self.folder.settings()?;
+        if self.token_file.is_some() {
+            config.operator.token_file.clone_from(&self.token_file);
+        }
+        Ok(config)
+    }
+
+    async fn open_folder(&self, config: &Config, json: bool) -> Result<Desk, Failure> {
+        let open = async || Here::open_unless_in_use(config).await;
+        Ok(match self.free_or_running(config, open).await? {
+            FreeOrRunning::Free(here) => Desk::here(here, config, json),
             FreeOrRunning::Running(desk) => desk,
         })
     }
@@ -136,6 +141,7 @@ impl Place {
     /// returns nothing while the lock is taken.
     async fn free_or_running<T>(
         &self,
+        config: &Config,
         free: impl AsyncFn() -> Result<Option<T>, Failure>,
     ) -> Result<FreeOrRunning<T>, Failure> {
         let clock = Clock::real();
@@ -144,9 +150,10 @@ impl Place {
             if let Some(free) = free().await? {
                 return Ok(FreeOrRunning::Free(free));
             }
-            if let Ok(url) = first_line(&self.data_dir.join(OPERATOR_URL_FILE)) {
+            if let Ok(url) = first_line(&config.data.folder.join(OPERATOR_URL_FILE)) {
                 let url = Url::parse(&url, BASE).map_err(Failure::failed)?;
-                let desk = Desk::remote(self.client(url)?, self.token()?, self.json);
+                let desk =
+                    Desk::remote(self.client(url)?, token(config)?, self.json).of_folder(&config.data.folder);
                 if desk.answers().await {
                     return Ok(FreeOrRunning::Running(desk));
                 }
@@ -154,18 +161,10 @@ impl Place {
             if clock.moment() >= give_up {
                 return Err(Failure::failed(format!(
                     "{} is in use by a hermod process that does not answer as its operator API",
-                    self.data_dir.display()
+                    config.data.folder.display()
                 )));
             }
             clock.sleep(IN_USE_LOOK).await;
-        }
-    }
-
-    fn token(&self) -> Result<Secret, Failure> {
-        match &self.token_file {
-            Some(file) => read_token(file),
-            None => read_token(&self.data_dir.join(TOKEN_FILE))
-                .map_err(|failure| failure.and_then_say("name the file of the token with --token-file")),
         }
     }
 
@@ -177,6 +176,11 @@ impl Place {
         }
         Client::new(url, self.ca.as_deref()).map_err(Failure::mend)
     }
+}
+
+fn token(config: &Config) -> Result<Secret, Failure> {
+    read_token(&operator_token::token_file(config))
+        .map_err(|failure| failure.and_then_say("name the file of the token with --token-file"))
 }
 
 fn read_token(file: &Path) -> Result<Secret, Failure> {
