@@ -36,6 +36,7 @@ fn main() {
         prefix: Some(Prefix::parse(&format!("{}", 1_000_000 + number)).expect("a prefix")),
         network: None,
         mcc: None,
+        country: None,
         per_part: Money::from_micros(50_000),
         from: None,
     };

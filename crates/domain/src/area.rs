@@ -1,8 +1,8 @@
-//! Which destinations something is for: a network, the numbers that begin with some digits, or a whole country. Prices
-//! and routes are given that way, and both are found in the same order: the network first, then the longest prefix,
-//! then the country by its MCC, then everywhere.
+//! Which destinations something is for: a network, the numbers that begin with some digits, a mobile country code or a
+//! whole country. Prices and routes are given that way, and both are found in the same order: the network first, then the
+//! longest prefix, then the MCC, then the country, then everywhere.
 
-use crate::numbers::{Destination, Mcc, Network};
+use crate::numbers::{Country, Destination, Mcc, Network};
 use crate::phone::Msisdn;
 use crate::prefix::{Prefix, PrefixTable};
 use std::collections::HashMap;
@@ -13,16 +13,25 @@ use std::fmt;
 pub enum Area {
     Network(Network),
     Prefix(Prefix),
-    Country(Mcc),
+    /// The networks of a mobile country code.
+    Mcc(Mcc),
+    /// Every number of a country, known by its ISO code. It needs no network in the number data.
+    Country(Country),
 }
 
 impl Area {
-    /// The one of the three that is given. Nothing if it is none, or more than one.
-    pub fn one_of(prefix: Option<Prefix>, network: Option<Network>, mcc: Option<Mcc>) -> Option<Area> {
-        match (prefix, network, mcc) {
-            (Some(prefix), None, None) => Some(Area::Prefix(prefix)),
-            (None, Some(network), None) => Some(Area::Network(network)),
-            (None, None, Some(mcc)) => Some(Area::Country(mcc)),
+    /// The one of the four that is given. Nothing if it is none, or more than one.
+    pub fn one_of(
+        prefix: Option<Prefix>,
+        network: Option<Network>,
+        mcc: Option<Mcc>,
+        country: Option<Country>,
+    ) -> Option<Area> {
+        match (prefix, network, mcc, country) {
+            (Some(prefix), None, None, None) => Some(Area::Prefix(prefix)),
+            (None, Some(network), None, None) => Some(Area::Network(network)),
+            (None, None, Some(mcc), None) => Some(Area::Mcc(mcc)),
+            (None, None, None, Some(country)) => Some(Area::Country(country)),
             _ => None,
         }
     }
@@ -32,7 +41,8 @@ impl Area {
         match self {
             Area::Network(network) => destination.network == Some(network),
             Area::Prefix(prefix) => prefix.begins(to),
-            Area::Country(mcc) => destination.mcc() == Some(mcc),
+            Area::Mcc(mcc) => destination.mcc() == Some(mcc),
+            Area::Country(country) => destination.country == Some(country),
         }
     }
 
@@ -45,7 +55,8 @@ impl Area {
         match self {
             Area::Network(_) => u8::MAX,
             Area::Prefix(prefix) if prefix.is_empty() => 0,
-            Area::Prefix(prefix) => prefix.len() + 1,
+            Area::Prefix(prefix) => prefix.len() + 2,
+            Area::Mcc(_) => 2,
             Area::Country(_) => 1,
         }
     }
@@ -56,7 +67,8 @@ impl fmt::Display for Area {
         match self {
             Area::Network(network) => write!(f, "network {network}"),
             Area::Prefix(prefix) => write!(f, "prefix \"{prefix}\""),
-            Area::Country(mcc) => write!(f, "mcc {mcc}"),
+            Area::Mcc(mcc) => write!(f, "mcc {mcc}"),
+            Area::Country(country) => write!(f, "country {country}"),
         }
     }
 }
@@ -66,7 +78,8 @@ impl fmt::Display for Area {
 pub struct AreaTable<V> {
     networks: HashMap<Network, V>,
     prefixes: PrefixTable<V>,
-    countries: HashMap<Mcc, V>,
+    mccs: HashMap<Mcc, V>,
+    countries: HashMap<Country, V>,
     everywhere: Option<V>,
 }
 
@@ -80,6 +93,7 @@ impl<V> Default for AreaTable<V> {
         AreaTable {
             networks: HashMap::new(),
             prefixes: PrefixTable::default(),
+            mccs: HashMap::new(),
             countries: HashMap::new(),
             everywhere: None,
         }
@@ -93,7 +107,8 @@ impl<V> AreaTable<V> {
         for (area, value) in entries {
             let before = match area {
                 Area::Network(network) => table.networks.insert(network, value),
-                Area::Country(mcc) => table.countries.insert(mcc, value),
+                Area::Mcc(mcc) => table.mccs.insert(mcc, value),
+                Area::Country(country) => table.countries.insert(country, value),
                 Area::Prefix(Prefix::ANY) => table.everywhere.replace(value),
                 Area::Prefix(prefix) => {
                     prefixes.push((prefix, value));
@@ -115,12 +130,17 @@ impl<V> AreaTable<V> {
             Some((Area::Network(network), self.networks.get(&network)?))
         };
         let by_prefix = || self.prefixes.find_entry(to).map(|(prefix, value)| (Area::Prefix(*prefix), value));
+        let by_mcc = || {
+            let mcc = destination.mcc().filter(|_| !self.mccs.is_empty())?;
+            Some((Area::Mcc(mcc), self.mccs.get(&mcc)?))
+        };
         let by_country = || {
-            let mcc = destination.mcc().filter(|_| !self.countries.is_empty())?;
-            Some((Area::Country(mcc), self.countries.get(&mcc)?))
+            let country = destination.country.filter(|_| !self.countries.is_empty())?;
+            Some((Area::Country(country), self.countries.get(&country)?))
         };
         by_network()
             .or_else(by_prefix)
+            .or_else(by_mcc)
             .or_else(by_country)
             .or_else(|| self.everywhere.as_ref().map(|value| (Area::Prefix(Prefix::ANY), value)))
     }
@@ -133,18 +153,19 @@ mod tests {
 
     fn area(text: &str) -> Area {
         match text.strip_prefix("mcc") {
-            Some(mcc) => Area::Country(Mcc::parse(mcc).unwrap()),
+            Some(mcc) => Area::Mcc(Mcc::parse(mcc).unwrap()),
+            None if Country::parse(text).is_ok() => Area::Country(Country::parse(text).unwrap()),
             None if text.contains('-') => Area::Network(Network::parse(text).unwrap()),
             None => Area::Prefix(Prefix::parse(text).unwrap()),
         }
     }
 
     #[test]
-    fn the_network_goes_before_the_prefix_that_before_the_country_that_before_everywhere() {
+    fn network_then_prefix_then_mcc_then_country_then_everywhere() {
         let to = Msisdn::parse("+4915112345678").unwrap();
         let destination = Numbers::embedded().find(to);
         let network = destination.network.expect("its range has a network").to_string();
-        let ranked = [network.as_str(), "49151", "49", "mcc262", ""];
+        let ranked = [network.as_str(), "49151", "49", "mcc262", "DE", ""];
         for skipped in 0..ranked.len() {
             let listed = &ranked[skipped..];
             let table = AreaTable::build(listed.iter().map(|text| (area(text), *text))).unwrap();
@@ -159,8 +180,22 @@ mod tests {
     }
 
     #[test]
+    fn a_country_is_found_where_the_data_know_no_network() {
+        let to = Msisdn::parse("+12025550123").unwrap();
+        let destination = Numbers::embedded().find(to);
+        assert_eq!(
+            (destination.network, destination.mcc()),
+            (None, None),
+            "the case that an MCC cannot match"
+        );
+        let table =
+            AreaTable::build([(area("mcc310"), 1), (area("US"), 2), (area("CA"), 3), (area(""), 4)]).unwrap();
+        assert_eq!(table.find(to, &destination), Some((area("US"), &2)));
+    }
+
+    #[test]
     fn nothing_is_listed_twice() {
-        for text in ["49", "", "262-01", "mcc262"] {
+        for text in ["49", "", "262-01", "mcc262", "DE"] {
             let refused = AreaTable::build([(area(text), 1), (area(text), 2)]).map(drop);
             assert_eq!(refused, Err(DuplicateArea(area(text))));
         }

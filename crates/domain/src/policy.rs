@@ -155,7 +155,13 @@ fn rate_and_route(
     if route.is_none() && destination.country.is_none() {
         return Err(Refusal::NoRoute);
     }
-    let asked = Asked { to: *to, network: destination.network, mcc: destination.mcc(), now };
+    let asked = Asked {
+        to: *to,
+        network: destination.network,
+        mcc: destination.mcc(),
+        country: destination.country,
+        now,
+    };
     let quote = view.prices().quote(asked, parts).ok_or(Refusal::NoPrice)?;
     let (_, route) = route.ok_or(Refusal::NoRoute)?;
     let carrier = route.choose(*to, health);

@@ -27,6 +27,7 @@ fn documents() -> Documents {
             prefix: Some(prefix),
             network: None,
             mcc: None,
+            country: None,
             carriers,
             in_doubt: None,
             fail_over_refusals: false,
@@ -38,6 +39,7 @@ fn documents() -> Documents {
         prefix: Some(Prefix::parse(prefix).unwrap()),
         network: None,
         mcc: None,
+        country: None,
         per_part: Money::parse("0.05").unwrap(),
         from: None,
     };

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 use crate::area::Area;
 use crate::money::Money;
-use crate::numbers::{Mcc, Network};
+use crate::numbers::{Country, Mcc, Network};
 use crate::phone::Msisdn;
 use crate::prefix::{Prefix, PrefixTable};
 use crate::time::Timestamp;
@@ -32,15 +32,17 @@ pub struct Priced {
     pub from: Timestamp,
 }
 
-/// Prices of one destination, by when they begin.
-type Versions = SmallVec<[(Timestamp, Money); 1]>;
+/// Prices of one destination, by when they begin. Each knows what it was given for, because a longer prefix takes over
+/// what a shorter one has for the time before its own first price.
+type Versions = SmallVec<[Priced; 1]>;
 
 /// Prices per part.
 #[derive(Clone, Debug, Default)]
 pub struct PriceList {
     networks: HashMap<Network, Versions>,
     prefixes: PrefixTable<Versions>,
-    countries: HashMap<Mcc, Versions>,
+    mccs: HashMap<Mcc, Versions>,
+    countries: HashMap<Country, Versions>,
     everywhere: Versions,
     /// Asked where this list has nothing to say.
     fallback: Option<Arc<PriceList>>,
@@ -63,12 +65,21 @@ pub struct Quote {
     pub cost: Money,
 }
 
+/// The price that decides for a destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found<'a> {
+    pub price: &'a Priced,
+    /// It stands in the account's own list, not in the one for everyone.
+    pub is_own: bool,
+}
+
 /// What a price may depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
     pub to: Msisdn,
     pub network: Option<Network>,
     pub mcc: Option<Mcc>,
+    pub country: Option<Country>,
     pub now: Timestamp,
 }
 
@@ -76,6 +87,7 @@ impl PriceList {
     /// The default list.
     pub fn new(prices: impl IntoIterator<Item = Priced>) -> Result<PriceList, PriceRefusal> {
         let mut networks = HashMap::new();
+        let mut mccs = HashMap::new();
         let mut countries = HashMap::new();
         let mut prefixes = HashMap::new();
         for priced in prices {
@@ -85,12 +97,13 @@ impl PriceList {
             match priced.what {
                 Area::Network(network) => add(&mut networks, network, priced)?,
                 Area::Prefix(prefix) => add(&mut prefixes, prefix, priced)?,
-                Area::Country(mcc) => add(&mut countries, mcc, priced)?,
+                Area::Mcc(mcc) => add(&mut mccs, mcc, priced)?,
+                Area::Country(country) => add(&mut countries, country, priced)?,
             }
         }
         let everywhere = prefixes.remove(&Prefix::ANY).unwrap_or_default();
         let prefixes = PrefixTable::build(with_shorter_before(prefixes)).expect("a map has each prefix once");
-        Ok(PriceList { networks, prefixes, countries, everywhere, fallback: None })
+        Ok(PriceList { networks, prefixes, mccs, countries, everywhere, fallback: None })
     }
 
     /// An account's own list, with `fallback` for the destinations it does not name.
@@ -101,29 +114,33 @@ impl PriceList {
 
     /// `None` when there is no price for the destination, in which case nothing may be sent there.
     pub fn quote(&self, asked: Asked, parts: u8) -> Option<Quote> {
-        let per_part = self.per_part(asked)?;
+        let per_part = self.find(asked)?.price.per_part;
         let cost = per_part.times(parts).expect("255 parts at the dearest price fit");
         Some(Quote { per_part, parts, cost })
     }
 
-    fn per_part(&self, asked: Asked) -> Option<Money> {
-        let Asked { to, network, mcc, now } = asked;
+    /// The price that decides, and whose list it stands in.
+    pub fn find(&self, asked: Asked) -> Option<Found<'_>> {
+        let Asked { to, network, mcc, country, now } = asked;
         let own = network
             .and_then(|network| in_force(self.networks.get(&network)?, now))
             .or_else(|| in_force(self.prefixes.find(to)?, now))
-            .or_else(|| in_force(self.countries.get(&mcc?)?, now))
+            .or_else(|| in_force(self.mccs.get(&mcc?)?, now))
+            .or_else(|| in_force(self.countries.get(&country?)?, now))
             .or_else(|| in_force(&self.everywhere, now));
-        own.or_else(|| self.fallback.as_ref()?.per_part(asked))
+        match own {
+            Some(price) => Some(Found { price, is_own: self.fallback.is_some() }),
+            None => self.fallback.as_ref()?.find(asked),
+        }
     }
 }
 
 fn add<K: Eq + Hash>(prices: &mut HashMap<K, Versions>, key: K, priced: Priced) -> Result<(), PriceRefusal> {
-    let Priced { what, per_part, from } = priced;
     let versions = prices.entry(key).or_default();
-    match versions.binary_search_by_key(&from, |(from, _)| *from) {
-        Ok(_) => Err(PriceRefusal::Duplicate { what }),
+    match versions.binary_search_by_key(&priced.from, |version| version.from) {
+        Ok(_) => Err(PriceRefusal::Duplicate { what: priced.what }),
         Err(place) => {
-            versions.insert(place, (from, per_part));
+            versions.insert(place, priced);
             Ok(())
         }
     }
@@ -134,20 +151,20 @@ fn with_shorter_before(mut prices: HashMap<Prefix, Versions>) -> HashMap<Prefix,
     let mut shortest_first: Vec<Prefix> = prices.keys().copied().collect();
     shortest_first.sort_unstable_by_key(|prefix| prefix.len());
     for prefix in shortest_first {
-        let Some((first, _)) = prices.get(&prefix).and_then(|versions| versions.first().copied()) else {
+        let Some(first) = prices.get(&prefix).and_then(|versions| versions.first().copied()) else {
             continue;
         };
         let mut shorter = std::iter::successors(prefix.shorter(), |shorter| shorter.shorter());
         let Some(parent) = shorter.find_map(|shorter| prices.get(&shorter)) else { continue };
-        let before: Versions = parent.iter().copied().filter(|(from, _)| *from < first).collect();
+        let before: Versions = parent.iter().copied().filter(|version| version.from < first.from).collect();
         prices.entry(prefix).or_default().insert_many(0, before);
     }
     prices
 }
 
-fn in_force(versions: &Versions, now: Timestamp) -> Option<Money> {
-    let after = versions.partition_point(|(from, _)| *from <= now);
-    versions[..after].last().map(|(_, price)| *price)
+fn in_force(versions: &Versions, now: Timestamp) -> Option<&Priced> {
+    let after = versions.partition_point(|version| version.from <= now);
+    versions[..after].last()
 }
 
 #[cfg(test)]

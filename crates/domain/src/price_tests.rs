@@ -1,16 +1,18 @@
 //! What messages cost, as tables.
 
 use super::*;
+use crate::numbers::Numbers;
 
 const NOW: Timestamp = Timestamp::from_millis(1_750_000_000_000);
 
-/// `49`, `262-01`, `mcc 262` or nothing, then a price, then optionally `from` and a number of days from now.
+/// `49`, `262-01`, `mcc 262`, `US` or nothing, then a price, then optionally `from` and a number of days from now.
 fn list(prices: &[&str]) -> Result<PriceList, PriceRefusal> {
     PriceList::new(prices.iter().map(|line| {
         let (what, price) = line.split_once(" = ").unwrap();
         let (price, days) = price.split_once(" from ").unwrap_or((price, ""));
         let what = match what.strip_prefix("mcc ") {
-            Some(mcc) => Area::Country(Mcc::parse(mcc).unwrap()),
+            Some(mcc) => Area::Mcc(Mcc::parse(mcc).unwrap()),
+            None if Country::parse(what).is_ok() => Area::Country(Country::parse(what).unwrap()),
             None if what.contains('-') => Area::Network(Network::parse(what).unwrap()),
             None => Area::Prefix(Prefix::parse(what.trim()).unwrap()),
         };
@@ -31,7 +33,9 @@ fn check(list: &PriceList, to: &str, network: &str, parts: u8, expect: Option<&s
 fn check_at(list: &PriceList, to: &str, network: &str, parts: u8, now: Timestamp, expect: Option<&str>) {
     let network = Network::parse(network).ok();
     let mcc = network.map(|network| network.mcc);
-    let quote = list.quote(Asked { to: Msisdn::parse(to).unwrap(), network, mcc, now }, parts);
+    let to_number = Msisdn::parse(to).unwrap();
+    let country = Numbers::embedded().find(to_number).country;
+    let quote = list.quote(Asked { to: to_number, network, mcc, country, now }, parts);
     let told = quote.map(|quote| format!("{} x {} = {}", quote.parts, quote.per_part, quote.cost));
     assert_eq!(told.as_deref(), expect, "{to}");
 }
@@ -100,4 +104,30 @@ fn impossible_prices_are_refused() {
     );
     let dearest = list(&["49 = 1000"]).unwrap();
     check(&dearest, "+498912345678", "", 255, Some("255 x 1000 = 255000"));
+}
+
+#[test]
+fn a_country_has_a_price_where_its_networks_are_not_known() {
+    let list = list(&[" = 0.09", "US = 0.01", "CA = 0.02", "1204 = 0.03"]).unwrap();
+    check(&list, "+12025550123", "", 1, Some("1 x 0.01 = 0.01"));
+    check(&list, "+14165550123", "", 1, Some("1 x 0.02 = 0.02"));
+    check(&list, "+12045550123", "", 1, Some("1 x 0.03 = 0.03"));
+    check(&list, "+4915112345678", "", 1, Some("1 x 0.09 = 0.09"));
+}
+
+#[test]
+fn the_price_that_decides_says_what_it_was_given_for() {
+    let everyone = Arc::new(list(&[" = 0.09", "49 = 0.05", "49151 = 0.04 from 10"]).unwrap());
+    let own = list(&["US = 0.01"]).unwrap().over(everyone);
+    let found = |to: &str, days: i64| {
+        let to = Msisdn::parse(to).unwrap();
+        let country = Numbers::embedded().find(to).country;
+        let now = Timestamp::from_millis(NOW.as_millis() + days * 86_400_000);
+        let found = own.find(Asked { to, network: None, mcc: None, country, now }).unwrap();
+        format!("{} {} {}", found.price.what, found.price.per_part, found.is_own)
+    };
+    assert_eq!(found("+12025550123", 0), "country US 0.01 true");
+    assert_eq!(found("+4915112345678", 0), "prefix \"49\" 0.05 false", "the longer one has not begun");
+    assert_eq!(found("+4915112345678", 11), "prefix \"49151\" 0.04 false");
+    assert_eq!(found("+33612345678", 0), "prefix \"\" 0.09 false");
 }

@@ -198,8 +198,8 @@ impl ApiKey {
     }
 }
 
-/// What one part to a destination costs, for everyone or for one account. It is for exactly one of a prefix, a network
-/// and a country.
+/// What one part to a destination costs, for everyone or for one account. It is for exactly one of a prefix, a
+/// network, an MCC and a country.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
@@ -210,6 +210,8 @@ pub struct Price {
     pub network: Option<Network>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcc: Option<Mcc>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub country: Option<Country>,
     pub per_part: Money,
     /// In force from here on; nothing: always was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -217,7 +219,7 @@ pub struct Price {
 }
 
 /// Which carriers serve a destination, for everyone or for one account or sender. It is for exactly one of a prefix, a
-/// network and a country.
+/// network, an MCC and a country.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RouteEntry {
@@ -231,6 +233,8 @@ pub struct RouteEntry {
     pub network: Option<Network>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcc: Option<Mcc>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub country: Option<Country>,
     #[serde(deserialize_with = "route_carriers")]
     pub carriers: Vec<RouteCarrier>,
     /// Nothing: as the carrier's profile says.

@@ -43,7 +43,7 @@ pub enum CatalogueFault {
     RouteWithoutCarrier { area: Area, carrier: CarrierId },
     #[error("the route for {area}: {refusal}")]
     Route { area: Area, refusal: RouteRefusal },
-    #[error("a route is for exactly one of a prefix, a network (MCC-MNC) and an MCC")]
+    #[error("a route is for exactly one of a prefix, a network (MCC-MNC), an MCC and a country")]
     RouteForNothing,
     #[error(transparent)]
     DuplicateRoute(#[from] DuplicateRoute),
@@ -51,7 +51,7 @@ pub enum CatalogueFault {
     Carrier { carrier: String, refusal: ProfileRefusal },
     #[error("prices: {0}")]
     Prices(#[from] PriceRefusal),
-    #[error("a price is for exactly one of a prefix, a network (MCC-MNC) and an MCC")]
+    #[error("a price is for exactly one of a prefix, a network (MCC-MNC), an MCC and a country")]
     PriceForNothing,
     #[error(transparent)]
     Screens(#[from] PatternRefusal),
@@ -279,8 +279,8 @@ fn check_owners(documents: &Documents) -> Result<(), CatalogueFault> {
 }
 
 fn price_list<'a>(prices: impl Iterator<Item = &'a Price>) -> Result<PriceList, CatalogueFault> {
-    let list = prices.map(|Price { prefix, network, mcc, per_part, from, .. }| {
-        let what = Area::one_of(*prefix, *network, *mcc).ok_or(CatalogueFault::PriceForNothing)?;
+    let list = prices.map(|Price { prefix, network, mcc, country, per_part, from, .. }| {
+        let what = Area::one_of(*prefix, *network, *mcc, *country).ok_or(CatalogueFault::PriceForNothing)?;
         Ok::<_, CatalogueFault>(Priced { what, per_part: *per_part, from: from.unwrap_or(Timestamp::EPOCH) })
     });
     Ok(PriceList::new(list.collect::<Result<Vec<_>, _>>()?)?)
@@ -301,9 +301,18 @@ fn build_routes(
     let known: HashSet<CarrierId> = carriers.iter().map(|(carrier, ..)| *carrier).collect();
     let mut built = Vec::new();
     for (id, entry) in routes {
-        let RouteEntry { account, sender, prefix, network, mcc, carriers, in_doubt, fail_over_refusals } =
-            entry;
-        let area = Area::one_of(*prefix, *network, *mcc).ok_or(CatalogueFault::RouteForNothing)?;
+        let RouteEntry {
+            account,
+            sender,
+            prefix,
+            network,
+            mcc,
+            country,
+            carriers,
+            in_doubt,
+            fail_over_refusals,
+        } = entry;
+        let area = Area::one_of(*prefix, *network, *mcc, *country).ok_or(CatalogueFault::RouteForNothing)?;
         if let Some(missing) = carriers.iter().find(|chosen| !known.contains(&chosen.carrier)) {
             return Err(CatalogueFault::RouteWithoutCarrier { area, carrier: missing.carrier });
         }

@@ -67,6 +67,22 @@ impl Numbers {
         self.ranges.find(to)
     }
 
+    /// Whether numbers of the country that a mobile country code was assigned to can be found to have it: a range of that
+    /// country names a network of it, or the country has no other. For a code of no country, any range counts.
+    pub fn has_mcc(&self, mcc: Mcc) -> bool {
+        let home = country_of_mcc(mcc);
+        let named = self.ranges.any(|known| {
+            known.network.is_some_and(|network| network.mcc == mcc)
+                && (home.is_none() || known.country == home)
+        });
+        named || home.is_some_and(|home| mccs_of(home) == [mcc])
+    }
+
+    /// Whether any range of numbers is known to be this network's.
+    pub fn has_network(&self, network: Network) -> bool {
+        self.ranges.any(|known| known.network == Some(network))
+    }
+
     /// Whose network it is, empty where that is not known. It looks through all there are.
     pub fn operator_of(&self, network: Network) -> &'static str {
         self.ranges.operator_of(network)

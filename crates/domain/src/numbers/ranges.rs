@@ -52,6 +52,10 @@ impl Ranges {
         self.destinations[usize::from(self.stretches.find(number))]
     }
 
+    pub(super) fn any(&self, fits: impl Fn(&Destination<'static>) -> bool) -> bool {
+        self.destinations.iter().any(fits)
+    }
+
     pub(super) fn operator_of(&self, network: Network) -> &'static str {
         let found = self.destinations.iter().find(|known| known.network == Some(network));
         found.map_or("", |known| known.operator)

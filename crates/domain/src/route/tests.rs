@@ -29,7 +29,7 @@ fn prefix(text: &str) -> Area {
 }
 
 fn everyones() -> Routes {
-    let mcc = Area::Country(Mcc::parse("262").unwrap());
+    let mcc = Area::Mcc(Mcc::parse("262").unwrap());
     let network = Area::Network(Network::parse("262-01").unwrap());
     let one = |id| route(id, &[candidate(id, 1, 1)]);
     Routes::new([

@@ -28,6 +28,7 @@ mod shown;
 #[cfg(test)]
 mod tests;
 mod three_way;
+mod unmatched;
 mod values;
 mod wanted;
 mod webhooks;
@@ -60,6 +61,7 @@ use crate::secrets::Pepper;
 use hermod_domain::area::Area;
 use hermod_domain::catalogue::{Catalogue, CatalogueFault};
 use hermod_domain::money::Money;
+use hermod_domain::price::Priced;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 use hermod_store::{CatalogueChange, CatalogueRow, LedgerEntry, LedgerKind, Store, StoreFault};
@@ -110,6 +112,12 @@ pub fn canonical_name(kind: Kind, name: &str) -> Result<String, ProvisionRefusal
 /// What a route is called.
 pub fn route_name(account: Option<&str>, area: Area, sender: Option<&Sender>) -> String {
     names::of_route(account, Some(area), sender)
+}
+
+/// What a price is called: `shop/49@2027-01-01`, `US`.
+pub fn price_name(account: Option<&str>, price: &Priced) -> String {
+    let from = (price.from != Timestamp::EPOCH).then_some(price.from);
+    names::of_price(account, Some(price.what), from)
 }
 
 /// What applying would do.

@@ -4,13 +4,16 @@
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, values};
 use hermod_domain::area::Area;
-use hermod_domain::numbers::{Mcc, Network};
+use hermod_domain::numbers::{Country, Mcc, Network};
 use hermod_domain::prefix::Prefix;
 use hermod_domain::sender::{Sender, SenderKind};
+use hermod_domain::time::Timestamp;
 use serde_json::{Map, Value};
 
 /// Before a mobile country code, which would look like a prefix.
-pub(super) const MCC: &str = "mcc";
+const MCC: &str = "mcc";
+/// What a price or a route is refused with that is for nothing, or for too much.
+pub(super) const ONE_AREA: &str = "is for exactly one of prefix, network, mcc and country";
 /// In place of an account: everyone.
 const EVERYONE: &str = "*";
 
@@ -41,15 +44,28 @@ pub(super) fn of_number(number: &Sender, keyword: Option<&str>) -> String {
 pub(super) fn of_route(account: Option<&str>, area: Option<Area>, sender: Option<&Sender>) -> String {
     let owner = account.map(|account| format!("{account}/")).unwrap_or_default();
     let sender = sender.map(|sender| format!("@{}", plainly(sender))).unwrap_or_default();
-    format!("{owner}{}{sender}", area.map_or_else(|| "?".to_owned(), of_area))
+    format!("{owner}{}{sender}", of_some_area(area))
 }
 
-/// `49`, `262-01`, `mcc262` or `*`.
+/// `[ACCOUNT/]AREA[@FROM]`.
+pub(super) fn of_price(account: Option<&str>, area: Option<Area>, from: Option<Timestamp>) -> String {
+    let owner = account.map(|account| format!("{account}/")).unwrap_or_default();
+    let from = from.map(|from| format!("@{}", values::when_shown(from))).unwrap_or_default();
+    format!("{owner}{}{from}", of_some_area(area))
+}
+
+/// With a question mark where nobody said what it is for.
+fn of_some_area(area: Option<Area>) -> String {
+    area.map_or_else(|| "?".to_owned(), of_area)
+}
+
+/// `49`, `262-01`, `mcc262`, `DE` or `*`.
 pub fn of_area(area: Area) -> String {
     match area {
         Area::Prefix(prefix) => of_prefix(prefix),
         Area::Network(network) => network.to_string(),
-        Area::Country(mcc) => format!("{MCC}{mcc}"),
+        Area::Mcc(mcc) => format!("{MCC}{mcc}"),
+        Area::Country(country) => country.to_string(),
     }
 }
 
@@ -83,11 +99,11 @@ pub(super) fn read(kind: Kind, name: &str) -> Result<(String, Map<String, Value>
 fn form(kind: Kind) -> &'static str {
     match kind {
         Kind::Route => {
-            "it is known as 49, 262-01, mcc262 or *, with ACCOUNT/ before it if it is one account's, and @SENDER behind it \
+            "it is known as 49, 262-01, mcc262, DE or *, with ACCOUNT/ before it if it is one account's, and @SENDER behind it \
              if it is one sender's"
         }
         Kind::Price => {
-            "it is known as 49, 262-01 or mcc262, with ACCOUNT/ before it if it is one account's, and @DAY behind it if \
+            "it is known as 49, 262-01, mcc262, DE or *, with ACCOUNT/ before it if it is one account's, and @DAY behind it if \
              it holds from then on"
         }
         Kind::Sender => "it is known as ACCOUNT/SENDER, or */SENDER if it is for everyone",
@@ -134,6 +150,9 @@ fn read_owned_area(text: &str) -> Read {
     } else if what.contains('-') {
         let network = Network::parse(what).ok()?.to_string();
         (network.clone(), ("network", network))
+    } else if what.len() == 2 && what.bytes().all(|letter| letter.is_ascii_alphabetic()) {
+        let country = Country::parse(&what.to_ascii_uppercase()).ok()?.to_string();
+        (country.clone(), ("country", country))
     } else {
         let prefix = of_prefix(prefix_of(what).ok()?);
         (prefix.clone(), ("prefix", prefix))
@@ -193,6 +212,9 @@ mod tests {
         check(Kind::Route, "*@12345", r#"*@12345 {"prefix":"*","sender":"12345"}"#);
         check(Kind::Price, "49", r#"49 {"prefix":"49"}"#);
         check(Kind::Price, "262-01", r#"262-01 {"network":"262-01"}"#);
+        check(Kind::Price, "US", r#"US {"country":"US"}"#);
+        check(Kind::Price, "shop/de", r#"shop/DE {"account":"shop","country":"DE"}"#);
+        check(Kind::Route, "DE@Shop", r#"DE@Shop {"country":"DE","sender":"Shop"}"#);
         check(
             Kind::Price,
             "shop/mcc262@2026-01-01",
@@ -235,6 +257,7 @@ mod tests {
             (Kind::Price, "shop/"),
             (Kind::Price, "49@yesterday"),
             (Kind::Price, "mcc26"),
+            (Kind::Price, "ZZ"),
             (Kind::Sender, "Bank"),
             (Kind::Sender, "shop/"),
             (Kind::Number, "Bank"),

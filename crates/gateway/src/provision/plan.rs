@@ -27,6 +27,8 @@ pub struct Plan {
     pub changes: Vec<Change>,
     /// Secrets that were made because none was given. Nobody can read them again.
     pub secrets: Vec<Made>,
+    /// What is done and will not work as somebody may expect.
+    pub warnings: Vec<String>,
     /// The catalogue once it is done.
     pub catalogue: Catalogue,
     pub(super) put: Vec<CatalogueRow>,

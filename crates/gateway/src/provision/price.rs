@@ -1,17 +1,19 @@
-//! Prices: what one part costs, by prefix, network or country, for everyone or for one account, from a day on.
+//! Prices: what one part costs, by prefix, network, MCC or country, for everyone or for one account, from a day on.
 
 use crate::provision::draft::{Draft, Entry, Names};
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, names, values};
+use hermod_domain::area::Area;
 use hermod_domain::catalogue::Price;
 use hermod_domain::money::Money;
-use hermod_domain::numbers::{Mcc, Network};
+use hermod_domain::numbers::{Country, Mcc, Network};
 use hermod_domain::prefix::Prefix;
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What one part costs. It is for exactly one of `prefix`, `network` and `mcc`.
+/// What one part costs, in the currency of the account that sends. It is for exactly one of `prefix`, `network`, `mcc` and
+/// `country`.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Price)]
@@ -30,11 +32,15 @@ pub struct WantedPrice {
     #[schema(value_type = Option<String>, pattern = "^[0-9]{3}-[0-9]{2,3}$")]
     pub network: Option<Network>,
     #[serde(default, deserialize_with = "values::some_mcc", skip_serializing_if = "Option::is_none")]
-    /// Every network of a country, by its MCC.
+    /// The networks of a mobile country code. Many countries have none in the number data: `country` fits those too.
     #[schema(value_type = Option<String>, pattern = "^[0-9]{3}$")]
     pub mcc: Option<Mcc>,
+    #[serde(default, deserialize_with = "values::some_country", skip_serializing_if = "Option::is_none")]
+    /// Every number of a country, by its two-letter code.
+    #[schema(value_type = Option<String>, pattern = "^[A-Za-z]{2}$", examples("DE"))]
+    pub country: Option<Country>,
     #[serde(deserialize_with = "values::amount")]
-    /// In the account's currency.
+    /// In the currency of the account that sends.
     #[schema(value_type = String, pattern = r"^[0-9]+(\.[0-9]{1,6})?$", examples("0.05"))]
     pub per_part: Money,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,30 +62,36 @@ impl Entry for WantedPrice {
     type Document = Price;
 
     fn name(&self) -> String {
-        let what = match (self.prefix, self.network, self.mcc) {
-            (Some(prefix), ..) => names::of_prefix(prefix),
-            (None, Some(network), _) => network.to_string(),
-            (None, None, Some(mcc)) => format!("{}{mcc}", names::MCC),
-            (None, None, None) => "?".to_owned(),
-        };
-        let owner = self.account.as_ref().map(|account| format!("{account}/")).unwrap_or_default();
-        let from = self.from.map(|from| format!("@{}", values::when_shown(from))).unwrap_or_default();
-        format!("{owner}{what}{from}")
+        names::of_price(self.account.as_deref(), self.area(), self.from)
     }
 
     fn document(&self, draft: &mut Draft<'_>, _: Option<&Price>) -> Result<Price, ProvisionRefusal> {
-        let WantedPrice { prefix, network, mcc, per_part, account, from } = self;
+        let WantedPrice { prefix, network, mcc, country, per_part, account, from } = self;
         let what = format!("price \"{}\"", self.name());
-        if [prefix.is_some(), network.is_some(), mcc.is_some()].iter().filter(|said| **said).count() != 1 {
-            return Err(ProvisionRefusal::about(&what, "is for exactly one of prefix, network and mcc"));
+        if self.area().is_none() {
+            return Err(ProvisionRefusal::about(&what, names::ONE_AREA));
         }
         let account = draft.find_account(account.as_deref(), &what)?;
-        Ok(Price { account, prefix: *prefix, network: *network, mcc: *mcc, per_part: *per_part, from: *from })
+        Ok(Price {
+            account,
+            prefix: *prefix,
+            network: *network,
+            mcc: *mcc,
+            country: *country,
+            per_part: *per_part,
+            from: *from,
+        })
     }
 
     fn shown(_: &str, document: Price, names: &Names) -> WantedPrice {
-        let Price { account, prefix, network, mcc, per_part, from } = document;
+        let Price { account, prefix, network, mcc, country, per_part, from } = document;
         let account = account.map(|account| names.of(Kind::Account, account.get()));
-        WantedPrice { prefix, network, mcc, per_part, account, from }
+        WantedPrice { prefix, network, mcc, country, per_part, account, from }
+    }
+}
+
+impl WantedPrice {
+    fn area(&self) -> Option<Area> {
+        Area::one_of(self.prefix, self.network, self.mcc, self.country)
     }
 }

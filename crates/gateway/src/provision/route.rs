@@ -7,7 +7,7 @@ use hermod_domain::area::Area;
 use hermod_domain::catalogue::{RouteCarrier, RouteEntry};
 use hermod_domain::ids::CarrierId;
 use hermod_domain::lifecycle::DoubtPolicy;
-use hermod_domain::numbers::{Mcc, Network};
+use hermod_domain::numbers::{Country, Mcc, Network};
 use hermod_domain::prefix::Prefix;
 use hermod_domain::sender::Sender;
 use serde::de::value::MapAccessDeserializer;
@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use utoipa::ToSchema;
 
-/// Which carriers serve a destination. It is for exactly one of `prefix`, `network` and `mcc`.
+/// Which carriers serve a destination. It is for exactly one of `prefix`, `network`, `mcc` and
+/// `country`.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Route)]
@@ -34,10 +35,14 @@ pub struct WantedRoute {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, pattern = "^[0-9]{3}-[0-9]{2,3}$")]
     pub network: Option<Network>,
-    /// Every network of a country, by its MCC.
+    /// The networks of a mobile country code. Many countries have none in the number data: `country` fits those too.
     #[serde(default, deserialize_with = "values::some_mcc", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, pattern = "^[0-9]{3}$")]
     pub mcc: Option<Mcc>,
+    /// Every number of a country, by its two-letter code.
+    #[serde(default, deserialize_with = "values::some_country", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, pattern = "^[A-Za-z]{2}$", examples("DE"))]
+    pub country: Option<Country>,
     /// For this account's messages only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
@@ -135,7 +140,7 @@ impl WantedVia {
 
 impl WantedRoute {
     fn area(&self) -> Option<Area> {
-        Area::one_of(self.prefix, self.network, self.mcc)
+        Area::one_of(self.prefix, self.network, self.mcc, self.country)
     }
 }
 
@@ -152,11 +157,20 @@ impl Entry for WantedRoute {
         draft: &mut Draft<'_>,
         _: Option<&RouteEntry>,
     ) -> Result<RouteEntry, ProvisionRefusal> {
-        let WantedRoute { prefix, network, mcc, account, sender, carriers, in_doubt, fail_over_refusals } =
-            self;
+        let WantedRoute {
+            prefix,
+            network,
+            mcc,
+            country,
+            account,
+            sender,
+            carriers,
+            in_doubt,
+            fail_over_refusals,
+        } = self;
         let what = format!("route \"{}\"", self.name());
         if self.area().is_none() {
-            return Err(ProvisionRefusal::about(&what, "is for exactly one of prefix, network and mcc"));
+            return Err(ProvisionRefusal::about(&what, names::ONE_AREA));
         }
         let account = draft.find_account(account.as_deref(), &what)?;
         let placed = carriers.iter().zip(places()).map(|(via, place)| via.document(place, draft, &what));
@@ -166,6 +180,7 @@ impl Entry for WantedRoute {
             prefix: *prefix,
             network: *network,
             mcc: *mcc,
+            country: *country,
             carriers: placed.collect::<Result<_, _>>()?,
             in_doubt: *in_doubt,
             fail_over_refusals: *fail_over_refusals,
@@ -173,13 +188,23 @@ impl Entry for WantedRoute {
     }
 
     fn shown(_: &str, document: RouteEntry, names: &Names) -> WantedRoute {
-        let RouteEntry { account, sender, prefix, network, mcc, carriers, in_doubt, fail_over_refusals } =
-            document;
+        let RouteEntry {
+            account,
+            sender,
+            prefix,
+            network,
+            mcc,
+            country,
+            carriers,
+            in_doubt,
+            fail_over_refusals,
+        } = document;
         let shown = carriers.iter().zip(places()).map(|(via, place)| WantedVia::shown(place, via, names));
         WantedRoute {
             prefix,
             network,
             mcc,
+            country,
             account: account.map(|account| names.of(Kind::Account, account.get())),
             sender,
             carriers: shown.collect(),

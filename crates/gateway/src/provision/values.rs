@@ -5,7 +5,7 @@ use crate::provision::names;
 use crate::secrets::Secret;
 use hermod_domain::catalogue::AllowList;
 use hermod_domain::money::{AMOUNT_MAX, Money};
-use hermod_domain::numbers::Mcc;
+use hermod_domain::numbers::{Country, Mcc};
 use hermod_domain::prefix::Prefix;
 use hermod_domain::time::Timestamp;
 use ipnet::IpNet;
@@ -45,6 +45,15 @@ pub(super) fn some_prefix_text<S: Serializer>(
 pub(super) fn some_mcc<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Mcc>, D::Error> {
     let text = text_or_number(deserializer, "an MCC such as \"262\"")?;
     Mcc::parse(&text).map(Some).map_err(|refusal| D::Error::custom(format!("\"{text}\": {refusal}")))
+}
+
+/// A country's two-letter code, in capitals or not.
+pub(super) fn some_country<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Country>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let country = Country::parse(&text.to_ascii_uppercase());
+    country
+        .map(Some)
+        .map_err(|_| D::Error::custom(format!("\"{text}\" is no country's two-letter code, such as \"DE\"")))
 }
 
 pub(super) fn hidden<S: Serializer>(_: &Option<Secret>, serializer: S) -> Result<S::Ok, S::Error> {

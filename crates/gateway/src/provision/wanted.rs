@@ -98,6 +98,14 @@ impl Wanted {
         Wanted { rules, ..self }
     }
 
+    /// Whether a password or a secret stands in it.
+    pub fn has_secrets(&self) -> bool {
+        self.carriers.iter().any(|carrier| carrier.password.is_some())
+            || self.accounts.iter().any(|account| account.webhook_secret.is_some())
+            || self.connections.iter().any(|connection| connection.password.is_some())
+            || self.keys.iter().any(|key| key.secret.is_some())
+    }
+
     /// What it mentions as a file, without its secrets.
     pub fn to_toml(&self) -> String {
         let mut whole = toml::Table::try_from(self).expect("what was read can be written");

@@ -172,6 +172,7 @@ fn price(prefix: &str, per_part: &str) -> Price {
         prefix: Some(Prefix::parse(prefix).unwrap()),
         network: None,
         mcc: None,
+        country: None,
         per_part: Money::parse(per_part).unwrap(),
         from: None,
     }
@@ -184,6 +185,7 @@ fn route(id: u32, prefix: &str) -> (RouteId, RouteEntry) {
         prefix: Some(Prefix::parse(prefix).unwrap()),
         network: None,
         mcc: None,
+        country: None,
         carriers: vec![RouteCarrier { carrier: CarrierId::new(1), priority: 1, weight: 1 }],
         in_doubt: None,
         fail_over_refusals: false,

@@ -279,7 +279,7 @@ async fn what_does_not_fit_is_refused_with_a_sentence_and_nothing_happens() {
         (
             "/prices/nonsense",
             json!({"per_part": "1"}),
-            "422 REFUSED: \"nonsense\" is no name of a price: it is known as 49, 262-01 or mcc262, with ACCOUNT/ before it \
+            "422 REFUSED: \"nonsense\" is no name of a price: it is known as 49, 262-01, mcc262, DE or *, with ACCOUNT/ before it \
              if it is one account's, and @DAY behind it if it holds from then on",
         ),
         (

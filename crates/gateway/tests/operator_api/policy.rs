@@ -107,6 +107,8 @@ async fn a_number_is_looked_up() {
     let own = office.get("/lookup/+4915112345678?account=shop").await.body;
     assert_eq!(Money::parse(&own["per_part"].to_string()), Money::parse("0.05"));
     assert_eq!(own["country_enabled"], json!(true));
+    assert_eq!((&own["currency"], &own["refusals"]), (&json!("EUR"), &json!([])), "{own}");
+    assert!(own["price"].is_string(), "{own}");
     assert_eq!(office.get("/lookup/+33612345678?account=shop").await.body["country_enabled"], json!(false));
     assert_eq!(office.get("/lookup/0151?account=shop").await.status, 400);
     assert_eq!(office.get("/lookup/+4915112345678?from=").await.status, 400);

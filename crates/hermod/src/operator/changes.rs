@@ -14,6 +14,8 @@ pub(super) struct Applied {
     pub(super) dry_run: bool,
     pub(super) changes: Vec<Change>,
     pub(super) secrets: Vec<Issued>,
+    #[serde(default)]
+    warnings: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -112,6 +114,9 @@ pub(super) fn difference(applied: &Applied, paint: Paint) -> String {
         }
         if absent > 0 {
             text.push_str(&format!("  {absent} to remove: not there\n"));
+        }
+        for warning in &applied.warnings {
+            text.push_str(&format!("{}\n", paint.yellow(&format!("Warning: {}.", show::safe(warning)))));
         }
         if applied.dry_run {
             text.push_str("This was a dry run: nothing was changed.\n");
@@ -265,7 +270,8 @@ mod tests {
 
     #[test]
     fn nothing_to_do_is_said_so() {
-        let applied = Applied { dry_run: false, changes: Vec::new(), secrets: Vec::new() };
+        let applied =
+            Applied { dry_run: false, changes: Vec::new(), secrets: Vec::new(), warnings: Vec::new() };
         assert_eq!(difference(&applied, Paint::Plain), "Nothing to change.\n");
     }
 }

@@ -13,7 +13,8 @@ Examples:
   hermod lookup +4915112345678
   hermod lookup +4915112345678 --account shop --from Shop
 
-Nothing is sent. With an account it also says what a part costs it and whether it may send there.";
+Nothing is sent. With an account it also says what a part costs it, which price decides that, and
+everything that would refuse a message now.";
 
 /// Ask where a message to a number would go, and what it would cost
 #[derive(Args)]
@@ -40,6 +41,10 @@ struct Found {
     mcc: String,
     mnc: String,
     per_part: Option<Amount>,
+    currency: Option<String>,
+    price: Option<String>,
+    #[serde(default)]
+    refusals: Vec<String>,
     country_enabled: Option<bool>,
     #[serde(flatten)]
     explained: Explained,
@@ -60,13 +65,27 @@ impl Lookup {
 }
 
 fn told(found: Found) -> String {
-    let Found { number, country, country_code, operator, mcc, mnc, per_part, country_enabled, explained } =
-        found;
+    let Found {
+        number,
+        country,
+        country_code,
+        operator,
+        mcc,
+        mnc,
+        per_part,
+        currency,
+        price,
+        refusals,
+        country_enabled,
+        explained,
+    } = found;
     // Without an account there is nobody to have a price.
-    let price = match (per_part, country_enabled) {
-        (Some(price), _) => price.to_string(),
+    let price = match (per_part, currency) {
+        (Some(per_part), Some(currency)) => {
+            format!("{per_part} {currency} (price {})", show::safe(&price.unwrap_or_default()))
+        }
         (None, Some(_)) => "none".to_owned(),
-        (None, None) => String::new(),
+        (_, None) => String::new(),
     };
     let enabled = match country_enabled {
         Some(true) => "yes",
@@ -84,5 +103,11 @@ fn told(found: Found) -> String {
         ("per part", price),
         ("country enabled", enabled.to_owned()),
     ]);
-    format!("{fields}\n{}", explained.text())
+    let refused: String = refusals.iter().map(|reason| format!("  {}\n", show::safe(reason))).collect();
+    let verdict = match (country_enabled, refused.is_empty()) {
+        (None, _) => String::new(),
+        (Some(_), true) => "Nothing would refuse a message of this account now.\n\n".to_owned(),
+        (Some(_), false) => format!("A message of this account would be refused now:\n{refused}\n"),
+    };
+    format!("{fields}\n{verdict}{}", explained.text())
 }

@@ -4,6 +4,7 @@ use super::entries::{self, Column, text};
 use super::fields::Fields;
 use super::place::{Absent, Place};
 use crate::ending::Ended;
+use crate::show;
 use crate::show::Align::{Left, Right};
 use clap::{Args, Subcommand};
 use hermod_gateway::provision::Kind;
@@ -14,12 +15,14 @@ Examples:
   hermod price list
   hermod price set '*' 0.05
   hermod price set 49 0.0375 --account shop --from 2027-01-01
+  hermod price set US 0.01
   hermod price set 262-01 0.06
   hermod price remove 49 --account shop --from 2027-01-01
 
-A price is for a prefix (49, or * for every number), a mobile network (262-01) or a country's
-networks (mcc262). The most specific decides; an account's own go before everybody's, and the
-latest that has begun before older ones.";
+A price is for a country (US), a prefix (49, or * for every number), a mobile network (262-01) or a
+mobile country code (mcc262), in the currency of the account that sends. The most specific decides:
+network, longest prefix, mcc, country, *; an account's own go before everybody's, and the latest
+that has begun before older ones. hermod lookup tells which price decides for a number.";
 
 /// Prices of a part, by destination
 #[derive(Args)]
@@ -47,7 +50,7 @@ enum What {
     Set {
         #[command(flatten)]
         which: Which,
-        /// What one part costs, in the account's currency
+        /// What one part costs, in the currency of the account that sends
         per_part: String,
     },
     /// Take one away
@@ -60,7 +63,7 @@ enum What {
 
 #[derive(Args)]
 struct Which {
-    /// Prefix (49 or *), network (262-01) or a country's networks (mcc262)
+    /// Country (US), prefix (49 or *), network (262-01) or mobile country code (mcc262)
     #[arg(value_name = "WHAT")]
     what: String,
     /// For this account only
@@ -87,10 +90,11 @@ const COLUMNS: [Column; 4] = [
     ("from", Left, |entry| text(&entry["from"])),
 ];
 
-fn destination(entry: &Value) -> String {
+/// What a price or a route is for, as its name says it.
+pub(super) fn destination(entry: &Value) -> String {
     match &entry["mcc"] {
         Value::String(mcc) => format!("mcc{mcc}"),
-        _ => format!("{}{}", text(&entry["prefix"]), text(&entry["network"])),
+        _ => ["prefix", "network", "country"].map(|field| text(&entry[field])).concat(),
     }
 }
 
@@ -98,7 +102,13 @@ impl Price {
     pub(crate) fn run(self) -> Ended {
         let Price { place, what } = self;
         place.work(Absent::Refuse, async move |desk| match what {
-            What::List { account } => entries::list(desk, Kind::Price, account.as_deref(), &COLUMNS).await,
+            What::List { account } => {
+                entries::list(desk, Kind::Price, account.as_deref(), &COLUMNS).await?;
+                if desk.json {
+                    return Ok(());
+                }
+                show::say("Per part, in the currency of the account that sends.\n")
+            }
             What::Set { which, per_part } => {
                 let fields = Fields::default().with("per_part", Some(per_part));
                 entries::set(desk, Kind::Price, &which.name(), fields).await

@@ -19,7 +19,7 @@ Examples:
   hermod route remove 49
 
 A route is known as [ACCOUNT/]AREA[@SENDER]. AREA is where to: the first digits of the numbers
-without a plus (49), a network (262-01), a country by its MCC (mcc262), or * for every number. Who
+without a plus (49), a country (DE), a network (262-01), an MCC (mcc262), or * for every number. Who
 sends goes before where to: an account's route for one sender, the account's, the sender's,
 everyone's; of those, the network, the longest prefix, the country, then *.";
 
@@ -53,6 +53,9 @@ enum What {
         #[arg(long, value_name = "NAME")]
         account: Option<String>,
     },
+    /// Show one with every field
+    #[command(after_help = "Example:\n  hermod route show shop/49@Shop")]
+    Show { route: String },
     /// Make one, or change it
     #[command(after_help = SET_EXAMPLES)]
     Set {
@@ -81,11 +84,7 @@ enum What {
 }
 
 const COLUMNS: [Column; 6] = [
-    ("area", Left, |entry| match (&entry["network"], &entry["mcc"]) {
-        (Value::Null, Value::Null) => text(&entry["prefix"]),
-        (Value::Null, mcc) => format!("mcc{}", text(mcc)),
-        (network, _) => text(network),
-    }),
+    ("area", Left, super::price::destination),
     ("account", Left, |entry| text(&entry["account"])),
     ("sender", Left, |entry| text(&entry["sender"])),
     ("carriers", Left, |entry| {
@@ -110,6 +109,7 @@ impl Route {
     pub(crate) fn run(self) -> Ended {
         let Route { place, what } = self;
         place.work(Absent::Refuse, async move |desk| match what {
+            What::Show { route } => entries::show(desk, Kind::Route, &route).await,
             What::List { account } => entries::list(desk, Kind::Route, account.as_deref(), &COLUMNS).await,
             What::Set { route, carriers, in_doubt, fail_over_refusals } => {
                 let mut fields = Fields::default()

@@ -27,6 +27,8 @@ pub struct Applied {
     pub changes: Vec<Change>,
     /// Secrets that were made; nobody can read them again.
     pub secrets: Vec<Made>,
+    /// What is done and will not work as somebody may expect.
+    pub warnings: Vec<String>,
 }
 
 /// One thing, as somebody would have written it.
@@ -139,7 +141,8 @@ pub async fn apply_wanted(world: &World, wanted: &Wanted, dry_run: bool) -> Resu
     let plan = provision::prepare(&world.store, &world.pepper, &wanted, world.clock.now()).await?;
     if dry_run {
         // A secret that was made for a plan nobody carries out would only mislead.
-        return Ok(Applied { dry_run, changes: plan.changes, secrets: Vec::new() });
+        let Plan { changes, warnings, .. } = plan;
+        return Ok(Applied { dry_run, changes, secrets: Vec::new(), warnings });
     }
     carry_out(world, plan).await
 }
@@ -171,12 +174,12 @@ async fn carry_out_showing(
 /// Whoever calls holds [`World::changing`].
 pub(super) async fn carry_out(world: &World, plan: Plan) -> Result<Applied, OperatorRefusal> {
     provision::carry_out(&world.store, &plan, world.clock.now()).await?;
-    let Plan { changes, secrets, catalogue, .. } = plan;
+    let Plan { changes, secrets, catalogue, warnings, .. } = plan;
     world.set_catalogue(catalogue);
     for change in changes.iter().filter(|change| change.effect.is_change()) {
         tracing::info!(kind = %change.kind, name = change.name, effect = change.effect.as_str(), "Changed by the operator");
     }
-    Ok(Applied { dry_run: false, changes, secrets })
+    Ok(Applied { dry_run: false, changes, secrets, warnings })
 }
 
 fn read(rows: &[CatalogueRow], kind: Kind) -> Result<BTreeMap<String, Fields>, OperatorRefusal> {

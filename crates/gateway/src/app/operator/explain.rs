@@ -152,7 +152,8 @@ fn route_told(catalogue: &Catalogue, looked: &Looked) -> ExplainedRoute {
         Area::Prefix(prefix) if prefix.is_empty() => "every number".to_owned(),
         Area::Prefix(prefix) => format!("numbers that begin with {prefix}"),
         Area::Network(network) => format!("the network {network}"),
-        Area::Country(mcc) => format!("networks of MCC {mcc}"),
+        Area::Mcc(mcc) => format!("networks of MCC {mcc}"),
+        Area::Country(country) => country.name().to_owned(),
     };
     let verdict = match looked.verdict {
         RouteVerdict::Chosen => "taken, because none says more exactly who sends and where to",

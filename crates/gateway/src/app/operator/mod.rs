@@ -30,7 +30,7 @@ pub use entries::{
     put_entry, remove_entry, rotate_key, show_entry,
 };
 pub use explain::{Explained, ExplainedCarrier, ExplainedRoute, Question, explain};
-pub use look::{ForAccount, Looked, look_up_number};
+pub use look::{ForAccount, Looked, PriceFound, look_up_number};
 pub use money::{Post, Posted, day_totals, kind_text, ledger_page, post_entry, show_balance, statement};
 pub use policy::{
     ControlToday, Reviewed, Traffic, decide, forget_opt_out, opt_out, opt_outs, review, reviews,

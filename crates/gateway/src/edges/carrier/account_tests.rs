@@ -212,6 +212,7 @@ fn another_carrier_is_named_where_it_might_do_better() {
             prefix: Some(Prefix::parse("49").unwrap()),
             network: None,
             mcc: None,
+            country: None,
             carriers: carriers.to_vec(),
             in_doubt: None,
             fail_over_refusals,

@@ -29,7 +29,7 @@ pub(super) struct ExplainedShape {
     sentence: String,
     /// The route that is taken; nothing if the message would be refused.
     route: Option<String>,
-    /// What that route is for: `49`, `262-01`, `mcc262` or `*`.
+    /// What that route is for: `49`, `262-01`, `mcc262`, `DE` or `*`.
     area: Option<String>,
     /// The carrier that would get the message now.
     carrier: Option<String>,

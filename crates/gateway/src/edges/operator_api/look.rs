@@ -4,7 +4,7 @@ use super::answer::{Amount, Answer, fine};
 use super::asked::{Asked, Named, number as number_of, sender as sender_of};
 use super::desk::Desk;
 use super::explain::ExplainedShape;
-use crate::app::operator::{self, ControlToday, ForAccount, Looked, Question, Traffic};
+use crate::app::operator::{self, ControlToday, Looked, Question, Traffic};
 use crate::config::Period;
 use crate::provision::{Most, MostAbroad};
 use axum::extract::State;
@@ -33,8 +33,14 @@ pub(super) struct NumberShape {
     operator: &'static str,
     mcc: String,
     mnc: String,
+    /// What a part costs the account, in its currency.
     per_part: Option<Amount>,
+    currency: Option<String>,
+    /// The price that decides: `shop/49@2027-01-01`, `US`.
+    price: Option<String>,
     country_enabled: Option<bool>,
+    /// Each reason why a message of one part would be refused now. Without an account nobody can be refused.
+    refusals: Vec<String>,
     #[serde(flatten)]
     explained: ExplainedShape,
 }
@@ -47,11 +53,8 @@ pub(super) async fn number(
     let from = from.as_deref().map(sender_of).transpose()?;
     let question = Question { to: number_of(&text)?, account, from };
     let Looked { number, destination, explained, account } =
-        operator::look_up_number(&desk.world, &question, desk.running)?;
-    let (per_part, country_enabled) = match account {
-        Some(ForAccount { per_part, country_enabled }) => (per_part, Some(country_enabled)),
-        None => (None, None),
-    };
+        operator::look_up_number(&desk.world, &question, desk.running).await?;
+    let price = account.as_ref().and_then(|account| account.price.as_ref());
     fine(&NumberShape {
         number: number.to_string(),
         country: destination.country_name(),
@@ -59,8 +62,11 @@ pub(super) async fn number(
         operator: destination.operator,
         mcc: destination.mcc().map(|mcc| mcc.to_string()).unwrap_or_default(),
         mnc: destination.network.map(|network| network.mnc.to_string()).unwrap_or_default(),
-        per_part: per_part.map(Amount),
-        country_enabled,
+        per_part: price.map(|price| Amount(price.per_part)),
+        currency: account.as_ref().map(|account| account.currency.to_string()),
+        price: price.map(|price| price.name.clone()),
+        country_enabled: account.as_ref().map(|account| account.country_enabled),
+        refusals: account.as_ref().map(|account| account.refusals.clone()).unwrap_or_default(),
         explained: ExplainedShape::of(explained),
     })
 }

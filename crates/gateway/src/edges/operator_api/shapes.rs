@@ -34,6 +34,8 @@ pub(super) struct AppliedShape {
     changes: Vec<ChangeShape>,
     /// Secrets that were made, shown this once.
     secrets: Vec<SecretShape>,
+    /// What is done and will not work as somebody may expect: a price or route that can match no number.
+    warnings: Vec<String>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -77,7 +79,7 @@ impl PageShape {
 }
 
 impl AppliedShape {
-    pub(super) fn of(Applied { dry_run, changes, secrets }: Applied) -> AppliedShape {
+    pub(super) fn of(Applied { dry_run, changes, secrets, warnings }: Applied) -> AppliedShape {
         let changes = changes.into_iter().map(|Change { kind, name, effect, left }| ChangeShape {
             kind: kind.as_str(),
             name,
@@ -88,6 +90,6 @@ impl AppliedShape {
         let secrets = secrets
             .into_iter()
             .map(|Made { key, secret }| SecretShape { key, secret: secret.reveal().to_owned() });
-        AppliedShape { dry_run, changes: changes.collect(), secrets: secrets.collect() }
+        AppliedShape { dry_run, changes: changes.collect(), secrets: secrets.collect(), warnings }
     }
 }

@@ -305,10 +305,10 @@ async fn routes_that_make_no_sense_are_refused_in_words() {
     let store = open(folder.path());
     applied(&store, &three_carriers()).await;
     for (route, expect) in [
-        ("carriers = [\"acme\"]", "route \"?\" is for exactly one of prefix, network and mcc"),
+        ("carriers = [\"acme\"]", "route \"?\" is for exactly one of prefix, network, mcc and country"),
         (
             "prefix = \"49\"\nmcc = 262\ncarriers = [\"acme\"]",
-            "route \"?\" is for exactly one of prefix, network and mcc",
+            "route \"?\" is for exactly one of prefix, network, mcc and country",
         ),
         (
             "prefix = \"49\"\naccount = \"x\"\ncarriers = [\"acme\"]",

@@ -34,7 +34,7 @@ fn what_does_not_agree_or_will_not_do_is_refused() {
     check(
         Kind::Price,
         "49",
-        json!({"mcc": "262", "per_part": "1", "prefix": "50"}),
+        json!({"per_part": "1", "prefix": "50"}),
         "price \"49\" is named by the path, and the body describes \"50\"",
     );
     check(Kind::Account, "shop", json!({}), "account \"shop\": missing field `currency`");

@@ -91,7 +91,7 @@ async fn the_example_makes_what_it_describes_and_is_the_same_the_second_time() {
     let told = applied(&store, EXAMPLE_TOML).await;
     assert_eq!(
         told,
-        "+carrier acme, +carrier beta, +route *, +route shop/mcc262, +price *, +price 262-01, +price mcc208, +price shop/49, +price shop/49@2027-01-01, \
+        "+carrier acme, +carrier beta, +route *, +route shop/mcc262, +price *, +price 262-01, +price FR, +price shop/49, +price shop/49@2027-01-01, \
          +account shop, +sender shop/Shop24, +sender */Bank, +sender shop/Shop, +sender shop/+4915112345678, \
          +number +4915799999999, +number 80808/SHOP, +connection shop-http, +key shop-key-1, +screen short-links, \
          +control shop-day, +control everyone-day, +control one-recipient, +control one-range, \
@@ -107,7 +107,7 @@ async fn the_example_makes_what_it_describes_and_is_the_same_the_second_time() {
     assert_eq!(
         account
             .prices()
-            .quote(Asked { to, network: None, mcc: None, now: Timestamp::EPOCH }, 2)
+            .quote(Asked { to, network: None, mcc: None, country: None, now: Timestamp::EPOCH }, 2)
             .unwrap()
             .cost
             .to_string(),

@@ -50,10 +50,10 @@ async fn a_file_that_does_not_fit_together_is_refused_whole() {
             "[[carrier]]\nname = \"x\"\naddress = \"h:1\"\nsystem_id = \"s\"\nwindow = 1\nrate = 1",
             "carrier \"x\" is new and has no password; an empty one is written \"\"",
         ),
-        ("[[price]]\nper_part = 1", "price \"?\" is for exactly one of prefix, network and mcc"),
+        ("[[price]]\nper_part = 1", "price \"?\" is for exactly one of prefix, network, mcc and country"),
         (
             "[[price]]\nper_part = 1\nmcc = 262\nnetwork = \"262-01\"",
-            "price \"262-01\" is for exactly one of prefix, network and mcc",
+            "price \"?\" is for exactly one of prefix, network, mcc and country",
         ),
         (
             "[[sender]]\nsender = \"Bank\"\nstate = \"approved\"",

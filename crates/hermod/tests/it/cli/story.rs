@@ -147,7 +147,8 @@ fn things_are_listed(office: &Office) {
         ),
         (
             &["price", "list", "--account", "shop"],
-            "FOR  PER PART  ACCOUNT  FROM\n49     0.0375  shop     2027-01-01\n",
+            "FOR  PER PART  ACCOUNT  FROM\n49     0.0375  shop     2027-01-01\n\
+             Per part, in the currency of the account that sends.\n",
         ),
         (
             &["sender", "list"],

@@ -73,11 +73,11 @@ fn name(kind: Kind) -> Parameter {
         Kind::Control => ("Its name.", "shop-day"),
         Kind::Key => ("The key.", "shop-key-1"),
         Kind::Route => (
-            "`[ACCOUNT/]AREA[@SENDER]`: `49`, `262-01`, `mcc262`, `*`, `shop/49@Shop`. The slash may be written as it is.",
+            "`[ACCOUNT/]AREA[@SENDER]`: `49`, `262-01`, `mcc262`, `DE`, `*`, `shop/49@Shop`. The slash may be written as it is.",
             "49",
         ),
         Kind::Price => (
-            "`[ACCOUNT/]WHAT[@FROM]`: `49`, `262-01`, `mcc262`, `shop/49@2027-01-01`. The slash may be written as it is.",
+            "`[ACCOUNT/]WHAT[@FROM]`: `49`, `262-01`, `mcc262`, `DE`, `shop/49@2027-01-01`. The slash may be written as it is.",
             "shop/49@2027-01-01",
         ),
         Kind::Sender => {
