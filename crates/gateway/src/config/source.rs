@@ -103,7 +103,10 @@ impl Source {
     }
 
     fn table(&self) -> Result<Spanned<DeTable<'_>>, FileError> {
-        DeTable::parse(&self.text).map_err(|error| self.blame_span(error.span(), error.message(), None))
+        DeTable::parse(&self.text).map_err(|error| {
+            let bare = error.span().and_then(|span| self.blame_bare_word(span.start));
+            bare.unwrap_or_else(|| self.blame_span(error.span(), error.message(), None))
+        })
     }
 
     /// An error about a key, with its line where the file has it.
@@ -115,6 +118,28 @@ impl Source {
             key: Some(key.to_owned()),
             sentence: sentence.into(),
         }
+    }
+
+    /// A word without quotes where a value belongs: TOML takes it for a number that is none.
+    fn blame_bare_word(&self, offset: usize) -> Option<FileError> {
+        let line = self.line_of(offset);
+        let (key, value) = self.text.lines().nth(line - 1)?.split_once('=')?;
+        let word = value.split('#').next().unwrap_or_default().trim();
+        let is_bare = word.starts_with(|first: char| first.is_ascii_alphabetic() || first == '/')
+            && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:/ ".contains(&b));
+        if !is_bare || ["true", "false", "inf", "nan"].contains(&word) {
+            return None;
+        }
+        let sentence = if ["yes", "no", "on", "off"].contains(&word.to_ascii_lowercase().as_str()) {
+            format!("`{word}` is no value in TOML: write true or false, without quotes")
+        } else {
+            format!("`{word}` is no value in TOML: put a text in quotes, as in \"{word}\"")
+        };
+        let before = self.text.lines().take(line - 1).filter_map(|line| line.trim().strip_prefix('['));
+        let section = before.last().map(|header| header.trim_matches(['[', ']', ' ']));
+        let key =
+            section.map_or_else(|| key.trim().to_owned(), |section| format!("{section}.{}", key.trim()));
+        Some(FileError { path: self.path.clone(), line: Some(line), key: Some(key), sentence })
     }
 
     fn blame_span(

@@ -262,3 +262,19 @@ fn webhooks_have_bounds() {
     );
     check("[webhooks]\nmax_posts = 1", "hermod.toml:2: webhooks.max_posts: 1 is not between 2 and 100000");
 }
+
+#[test]
+fn a_word_without_quotes_is_told_with_what_to_write() {
+    check(
+        "[http]\nallow_plain = no\n",
+        "hermod.toml:2: http.allow_plain: `no` is no value in TOML: write true or false, without quotes",
+    );
+    check(
+        "[log]\nlevel = \"info\"\nformat = human # for people\n",
+        "hermod.toml:3: log.format: `human` is no value in TOML: put a text in quotes, as in \"human\"",
+    );
+    check(
+        "[data]\nfolder = /var/lib/hermod\n",
+        "hermod.toml:2: data.folder: `/var/lib/hermod` is no value in TOML: put a text in quotes, as in \"/var/lib/hermod\"",
+    );
+}

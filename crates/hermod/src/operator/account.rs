@@ -8,6 +8,7 @@ use super::opt_outs::OptOuts;
 use super::place::{Absent, Place};
 use super::standing;
 use crate::ending::Ended;
+use crate::show;
 use crate::show::Align::{Left, Right};
 use clap::{Args, Subcommand};
 use hermod_gateway::provision::Kind;
@@ -158,6 +159,9 @@ impl Terms {
     }
 }
 
+/// Beside the fields of an account in a list.
+const BALANCE: &str = "balance";
+
 /// `*`, or a list.
 fn read_countries(text: &str) -> Value {
     if text == "*" {
@@ -166,8 +170,9 @@ fn read_countries(text: &str) -> Value {
     text.split(',').map(str::trim).filter(|code| !code.is_empty()).map(Value::from).collect()
 }
 
-const COLUMNS: [Column; 8] = [
+const COLUMNS: [Column; 9] = [
     ("name", Left, |entry| text(&entry["name"])),
+    ("balance", Right, |entry| text(&entry[BALANCE])),
     ("currency", Left, |entry| text(&entry["currency"])),
     ("terms", Left, |entry| text(&entry["terms"])),
     ("credit limit", Right, |entry| text(&entry["credit_limit"])),
@@ -181,7 +186,7 @@ impl Account {
     pub(crate) fn run(self) -> Ended {
         let Account { place, what } = self;
         place.work(Absent::Refuse, async move |desk| match what {
-            What::List => entries::list(desk, Kind::Account, None, &COLUMNS).await,
+            What::List => list(desk).await,
             What::Show { name } => standing::show(desk, &name).await,
             What::Create(create) => create.run(desk).await,
             What::Set(Set { name, verified, closed, terms }) => {
@@ -196,6 +201,22 @@ impl Account {
             What::OptOuts(opt_outs) => opt_outs.run(desk).await,
         })
     }
+}
+
+/// Every account with its balance, which the list of the API does not have.
+async fn list(desk: &Desk) -> Ended {
+    let items = entries::all(desk, Kind::Account, None).await?;
+    if desk.json {
+        return entries::say_items(&items);
+    }
+    let mut accounts = Vec::new();
+    for item in &items {
+        let mut entry = entries::entry_of(item)?;
+        let name = text(&entry["name"]);
+        entry[BALANCE] = Value::from(standing::balance(desk, &name).await?);
+        accounts.push(entry);
+    }
+    show::say(&entries::table(Kind::Account, &COLUMNS, &accounts))
 }
 
 async fn mark(desk: &Desk, name: &str, field: &str) -> Ended {

@@ -42,6 +42,9 @@ enum What {
         #[arg(long, value_name = "NAME")]
         account: Option<String>,
     },
+    /// Show one with every field
+    #[command(after_help = "Example:\n  hermod connection show shop-http")]
+    Show { name: String },
     /// Make one, or change it
     #[command(
         after_help = "Examples:\n  hermod connection set shop-http --account shop --default-sender Shop\n  \
@@ -112,6 +115,7 @@ impl Connection {
     pub(crate) fn run(self) -> Ended {
         let Connection { place, what } = self;
         place.work(Absent::Refuse, async move |desk| match what {
+            What::Show { name } => entries::show(desk, Kind::Connection, &name).await,
             What::List { account } => {
                 entries::list(desk, Kind::Connection, account.as_deref(), &COLUMNS).await
             }

@@ -37,6 +37,9 @@ enum What {
     /// List them
     #[command(after_help = "Example:\n  hermod control list")]
     List,
+    /// Show one with every field
+    #[command(after_help = "Example:\n  hermod control show shop-day")]
+    Show { name: String },
     /// Make one, or change it
     #[command(after_help = "Examples:\n  hermod control set shop-day --account shop --spend-per-day 50\n  \
                             hermod control set shop-day --mode watch")]
@@ -126,6 +129,7 @@ impl Control {
     pub(crate) fn run(self) -> Ended {
         let Control { place, what } = self;
         place.work(Absent::Refuse, async move |desk| match what {
+            What::Show { name } => entries::show(desk, Kind::Control, &name).await,
             What::List => entries::list(desk, Kind::Control, None, &COLUMNS).await,
             What::Set(set) => set.run(desk).await,
             What::Remove { name } => entries::remove(desk, Kind::Control, &name).await,

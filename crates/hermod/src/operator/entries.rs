@@ -48,6 +48,20 @@ pub(super) fn text(value: &Value) -> String {
 
 /// Every entry of a kind, of one account if it is named.
 pub(super) async fn list(desk: &Desk, kind: Kind, account: Option<&str>, columns: &[Column]) -> Ended {
+    let items = all(desk, kind, account).await?;
+    if desk.json {
+        return say_items(&items);
+    }
+    let entries = items.iter().map(|item| entry_of(item)).collect::<Result<Vec<_>, _>>()?;
+    show::say(&table(kind, columns, &entries))
+}
+
+/// Every entry of a kind as the API told it, page after page.
+pub(super) async fn all(
+    desk: &Desk,
+    kind: Kind,
+    account: Option<&str>,
+) -> Result<Vec<Box<RawValue>>, Failure> {
     let account = account.map(|account| format!("&account={}", escape(account))).unwrap_or_default();
     let mut items: Vec<Box<RawValue>> = Vec::new();
     let mut after = String::new();
@@ -57,20 +71,43 @@ pub(super) async fn list(desk: &Desk, kind: Kind, account: Option<&str>, columns
         items.extend(page.items);
         match page.next {
             Some(next) => after = format!("&after={}", escape(&next)),
-            None => break,
+            None => return Ok(items),
         }
     }
-    if desk.json {
-        let items: Vec<&str> = items.iter().map(|item| item.get()).collect();
-        return show::say_raw(&format!("{{\"items\":[{}],\"next\":null}}", items.join(",")));
-    }
+}
+
+pub(super) fn say_items(items: &[Box<RawValue>]) -> Ended {
+    let items: Vec<&str> = items.iter().map(|item| item.get()).collect();
+    show::say_raw(&format!("{{\"items\":[{}],\"next\":null}}", items.join(",")))
+}
+
+pub(super) fn entry_of(item: &RawValue) -> Result<Value, Failure> {
+    let Named { entry } = serde_json::from_str(item.get()).map_err(Failure::failed)?;
+    Ok(entry)
+}
+
+pub(super) fn table(kind: Kind, columns: &[Column], entries: &[Value]) -> String {
     let headings: Vec<(&str, Align)> = columns.iter().map(|(name, align, _)| (*name, *align)).collect();
     let mut table = Table::new(&headings);
-    for item in &items {
-        let Named { entry } = serde_json::from_str(item.get()).map_err(Failure::failed)?;
-        table.row(columns.iter().map(|(_, _, cell)| cell(&entry)));
+    for entry in entries {
+        table.row(columns.iter().map(|(_, _, cell)| cell(entry)));
     }
-    show::say(&table.text(&format!("There are no {} yet.", kind.plural())))
+    table.text(&format!("There are no {} yet.", kind.plural()))
+}
+
+/// One entry with every field that it has.
+pub(super) async fn show(desk: &Desk, kind: Kind, name: &str) -> Ended {
+    let answer = desk.get(&path(kind, name)).await?;
+    desk.tell(&answer, |Named { entry }: Named| {
+        let written = |value: &Value| match value {
+            Value::Bool(false) => "no".to_owned(),
+            other => text(other),
+        };
+        let entry = entry.as_object().cloned().unwrap_or_default();
+        let fields: Vec<(&str, String)> =
+            entry.iter().map(|(field, value)| (field.as_str(), written(value))).collect();
+        show::fields(&fields)
+    })
 }
 
 pub(super) fn path(kind: Kind, name: &str) -> String {

@@ -45,6 +45,9 @@ enum What {
         #[arg(long, value_name = "NAME")]
         account: Option<String>,
     },
+    /// Show one with every field
+    #[command(after_help = "Example:\n  hermod key show shop-key-1")]
+    Show { key: String },
     /// Make one with a random secret, which is shown once
     #[command(after_help = "Examples:\n  hermod key create --connection shop-http\n  \
                             hermod key create shop-key-2 --connection shop-http --expires-at 2027-12-31")]
@@ -94,6 +97,7 @@ impl Key {
     pub(crate) fn run(self) -> Ended {
         let Key { place, what } = self;
         place.work(Absent::Refuse, async move |desk| match what {
+            What::Show { key } => entries::show(desk, Kind::Key, &key).await,
             What::List { account } => entries::list(desk, Kind::Key, account.as_deref(), &COLUMNS).await,
             What::Create { key, connection, allow, expires_at, secrets } => {
                 let key = match key {

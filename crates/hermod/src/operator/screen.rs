@@ -33,6 +33,9 @@ enum What {
     /// List them
     #[command(after_help = "Example:\n  hermod screen list")]
     List,
+    /// Show one with every field
+    #[command(after_help = "Example:\n  hermod screen show short-links")]
+    Show { name: String },
     /// Make one, or change it
     #[command(
         after_help = "Example:\n  hermod screen set short-links --pattern 'https?://(bit\\.ly|t\\.co)/'"
@@ -66,6 +69,7 @@ impl Screen {
     pub(crate) fn run(self) -> Ended {
         let Screen { place, what } = self;
         place.work(Absent::Refuse, async move |desk| match what {
+            What::Show { name } => entries::show(desk, Kind::Screen, &name).await,
             What::List => entries::list(desk, Kind::Screen, None, &COLUMNS).await,
             What::Set { name, pattern, field, account } => {
                 let fields =

@@ -42,6 +42,13 @@ struct Named {
     entry: Value,
 }
 
+/// What an account has, for a list.
+pub(super) async fn balance(desk: &Desk, name: &str) -> Result<String, Failure> {
+    let money = desk.get(&format!("{}/balance", entries::path(Kind::Account, name))).await?;
+    let Balance { balance, .. } = money.read_as().map_err(Failure::failed)?;
+    Ok(balance.to_string())
+}
+
 pub(super) async fn show(desk: &Desk, name: &str) -> Ended {
     let path = entries::path(Kind::Account, name);
     let entry = desk.get(&path).await?;
@@ -85,7 +92,8 @@ pub(super) async fn traffic(desk: &Desk, name: &str) -> Ended {
                 text(&control["name"]),
                 text(&control["mode"]),
                 limit(control),
-                text(&control["would_have_refused"]),
+                // A control that enforces refuses what is beyond; only one that watches would have.
+                if control["mode"] == "watch" { text(&control["would_have_refused"]) } else { String::new() },
             ]);
         }
         let today =
