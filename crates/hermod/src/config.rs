@@ -1,11 +1,11 @@
 //! `hermod config`: the defaults, an example of what to provision, and a judgement on a file of yours.
 
 use crate::ending::{Ended, Failure};
-use crate::show;
+use crate::{provision_file, show};
 use clap::{Args, Subcommand};
 use hermod_gateway::clock::Clock;
-use hermod_gateway::config::{Config as Settings, DEFAULT_TOML, Source};
-use hermod_gateway::provision::{EXAMPLE_TOML, Wanted};
+use hermod_gateway::config::{Config as Settings, DEFAULT_TOML};
+use hermod_gateway::provision::EXAMPLE_TOML;
 use hermod_gateway::tls::Tls;
 use std::path::PathBuf;
 
@@ -57,8 +57,11 @@ fn check(path: &std::path::Path) -> Ended {
     let settings = Settings::load(path).map_err(Failure::mend)?;
     let wanted = match &settings.provision.file {
         Some(file) => {
-            let source = Source::read(file).map_err(Failure::mend)?;
-            Some((file, Wanted::parse(&source).map_err(Failure::mend)?))
+            let wanted = provision_file::read(file)?;
+            if let Some(warning) = provision_file::exposure(file, &wanted) {
+                eprintln!("hermod: {warning}");
+            }
+            Some((file, wanted))
         }
         None => None,
     };

@@ -5,10 +5,23 @@ use hermod_gateway::clock::Clock;
 use hermod_gateway::config::Source;
 use hermod_gateway::provision::{self, Change, Effect, Plan, ProvisionError, Wanted};
 use hermod_gateway::running::Opened;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+
+/// The bit of a file's mode.
+const READABLE_BY_OTHERS: u32 = 0o004;
 
 pub(crate) fn read(file: &Path) -> Result<Wanted, Failure> {
     Source::read(file).and_then(|source| Wanted::parse(&source)).map_err(Failure::mend)
+}
+
+/// A warning for a file that holds secrets and that every user of the machine may read.
+pub(crate) fn exposure(file: &Path, wanted: &Wanted) -> Option<String> {
+    let mode = std::fs::metadata(file).ok()?.permissions().mode();
+    let is_exposed = mode & READABLE_BY_OTHERS != 0 && wanted.has_secrets();
+    let file = file.display();
+    is_exposed
+        .then(|| format!("{file} holds secrets and every user of this machine may read it: chmod 600 {file}"))
 }
 
 pub(crate) async fn apply(
@@ -22,6 +35,9 @@ pub(crate) async fn apply(
         ProvisionError::Refused(refusal) => Failure::mend(format!("{}: {refusal}", file.display())),
         ProvisionError::Store(fault) => Failure::failed(fault),
     })?;
+    for warning in &plan.warnings {
+        tracing::warn!("{warning}");
+    }
     for Change { kind, name, effect, left } in &plan.changes {
         if effect.is_change() {
             tracing::info!(%kind, name, effect = effect.as_str(), "Provisioned");

@@ -53,6 +53,11 @@ async fn serve(config: Config) -> Ended {
     let file = config.provision.file.clone();
     let wanted = file.as_deref().map(provision_file::read).transpose()?;
     let wanted = wanted.map(|wanted| wanted.judged_by(config.webhooks.rules()));
+    if let (Some(file), Some(wanted)) = (&file, &wanted)
+        && let Some(warning) = provision_file::exposure(file, wanted)
+    {
+        tracing::warn!("{warning}");
+    }
     let clock = Clock::real();
     let https = config.https.wanted();
     let https = https.map(|(address, files)| Ok((address, load_certificate(files, &clock)?))).transpose()?;

@@ -5,6 +5,7 @@ use super::desk::{Body, Desk};
 use super::entries::{self, lost};
 use super::place::{Absent, Place};
 use crate::ending::{Ended, Failure};
+use crate::provision_file;
 use clap::Args;
 use hermod_gateway::config::Source;
 use hermod_gateway::provision::Wanted;
@@ -60,7 +61,10 @@ impl Apply {
         // What can be told without a gateway is told with the line.
         let source = if file == Path::new("-") { Source::read_stdin() } else { Source::read(&file) };
         let source = source.map_err(Failure::mend)?;
-        Wanted::parse(&source).map_err(Failure::mend)?;
+        let wanted = Wanted::parse(&source).map_err(Failure::mend)?;
+        if let Some(warning) = provision_file::exposure(&file, &wanted) {
+            eprintln!("hermod: {warning}");
+        }
         let absent = match (dry_run, create) {
             (true, _) => Absent::Imagine,
             (false, true) => Absent::Make,

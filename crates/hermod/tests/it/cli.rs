@@ -7,6 +7,7 @@ mod demo_apply;
 mod help;
 mod inbound;
 mod links;
+mod looking;
 mod office;
 mod operator;
 mod process;

@@ -3,6 +3,7 @@
 use super::process::{Process, ended, hermod, path, wait_until_it_listens};
 use crate::assembly::free_address;
 use serde_json::Value;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 /// What the stories start from. One key has no secret: it gets a random one.
@@ -53,7 +54,10 @@ impl Office {
     /// No gateway runs.
     pub(crate) fn closed() -> Office {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        std::fs::write(folder.path().join("provision.toml"), FILE).expect("a provision file");
+        let file = folder.path().join("provision.toml");
+        std::fs::write(&file, FILE).expect("a provision file");
+        // It holds a password: other users have no business with it.
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).expect("our own file");
         let place = vec!["--data-dir".to_owned(), path(&folder.path().join("data")).to_owned()];
         Office { folder, place, serving: None, address: free_address().to_string() }
     }
