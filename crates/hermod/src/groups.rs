@@ -34,6 +34,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "unowned",
             "review",
             "lookup",
+            "erase",
             "audit",
             "backup",
         ],

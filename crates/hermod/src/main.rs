@@ -28,8 +28,8 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use customer::{balance, inbound, send, status};
 use ending::Ended;
 use operator::{
-    account, alarms, apply, binds, carrier, connection, control, deliveries, key, links, lookup, money,
-    number, price, reports, review, route, screen, sender, unowned,
+    account, alarms, apply, binds, carrier, connection, control, deliveries, erase, key, links, lookup,
+    money, number, price, reports, review, route, screen, sender, unowned,
 };
 use std::process::ExitCode;
 
@@ -115,6 +115,7 @@ enum Command {
     Deliveries(deliveries::Deliveries),
     Reports(reports::Reports),
     Unowned(unowned::Unowned),
+    Erase(erase::Erase),
     Review(review::Review),
     Lookup(lookup::Lookup),
     Smpp(smpp::Smpp),
@@ -159,6 +160,7 @@ fn main() -> ExitCode {
         Command::Deliveries(command) => command.run(),
         Command::Reports(command) => command.run(),
         Command::Unowned(command) => command.run(),
+        Command::Erase(command) => command.run(),
         Command::Review(command) => command.run(),
         Command::Lookup(command) => command.run(),
         Command::Smpp(command) => command.run(),

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that meets an error should stop right there")]
 
 mod applying;
+mod backups;
 mod binds;
 mod carriers;
 mod documented;

@@ -13,6 +13,7 @@ pub(crate) mod control;
 pub(crate) mod deliveries;
 pub(crate) mod desk;
 mod entries;
+pub(crate) mod erase;
 mod explain;
 mod fields;
 mod here;

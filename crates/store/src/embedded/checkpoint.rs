@@ -148,12 +148,12 @@ impl Background {
     fn truncate_if_overgrown(&self) {
         let bytes_max = if self.shared.accepting() { LOG_BYTES_MAX } else { LOG_BYTES_MAX_ON_LOW_DISK };
         let before = log_bytes(&self.log);
-        if before > bytes_max
-            && run(&self.connection, "PRAGMA wal_checkpoint(PASSIVE)").is_some_and(|it| it.all)
-        {
-            wait_at_most(&self.connection, TRUNCATE_WAIT);
-            run(&self.connection, "PRAGMA wal_checkpoint(TRUNCATE)");
-            wait_at_most(&self.connection, Duration::ZERO);
+        let wanted = self.shared.take_empty_log_wanted();
+        if wanted || before > bytes_max {
+            let truncated = self.truncate();
+            if wanted && !truncated {
+                self.shared.want_empty_log();
+            }
         }
         let after = log_bytes(&self.log);
         self.shared.log_is(after, after > bytes_max);
@@ -161,6 +161,19 @@ impl Background {
             tracing::info!(from_bytes = before, to_bytes = after, "The overgrown log is truncated");
             self.shared.look_at_disk();
         }
+    }
+}
+
+impl Background {
+    /// True if the log is empty now, but for what was committed since.
+    fn truncate(&self) -> bool {
+        if run(&self.connection, "PRAGMA wal_checkpoint(PASSIVE)").is_none_or(|moved| !moved.all) {
+            return false;
+        }
+        wait_at_most(&self.connection, TRUNCATE_WAIT);
+        let truncated = run(&self.connection, "PRAGMA wal_checkpoint(TRUNCATE)");
+        wait_at_most(&self.connection, Duration::ZERO);
+        truncated.is_some_and(|moved| moved.all)
     }
 }
 

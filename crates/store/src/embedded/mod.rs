@@ -15,6 +15,7 @@ mod day_totals;
 mod deferred;
 mod delivery_stats;
 mod due_times;
+mod erasing;
 mod errand;
 mod failover;
 mod flapping;
@@ -67,6 +68,7 @@ mod writer;
 
 pub use copying::backup;
 pub use day_totals::DAYS_PER_READ_MAX;
+pub use erasing::{ERASED_NUMBER, Erased};
 pub use link::LinkPort;
 pub use lock::is_in_use;
 pub use mailbox::Handout;

@@ -37,6 +37,8 @@ pub(crate) struct Shared {
     /// The size of the log file, and whether it is larger than it should be and could not be truncated.
     log_bytes: AtomicU64,
     log_overgrown: AtomicBool,
+    /// Something was erased that the log still has.
+    empty_log_wanted: AtomicBool,
 }
 
 /// By this part of the low-water mark the free space must exceed it before messages are accepted again.
@@ -74,6 +76,7 @@ impl Shared {
             log_bytes: AtomicU64::new(0),
             log_overgrown: AtomicBool::new(false),
             unconfirmed: Unconfirmed::default(),
+            empty_log_wanted: AtomicBool::new(false),
         };
         shared.look_at_disk();
         shared
@@ -150,6 +153,16 @@ impl Shared {
     pub(crate) fn log_is(&self, bytes: u64, overgrown: bool) {
         self.log_bytes.store(bytes, Ordering::Relaxed);
         self.log_overgrown.store(overgrown, Ordering::Relaxed);
+    }
+
+    /// Has the checkpoint thread truncate the log, however small it is.
+    pub(crate) fn want_empty_log(&self) {
+        self.empty_log_wanted.store(true, Ordering::Release);
+    }
+
+    /// Whether the log is to be truncated. Asking takes the wish away.
+    pub(crate) fn take_empty_log_wanted(&self) -> bool {
+        self.empty_log_wanted.swap(false, Ordering::AcqRel)
     }
 
     pub(crate) fn log_size(&self) -> LogSize {

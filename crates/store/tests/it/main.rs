@@ -6,6 +6,7 @@ mod auditing;
 mod cancelling;
 mod catalogue;
 mod delivery;
+mod erasing;
 mod expiring;
 mod failing_over;
 mod faults;

@@ -6,6 +6,7 @@ mod binds;
 mod carriers;
 mod deliveries;
 mod entries;
+mod erase;
 mod explain;
 mod look;
 mod money;
@@ -29,6 +30,7 @@ pub use entries::{
     Applied, Fields, IfThere, Item, Listed, PAGE_ENTRIES_MAX, Page, apply_wanted, list_entries, patch_entry,
     put_entry, remove_entry, rotate_key, show_entry,
 };
+pub use erase::erase_number;
 pub use explain::{Explained, ExplainedCarrier, ExplainedRoute, Question, explain};
 pub use look::{ForAccount, Looked, PriceFound, look_up_number};
 pub use money::{Post, Posted, day_totals, kind_text, ledger_page, post_entry, show_balance, statement};

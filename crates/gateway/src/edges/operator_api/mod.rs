@@ -12,6 +12,7 @@ mod deliveries;
 mod desk;
 pub mod document;
 mod entries;
+mod erase;
 mod explain;
 mod guard;
 mod links;
@@ -79,6 +80,7 @@ pub fn router(desk: Desk) -> Router {
         .route("/carriers/{name}/test", post(probe::test))
         .route("/carriers/{name}/trace", get(trace::read).put(trace::start).delete(trace::stop))
         .route("/backups", post(backup::make))
+        .route("/erasures", post(erase::erase))
         .route("/errors", get(look::errors));
     for kind in Kind::ALL {
         routes = routes

@@ -9,8 +9,8 @@ mod operations;
 mod webhooks;
 
 use super::{
-    BASE, backup, binds, deliveries, explain, links, look, money, opt_outs, probe, reports, reviews, shapes,
-    trace, unowned, webhooks as hooks,
+    BASE, backup, binds, deliveries, erase, explain, links, look, money, opt_outs, probe, reports, reviews,
+    shapes, trace, unowned, webhooks as hooks,
 };
 use crate::app::operator::OPERATOR_ERRORS;
 use crate::openapi_errors;
@@ -131,6 +131,7 @@ fn tags() -> Vec<Tag> {
     ));
     tags.push(tag("Links", "How carriers and the links to them are doing. Only where a gateway runs."));
     tags.push(tag("Backups", "Copies of the database. Only where a gateway runs."));
+    tags.push(tag("Erasures", "Forgetting a person's phone number."));
     tags.push(tag("Looking", "Numbers and the way they go, traffic, error codes."));
     tags
 }
@@ -174,6 +175,8 @@ fn components() -> Components {
     add::<opt_outs::RemovedShape>(&mut components);
     add::<reviews::ReviewPage>(&mut components);
     add::<reviews::DecisionShape>(&mut components);
+    add::<erase::ErasureRequest>(&mut components);
+    add::<erase::ErasureView>(&mut components);
     add::<backup::BackupRequest>(&mut components);
     add::<backup::BackupView>(&mut components);
     add::<look::NumberShape>(&mut components);

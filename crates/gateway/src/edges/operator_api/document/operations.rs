@@ -1,7 +1,7 @@
 //! The requests that are not about one entry: whole files, money, opt-outs, reviews, looking.
 
 use super::{WITH_BODY, answer, body, in_path, in_query, limit, of, operation, phone, text};
-use crate::edges::operator_api::{backup, explain, look, money, opt_outs, reviews, shapes};
+use crate::edges::operator_api::{backup, erase, explain, look, money, opt_outs, reviews, shapes};
 use crate::provision::{EXAMPLE_TOML, Wanted};
 use serde_json::json;
 use utoipa::openapi::path::{HttpMethod, Operation, ParameterBuilder, PathItem};
@@ -67,7 +67,25 @@ pub(super) fn rest() -> Paths {
         get("/routes/explain", explain_route()),
         get("/errors", errors()),
         ("/backups".to_owned(), PathItem::new(HttpMethod::Post, backup())),
+        ("/erasures".to_owned(), PathItem::new(HttpMethod::Post, erase())),
     ]
+}
+
+fn erase() -> Operation {
+    operation(
+        "Erasures",
+        "eraseNumber",
+        "Erase a person's phone number",
+        &[&["NOT_FOUND", "INVALID_FIELD"], &WITH_BODY],
+    )
+    .description(Some(
+        "In every message to or from the number that has ended, the text is deleted and the number replaced by \
+         +9990000000. Ids, states, times and money stay; so do opt-outs. What is still being delivered is left alone and \
+         named: call again when it has ended.",
+    ))
+    .request_body(Some(body(of::<erase::ErasureRequest>())))
+    .response("200", answer("What was erased, and what was not yet.", of::<erase::ErasureView>()))
+    .build()
 }
 
 fn backup() -> Operation {

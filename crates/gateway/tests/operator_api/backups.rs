@@ -1,0 +1,57 @@
+//! Copies of the database: only for callers on the gateway's machine, only into folders that are made for them. And
+//! erasing a number.
+
+use crate::office::Office;
+use serde_json::json;
+use std::os::unix::fs::PermissionsExt;
+
+#[tokio::test]
+async fn backup_is_made_in_a_new_private_folder_and_nothing_is_overwritten() {
+    let office = Office::open().await;
+    let elsewhere = tempfile::tempdir().unwrap();
+    let folder = elsewhere.path().join("monday");
+    let wanted = json!({ "folder": folder });
+    let refused = office.post("/backups", wanted.clone()).await.told();
+    assert!(refused.contains("NOT_RUNNING"), "{refused}");
+    let office = office.running();
+    let made = office.post("/backups", wanted.clone()).await;
+    assert_eq!(made.status, 200, "{}", made.text);
+    let copy = std::fs::metadata(folder.join("hermod.db")).unwrap();
+    assert_eq!(made.body["bytes"].as_u64(), Some(copy.len()));
+    assert_eq!(copy.permissions().mode() & 0o777, 0o600);
+    assert_eq!(std::fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+    assert!(hermod_store::audit(&folder).unwrap().is_clean());
+
+    let refused = office.post("/backups", wanted).await.told();
+    assert!(refused.starts_with("400 INVALID_FIELD"), "it is there already: {refused}");
+    for unfit in ["relative/folder", "/nowhere/at/all", ""] {
+        let refused = office.post("/backups", json!({ "folder": unfit })).await.told();
+        assert!(refused.starts_with("400 INVALID_FIELD"), "{unfit}: {refused}");
+    }
+}
+
+#[tokio::test]
+async fn backup_for_a_caller_on_another_machine_is_refused() {
+    let office = Office::open().await.running().open_to_everybody();
+    let elsewhere = tempfile::tempdir().unwrap();
+    for (caller, status) in [("192.0.2.7", 403), ("127.0.0.1", 200)] {
+        let folder = elsewhere.path().join(caller);
+        let made = office.post_from(caller, "/backups", json!({ "folder": folder })).await;
+        assert_eq!((made.status, folder.exists()), (status, status == 200), "{caller}: {}", made.text);
+    }
+}
+
+#[tokio::test]
+async fn erasing_needs_a_number_and_a_known_account() {
+    let office = Office::open().await;
+    let erased = office.post("/erasures", json!({ "number": "+4915112345678" })).await;
+    assert_eq!((erased.status, &erased.body["messages"]), (200, &json!(0)), "{}", erased.text);
+    for (wanted, told) in [
+        (json!({ "number": "4915112345678" }), "400 INVALID_FIELD"),
+        (json!({ "number": "+4915112345678", "account": "nobody" }), "404 NOT_FOUND"),
+        (json!({}), "400 INVALID_JSON"),
+    ] {
+        let refused = office.post("/erasures", wanted).await.told();
+        assert!(refused.starts_with(told), "{refused}");
+    }
+}

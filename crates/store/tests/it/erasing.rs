@@ -1,0 +1,91 @@
+//! Erasing one person's number: it and the texts are in no file afterwards, and the books still add up.
+
+use crate::handsets::text;
+use crate::world::*;
+use hermod_domain::lifecycle::{MessageState, Verdict};
+use hermod_domain::phone::Msisdn;
+use hermod_domain::text::MessageText;
+use hermod_store::{Acceptance, HandsetRecord, Inbound, OptOut};
+use std::path::Path;
+use std::time::Duration;
+
+const PERSON: &str = "4917099988877";
+const CANARY: &str = "canary text of a person";
+
+fn person() -> Msisdn {
+    Msisdn::parse_digits(PERSON).expect("a number")
+}
+
+fn holds(folder: &Path, needle: &[u8]) -> Vec<String> {
+    let files = std::fs::read_dir(folder).expect("a folder").map(|file| file.expect("a file").path());
+    let holds = |path: &Path| {
+        std::fs::read(path).is_ok_and(|bytes| bytes.windows(needle.len()).any(|found| found == needle))
+    };
+    files.filter(|path| path.is_file() && holds(path)).map(|path| path.display().to_string()).collect()
+}
+
+#[tokio::test]
+async fn erased_number_and_texts_are_in_no_file_and_money_stays_provable() {
+    let mut world = World::new().await;
+    let to_person =
+        || Acceptance { to: person(), text: MessageText::parse(CANARY).expect("a text"), ..world.sms() };
+    let link = world.link_with_room(3).await;
+    let done = world.sends(to_person()).await;
+    let other = world.sends(world.sms()).await;
+    let open = world.sends(to_person()).await;
+    for (job, id) in link.takes_jobs(3).await.iter().zip(["done", "other", "open"]) {
+        link.accepts(job, id).await;
+    }
+    link.receipt("done", Verdict::Delivered).await;
+    link.receipt("other", Verdict::Delivered).await;
+    let inbound = Inbound {
+        account: ALICE,
+        from: format!("+{PERSON}"),
+        to: "80800".to_owned(),
+        text: CANARY.to_owned(),
+        received_at: world.now,
+    };
+    world.store.receive(inbound).await.expect("it is kept");
+    let unowned = HandsetRecord { sequence: 9, part: text(PERSON, "99999", CANARY) };
+    link.port.report_all(vec![], vec![], vec![unowned], 0, world.now).await.expect("it is kept");
+    let opt_out = OptOut { account: BOB, number: person(), how: "asked".to_owned(), now: world.now };
+    world.store.opt_out(opt_out).await.expect("it is kept");
+    world.settles().await;
+    // One of them was taken by its carrier without an id.
+    let unnamed = "INSERT INTO unnamed SELECT carrier, dest, id, 1, account, 0 FROM message WHERE id = ?1";
+    world.raw().execute(unnamed, [done.as_i64()]).expect("a row");
+    let before = world.balance(ALICE).await;
+
+    let erased = world.store.erase_number(person(), None).await.expect("it is erased");
+    assert_eq!((erased.messages, erased.inbound, erased.others), (1, 1, 1));
+    assert_eq!((erased.in_progress, erased.named.as_slice()), (1, &[open][..]));
+    link.receipt("open", Verdict::Delivered).await;
+    world.settles().await;
+    let erased = world.store.erase_number(person(), None).await.expect("the rest is erased");
+    assert_eq!((erased.messages, erased.inbound, erased.in_progress), (1, 0, 0));
+
+    // The log is truncated within a second or two.
+    while !holds(world.path(), CANARY.as_bytes()).is_empty() {
+        tokio::task::spawn_blocking(|| std::thread::sleep(Duration::from_millis(100)))
+            .await
+            .expect("a pause");
+    }
+    assert_eq!(holds(world.path(), PERSON.as_bytes()), Vec::<String>::new());
+    let found: i64 = world
+        .raw()
+        .query_row("SELECT count(*) FROM message WHERE dest = ?1", [person().number().cast_signed()], |row| {
+            row.get(0)
+        })
+        .expect("a count");
+    assert_eq!(found, 0);
+    let elsewhere = tempfile::TempDir::new().expect("a folder");
+    world.store.copy_to(&elsewhere.path().join("hermod.db")).await.expect("a copy");
+    assert_eq!(holds(elsewhere.path(), CANARY.as_bytes()), Vec::<String>::new());
+
+    assert_eq!(world.state(done).await, MessageState::Delivered, "what became of it can still be asked");
+    assert_eq!(world.sees(other).await.to, recipient(), "other people's numbers stay");
+    assert_eq!(world.balance(ALICE).await, before);
+    assert!(world.store.opted_out(BOB, person()).await.unwrap().is_some(), "the opt-out protects the person");
+    world.restarts().await;
+    world.books_are_sound();
+}
