@@ -4,8 +4,8 @@
 //! as new and can be forgotten, so what is held is bounded by what was used lately; beyond the bound the key that would
 //! be whole soonest makes room, in the caller's favour.
 
+use crate::expiring::Expiring;
 use crate::time::Timestamp;
-use std::collections::HashMap;
 use std::hash::Hash;
 use std::time::Duration;
 
@@ -29,33 +29,33 @@ impl Allowance {
 
 #[derive(Clone, Debug)]
 pub struct KeyedPace<K> {
-    keys_max: usize,
     /// When the allowance of a key is whole again.
-    whole_at_ms: HashMap<K, i64>,
+    whole_at_ms: Expiring<K>,
 }
 
 impl<K: Copy + Eq + Hash> KeyedPace<K> {
     /// Holds so many keys at most.
     pub fn new(keys_max: usize) -> KeyedPace<K> {
-        KeyedPace { keys_max: keys_max.max(1), whole_at_ms: HashMap::new() }
+        KeyedPace { whole_at_ms: Expiring::new(keys_max) }
     }
 
     /// Takes one from the key's allowance, or says how long until there is one.
     pub fn admit(&mut self, key: K, allowance: Allowance, now: Timestamp) -> Result<(), Duration> {
         let now_ms = now.as_millis();
         let whole_at = self.whole_at(key, allowance, now_ms);
-        let after = whole_at.saturating_add(allowance.share_ms());
-        let over = after.saturating_sub(now_ms).saturating_sub(allowance.whole_ms());
-        if over > 0 {
+        if let Some(wait) = wait(whole_at, allowance, now_ms) {
             // What the clock made too far away is brought near for good.
-            self.whole_at_ms.entry(key).and_modify(|kept| *kept = whole_at);
-            return Err(Duration::from_millis(over.unsigned_abs()));
+            self.whole_at_ms.update(key, whole_at);
+            return Err(wait);
         }
-        if !self.whole_at_ms.contains_key(&key) && self.whole_at_ms.len() >= self.keys_max {
-            self.make_room(now_ms);
-        }
-        self.whole_at_ms.insert(key, after);
+        self.whole_at_ms.insert(key, whole_at.saturating_add(allowance.share_ms()), now_ms);
         Ok(())
+    }
+
+    /// How long until one can be taken from the key's allowance; `None` if that is now. Takes nothing.
+    pub fn wait(&self, key: K, allowance: Allowance, now: Timestamp) -> Option<Duration> {
+        let now_ms = now.as_millis();
+        wait(self.whole_at(key, allowance, now_ms), allowance, now_ms)
     }
 
     /// What is left of the key's allowance, and how long until it is whole again.
@@ -68,8 +68,8 @@ impl<K: Copy + Eq + Hash> KeyedPace<K> {
 
     /// Gives back what was taken for something that did not happen after all.
     pub fn give_back(&mut self, key: K, allowance: Allowance) {
-        if let Some(whole_at) = self.whole_at_ms.get_mut(&key) {
-            *whole_at = whole_at.saturating_sub(allowance.share_ms());
+        if let Some(whole_at) = self.whole_at_ms.get(key) {
+            self.whole_at_ms.update(key, whole_at.saturating_sub(allowance.share_ms()));
         }
     }
 
@@ -83,23 +83,15 @@ impl<K: Copy + Eq + Hash> KeyedPace<K> {
 
     /// Never further away than one whole allowance: a clock that was set back must not lock a key out.
     fn whole_at(&self, key: K, allowance: Allowance, now_ms: i64) -> i64 {
-        let kept = self.whole_at_ms.get(&key).copied().unwrap_or(now_ms);
+        let kept = self.whole_at_ms.get(key).unwrap_or(now_ms);
         kept.clamp(now_ms, now_ms.saturating_add(allowance.whole_ms()))
     }
+}
 
-    /// A tenth at least, so that looking through all of them is paid for once in many admissions: were only those
-    /// forgotten that are whole, keys that become whole as fast as others come would cost a look at each admission.
-    fn make_room(&mut self, now_ms: i64) {
-        self.whole_at_ms.retain(|_, whole_at| *whole_at > now_ms);
-        let kept_max = self.keys_max - (self.keys_max / 10).max(1);
-        let Some(excess) = self.whole_at_ms.len().checked_sub(kept_max).filter(|excess| *excess > 0) else {
-            return;
-        };
-        let mut times: Vec<i64> = self.whole_at_ms.values().copied().collect();
-        let (_, limit, _) = times.select_nth_unstable(excess - 1);
-        let limit = *limit;
-        self.whole_at_ms.retain(|_, whole_at| *whole_at > limit);
-    }
+fn wait(whole_at_ms: i64, allowance: Allowance, now_ms: i64) -> Option<Duration> {
+    let after = whole_at_ms.saturating_add(allowance.share_ms());
+    let over = after.saturating_sub(now_ms).saturating_sub(allowance.whole_ms());
+    (over > 0).then(|| Duration::from_millis(over.unsigned_abs()))
 }
 
 #[cfg(test)]

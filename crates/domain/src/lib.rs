@@ -7,6 +7,7 @@
 pub mod area;
 pub mod carrier;
 pub mod catalogue;
+pub mod expiring;
 pub mod ids;
 pub mod inbound;
 pub mod keyed_pace;
@@ -25,6 +26,7 @@ pub mod retry;
 pub mod route;
 pub mod screen;
 pub mod sender;
+pub mod sign_in;
 pub mod steady_time;
 pub mod submission;
 pub mod text;

@@ -9,7 +9,7 @@ const FILE: &str = "operator.token";
 /// Five bits each: 200 bits.
 const MADE_CHARS: usize = 40;
 /// A token of somebody's own: long enough that nobody guesses it.
-const CHARS_MIN: usize = 20;
+const CHARS_MIN: usize = 26;
 const CHARS_MAX: usize = 256;
 
 #[derive(Clone)]
@@ -39,6 +39,11 @@ impl OperatorToken {
             return Ok(OperatorToken::new(pepper, &token));
         }
         read(&path).map(|token| OperatorToken::new(pepper, &token))
+    }
+
+    /// What the token is known by without being told.
+    pub(crate) fn digest(&self) -> &str {
+        &self.digest
     }
 
     /// In time that does not depend on where they differ.
@@ -91,9 +96,12 @@ mod tests {
         config.operator.token_file = Some(folder.path().join("mine"));
         let pepper = Pepper::new(b"pepper");
         assert!(OperatorToken::load_or_make(&config, &pepper).is_err());
-        for (text, fine) in
-            [("short", false), ("twenty characters it has\n", false), ("0123456789abcdefghij\n", true)]
-        {
+        for (text, fine) in [
+            ("short", false),
+            ("twenty-six characters, spaces\n", false),
+            ("0123456789abcdefghijklmno\n", false),
+            ("0123456789abcdefghijklmnop\n", true),
+        ] {
             std::fs::write(folder.path().join("mine"), text).unwrap();
             assert_eq!(OperatorToken::load_or_make(&config, &pepper).is_ok(), fine, "{text}");
         }

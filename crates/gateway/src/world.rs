@@ -7,15 +7,17 @@ use crate::secrets::Pepper;
 use arc_swap::ArcSwap;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, ConnectionId};
-use hermod_domain::keyed_pace::{Allowance, KeyedPace};
+use hermod_domain::keyed_pace::Allowance;
 use hermod_domain::pace::{Pace, Rate};
 use hermod_domain::phone::Msisdn;
+use hermod_domain::sign_in::SignIns;
 use hermod_domain::steady_time::Observed;
 use hermod_domain::traffic::{Admitted, Control, Velocity};
 use hermod_domain::webhook::address::AddressRules;
 use hermod_store::{LogSize, Store};
 use metrics::gauge;
 use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,8 +27,14 @@ use tokio::sync::watch;
 /// What one address may get wrong unless the operator says otherwise: ten at once, then one every six seconds.
 const FAILED_SIGN_INS: Allowance = Allowance { most: 10, per: Duration::from_secs(60) };
 
-/// Addresses whose failures are remembered. Beyond that, those that failed least make room.
-const FAILING_ADDRESSES_MAX: usize = 100_000;
+/// What a sign-in is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SignInKey<'a> {
+    /// An API key, known or not; empty where the request had no readable one.
+    Api(&'a str),
+    /// The operator API.
+    Operator,
+}
 
 pub struct World {
     pub clock: Clock,
@@ -54,9 +62,9 @@ pub struct World {
     /// How often recipients and ranges of numbers were written to lately.
     velocity: Mutex<Velocity>,
     watched: Mutex<HashMap<(AccountId, Arc<str>), u64>>,
-    /// By the address they came from; see [`World::fail_sign_in`].
-    failed_sign_ins: Mutex<KeyedPace<IpAddr>>,
-    failing: Allowance,
+    sign_ins: Mutex<SignIns>,
+    /// Makes the fingerprints of keys, with a random seed of this process.
+    fingerprints: RandomState,
     draining: AtomicBool,
     /// Where accounts' webhooks may go.
     pub webhook_rules: AddressRules,
@@ -99,8 +107,8 @@ impl World {
             submits: Mutex::default(),
             velocity: Mutex::default(),
             watched: Mutex::default(),
-            failed_sign_ins: Mutex::new(KeyedPace::new(FAILING_ADDRESSES_MAX)),
-            failing: FAILED_SIGN_INS,
+            sign_ins: Mutex::new(SignIns::new(FAILED_SIGN_INS)),
+            fingerprints: RandomState::new(),
             draining: AtomicBool::new(false),
             webhook_rules: AddressRules::default(),
         }
@@ -108,7 +116,7 @@ impl World {
 
     /// Lets one address fail so often a minute instead of the usual ten times.
     pub fn allowing_failed_sign_ins(mut self, a_minute: u32) -> World {
-        self.failing = Allowance { most: a_minute, ..FAILED_SIGN_INS };
+        self.sign_ins = Mutex::new(SignIns::new(Allowance { most: a_minute, ..FAILED_SIGN_INS }));
         self
     }
 
@@ -194,19 +202,34 @@ impl World {
         bucket.take_all(count, now)
     }
 
-    /// Counts a failed sign-in from an address, or says how long that address must wait before it may fail again. Whoever
-    /// signs in well is never asked here.
-    pub fn fail_sign_in(&self, source: IpAddr) -> Result<(), Duration> {
-        lock(&self.failed_sign_ins).admit(site_of(source), self.failing, self.clock.now())
+    /// Counts a failed sign-in from an address. Fails with the time to wait if there were too many.
+    pub fn fail_sign_in(&self, source: IpAddr, key: SignInKey<'_>) -> Result<(), Duration> {
+        let key = self.fingerprints.hash_one(key);
+        lock(&self.sign_ins).fail(site_of(source), key, self.clock.now())
+    }
+
+    /// Admits valid credentials and marks their address as proven. Fails with the time to wait if the address is not
+    /// proven yet and there were too many failed sign-ins with this key from it.
+    pub fn pass_sign_in(
+        &self,
+        source: IpAddr,
+        key: SignInKey<'_>,
+        secret_digest: &str,
+    ) -> Result<(), Duration> {
+        let key_and_secret = self.fingerprints.hash_one((key, secret_digest));
+        let key = self.fingerprints.hash_one(key);
+        lock(&self.sign_ins).succeed(site_of(source), key, key_and_secret, self.clock.now())
     }
 
     /// What an address may still get wrong.
     pub fn sign_ins_left(&self, source: Option<IpAddr>) -> RateLeft {
+        let sign_ins = lock(&self.sign_ins);
+        let limit = sign_ins.allowance().most;
         let (remaining, whole_in) = match source {
-            Some(source) => lock(&self.failed_sign_ins).left(site_of(source), self.failing, self.clock.now()),
-            None => (self.failing.most, Duration::ZERO),
+            Some(source) => sign_ins.left(site_of(source), self.clock.now()),
+            None => (limit, Duration::ZERO),
         };
-        RateLeft { limit: self.failing.most, remaining, whole_in, refused_for: None }
+        RateLeft { limit, remaining, whole_in, refused_for: None }
     }
 
     /// Goes along with the machine's clock, and says so when that has jumped.

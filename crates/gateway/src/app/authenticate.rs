@@ -1,12 +1,14 @@
-//! Who is asking. The key names the connection, the secret proves it; a wrong key costs the same work as a wrong secret.
+//! Authenticates API requests. The key names the connection, the secret proves it. An unknown key, a wrong secret and
+//! unreadable credentials all cost the same work, so that the time of an answer tells nothing about which keys exist.
 
 use crate::secrets::Secret;
-use crate::world::World;
+use crate::world::{SignInKey, World};
 use hermod_domain::catalogue::{AccountView, AllowList, Catalogue, Connection};
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::refusal::{RateLimit, Refusal};
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A key and its secret as they came in.
 #[derive(Clone, Debug)]
@@ -28,20 +30,37 @@ pub struct Caller {
 /// What an unknown key is compared with, so that it takes as long as a known one.
 const NOBODY: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-pub fn authenticate(world: &World, credentials: &Credentials) -> Result<Caller, Refusal> {
+/// Authenticates a request from an address. `given` is `None` where the request has no readable credentials.
+///
+/// Fails with INVALID_API_KEY, or with RATE_LIMITED once there were too many failed sign-ins from the address. An
+/// address that has signed in with these credentials before is never refused with them; from any other address even
+/// valid credentials are refused while the key is being guessed at from there.
+pub fn authenticate(
+    world: &World,
+    given: Option<&Credentials>,
+    source: Option<IpAddr>,
+) -> Result<Caller, Refusal> {
+    let (name, secret) = given.map_or(("", ""), |given| (&given.key, given.secret.reveal()));
+    let key = SignInKey::Api(name);
     let catalogue = world.catalogue();
-    let known = catalogue.key(&credentials.key);
+    let known = given.and_then(|given| catalogue.key(&given.key));
     let digest = known.map_or(NOBODY, |key| &key.secret_digest);
-    let matches = world.pepper.matches(credentials.secret.reveal(), digest);
+    let matches = world.pepper.matches(secret, digest);
     let now = world.clock.now();
-    let proven = known.filter(|key| matches && key.is_valid_at(now)).ok_or(Refusal::InvalidApiKey)?;
-    let (connection, key_allows) = (proven.connection, proven.allow.clone());
-    let open = catalogue.connection(connection).filter(|connection| !connection.closed);
-    let account = open.ok_or(Refusal::InvalidApiKey)?.account;
-    if catalogue.account(account).is_none_or(|view| view.account.closed) {
-        return Err(Refusal::InvalidApiKey);
-    }
-    Ok(Caller { account, connection, key_allows, catalogue })
+    let proven = known.filter(|key| matches && key.is_valid_at(now));
+    let caller = proven.and_then(|key| Caller::open(&catalogue, key.connection, key.allow.clone()));
+    let limited = match (&caller, source) {
+        (_, None) => Ok(()),
+        (Some(_), Some(source)) => world.pass_sign_in(source, key, digest),
+        (None, Some(source)) => world.fail_sign_in(source, key),
+    };
+    limited.map_err(too_many_failures)?;
+    caller.ok_or(Refusal::InvalidApiKey)
+}
+
+fn too_many_failures(wait: Duration) -> Refusal {
+    let retry_after_s = u32::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u32::MAX);
+    Refusal::RateLimited { limit: RateLimit::FailedSignIns, retry_after_s }
 }
 
 /// The lists of the key and of the connection must both admit where the request came from. Who cannot be told where it
@@ -58,27 +77,20 @@ pub fn admit(caller: &Caller, peer: Option<IpAddr>) -> Result<(), Refusal> {
     }
 }
 
-/// What a failed sign-in is answered with: after too many of them from one address, that there were too many.
-pub fn refuse_sign_in(world: &World, source: IpAddr) -> Refusal {
-    match world.fail_sign_in(source) {
-        Ok(()) => Refusal::InvalidApiKey,
-        Err(wait) => {
-            let seconds = wait.as_millis().div_ceil(1000);
-            let retry_after_s = u32::try_from(seconds).unwrap_or(u32::MAX);
-            Refusal::RateLimited { limit: RateLimit::FailedSignIns, retry_after_s }
-        }
-    }
-}
-
 impl Caller {
     /// A customer who proved itself when it bound. `None` once its connection or its account is closed.
     pub fn bound(catalogue: Arc<Catalogue>, connection: ConnectionId) -> Option<Caller> {
-        let open = catalogue.connection(connection).filter(|connection| !connection.closed)?;
-        let account = open.account;
-        if open.smpp.is_none() || catalogue.account(account)?.account.closed {
+        catalogue.connection(connection)?.smpp.as_ref()?;
+        Caller::open(&catalogue, connection, AllowList::default())
+    }
+
+    /// `None` if the connection or its account is closed.
+    fn open(catalogue: &Arc<Catalogue>, connection: ConnectionId, key_allows: AllowList) -> Option<Caller> {
+        let account = catalogue.connection(connection).filter(|connection| !connection.closed)?.account;
+        if catalogue.account(account)?.account.closed {
             return None;
         }
-        Some(Caller { account, connection, key_allows: AllowList::default(), catalogue })
+        Some(Caller { account, connection, key_allows, catalogue: catalogue.clone() })
     }
 
     pub fn catalogue(&self) -> &Catalogue {

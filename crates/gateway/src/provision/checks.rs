@@ -30,8 +30,8 @@ const HOST_CHARS_MAX: usize = 253;
 const PATH_CHARS_MAX: usize = 4_096;
 const SHA256_DIGITS: usize = 64;
 const WINDOW_MAX: u16 = 10_000;
-/// A secret that can be guessed is none; one that is generated has 32 characters.
-const SECRET_CHARS_MIN: usize = 8;
+/// 26 random characters of an alphabet of 32 have 130 bits. A generated secret has 32 characters.
+const SECRET_CHARS_MIN: usize = 26;
 const SECRET_CHARS_MAX: usize = 128;
 const LINK_WAIT_MIN: Duration = Duration::from_millis(100);
 const LINK_WAIT_MAX: Duration = Duration::from_secs(600);
@@ -105,7 +105,8 @@ pub(super) fn api_secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<O
         return Ok(Some(Secret::new(text)));
     }
     Err(D::Error::custom(format!(
-        "a secret has {SECRET_CHARS_MIN} to {SECRET_CHARS_MAX} ASCII characters without spaces; take random ones"
+        "a secret has {SECRET_CHARS_MIN} to {SECRET_CHARS_MAX} random ASCII characters without spaces; leave it out and \
+         one is generated"
     )))
 }
 

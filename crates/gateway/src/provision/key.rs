@@ -32,7 +32,7 @@ pub struct WantedKey {
         serialize_with = "values::hidden",
         skip_serializing_if = "Option::is_none"
     )]
-    #[schema(value_type = Option<String>, write_only, min_length = 8, max_length = 128)]
+    #[schema(value_type = Option<String>, write_only, min_length = 26, max_length = 128)]
     pub secret: Option<Secret>,
     #[serde(
         default,

@@ -172,3 +172,52 @@ async fn whoever_signs_in_well_is_never_held_up_by_others_failures() {
         assert_eq!(ask(&service, PROXY, SLOW, &caller).await.status, 200);
     }
 }
+
+/// One call with the right secret, from an address of the loopback.
+async fn right_secret_from(service: &Service, source: &str, key: &str) -> Reply {
+    let mut client = Client::connect_from(source, service.address).await;
+    let reply = client.get(key, "/api/v1/balance").await;
+    // Each call has a full bucket, and the failed sign-ins have not come back.
+    service.world.clock.advance(Duration::from_millis(500));
+    reply
+}
+
+/// Guesses at a key until the address is told to wait.
+async fn storm_from(service: &Service, source: &str, key: &str) {
+    let mut client = Client::connect_from(source, service.address).await;
+    for guess in 0..50 {
+        let headers = [("X-API-Key", key), ("X-API-Secret", &format!("guess-{guess}"))];
+        if client.call("GET", "/api/v1/balance", &headers, b"").await.status == 429 {
+            return;
+        }
+    }
+    panic!("nothing limits guesses");
+}
+
+#[tokio::test]
+async fn correct_guess_within_a_storm_is_refused_from_that_address_only() {
+    let service = Service::start().await;
+    let attacker = "127.0.0.4";
+    storm_from(&service, attacker, SLOW).await;
+    let reply = right_secret_from(&service, attacker, SLOW).await;
+    assert_eq!((reply.status, reply.code()), (429, "RATE_LIMITED"), "{}", reply.body);
+    assert!(reply.header("retry-after").is_some());
+    assert_eq!(right_secret_from(&service, STRANGER, SLOW).await.status, 200, "another address");
+    assert_eq!(right_secret_from(&service, attacker, ACME).await.status, 200, "another key");
+    service.world.clock.advance(Duration::from_secs(60));
+    assert_eq!(right_secret_from(&service, attacker, SLOW).await.status, 200, "the storm is over");
+}
+
+#[tokio::test]
+async fn proven_address_is_never_refused_within_a_storm() {
+    let service = Service::start().await;
+    assert_eq!(right_secret_from(&service, STRANGER, SLOW).await.status, 200);
+    for _ in 0..5 {
+        storm_from(&service, STRANGER, SLOW).await;
+        assert_eq!(right_secret_from(&service, STRANGER, SLOW).await.status, 200);
+    }
+    // A day without a sign-in, and it has to be proven again.
+    service.world.clock.advance(Duration::from_secs(24 * 3600));
+    storm_from(&service, STRANGER, SLOW).await;
+    assert_eq!(right_secret_from(&service, STRANGER, SLOW).await.status, 429);
+}

@@ -20,7 +20,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
-pub(crate) const SECRET: &str = "s3cret:with:colons";
+pub(crate) const SECRET: &str = "s3cret:with:colons:and:26:characters";
 
 /// When every test begins.
 pub(crate) const START: Timestamp = Timestamp::from_millis(1_750_000_000_000);

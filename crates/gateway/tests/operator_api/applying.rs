@@ -17,9 +17,10 @@ async fn a_file_can_be_applied_again_and_again() {
 async fn a_dry_run_tells_and_does_nothing() {
     let office = Office::open().await;
     let before = office.world.store.catalogue().await.unwrap();
-    let text =
-        SETUP.replace("verified = true", "verified = false").replace("secret = \"shop-secret-text\"\n", "")
-            + "[[key]]\nkey = \"new\"\nconnection = \"shop-http\"\n";
+    let text = SETUP
+        .replace("verified = true", "verified = false")
+        .replace("secret = \"shop-secret-text-of-many-characters\"\n", "")
+        + "[[key]]\nkey = \"new\"\nconnection = \"shop-http\"\n";
     let told = office.apply("/apply?dry_run=true", &text).await;
     assert_eq!(told.status, 200, "{}", told.text);
     assert_eq!(told.body["dry_run"], json!(true));

@@ -171,12 +171,18 @@ async fn secrets_are_told_once_and_never_again() {
     assert_eq!(*changed, json!([{"field": "secret", "before": "(hidden)", "after": "(hidden)"}]));
     assert_eq!(office.call("POST", "/keys/nobody/rotate", "", "").await.status, 404);
 
-    office.put("/keys/k3", json!({"connection": "shop-http", "secret": "given-by-the-operator"})).await;
+    let given = |secret: &str| json!({"connection": "shop-http", "secret": secret});
+    let short = office.put("/keys/k3", given("25-characters-are-too-few")).await;
+    assert!(
+        short.told().starts_with("422 REFUSED: key \"k3\": secret: a secret has 26 to 128"),
+        "{}",
+        short.text
+    );
+    assert_eq!(office.put("/keys/k3", given("given-by-the-operator-himself")).await.status, 201);
     for path in ["/keys", "/keys/k2", "/keys/k3", "/keys/shop-key", "/carriers", "/carriers/acme"] {
         let shown = office.get(path).await.text;
-        for hidden in
-            [secret.as_str(), &next, "given-by-the-operator", "shop-secret-text", "carr-pw", &digest("k2")]
-        {
+        let given = ["given-by-the-operator-himself", "shop-secret-text-of-many-characters", "carr-pw"];
+        for hidden in given.into_iter().chain([secret.as_str(), &next, &digest("k2")]) {
             assert!(!shown.contains(hidden), "{path} shows {hidden}");
         }
     }

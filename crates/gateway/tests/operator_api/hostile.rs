@@ -18,7 +18,7 @@ async fn without_the_token_nothing_is_told() {
         Some(format!("Bearer {TOKEN}x")),
         Some(format!("Basic {TOKEN}")),
         Some(TOKEN.to_owned()),
-        Some("Bearer shop-key:shop-secret-text".to_owned()),
+        Some("Bearer shop-key:shop-secret-text-of-many-characters".to_owned()),
         Some(format!("Bearer {}", "x".repeat(5000))),
     ] {
         for (method, path) in [

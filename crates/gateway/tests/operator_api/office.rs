@@ -58,7 +58,7 @@ default_sender = "Shop"
 
 [[key]]
 key = "shop-key"
-secret = "shop-secret-text"
+secret = "shop-secret-text-of-many-characters"
 connection = "shop-http"
 "#;
 

@@ -1,5 +1,6 @@
 //! The operator API as a running gateway serves it: where it is, who may reach it, and how guessing is slowed down.
 
+use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::Config;
 use hermod_gateway::operator_token::{read, token_file};
@@ -8,7 +9,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket};
 
 struct Started {
     running: Running,
@@ -22,7 +23,8 @@ async fn start(apart: bool) -> Started {
     let folder = tempfile::tempdir().unwrap();
     let mut config = Config::defaults();
     config.data.folder = folder.path().to_owned();
-    let clock = Clock::real();
+    // A clock that stands: what was counted for an address does not come back while a test runs.
+    let clock = Clock::manual(Timestamp::parse("2026-06-15T12:00:00Z").unwrap());
     let listener = || TcpListener::bind("127.0.0.1:0");
     let http = listener().await.unwrap();
     let operations = if apart { Some(listener().await.unwrap()) } else { None };
@@ -36,7 +38,13 @@ async fn start(apart: bool) -> Started {
 }
 
 async fn ask(address: SocketAddr, token: &str, path: &str) -> String {
-    let mut stream = TcpStream::connect(address).await.unwrap();
+    ask_from("127.0.0.1", address, token, path).await
+}
+
+async fn ask_from(source: &str, address: SocketAddr, token: &str, path: &str) -> String {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(SocketAddr::new(source.parse().unwrap(), 0)).unwrap();
+    let mut stream = socket.connect(address).await.unwrap();
     let request = format!(
         "GET {path} HTTP/1.1\r\nHost: t\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\r\n"
     );
@@ -79,8 +87,9 @@ async fn with_an_address_for_operations_it_is_only_there() {
 }
 
 #[tokio::test]
-async fn guessing_is_slowed_down_and_the_right_token_never_waits() {
+async fn guessing_is_slowed_down_and_a_proven_address_never_waits() {
     let Started { running, http, token, .. } = start(false).await;
+    assert_eq!(status(&ask(http, &token, "/operator/v1/accounts").await), "200");
     let mut refused = Vec::new();
     for n in 0..12 {
         refused.push(ask(http, &format!("guess-number-{n}"), "/operator/v1/accounts").await);
@@ -90,5 +99,10 @@ async fn guessing_is_slowed_down_and_the_right_token_never_waits() {
     assert!(refused[11].contains("retry-after: "), "{}", refused[11]);
     assert!(refused[11].contains("RATE_LIMITED: too many wrong tokens"), "{}", refused[11]);
     assert_eq!(status(&ask(http, &token, "/operator/v1/accounts").await), "200");
+    // From an address that was never there before, the right token within a storm is one more guess.
+    for n in 0..12 {
+        ask_from("127.0.0.3", http, &format!("guess-number-{n}"), "/operator/v1/accounts").await;
+    }
+    assert_eq!(status(&ask_from("127.0.0.3", http, &token, "/operator/v1/accounts").await), "429");
     running.stop().await.unwrap();
 }

@@ -15,7 +15,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 pub(crate) const KEY: &str = "alice-key";
-pub(crate) const SECRET: &str = "alice-secret";
+pub(crate) const SECRET: &str = "alice-secret-of-many-characters";
 pub(crate) const OPENING_MICROS: i64 = 100_000_000_000;
 pub(crate) const PRICE_MICROS: i64 = 50_000;
 
@@ -329,7 +329,7 @@ pub(crate) fn customers_text(opening: &str) -> String {
             "[[account]]\nname = \"{name}\"\ncurrency = \"EUR\"\nopening_balance = \"{opening}\"\nverified = true\ncountries = \"*\"\n\
              senders = [\"Hermod\"]\n[[connection]]\nname = \"{name}-http\"\naccount = \"{name}\"\n\
              default_sender = \"Hermod\"\nrate = 100000\n\
-             [[key]]\nkey = \"{name}-key\"\nsecret = \"{name}-secret\"\nconnection = \"{name}-http\"\n"
+             [[key]]\nkey = \"{name}-key\"\nsecret = \"{name}-secret-of-many-characters\"\nconnection = \"{name}-http\"\n"
         ));
     }
     text

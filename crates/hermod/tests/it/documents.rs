@@ -19,7 +19,7 @@ async fn the_customer_api_is_as_its_document_says() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let gateway = Served::start_with(folder.path(), SETTINGS, &provision(carrier.addr()));
     let document = format!("http://{}/openapi.json", gateway.address());
-    hold_against("customer.toml", &document, &["--auth", "key:schemathesis"], 4);
+    hold_against("customer.toml", &document, &["--auth", "key:schemathesis-of-many-characters"], 4);
     gateway.stop().await;
     carrier.stop().await;
 }
@@ -42,12 +42,15 @@ async fn the_operator_api_is_as_its_document_says() {
 const SHOP: &str = "\
     [[account]]\nname = \"shop\"\ncurrency = \"EUR\"\nopening_balance = \"100\"\nverified = true\ncountries = \"*\"\n\
     senders = [\"Shop\"]\ndlr_webhook = \"https://shop.example/dlr\"\n[[connection]]\nname = \"shop-http\"\naccount = \"shop\"\ndefault_sender = \"Shop\"\n\
-    [[key]]\nkey = \"shop-key-1\"\nsecret = \"schemathesis\"\nconnection = \"shop-http\"\n\
+    [[key]]\nkey = \"shop-key-1\"\nsecret = \"schemathesis-of-many-characters\"\nconnection = \"shop-http\"\n\
     [[screen]]\nname = \"short-links\"\npattern = \"bit[.]ly\"\n";
 
 /// Opens the first review case.
 async fn hold_a_message(gateway: SocketAddr) {
-    let headers = [("Authorization", "Bearer shop-key-1:schemathesis"), ("Content-Type", "application/json")];
+    let headers = [
+        ("Authorization", "Bearer shop-key-1:schemathesis-of-many-characters"),
+        ("Content-Type", "application/json"),
+    ];
     let body = r#"{"to":"+4915112345678","text":"see bit.ly"}"#;
     let answer = http::call(gateway, "POST", "/api/v1/sms", &headers, body).await.expect("it answers");
     assert_eq!(answer.headers["x-error-code"], "HELD_FOR_REVIEW");
@@ -62,7 +65,7 @@ fn provision(carrier: SocketAddr) -> String {
          [[account]]\nname = \"alice\"\ncurrency = \"EUR\"\nopening_balance = \"100000\"\nverified = true\n\
          countries = \"*\"\nsenders = [\"Hermod\"]\n[[connection]]\nname = \"alice-http\"\naccount = \"alice\"\n\
          default_sender = \"Hermod\"\nrate = 100000\n\
-         [[key]]\nkey = \"key\"\nsecret = \"schemathesis\"\nconnection = \"alice-http\"\n"
+         [[key]]\nkey = \"key\"\nsecret = \"schemathesis-of-many-characters\"\nconnection = \"alice-http\"\n"
     )
 }
 

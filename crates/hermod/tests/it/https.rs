@@ -72,7 +72,7 @@ fn balance(address: SocketAddr, certificate: &CertificateDer<'static>) -> std::i
     let mut socket = TcpStream::connect(address)?;
     let mut stream = Stream::new(&mut session, &mut socket);
     stream.write_all(
-        b"GET /api/v1/balance HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer alice-key:alice-secret\r\n\
+        b"GET /api/v1/balance HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer alice-key:alice-secret-of-many-characters\r\n\
           Connection: close\r\n\r\n",
     )?;
     let mut answer = String::new();

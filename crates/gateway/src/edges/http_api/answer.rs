@@ -6,7 +6,7 @@ use super::operations::RenderMetrics;
 use super::patience::Carried;
 use super::route::{Route, message_id_in};
 use super::{balance, credentials, document, errors, framing, headers, inbound, operations, peer, rate, sms};
-use crate::app::{Caller, admit, authenticate, refuse_sign_in};
+use crate::app::{Caller, admit, authenticate};
 use crate::clock::Moment;
 use crate::request_id;
 use crate::world::World;
@@ -119,9 +119,12 @@ async fn call(
     body: &mut RequestBody,
     peer: Option<IpAddr>,
 ) -> Response {
-    let caller = match credentials::read(&head.headers).and_then(|given| authenticate(world, &given)) {
+    // Where a trusted proxy named the caller unreadably, sign-ins are counted for the proxy.
+    let source = peer.or_else(|| head.extensions.get::<Carried>().map(|carried| carried.peer));
+    let given = credentials::read(&head.headers);
+    let caller = match authenticate(world, given.as_ref(), source) {
         Ok(caller) => caller,
-        Err(refusal) => return errors::response(&limited(world, head, peer, refusal)),
+        Err(refusal) => return errors::response(&refusal),
     };
     if let Err(refusal) = admit(&caller, peer) {
         return errors::response(&refusal);
@@ -134,15 +137,6 @@ async fn call(
     let mut response = outcome.unwrap_or_else(|refusal| errors::response(&refusal));
     rate::show(response.headers_mut(), rate::CONNECTION, left);
     response
-}
-
-/// A failed sign-in is counted for the caller's address, or for its proxy's where that said it unreadably.
-fn limited(world: &World, head: &Parts, peer: Option<IpAddr>, refusal: Refusal) -> Refusal {
-    let end = || head.extensions.get::<Carried>().map(|carried| carried.peer);
-    match (&refusal, peer.or_else(end)) {
-        (Refusal::InvalidApiKey, Some(source)) => refuse_sign_in(world, source),
-        _ => refusal,
-    }
 }
 
 async fn perform(

@@ -8,7 +8,6 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use hermod_domain::refusal::Refusal;
 
 /// Longest header value that is looked at. Keys and secrets of ours have well below a hundred characters.
 const HEADER_BYTES_MAX: usize = 1024;
@@ -19,13 +18,13 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-pub(super) fn read(headers: &HeaderMap) -> Result<Credentials, Refusal> {
-    let found = match single(headers, &header::AUTHORIZATION) {
+/// `None` if the request has no credentials, or none that can be read.
+pub(super) fn read(headers: &HeaderMap) -> Option<Credentials> {
+    match single(headers, &header::AUTHORIZATION) {
         Occurrence::Once(value) => of_authorization(value),
         Occurrence::Absent => of_two_headers(headers),
         Occurrence::Repeated => None,
-    };
-    found.ok_or(Refusal::InvalidApiKey)
+    }
 }
 
 fn of_authorization(value: &HeaderValue) -> Option<Credentials> {
@@ -70,7 +69,7 @@ mod tests {
             map.append(*name, HeaderValue::from_str(value).unwrap());
         }
         let read = read(&map);
-        let pair = read.as_ref().ok().map(|found| (found.key.as_str(), found.secret.reveal()));
+        let pair = read.as_ref().map(|found| (found.key.as_str(), found.secret.reveal()));
         assert_eq!(pair, expect, "{headers:?}");
     }
 

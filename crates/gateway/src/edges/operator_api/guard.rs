@@ -4,6 +4,7 @@ use super::body::{discard, gather};
 use super::desk::{Desk, Reach};
 use crate::app::operator::OperatorRefusal;
 use crate::request_id;
+use crate::world::SignInKey;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -62,17 +63,19 @@ fn admit(desk: &Desk, caller: Option<IpAddr>, headers: &HeaderMap) -> Result<(),
     if desk.reach == Reach::ThisMachine && !caller.is_some_and(|caller| caller.is_loopback()) {
         return Err(OperatorRefusal::NotFromHere);
     }
-    if token_in(headers).is_some_and(|token| desk.token.matches(token)) {
-        return Ok(());
-    }
-    // Guessing is slowed down like a customer's; the right token is never asked to wait.
-    match caller.map(|caller| desk.world.fail_sign_in(caller)) {
-        Some(Err(wait)) => {
-            let retry_after_s = u32::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u32::MAX).max(1);
-            Err(OperatorRefusal::RateLimited { retry_after_s })
-        }
-        Some(Ok(())) | None => Err(OperatorRefusal::InvalidToken),
-    }
+    let is_token = desk.token.matches(token_in(headers).unwrap_or_default());
+    // Guesses are limited like those at API keys: a proven address with the right token never waits.
+    let key = SignInKey::Operator;
+    let limited = match caller {
+        None => Ok(()),
+        Some(caller) if is_token => desk.world.pass_sign_in(caller, key, desk.token.digest()),
+        Some(caller) => desk.world.fail_sign_in(caller, key),
+    };
+    limited.map_err(|wait| {
+        let retry_after_s = u32::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u32::MAX).max(1);
+        OperatorRefusal::RateLimited { retry_after_s }
+    })?;
+    if is_token { Ok(()) } else { Err(OperatorRefusal::InvalidToken) }
 }
 
 fn token_in(headers: &HeaderMap) -> Option<&str> {

@@ -140,7 +140,7 @@ async fn a_later_file_updates_by_name_and_keeps_the_numbers() {
     let before = store.catalogue().await.unwrap();
     let told = applied(
         &store,
-        "[[key]]\nkey = \"shop-key-2\"\nsecret = \"another-random-text\"\nconnection = \"shop-http\"\n\
+        "[[key]]\nkey = \"shop-key-2\"\nsecret = \"another-random-text-of-theirs\"\nconnection = \"shop-http\"\n\
          [[account]]\nname = \"shop\"\ncurrency = \"EUR\"\nopening_balance = \"999\"\ncountries = \"*\"\n\
          senders = [\"Shop\"]\n\
          [[account]]\nname = \"bank\"\ncurrency = \"USD\"\n",
@@ -190,7 +190,7 @@ async fn a_new_key_gets_a_secret_that_is_told_once_and_kept() {
     let again = apply(&store, &pepper(), &key, NOW).await.unwrap();
     assert_eq!(again.secrets, []);
     assert!(pepper().matches(secret.reveal(), &again.catalogue.key("k").unwrap().secret_digest));
-    let given = "[[key]]\nkey = \"k\"\nconnection = \"c\"\nsecret = \"another-random-text\"\n";
+    let given = "[[key]]\nkey = \"k\"\nconnection = \"c\"\nsecret = \"another-random-text-of-theirs\"\n";
     assert_eq!(applied(&store, given).await, "~key k (secret \"(hidden)\" -> \"(hidden)\")");
 }
 
@@ -300,7 +300,7 @@ async fn everything_that_is_shown_reads_back_as_the_same() {
 async fn whoever_gets_the_database_alone_finds_no_secret_in_it() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
-    let secrets = ["canary08", "canary-of-an-api-secret"];
+    let secrets = ["canary08", "canary-of-a-customers-api-secret"];
     let text = format!(
         "[[carrier]]\nname = \"acme\"\naddress = \"smsc.example:2775\"\nsystem_id = \"hermod\"\npassword = \"{}\"\n\
          window = 10\nrate = 10\n[[account]]\nname = \"shop\"\ncurrency = \"EUR\"\n\

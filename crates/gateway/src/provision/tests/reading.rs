@@ -57,12 +57,13 @@ fn amounts_prefixes_and_secrets_say_how_they_are_written() {
         ),
         ("[[price]]\nprefix = \"1\"\nper_part = \"-1\"", "3: price 1.per_part: -1 is negative"),
         (
-            "[[key]]\nkey = \"a:b\"\nsecret = \"0123456789abcdef\"\nconnection = \"c\"",
+            "[[key]]\nkey = \"a:b\"\nsecret = \"0123456789abcdefghijklmnop\"\nconnection = \"c\"",
             "2: key 1.key: a key has 1 to 64 letters, digits and - _ . (not \"a:b\")",
         ),
         (
-            "[[key]]\nkey = \"k\"\nsecret = \"short\"\nconnection = \"c\"",
-            "3: key 1.secret: a secret has 8 to 128 ASCII characters without spaces; take random ones",
+            "[[key]]\nkey = \"k\"\nsecret = \"25-characters-are-too-few\"\nconnection = \"c\"",
+            "3: key 1.secret: a secret has 26 to 128 random ASCII characters without spaces; leave it out and one is \
+             generated",
         ),
         (
             "[[price]]\nmcc = \"26\"\nper_part = 1",

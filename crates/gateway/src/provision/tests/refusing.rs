@@ -31,7 +31,7 @@ async fn a_file_that_does_not_fit_together_is_refused_whole() {
             "connection \"d\" has the default sender \"You\", which is not among the senders of account \"a\"",
         ),
         (
-            "[[key]]\nkey = \"k\"\nsecret = \"0123456789abcdef\"\nconnection = \"x\"",
+            "[[key]]\nkey = \"k\"\nsecret = \"0123456789abcdefghijklmnop\"\nconnection = \"x\"",
             "key \"k\" names connection \"x\", which is neither given here nor in the store",
         ),
         (

@@ -288,7 +288,7 @@ fn a_gateway_with_a_certificate_of_its_own_is_trusted_by_name() {
         if let Some(ca) = ca {
             command.arg("--ca").arg(ca);
         }
-        ended(command.env("HERMOD_API_SECRET", "alice-secret"))
+        ended(command.env("HERMOD_API_SECRET", "alice-secret-of-many-characters"))
     };
     let url = format!("https://localhost:{}", https.port());
     let chain = folder.path().join("chain.pem");

@@ -25,7 +25,7 @@ rate = 1000
 
 [[key]]
 key = "given"
-secret = "a-secret-that-was-given"
+secret = "a-secret-that-was-given-in-a-file"
 connection = "bakery-http"
 
 [[key]]
@@ -59,7 +59,7 @@ fn a_demo_starts_from_a_file_and_delivers() {
     assert_eq!(keys.len(), 2, "{ready}");
     assert_eq!(
         (&ready["api_key"], &ready["api_secret"]),
-        (&Value::from("given"), &Value::from("a-secret-that-was-given"))
+        (&Value::from("given"), &Value::from("a-secret-that-was-given-in-a-file"))
     );
     assert_eq!(keys[1]["api_key"], "made");
     for pair in keys {

@@ -15,7 +15,7 @@ pub(crate) struct Customer {
 
 impl Customer {
     pub(crate) fn new(name: &str, address: SocketAddr) -> Customer {
-        Customer { key: format!("{name}-key"), secret: format!("{name}-secret"), address }
+        Customer { key: format!("{name}-key"), secret: format!("{name}-secret-of-many-characters"), address }
     }
 
     /// From now on at this address.

@@ -1,0 +1,92 @@
+//! A map from keys to the time their entry expires, in a bounded amount of memory. At the bound, expired entries are
+//! dropped first, then those that expire soonest.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+#[derive(Clone, Debug)]
+pub struct Expiring<K> {
+    keys_max: usize,
+    expires_at_ms: HashMap<K, i64>,
+}
+
+impl<K: Copy + Eq + Hash> Expiring<K> {
+    /// Holds at most `keys_max` keys, and at least one.
+    pub fn new(keys_max: usize) -> Expiring<K> {
+        Expiring { keys_max: keys_max.max(1), expires_at_ms: HashMap::new() }
+    }
+
+    /// The expiry time of a key, also if it has passed.
+    pub fn get(&self, key: K) -> Option<i64> {
+        self.expires_at_ms.get(&key).copied()
+    }
+
+    /// Changes the expiry time of a key that is present; does nothing for any other.
+    pub fn update(&mut self, key: K, expires_at_ms: i64) {
+        if let Some(kept) = self.expires_at_ms.get_mut(&key) {
+            *kept = expires_at_ms;
+        }
+    }
+
+    /// Adds or replaces a key, dropping others if there is no room.
+    pub fn insert(&mut self, key: K, expires_at_ms: i64, now_ms: i64) {
+        if let Some(kept) = self.expires_at_ms.get_mut(&key) {
+            *kept = expires_at_ms;
+            return;
+        }
+        if self.expires_at_ms.len() >= self.keys_max {
+            self.make_room(now_ms);
+        }
+        self.expires_at_ms.insert(key, expires_at_ms);
+    }
+
+    pub fn len(&self) -> usize {
+        self.expires_at_ms.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.expires_at_ms.is_empty()
+    }
+
+    /// Frees a tenth at least, so that the cost of walking all keys is spread over many insertions. Dropping only what
+    /// has expired could cost a walk at each insertion, if one key expires for each that is added.
+    fn make_room(&mut self, now_ms: i64) {
+        self.expires_at_ms.retain(|_, expires_at| *expires_at > now_ms);
+        let kept_max = self.keys_max - (self.keys_max / 10).max(1);
+        let Some(excess) = self.expires_at_ms.len().checked_sub(kept_max).filter(|excess| *excess > 0) else {
+            return;
+        };
+        let mut times: Vec<i64> = self.expires_at_ms.values().copied().collect();
+        let (_, limit, _) = times.select_nth_unstable(excess - 1);
+        let limit = *limit;
+        self.expires_at_ms.retain(|_, expires_at| *expires_at > limit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_keys_that_expire_soonest_are_dropped_first() {
+        let mut map = Expiring::new(10);
+        for key in 0..10 {
+            map.insert(key, 100 + i64::from(key), 0);
+        }
+        map.insert(10, 500, 0);
+        assert_eq!((map.len(), map.get(0), map.get(1), map.get(10)), (10, None, Some(101), Some(500)));
+        map.insert(11, 500, 105);
+        assert_eq!((map.len(), map.get(5), map.get(6)), (6, None, Some(106)), "expired keys go together");
+    }
+
+    #[test]
+    fn a_present_key_is_replaced_without_dropping_another() {
+        let mut map = Expiring::new(2);
+        map.insert(1, 10, 0);
+        map.insert(2, 20, 0);
+        map.insert(1, 30, 0);
+        map.update(2, 40);
+        map.update(3, 50);
+        assert_eq!((map.get(1), map.get(2), map.get(3)), (Some(30), Some(40), None));
+    }
+}
