@@ -167,3 +167,16 @@ async fn where_nobody_can_say_whether_a_key_was_used_no_refusal_is_told() {
         "without a key there is nothing to ask"
     );
 }
+
+#[tokio::test]
+async fn misspelt_idempotency_key_is_refused_before_anything_is_charged() {
+    let service = Service::start().await;
+    let before = service.balance(ACME).await;
+    for name in ["idempotency-key", "Idempotency_Key", "idempotencyKey"] {
+        let body = format!(r#"{{"to":"+4915112345678","text":"hello","{name}":"order-7"}}"#);
+        let reply = service.send(ACME, &[], &body).await;
+        assert_eq!((reply.status, reply.code()), (400, "INVALID_JSON"), "{name}");
+        assert!(reply.body.contains("`idempotency_key`"), "{}", reply.body);
+    }
+    assert_eq!(service.balance(ACME).await, before);
+}

@@ -1,5 +1,6 @@
 //! The JSON body of `POST /sms`: read strictly (every key once, whole UTF-8, nothing after the end), then turned into a
-//! submission. Fields we do not know are ignored, but not believed: what is wrong inside them is wrong all the same.
+//! submission. Fields we do not know are ignored, but not believed: what is wrong inside them is wrong all the same. A
+//! name that is a known one in another spelling is refused: ignoring it could send or charge a message twice.
 
 use hermod_domain::phone::{Msisdn, PhoneRefusal};
 use hermod_domain::refusal::Refusal;
@@ -111,6 +112,11 @@ impl<'de> Visitor<'de> for Fields {
                 "text" => &mut request.text,
                 "idempotency_key" => &mut request.idempotency_key,
                 _ => {
+                    if let Some(meant) = misspelt(&key) {
+                        return Err(A::Error::custom(format_args!(
+                            "a field is spelt almost like `{meant}`; write it exactly `{meant}`"
+                        )));
+                    }
                     see(&mut unknown, key)?;
                     map.next_value::<Ignored>()?;
                     continue;
@@ -123,6 +129,16 @@ impl<'de> Visitor<'de> for Fields {
         }
         Ok(request)
     }
+}
+
+const NAMES: [&str; 4] = ["to", "from", "text", "idempotency_key"];
+
+/// The known name that an unknown one differs from only in case, hyphens or underscores.
+fn misspelt(name: &str) -> Option<&'static str> {
+    let letters = |name: &'static str| name.bytes().filter(|byte| *byte != b'_');
+    let given =
+        || name.bytes().filter(|byte| !matches!(byte, b'-' | b'_')).map(|byte| byte.to_ascii_lowercase());
+    NAMES.into_iter().find(|known| given().eq(letters(known)))
 }
 
 fn see<'de, E: Error>(seen: &mut HashSet<Cow<'de, str>>, key: Cow<'de, str>) -> Result<(), E> {

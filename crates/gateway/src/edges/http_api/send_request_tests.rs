@@ -45,8 +45,41 @@ fn the_fields_make_a_submission() {
 #[test]
 fn what_we_do_not_know_is_ignored() {
     let expect = "+4915112345678 from default: hi";
-    check(r#"{"to":"+4915112345678","text":"hi","x":{"a":[1,-2,3.5e2,true,null,{"to":5}]},"TO":1}"#, expect);
+    check(
+        r#"{"to":"+4915112345678","text":"hi","x":{"a":[1,-2,3.5e2,true,null,{"to":5,"TO":1}]},"too":1,"t o":1}"#,
+        expect,
+    );
     check(r#"{"a":{"x":1},"b":{"x":1},"to":"+4915112345678","text":"hi"}"#, expect);
+}
+
+#[test]
+fn known_name_in_another_spelling_is_refused_with_the_right_one() {
+    for (name, meant) in [
+        ("idempotency-key", "idempotency_key"),
+        ("idempotencyKey", "idempotency_key"),
+        ("Idempotency_Key", "idempotency_key"),
+        ("IDEMPOTENCY-KEY", "idempotency_key"),
+        ("idempotencykey", "idempotency_key"),
+        ("_idempotency__key-", "idempotency_key"),
+        ("TO", "to"),
+        ("t-o", "to"),
+        ("From", "from"),
+        ("Text", "text"),
+        ("text_", "text"),
+        ("te\\u0078T", "text"),
+    ] {
+        let body = format!(r#"{{"to":"+4915112345678","text":"hi","{name}":"k"}}"#);
+        let told = told(body.as_bytes());
+        assert!(
+            told.starts_with("INVALID_JSON") && told.contains(&format!("write it exactly `{meant}`")),
+            "{told}"
+        );
+        assert!(told.len() < 200);
+    }
+    for name in ["key", "idempotency", "idempotency.key", "texts", "t", "to2", "", "-", "\u{442}ext"] {
+        let body = format!(r#"{{"to":"+4915112345678","text":"hi","{name}":"k"}}"#);
+        check(&body, "+4915112345678 from default: hi");
+    }
 }
 
 #[test]
