@@ -196,6 +196,7 @@ pub const fn gives_way_to_opt_out(refusal: &Refusal) -> bool {
         | Refusal::TooManyParts { .. }
         | Refusal::InvalidApiKey
         | Refusal::IpNotAllowed(_)
+        | Refusal::LocalOnly
         | Refusal::VerificationRequired
         | Refusal::SenderNotApproved(_)
         | Refusal::SenderBlocked(_)

@@ -40,6 +40,8 @@ pub enum Refusal {
     InvalidApiKey,
     /// The unspecified address where it cannot be told.
     IpNotAllowed(IpAddr),
+    /// A page for callers on the gateway's own machine.
+    LocalOnly,
     VerificationRequired,
     SenderNotApproved(Sender),
     SenderBlocked(Sender),
@@ -96,6 +98,8 @@ pub enum Unavailable {
     Draining,
     /// An earlier request with the same idempotency key has not been answered yet.
     KeyInFlight,
+    /// Large request bodies use up the memory there is for them.
+    BodiesFull,
 }
 
 /// Whether the same request can succeed later without anybody changing anything.
@@ -158,6 +162,11 @@ impl Refusal {
                 format!("The source IP {peer} is not allowed. Add it to the lists of the key and of the connection.")
                     .into()
             }
+            Refusal::LocalOnly => {
+                "This page answers direct callers on this machine only. Give [operations] an address of its own, or set \
+                 [operator] from_anywhere = true."
+                    .into()
+            }
             Refusal::VerificationRequired => {
                 "The account must complete its identity verification before it can send.".into()
             }
@@ -218,6 +227,7 @@ impl Unavailable {
             Unavailable::KeyInFlight => {
                 "An earlier request with this idempotency key is still being worked on."
             }
+            Unavailable::BodiesFull => "Too many large requests are arriving.",
         }
     }
 }

@@ -140,6 +140,7 @@ fn what_passes_by_itself_says_when_to_come_back() {
         (Unavailable::QueueFull, "Too many messages are waiting."),
         (Unavailable::Draining, "The gateway is shutting down."),
         (Unavailable::KeyInFlight, "An earlier request with this idempotency key is still being worked on."),
+        (Unavailable::BodiesFull, "Too many large requests are arriving."),
     ] {
         check(
             Refusal::GatewayUnavailable { cause, retry_after_s: 5 },

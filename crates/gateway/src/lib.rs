@@ -5,9 +5,12 @@
 pub mod app;
 mod arrivals;
 pub mod board;
+pub mod body_memory;
 pub mod clock;
 pub mod config;
 pub mod edges;
+mod framing;
+mod open_files;
 pub mod openapi_errors;
 pub mod openapi_page;
 pub mod operator_token;

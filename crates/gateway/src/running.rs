@@ -8,8 +8,9 @@ mod watching;
 use crate::app::{FailOver, LOOK_EVERY};
 use crate::clock::{Clock, Moment};
 use crate::config::{Config, Network};
-use crate::edges::http_api::{Entrance, Security, TrustedProxies};
+use crate::edges::http_api::{Entrance, Limits, MetricsPage, Reach, Security, TrustedProxies};
 use crate::edges::{carrier, http_api, operator_api, smpp, webhooks};
+use crate::open_files::{self, Needs, OPERATIONS_CONNECTIONS_MAX};
 use crate::operator_token::{OperatorToken, token_file};
 use crate::provision::{self, ProvisionError};
 use crate::secrets::{Pepper, PepperError, StoreContents, keep_private};
@@ -145,12 +146,15 @@ impl Running {
         opened: Opened,
         resolver: Resolver,
     ) -> Result<Running, StartError> {
-        let GatewayOptions { config, http, https, smpp, smpps, operations, clock } = options;
+        let GatewayOptions { mut config, http, https, smpp, smpps, operations, clock } = options;
         let Opened { store, pepper, operator_token } = opened;
         let catalogue = provision::load_catalogue(&store).await?;
+        let needs = Needs::of(&catalogue, https.is_some(), operations.is_some());
+        open_files::fit(&mut config, needs, open_files::raise());
         let validity = config.messages.validity.into();
         let world = World::new(clock.clone(), store, pepper, catalogue, validity)
             .allowing_failed_sign_ins(config.http.failed_sign_ins)
+            .limiting_body_memory(config.http.max_body_memory.0)
             .judging_webhooks_by(config.webhooks.rules());
         let world = Arc::new(world);
         let url_file = config.data.folder.join(OPERATOR_URL_FILE);
@@ -245,7 +249,8 @@ impl Running {
         let clock = self.world.clock.clone();
         let render: http_api::RenderMetrics =
             Arc::new(move || telemetry::figures().render(since(started, clock.moment())));
-        let beside = operations.is_none().then(|| render.clone());
+        let reach = if config.operator.from_anywhere { Reach::Anywhere } else { Reach::ThisMachine };
+        let beside = operations.is_none().then(|| MetricsPage { render: render.clone(), reach });
         let networks = config.http.trusted_proxies.iter().map(|Network(network)| *network);
         let proxies = Arc::new(TrustedProxies::new(networks));
         let security = if config.http.allow_plain { Security::PlainForAll } else { Security::PlainNearby };
@@ -254,26 +259,22 @@ impl Running {
             operator_api::Desk::new(self.world.clone(), token, self.front.clone()).of_a_running_gateway();
         let mut customers = http_api::router(self.world.clone(), beside);
         if operations.is_none() {
-            let reached = desk.clone().reached_by(http_api::caller_of, operator_api::Reach::Anywhere);
+            let reached = desk.clone().reached_by(http_api::source_of, reach);
             customers = customers.merge(operator_api::router(reached));
         }
-        self.serve("http", entrance, customers, config);
+        let limits = Limits::of(&config.http, &config.https);
+        self.serve("http", entrance, customers, limits);
         if let Some((listener, tls)) = https {
             let entrance = Entrance { listener, security: Security::Tls(tls), proxies };
             // The figures are not for the whole world.
-            self.serve("https", entrance, http_api::router(self.world.clone(), None), config);
+            self.serve("https", entrance, http_api::router(self.world.clone(), None), limits);
         }
         if let Some(listener) = operations {
-            let reach = if config.operator.from_anywhere {
-                operator_api::Reach::Anywhere
-            } else {
-                operator_api::Reach::ThisMachine
-            };
             let router = http_api::operations_router(self.world.clone(), render)
-                .merge(operator_api::router(desk.reached_by(http_api::caller_of, reach)));
+                .merge(operator_api::router(desk.reached_by(http_api::source_of, reach)));
             // The only secret that passes here is the operator's token, and that from nearby unless said otherwise.
             let entrance = Entrance { listener, security: Security::PlainForAll, proxies: Arc::default() };
-            self.serve("operations", entrance, router, config);
+            self.serve("operations", entrance, router, limits.capped(OPERATIONS_CONNECTIONS_MAX));
         }
     }
 
@@ -295,16 +296,7 @@ impl Running {
         Ok(())
     }
 
-    fn serve(&self, name: &str, entrance: Entrance, router: axum::Router, config: &Config) {
-        let limits = http_api::Limits {
-            connections_max: config.http.max_connections,
-            per_address_max: config.http.max_connections_per_address,
-            handshake_max: config.https.handshake_timeout.into(),
-            header_read_max: config.http.head_timeout.into(),
-            body_read_max: config.http.body_timeout.into(),
-            idle_max: config.http.idle_timeout.into(),
-            drain_max: config.http.drain_timeout.into(),
-        };
+    fn serve(&self, name: &str, entrance: Entrance, router: axum::Router, limits: Limits) {
         let (clock, workers) = (self.world.clock.clone(), self.front.clone());
         self.front.spawn_named(name, async move {
             http_api::serve(entrance, router, clock, &workers, limits).await;

@@ -2,6 +2,7 @@
 //! memory between requests.
 
 use crate::board::{AlarmKind, Alarms, Binds, CarrierBoard, Probes};
+use crate::body_memory::{BODY_MEMORY_MAX, BodyMemory};
 use crate::clock::Clock;
 use crate::secrets::Pepper;
 use arc_swap::ArcSwap;
@@ -65,6 +66,8 @@ pub struct World {
     sign_ins: Mutex<SignIns>,
     /// Makes the fingerprints of keys, with a random seed of this process.
     fingerprints: RandomState,
+    /// What the bodies of requests may take while they arrive.
+    pub body_memory: BodyMemory,
     draining: AtomicBool,
     /// Where accounts' webhooks may go.
     pub webhook_rules: AddressRules,
@@ -109,6 +112,7 @@ impl World {
             watched: Mutex::default(),
             sign_ins: Mutex::new(SignIns::new(FAILED_SIGN_INS)),
             fingerprints: RandomState::new(),
+            body_memory: BodyMemory::new(BODY_MEMORY_MAX),
             draining: AtomicBool::new(false),
             webhook_rules: AddressRules::default(),
         }
@@ -117,6 +121,12 @@ impl World {
     /// Lets one address fail so often a minute instead of the usual ten times.
     pub fn allowing_failed_sign_ins(mut self, a_minute: u32) -> World {
         self.sign_ins = Mutex::new(SignIns::new(Allowance { most: a_minute, ..FAILED_SIGN_INS }));
+        self
+    }
+
+    /// Limits the memory of request bodies to so many bytes instead of the usual 64 MiB.
+    pub fn limiting_body_memory(mut self, bytes_max: u64) -> World {
+        self.body_memory = BodyMemory::new(bytes_max);
         self
     }
 

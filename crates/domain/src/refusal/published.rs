@@ -171,7 +171,7 @@ impl Refusal {
             Refusal::InvalidSender(_) => &INVALID_SENDER,
             Refusal::TextTooLong { .. } | Refusal::TooManyParts { .. } => &TEXT_TOO_LONG,
             Refusal::InvalidApiKey => &INVALID_API_KEY,
-            Refusal::IpNotAllowed(_) => &IP_NOT_ALLOWED,
+            Refusal::IpNotAllowed(_) | Refusal::LocalOnly => &IP_NOT_ALLOWED,
             Refusal::VerificationRequired => &VERIFICATION_REQUIRED,
             Refusal::SenderNotApproved(_) => &SENDER_NOT_APPROVED,
             Refusal::SenderBlocked(_) => &SENDER_BLOCKED,

@@ -4,7 +4,7 @@
 mod crowd;
 mod proxy_header;
 
-pub(crate) use crowd::{Crowd, Place};
+pub(crate) use crowd::{Crowd, PerAddress, Place};
 pub(crate) use proxy_header::{Caller, ProxyHeaderFault, read_proxy_header};
 
 use crate::clock::Clock;
@@ -34,6 +34,35 @@ impl TrustedProxies {
     /// `address` is canonical: no v4 address dressed up as v6.
     pub fn trust(&self, address: IpAddr) -> bool {
         self.0.iter().any(|network| network.contains(&address))
+    }
+}
+
+/// Where a request came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The caller, canonical: the peer, or the address that a trusted proxy named.
+    pub address: IpAddr,
+    /// A proxy carried the request, trusted or not.
+    pub is_forwarded: bool,
+}
+
+/// From where a page or an API may be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    Anywhere,
+    /// Direct callers on this machine. What a proxy on this machine forwards is somebody else's request.
+    ThisMachine,
+}
+
+impl Reach {
+    /// A caller that is not known is not on this machine.
+    pub(crate) fn admits(self, source: Option<Source>) -> bool {
+        match self {
+            Reach::Anywhere => true,
+            Reach::ThisMachine => {
+                source.is_some_and(|source| source.address.is_loopback() && !source.is_forwarded)
+            }
+        }
     }
 }
 

@@ -127,6 +127,8 @@ fn check_http(http: &Http) -> Checked {
         trusted_proxies,
         max_connections,
         max_connections_per_address,
+        max_half_open_per_address,
+        max_body_memory,
         failed_sign_ins,
         head_timeout,
         body_timeout,
@@ -144,6 +146,8 @@ fn check_http(http: &Http) -> Checked {
     }
     within("http.max_connections", *max_connections, 1, 1_000_000)?;
     within("http.max_connections_per_address", *max_connections_per_address, 1, 1_000_000)?;
+    within("http.max_half_open_per_address", *max_half_open_per_address, 1, 1_000_000)?;
+    within("http.max_body_memory", *max_body_memory, Bytes(8 << 20), Bytes(1 << 40))?;
     within("http.failed_sign_ins", *failed_sign_ins, 1, 60_000)?;
     let (second, hour) = (Period::from_secs(1), Period::from_secs(3600));
     within("http.head_timeout", *head_timeout, second, hour)?;
@@ -187,6 +191,7 @@ fn check_smpp(smpp: &Smpp, https: &Https) -> Checked {
     }
     within("smpp.max_sessions", smpp.max_sessions, 1, 1_000_000)?;
     within("smpp.max_sessions_per_address", smpp.max_sessions_per_address, 1, 1_000_000)?;
+    within("smpp.max_half_open_per_address", smpp.max_half_open_per_address, 1, 1_000_000)?;
     within("smpp.max_pdu", smpp.max_pdu, Bytes(1024), Bytes(PDU_BYTES_MAX))?;
     within("smpp.bind_attempts", smpp.bind_attempts, 1, 60_000)?;
     within("smpp.bind_attempts_per_system_id", smpp.bind_attempts_per_system_id, 1, 60_000)?;

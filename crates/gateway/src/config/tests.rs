@@ -156,7 +156,8 @@ fn what_is_not_understood_is_refused_where_it_stands() {
     check(
         "[http]\nlisen = \"127.0.0.1:80\"",
         "hermod.toml:2: http.lisen: unknown field `lisen`, expected one of `listen`, `allow_plain`, \
-         `trusted_proxies`, `max_connections`, `max_connections_per_address`, `failed_sign_ins`, \
+         `trusted_proxies`, `max_connections`, `max_connections_per_address`, \
+         `max_half_open_per_address`, `max_body_memory`, `failed_sign_ins`, \
          `head_timeout`, `body_timeout`, `idle_timeout`, `drain_timeout`",
     );
     check(

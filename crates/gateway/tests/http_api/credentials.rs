@@ -80,7 +80,7 @@ async fn a_wrong_path_or_method_needs_no_credentials() {
         ("PUT", "/api/v1/balance", 405, "METHOD_NOT_ALLOWED", Some("GET, HEAD")),
         ("BREW", "/api/v1/balance", 405, "METHOD_NOT_ALLOWED", Some("GET, HEAD")),
         ("POST", "/metrics", 405, "METHOD_NOT_ALLOWED", Some("GET, HEAD")),
-        ("GET", "/", 404, "NOT_FOUND", None),
+        ("POST", "/", 405, "METHOD_NOT_ALLOWED", Some("GET, HEAD")),
         ("GET", "/api/v1", 404, "NOT_FOUND", None),
         ("GET", "/api/v1/", 404, "NOT_FOUND", None),
         ("POST", "/api/v1/sms/", 404, "NOT_FOUND", None),

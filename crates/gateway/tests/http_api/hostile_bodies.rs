@@ -2,7 +2,7 @@
 
 use crate::client::bearer;
 use crate::customers::ACME;
-use crate::service::Service;
+use crate::service::{Opening, Service};
 
 const MIB: usize = 1024 * 1024;
 
@@ -212,4 +212,55 @@ async fn hostile_headers_of_a_send_are_refused_or_mean_nothing() {
         assert_eq!(reply.header("cache-control"), Some("no-store"), "{name}");
     }
     service.still_serves().await;
+}
+
+/// Begins a send of one MiB and leaves its last byte out. Returns once the gateway holds `bytes` of bodies.
+async fn begin_large_send(service: &Service, bytes: u64) -> (crate::client::Client, u8) {
+    let mut body = padded(MIB);
+    let last = body.pop().unwrap();
+    let mut client = service.client().await;
+    client.write(send_head(&format!("Content-Length: {MIB}\r\n"))).await;
+    client.write(&body).await;
+    while service.world.body_memory.used() < bytes {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    (client, last)
+}
+
+#[tokio::test]
+async fn large_bodies_beyond_the_limit_get_503_and_small_ones_are_still_taken() {
+    let mib = 1024 * 1024;
+    let service = Service::open(Opening { body_memory_max: 2 * mib, ..Opening::default() }).await;
+    let mut held = Vec::new();
+    for count in 1..=2 {
+        // A body's first 8 KiB are not counted, and the last byte has not come.
+        held.push(begin_large_send(&service, count * (mib - 8 * 1024 - 1)).await);
+    }
+    let reply = service.client().await.send(ACME, &[], &String::from_utf8(padded(MIB)).unwrap()).await;
+    assert_eq!((reply.status, reply.code()), (503, "GATEWAY_UNAVAILABLE"), "{}", reply.body);
+    assert_eq!(reply.header("retry-after"), Some("1"));
+    assert_eq!(service.send(ACME, &[], r#"{"to":"+4915112345678","text":"hello"}"#).await.status, 202);
+    for (mut client, last) in held {
+        client.write([last]).await;
+        assert_eq!(client.read().await.unwrap().status, 202, "what was begun is finished");
+    }
+    let reply = service.client().await.send(ACME, &[], &String::from_utf8(padded(MIB)).unwrap()).await;
+    assert_eq!(reply.status, 202, "{}", reply.body);
+    while service.world.body_memory.used() > 0 {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test]
+async fn open_pages_answer_get_and_head_only_and_keep_no_body() {
+    let service = Service::start().await;
+    for path in ["/docs", "/openapi.json", "/healthz", "/readyz", "/metrics"] {
+        let mut client = service.client().await;
+        client.write(format!("POST {path} HTTP/1.1\r\nHost: t\r\nContent-Length: {MIB}\r\n\r\n")).await;
+        client.write(vec![b'x'; MIB - 1]).await;
+        assert_eq!(service.world.body_memory.used(), 0, "{path}");
+        client.write("x").await;
+        let reply = client.read().await.unwrap();
+        assert_eq!((reply.status, reply.header("allow")), (405, Some("GET, HEAD")), "{path}");
+    }
 }

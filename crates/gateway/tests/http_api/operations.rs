@@ -119,3 +119,17 @@ async fn a_client_that_never_finishes_cannot_keep_the_gateway_from_stopping() {
     };
     tokio::join!(stopped, wait);
 }
+
+#[tokio::test]
+async fn the_bare_address_leads_to_the_documentation() {
+    let service = Service::start().await;
+    let mut client = service.client().await;
+    let reply = client.call("GET", "/", &[], b"").await;
+    assert_eq!((reply.status, reply.header("location")), (303, Some("/docs")));
+    assert!(reply.body.contains("/docs"), "{}", reply.body);
+    let page = client.call("GET", "/docs", &[], b"").await;
+    assert_eq!(page.status, 200);
+    for said in ["Webhooks</h2>", "SMPP</h2>", "X-SVC-Signature", "enquire_link"] {
+        assert!(page.body.contains(said), "{said} is not on the page");
+    }
+}

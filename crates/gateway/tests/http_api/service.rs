@@ -8,7 +8,7 @@ use hermod_domain::money::Money;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::edges::http_api::{
-    Entrance, Limits, RenderMetrics, Security, TrustedProxies, router, serve,
+    Entrance, Limits, MetricsPage, Reach, RenderMetrics, Security, TrustedProxies, router, serve,
 };
 use hermod_gateway::secrets::Pepper;
 use hermod_gateway::workers::Workers;
@@ -28,6 +28,7 @@ pub(crate) const START: Timestamp = Timestamp::from_millis(1_750_000_000_000);
 pub(crate) const LIMITS: Limits = Limits {
     connections_max: 64,
     per_address_max: 64,
+    half_open_max: 64,
     handshake_max: Duration::from_secs(10),
     header_read_max: Duration::from_secs(10),
     body_read_max: Duration::from_secs(30),
@@ -41,6 +42,9 @@ pub(crate) struct Opening {
     pub(crate) metrics: RenderMetrics,
     pub(crate) security: Security,
     pub(crate) proxies: TrustedProxies,
+    /// Who may read the metrics.
+    pub(crate) reach: Reach,
+    pub(crate) body_memory_max: u64,
 }
 
 impl Default for Opening {
@@ -50,6 +54,8 @@ impl Default for Opening {
             metrics: Arc::new(|| "hermod_up 1\n".to_owned()),
             security: Security::PlainNearby,
             proxies: TrustedProxies::default(),
+            reach: Reach::ThisMachine,
+            body_memory_max: 64 * 1024 * 1024,
         }
     }
 }
@@ -71,7 +77,7 @@ impl Service {
     }
 
     pub(crate) async fn open(opening: Opening) -> Service {
-        let Opening { limits, metrics, security, proxies } = opening;
+        let Opening { limits, metrics: render, security, proxies, reach, body_memory_max } = opening;
         let folder = tempfile::tempdir().unwrap();
         let clock = Clock::manual(START);
         let store = Store::open(&OpenOptions {
@@ -94,12 +100,13 @@ impl Service {
         }
         let pepper = Pepper::new(b"pepper");
         let catalogue = Catalogue::build(documents(&pepper)).unwrap();
-        let world =
-            Arc::new(World::new(clock.clone(), store, pepper, catalogue, Duration::from_secs(72 * 3600)));
+        let world = World::new(clock.clone(), store, pepper, catalogue, Duration::from_secs(72 * 3600));
+        let world = Arc::new(world.limiting_body_memory(body_memory_max));
         let workers = Workers::default();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let (routes, owner) = (router(world.clone(), Some(metrics)), workers.clone());
+        let page = MetricsPage { render, reach };
+        let (routes, owner) = (router(world.clone(), Some(page)), workers.clone());
         let entrance = Entrance { listener, security, proxies: Arc::new(proxies) };
         workers.spawn_named("http", async move { serve(entrance, routes, clock, &owner, limits).await });
         Service { world, workers, address, _folder: folder }

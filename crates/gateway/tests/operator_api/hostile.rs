@@ -53,6 +53,7 @@ async fn on_a_listener_for_this_machine_others_get_nowhere() {
         let ask = Request::builder()
             .uri("/operator/v1/accounts")
             .header("Authorization", format!("Bearer {TOKEN}"))
+            .header("Host", "t")
             .header("X-Caller", caller);
         let reply = office.nearby().send(ask.body(Body::empty()).unwrap()).await;
         assert_eq!(reply.status, status, "{caller}: {}", reply.text);

@@ -8,7 +8,7 @@ use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::Source;
-use hermod_gateway::edges::operator_api::{Desk, Reach, router};
+use hermod_gateway::edges::operator_api::{Desk, Reach, Source as CallerSource, router};
 use hermod_gateway::operator_token::OperatorToken;
 use hermod_gateway::provision::{self, Wanted, load_catalogue};
 use hermod_gateway::secrets::Pepper;
@@ -137,9 +137,11 @@ impl Office {
 
     /// The same office on a listener for its own machine. Who calls stands in a header.
     pub(crate) fn nearby(&self) -> Office {
-        let caller_of =
-            |_: &Extensions, headers: &HeaderMap| headers.get("x-caller")?.to_str().ok()?.parse().ok();
-        let desk = self.desk.clone().reached_by(caller_of, Reach::ThisMachine);
+        let source_of = |_: &Extensions, headers: &HeaderMap| {
+            let address = headers.get("x-caller")?.to_str().ok()?.parse().ok()?;
+            Some(CallerSource { address, is_forwarded: headers.contains_key("via") })
+        };
+        let desk = self.desk.clone().reached_by(source_of, Reach::ThisMachine);
         Office {
             world: self.world.clone(),
             router: router(desk.clone()),

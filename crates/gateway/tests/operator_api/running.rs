@@ -2,14 +2,15 @@
 
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
-use hermod_gateway::config::Config;
+use hermod_gateway::config::{Bytes, Config, Network};
 use hermod_gateway::operator_token::{read, token_file};
 use hermod_gateway::running::{GatewayOptions, OPERATOR_URL_FILE, Running, open};
+use hermod_gateway::world::World;
 use std::net::SocketAddr;
 use std::path::Path;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpSocket};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 struct Started {
     running: Running,
@@ -20,9 +21,14 @@ struct Started {
 }
 
 async fn start(apart: bool) -> Started {
+    start_with(apart, |_| {}).await
+}
+
+async fn start_with(apart: bool, change: impl FnOnce(&mut Config)) -> Started {
     let folder = tempfile::tempdir().unwrap();
     let mut config = Config::defaults();
     config.data.folder = folder.path().to_owned();
+    change(&mut config);
     // A clock that stands: what was counted for an address does not come back while a test runs.
     let clock = Clock::manual(Timestamp::parse("2026-06-15T12:00:00Z").unwrap());
     let listener = || TcpListener::bind("127.0.0.1:0");
@@ -104,5 +110,160 @@ async fn guessing_is_slowed_down_and_a_proven_address_never_waits() {
         ask_from("127.0.0.3", http, &format!("guess-number-{n}"), "/operator/v1/accounts").await;
     }
     assert_eq!(status(&ask_from("127.0.0.3", http, &token, "/operator/v1/accounts").await), "429");
+    running.stop().await.unwrap();
+}
+
+/// The answer to a request without a token whose body is `bytes` long.
+async fn post_open_page(address: SocketAddr, path: &str, bytes: usize, world: &World) -> String {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let head =
+        format!("POST {path} HTTP/1.1\r\nHost: t\r\nConnection: close\r\nContent-Length: {bytes}\r\n\r\n");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream.write_all(&vec![b'x'; bytes - 1]).await.unwrap();
+    assert_eq!(world.body_memory.used(), 0, "{path} holds the body of a stranger");
+    stream.write_all(b"x").await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer
+}
+
+#[tokio::test]
+async fn open_pages_answer_get_and_head_only_and_keep_no_body() {
+    let Started { running, http, token, .. } = start(false).await;
+    for path in ["/operator/v1/docs", "/operator/v1/openapi.json"] {
+        for _ in 0..5 {
+            let answer = post_open_page(http, path, 4 * 1024 * 1024, running.world()).await;
+            assert_eq!(status(&answer), "405", "{answer}");
+            assert!(answer.contains("allow: GET,HEAD"), "{answer}");
+        }
+        assert_eq!(status(&ask(http, "no token", path).await), "200");
+    }
+    // A body that nobody vouches for is not kept either.
+    let answer = post_open_page(http, "/operator/v1/apply", 4 * 1024 * 1024, running.world()).await;
+    assert_eq!(status(&answer), "401", "{answer}");
+    assert_eq!(status(&ask(http, &token, "/operator/v1/accounts").await), "200");
+    running.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn operator_bodies_count_in_the_memory_of_all_bodies() {
+    let mib = 1024 * 1024;
+    let Started { running, http, token, .. } = start_with(false, |config| {
+        config.http.max_body_memory = Bytes(5 << 20);
+    })
+    .await;
+    let head = format!(
+        "POST /operator/v1/apply HTTP/1.1\r\nHost: t\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\
+         Content-Type: application/toml\r\nContent-Length: {}\r\n\r\n",
+        3 * mib
+    );
+    let mut held = TcpStream::connect(http).await.unwrap();
+    held.write_all(head.as_bytes()).await.unwrap();
+    held.write_all(&vec![b'#'; 3 * mib - 1]).await.unwrap();
+    while running.world().body_memory.used() < 2 << 20 {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    let mut refused = TcpStream::connect(http).await.unwrap();
+    refused.write_all(head.as_bytes()).await.unwrap();
+    refused.write_all(&vec![b'#'; 3 * mib]).await.unwrap();
+    let mut answer = String::new();
+    refused.read_to_string(&mut answer).await.unwrap();
+    assert_eq!(status(&answer), "503", "{answer}");
+    assert!(answer.contains("retry-after: 1"), "{answer}");
+    held.write_all(b"#").await.unwrap();
+    let mut answer = String::new();
+    held.read_to_string(&mut answer).await.unwrap();
+    assert_eq!(status(&answer), "200", "{answer}");
+    running.stop().await.unwrap();
+}
+
+/// The status of a call from this machine with one more header.
+async fn forwarded(address: SocketAddr, token: &str, path: &str, header: &str) -> String {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let request = format!(
+        "GET {path} HTTP/1.1\r\nHost: t\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n{header}\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    status(&answer).to_owned()
+}
+
+const FORWARDING_HEADERS: [&str; 7] = [
+    "X-Forwarded-For: 203.0.113.9",
+    "X-Forwarded-For: 127.0.0.1",
+    "X-Forwarded-For: garbage",
+    "Forwarded: for=203.0.113.9",
+    "Via: 1.1 proxy",
+    "X-Real-IP: 203.0.113.9",
+    "X-Forwarded-Proto: https",
+];
+
+#[tokio::test]
+async fn operator_api_and_metrics_refuse_what_a_proxy_forwarded() {
+    let trusting = |config: &mut Config| {
+        config.http.trusted_proxies = vec![Network::parse("127.0.0.1").unwrap()];
+    };
+    let Started { running, http, token, .. } = start_with(false, trusting).await;
+    let paths = ["/operator/v1/accounts", "/operator/v1/docs", "/operator/v1/openapi.json", "/metrics"];
+    for path in paths {
+        for header in FORWARDING_HEADERS {
+            assert_eq!(forwarded(http, &token, path, header).await, "403", "{path} {header}");
+        }
+        assert_eq!(forwarded(http, &token, path, "X-Other: y").await, "200", "{path}, a direct caller");
+    }
+    assert_eq!(forwarded(http, &token, "/healthz", FORWARDING_HEADERS[0]).await, "200");
+    running.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn operator_api_and_metrics_answer_everyone_when_the_operator_says_so() {
+    let Started { running, http, token, .. } = start_with(false, |config| {
+        config.http.trusted_proxies = vec![Network::parse("127.0.0.1").unwrap()];
+        config.operator.from_anywhere = true;
+    })
+    .await;
+    for path in ["/operator/v1/accounts", "/metrics"] {
+        for header in FORWARDING_HEADERS {
+            assert_eq!(forwarded(http, &token, path, header).await, "200", "{path} {header}");
+        }
+    }
+    running.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn ambiguous_requests_are_refused_on_operator_routes_too() {
+    let Started { running, http, operations, token, .. } = start(true).await;
+    let operations = operations.unwrap();
+    let hidden = "GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n";
+    for (address, path) in [
+        (operations, "/operator/v1/apply"),
+        (operations, "/operator/v1/docs"),
+        (operations, "/readyz"),
+        (http, "/docs"),
+    ] {
+        for framing in [
+            "Host: t\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+            "Host: t\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n",
+            "Host: t\r\nTransfer-Encoding: gzip, chunked\r\n",
+            "Host: t\r\nHost: u\r\nTransfer-Encoding: chunked\r\n",
+            "Transfer-Encoding: chunked\r\n",
+        ] {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            let request = format!(
+                "POST {path} HTTP/1.1\r\nAuthorization: Bearer {token}\r\n{framing}\r\n0\r\n\r\n{hidden}"
+            );
+            stream.write_all(request.as_bytes()).await.unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).await.unwrap();
+            assert_eq!(status(&answer), "400", "{path} {framing}: {answer}");
+            assert!(answer.contains("INVALID_FIELD"), "{answer}");
+            assert_eq!(
+                answer.matches("HTTP/1.1").count(),
+                1,
+                "{path} {framing}: more was answered: {answer}"
+            );
+        }
+    }
     running.stop().await.unwrap();
 }

@@ -2,12 +2,15 @@
 
 use super::body::RequestBody;
 use super::meters::Meters;
-use super::operations::RenderMetrics;
+use super::operations::MetricsPage;
 use super::patience::Carried;
 use super::route::{Route, message_id_in};
-use super::{balance, credentials, document, errors, framing, headers, inbound, operations, peer, rate, sms};
+use super::{
+    balance, credentials, document, errors, headers, inbound, operations, peer, rate, sms, source_of,
+};
 use crate::app::{Caller, admit, authenticate};
 use crate::clock::Moment;
+use crate::framing::{self, FramingRefusal};
 use crate::request_id;
 use crate::world::World;
 use axum::extract::Request;
@@ -24,12 +27,12 @@ const RATE_RETRY_S: u32 = 1;
 /// What the requests of one router share.
 pub(super) struct Edge {
     pub(super) world: Arc<World>,
-    pub(super) metrics: Option<RenderMetrics>,
+    pub(super) metrics: Option<MetricsPage>,
     meters: Meters,
 }
 
 impl Edge {
-    pub(super) fn new(world: Arc<World>, metrics: Option<RenderMetrics>) -> Edge {
+    pub(super) fn new(world: Arc<World>, metrics: Option<MetricsPage>) -> Edge {
         Edge { world, metrics, meters: Meters::new() }
     }
 }
@@ -38,7 +41,11 @@ pub(super) async fn answer(edge: Arc<Edge>, route: Route, request: Request) -> R
     let started = edge.world.clock.moment();
     let (head, body) = request.into_parts();
     let carried = head.extensions.get::<Carried>();
-    let mut body = RequestBody::new(body, carried.map(|carried| carried.patience.clone()));
+    let mut body = RequestBody::new(
+        body,
+        carried.map(|carried| carried.patience.clone()),
+        edge.world.body_memory.reserve(),
+    );
     let id = request_id::of(&head.headers);
     let peer = carried.and_then(|Carried { peer, proxies, .. }| peer::of(*peer, proxies, &head.headers));
 
@@ -89,8 +96,8 @@ async fn dispatch(
     body: &mut RequestBody,
     peer: Option<IpAddr>,
 ) -> Response {
-    if let Err(refusal) = framing::check(head) {
-        let mut response = errors::response(&refusal);
+    if let Err(FramingRefusal { field, rule }) = framing::check(head) {
+        let mut response = errors::response(&Refusal::InvalidField { field, rule });
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         return response;
     }
@@ -101,12 +108,21 @@ async fn dispatch(
         Route::Sms | Route::SmsById | Route::Inbound | Route::Balance => {
             call(&edge.world, route, head, body, peer).await
         }
+        Route::Home => document::lead_to_page(),
         Route::Document => document::published().document(),
         Route::DocumentPage => document::published().page(),
         Route::Healthz => operations::healthz(),
         Route::Readyz => operations::readyz(&edge.world),
-        Route::Metrics => operations::metrics(edge.metrics.as_ref()),
+        Route::Metrics => metrics(edge, head),
         Route::Unknown => errors::response(&Refusal::NotFound(NotFound::Path)),
+    }
+}
+
+fn metrics(edge: &Edge, head: &Parts) -> Response {
+    let source = source_of(&head.extensions, &head.headers);
+    match &edge.metrics {
+        Some(page) if !page.reach.admits(source) => errors::response(&Refusal::LocalOnly),
+        page => operations::metrics(page.as_ref()),
     }
 }
 
@@ -151,7 +167,8 @@ async fn perform(
         Route::SmsById => sms::status(world, caller, message_id_in(head.uri.path())).await,
         Route::Inbound => inbound::poll(world, caller, head.uri.query().unwrap_or_default()).await,
         Route::Balance => balance::show(world, caller).await,
-        Route::Document
+        Route::Home
+        | Route::Document
         | Route::DocumentPage
         | Route::Healthz
         | Route::Readyz

@@ -1,10 +1,11 @@
 //! The body of a request: read whole up to a limit, or thrown away when the answer does not depend on it.
 
 use super::patience::{Patience, Stage};
+use crate::body_memory::{BODY_RETRY_S, BodyMemoryFull, Reservation};
 use axum::body::{Body, HttpBody};
 use axum::http::{HeaderMap, header};
 use bytes::{Bytes, BytesMut};
-use hermod_domain::refusal::Refusal;
+use hermod_domain::refusal::{Refusal, Unavailable};
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -19,6 +20,7 @@ const DISCARD_BYTES_MAX: u64 = 8 * 1024 * 1024;
 pub(super) struct RequestBody {
     body: Body,
     patience: Option<Arc<Patience>>,
+    memory: Reservation,
     begun: bool,
     ended: bool,
 }
@@ -32,8 +34,8 @@ enum Chunk {
 }
 
 impl RequestBody {
-    pub(super) fn new(body: Body, patience: Option<Arc<Patience>>) -> RequestBody {
-        RequestBody { ended: body.is_end_stream(), body, patience, begun: false }
+    pub(super) fn new(body: Body, patience: Option<Arc<Patience>>, memory: Reservation) -> RequestBody {
+        RequestBody { ended: body.is_end_stream(), body, patience, memory, begun: false }
     }
 
     pub(super) async fn read(&mut self) -> Result<Bytes, Refusal> {
@@ -49,7 +51,10 @@ impl RequestBody {
                 Chunk::Bytes(chunk) if self.ended && whole.is_empty() && chunk.len() <= limit => {
                     return Ok(chunk);
                 }
-                Chunk::Bytes(chunk) if whole.len() + chunk.len() <= limit => whole.extend_from_slice(&chunk),
+                Chunk::Bytes(chunk) if whole.len() + chunk.len() <= limit => {
+                    self.memory.grow_to(whole.len() + chunk.len()).map_err(no_room)?;
+                    whole.extend_from_slice(&chunk);
+                }
                 Chunk::Bytes(_) => return Err(too_large),
                 Chunk::End => return Ok(whole.freeze()),
                 Chunk::Broken => return Err(Refusal::InvalidJson("it did not arrive whole".into())),
@@ -117,4 +122,8 @@ impl RequestBody {
             patience.enter(stage);
         }
     }
+}
+
+fn no_room(_: BodyMemoryFull) -> Refusal {
+    Refusal::GatewayUnavailable { cause: Unavailable::BodiesFull, retry_after_s: BODY_RETRY_S }
 }

@@ -10,7 +10,6 @@ mod credentials;
 pub mod document;
 mod entrance;
 mod errors;
-mod framing;
 mod headers;
 mod inbound;
 mod meters;
@@ -21,17 +20,19 @@ mod patience;
 mod peer;
 mod query;
 mod rate;
+mod raw_heads;
 mod route;
 mod send_request;
 mod serve;
 mod sms;
 mod watched;
 
-pub use crate::arrivals::TrustedProxies;
+pub use crate::arrivals::{Reach, TrustedProxies};
 pub use entrance::{Entrance, Security};
-pub use operations::RenderMetrics;
+pub use operations::{MetricsPage, RenderMetrics};
 pub use serve::{Limits, serve};
 
+use crate::arrivals::Source;
 use crate::world::World;
 use answer::{Edge, answer};
 use axum::Router;
@@ -40,7 +41,6 @@ use axum::http::{Extensions, HeaderMap};
 use axum::routing::any;
 use patience::Carried;
 use route::Route;
-use std::net::IpAddr;
 use std::sync::Arc;
 
 /// The pages for machines.
@@ -48,12 +48,13 @@ const OPERATIONS: [Route; 3] = [Route::Healthz, Route::Readyz, Route::Metrics];
 
 /// What customers may ask, and beside it, on the same listener, the operations pages if there is something to render
 /// as metrics.
-pub fn router(world: Arc<World>, metrics: Option<RenderMetrics>) -> Router {
+pub fn router(world: Arc<World>, metrics: Option<MetricsPage>) -> Router {
     let mut routes = vec![
         Route::Sms,
         Route::SmsById,
         Route::Inbound,
         Route::Balance,
+        Route::Home,
         Route::Document,
         Route::DocumentPage,
     ];
@@ -63,16 +64,17 @@ pub fn router(world: Arc<World>, metrics: Option<RenderMetrics>) -> Router {
     of_routes(&routes, Edge::new(world, metrics))
 }
 
-/// The operations pages alone, for a listener that customers do not reach.
-pub fn operations_router(world: Arc<World>, metrics: RenderMetrics) -> Router {
-    of_routes(&OPERATIONS, Edge::new(world, Some(metrics)))
+/// The operations pages alone, for a listener that customers do not reach. Whoever reaches it may read the metrics.
+pub fn operations_router(world: Arc<World>, render: RenderMetrics) -> Router {
+    of_routes(&OPERATIONS, Edge::new(world, Some(MetricsPage { render, reach: Reach::Anywhere })))
 }
 
-/// Who sent a request that [`serve()`] carried, for edges that share its listeners. Where a trusted proxy says it
-/// unreadably, the proxy.
-pub fn caller_of(extensions: &Extensions, headers: &HeaderMap) -> Option<IpAddr> {
+/// Where a request came from that [`serve()`] carried, for edges that share its listeners. Where a trusted proxy names
+/// the caller unreadably, the proxy.
+pub fn source_of(extensions: &Extensions, headers: &HeaderMap) -> Option<Source> {
     let Carried { peer, proxies, .. } = extensions.get()?;
-    peer::of(*peer, proxies, headers).or(Some(*peer))
+    let address = peer::of(*peer, proxies, headers).unwrap_or(*peer);
+    Some(Source { address, is_forwarded: peer::is_forwarded(headers) })
 }
 
 fn of_routes(routes: &[Route], edge: Edge) -> Router {

@@ -1,6 +1,7 @@
 //! The pages a machine asks: is the process alive, should it get traffic, and its figures. They need no credentials and
 //! tell nothing about customers.
 
+use crate::arrivals::Reach;
 use crate::world::World;
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -9,6 +10,14 @@ use std::sync::Arc;
 
 /// Writes all figures in the text form of Prometheus.
 pub type RenderMetrics = Arc<dyn Fn() -> String + Send + Sync>;
+
+/// The page of the figures.
+#[derive(Clone)]
+pub struct MetricsPage {
+    pub render: RenderMetrics,
+    /// Who may read it.
+    pub reach: Reach,
+}
 
 /// Answering at all is the answer.
 pub(super) fn healthz() -> Response {
@@ -27,8 +36,8 @@ pub(super) fn readyz(world: &World) -> Response {
     plain(status, reason.into(), "text/plain; charset=utf-8")
 }
 
-pub(super) fn metrics(render: Option<&RenderMetrics>) -> Response {
-    let text = render.map(|render| render()).unwrap_or_default();
+pub(super) fn metrics(page: Option<&MetricsPage>) -> Response {
+    let text = page.map(|page| (page.render)()).unwrap_or_default();
     plain(StatusCode::OK, text.into(), "text/plain; version=0.0.4; charset=utf-8")
 }
 

@@ -5,7 +5,7 @@
 
 use super::headers::X_FORWARDED_FOR;
 use crate::arrivals::TrustedProxies;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderName, header};
 use std::net::{IpAddr, SocketAddr};
 
 /// The address behind a connection's end. A trusted proxy that reports something unreadable leaves it `None`: a list
@@ -26,6 +26,21 @@ pub(super) fn of(end: IpAddr, proxies: &TrustedProxies, headers: &HeaderMap) -> 
     }
     // All of them are trusted: the call began at the furthest.
     Some(nearest)
+}
+
+/// Headers that proxies add.
+const FORWARDING: [HeaderName; 6] = [
+    X_FORWARDED_FOR,
+    HeaderName::from_static("x-forwarded-host"),
+    HeaderName::from_static("x-forwarded-proto"),
+    HeaderName::from_static("x-real-ip"),
+    header::FORWARDED,
+    header::VIA,
+];
+
+/// Whether a proxy carried the request, trusted or not. Callers can claim that; they cannot deny it for their proxy.
+pub(super) fn is_forwarded(headers: &HeaderMap) -> bool {
+    FORWARDING.iter().any(|name| headers.contains_key(name))
 }
 
 /// An address, which some proxies write with its port.

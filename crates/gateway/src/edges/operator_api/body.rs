@@ -2,6 +2,7 @@
 
 use super::desk::Desk;
 use crate::app::operator::{Fields, OperatorRefusal};
+use crate::body_memory::{BODY_RETRY_S, BodyMemoryFull, Reservation};
 use crate::clock::Clock;
 use crate::provision::parse_object;
 use axum::body::Body;
@@ -23,19 +24,43 @@ const JSON: &str = "application/json";
 const MERGE_PATCH: &str = "application/merge-patch+json";
 pub(super) const TOML: &str = "application/toml";
 
-pub(super) async fn gather(body: Body, clock: &Clock) -> Result<Bytes, OperatorRefusal> {
-    read(body, clock, BODY_BYTES_MAX).await
+/// Reads a body up to [`BODY_BYTES_MAX`], counting it in `memory`.
+pub(super) async fn gather(
+    body: Body,
+    clock: &Clock,
+    memory: &mut Reservation,
+) -> Result<Bytes, OperatorRefusal> {
+    let mut whole = BytesMut::new();
+    let keep = |chunk: &Bytes| {
+        let length = whole.len().saturating_add(chunk.len());
+        let fits = if length > BODY_BYTES_MAX {
+            Err(OperatorRefusal::BodyTooLarge { bytes_max: BODY_BYTES_MAX })
+        } else {
+            memory.grow_to(length).map_err(no_room)
+        };
+        match fits {
+            Ok(()) => whole.extend_from_slice(chunk),
+            Err(_) => whole = BytesMut::new(),
+        }
+        fits
+    };
+    read(body, clock, keep).await?;
+    Ok(whole.freeze())
 }
 
+/// Reads a body and keeps nothing of it.
 pub(super) async fn discard(body: Body, clock: &Clock) {
-    let _ = read(body, clock, 0).await;
+    let _ = read(body, clock, |_| Ok(())).await;
 }
 
-/// Keeps up to a limit, and reads on beyond it.
-async fn read(mut body: Body, clock: &Clock, bytes_max: usize) -> Result<Bytes, OperatorRefusal> {
+/// Hands every chunk to `keep` until that fails, and reads on after that, so that the sender gets to see the answer.
+async fn read(
+    mut body: Body,
+    clock: &Clock,
+    mut keep: impl FnMut(&Bytes) -> Result<(), OperatorRefusal>,
+) -> Result<(), OperatorRefusal> {
     let broken = |what: &str| OperatorRefusal::InvalidJson(what.to_owned());
-    let too_large = OperatorRefusal::BodyTooLarge { bytes_max };
-    let (mut whole, mut seen) = (BytesMut::new(), 0_usize);
+    let (mut kept, mut seen) = (Ok(()), 0_usize);
     let mut overdue = std::pin::pin!(clock.sleep(BODY_WAIT_MAX));
     loop {
         let frame = tokio::select! {
@@ -43,19 +68,25 @@ async fn read(mut body: Body, clock: &Clock, bytes_max: usize) -> Result<Bytes, 
             () = overdue.as_mut() => return Err(broken("it took too long to arrive")),
         };
         let chunk = match frame {
-            None if seen > bytes_max => return Err(too_large),
-            None => return Ok(whole.freeze()),
+            None => return kept,
             Some(Err(_)) => return Err(broken("it did not arrive whole")),
             // Trailers mean nothing to us.
             Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
         };
         seen = seen.saturating_add(chunk.len());
+        if kept.is_ok() {
+            kept = keep(&chunk);
+        }
         if seen > READ_BYTES_MAX {
-            return Err(too_large);
+            return kept;
         }
-        if seen <= bytes_max {
-            whole.extend_from_slice(&chunk);
-        }
+    }
+}
+
+fn no_room(_: BodyMemoryFull) -> OperatorRefusal {
+    OperatorRefusal::Unavailable {
+        cause: "too many large requests are arriving",
+        retry_after_s: BODY_RETRY_S,
     }
 }
 
@@ -68,11 +99,11 @@ pub(super) struct Received {
 impl FromRequest<Arc<Desk>> for Received {
     type Rejection = OperatorRefusal;
 
-    async fn from_request(request: Request, desk: &Arc<Desk>) -> Result<Received, OperatorRefusal> {
+    async fn from_request(request: Request, _: &Arc<Desk>) -> Result<Received, OperatorRefusal> {
         let kind = content_type(request.headers());
         // The guard has read it already, so this neither waits nor fails.
-        let bytes = gather(request.into_body(), &desk.world.clock).await?;
-        Ok(Received { kind, bytes })
+        let read = request.into_body().collect().await.map_err(|_| OperatorRefusal::Failed)?;
+        Ok(Received { kind, bytes: read.to_bytes() })
     }
 }
 

@@ -1,17 +1,19 @@
 //! What holds for every request: the token, where it comes from, its id, and that it is finished once it was begun.
 
 use super::body::{discard, gather};
-use super::desk::{Desk, Reach};
+use super::desk::Desk;
 use crate::app::operator::OperatorRefusal;
+use crate::arrivals::Source;
+use crate::framing::{self, FramingRefusal};
 use crate::request_id;
 use crate::world::SignInKey;
 use axum::body::Body;
 use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use metrics::counter;
-use std::net::IpAddr;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -26,21 +28,36 @@ pub(super) async fn guard(State(desk): State<Arc<Desk>>, request: Request, next:
     let started = desk.world.clock.moment();
     let (head, body) = request.into_parts();
     let id = request_id::of(&head.headers);
-    let caller = (desk.caller_of)(&head.extensions, &head.headers);
+    let source = (desk.source_of)(&head.extensions, &head.headers);
     let method = head.method.clone();
 
-    let open = matches!(head.uri.path(), DOCUMENT | PAGE);
-    let admitted = if open { Ok(()) } else { admit(&desk, caller, &head.headers) };
-    let mut response = match admitted {
-        Ok(()) => match gather(body, &desk.world.clock).await {
-            Ok(body) => finish(&desk, next.run(Request::from_parts(head, Body::from(body)))).await,
-            Err(refusal) => refusal.into_response(),
-        },
+    let mut memory = desk.world.body_memory.reserve();
+    let request = match framed(source, &head).and_then(|()| admit(&desk, source, &head)) {
+        Ok(Admitted::WithToken) => {
+            let gathered = gather(body, &desk.world.clock, &mut memory).await;
+            gathered.map(|body| Request::from_parts(head, Body::from(body)))
+        }
+        Ok(Admitted::OpenPath) => {
+            discard(body, &desk.world.clock).await;
+            Ok(Request::from_parts(head, Body::empty()))
+        }
         Err(refusal) => {
             // Whoever is still sending would not see the answer.
             discard(body, &desk.world.clock).await;
-            refusal.into_response()
+            Err(refusal)
         }
+    };
+    let mut response = match request {
+        Ok(request) => {
+            let work = next.run(request);
+            let held = async move {
+                let answer = work.await;
+                drop(memory);
+                answer
+            };
+            finish(&desk, held).await
+        }
+        Err(refusal) => refusal.into_response(),
     };
     let status = response.status().as_u16();
     let duration_ms = desk.world.clock.moment().0.saturating_sub(started.0);
@@ -50,7 +67,7 @@ pub(super) async fn guard(State(desk): State<Arc<Desk>>, request: Request, next:
         status,
         duration_ms,
         request_id = id.to_str().unwrap_or_default(),
-        peer = caller.map(tracing::field::display),
+        peer = source.map(|source| tracing::field::display(source.address)),
         "Answered the operator with {status} in {duration_ms} ms"
     );
     let headers = response.headers_mut();
@@ -59,10 +76,29 @@ pub(super) async fn guard(State(desk): State<Arc<Desk>>, request: Request, next:
     response
 }
 
-fn admit(desk: &Desk, caller: Option<IpAddr>, headers: &HeaderMap) -> Result<(), OperatorRefusal> {
-    if desk.reach == Reach::ThisMachine && !caller.is_some_and(|caller| caller.is_loopback()) {
+/// What holds for requests from the network; a command of this process makes none that is ambiguous.
+fn framed(source: Option<Source>, head: &Parts) -> Result<(), OperatorRefusal> {
+    if source.is_none() {
+        return Ok(());
+    }
+    framing::check(head).map_err(|FramingRefusal { field, rule }| OperatorRefusal::Ambiguous { field, rule })
+}
+
+/// How a request got past the guard.
+enum Admitted {
+    WithToken,
+    /// To a page that tells nothing secret. Nothing is known about the caller, so its body is not kept.
+    OpenPath,
+}
+
+fn admit(desk: &Desk, source: Option<Source>, head: &Parts) -> Result<Admitted, OperatorRefusal> {
+    if !desk.reach.admits(source) {
         return Err(OperatorRefusal::NotFromHere);
     }
+    if matches!(head.uri.path(), DOCUMENT | PAGE) {
+        return Ok(Admitted::OpenPath);
+    }
+    let (headers, caller) = (&head.headers, source.map(|source| source.address));
     let is_token = desk.token.matches(token_in(headers).unwrap_or_default());
     // Guesses are limited like those at API keys: a proven address with the right token never waits.
     let key = SignInKey::Operator;
@@ -75,7 +111,7 @@ fn admit(desk: &Desk, caller: Option<IpAddr>, headers: &HeaderMap) -> Result<(),
         let retry_after_s = u32::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u32::MAX).max(1);
         OperatorRefusal::RateLimited { retry_after_s }
     })?;
-    if is_token { Ok(()) } else { Err(OperatorRefusal::InvalidToken) }
+    if is_token { Ok(Admitted::WithToken) } else { Err(OperatorRefusal::InvalidToken) }
 }
 
 fn token_in(headers: &HeaderMap) -> Option<&str> {

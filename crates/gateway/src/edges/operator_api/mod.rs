@@ -27,7 +27,8 @@ mod trace;
 mod unowned;
 mod webhooks;
 
-pub use desk::{CallerOf, Desk, Reach};
+pub use crate::arrivals::{Reach, Source};
+pub use desk::{Desk, SourceOf};
 
 use crate::app::operator::OperatorRefusal;
 use crate::provision::Kind;

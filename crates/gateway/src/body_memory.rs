@@ -1,0 +1,125 @@
+//! Limits the memory that request bodies take while they arrive, over all connections of both HTTP APIs. Without it, as
+//! many bodies of the largest size could be held at once as there may be connections.
+
+use metrics::gauge;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The first bytes of each body are not counted: a connection's read buffer is larger. So an ordinary send is taken even
+/// while large bodies use up the limit.
+const UNCOUNTED_BYTES: u64 = 8 * 1024;
+
+/// Unless the operator says otherwise.
+pub(crate) const BODY_MEMORY_MAX: u64 = 64 * 1024 * 1024;
+
+/// Seconds after which a refused body is worth sending again.
+pub(crate) const BODY_RETRY_S: u32 = 1;
+
+/// Bytes that all bodies may take together.
+#[derive(Clone, Debug)]
+pub struct BodyMemory {
+    bytes_max: u64,
+    used: Arc<AtomicU64>,
+}
+
+/// There is no room for more bytes of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BodyMemoryFull;
+
+impl BodyMemory {
+    pub(crate) fn new(bytes_max: u64) -> BodyMemory {
+        BodyMemory { bytes_max, used: Arc::default() }
+    }
+
+    /// Counted bytes of all bodies that are held now.
+    pub fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// For one body. Takes nothing yet.
+    pub(crate) fn reserve(&self) -> Reservation {
+        Reservation { memory: self.clone(), bytes: 0 }
+    }
+
+    fn take(&self, bytes: u64) -> Result<(), BodyMemoryFull> {
+        let within = |used: u64| used.checked_add(bytes).filter(|used| *used <= self.bytes_max);
+        let taken = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, within);
+        taken.map(drop).map_err(|_| BodyMemoryFull)
+    }
+}
+
+/// What one body takes, given back when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Reservation {
+    memory: BodyMemory,
+    bytes: u64,
+}
+
+impl Reservation {
+    /// Takes what a body of this length needs beyond what was taken before. If there is no room, everything is given
+    /// back: the body is refused, and the caller drops what it has of it.
+    pub(crate) fn grow_to(&mut self, length: usize) -> Result<(), BodyMemoryFull> {
+        let counted = u64::try_from(length).unwrap_or(u64::MAX).saturating_sub(UNCOUNTED_BYTES);
+        let more = counted.saturating_sub(self.bytes);
+        if more == 0 {
+            return Ok(());
+        }
+        let taken = self.memory.take(more);
+        match taken {
+            Ok(()) => {
+                self.bytes = counted;
+                self.show();
+            }
+            Err(BodyMemoryFull) => self.give_back(),
+        }
+        taken
+    }
+
+    fn give_back(&mut self) {
+        let bytes = std::mem::take(&mut self.bytes);
+        if bytes > 0 {
+            self.memory.used.fetch_sub(bytes, Ordering::Relaxed);
+            self.show();
+        }
+    }
+
+    fn show(&self) {
+        let kib = u32::try_from(self.memory.used() / 1024).unwrap_or(u32::MAX);
+        gauge!("hermod_http_body_memory_bytes").set(f64::from(kib) * 1024.0);
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.give_back();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FREE: usize = 8 * 1024;
+
+    #[test]
+    fn bodies_share_one_limit_and_give_back_what_they_took() {
+        let memory = BodyMemory::new(1000);
+        let (mut one, mut other) = (memory.reserve(), memory.reserve());
+        assert_eq!(one.grow_to(FREE + 600), Ok(()));
+        assert_eq!(other.grow_to(FREE + 401), Err(BodyMemoryFull));
+        assert_eq!(other.grow_to(FREE + 400), Ok(()));
+        assert_eq!((memory.used(), one.grow_to(FREE + 601)), (1000, Err(BodyMemoryFull)));
+        assert_eq!(memory.used(), 400, "a refused body holds nothing");
+        assert_eq!(other.grow_to(FREE + 1000), Ok(()));
+        drop((one, other));
+        assert_eq!(memory.used(), 0);
+    }
+
+    #[test]
+    fn small_bodies_are_not_counted() {
+        let memory = BodyMemory::new(0);
+        let mut small = memory.reserve();
+        assert_eq!((small.grow_to(FREE), memory.used()), (Ok(()), 0));
+        assert_eq!(small.grow_to(FREE + 1), Err(BodyMemoryFull));
+    }
+}
