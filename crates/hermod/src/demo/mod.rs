@@ -53,6 +53,8 @@ const SMPP_TLS_PORT: u16 = 2776;
 const RECEIPT_AFTER: Duration = Duration::from_millis(300);
 /// A part in doubt is sent again this soon: nobody watching a demo wants to wait a minute.
 const IN_DOUBT_WAIT: Period = Period::from_secs(5);
+/// Connections of each kind: their sum is less than the usual limit of open files.
+const CONNECTIONS_MAX: u32 = 250;
 /// How long receipts that are still to come are waited for when the demo stops: its carrier stops with it.
 const RECEIPTS_WAIT_MAX: Duration = Duration::from_secs(5);
 const RECEIPTS_LOOK: Duration = Duration::from_millis(50);
@@ -120,6 +122,10 @@ impl Start {
         config.http.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, self.http_port));
         config.data.folder.clone_from(&self.data_dir);
         config.messages.in_doubt_wait = IN_DOUBT_WAIT;
+        // Fewer than a login shell may have files open.
+        config.http.max_connections = CONNECTIONS_MAX;
+        config.smpp.max_sessions = CONNECTIONS_MAX;
+        config.webhooks.max_posts = CONNECTIONS_MAX;
         // So that `hermod webhook listen` beside it can be posted to.
         config.webhooks.allow_http = true;
         config.webhooks.allow = ["127.0.0.0/8", "::1"].into_iter().filter_map(Network::parse).collect();

@@ -156,6 +156,16 @@ impl Served {
         Served::set_up(&[], folder, settings, provision, log.into())
     }
 
+    /// As [`Served::start_with`], under another program.
+    pub(crate) fn start_with_under(
+        program: &[&str],
+        folder: &Path,
+        settings: &str,
+        provision: &str,
+    ) -> Served {
+        Served::set_up(program, folder, settings, provision, Stdio::inherit())
+    }
+
     fn set_up(program: &[&str], folder: &Path, settings: &str, provision: &str, log: Stdio) -> Served {
         let (address, smpp) = (free_address(), free_address());
         let settings = format!(
@@ -214,6 +224,14 @@ impl Served {
         // utime and stime, the 14th and 15th of all, in hundredths of a second.
         let ticks: u64 = [11, 12].iter().map(|place| fields[*place].parse::<u64>().expect("a number")).sum();
         Duration::from_millis(ticks * 10)
+    }
+
+    /// How many files it may have open.
+    pub(crate) fn open_files_limit(&self) -> u64 {
+        let limits =
+            std::fs::read_to_string(format!("/proc/{}/limits", self.child.id())).expect("it is alive");
+        let line = limits.lines().find(|line| line.starts_with("Max open files")).expect("a limit");
+        line.split_whitespace().nth(3).expect("a soft limit").parse().expect("a number")
     }
 
     /// SIGKILL: no goodbye.

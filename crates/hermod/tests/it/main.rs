@@ -9,6 +9,7 @@ mod crash;
 mod disk;
 mod documents;
 mod https;
+mod open_files;
 mod real_time;
 mod scenario;
 mod security;

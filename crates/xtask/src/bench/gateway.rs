@@ -241,7 +241,7 @@ const WEBHOOK_SETTINGS: &str = "[webhooks]\nallow_http = true\nallow = [\"127.0.
 /// Written after those, for a gateway that takes binds.
 const SMPP_SETTINGS: &str = "[smpp]\nlisten = \"SMPP_PLAIN\"\ntls_listen = \"SMPP_TLS\"\n\
                              certificate = \"tls/certificate.pem\"\nkey = \"tls/key.pem\"\n\
-                             max_sessions_per_address = 20000\n";
+                             max_sessions_per_address = 20000\nmax_half_open_per_address = 20000\n";
 
 /// And for its customer: as fast as it can, and as often as it wants.
 const ACCOUNT_SMPP: &str = "tier = \"enterprise\"\nsmpp_rate = 1000000\n";

@@ -120,6 +120,7 @@ mod tests {
     const LIMITS: Limits = Limits {
         connections_max: 1,
         per_address_max: 1,
+        half_open_max: 1,
         handshake_max: Duration::from_secs(10),
         header_read_max: Duration::from_secs(10),
         body_read_max: Duration::from_secs(30),

@@ -3,13 +3,18 @@
 
 use super::entrance::{Entrance, Security};
 use super::patience::{Carried, Patience, Stage, Verdict};
+use super::raw_heads::{Lengths, RawHeads};
 use super::watched::Watched;
-use crate::arrivals::{ACCEPT_PAUSE, Counted, Crowd, Place, TrustedProxies, set_options, shake_hands};
+use crate::arrivals::{
+    ACCEPT_PAUSE, Counted, Crowd, PerAddress, Place, TrustedProxies, set_options, shake_hands,
+};
 use crate::clock::Clock;
+use crate::framing::TwoLengths;
 use crate::workers::Workers;
 use crate::world::site_of;
 use axum::Router;
 use axum::http::Request;
+use axum::http::header::TRANSFER_ENCODING;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
@@ -18,7 +23,7 @@ use hyper_util::service::TowerToHyperService;
 use metrics::{counter, gauge};
 use std::net::IpAddr;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -32,6 +37,8 @@ pub struct Limits {
     pub connections_max: u32,
     /// Of one address, unless it is a trusted proxy's, which carries many callers; further ones are cut off.
     pub per_address_max: u32,
+    /// Of those, connections on which no whole request has come yet.
+    pub half_open_max: u32,
     /// From accept to the end of the TLS handshake.
     pub handshake_max: Duration,
     /// From the first byte of a request to the end of its head, and from accept to that first byte.
@@ -56,7 +63,7 @@ pub async fn serve(entrance: Entrance, router: Router, clock: Clock, workers: &W
     let open = gauge!("hermod_http_connections");
     let crowd = Crowd::default();
     while let Some((stream, peer, permit)) = next_connection(&entrance, &room, &stopping, &clock).await {
-        let Ok(place) = find_place(&crowd, &entrance, peer, limits.per_address_max) else { continue };
+        let Ok(place) = find_place(&crowd, &entrance, peer, limits) else { continue };
         let connection = Connection {
             router: router.clone(),
             clock: clock.clone(),
@@ -67,7 +74,7 @@ pub async fn serve(entrance: Entrance, router: Router, clock: Clock, workers: &W
             stopping: stopping.child_token(),
             _counted: Counted::new(open.clone()),
             _permit: permit,
-            _place: place,
+            place: place.map(Arc::new),
         };
         // Nothing that waits for the other side happens here: the handshake is the connection's own affair.
         workers.spawn_named("http/connection", connection.carry(stream, entrance.security.clone()));
@@ -80,11 +87,17 @@ pub async fn serve(entrance: Entrance, router: Router, clock: Clock, workers: &W
 struct Crowded;
 
 /// A trusted proxy needs no place.
-fn find_place(crowd: &Crowd, entrance: &Entrance, peer: IpAddr, most: u32) -> Result<Option<Place>, Crowded> {
+fn find_place(
+    crowd: &Crowd,
+    entrance: &Entrance,
+    peer: IpAddr,
+    limits: Limits,
+) -> Result<Option<Place>, Crowded> {
     if entrance.proxies.trust(peer) {
         return Ok(None);
     }
-    let place = crowd.enter(site_of(peer), most);
+    let limits = PerAddress { open_max: limits.per_address_max, half_open_max: limits.half_open_max };
+    let place = crowd.enter(site_of(peer), limits);
     if place.is_none() {
         counter!("hermod_http_crowded_total").increment(1);
         tracing::debug!(%peer, "Cut off a connection: its address holds as many as it may");
@@ -133,7 +146,7 @@ struct Connection {
     stopping: CancellationToken,
     _counted: Counted,
     _permit: OwnedSemaphorePermit,
-    _place: Option<Place>,
+    place: Option<Arc<Place>>,
 }
 
 impl Connection {
@@ -159,7 +172,8 @@ impl Connection {
 
     async fn converse(self, stream: impl AsyncRead + AsyncWrite + Unpin) {
         let patience = Arc::new(Patience::new(self.clock.clone()));
-        let stream = Watched { stream, patience: patience.clone() };
+        let heads = Arc::new(Mutex::new(RawHeads::default()));
+        let stream = Watched { stream, patience: patience.clone(), heads: heads.clone() };
         let Connection { router, peer, proxies, .. } = &self;
         let carried = Carried { peer: *peer, proxies: proxies.clone(), patience: patience.clone() };
         let serving = http1::Builder::new()
@@ -167,7 +181,10 @@ impl Connection {
             .max_buf_size(READ_BYTES_MAX)
             // Whoever has said all it has to say still wants to hear the answer: it may have been charged.
             .half_close(true)
-            .serve_connection(TokioIo::new(stream), service_of(router.clone(), carried));
+            .serve_connection(
+                TokioIo::new(stream),
+                service_of(router.clone(), carried, heads, self.place.clone()),
+            );
         let mut serving = pin!(serving);
         let first_look = self.clock.moment().plus(self.limits.header_read_max.min(self.limits.body_read_max));
         let mut timer = pin!(self.clock.sleep_until(first_look));
@@ -204,6 +221,8 @@ impl Connection {
 fn service_of(
     router: Router,
     carried: Carried,
+    heads: Arc<Mutex<RawHeads>>,
+    place: Option<Arc<Place>>,
 ) -> impl Service<
     Request<Incoming>,
     Response = axum::response::Response,
@@ -213,7 +232,15 @@ fn service_of(
     let router = TowerToHyperService::new(router);
     service_fn(move |mut request: Request<Incoming>| {
         carried.patience.enter(Stage::Serving);
+        if let Some(place) = &place {
+            place.establish();
+        }
         request.extensions_mut().insert(carried.clone());
+        let lengths = heads.lock().unwrap_or_else(PoisonError::into_inner).hand_on();
+        let is_chunked = || request.headers().contains_key(TRANSFER_ENCODING);
+        if lengths == Lengths::Two || (lengths == Lengths::Unknown && is_chunked()) {
+            request.extensions_mut().insert(TwoLengths);
+        }
         let patience = carried.patience.clone();
         let answer = router.call(request);
         async move {

@@ -44,7 +44,7 @@ pub struct Peer {
 }
 
 /// Serves until `workers` stop: every connection that gets this far is handed to `session`, which should end soon after
-/// its token is cancelled.
+/// its token is cancelled, and establishes its place once it is bound.
 pub(super) async fn serve<S, F>(
     entrance: Entrance,
     clock: Clock,
@@ -52,7 +52,7 @@ pub(super) async fn serve<S, F>(
     workers: Workers,
     session: S,
 ) where
-    S: Fn(Stream, Peer, CancellationToken) -> F + Clone + Send + 'static,
+    S: Fn(Stream, Peer, Arc<Place>, CancellationToken) -> F + Clone + Send + 'static,
     F: Future<Output = ()> + Send + 'static,
 {
     let stopping = workers.stopping();
@@ -145,7 +145,7 @@ impl Cut {
 impl Arrival {
     async fn carry<S, F>(self, stream: TcpStream, session: S)
     where
-        S: Fn(Stream, Peer, CancellationToken) -> F,
+        S: Fn(Stream, Peer, Arc<Place>, CancellationToken) -> F,
         F: Future<Output = ()>,
     {
         set_options(&stream);
@@ -157,7 +157,7 @@ impl Arrival {
                 arrived = self.arrive(stream) => arrived,
             }
         });
-        let (stream, peer, _place) = match arrived.await {
+        let (stream, peer, place) = match arrived.await {
             Ok(arrived) => arrived,
             Err(cut) => {
                 counter!("hermod_smpp_cut_off_total", "reason" => cut.label()).increment(1);
@@ -166,7 +166,7 @@ impl Arrival {
             }
         };
         let told = CancellationToken::new();
-        let mut session = pin!(session(stream, peer, told.clone()));
+        let mut session = pin!(session(stream, peer, Arc::new(place), told.clone()));
         tokio::select! {
             biased;
             () = session.as_mut() => return,
@@ -188,7 +188,7 @@ impl Arrival {
                 peer = Peer { address, tls: peer.tls || tls };
             }
         }
-        let place = self.settings.crowd.enter(site_of(peer.address), self.settings.per_address_max);
+        let place = self.settings.crowd.enter(site_of(peer.address), self.settings.per_address);
         let place = place.ok_or(Cut::Crowded)?;
         let stream = match &self.tls {
             None => Stream::plain(stream),

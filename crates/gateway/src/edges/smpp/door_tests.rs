@@ -17,6 +17,11 @@ struct Stage {
 
 impl Stage {
     async fn new(change: impl FnOnce(&mut Config)) -> Stage {
+        Stage::with_sessions(true, change).await
+    }
+
+    /// With sessions that bind at once, or never.
+    async fn with_sessions(binds: bool, change: impl FnOnce(&mut Config)) -> Stage {
         let mut config = Config::defaults();
         change(&mut config);
         let settings = Arc::new(Settings::new(&config.smpp).unwrap());
@@ -25,9 +30,12 @@ impl Stage {
         let (tell, came) = mpsc::channel(10);
         let (workers, clock) = (Workers::default(), Clock::manual(Timestamp::from_millis(1_794_700_800_000)));
         let entrance = Entrance { listener, tls: None };
-        let session = move |mut stream: Stream, peer, stopping: CancellationToken| {
+        let session = move |mut stream: Stream, peer, place: Arc<Place>, stopping: CancellationToken| {
             let tell = tell.clone();
             async move {
+                if binds {
+                    place.establish();
+                }
                 tell.send(peer).await.unwrap();
                 stopping.cancelled().await;
                 stream.write_all(b"stopped").await.unwrap();
@@ -70,6 +78,21 @@ async fn one_address_holds_so_many_connections() {
     stage.came.recv().await.unwrap();
     assert!(is_cut_off(stage.connect().await).await);
     assert!(stage.came.try_recv().is_err());
+}
+
+#[tokio::test]
+async fn one_address_holds_fewer_connections_that_are_not_bound() {
+    let limit = |config: &mut Config| config.smpp.max_half_open_per_address = 1;
+    let mut bound = Stage::new(limit).await;
+    let _bound = [bound.connect().await, bound.connect().await];
+    for _ in 0..2 {
+        bound.came.recv().await.unwrap();
+    }
+    let mut silent = Stage::with_sessions(false, limit).await;
+    let _held = silent.connect().await;
+    silent.came.recv().await.unwrap();
+    assert!(is_cut_off(silent.connect().await).await);
+    assert!(silent.came.try_recv().is_err());
 }
 
 #[tokio::test]

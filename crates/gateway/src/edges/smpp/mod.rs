@@ -22,7 +22,8 @@ use std::sync::Arc;
 /// Serves one listener until `workers` stop.
 pub async fn serve(entrance: Entrance, world: Arc<World>, settings: Arc<Settings>, workers: Workers) {
     let (carried, held_to) = (world.clone(), settings.clone());
-    let session =
-        move |stream, peer, stopping| session::run(carried.clone(), held_to.clone(), stream, peer, stopping);
+    let session = move |stream, peer, place, stopping| {
+        session::run(carried.clone(), held_to.clone(), stream, peer, place, stopping)
+    };
     door::serve(entrance, world.clock.clone(), settings, workers, session).await;
 }

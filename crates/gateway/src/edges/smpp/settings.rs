@@ -1,17 +1,15 @@
 //! What holds for every session: names, limits and times from the settings file, and what is counted across sessions.
 
 use super::guard::Guard;
-use crate::arrivals::{Crowd, TrustedProxies};
+use crate::arrivals::{Crowd, PerAddress, TrustedProxies};
 use crate::config::{Network, Smpp};
+use crate::open_files::smpp_places;
 use hermod_domain::keyed_pace::Allowance;
 use hermod_smpp::session::{Limits, ServerConfig};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::sync::Semaphore;
-
-/// Connections beyond the limit that are told so at one time. Further ones wait in the listener's queue.
-const REFUSED_AT_ONCE_MAX: u32 = 100;
 
 /// Attempts are given back over this long.
 const ATTEMPTS_PER: Duration = Duration::from_secs(60);
@@ -25,7 +23,7 @@ pub struct Settings {
     pub(super) write_max: Duration,
     pub(super) handshake_max: Duration,
     pub(super) sessions_max: u32,
-    pub(super) per_address_max: u32,
+    pub(super) per_address: PerAddress,
     pub(super) proxies: TrustedProxies,
     pub(super) crowd: Crowd,
     pub(super) room: Arc<Semaphore>,
@@ -38,14 +36,18 @@ impl Settings {
     /// Fails where the system has no random bytes.
     pub fn new(config: &Smpp) -> std::io::Result<Settings> {
         let allowance = |most| Allowance { most, per: ATTEMPTS_PER };
-        let places = config.max_sessions.saturating_add(REFUSED_AT_ONCE_MAX);
+        // Connections beyond the limit are told so. Further ones wait in the listener's queue.
+        let places = smpp_places(config.max_sessions);
         Ok(Settings {
             system_id: config.system_id.clone(),
             server: server_config(config),
             write_max: config.write_timeout.into(),
             handshake_max: config.handshake_timeout.into(),
             sessions_max: config.max_sessions,
-            per_address_max: config.max_sessions_per_address,
+            per_address: PerAddress {
+                open_max: config.max_sessions_per_address,
+                half_open_max: config.max_half_open_per_address,
+            },
             proxies: TrustedProxies::new(config.trusted_proxies.iter().map(|Network(network)| *network)),
             crowd: Crowd::default(),
             room: Arc::new(Semaphore::new(usize::try_from(places).expect("32 bits fit"))),

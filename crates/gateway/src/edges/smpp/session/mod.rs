@@ -12,6 +12,7 @@ mod wire;
 
 use super::bind::{self, Admitted, Refused};
 use super::{Peer, Settings};
+use crate::arrivals::Place;
 use crate::board::{LiveBind, Order};
 use crate::clock::Moment;
 use crate::world::World;
@@ -42,11 +43,12 @@ pub(super) async fn run<S>(
     settings: Arc<Settings>,
     stream: S,
     peer: Peer,
+    place: Arc<Place>,
     stopping: CancellationToken,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send,
 {
-    let mut conversation = Conversation::new(world, settings, peer);
+    let mut conversation = Conversation::new(world, settings, peer, place);
     let mut wire = Wire::new(stream);
     conversation.converse(&mut wire, &stopping).await;
     conversation.leave().await;
@@ -57,6 +59,8 @@ struct Conversation {
     world: Arc<World>,
     settings: Arc<Settings>,
     peer: Peer,
+    /// Its place among the connections of its address.
+    place: Arc<Place>,
     session: Session<ReportId>,
     bound: Option<Bound>,
     /// What was asked for and is not answered yet; no more than the window holds.
@@ -99,12 +103,13 @@ enum WireNews {
 }
 
 impl Conversation {
-    fn new(world: Arc<World>, settings: Arc<Settings>, peer: Peer) -> Conversation {
+    fn new(world: Arc<World>, settings: Arc<Settings>, peer: Peer, place: Arc<Place>) -> Conversation {
         let session = Session::server(settings.server, moment(world.clock.moment()));
         Conversation {
             world,
             settings,
             peer,
+            place,
             session,
             bound: None,
             working: FuturesUnordered::new(),
@@ -247,6 +252,7 @@ impl Conversation {
             tracing::debug!(%refused, "A bind was accepted when its session was over");
             return;
         }
+        self.place.establish();
         let (system_id, kind_name, tls) = (place.system_id(), place.kind().as_str(), self.peer.tls);
         tracing::info!(peer = %self.peer.address, %system_id, kind = kind_name, tls, "Bound");
         let reporting =

@@ -1,0 +1,166 @@
+//! The limit of open files: raised as far as this process may, and shared out, so that connections at one listener can
+//! never use up the descriptors that the other listeners, webhooks, carriers and the store need.
+
+use crate::config::Config;
+use hermod_domain::catalogue::Catalogue;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Descriptors for the database, logs, timers and links of carriers that are added later.
+const OTHER_FILES: u64 = 96;
+
+/// A limit that says "as many as you like" is taken for this many.
+const UNLIMITED: u64 = 1 << 20;
+
+/// However low the limit is, each listener may have this many connections.
+const SHARE_MIN: u32 = 16;
+
+/// The operations listener is for monitoring, load balancers and operators.
+pub(crate) const OPERATIONS_CONNECTIONS_MAX: u32 = 1_000;
+
+/// Raises the soft limit of open files to the hard one. Returns the limit in effect.
+pub(crate) fn raise() -> u64 {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let most = maximum.unwrap_or(UNLIMITED);
+    if current.is_some_and(|current| current < most) {
+        // If that is not allowed, the limit stays what it is, and is shared out as it is.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(most), maximum });
+    }
+    getrlimit(Resource::Nofile).current.unwrap_or(UNLIMITED)
+}
+
+/// What a gateway uses descriptors for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Needs {
+    /// Listeners that customers call at: plain HTTP, and HTTPS.
+    pub(crate) http_listeners: u32,
+    pub(crate) has_operations: bool,
+    /// Connections to carriers, at most.
+    pub(crate) links: u32,
+}
+
+impl Needs {
+    pub(crate) fn of(catalogue: &Catalogue, has_https: bool, has_operations: bool) -> Needs {
+        Needs {
+            http_listeners: if has_https { 2 } else { 1 },
+            has_operations,
+            // A link is one bind, or two.
+            links: catalogue
+                .carriers()
+                .iter()
+                .map(|(_, _, carrier)| 2 * u32::from(carrier.profile.links))
+                .sum(),
+        }
+    }
+}
+
+/// Cuts the limits of the settings to what the limit of open files allows, each in proportion, and says so in the log.
+/// Leaves them as they are if there are descriptors for all of them.
+pub(crate) fn fit(config: &mut Config, needs: Needs, limit: u64) {
+    let needed = needed(config, needs);
+    if needed <= limit {
+        return;
+    }
+    let reserved = OTHER_FILES + u64::from(needs.links);
+    let (room, wanted) = (limit.saturating_sub(reserved), needed - reserved);
+    let share = |most: u32| {
+        let share = u64::from(most).saturating_mul(room) / wanted.max(1);
+        u32::try_from(share).unwrap_or(most).clamp(SHARE_MIN.min(most), most)
+    };
+    let Config { http, smpp, webhooks, .. } = config;
+    http.max_connections = share(http.max_connections);
+    smpp.max_sessions = smpp_sessions_within(share(smpp_places(smpp.max_sessions)));
+    webhooks.max_posts = share(webhooks.max_posts).max(2);
+    // One address may not hold everything there is.
+    for (all, per_address, half_open) in [
+        (http.max_connections, &mut http.max_connections_per_address, &mut http.max_half_open_per_address),
+        (smpp.max_sessions, &mut smpp.max_sessions_per_address, &mut smpp.max_half_open_per_address),
+    ] {
+        *per_address = (*per_address).min(all / 2).max(1);
+        *half_open = (*half_open).min(*per_address / 2).max(1);
+    }
+    tracing::warn!(
+        limit,
+        needed,
+        "This process may open {limit} files, and the settings ask for {needed}. Until that changes there are {} \
+         connections for each HTTP listener, {} SMPP sessions and {} webhook posts. Raise the hard limit (LimitNOFILE={needed} \
+         in the systemd unit, or ulimit -Hn {needed}), or lower http.max_connections, smpp.max_sessions and \
+         webhooks.max_posts",
+        http.max_connections,
+        smpp.max_sessions,
+        webhooks.max_posts
+    );
+}
+
+/// Descriptors for everything the settings allow at one time.
+fn needed(config: &Config, needs: Needs) -> u64 {
+    let Config { http, smpp, webhooks, .. } = config;
+    let operations =
+        if needs.has_operations { http.max_connections.min(OPERATIONS_CONNECTIONS_MAX) } else { 0 };
+    OTHER_FILES
+        + u64::from(http.max_connections) * u64::from(needs.http_listeners)
+        + u64::from(operations)
+        + u64::from(smpp_places(smpp.max_sessions))
+        + u64::from(webhooks.max_posts)
+        + u64::from(needs.links)
+}
+
+/// SMPP connections beyond `max_sessions` that are told so at one time.
+const SMPP_REFUSED_AT_ONCE_MAX: u32 = 100;
+
+/// Connections at the SMPP listeners: the sessions, and those that are being told that there are too many.
+pub(crate) fn smpp_places(sessions: u32) -> u32 {
+    sessions.saturating_add(SMPP_REFUSED_AT_ONCE_MAX.min(sessions.max(8)))
+}
+
+/// The most sessions whose places are not more than these.
+fn smpp_sessions_within(places: u32) -> u32 {
+    (places.saturating_sub(SMPP_REFUSED_AT_ONCE_MAX)).max(places / 2).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NEEDS: Needs = Needs { http_listeners: 2, has_operations: true, links: 10 };
+
+    /// Connections, of one address, half open, in the settings that fit a limit.
+    fn fitted(limit: u64) -> Config {
+        let mut config = Config::defaults();
+        fit(&mut config, NEEDS, limit);
+        config
+    }
+
+    #[test]
+    fn settings_stay_as_they_are_where_there_are_descriptors_for_all_of_them() {
+        let all = needed(&Config::defaults(), NEEDS);
+        assert_eq!(all, 96 + 2 * 10_000 + 1_000 + 20_100 + 2_000 + 10);
+        assert_eq!(fitted(all), Config::defaults());
+        assert_ne!(fitted(all - 1), Config::defaults());
+    }
+
+    #[test]
+    fn what_is_left_by_a_low_limit_is_shared_out_and_never_exceeded() {
+        for limit in [256, 1_024, 4_096, 20_000, 40_000] {
+            let config = fitted(limit);
+            let needed = needed(&config, NEEDS);
+            assert!(needed <= limit, "{needed} of {limit}");
+            assert!(config.http.max_connections >= SHARE_MIN && config.smpp.max_sessions >= SHARE_MIN / 2);
+        }
+    }
+
+    #[test]
+    fn one_address_gets_half_at_most_and_half_open_connections_a_quarter() {
+        let Config { http, smpp, .. } = fitted(1_024);
+        assert!(http.max_connections_per_address <= http.max_connections / 2);
+        assert!(http.max_half_open_per_address <= http.max_connections / 4);
+        assert!(smpp.max_sessions_per_address <= smpp.max_sessions / 2);
+        assert!(smpp.max_half_open_per_address <= smpp.max_sessions / 4);
+    }
+
+    #[test]
+    fn the_limit_of_this_process_is_raised_to_what_it_may_have() {
+        let limit = raise();
+        assert_eq!(Some(limit), getrlimit(Resource::Nofile).current.or(Some(UNLIMITED)));
+        assert_eq!(limit, getrlimit(Resource::Nofile).maximum.unwrap_or(limit));
+    }
+}

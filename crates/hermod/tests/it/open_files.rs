@@ -1,0 +1,75 @@
+//! One address that opens connections and says nothing: everybody else is served promptly, on a gateway that may open
+//! few files.
+
+use crate::assembly::{Served, provision_text};
+use crate::scenario::Esme;
+use hermod_simulator::carrier::{Carrier, CarrierOptions, Script};
+use hermod_smpp::BindType;
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+
+/// Half of them to each listener.
+const SILENT: usize = 1_000;
+/// Much less than the 10 s that a silent connection may stay, on a machine with much to do.
+const PROMPT: Duration = Duration::from_secs(5);
+
+/// Starts the program under a soft and a hard limit of open files.
+fn limits(soft: u32, hard: u32) -> String {
+    format!("ulimit -Hn {hard} && ulimit -Sn {soft} && exec \"$0\" \"$@\"")
+}
+
+async fn connect_from(source: &str, address: SocketAddr) -> TcpStream {
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.bind(SocketAddr::new(source.parse().expect("an address"), 0)).expect("the loopback has many");
+    socket.connect(address).await.expect("somebody listens")
+}
+
+async fn health(address: SocketAddr) -> String {
+    let mut stream = TcpStream::connect(address).await.expect("somebody listens");
+    let asked = b"GET /healthz HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n";
+    stream.write_all(asked).await.expect("it reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.expect("it answers");
+    answer
+}
+
+/// Floods both listeners from one address, and has others served meanwhile.
+async fn serves_others_while_flooded(soft: u32, hard: u32) -> (Served, tempfile::TempDir, Carrier) {
+    let carrier = Carrier::start(CarrierOptions::new(Script::new())).await.expect("a free port");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let script = limits(soft, hard);
+    let connection = "[[connection]]\nname = \"alice-http\"\n";
+    let binding = format!("{connection}system_id = \"alice\"\npassword = \"secret12\"\n");
+    let provision = provision_text(carrier.addr(), "100").replace(connection, &binding);
+    let gateway = Served::start_with_under(&["sh", "-c", &script], folder.path(), "", &provision);
+    let mut silent = Vec::new();
+    for number in 0..SILENT {
+        let address = if number % 2 == 0 { gateway.address() } else { gateway.smpp_address() };
+        silent.push(connect_from("127.0.0.2", address).await);
+    }
+    for _ in 0..3 {
+        let answer = tokio::time::timeout(PROMPT, health(gateway.address())).await;
+        assert!(answer.expect("a health check is answered promptly").starts_with("HTTP/1.1 200"));
+        let bind = Esme::bind(gateway.smpp_address(), BindType::Transceiver, "alice");
+        drop(tokio::time::timeout(PROMPT, bind).await.expect("a bind is answered promptly"));
+    }
+    drop(silent);
+    (gateway, folder, carrier)
+}
+
+#[tokio::test]
+async fn silent_connections_from_one_address_stop_nobody_at_a_low_hard_limit() {
+    let (gateway, _folder, carrier) = serves_others_while_flooded(256, 256).await;
+    gateway.stop().await;
+    carrier.stop().await;
+}
+
+#[tokio::test]
+async fn the_soft_limit_of_open_files_is_raised_to_the_hard_one() {
+    let (gateway, _folder, carrier) = serves_others_while_flooded(200, 4_000).await;
+    assert_eq!(gateway.open_files_limit(), 4_000);
+    gateway.stop().await;
+    carrier.stop().await;
+}
