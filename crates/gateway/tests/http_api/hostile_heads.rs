@@ -9,9 +9,9 @@ use crate::service::Service;
 /// Name, framing, body and the status of the answer. `TE`, `BODY` and `CHUNKS` stand for what they say; behind the body a
 /// second request follows.
 const ATTEMPTS: &[(&str, &str, &str, u16)] = &[
-    // RFC 9112 section 6.1: the chunks count, and the connection ends after the answer.
-    ("length, then chunked", "Content-Length: 0\r\nTE", "CHUNKS", 202),
-    ("chunked, then length", "TEContent-Length: 0\r\n", "CHUNKS", 202),
+    ("length, then chunked", "Content-Length: 0\r\nTE", "CHUNKS", 400),
+    ("chunked, then length", "TEContent-Length: 0\r\n", "CHUNKS", 400),
+    ("chunked, then the length of the body", "TEContent-Length: 38\r\n", "CHUNKS", 400),
     ("chunked hidden by length", "Content-Length: 38\r\nTE", "0\r\n\r\n", 400),
     ("two lengths", "Content-Length: 38\r\nContent-Length: 5\r\n", "BODY", 400),
     ("two lengths in one line", "Content-Length: 38, 5\r\n", "BODY", 400),

@@ -20,4 +20,5 @@ mod peers;
 mod rate;
 mod send;
 mod service;
+mod timing;
 mod tls;

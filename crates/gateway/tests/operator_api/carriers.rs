@@ -9,7 +9,10 @@ use hermod_gateway::edges::carrier::serve_probes;
 use hermod_gateway::workers::Workers;
 use hermod_store::{LinkKind, ReceiptRecord};
 use serde_json::{Value, json};
+use std::io::Write;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tracing::Level;
 
 fn acme(office: &Office) -> CarrierId {
     office.world.catalogue().carriers()[0].0
@@ -152,8 +155,17 @@ async fn a_carrier_is_tried_with_one_message() {
     let office = Office::open().await.running();
     let workers = Workers::default();
     serve_probes(&office.world, &workers);
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber =
+        tracing_subscriber::fmt().with_max_level(Level::INFO).with_writer(move || writer.clone());
+    let logging = tracing::subscriber::set_default(subscriber.finish());
     let tested = office.post("/carriers/acme/test", json!({"to": "+4915112345678"})).await;
     assert_eq!(tested.status, 200, "{}", tested.text);
+    drop(logging);
+    let logged = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    assert!(logged.contains("Tested by the operator"), "{logged}");
+    assert!(!logged.contains("4915112345678"), "a phone number is in the log: {logged}");
     assert_eq!((&tested.body["step"], &tested.body["accepted"]), (&json!("connect"), &json!(false)));
     assert!(!tested.body["lines"].as_array().unwrap().is_empty(), "{}", tested.text);
     for (body, expect) in [
@@ -237,5 +249,20 @@ async fn where_no_gateway_runs_nobody_pretends_to_know() {
             "409 NOT_RUNNING: no gateway runs here, and this is about the links of one: start it with hermod serve",
             "{method} {path}"
         );
+    }
+}
+
+/// What is logged on this thread.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }

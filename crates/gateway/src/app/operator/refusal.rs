@@ -31,6 +31,9 @@ pub enum OperatorRefusal {
     BodyTooLarge { bytes_max: usize },
     #[error("{field}: {rule}")]
     InvalidField { field: &'static str, rule: String },
+    /// A request that a proxy may have read in another way. Its connection ends.
+    #[error("{field}: {rule}")]
+    Ambiguous { field: &'static str, rule: &'static str },
     #[error("{0}")]
     NotFound(String),
     #[error("this path does not answer that method")]
@@ -76,7 +79,9 @@ impl OperatorRefusal {
             OperatorRefusal::InvalidToml(_) => &published::INVALID_TOML,
             OperatorRefusal::InvalidContentType(_) => &published::INVALID_CONTENT_TYPE,
             OperatorRefusal::BodyTooLarge { .. } => &published::BODY_TOO_LARGE,
-            OperatorRefusal::InvalidField { .. } => &published::INVALID_FIELD,
+            OperatorRefusal::InvalidField { .. } | OperatorRefusal::Ambiguous { .. } => {
+                &published::INVALID_FIELD
+            }
             OperatorRefusal::NotFound(_) => &published::NOT_FOUND,
             OperatorRefusal::MethodNotAllowed => &published::METHOD_NOT_ALLOWED,
             OperatorRefusal::Unfit(ProvisionRefusal::NotRemovable { .. }) => &published::NOT_REMOVABLE,

@@ -1,15 +1,18 @@
-//! A stream that tells when bytes came, so that a connection's patience knows where a request begins.
+//! A stream that tells when bytes came, so that a connection's patience knows where a request begins, and shows them to
+//! [`RawHeads`].
 
 use super::patience::Patience;
+use super::raw_heads::RawHeads;
 use std::io::IoSlice;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 pub(super) struct Watched<S> {
     pub(super) stream: S,
     pub(super) patience: Arc<Patience>,
+    pub(super) heads: Arc<Mutex<RawHeads>>,
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
@@ -22,6 +25,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         if buffer.filled().len() > before {
             self.patience.bytes_came();
+            let mut heads = self.heads.lock().unwrap_or_else(PoisonError::into_inner);
+            heads.feed(&buffer.filled()[before..]);
         }
         read
     }

@@ -34,6 +34,9 @@ impl IntoResponse for OperatorRefusal {
         if let Some(seconds) = self.retry_after_s() {
             headers.insert(header::RETRY_AFTER, seconds.into());
         }
+        if matches!(self, OperatorRefusal::Ambiguous { .. }) {
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
         if self == OperatorRefusal::InvalidToken {
             headers.insert(header::WWW_AUTHENTICATE, CHALLENGE);
         }
