@@ -131,7 +131,8 @@ impl<'a> Sections<'a> {
                 }
             }
         }
-        sections.retain(|section| !section.operations.is_empty());
+        // A tag without operations is a guide, if it has something to say.
+        sections.retain(|section| !section.operations.is_empty() || !section.description.is_empty());
         Sections(sections)
     }
 }
@@ -144,7 +145,11 @@ fn navigation(page: &mut Html, root: &Node, sections: &Sections<'_>, has_errors:
     page.raw("<input type=\"checkbox\" id=\"menu\"><label for=\"menu\">Contents</label>\n<nav aria-label=\"Contents\">\n");
     for section in &sections.0 {
         page.raw("<p><a href=\"#").id("group", section.name).raw("\">").text(section.name);
-        page.raw("</a></p>\n<ul>\n");
+        page.raw("</a></p>\n");
+        if section.operations.is_empty() {
+            continue;
+        }
+        page.raw("<ul>\n");
         for operation in &section.operations {
             page.raw("<li><a href=\"#").id("operation", operation.id()).raw("\">");
             operation::method(page, operation.method);

@@ -5,7 +5,7 @@ use metrics::{Counter, Histogram, counter, histogram};
 use std::sync::OnceLock;
 
 /// Every status an answer can have; one that is missing here is counted under 0, and a test would notice.
-const STATUSES: [u16; 14] = [0, 200, 202, 400, 401, 402, 403, 404, 405, 413, 422, 429, 500, 503];
+const STATUSES: [u16; 15] = [0, 200, 202, 303, 400, 401, 402, 403, 404, 405, 413, 422, 429, 500, 503];
 
 pub(super) struct Meters {
     routes: [RouteMeters; Route::COUNT],

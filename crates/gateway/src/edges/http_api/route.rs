@@ -8,6 +8,8 @@ pub(super) enum Route {
     SmsById,
     Inbound,
     Balance,
+    /// What somebody sees who types the address into a browser.
+    Home,
     Document,
     DocumentPage,
     Healthz,
@@ -23,7 +25,7 @@ const SMS_PREFIX: &str = "/api/v1/sms/";
 const READ: &str = "GET, HEAD";
 
 impl Route {
-    pub(super) const COUNT: usize = 10;
+    pub(super) const COUNT: usize = 11;
 
     /// The path with its parameters named: what routes, logs and metrics call it.
     pub(super) const fn template(self) -> &'static str {
@@ -32,6 +34,7 @@ impl Route {
             Route::SmsById => "/api/v1/sms/{id}",
             Route::Inbound => "/api/v1/inbound",
             Route::Balance => "/api/v1/balance",
+            Route::Home => "/",
             Route::Document => "/openapi.json",
             Route::DocumentPage => "/docs",
             Route::Healthz => "/healthz",
@@ -45,7 +48,12 @@ impl Route {
     pub(super) const fn is_api(self) -> bool {
         match self {
             Route::Sms | Route::SmsById | Route::Inbound | Route::Balance | Route::Unknown => true,
-            Route::Document | Route::DocumentPage | Route::Healthz | Route::Readyz | Route::Metrics => false,
+            Route::Home
+            | Route::Document
+            | Route::DocumentPage
+            | Route::Healthz
+            | Route::Readyz
+            | Route::Metrics => false,
         }
     }
 
@@ -56,6 +64,7 @@ impl Route {
             Route::SmsById
             | Route::Inbound
             | Route::Balance
+            | Route::Home
             | Route::Document
             | Route::DocumentPage
             | Route::Healthz
@@ -72,6 +81,7 @@ impl Route {
             Route::SmsById
             | Route::Inbound
             | Route::Balance
+            | Route::Home
             | Route::Document
             | Route::DocumentPage
             | Route::Healthz

@@ -1,12 +1,17 @@
 //! What the API promises, as an OpenAPI document made from the code: paths from the routes, bodies from the types in
 //! [`shape`], errors from the published catalogue.
 
+mod guides;
 mod operations;
 pub mod shape;
+pub mod webhooks;
 
 use super::route::Route;
 use crate::openapi_errors;
 use crate::openapi_page::Published;
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
 use hermod_domain::refusal::published::PUBLISHED;
 use std::sync::LazyLock;
 use utoipa::ToSchema;
@@ -46,6 +51,17 @@ pub(super) fn published() -> &'static Published {
     &CUSTOMER_API
 }
 
+/// Sends a browser from the bare address to the page.
+pub(super) fn lead_to_page() -> Response {
+    let to = Route::DocumentPage.template();
+    let mut response = Response::new(Body::from(format!("Hermod SMS API: the documentation is at {to}\n")));
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    let headers = response.headers_mut();
+    headers.insert(header::LOCATION, HeaderValue::from_static(to));
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response
+}
+
 /// The document of the customer API.
 pub fn document() -> OpenApi {
     let info = InfoBuilder::new()
@@ -67,17 +83,20 @@ pub fn document() -> OpenApi {
         .info(info)
         .servers(Some([Server::new(BASE)]))
         .paths(paths)
+        .webhooks(Some(webhooks::all()))
         .components(Some(components()))
         .security(Some(credentials()))
         .tags(Some(tags()))
         .build()
 }
 
-fn tags() -> [Tag; 3] {
+fn tags() -> [Tag; 5] {
     [
         ("Messages", "Sending, and following what was sent."),
         ("Inbound", "What handsets send to the account's numbers and senders."),
         ("Account", "What may be spent."),
+        (webhooks::TAG, guides::WEBHOOKS),
+        ("SMPP", guides::SMPP),
     ]
     .map(|(name, description)| TagBuilder::new().name(name).description(Some(description)).build())
 }
@@ -125,6 +144,9 @@ fn components() -> Components {
     add::<shape::MessageStatus>(&mut components);
     add::<shape::InboundPage>(&mut components);
     add::<shape::Balance>(&mut components);
+    add::<webhooks::DeliveryReport>(&mut components);
+    add::<webhooks::ShortDeliveryReport>(&mut components);
+    add::<webhooks::InboundEvent>(&mut components);
     components
 }
 

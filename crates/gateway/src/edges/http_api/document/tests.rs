@@ -1,10 +1,17 @@
 //! The document against the code it speaks for, and the committed files against the document.
 
 use super::*;
+use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::MessageState;
-use hermod_domain::receipt::DlrCode;
+use hermod_domain::numbers::Numbers;
+use hermod_domain::origin::Told;
+use hermod_domain::phone::Msisdn;
+use hermod_domain::receipt::{DlrCode, ErrCode};
 use hermod_domain::refusal::Class;
 use hermod_domain::refusal::published::PublishedError;
+use hermod_domain::sender::Sender;
+use hermod_domain::time::Timestamp;
+use hermod_domain::webhook::{DlrForm, payload};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -107,4 +114,32 @@ fn errors_page() -> String {
 
 fn yes_or_no(is_so: bool) -> &'static str {
     if is_so { "yes" } else { "no" }
+}
+
+/// The bodies that are really posted, read into the documented types.
+#[test]
+fn webhook_bodies_are_what_the_document_says() {
+    let from = Sender::parse("Shop").unwrap();
+    let to = Msisdn::parse("+4915112345678").unwrap();
+    let report = payload::Dlr {
+        message: MessageId::from_i64(7).unwrap(),
+        from: &from,
+        to,
+        told: Told::Final(DlrCode::Delivrd),
+        state: MessageState::Delivered,
+        err: ErrCode::NONE,
+        submitted_at: Timestamp::from_millis(1_750_000_000_000),
+        at: Timestamp::from_millis(1_750_000_002_000),
+    };
+    let body = |form| payload::dlr(&report, form, &Numbers::embedded().find(to));
+    let full: webhooks::DeliveryReport = serde_json::from_str(&body(DlrForm::Full)).unwrap();
+    assert_eq!((full.status.as_str(), full.mcc.as_str()), ("DELIVRD", "262"));
+    let short: webhooks::ShortDeliveryReport = serde_json::from_str(&body(DlrForm::Short)).unwrap();
+    assert_eq!((short.status.as_str(), short.error_code), ("delivered", None));
+    let facts =
+        payload::InboundFacts { from: "4915112345678", to: "80808", text: "Yes", received_at: report.at };
+    let inbound: webhooks::InboundEvent = serde_json::from_str(&payload::inbound(&facts)).unwrap();
+    assert_eq!((inbound.from.as_str(), inbound.text.as_str()), ("+4915112345678", "Yes"));
+    let names = json()["webhooks"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names, ["deliveryReport", "inboundMessage"]);
 }

@@ -132,8 +132,13 @@ fn list(kind: Kind) -> Operation {
     list.parameter(limit(1000)).response("200", answer("A page, in order of the names.", page)).build()
 }
 
+fn with_article(kind: Kind) -> String {
+    let article = if kind == Kind::Account { "an" } else { "a" };
+    format!("{article} {kind}")
+}
+
 fn show(kind: Kind) -> Operation {
-    operation(&title(kind), &id("get", kind), &format!("Read a {kind}"), &[&["NOT_FOUND"]])
+    operation(&title(kind), &id("get", kind), &format!("Read {}", with_article(kind)), &[&["NOT_FOUND"]])
         .parameter(name(kind))
         .response("200", answer("Secrets are left out.", item(kind)))
         .build()
@@ -148,7 +153,7 @@ fn put(kind: Kind) -> Operation {
     operation(
         &title(kind),
         &id("put", kind),
-        &format!("Make or replace a {kind}"),
+        &format!("Make or replace {}", with_article(kind)),
         &[&["REFUSED", "THERE_ALREADY", "INVALID_FIELD"], &WITH_BODY],
     )
     .description(Some("What follows from the name in the path can be left out of the body."))
@@ -176,7 +181,7 @@ fn patch(kind: Kind) -> Operation {
     operation(
         &title(kind),
         &id("patch", kind),
-        &format!("Change fields of a {kind}"),
+        &format!("Change fields of {}", with_article(kind)),
         &[&["NOT_FOUND", "REFUSED"], &WITH_BODY],
     )
     .description(Some(
@@ -193,7 +198,8 @@ fn remove(kind: Kind) -> Operation {
         Some(_) => &["NOT_REMOVABLE"],
         None => &["NOT_FOUND", "REFUSED"],
     };
-    let remove = operation(&title(kind), &id("delete", kind), &format!("Remove a {kind}"), &[refused]);
+    let remove =
+        operation(&title(kind), &id("delete", kind), &format!("Remove {}", with_article(kind)), &[refused]);
     let remove = remove.parameter(name(kind));
     match kind.instead_of_removing() {
         Some(_) => remove.description(Some("Always refused: messages and money refer to it.")).build(),
