@@ -40,7 +40,7 @@ catalogue! {
         "Call from there, or say [operator] from_anywhere = true in the settings.");
     RATE_LIMITED = temporary("RATE_LIMITED", 429,
         "Too many wrong tokens from one address.",
-        "Wait as long as Retry-After says. The right token never has to.");
+        "Wait as long as Retry-After says. An address that used the right token within 24 hours never has to.");
     METHOD_NOT_ALLOWED = permanent("METHOD_NOT_ALLOWED", 405,
         "The path does not answer this method.",
         "Use a method that the Allow header names.");
