@@ -17,7 +17,7 @@ const PROMPT: Duration = Duration::from_secs(5);
 
 /// Starts the program under a soft and a hard limit of open files.
 fn limits(soft: u32, hard: u32) -> String {
-    format!("ulimit -Hn {hard} && ulimit -Sn {soft} && exec \"$0\" \"$@\"")
+    format!("ulimit -Sn {soft} && ulimit -Hn {hard} && exec \"$0\" \"$@\"")
 }
 
 async fn connect_from(source: &str, address: SocketAddr) -> TcpStream {
