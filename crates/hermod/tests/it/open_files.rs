@@ -10,10 +10,11 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-/// Half of them to each listener.
-const SILENT: usize = 1_000;
-/// Much less than the 10 s that a silent connection may stay, on a machine with much to do.
-const PROMPT: Duration = Duration::from_secs(5);
+/// Half of them to each listener. More than the gateway may open in all, and fewer than this process may.
+const SILENT: usize = 600;
+/// Silent connections may stay for five minutes, so this is soon, on a machine with much to do.
+const PROMPT: Duration = Duration::from_secs(30);
+const SETTINGS: &str = "head_timeout = \"5m\"\n[smpp]\nbind_timeout = \"5m\"\n";
 
 /// Starts the program under a soft and a hard limit of open files.
 fn limits(soft: u32, hard: u32) -> String {
@@ -43,7 +44,7 @@ async fn serves_others_while_flooded(soft: u32, hard: u32) -> (Served, tempfile:
     let connection = "[[connection]]\nname = \"alice-http\"\n";
     let binding = format!("{connection}system_id = \"alice\"\npassword = \"secret12\"\n");
     let provision = provision_text(carrier.addr(), "100").replace(connection, &binding);
-    let gateway = Served::start_with_under(&["sh", "-c", &script], folder.path(), "", &provision);
+    let gateway = Served::start_with_under(&["sh", "-c", &script], folder.path(), SETTINGS, &provision);
     let mut silent = Vec::new();
     for number in 0..SILENT {
         let address = if number % 2 == 0 { gateway.address() } else { gateway.smpp_address() };
