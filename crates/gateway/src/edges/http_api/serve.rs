@@ -9,6 +9,7 @@ use crate::arrivals::{
     ACCEPT_PAUSE, Counted, Crowd, PerAddress, Place, TrustedProxies, set_options, shake_hands,
 };
 use crate::clock::Clock;
+use crate::config;
 use crate::framing::TwoLengths;
 use crate::workers::Workers;
 use crate::world::site_of;
@@ -48,6 +49,27 @@ pub struct Limits {
     pub idle_max: Duration,
     /// How long requests in flight may take to finish once the gateway stops.
     pub drain_max: Duration,
+}
+
+impl Limits {
+    pub fn of(http: &config::Http, https: &config::Https) -> Limits {
+        Limits {
+            connections_max: http.max_connections,
+            per_address_max: http.max_connections_per_address,
+            half_open_max: http.max_half_open_per_address,
+            handshake_max: https.handshake_timeout.into(),
+            header_read_max: http.head_timeout.into(),
+            body_read_max: http.body_timeout.into(),
+            idle_max: http.idle_timeout.into(),
+            drain_max: http.drain_timeout.into(),
+        }
+    }
+
+    /// With so many connections at most.
+    #[must_use]
+    pub fn capped(self, connections_max: u32) -> Limits {
+        Limits { connections_max: self.connections_max.min(connections_max), ..self }
+    }
 }
 
 /// A head longer than this is refused with 431.
