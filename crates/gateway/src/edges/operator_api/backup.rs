@@ -4,6 +4,7 @@ use super::answer::{Answer, fine};
 use super::body::Received;
 use super::desk::Desk;
 use crate::app::operator::{self, Copied, OperatorRefusal};
+use crate::arrivals::Reach;
 use axum::extract::State;
 use axum::http::{Extensions, HeaderMap};
 use serde::{Deserialize, Serialize};
@@ -36,7 +37,8 @@ pub(super) async fn make(
     received: Received,
 ) -> Answer {
     desk.must_run()?;
-    if (desk.caller_of)(&extensions, &headers).is_some_and(|caller| !caller.is_loopback()) {
+    let source = (desk.source_of)(&extensions, &headers);
+    if source.is_some() && !Reach::ThisMachine.admits(source) {
         return Err(OperatorRefusal::NotFromHere);
     }
     let BackupRequest { folder } = received.json()?;
