@@ -104,6 +104,12 @@ impl Reply {
     }
 }
 
+/// Who calls, as the header says it.
+fn source_in_header(_: &Extensions, headers: &HeaderMap) -> Option<CallerSource> {
+    let address = headers.get("x-caller")?.to_str().ok()?.parse().ok()?;
+    Some(CallerSource { address, is_forwarded: headers.contains_key("via") })
+}
+
 impl Office {
     pub(crate) async fn open() -> Office {
         Office::open_with(SETUP).await
@@ -137,11 +143,7 @@ impl Office {
 
     /// The same office on a listener for its own machine. Who calls stands in a header.
     pub(crate) fn nearby(&self) -> Office {
-        let source_of = |_: &Extensions, headers: &HeaderMap| {
-            let address = headers.get("x-caller")?.to_str().ok()?.parse().ok()?;
-            Some(CallerSource { address, is_forwarded: headers.contains_key("via") })
-        };
-        let desk = self.desk.clone().reached_by(source_of, Reach::ThisMachine);
+        let desk = self.desk.clone().reached_by(source_in_header, Reach::ThisMachine);
         Office {
             world: self.world.clone(),
             router: router(desk.clone()),
@@ -152,9 +154,7 @@ impl Office {
 
     /// The same office on a listener for everybody. Who calls stands in a header.
     pub(crate) fn open_to_everybody(&self) -> Office {
-        let caller_of =
-            |_: &Extensions, headers: &HeaderMap| headers.get("x-caller")?.to_str().ok()?.parse().ok();
-        let desk = self.desk.clone().reached_by(caller_of, Reach::Anywhere);
+        let desk = self.desk.clone().reached_by(source_in_header, Reach::Anywhere);
         let (world, _folder) = (self.world.clone(), self._folder.clone());
         Office { world, router: router(desk.clone()), desk, _folder }
     }
@@ -163,6 +163,7 @@ impl Office {
         let request = Request::post(format!("/operator/v1{path}"))
             .header("Authorization", format!("Bearer {TOKEN}"))
             .header("Content-Type", "application/json")
+            .header("Host", "t")
             .header("X-Caller", caller);
         let reply = self.send(request.body(body.to_string().into()).unwrap()).await;
         documented::check("POST", path, &reply);
