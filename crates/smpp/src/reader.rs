@@ -144,7 +144,8 @@ impl<'a> Reader<'a> {
     /// The optional part of what a carrier sends: whatever reads as TLVs is kept and trailing octets are
     /// forgiven, because refusing a receipt over them helps nobody.
     pub(crate) fn lenient_tlvs(&mut self, _field: &'static str) -> Result<Tlvs<'a>, Fault> {
-        Ok(Tlvs::from_prefix(std::mem::take(&mut self.rest)))
+        let rest = std::mem::take(&mut self.rest);
+        Ok(tlv::parse_with_stray_null(rest).unwrap_or_else(|| Tlvs::from_prefix(rest)))
     }
 
     /// A string in an answer. Absent reads as empty, and a body that ends without the null is forgiven.

@@ -149,7 +149,7 @@ impl<'a> Iterator for Iter<'a> {
 /// The rules for requests we serve: the stream must be whole, and a parameter meant for the request must
 /// have its size and range. Others pass.
 pub(crate) fn parse_strict(bytes: &[u8], request: u8) -> Result<Tlvs<'_>, CommandStatus> {
-    let tlvs = Tlvs::parse(bytes).ok_or(CommandStatus::INVOPTPARSTREAM)?;
+    let tlvs = parse_with_stray_null(bytes).ok_or(CommandStatus::INVOPTPARSTREAM)?;
     for Tlv { tag, value } in tlvs.iter().filter(|tlv| tlv.tag.is_meant_for(request)) {
         let Some(octets) = tag.octets() else { continue };
         if !u16::try_from(value.len()).is_ok_and(|length| octets.contains(&length)) {
@@ -160,6 +160,15 @@ pub(crate) fn parse_strict(bytes: &[u8], request: u8) -> Result<Tlvs<'_>, Comman
         }
     }
     Ok(tlvs)
+}
+
+/// Reads all of `bytes` as TLVs, without the one octet 0x00 that may follow the last field or the last TLV.
+/// php-smpp and naz terminate `short_message`, an octet string that needs no terminator: alone it stands at
+/// the end of the PDU, and before the TLVs where php-smpp adds `sar_*`. Anything else left over is `None`.
+pub(crate) fn parse_with_stray_null(bytes: &[u8]) -> Option<Tlvs<'_>> {
+    let without_last = || Tlvs::parse(bytes.strip_suffix(&[0])?);
+    let without_first = || Tlvs::parse(bytes.strip_prefix(&[0])?);
+    Tlvs::parse(bytes).or_else(without_last).or_else(without_first)
 }
 
 /// Builds optional parameters; a receipt's fit without allocating.
@@ -277,6 +286,31 @@ mod tests {
             assert_eq!(pushed, expect.map_err(str::to_owned), "{tag} {octets}");
             let found = tlvs.as_tlvs().get(tag).map(<[u8]>::len);
             assert_eq!(found, expect.is_ok().then_some(octets), "{tag} {octets}");
+        }
+    }
+
+    #[test]
+    fn one_stray_null_before_or_after_the_tlvs_is_ignored_and_nothing_else() {
+        let reference = b"\x02\x04\x00\x02\x12\x67";
+        for (bytes, expect) in [
+            (&b""[..], Ok(&b""[..])),
+            (b"\0", Ok(b"")),
+            (b"\x02\x04\x00\x02\x12\x67\0", Ok(reference)),
+            (b"\0\x02\x04\x00\x02\x12\x67", Ok(reference)),
+            (b"\0\0", Err(CommandStatus::INVOPTPARSTREAM)),
+            (b"\0\0\0", Err(CommandStatus::INVOPTPARSTREAM)),
+            (b"\x01", Err(CommandStatus::INVOPTPARSTREAM)),
+            (b" ", Err(CommandStatus::INVOPTPARSTREAM)),
+            (b"\x02\x04\x00\x02\x12\x67\x01", Err(CommandStatus::INVOPTPARSTREAM)),
+            (b"\x02\x04\x00\x02\x12\x67\0\0", Err(CommandStatus::INVOPTPARSTREAM)),
+            (b"\0\x02\x04\x00\x02\x12\x67\0", Err(CommandStatus::INVOPTPARSTREAM)),
+            (b"\x02\x04\x00\x03\x12\x67", Err(CommandStatus::INVOPTPARSTREAM)),
+            (b"\x02\x04\x00\x01\x12\0", Err(CommandStatus::INVPARLEN)),
+        ] {
+            for request in [SUBMIT, DATA, MULTI] {
+                let parsed = parse_strict(bytes, request).map(Tlvs::as_bytes);
+                assert_eq!(parsed, expect, "{bytes:02x?}");
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use crate::scenario::{Esme, Scenario};
 use hermod_simulator::carrier::Script;
 use hermod_smpp::{
     Address, BindType, CommandStatus, DataSm, Destination, DestinationsBuffer, Hidden, Pdu, SubmitMulti,
-    SubmitSm, Tag, TlvBuffer, esm_class,
+    SubmitSm, Tag, TlvBuffer, encode, esm_class,
 };
 
 async fn bound(s: &Scenario) -> Esme {
@@ -124,6 +124,40 @@ async fn alphabets_classes_and_binary_data_arrive_as_meant() {
     for (seen, (_, data_coding, octets)) in seen.iter().zip(&cases) {
         assert_eq!((seen.data_coding, seen.octets.as_slice()), (*data_coding, *octets));
     }
+    drop(alice);
+    s.end().await;
+}
+
+/// A `submit_sm` with these octets behind its last field, under the sequence number 900.
+fn submit_sm_followed_by(text: &str, behind: &[u8]) -> Vec<u8> {
+    let mut out = bytes::BytesMut::new();
+    encode(&Pdu::SubmitSm(message(text)), CommandStatus::OK, 900, &mut out).unwrap();
+    out.extend_from_slice(behind);
+    let length = u32::try_from(out.len()).unwrap();
+    out[..4].copy_from_slice(&length.to_be_bytes());
+    out.to_vec()
+}
+
+#[tokio::test]
+async fn submit_sm_with_one_stray_null_is_accepted_and_with_two_rejected_with_0xc0() {
+    let s = Scenario::with(Script::new()).await;
+    let mut alice = bound(&s).await;
+    // php-smpp's default for a short text, and for the part of a long one that it marks with sar_* TLVs.
+    let sar = b"\0\x02\x0c\0\x02\0\x07\x02\x0e\0\x01\x02\x02\x0f\0\x01\x01";
+    for (text, behind, expect) in [
+        ("one null", &b"\0"[..], CommandStatus::OK),
+        ("null and TLVs", sar, CommandStatus::OK),
+        ("two nulls", b"\0\0", CommandStatus::INVOPTPARSTREAM),
+        ("one octet", b"\x01", CommandStatus::INVOPTPARSTREAM),
+    ] {
+        alice.sends_octets(&submit_sm_followed_by(text, behind)).await;
+        assert_eq!(alice.answer_to(900).await.header.status, expect, "{text}");
+        if expect == CommandStatus::OK {
+            alice.gets_receipt().await;
+        }
+    }
+    s.carrier_received_once("one null");
+    assert_eq!(s.carrier().record().submits()[1].header, [5, 0, 3, 7, 2, 1]);
     drop(alice);
     s.end().await;
 }
