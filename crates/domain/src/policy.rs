@@ -72,7 +72,7 @@ pub fn judge(
     if !may_send_to(catalogue, view, &sending) {
         return Judgement::Refused(Refusal::CountryBlocked);
     }
-    let rules = view.screened(&from, &text);
+    let rules = view.screened(&from, &text, measure.encoding);
     let judged = rate_and_route(catalogue, view, &sending, measure.parts, now, health).map(|way| {
         let Way { cost, carrier, whole, alphabet, doubt } = way;
         let Measure { encoding, parts } = measure;

@@ -2,9 +2,9 @@
 
 use super::{Account, SenderState};
 use crate::price::PriceList;
-use crate::screen::Screens;
+use crate::screen::{Screens, Subject};
 use crate::sender::Sender;
-use crate::text::MessageText;
+use crate::text::{Encoding, MessageText};
 use crate::traffic::Control;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -52,8 +52,13 @@ impl AccountView {
     }
 
     /// The screening rules that find something in a message.
-    pub fn screened(&self, from: &Sender, text: &MessageText) -> Vec<Arc<str>> {
-        let screens = self.screens.iter().filter(|screens| !screens.is_empty());
-        screens.flat_map(|screens| screens.hits(from, text)).collect()
+    pub fn screened(&self, from: &Sender, text: &MessageText, encoding: Encoding) -> Vec<Arc<str>> {
+        let mut screens = self.screens.iter().filter(|screens| !screens.is_empty()).peekable();
+        // Without rules a message costs nothing here.
+        if screens.peek().is_none() {
+            return Vec::new();
+        }
+        let subject = Subject::new(from, text, encoding);
+        screens.flat_map(|screens| screens.hits(&subject)).collect()
     }
 }

@@ -25,6 +25,21 @@ pub fn decode(octets: &[u8]) -> Result<String, NotUcs2> {
     char::decode_utf16(units).collect::<Result<_, _>>().map_err(|_| NotUcs2::LoneSurrogate)
 }
 
+/// Whether the octets are UTF-16 once the second half of a surrogate pair at the beginning and the first half of one at the
+/// end are left out: that is how a text cut into parts at any unit looks.
+pub fn is_part(octets: &[u8]) -> bool {
+    let (units, []) = octets.as_chunks::<2>() else { return false };
+    let units = match units {
+        [[0xdc..=0xdf, _], rest @ ..] => rest,
+        all => all,
+    };
+    let units = match units {
+        [rest @ .., [0xd8..=0xdb, _]] => rest,
+        all => all,
+    };
+    decode(units.as_flattened()).is_ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,5 +70,21 @@ mod tests {
         check(&[0xd8, 0x3d], Err(NotUcs2::LoneSurrogate));
         check(&[0xde, 0x00, 0xd8, 0x3d], Err(NotUcs2::LoneSurrogate));
         check(&[0xd8, 0x3d, 0x00, 0x41], Err(NotUcs2::LoneSurrogate));
+    }
+
+    #[test]
+    fn a_part_may_begin_and_end_inside_a_pair() {
+        for (octets, expect) in [
+            (&[][..], true),
+            (&[0xde, 0x00, 0x00, 0x41, 0xd8, 0x3d], true),
+            (&[0xde, 0x00], true),
+            (&[0xd8, 0x3d], true),
+            (&[0xde, 0x00, 0xde, 0x00], false),
+            (&[0xd8, 0x3d, 0x00, 0x41], false),
+            (&[0x00, 0x41, 0xde, 0x00], false),
+            (&[0x00], false),
+        ] {
+            assert_eq!(is_part(octets), expect, "{octets:02x?}");
+        }
     }
 }

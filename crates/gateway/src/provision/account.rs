@@ -226,8 +226,8 @@ impl WantedAccount {
     ) -> Result<(), ProvisionRefusal> {
         let mentioned = ["sender", "account", "state"].map(str::to_owned).into();
         for sender in self.senders.iter().copied().chain(draft.carried_over(&self.name)) {
-            let wanted =
-                WantedSender { sender, account: Some(self.name.clone()), state: SenderState::Approved };
+            let (account, state) = (Some(self.name.clone()), SenderState::Approved);
+            let wanted = WantedSender { sender, account, state, look_alike: false };
             let name = wanted.name();
             let stored: Option<SenderEntry> = draft.stored(Kind::Sender, &name)?;
             let blocked = stored.is_some_and(|entry| entry.state == SenderState::Blocked);

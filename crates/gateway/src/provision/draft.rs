@@ -180,6 +180,17 @@ impl<'a> Draft<'a> {
         self.rows.get(&(kind, name.to_owned())).map(documents::read).transpose()
     }
 
+    /// Everything of one kind, by name, as it would be stored.
+    pub(super) fn rows_of(&self, kind: Kind) -> impl Iterator<Item = (&str, &CatalogueRow)> {
+        let rows = self.rows.range((kind, String::new())..).take_while(move |((of, _), _)| *of == kind);
+        rows.map(|((_, name), row)| (name.as_str(), row))
+    }
+
+    /// The names of one kind that this change makes or alters.
+    pub(super) fn written_of(&self, kind: Kind) -> impl Iterator<Item = &str> {
+        self.written.iter().filter(move |(of, _)| *of == kind).map(|(_, name)| name.as_str())
+    }
+
     pub(super) fn has(&self, kind: Kind, name: &str) -> bool {
         self.rows.contains_key(&(kind, name.to_owned()))
     }
@@ -187,8 +198,7 @@ impl<'a> Draft<'a> {
     /// May handsets write to the account at this number? Then it may also send from there.
     pub(super) fn owns_number(&self, account: &str, number: &Sender) -> bool {
         let owner = self.numbers.get(&(Kind::Account, account.to_owned())).copied();
-        let numbers = self.rows.range((Kind::Number, String::new())..);
-        let numbers = numbers.take_while(|((kind, _), _)| *kind == Kind::Number);
+        let numbers = self.rows_of(Kind::Number);
         let mut entries = numbers.filter_map(|(_, row)| documents::read::<NumberEntry>(row).ok());
         entries.any(|entry| entry.number == *number && Some(entry.account.get()) == owner)
     }

@@ -16,6 +16,7 @@ mod json;
 mod key;
 mod kind;
 mod last_applied;
+mod look_alikes;
 mod mentions;
 mod names;
 mod number;

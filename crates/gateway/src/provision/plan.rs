@@ -6,6 +6,7 @@ use crate::provision::documents::UnreadableRow;
 use crate::provision::draft::{Draft, Entry, Names};
 use crate::provision::kind::Kind;
 use crate::provision::last_applied::LastApplied;
+use crate::provision::look_alikes;
 use crate::provision::mentions::{Mentioned, Mentions};
 use crate::provision::shown;
 use crate::provision::wanted::Wanted;
@@ -195,6 +196,7 @@ pub(super) fn plan(
             None => draft.remove(removal.kind, &removal.name)?,
         }
     }
+    look_alikes::check(&draft, senders)?;
     draft.finish()
 }
 

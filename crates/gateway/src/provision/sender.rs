@@ -22,6 +22,9 @@ pub struct WantedSender {
     #[serde(default = "approved")]
     #[schema(value_type = String, pattern = "^(approved|pending|blocked)$", examples("approved"))]
     pub state: SenderState,
+    /// Approve it although it looks like an approved sender of another account.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub look_alike: bool,
 }
 
 impl Entry for WantedSender {
@@ -37,7 +40,7 @@ impl Entry for WantedSender {
         draft: &mut Draft<'_>,
         _: Option<&SenderEntry>,
     ) -> Result<SenderEntry, ProvisionRefusal> {
-        let WantedSender { sender, account, state } = self;
+        let WantedSender { sender, account, state, look_alike: _ } = self;
         let what = format!("sender \"{}\"", self.name());
         let account = draft.find_account(account.as_deref(), &what)?;
         if account.is_none() && *state != SenderState::Blocked {
@@ -51,7 +54,7 @@ impl Entry for WantedSender {
     fn shown(_: &str, document: SenderEntry, names: &Names) -> WantedSender {
         let SenderEntry { account, sender, state } = document;
         let account = account.map(|account| names.of(Kind::Account, account.get()));
-        WantedSender { sender, account, state }
+        WantedSender { sender, account, state, look_alike: false }
     }
 }
 

@@ -18,7 +18,8 @@ Examples:
   hermod sender remove Shop --account shop
 
 An account sends only from senders that were approved for it. One that is blocked without an
-account is blocked for everyone.";
+account is blocked for everyone, and so is every name that looks like it. A name that looks like
+another account's approved sender (PayPa1, Pay-Pal) is rejected unless you say --look-alike.";
 
 /// Senders: which names and numbers an account may send from
 #[derive(Args)]
@@ -46,6 +47,9 @@ enum What {
         /// Who may
         #[arg(long, value_name = "NAME")]
         account: String,
+        /// Approve it although it looks like another account's sender
+        #[arg(long)]
+        look_alike: bool,
     },
     /// Let an account, or nobody at all, send from it
     #[command(
@@ -83,8 +87,13 @@ impl Sender {
         let Sender { place, what } = self;
         place.work(Absent::Refuse, async move |desk| match what {
             What::List { account } => entries::list(desk, Kind::Sender, account.as_deref(), &COLUMNS).await,
-            What::Approve { sender, account } => judge(desk, &sender, Some(&account), "approved").await,
-            What::Block { sender, account } => judge(desk, &sender, account.as_deref(), "blocked").await,
+            What::Approve { sender, account, look_alike } => {
+                let fields = Fields::default().with("look_alike", look_alike.then_some(true));
+                set_state(desk, &sender, Some(&account), "approved", fields).await
+            }
+            What::Block { sender, account } => {
+                set_state(desk, &sender, account.as_deref(), "blocked", Fields::default()).await
+            }
             What::Remove { sender, account } => {
                 entries::remove(desk, Kind::Sender, &name(&sender, account.as_deref())).await
             }
@@ -92,9 +101,8 @@ impl Sender {
     }
 }
 
-async fn judge(desk: &Desk, sender: &str, account: Option<&str>, state: &str) -> Ended {
-    let fields = Fields::default().with("state", Some(state));
-    entries::set(desk, Kind::Sender, &name(sender, account), fields).await
+async fn set_state(desk: &Desk, sender: &str, account: Option<&str>, state: &str, fields: Fields) -> Ended {
+    entries::set(desk, Kind::Sender, &name(sender, account), fields.with("state", Some(state))).await
 }
 
 fn name(sender: &str, account: Option<&str>) -> String {

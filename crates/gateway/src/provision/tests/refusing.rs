@@ -100,3 +100,34 @@ async fn a_file_that_does_not_fit_together_is_refused_whole() {
         assert_eq!(store.catalogue().await.unwrap(), before, "{text}");
     }
 }
+
+#[tokio::test]
+async fn sender_that_looks_like_another_accounts_is_rejected_unless_permitted() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let two = "[[account]]\nname = \"payer\"\ncurrency = \"EUR\"\nsenders = [\"PayPal\", \"Alike\"]\n\
+               [[account]]\nname = \"other\"\ncurrency = \"EUR\"\n[[sender]]\nsender = \"Bank\"\nstate = \"blocked\"\n";
+    assert!(applied(&store, two).await.contains("+sender payer/PayPal"));
+    let sender =
+        |name: &str, more: &str| format!("[[sender]]\nsender = \"{name}\"\naccount = \"other\"\n{more}");
+    for name in ["PayPa1", "Pay-Pal", "PAY.PAI"] {
+        let told = applied(&store, &sender(name, "")).await;
+        let expect = format!("refused: sender \"other/{name}\" looks like sender \"payer/PayPal\"");
+        assert!(told.starts_with(&expect) && told.contains("look_alike = true"), "{told}");
+    }
+    let listed = "[[account]]\nname = \"other\"\ncurrency = \"EUR\"\nsenders = [\"Paypa1\"]\n";
+    assert!(applied(&store, listed).await.contains("looks like sender \"payer/PayPal\""));
+    // The same name for two accounts, one that nobody may use yet, and one that the operator insists on.
+    for (name, more) in [
+        ("PAYPAL", ""),
+        ("PayPlan", ""),
+        ("Pay_Pal", "state = \"pending\"\n"),
+        ("PayPaI", "look_alike = true\n"),
+    ] {
+        let told = applied(&store, &sender(name, more)).await;
+        assert_eq!(told, format!("+sender other/{name}"));
+    }
+    assert_eq!(applied(&store, &sender("PayPaI", "")).await, "=sender other/PayPaI", "approved before");
+    let own = "[[sender]]\nsender = \"A1ike\"\naccount = \"payer\"\n";
+    assert_eq!(applied(&store, own).await, "+sender payer/A1ike", "an account may imitate itself");
+}

@@ -65,21 +65,32 @@ pub(super) struct Written {
     pub(super) is_untouched: bool,
 }
 
-/// Reads a text. A part of a longer one (`is_part`) may begin or end in the middle of a character, and has to arrive
-/// octet for octet.
+/// How much of a message the text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// All of it.
+    Whole,
+    /// All of it, behind a user data header: it has to arrive octet for octet.
+    Headed,
+    /// One part of a concatenated message: it may also begin or end in the middle of a character.
+    Part,
+}
+
+/// Reads a text.
 pub(super) fn read(
     octets: &[u8],
     alphabet: Alphabet,
     access: &SmppAccess,
-    is_part: bool,
+    extent: Extent,
 ) -> Result<Written, CommandStatus> {
     let decoded = match alphabet {
         Alphabet::Octets => return written(MessageText::of_octets(octets), Some(Encoding::Octets), false),
         Alphabet::Ucs2 if !octets.len().is_multiple_of(2) => return Err(CommandStatus::INVMSGLEN),
         Alphabet::Ucs2 => match ucs2::decode(octets) {
             Ok(text) => Ok((text, Some(Encoding::Ucs2))),
-            // Half a pair: the other half is in the next part, or nowhere.
-            Err(_) if octets.len() <= 140 => {
+            // Half a pair: the other half is in the part before or behind. Anywhere else nobody could read it, and
+            // screening would have to guess.
+            Err(_) if extent == Extent::Part && octets.len() <= 140 && ucs2::is_part(octets) => {
                 return written(MessageText::of_octets(octets), Some(Encoding::Octets), true);
             }
             Err(_) => Err(CommandStatus::SUBMITFAIL),
@@ -100,6 +111,7 @@ pub(super) fn read(
         Alphabet::Hebrew => by_table(octets, hebrew),
     };
     let (text, encoding) = decoded?;
+    let is_part = extent != Extent::Whole;
     if is_part && encoding == Some(Encoding::Gsm7) && !reads_back(&text, octets) {
         return written(MessageText::of_octets(octets), Some(Encoding::Octets), true);
     }

@@ -59,8 +59,8 @@ fn every_data_coding_has_its_meaning_or_its_refusal() {
 
 /// The text, its encoding if it was chosen, and `!` if it is carried untouched.
 #[track_caller]
-fn check(octets: &[u8], alphabet: Alphabet, access: &SmppAccess, is_part: bool, expect: &str) {
-    let shown = match read(octets, alphabet, access, is_part) {
+fn check(octets: &[u8], alphabet: Alphabet, access: &SmppAccess, extent: Extent, expect: &str) {
+    let shown = match read(octets, alphabet, access, extent) {
         Err(status) => format!("{:#x}", status.0),
         Ok(Written { text, encoding, is_untouched }) => {
             let encoding = encoding.map_or("", Encoding::as_str);
@@ -84,38 +84,57 @@ fn texts_are_read_in_every_alphabet() {
         (b"\xa1", Alphabet::Hebrew, "0x45"),
         (b"\x04\x16\xd8\x3d\xde\x00", Alphabet::Ucs2, "\\u{416}\\u{1f600}|ucs2"),
         (b"\x04", Alphabet::Ucs2, "0x1"),
-        (b"\xd8\x3d", Alphabet::Ucs2, "\\u{d8}=|binary!"),
+        (b"\xd8\x3d", Alphabet::Ucs2, "0x45"),
+        (b"\x00a\xde\x00\x00b", Alphabet::Ucs2, "0x45"),
         (b"\x00\xff", Alphabet::Octets, "\\u{0}\\u{ff}|binary"),
         (b"", Alphabet::Default, "0x1"),
         (&[b'a'; 1601], Alphabet::Default, "0x1"),
     ] {
-        check(octets, alphabet, &plain, false, expect);
+        check(octets, alphabet, &plain, Extent::Whole, expect);
     }
     let halves: Vec<u8> = [0xd8, 0x3d].repeat(71);
-    check(&halves, Alphabet::Ucs2, &plain, false, "0x45");
+    check(&halves, Alphabet::Ucs2, &plain, Extent::Whole, "0x45");
 }
 
 #[test]
 fn coding_0_is_what_the_connection_says() {
     let speaking = |alphabet| SmppAccess { alphabet, ..access() };
-    check(b"a@", Alphabet::Default, &speaking(CodingZero::Ascii), false, "a@|");
-    check(b"\xe9", Alphabet::Default, &speaking(CodingZero::Ascii), false, "0x45");
-    check(b"\xe9@", Alphabet::Default, &speaking(CodingZero::Latin1), false, "\\u{e9}@|");
-    check("é€".as_bytes(), Alphabet::Default, &speaking(CodingZero::Utf8), false, "\\u{e9}\\u{20ac}|");
-    check(b"\xff", Alphabet::Default, &speaking(CodingZero::Utf8), false, "0x45");
+    check(b"a@", Alphabet::Default, &speaking(CodingZero::Ascii), Extent::Whole, "a@|");
+    check(b"\xe9", Alphabet::Default, &speaking(CodingZero::Ascii), Extent::Whole, "0x45");
+    check(b"\xe9@", Alphabet::Default, &speaking(CodingZero::Latin1), Extent::Whole, "\\u{e9}@|");
+    check(
+        "é€".as_bytes(),
+        Alphabet::Default,
+        &speaking(CodingZero::Utf8),
+        Extent::Whole,
+        "\\u{e9}\\u{20ac}|",
+    );
+    check(b"\xff", Alphabet::Default, &speaking(CodingZero::Utf8), Extent::Whole, "0x45");
     let lenient = SmppAccess { latin1_fallback: true, ..access() };
-    check(b"caf\xe9", Alphabet::Default, &lenient, false, "caf\\u{e9}|");
-    check(b"caf\x05", Alphabet::Default, &lenient, false, "caf\\u{e9}|gsm7");
+    check(b"caf\xe9", Alphabet::Default, &lenient, Extent::Whole, "caf\\u{e9}|");
+    check(b"caf\x05", Alphabet::Default, &lenient, Extent::Whole, "caf\\u{e9}|gsm7");
 }
 
 #[test]
 fn a_part_of_a_longer_text_arrives_octet_for_octet() {
     let plain = access();
-    check(b"ab", Alphabet::Default, &plain, true, "ab|gsm7");
-    check(b"a\x1b", Alphabet::Default, &plain, true, "a\\u{1b}|binary!");
-    check(b"a\x1b", Alphabet::Default, &plain, false, "a |gsm7");
-    check(b"\x1b\x41", Alphabet::Default, &plain, true, "\\u{1b}A|binary!");
-    check(b"caf\xe9", Alphabet::Latin1, &plain, true, "caf\\u{e9}|gsm7");
-    check(b"\xc1", Alphabet::Latin1, &plain, true, "\\u{c1}|ucs2");
-    check(b"\x00A", Alphabet::Ucs2, &plain, true, "A|ucs2");
+    check(b"ab", Alphabet::Default, &plain, Extent::Part, "ab|gsm7");
+    check(b"a\x1b", Alphabet::Default, &plain, Extent::Part, "a\\u{1b}|binary!");
+    check(b"a\x1b", Alphabet::Default, &plain, Extent::Whole, "a |gsm7");
+    check(b"\x1b\x41", Alphabet::Default, &plain, Extent::Part, "\\u{1b}A|binary!");
+    check(b"caf\xe9", Alphabet::Latin1, &plain, Extent::Part, "caf\\u{e9}|gsm7");
+    check(b"\xc1", Alphabet::Latin1, &plain, Extent::Part, "\\u{c1}|ucs2");
+    check(b"\x00A", Alphabet::Ucs2, &plain, Extent::Part, "A|ucs2");
+    for (octets, expect) in [
+        (&b"\xd8\x3d"[..], "\\u{d8}=|binary!"),
+        (b"\x00a\xd8\x3d", "\\u{0}a\\u{d8}=|binary!"),
+        (b"\xde\x00\x00a\xd8\x3d", "\\u{de}\\u{0}\\u{0}a\\u{d8}=|binary!"),
+        (b"\xd8\x3d\x00a", "0x45"),
+        (b"\x00a\xde\x00", "0x45"),
+        (b"\x00a\xd8\x3d\x00b", "0x45"),
+    ] {
+        check(octets, Alphabet::Ucs2, &plain, Extent::Part, expect);
+        check(octets, Alphabet::Ucs2, &plain, Extent::Headed, "0x45");
+    }
+    check(b"a\x1b", Alphabet::Default, &plain, Extent::Headed, "a\\u{1b}|binary!");
 }

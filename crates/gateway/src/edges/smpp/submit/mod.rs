@@ -5,20 +5,18 @@ mod coding;
 mod ends;
 #[cfg(test)]
 mod tests;
+mod validity;
 
 pub(super) use ends::{recipient, sender};
 
-use coding::{Alphabet, Coding, Written};
+use coding::{Alphabet, Coding, Extent, Written};
 use hermod_domain::catalogue::SmppAccess;
 use hermod_domain::origin::{Origin, QUOTE_CHARS_MAX, ReceiptWish, WrittenAddress};
 use hermod_domain::sender::{Sender, SenderKind};
 use hermod_domain::submission::{Submission, measure};
 use hermod_domain::text::{Encoding, Joined, MessageText, Shape, gsm7};
 use hermod_domain::time::Timestamp;
-use hermod_smpp::time::{Absolute, Relative, SmppTime};
-use hermod_smpp::{
-    Address, CommandStatus, DataSm, SubmitMulti, SubmitSm, Tag, Tlv, Tlvs, esm_class, time, udh,
-};
+use hermod_smpp::{Address, CommandStatus, DataSm, SubmitMulti, SubmitSm, Tag, Tlv, Tlvs, esm_class, udh};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,6 +29,12 @@ const MODE_TRANSACTION: u8 = 2;
 const PRIORITY_LAST: u8 = 3;
 /// `dest_addr_subunit`: shown at once, and not kept.
 const SUBUNIT_DISPLAY: u8 = 1;
+/// `dest_addr_subunit`: the SIM (SMPP v3.4 section 5.3.2.1, "Smart Card 1").
+const SUBUNIT_SIM: u8 = 3;
+/// The message class of the SIM (GSM 03.38 section 4).
+const CLASS_SIM: u8 = 2;
+/// User data header elements that speak to the SIM: "(U)SIM Toolkit Security Headers" (3GPP TS 23.040 section 9.2.3.24).
+const SIM_TOOLKIT_ELEMENTS: std::ops::RangeInclusive<u8> = 0x70..=0x7F;
 /// What `registered_delivery` can say; anything else is reserved.
 const REGISTERED_DELIVERY_KNOWN: u8 = 0x1F;
 
@@ -131,7 +135,7 @@ pub(super) fn draft(fields: &Fields<'_>, terms: &Terms<'_>) -> Result<Draft, Com
     let Terms { access, is_3_4, on_transmitter, default_sender, now } = *terms;
     let from = ends::sender(fields.source, access)?;
     check_flags(fields, access)?;
-    let validity = validity(fields.validity_period, now)?;
+    let validity = validity::read(fields.validity_period, now)?;
     let Content { text, encoding, shape } = content(fields, access)?;
     let quote = if access.receipt_text { quote(&text) } else { SmallVec::new() };
     Ok(Draft {
@@ -201,8 +205,9 @@ fn check_flags(fields: &Fields<'_>, access: &SmppAccess) -> Result<(), CommandSt
     if mode == MODE_TRANSACTION || fields.esm_class & esm_class::TYPE_MASK != 0 {
         return Err(CommandStatus::INVESMCLASS);
     }
-    // Silent, replacing, and messages to the SIM: the tools of abuse.
-    if matches!(fields.protocol_id, 0x40..=0x47 | 0x7F) && !access.special_protocol_ids {
+    // Silent, replacing, and messages to the SIM: the tools of abuse. `dest_addr_subunit` can name the SIM as well.
+    let is_special = matches!(fields.protocol_id, 0x40..=0x47 | 0x7F) || names_sim(fields.tlvs);
+    if is_special && !access.special_protocol_ids {
         return Err(CommandStatus::SUBMITFAIL);
     }
     if fields.priority_flag > PRIORITY_LAST {
@@ -226,45 +231,8 @@ fn check_flags(fields: &Fields<'_>, access: &SmppAccess) -> Result<(), CommandSt
     Ok(())
 }
 
-const HALF_A_CENTURY: Duration = Duration::from_secs(50 * 365 * 86_400);
-
-/// How long it may wait. What is in the past, or no time at all, is refused; too long is cut short by whoever knows the
-/// limit.
-fn validity(field: &[u8], now: Timestamp) -> Result<Option<Duration>, CommandStatus> {
-    let time = time::parse(field).map_err(|_| CommandStatus::INVEXPIRY)?;
-    let Some(time) = time else { return Ok(None) };
-    let at = match time {
-        SmppTime::Absolute(at) => moment_of(at, now),
-        SmppTime::Relative(span) => later(now, span),
-    };
-    match at {
-        Some(at) if at > now => Ok(Some(at.since(now))),
-        Some(_) => Err(CommandStatus::INVEXPIRY),
-        // So far away that no calendar has it.
-        None => Ok(Some(Duration::MAX)),
-    }
-}
-
-/// A year has two digits, which SMPP reads as 1938 to 2037. What that makes older than half a century is of the next.
-fn moment_of(at: Absolute, now: Timestamp) -> Option<Timestamp> {
-    let Absolute { year, month, day, hour, minute, second, tenths: _, utc_quarters } = at;
-    let (year, month, day) = (i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?);
-    let clock = (i8::try_from(hour).ok()?, i8::try_from(minute).ok()?, i8::try_from(second).ok()?);
-    let local = Timestamp::from_utc((year, month, day), clock)?;
-    let local = if now.since(local) > HALF_A_CENTURY {
-        Timestamp::from_utc((year.checked_add(100)?, month, day), clock)?
-    } else {
-        local
-    };
-    let offset = Duration::from_secs(15 * 60 * u64::from(utc_quarters.unsigned_abs()));
-    Some(if utc_quarters < 0 { local.plus(offset) } else { local.minus(offset) })
-}
-
-fn later(now: Timestamp, span: Relative) -> Option<Timestamp> {
-    let Relative { years, months, days, hours, minutes, seconds } = span;
-    let of = |count: u8, unit: u64| u64::from(count) * unit;
-    let rest = of(days, 86_400) + of(hours, 3_600) + of(minutes, 60) + of(seconds, 1);
-    Some(now.plus_months(12 * u32::from(years) + u32::from(months))?.plus(Duration::from_secs(rest)))
+fn names_sim(tlvs: Tlvs<'_>) -> bool {
+    tlvs.get_u8(Tag::DEST_ADDR_SUBUNIT) == Some(SUBUNIT_SIM)
 }
 
 struct Content {
@@ -275,27 +243,39 @@ struct Content {
 
 fn content(fields: &Fields<'_>, access: &SmppAccess) -> Result<Content, CommandStatus> {
     let coding = Coding::of(fields.data_coding, access)?;
+    if coding.class == Some(CLASS_SIM) && !access.special_protocol_ids {
+        return Err(CommandStatus::SUBMITFAIL);
+    }
     let octets = match (fields.short_message, fields.tlvs.get(Tag::MESSAGE_PAYLOAD)) {
         ([], Some(payload)) => payload,
         (_, Some(_)) => return Err(CommandStatus::OPTPARNOTALLWD),
         (short_message, None) => short_message,
     };
     let joined = joined(fields.tlvs)?;
-    let (header, octets) = if fields.esm_class & esm_class::UDHI == 0 {
-        (&[][..], octets)
+    let (header, octets, extent) = if fields.esm_class & esm_class::UDHI == 0 {
+        (&[][..], octets, if joined.is_some() { Extent::Part } else { Extent::Whole })
     } else if joined.is_some() {
         return Err(CommandStatus::INVOPTPARAMVAL);
     } else {
         let parsed = udh::parse(octets).map_err(|_| CommandStatus::INVESMCLASS)?;
-        octets.split_at(octets.len() - parsed.text.len())
+        let speaks_to_sim = parsed.elements().any(|element| SIM_TOOLKIT_ELEMENTS.contains(&element.id));
+        if speaks_to_sim && !access.special_protocol_ids {
+            return Err(CommandStatus::SUBMITFAIL);
+        }
+        let extent = if parsed.concatenation().is_some() { Extent::Part } else { Extent::Headed };
+        let (header, octets) = octets.split_at(octets.len() - parsed.text.len());
+        (header, octets, extent)
     };
-    let is_part = joined.is_some() || !header.is_empty();
-    let Written { text, encoding, is_untouched } = coding::read(octets, coding.alphabet, access, is_part)?;
-    let is_flash = fields.tlvs.get_u8(Tag::DEST_ADDR_SUBUNIT) == Some(SUBUNIT_DISPLAY);
+    let Written { text, encoding, is_untouched } = coding::read(octets, coding.alphabet, access, extent)?;
+    let class = match fields.tlvs.get_u8(Tag::DEST_ADDR_SUBUNIT) {
+        Some(SUBUNIT_DISPLAY) => Some(0),
+        Some(SUBUNIT_SIM) => Some(CLASS_SIM),
+        Some(_) | None => coding.class,
+    };
     let shape = Shape {
         header: header.into(),
         joined,
-        class: if is_flash { Some(0) } else { coding.class },
+        class,
         protocol_id: if matches!(fields.protocol_id, 0..=0x1F | 0x40..=0x47 | 0x7F) {
             fields.protocol_id
         } else {
@@ -303,7 +283,7 @@ fn content(fields: &Fields<'_>, access: &SmppAccess) -> Result<Content, CommandS
         },
         data_coding: (is_untouched || coding.is_special).then_some(fields.data_coding),
     };
-    if is_part && !fits(&text, encoding, &coding, &shape) {
+    if extent != Extent::Whole && !fits(&text, encoding, &coding, &shape) {
         return Err(CommandStatus::INVMSGLEN);
     }
     Ok(Content { text, encoding, shape })

@@ -127,7 +127,9 @@ fn validity_is_relative_or_absolute_and_never_in_the_past() {
 fn an_absolute_validity_is_of_the_century_that_is_near() {
     let at = |year, field: &[u8]| {
         let now = Timestamp::from_utc((year, 1, 19), (3, 14, 8)).unwrap();
-        validity(field, now).map(|validity| validity.map(|validity| validity.as_secs())).map_err(|it| it.0)
+        validity::read(field, now)
+            .map(|validity| validity.map(|validity| validity.as_secs()))
+            .map_err(|it| it.0)
     };
     assert_eq!(at(2038, b"380119041408000+"), Ok(Some(3_600)));
     assert_eq!(at(2038, b"380119021408000+"), Err(0x62));
@@ -212,6 +214,51 @@ fn parts_that_the_client_cut_stay_as_they_are() {
         (submission.encoding, submission.shape.unwrap().data_coding),
         (Some(Encoding::Octets), Some(8))
     );
+}
+
+/// Everything that is silent, replaces, or speaks to the SIM, in every form that a request can say it in.
+#[test]
+fn silent_and_sim_messages_are_rejected_unless_permitted() {
+    let (base, permitted) =
+        (plain(), SmppAccess { special_protocol_ids: true, ..SmppAccess::new("shop", "") });
+    let subunit = |value| {
+        let mut tlvs = TlvBuffer::new();
+        tlvs.push_u8(Tag::DEST_ADDR_SUBUNIT, value);
+        tlvs
+    };
+    let (sim, display, terminal) = (subunit(3), subunit(1), subunit(2));
+    let headed = |element: &[u8]| [&[u8::try_from(element.len()).unwrap()], element, b"hello"].concat();
+    let elements: Vec<Vec<u8>> =
+        [&[0x70, 0][..], &[0x71, 1, 0], &[0x7F, 0], &[0, 3, 7, 2, 1, 0x70, 0]].map(headed).into();
+    let harmless = headed(&[5, 4, 0x0B, 0x84, 0x23, 0xF0]);
+    let with_udh =
+        |octets| SubmitSm { esm_class: 0x40, data_coding: 4, short_message: Hidden(octets), ..base };
+    let mut special: Vec<SubmitSm<'_>> = Vec::new();
+    special.extend([0x40, 0x41, 0x47, 0x7F].map(|protocol_id| SubmitSm { protocol_id, ..base }));
+    special.extend([0x12, 0x16, 0x1A, 0xF2, 0xF6].map(|data_coding| SubmitSm {
+        data_coding,
+        short_message: Hidden(b"\0h\0i"),
+        ..base
+    }));
+    special.push(SubmitSm { tlvs: sim.as_tlvs(), ..base });
+    special.extend(elements.iter().map(|octets| with_udh(octets)));
+    for pdu in &special {
+        refused(pdu, 0x45);
+        let read = read_on(pdu, &permitted, true).map(|_| ()).map_err(|status| status.0);
+        assert_eq!(read, Ok(()), "{pdu:?}");
+    }
+    let class = |pdu| read_on(pdu, &permitted, true).unwrap().0.shape.unwrap().class;
+    assert_eq!(class(&SubmitSm { tlvs: sim.as_tlvs(), ..base }), Some(2));
+    for fine in [
+        SubmitSm { data_coding: 0x10, ..base },
+        SubmitSm { data_coding: 0x11, ..base },
+        SubmitSm { data_coding: 0xF3, ..base },
+        SubmitSm { tlvs: display.as_tlvs(), ..base },
+        SubmitSm { tlvs: terminal.as_tlvs(), ..base },
+        with_udh(&harmless),
+    ] {
+        assert!(read(&fine).is_ok(), "{fine:?}");
+    }
 }
 
 #[test]

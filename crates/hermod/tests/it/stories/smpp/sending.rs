@@ -131,9 +131,9 @@ async fn alphabets_classes_and_binary_data_arrive_as_meant() {
 /// A `submit_sm` with these octets behind its last field, under the sequence number 900.
 fn submit_sm_followed_by(text: &str, behind: &[u8]) -> Vec<u8> {
     let mut out = bytes::BytesMut::new();
-    encode(&Pdu::SubmitSm(message(text)), CommandStatus::OK, 900, &mut out).unwrap();
+    encode(&Pdu::SubmitSm(message(text)), CommandStatus::OK, 900, &mut out).expect("a PDU");
     out.extend_from_slice(behind);
-    let length = u32::try_from(out.len()).unwrap();
+    let length = u32::try_from(out.len()).expect("short");
     out[..4].copy_from_slice(&length.to_be_bytes());
     out.to_vec()
 }

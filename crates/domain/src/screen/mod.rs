@@ -1,9 +1,18 @@
 //! Screening: the operator's patterns on text and sender. A message that one of them finds is held for a person to look
 //! at. Patterns ignore case, a dot also stands for a line's end, and they are matched in time linear in the text,
 //! whatever they are.
+//!
+//! Each pattern is matched twice: against the text as written, and, with both folded, against what the text looks like.
+
+mod fold;
+mod pattern;
+mod reading;
+#[cfg(test)]
+mod tests;
 
 use crate::sender::Sender;
-use crate::text::MessageText;
+use crate::text::{Encoding, MessageText};
+use reading::Reading;
 use regex::{RegexSet, RegexSetBuilder};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -43,8 +52,29 @@ pub struct Screens {
 
 #[derive(Clone, Debug, Default)]
 struct Named {
-    set: Option<RegexSet>,
+    sets: Option<Sets>,
     names: Vec<Arc<str>>,
+}
+
+/// The same patterns for texts as written and for folded ones.
+#[derive(Clone, Debug)]
+struct Sets {
+    as_written: RegexSet,
+    folded: RegexSet,
+}
+
+/// A message as the patterns look at it, read once for all of them.
+#[derive(Debug)]
+pub struct Subject {
+    sender: Reading,
+    texts: Vec<Reading>,
+}
+
+impl Subject {
+    /// What the sender is and what the text says, under every decoding that a handset may use.
+    pub fn new(from: &Sender, text: &MessageText, encoding: Encoding) -> Subject {
+        Subject { sender: Reading::new(from.as_str().to_owned()), texts: reading::of(text, encoding) }
+    }
 }
 
 impl Screens {
@@ -60,13 +90,13 @@ impl Screens {
     }
 
     pub const fn is_empty(&self) -> bool {
-        self.text.set.is_none() && self.sender.set.is_none()
+        self.text.sets.is_none() && self.sender.sets.is_none()
     }
 
     /// The names of the rules that find something.
-    pub fn hits(&self, from: &Sender, text: &MessageText) -> Vec<Arc<str>> {
-        let mut hits = self.sender.hits(from.as_str());
-        hits.extend(self.text.hits(text.as_str()));
+    pub fn hits(&self, subject: &Subject) -> Vec<Arc<str>> {
+        let mut hits = self.sender.hits(std::slice::from_ref(&subject.sender));
+        hits.extend(self.text.hits(&subject.texts));
         hits
     }
 }
@@ -77,13 +107,24 @@ impl Named {
             return Ok(Named::default());
         }
         let all: Vec<&str> = patterns.iter().map(|pattern| pattern.pattern).collect();
-        let set = compile(&all).map_err(|reason| blame(patterns, reason))?;
-        Ok(Named { set: Some(set), names: patterns.iter().map(|pattern| pattern.name.into()).collect() })
+        let as_written = compile(&all).map_err(|reason| blame(patterns, reason))?;
+        let folded: Vec<String> =
+            all.iter().map(|one| pattern::fold_pattern(one).unwrap_or_else(|| (*one).to_owned())).collect();
+        // Patterns that are stored must go on working: where folding makes them too large, they stay as they are.
+        let folded = compile(&folded).unwrap_or_else(|_| as_written.clone());
+        let names = patterns.iter().map(|pattern| pattern.name.into()).collect();
+        Ok(Named { sets: Some(Sets { as_written, folded }), names })
     }
 
-    fn hits(&self, subject: &str) -> Vec<Arc<str>> {
-        let Some(set) = &self.set else { return Vec::new() };
-        set.matches(subject).into_iter().map(|place| self.names[place].clone()).collect()
+    /// In the order of the patterns, each once.
+    fn hits(&self, readings: &[Reading]) -> Vec<Arc<str>> {
+        let Some(Sets { as_written, folded }) = &self.sets else { return Vec::new() };
+        let mut found = vec![false; self.names.len()];
+        for Reading { written, looks } in readings {
+            let places = as_written.matches(written).into_iter().chain(folded.matches(looks));
+            places.for_each(|place| found[place] = true);
+        }
+        self.names.iter().zip(found).filter(|(_, found)| *found).map(|(name, _)| name.clone()).collect()
     }
 }
 
@@ -98,7 +139,7 @@ fn blame(patterns: &[Pattern<'_>], together: String) -> PatternRefusal {
     alone.unwrap_or_else(|| PatternRefusal { name: last.to_owned(), reason: together })
 }
 
-fn compile(patterns: &[&str]) -> Result<RegexSet, String> {
+fn compile(patterns: &[impl AsRef<str>]) -> Result<RegexSet, String> {
     let mut builder = RegexSetBuilder::new(patterns);
     // A text of two lines must not pass where the same words on one would not.
     builder.case_insensitive(true).dot_matches_new_line(true);
@@ -111,47 +152,4 @@ fn compile(patterns: &[&str]) -> Result<RegexSet, String> {
         let told = error.to_string();
         told.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn screens(patterns: &[(&str, Field, &str)]) -> Result<Screens, PatternRefusal> {
-        Screens::build(patterns.iter().map(|(name, field, pattern)| Pattern { name, field: *field, pattern }))
-    }
-
-    #[track_caller]
-    fn check(screens: &Screens, from: &str, text: &str, expect: &[&str]) {
-        let hits = screens.hits(&Sender::parse(from).unwrap(), &MessageText::parse(text).unwrap());
-        assert_eq!(hits.iter().map(AsRef::as_ref).collect::<Vec<&str>>(), expect, "{from}: {text}");
-    }
-
-    #[test]
-    fn patterns_find_texts_and_senders_in_any_case() {
-        let screens = screens(&[
-            ("links", Field::Text, r"https?://"),
-            ("bank", Field::Sender, "bank"),
-            ("pin", Field::Text, r"\bpin\b"),
-        ])
-        .unwrap();
-        check(&screens, "Shop", "hello", &[]);
-        check(&screens, "MyBANK", "your PIN at HTTP://x.example", &["bank", "links", "pin"]);
-        check(&screens, "Shop", "spinning", &[]);
-        check(&Screens::default(), "Bank", "pin", &[]);
-    }
-
-    #[test]
-    fn a_new_line_hides_nothing() {
-        let screens = screens(&[("prize", Field::Text, "won.*prize")]).unwrap();
-        check(&screens, "Shop", "you won\na\r\nprize", &["prize"]);
-    }
-
-    #[test]
-    fn a_pattern_that_cannot_be_used_is_named() {
-        let told = |pattern| screens(&[("ok", Field::Text, "a"), ("bad", Field::Text, pattern)]).unwrap_err();
-        assert_eq!(told("(").name, "bad");
-        assert_eq!(told("(").reason, "unclosed group");
-        assert_eq!(told(r"\w{1000}{1000}").reason, "it is too large");
-    }
 }

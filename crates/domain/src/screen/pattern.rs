@@ -1,0 +1,129 @@
+//! Folds a screening pattern the way texts are folded, so that it finds what looks like the words it names.
+
+use super::fold::{I_OR_L, O_OR_ZERO, fold_character};
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{Capture, Class, ClassUnicode, Hir, HirKind, Literal, Repetition};
+use std::collections::BTreeSet;
+
+/// Classes up to this size are spelt out: a letter in both cases, or `[a-z]`. Larger ones (`\w`, `\d`, `[^x]`) say nothing
+/// about how a character looks, and stay as they are.
+const SPELT_OUT_MAX: usize = 64;
+
+/// Returns a pattern for folded texts, in lower case and with its flags applied. `None` where the pattern has an error.
+pub(super) fn fold_pattern(pattern: &str) -> Option<String> {
+    let mut builder = ParserBuilder::new();
+    builder.case_insensitive(true).dot_matches_new_line(true);
+    let parsed = builder.build().parse(pattern).ok()?;
+    Some(folded(&parsed).to_string())
+}
+
+fn folded(hir: &Hir) -> Hir {
+    match hir.kind() {
+        HirKind::Literal(Literal(octets)) => match std::str::from_utf8(octets) {
+            Ok(text) => Hir::concat(text.chars().map(folded_literal).collect()),
+            Err(_) => hir.clone(),
+        },
+        HirKind::Class(Class::Unicode(class)) => folded_class(class).unwrap_or_else(|| hir.clone()),
+        HirKind::Class(Class::Bytes(_)) | HirKind::Empty | HirKind::Look(_) => hir.clone(),
+        HirKind::Repetition(repeated) => {
+            Hir::repetition(Repetition { sub: Box::new(folded(&repeated.sub)), ..repeated.clone() })
+        }
+        HirKind::Capture(group) => {
+            Hir::capture(Capture { sub: Box::new(folded(&group.sub)), ..group.clone() })
+        }
+        HirKind::Concat(all) => Hir::concat(all.iter().map(folded).collect()),
+        HirKind::Alternation(all) => Hir::alternation(all.iter().map(folded).collect()),
+    }
+}
+
+fn folded_literal(character: char) -> Hir {
+    let readings = match character {
+        '1' => vec![character.to_string(), I_OR_L.to_string()],
+        '0' => vec![character.to_string(), O_OR_ZERO.to_string()],
+        other => readings_of(&fold_character(other)),
+    };
+    Hir::alternation(readings.iter().map(|reading| literal(reading)).collect())
+}
+
+/// Everything that a reader takes for this letter in a folded text.
+fn readings_of(letter: &str) -> Vec<String> {
+    let imitation = match letter {
+        "i" | "l" | "|" => I_OR_L.to_string(),
+        "o" => O_OR_ZERO.to_string(),
+        "m" => "rn".to_owned(),
+        "w" => "vv".to_owned(),
+        _ => return vec![letter.to_owned()],
+    };
+    vec![letter.to_owned(), imitation]
+}
+
+/// A class of digits means numbers, so its digits stay digits.
+fn folded_class(class: &ClassUnicode) -> Option<Hir> {
+    let size: usize = class.ranges().iter().map(regex_syntax::hir::ClassUnicodeRange::len).sum();
+    if !(1..=SPELT_OUT_MAX).contains(&size) {
+        return None;
+    }
+    let members = class.ranges().iter().flat_map(|range| range.start()..=range.end());
+    let letters: BTreeSet<String> = members.map(fold_character).collect();
+    let readings: BTreeSet<String> = letters.iter().flat_map(|letter| readings_of(letter)).collect();
+    Some(Hir::alternation(readings.iter().map(|reading| literal(reading)).collect()))
+}
+
+fn literal(text: &str) -> Hir {
+    Hir::literal(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fold::fold;
+    use super::*;
+    use regex::Regex;
+
+    #[track_caller]
+    fn finds(pattern: &str, text: &str) -> bool {
+        Regex::new(&fold_pattern(pattern).unwrap()).unwrap().is_match(&fold(text))
+    }
+
+    #[test]
+    fn folded_patterns_find_imitations_of_their_letters() {
+        for (pattern, text) in [
+            ("bank", "Your ВАNК"),
+            ("paypal", "PayPa1"),
+            ("paypal", "PayPaI"),
+            ("paypal", "раураl"),
+            ("bitcoin", "b1tc0in"),
+            ("bitcoin", "bІtсоіn"),
+            ("bitcoin", "B|TCOIN"),
+            ("bill", "b1ll"),
+            ("america", "arnerica"),
+            ("whatsapp", "vvhatsapp"),
+            ("win 100", "win 100"),
+            ("b1t", "B1T"),
+            ("[bp]ank", "раnk"),
+            (r"[0-9]{2,}x", "123 45x"),
+            ("(a|m)+z", "arnz"),
+            ("банк", "БAHK"),
+            (r"\bpin\b", "the ріn."),
+        ] {
+            assert!(finds(pattern, text), "{pattern} in {text}");
+        }
+    }
+
+    #[test]
+    fn folded_patterns_do_not_find_other_words() {
+        for (pattern, text) in [
+            ("mail", "small"),
+            ("mall", "E-MAIL"),
+            ("oil", "a dollar"),
+            ("earn", "our team"),
+            ("lol", "101"),
+            ("loo", "100"),
+            ("do", "D.0"),
+            (r"\d{2}", "hello"),
+            (r"\bpin\b", "spinning"),
+        ] {
+            assert!(!finds(pattern, text), "{pattern} in {text}");
+        }
+        assert_eq!(fold_pattern("("), None);
+    }
+}
