@@ -1,16 +1,21 @@
 //! What the gateway says about itself: log lines for people and machines, figures for Prometheus. Facts are logged where
 //! they are handled; this file only decides how they are written.
 
+mod escaping;
+
 use crate::config::{Log, LogFormat};
+use escaping::JsonLines;
 use metrics::{describe_gauge, gauge};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use std::io::IsTerminal as _;
 use std::sync::OnceLock;
 use std::time::Duration;
-use tracing_subscriber::Layer as _;
+use tracing_subscriber::field::MakeExt as _;
 use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::fmt::format::debug_fn;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{Layer, Registry};
 
 /// Upper bounds of latency buckets. Around a fsync and around a carrier's round trip they are close together.
 const SECONDS_BUCKETS: [f64; 14] =
@@ -22,21 +27,31 @@ pub fn start_logging(log: &Log) -> Result<(), String> {
     let Log { format, level } = log;
     let filter = level_filter(level)?;
     // Colours are for eyes: in a file they are noise.
-    let colours = std::io::stderr().is_terminal();
-    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(colours);
-    let started = match format {
-        LogFormat::Human => {
-            tracing_subscriber::registry().with(lines.with_target(false).with_filter(filter)).try_init()
-        }
-        LogFormat::Json => {
-            let lines = lines.json().flatten_event(true).with_current_span(false).with_span_list(false);
-            tracing_subscriber::registry().with(lines.with_filter(filter)).try_init()
-        }
-    };
+    let lines = lines(*format, std::io::stderr().is_terminal(), std::io::stderr);
+    let started = tracing_subscriber::registry().with(lines.with_filter(filter)).try_init();
     if started.is_err() {
         tracing::debug!("Logging was set up before");
     }
     Ok(())
+}
+
+/// Writes what is logged as lines of a format. Nothing in a field or message can end its line or steer a terminal.
+fn lines<W: std::io::Write + 'static>(
+    format: LogFormat,
+    colours: bool,
+    writer: impl Fn() -> W + Send + Sync + 'static,
+) -> Box<dyn Layer<Registry> + Send + Sync> {
+    let lines = tracing_subscriber::fmt::layer().with_ansi(colours);
+    match format {
+        LogFormat::Human => {
+            let fields = debug_fn(escaping::write_field).delimited(" ");
+            Box::new(lines.with_target(false).fmt_fields(fields).with_writer(writer))
+        }
+        LogFormat::Json => {
+            let lines = lines.json().flatten_event(true).with_current_span(false).with_span_list(false);
+            Box::new(lines.with_writer(move || JsonLines(writer())))
+        }
+    }
 }
 
 /// Reads `info` or `info,hermod_gateway=debug`. A word that is no level is refused: taken for the name of a part, as is
@@ -125,6 +140,51 @@ mod tests {
         assert!(text.contains("hermod_test_total 1"), "{text}");
         assert!(text.contains("hermod_uptime_seconds 90"), "{text}");
         assert!(text.contains("process_resident_memory_bytes "), "{text}");
+    }
+
+    /// What a stranger may send in any field.
+    const HOSTILE: &str =
+        "a\r\n2026-11-15 INFO forged\0\u{1b}[2J\u{7}\u{7f}\u{9b}31m\u{202e}\u{200b}\u{2028}z\"\\";
+
+    #[derive(Clone, Default)]
+    struct Written(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+
+    impl std::io::Write for Written {
+        fn write(&mut self, octets: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(octets)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// The line that is logged about hostile values, in every way a value can be given.
+    fn logged(format: LogFormat) -> String {
+        let written = Written::default();
+        let writer = written.clone();
+        let logged = tracing_subscriber::registry().with(lines(format, false, move || writer.clone()));
+        tracing::subscriber::with_default(logged, || {
+            tracing::info!(system_id = %HOSTILE, id = ?HOSTILE, word = HOSTILE, "Refused {HOSTILE}");
+        });
+        let octets = written.0.lock().unwrap().clone();
+        String::from_utf8(octets).unwrap()
+    }
+
+    #[test]
+    fn hostile_values_stay_in_their_line_and_steer_no_terminal() {
+        for format in [LogFormat::Human, LogFormat::Json] {
+            let text = logged(format);
+            let line = text.strip_suffix('\n').unwrap();
+            let hidden =
+                |character: char| character.is_control() || "\u{202e}\u{200b}\u{2028}".contains(character);
+            assert!(!line.contains(hidden), "{line:?}");
+        }
+        let line = logged(LogFormat::Human);
+        let escaped = "a\\r\\n2026-11-15 INFO forged\\u{0}\\u{1b}[2J";
+        assert!(line.contains(&format!("system_id={escaped}")), "{line}");
+        let read: serde_json::Value = serde_json::from_str(&logged(LogFormat::Json)).unwrap();
+        assert_eq!((&read["system_id"], &read["word"]), (&HOSTILE.into(), &HOSTILE.into()));
     }
 
     #[test]
