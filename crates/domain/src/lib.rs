@@ -22,6 +22,7 @@ pub mod prefix;
 pub mod price;
 pub mod receipt;
 pub mod refusal;
+pub mod repeats;
 pub mod retry;
 pub mod route;
 pub mod screen;

@@ -2,10 +2,11 @@
 //! that names its own costs, so that those can be raised without locking anybody out, and mixed with the pepper, so that
 //! a stolen database alone is not enough to try them.
 
-use crate::secrets::Pepper;
+use crate::secrets::{Pepper, Secret};
 use argon2::password_hash::PasswordHasher;
 use argon2::password_hash::phc::{Output, PasswordHash};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
+use hermod_domain::catalogue::SMPP_PASSWORD_CHARS;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What one try costs: memory, and passes over it. About 20 ms of one core.
@@ -13,6 +14,23 @@ const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
 const LANES: u32 = 1;
 const SALT_BYTES: usize = 16;
+
+/// What a made password consists of: 62 characters, 5.95 bits each.
+const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+/// Makes a password of 8 random letters and digits (47.6 bits): all that SMPP has room for.
+pub fn random() -> std::io::Result<Secret> {
+    let mut password = String::with_capacity(SMPP_PASSWORD_CHARS);
+    let mut octets = [0; 2 * SMPP_PASSWORD_CHARS];
+    while password.len() < SMPP_PASSWORD_CHARS {
+        getrandom::fill(&mut octets).map_err(std::io::Error::other)?;
+        // Six bits each; the two values beyond the alphabet are thrown away, so that every character is as likely.
+        let characters = octets.iter().filter_map(|octet| ALPHABET.get(usize::from(octet & 63)));
+        password
+            .extend(characters.map(|octet| char::from(*octet)).take(SMPP_PASSWORD_CHARS - password.len()));
+    }
+    Ok(Secret::new(password))
+}
 
 /// What is stored of a password. Takes its time: not for a thread that others wait for.
 pub fn hash(pepper: &Pepper, password: &str) -> std::io::Result<String> {
@@ -98,5 +116,18 @@ mod tests {
         assert!(!matches(b"secret09", &one) && !matches(b"", &one));
         assert!(!matches(b"secret08", "not a hash"));
         assert!(!super::matches(&Pepper::new(b"salt"), b"secret08", &one));
+    }
+
+    #[test]
+    fn made_passwords_are_eight_letters_and_digits_each_as_likely() {
+        let mut counts = std::collections::HashMap::new();
+        for _ in 0..2_000 {
+            let made = random().unwrap();
+            assert_eq!(made.reveal().len(), 8);
+            made.reveal().chars().for_each(|character| *counts.entry(character).or_insert(0) += 1);
+        }
+        assert_eq!(counts.len(), ALPHABET.len());
+        // 258 of each are expected; six standard deviations are 97.
+        assert!(counts.values().all(|count| (160..360).contains(count)), "{counts:?}");
     }
 }

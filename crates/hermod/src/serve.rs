@@ -1,7 +1,7 @@
 //! `hermod serve`: a gateway as its settings say, until it is told to stop.
 
 use crate::ending::{Ended, Failure};
-use crate::operator::WEBHOOKS_OF;
+use crate::operator::{PASSWORD_OF, WEBHOOKS_OF};
 use crate::runtime::{self, bind};
 use crate::signals::{Signals, run_until_told};
 use crate::{provision_file, show};
@@ -116,10 +116,13 @@ fn load_certificate(files: CertificateFiles, clock: &Clock) -> Result<Arc<Tls>, 
 fn show_secrets(secrets: &[Made]) {
     let seen = std::io::stdout().is_terminal();
     for Made { key, secret } in secrets {
-        // Either a key of the API, or what an account's webhooks are signed with.
-        let (what, again) = match key.strip_prefix(WEBHOOKS_OF) {
-            Some(account) => (key.clone(), format!("hermod webhook secret stage {account}")),
-            None => (format!("key {key}"), format!("hermod key rotate {key}")),
+        // A key of the API, what an account's webhooks are signed with, or the SMPP password of a connection.
+        let (what, again) = match (key.strip_prefix(WEBHOOKS_OF), key.strip_prefix(PASSWORD_OF)) {
+            (Some(account), _) => (key.clone(), format!("hermod webhook secret stage {account}")),
+            (_, Some(connection)) => {
+                (key.clone(), format!("hermod connection set {connection} --password-file FILE"))
+            }
+            (None, None) => (format!("key {key}"), format!("hermod key rotate {key}")),
         };
         if seen {
             // A terminal that went away: there can be another secret, and the gateway goes on.

@@ -12,8 +12,8 @@ pub use account_view::{AccountView, SenderStanding};
 pub use documents::*;
 pub use number_owners::Claim;
 pub use smpp_access::{
-    BINDS_DEFAULT, BindTypes, CodingZero, InboundForm, SMPP_PASSWORD_CHARS_MAX, SYSTEM_ID_CHARS_MAX,
-    SmppAccess, WINDOW_DEFAULT, WINDOW_MAX,
+    BINDS_DEFAULT, BindTypes, CodingZero, InboundForm, SMPP_PASSWORD_CHARS, SYSTEM_ID_CHARS_MAX, SmppAccess,
+    WINDOW_DEFAULT, WINDOW_MAX,
 };
 pub use webhooks::{PreviousSecret, Webhooks};
 

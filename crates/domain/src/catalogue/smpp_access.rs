@@ -5,8 +5,8 @@ use std::fmt;
 
 /// SMPP v3.4 section 5.2.1: 15 characters and a null.
 pub const SYSTEM_ID_CHARS_MAX: usize = 15;
-/// What the service promises: no longer ones are issued or taken.
-pub const SMPP_PASSWORD_CHARS_MAX: usize = 8;
+/// SMPP v3.4 section 5.2.2 has room for no more, and fewer could be guessed.
+pub const SMPP_PASSWORD_CHARS: usize = 8;
 /// Requests that may be unanswered at once, unless the connection has more.
 pub const WINDOW_DEFAULT: u16 = 10;
 pub const WINDOW_MAX: u16 = 100;
@@ -51,7 +51,8 @@ pub struct SmppAccess {
     /// Vendor parameters (0x1400 to 0x3FFF) are passed on, where the carrier's profile does so too.
     #[serde(default)]
     pub pass_tlvs: bool,
-    /// Silent messages, replacing ones and SIM downloads are accepted.
+    /// Silent messages, replacing ones and messages to the SIM (protocol_id 0x40 to 0x47 and 0x7F, message class 2,
+    /// `dest_addr_subunit` 3, user data header elements 0x70 to 0x7F) are accepted.
     #[serde(default)]
     pub special_protocol_ids: bool,
     /// Message waiting indications (`data_coding` 0xC0 to 0xDF) are accepted.

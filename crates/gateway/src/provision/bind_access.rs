@@ -3,7 +3,8 @@
 use crate::passwords;
 use crate::provision::ProvisionRefusal;
 use crate::provision::connection::WantedConnection;
-use crate::secrets::{Pepper, Secret};
+use crate::provision::draft::Draft;
+use crate::secrets::Secret;
 use hermod_domain::catalogue::{BINDS_DEFAULT, BindTypes, SmppAccess, WINDOW_DEFAULT};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -17,19 +18,22 @@ pub enum BindTypeName {
     Transceiver,
 }
 
-/// Who has no `system_id` does not bind; of a password only its hash is kept, and the one that is there unless another
-/// is given.
+/// What stands for a key where a password was made for a connection.
+const PASSWORD_OF: &str = "password of ";
+
+/// Who has no `system_id` does not bind; of a password only its hash is kept: the one that is there, unless another is
+/// given. Where there is none and none is given, one is made.
 pub(super) fn access(
     wanted: &WantedConnection,
     what: &str,
     before: Option<&SmppAccess>,
-    pepper: &Pepper,
+    draft: &mut Draft<'_>,
 ) -> Result<Option<SmppAccess>, ProvisionRefusal> {
     let Some(system_id) = &wanted.system_id else {
         let sentence = "has a password and no system_id; name both, or neither";
         return wanted.password.as_ref().map_or(Ok(None), |_| Err(ProvisionRefusal::about(what, sentence)));
     };
-    let password_hash = password_hash(wanted.password.as_ref(), what, before, pepper)?;
+    let password_hash = password_hash(wanted, what, before, draft)?;
     Ok(Some(SmppAccess {
         system_id: system_id.clone(),
         password_hash,
@@ -53,20 +57,27 @@ pub(super) fn access(
 /// The same password gives another hash each time, so one that still fits is kept: a file that is applied again changes
 /// nothing.
 fn password_hash(
-    given: Option<&Secret>,
+    wanted: &WantedConnection,
     what: &str,
     before: Option<&SmppAccess>,
-    pepper: &Pepper,
+    draft: &mut Draft<'_>,
 ) -> Result<String, ProvisionRefusal> {
+    let pepper = draft.pepper;
+    let hash = |password: &Secret| {
+        let hash = passwords::hash(pepper, password.reveal());
+        hash.map_err(|error| ProvisionRefusal::about(what, format!("got no hash of its password: {error}")))
+    };
     let kept = before.map(|before| before.password_hash.clone());
-    match (given, kept) {
+    match (&wanted.password, kept) {
         (None, Some(kept)) => Ok(kept),
         (Some(given), Some(kept)) if passwords::matches(pepper, given.reveal().as_bytes(), &kept) => Ok(kept),
-        (Some(given), _) => passwords::hash(pepper, given.reveal())
-            .map_err(|error| ProvisionRefusal::about(what, format!("got no hash of its password: {error}"))),
+        (Some(given), _) => hash(given),
         (None, None) => {
-            let sentence = "has a system_id and no password; give it one of up to 8 random characters";
-            Err(ProvisionRefusal::about(what, sentence))
+            let made = passwords::random()
+                .map_err(|error| ProvisionRefusal::about(what, format!("got no random password: {error}")))?;
+            let hash = hash(&made)?;
+            draft.made_secret(&format!("{PASSWORD_OF}{}", wanted.name), made);
+            Ok(hash)
         }
     }
 }

@@ -5,9 +5,7 @@ use crate::config::Period;
 use crate::secrets::Secret;
 use crate::webhook_secret;
 use hermod_domain::carrier::{LINKS_MAX, RECEIPT_WAIT_MAX_S, SmppVersion, TLV_OCTETS_MAX};
-use hermod_domain::catalogue::{
-    SMPP_PASSWORD_CHARS_MAX, SYSTEM_ID_CHARS_MAX, WINDOW_MAX as CUSTOMER_WINDOW_MAX,
-};
+use hermod_domain::catalogue::{SMPP_PASSWORD_CHARS, SYSTEM_ID_CHARS_MAX, WINDOW_MAX as CUSTOMER_WINDOW_MAX};
 use hermod_domain::inbound::{STOP_WORD_CHARS_MAX, STOP_WORDS_MAX, is_stop_word};
 use hermod_domain::pace::PER_SECOND_MAX;
 use hermod_domain::route::WEIGHT_MAX;
@@ -144,12 +142,12 @@ pub(super) fn customer_password<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Secret>, D::Error> {
     let text = String::deserialize(deserializer)?;
-    let fits = (1..=SMPP_PASSWORD_CHARS_MAX).contains(&text.len());
-    if fits && text.bytes().all(|b| b.is_ascii_graphic() || b == b' ') {
+    if text.len() == SMPP_PASSWORD_CHARS && text.bytes().all(|b| b.is_ascii_graphic() || b == b' ') {
         return Ok(Some(Secret::new(text)));
     }
     Err(D::Error::custom(format!(
-        "an SMPP password has 1 to {SMPP_PASSWORD_CHARS_MAX} printable ASCII characters; take random ones"
+        "an SMPP password has exactly {SMPP_PASSWORD_CHARS} printable ASCII characters; leave it out, and a random one \
+         is made"
     )))
 }
 

@@ -60,15 +60,15 @@ pub struct WantedConnection {
     )]
     #[schema(pattern = "^[!-~]{1,15}$", examples("shop"))]
     pub system_id: Option<String>,
-    /// What it binds with. Only a hash is kept; a connection that has one keeps it unless another is given. Binds that
-    /// are there stay.
+    /// What it binds with. Only a hash is kept; a connection that has one keeps it unless another is given, and one that
+    /// has none gets a random one, which is shown once. Live binds stay, unless the change says `unbind=true`.
     #[serde(
         default,
         deserialize_with = "checks::customer_password",
         serialize_with = "values::hidden",
         skip_serializing_if = "Option::is_none"
     )]
-    #[schema(value_type = Option<String>, write_only, min_length = 1, max_length = 8)]
+    #[schema(value_type = Option<String>, write_only, min_length = 8, max_length = 8)]
     pub password: Option<Secret>,
     /// A `system_type` that binds must give, instead of `SMS` or nothing.
     #[serde(
@@ -112,7 +112,8 @@ pub struct WantedConnection {
     /// Pass vendor parameters (0x1400 to 0x3FFF) on, where the carrier's entry does so too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pass_tlvs: Option<bool>,
-    /// Accept silent messages, replacing ones and SIM downloads.
+    /// Accept silent messages, replacing ones and messages to the SIM: `protocol_id` 0x40 to 0x47 and 0x7F, message class
+    /// 2, `dest_addr_subunit` 3 and user data header elements 0x70 to 0x7F.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub special_protocol_ids: Option<bool>,
     /// Accept message waiting indications (`data_coding` 0xC0 to 0xDF).
@@ -171,7 +172,7 @@ impl Entry for WantedConnection {
             return Err(ProvisionRefusal::about(&what, sentence));
         }
         let smpp = before.and_then(|before| before.smpp.as_ref());
-        let smpp = bind_access::access(self, &what, smpp, draft.pepper)?;
+        let smpp = bind_access::access(self, &what, smpp, draft)?;
         Ok(Connection {
             account: owner,
             default_sender: *default_sender,

@@ -45,6 +45,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The number of a thing once it is done.
+    pub fn number(&self, kind: Kind, name: &str) -> Option<u32> {
+        self.rows.get(&(kind, name.to_owned())).map(|row| row.id)
+    }
+
     /// One thing once it is done, as somebody would have written it.
     pub fn shown(&self, kind: Kind, name: &str) -> Result<Option<Map<String, Value>>, UnreadableRow> {
         let row = self.rows.get(&(kind, name.to_owned()));

@@ -75,6 +75,28 @@ async fn a_bind_is_told_to_go() {
 }
 
 #[tokio::test]
+async fn change_of_a_connection_unbinds_its_binds_when_asked_to() {
+    let office = Office::open().await.running();
+    let bind = enter(&office, "shop", BoundAs::Transceiver);
+    let kept = office.patch("/connections/shop-http", json!({"rate": 20})).await;
+    assert_eq!(kept.status, 200);
+    let reply = office.patch("/connections/shop-http?unbind=false", json!({"rate": 21})).await;
+    assert_eq!(reply.status, 200);
+    bind.order(Order::Probe);
+    assert_eq!(bind.ordered().await, Order::Probe, "nobody has told it to go");
+    let reply = office.patch("/connections/shop-http?unbind=true", json!({"rate": 30})).await;
+    assert_eq!((reply.status, &reply.body["entry"]["rate"]), (200, &json!(30)));
+    assert_eq!(bind.ordered().await, Order::Unbind);
+    for (path, field) in
+        [("/accounts/shop?unbind=true", "unbind"), ("/connections/shop-http?unbnd=true", "query")]
+    {
+        let reply = office.patch(path, json!({})).await;
+        assert_eq!(reply.status, 400, "{path}");
+        assert!(reply.body["error"].as_str().unwrap().contains(field), "{}", reply.body);
+    }
+}
+
+#[tokio::test]
 async fn what_was_given_up_is_listed() {
     let office = Office::open().await;
     assert_eq!(office.get("/reports/given-up").await.body, json!({"items": [], "next": null}));

@@ -1,6 +1,6 @@
 //! What is no SMPP, what is broken SMPP, and those who keep us waiting.
 
-use crate::house::{House, PATIENCE, Stranger, bind, header};
+use crate::house::{House, PATIENCE, Stranger, bind, bind_from, header};
 use hermod_gateway::config::Network;
 use hermod_smpp::{CommandId, CommandStatus};
 use std::time::Duration;
@@ -172,10 +172,7 @@ async fn behind_a_proxy_the_address_it_names_counts() {
         config.smpp.max_sessions_per_address = 1;
     };
     let house = House::open(trusting).await;
-    let named = |last: u8| {
-        let head = b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\xc0\0\x02";
-        [&head[..], &[last], b"\x0a\0\0\x01\x30\x39\x0a\xd7", &bind("shop", "secret08")].concat()
-    };
+    let named = |last: u8| bind_from(last, "shop", "secret08");
     let mut first = Stranger::at(house.plain).await;
     first.say(&named(1)).await;
     assert_eq!(first.hears().await.unwrap().status, CommandStatus::OK);

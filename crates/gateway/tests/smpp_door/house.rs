@@ -29,6 +29,13 @@ name = "shop-smpp"
 account = "shop"
 system_id = "shop"
 password = "secret08"
+
+[[connection]]
+name = "bank-smpp"
+account = "shop"
+system_id = "bank"
+password = "secret09"
+allow = ["192.0.2.202"]
 "#;
 
 pub(crate) struct House {
@@ -102,6 +109,12 @@ pub(crate) fn bind(system_id: &str, password: &str) -> Vec<u8> {
     let mut octets = bytes::BytesMut::new();
     encode(&Pdu::Bind(request.kind, request.bind), CommandStatus::OK, 7, &mut octets).unwrap();
     octets.to_vec()
+}
+
+/// The same from an address of 192.0.2.0/24, as a trusted proxy brings it.
+pub(crate) fn bind_from(last: u8, system_id: &str, password: &str) -> Vec<u8> {
+    let head = b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\xc0\0\x02";
+    [&head[..], &[last], b"\x0a\0\0\x01\x30\x39\x0a\xd7", &bind(system_id, password)].concat()
 }
 
 /// A header with these four numbers, and nothing behind it.

@@ -2,6 +2,7 @@
 //! never keeps a secret in clear.
 
 use crate::ending::{Ended, Failure};
+use hermod_gateway::passwords;
 use hermod_gateway::provision::{Made, Wanted};
 use hermod_gateway::secrets::random_token;
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,6 @@ use std::path::Path;
 
 const FILE: &str = "demo-credentials.json";
 const DATABASE: &str = "hermod.db";
-const SMPP_PASSWORD_CHARS: usize = 8;
 
 /// Later releases add to it; what is missing in an older file is then made.
 #[derive(Serialize, Deserialize)]
@@ -42,9 +42,8 @@ pub(super) fn binds_of(wanted: &Wanted) -> Vec<BindPair> {
     known.collect()
 }
 
-/// Eight characters are all that SMPP has room for.
 fn made_password() -> String {
-    random_token(SMPP_PASSWORD_CHARS).unwrap_or_default()
+    passwords::random().map(|made| made.reveal().to_owned()).unwrap_or_default()
 }
 
 /// What a customer calls with.
@@ -75,7 +74,7 @@ impl Credentials {
             api_key: format!("demo-{}", random_token(12).map_err(about)?),
             api_secret: random_token(32).map_err(about)?,
         };
-        let smpp_password = random_token(SMPP_PASSWORD_CHARS).map_err(about)?;
+        let smpp_password = passwords::random().map_err(about)?.reveal().to_owned();
         let credentials = Credentials { own, smpp_password, made: Vec::new() };
         credentials.keep(folder)?;
         Ok(credentials)

@@ -57,6 +57,9 @@ struct FieldChange {
 /// What stands for a key where the secret is the one an account's webhooks are signed with.
 pub(crate) const WEBHOOKS_OF: &str = "webhooks of ";
 
+/// What stands for a key where the secret is the SMPP password of a connection.
+pub(crate) const PASSWORD_OF: &str = "password of ";
+
 /// A key and the secret that was made for it.
 #[derive(Deserialize)]
 pub(super) struct Issued {
@@ -72,6 +75,19 @@ impl Applied {
             Effect::Same | Effect::Absent | Effect::Left => false,
         };
         !self.dry_run && self.changes.iter().any(changed)
+    }
+}
+
+impl Issued {
+    /// As a provision file has it.
+    fn as_entry(&self) -> String {
+        let Issued { key, secret } = self;
+        let (kind, name, field) = match (key.strip_prefix(WEBHOOKS_OF), key.strip_prefix(PASSWORD_OF)) {
+            (Some(account), _) => ("account", format!("name = {}", quoted(account)), "webhook_secret"),
+            (_, Some(connection)) => ("connection", format!("name = {}", quoted(connection)), "password"),
+            (None, None) => ("key", format!("key = {}", quoted(key)), "secret"),
+        };
+        format!("[[{kind}]]\n{name}\n{field} = {}\n\n", quoted(secret))
     }
 }
 
@@ -167,17 +183,7 @@ impl SecretsTo {
                 Ok(String::new())
             }
             SecretsTo::File { path, mut file } => {
-                let text: String = secrets
-                    .iter()
-                    .map(|Issued { key, secret }| match key.strip_prefix(WEBHOOKS_OF) {
-                        Some(account) => format!(
-                            "[[account]]\nname = {}\nwebhook_secret = {}\n\n",
-                            quoted(account),
-                            quoted(secret)
-                        ),
-                        None => format!("[[key]]\nkey = {}\nsecret = {}\n\n", quoted(key), quoted(secret)),
-                    })
-                    .collect();
+                let text: String = secrets.iter().map(|issued| issued.as_entry()).collect();
                 let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
                 written.map_err(|error| Failure::failed(format!("{}: {error}", path.display())))?;
                 let what = match secrets.len() {

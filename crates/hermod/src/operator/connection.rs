@@ -17,11 +17,14 @@ Examples:
   hermod connection set shop-http --account shop --default-sender Shop --rate 50
   hermod connection set shop-http --allow 192.0.2.0/24 --allow 198.51.100.7
   hermod connection set shop-http --allow ''
-  hermod connection set shop-smpp --account shop --system-id shop --password-file - --window 50
+  hermod connection set shop-smpp --account shop --system-id shop --window 50
+  hermod connection set shop-smpp --password-file - --unbind
   hermod connection set shop-smpp --set alphabet=latin1 --set 'bind_types=[\"transceiver\"]'
 
 An empty text takes a value away. A connection is never removed, because messages refer to it; a
-closed one lets nobody in.";
+closed one lets nobody in. Live binds that a change does not admit any more are unbound at once; a
+changed password keeps them unless you say --unbind. Where no password is given for a system_id, one
+is made and shown this once.";
 
 /// Connections: a customer's ways in, with rate and address list
 #[derive(Args)]
@@ -82,7 +85,7 @@ struct Set {
     /// What the customer binds as over SMPP
     #[arg(long, value_name = "ID")]
     system_id: Option<String>,
-    /// File with the SMPP password, of up to 8 characters, in its first line; - reads standard input
+    /// File with the SMPP password, of 8 characters, in its first line; - reads standard input
     #[arg(long, value_name = "FILE")]
     password_file: Option<PathBuf>,
     /// Binds at a time
@@ -94,6 +97,9 @@ struct Set {
     /// Refuse binds that are not over TLS
     #[arg(long, value_name = "BOOL")]
     tls_only: Option<bool>,
+    /// Unbind its live binds too, so that they have to bind anew
+    #[arg(long)]
+    unbind: bool,
     /// Any other field; may be given several times
     #[arg(long = "set", value_name = "FIELD=VALUE")]
     others: Vec<String>,
@@ -141,6 +147,7 @@ impl Set {
             .with("window", self.window)
             .with("tls_only", self.tls_only)
             .with_others(&self.others)?;
-        entries::set(desk, Kind::Connection, &self.name, fields).await
+        let also = if self.unbind { "?unbind=true" } else { "" };
+        entries::set_at(desk, format!("{}{also}", entries::path(Kind::Connection, &self.name)), fields).await
     }
 }

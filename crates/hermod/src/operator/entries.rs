@@ -116,8 +116,12 @@ pub(super) fn path(kind: Kind, name: &str) -> String {
 
 /// Changes what is there, or makes it.
 pub(super) async fn set(desk: &Desk, kind: Kind, name: &str, fields: Fields) -> Ended {
+    set_at(desk, path(kind, name), fields).await
+}
+
+/// The same where the path says more than the name.
+pub(super) async fn set_at(desk: &Desk, path: String, fields: Fields) -> Ended {
     let body = fields.into_value();
-    let path = path(kind, name);
     let answer = desk.call(Method::PATCH, &path, &Body::Json(&body)).await.map_err(Failure::failed)?;
     if answer.status == 404 {
         return changed(desk, &desk.asked(Method::PUT, &path, Body::Json(&body)).await?);

@@ -38,4 +38,4 @@ mod trace;
 pub(crate) mod unowned;
 pub(crate) mod webhook;
 
-pub(crate) use changes::WEBHOOKS_OF;
+pub(crate) use changes::{PASSWORD_OF, WEBHOOKS_OF};

@@ -7,7 +7,7 @@ pub(super) fn of_bind(status: CommandStatus) -> &'static str {
     match status {
         CommandStatus::INVPASWD => {
             "The system_id or the password is wrong; which of the two, the server does not say. Check both for spaces and \
-             capitals. Passwords have at most 8 characters. Do not try again and again: too many wrong passwords are \
+             capitals. Passwords have 8 characters. Do not try again and again: too many wrong passwords are \
              refused unlooked-at for a minute."
         }
         CommandStatus::INVSYSID => "The system_id is empty or longer than 15 characters.",

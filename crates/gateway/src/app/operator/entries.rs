@@ -2,11 +2,13 @@
 //! in one transaction, and the catalogue it leads to is in force before the next begins.
 
 use crate::app::operator::refusal::OperatorRefusal;
+use crate::board::Order;
 use crate::provision::{
     self, Change, Kind, Made, Plan, Removal, Wanted, canonical_name, merged, shown, shown_one, wanted_entry,
 };
 use crate::secrets::{Secret, random_token};
 use crate::world::World;
+use hermod_domain::ids::ConnectionId;
 use hermod_store::CatalogueRow;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -85,6 +87,15 @@ pub enum IfThere {
     Refuse,
 }
 
+/// What a change of a connection does to its live binds. Those that the change does not admit any more go either way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LiveBinds {
+    #[default]
+    Keep,
+    /// All of them are unbound, so that they have to bind anew.
+    Unbind,
+}
+
 /// Makes the thing, or replaces all of it.
 pub async fn put_entry(
     world: &World,
@@ -92,6 +103,7 @@ pub async fn put_entry(
     name: &str,
     fields: Fields,
     if_there: IfThere,
+    binds: LiveBinds,
 ) -> Result<(Applied, Item), OperatorRefusal> {
     let (name, wanted) = wanted_entry(kind, name, fields)?;
     let wanted = wanted.judged_by(world.webhook_rules.clone());
@@ -102,7 +114,7 @@ pub async fn put_entry(
         return Err(OperatorRefusal::ThereAlready { kind: kind.as_str(), name });
     }
     let plan = provision::prepare_over(rows, &world.pepper, &wanted, world.clock.now())?;
-    carry_out_showing(world, plan, kind, name).await
+    carry_out_showing(world, plan, kind, name, binds).await
 }
 
 /// Changes the fields that are named, as RFC 7396 says.
@@ -111,6 +123,7 @@ pub async fn patch_entry(
     kind: Kind,
     name: &str,
     patch: Fields,
+    binds: LiveBinds,
 ) -> Result<(Applied, Item), OperatorRefusal> {
     let _alone = world.changing.lock().await;
     let rows = world.store.catalogue().await?;
@@ -121,7 +134,7 @@ pub async fn patch_entry(
     let (name, wanted) = wanted_entry(kind, &name, merged(before, patch))?;
     let wanted = wanted.judged_by(world.webhook_rules.clone());
     let plan = provision::prepare_over(rows, &world.pepper, &wanted, world.clock.now())?;
-    carry_out_showing(world, plan, kind, name).await
+    carry_out_showing(world, plan, kind, name, binds).await
 }
 
 pub async fn remove_entry(world: &World, kind: Kind, name: &str) -> Result<Applied, OperatorRefusal> {
@@ -154,7 +167,7 @@ pub async fn rotate_key(world: &World, key: &str) -> Result<Applied, OperatorRef
         OperatorRefusal::Failed
     })?;
     let patch = Fields::from_iter([("secret".to_owned(), Value::String(made.clone()))]);
-    let (mut applied, _) = patch_entry(world, Kind::Key, key, patch).await?;
+    let (mut applied, _) = patch_entry(world, Kind::Key, key, patch, LiveBinds::Keep).await?;
     applied.secrets.push(Made { key: key.to_owned(), secret: Secret::new(made) });
     Ok(applied)
 }
@@ -165,10 +178,18 @@ async fn carry_out_showing(
     plan: Plan,
     kind: Kind,
     name: String,
+    binds: LiveBinds,
 ) -> Result<(Applied, Item), OperatorRefusal> {
     let entry = plan.shown(kind, &name).map_err(provision::ProvisionRefusal::from)?;
     let entry = entry.ok_or(OperatorRefusal::Failed)?;
-    Ok((carry_out(world, plan).await?, Item { name, entry }))
+    let number = plan.number(kind, &name);
+    let applied = carry_out(world, plan).await?;
+    if binds == LiveBinds::Unbind
+        && let Some(connection) = number.filter(|_| kind == Kind::Connection).map(ConnectionId::new)
+    {
+        world.binds.of_connection(connection).iter().for_each(|bind| bind.order(Order::Unbind));
+    }
+    Ok((applied, Item { name, entry }))
 }
 
 /// Whoever calls holds [`World::changing`].

@@ -27,8 +27,8 @@ pub use deliveries::{
     DELIVERY_DAYS_MAX, Deliveries, DeliveriesBy, DeliveryReport, LooseReceipts, deliveries, loose_receipts,
 };
 pub use entries::{
-    Applied, Fields, IfThere, Item, Listed, PAGE_ENTRIES_MAX, Page, apply_wanted, list_entries, patch_entry,
-    put_entry, remove_entry, rotate_key, show_entry,
+    Applied, Fields, IfThere, Item, Listed, LiveBinds, PAGE_ENTRIES_MAX, Page, apply_wanted, list_entries,
+    patch_entry, put_entry, remove_entry, rotate_key, show_entry,
 };
 pub use erase::erase_number;
 pub use explain::{Explained, ExplainedCarrier, ExplainedRoute, Question, explain};

@@ -5,7 +5,7 @@ use super::asked::{Asked, LIMIT_MAX, Named, limit};
 use super::body::Received;
 use super::desk::Desk;
 use super::shapes::{AppliedShape, ItemShape, PageShape, PutShape};
-use crate::app::operator::{self, Applied, IfThere, Item, Listed, OperatorRefusal};
+use crate::app::operator::{self, Applied, IfThere, Item, Listed, LiveBinds, OperatorRefusal};
 use crate::provision::{Effect, Kind};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -21,6 +21,26 @@ pub(super) struct ListAsked {
     limit: Option<String>,
 }
 
+/// What else a change does.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ChangeAsked {
+    unbind: Option<bool>,
+}
+
+impl ChangeAsked {
+    fn binds(&self, kind: Kind) -> Result<LiveBinds, OperatorRefusal> {
+        match (self.unbind, kind) {
+            (None | Some(false), _) => Ok(LiveBinds::Keep),
+            (Some(true), Kind::Connection) => Ok(LiveBinds::Unbind),
+            (Some(true), _) => {
+                let rule = format!("a {kind} has no binds; only connections have");
+                Err(OperatorRefusal::InvalidField { field: "unbind", rule })
+            }
+        }
+    }
+}
+
 type Shared = State<Arc<Desk>>;
 
 pub(super) fn of_kind(kind: Kind) -> MethodRouter<Arc<Desk>> {
@@ -29,10 +49,18 @@ pub(super) fn of_kind(kind: Kind) -> MethodRouter<Arc<Desk>> {
 
 pub(super) fn of_one(kind: Kind) -> MethodRouter<Arc<Desk>> {
     get(move |desk: Shared, named: Named<String>| show(desk, kind, named))
-        .put(move |desk: Shared, named: Named<String>, head: HeaderMap, body: Received| {
-            put(desk, kind, named, if_there(&head), body)
+        .put(
+            move |desk: Shared,
+                  named: Named<String>,
+                  asked: Asked<ChangeAsked>,
+                  head: HeaderMap,
+                  body: Received| {
+                put(desk, kind, named, asked.0.binds(kind), if_there(&head), body)
+            },
+        )
+        .patch(move |desk: Shared, named: Named<String>, asked: Asked<ChangeAsked>, body: Received| {
+            patch(desk, kind, named, asked.0.binds(kind), body)
         })
-        .patch(move |desk: Shared, named: Named<String>, body: Received| patch(desk, kind, named, body))
         .delete(move |desk: Shared, named: Named<String>| remove(desk, kind, named))
 }
 
@@ -55,10 +83,12 @@ async fn put(
     State(desk): Shared,
     kind: Kind,
     Named(name): Named<String>,
+    binds: Result<LiveBinds, OperatorRefusal>,
     if_there: Result<IfThere, OperatorRefusal>,
     body: Received,
 ) -> Answer {
-    let (applied, item) = operator::put_entry(&desk.world, kind, &name, body.object()?, if_there?).await?;
+    let (applied, item) =
+        operator::put_entry(&desk.world, kind, &name, body.object()?, if_there?, binds?).await?;
     let made = applied
         .changes
         .iter()
@@ -79,8 +109,14 @@ fn if_there(headers: &HeaderMap) -> Result<IfThere, OperatorRefusal> {
     }
 }
 
-async fn patch(State(desk): Shared, kind: Kind, Named(name): Named<String>, body: Received) -> Answer {
-    let (applied, item) = operator::patch_entry(&desk.world, kind, &name, body.patch()?).await?;
+async fn patch(
+    State(desk): Shared,
+    kind: Kind,
+    Named(name): Named<String>,
+    binds: Result<LiveBinds, OperatorRefusal>,
+    body: Received,
+) -> Answer {
+    let (applied, item) = operator::patch_entry(&desk.world, kind, &name, body.patch()?, binds?).await?;
     Ok(put_answer(StatusCode::OK, applied, item))
 }
 

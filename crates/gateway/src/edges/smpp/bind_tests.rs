@@ -53,6 +53,13 @@ impl Stage {
         Stage { world: Arc::new(world), settings, _folder: folder }
     }
 
+    async fn provision(&self, text: &str) {
+        let wanted = Source { path: "shop.toml".into(), text: text.to_owned() }.parse().unwrap();
+        let now = self.world.clock.now();
+        let plan = provision::apply(&self.world.store, &self.world.pepper, &wanted, now).await.unwrap();
+        self.world.set_catalogue(plan.catalogue);
+    }
+
     async fn bind(&self, system_id: &str, password: &str) -> Result<Admitted, Refused> {
         self.bind_from(1, system_id, password).await
     }
@@ -142,6 +149,58 @@ async fn guessing_is_stopped_before_anything_is_hashed() {
 }
 
 #[tokio::test]
+async fn wrong_binds_from_unlisted_addresses_do_not_lock_the_owner_out() {
+    let stage = Stage::new(|config| config.smpp.bind_attempts_per_system_id = 5).await;
+    stage.provision(&format!("{SHOP}allow = [\"192.0.2.1\"]\n")).await;
+    for stranger in 10..30 {
+        let told = told(&stage.bind_from(stranger, "shop", "guess").await);
+        assert!(told.starts_with("0x0"), "{told}");
+    }
+    assert_eq!(told(&stage.bind("shop", "wrong").await), "0x0E wrong credentials", "not asked for before");
+    assert_eq!(told(&stage.bind("shop", "secret08").await), "bound");
+    let unlisted = "0x0D too many attempts for this system_id after 5s";
+    assert_eq!(told(&stage.bind_from(40, "shop", "secret08").await), unlisted);
+}
+
+#[tokio::test]
+async fn binds_of_impossible_shape_are_counted_against_their_address() {
+    let stage = Stage::new(|config| config.smpp.bind_attempts = 3).await;
+    for _ in 0..3 {
+        assert_eq!(told(&stage.bind("", "secret08").await), "0x0F no such system_id is possible");
+    }
+    assert_eq!(told(&stage.bind("", "x").await), "0x0D too many attempts from this address after 5s");
+    assert_eq!(told(&stage.bind_from(2, "shop", "secret08").await), "bound", "others are not concerned");
+}
+
+/// Whether there is such a name must not show: both answers come after exactly one hash of the same costs.
+#[tokio::test]
+async fn unknown_system_id_and_wrong_password_take_the_same_time() {
+    const TRIES: usize = 15;
+    let stage = Stage::new(|config| {
+        config.smpp.bind_attempts = 1_000;
+        config.smpp.bind_attempts_per_system_id = 1_000;
+    })
+    .await;
+    let took = async |system_id: &str| {
+        let began = tokio::time::Instant::now();
+        assert_eq!(told(&stage.bind(system_id, "secret09").await), "0x0E wrong credentials");
+        began.elapsed()
+    };
+    took("shop").await;
+    took("nobody").await;
+    let (mut known, mut unknown) = (Vec::new(), Vec::new());
+    // Turn by turn, so that what else the machine does meets both alike.
+    for _ in 0..TRIES {
+        known.push(took("shop").await);
+        unknown.push(took("nobody").await);
+    }
+    known.sort();
+    unknown.sort();
+    let (known, unknown) = (known[TRIES / 2], unknown[TRIES / 2]);
+    assert!(known < unknown * 2 && unknown < known * 2, "known {known:?}, unknown {unknown:?}");
+}
+
+#[tokio::test]
 async fn who_was_right_may_come_back_as_often_as_it_likes() {
     let stage = Stage::new(|config| config.smpp.bind_attempts = 1).await;
     for _ in 0..50 {
@@ -212,7 +271,7 @@ fn check_judged(change: impl FnOnce(&mut Connection, &mut SmppAccess, &mut bool,
     };
     let (mut open, mut from) = (true, peer(1, false));
     change(&mut connection, &mut access, &mut open, &mut from);
-    let judged = judge(&connection, &access, open, from, BoundAs::Transmitter, b"SMS");
+    let judged = judge(&connection, &access, open, from, BoundAs::Transmitter, Some(b"SMS"));
     let told =
         judged.map_or_else(|refused| format!("0x{:02X} {}", refused.status.0, refused.why), |()| "in".into());
     assert_eq!(told, expect);

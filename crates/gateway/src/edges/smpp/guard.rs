@@ -1,26 +1,24 @@
 //! What stands between a stranger and the work of checking a password: budgets, so that guessing is slow and hashing
 //! cannot be ordered at will; a memory of credentials that were proven, so that customers who all come back at once cost
-//! no hashing; and a limit on how much is hashed at one time.
+//! no hashing; and a queue that hashes two at a time (`hash_queue.rs`).
 
+use super::hash_queue::{Acquaintance, HashQueue};
 use crate::passwords;
 use crate::secrets::Pepper;
 use crate::world::{World, site_of};
 use hermod_domain::keyed_pace::{Allowance, KeyedPace};
 use hermod_domain::time::Timestamp;
+use metrics::counter;
 use std::collections::{HashSet, VecDeque};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::Semaphore;
 
 /// Addresses and names whose failures are remembered; beyond that, those that failed least make room.
 const BUDGETS_MAX: usize = 100_000;
-/// Credentials that were proven; beyond that, the oldest are proven again.
-const PROVEN_MAX: usize = 50_000;
-/// Passwords hashed at one time, 19 MiB each.
-const HASHES_AT_ONCE: usize = 2;
-/// Binds that may wait for their turn to be hashed, about 20 ms each.
-const HASHES_WAITING_MAX: usize = 200;
+/// Credentials and addresses that were proven; beyond that, the oldest are proven again.
+const PROVEN_MAX: usize = 100_000;
+const ADDRESS_SPENT: &str = "too many attempts from this address";
 const KEY_BYTES: usize = 32;
 
 type Digest = [u8; 32];
@@ -32,8 +30,7 @@ pub(super) struct Guard {
     per_system_id: Allowance,
     budgets: Mutex<Budgets>,
     proven: Mutex<Proven>,
-    hashing: Arc<Semaphore>,
-    waiting: Arc<Semaphore>,
+    hashing: Arc<HashQueue>,
 }
 
 struct Budgets {
@@ -48,6 +45,15 @@ struct Proven {
     order: VecDeque<Digest>,
 }
 
+/// What the connection's allow-list says about an address. A name that nobody has has no list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Listing {
+    NoList,
+    Listed,
+    /// It will not be let in, whatever its password.
+    NotListed,
+}
+
 /// One attempt to bind: who says to be whom, from where.
 pub(super) struct Attempt<'a> {
     pub(super) system_id: &'a [u8],
@@ -55,6 +61,13 @@ pub(super) struct Attempt<'a> {
     /// What is stored of the password, if anybody has that name.
     pub(super) hash: Option<&'a str>,
     pub(super) from: IpAddr,
+    pub(super) listing: Listing,
+}
+
+/// What an attempt was taken from, beside the budget of its address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Taken {
+    from_name: bool,
 }
 
 /// Too many wrong passwords; how long until the next may be tried.
@@ -87,32 +100,42 @@ impl Guard {
             per_system_id,
             budgets: Mutex::new(budgets),
             proven: Mutex::default(),
-            hashing: Arc::new(Semaphore::new(HASHES_AT_ONCE)),
-            waiting: Arc::new(Semaphore::new(HASHES_WAITING_MAX)),
+            hashing: HashQueue::new(),
         })
     }
 
+    /// Takes one from the budget of the address alone, for a bind whose fields cannot be right.
+    pub(super) fn admit_address(&self, from: IpAddr, now: Timestamp) -> Result<(), OverBudget> {
+        let admitted = lock(&self.budgets).addresses.admit(site_of(from), self.per_address, now);
+        admitted.map_err(|wait| OverBudget { why: ADDRESS_SPENT, wait })
+    }
+
     /// Takes the attempt from both budgets; [`Guard::give_back`] it when it was right. Strangers who fail for a name must
-    /// not lock its owner out, so what was proven from an address is let past the name's budget there.
-    pub(super) fn admit(&self, attempt: &Attempt<'_>, now: Timestamp) -> Result<(), OverBudget> {
-        let (site, name) = (site_of(attempt.from), self.name(attempt.system_id));
+    /// not lock its owner out: what was proven from an address costs nothing of the name's budget, and addresses that are
+    /// not on its allow-list share a budget of their own.
+    pub(super) fn admit(&self, attempt: &Attempt<'_>, now: Timestamp) -> Result<Taken, OverBudget> {
+        let (site, name) = (site_of(attempt.from), self.name(attempt));
         let mut budgets = lock(&self.budgets);
         let Budgets { addresses, system_ids } = &mut *budgets;
         addresses
             .admit(site, self.per_address, now)
-            .map_err(|wait| OverBudget { why: "too many attempts from this address", wait })?;
-        let Err(wait) = system_ids.admit(name, self.per_system_id, now) else { return Ok(()) };
+            .map_err(|wait| OverBudget { why: ADDRESS_SPENT, wait })?;
         if self.remembers(attempt) {
-            return Ok(());
+            return Ok(Taken { from_name: false });
         }
-        Err(OverBudget { why: "too many attempts for this system_id", wait })
+        let admitted = system_ids.admit(name, self.per_system_id, now);
+        admitted
+            .map(|()| Taken { from_name: true })
+            .map_err(|wait| OverBudget { why: "too many attempts for this system_id", wait })
     }
 
-    pub(super) fn give_back(&self, attempt: &Attempt<'_>) {
-        let (site, name) = (site_of(attempt.from), self.name(attempt.system_id));
+    pub(super) fn give_back(&self, attempt: &Attempt<'_>, taken: Taken) {
+        let (site, name) = (site_of(attempt.from), self.name(attempt));
         let mut budgets = lock(&self.budgets);
         budgets.addresses.give_back(site, self.per_address);
-        budgets.system_ids.give_back(name, self.per_system_id);
+        if taken.from_name {
+            budgets.system_ids.give_back(name, self.per_system_id);
+        }
     }
 
     /// Whether the password is right, at the same cost whether there is such a name or not.
@@ -120,14 +143,14 @@ impl Guard {
         if self.remembers(attempt) {
             return Proof::Right;
         }
-        let Ok(_waiting) = self.waiting.clone().try_acquire_owned() else { return Proof::Busy };
-        let Ok(turn) = self.hashing.clone().acquire_owned().await else { return Proof::Broken };
+        let Some(turn) = self.hashing.turn(self.acquaintance(attempt)).await else { return Proof::Busy };
         // Binds of one customer come together: the first has proven it for the others meanwhile.
         if self.remembers(attempt) {
             return Proof::Right;
         }
         let (pepper, password) = (world.pepper.clone(), attempt.password.to_vec());
         let hash = attempt.hash.map(str::to_owned);
+        counter!("hermod_smpp_password_hashes_total").increment(1);
         let hashed = tokio::task::spawn_blocking(move || {
             let _turn = turn;
             match hash {
@@ -148,14 +171,55 @@ impl Guard {
         }
     }
 
+    fn acquaintance(&self, attempt: &Attempt<'_>) -> Acquaintance {
+        let has_proven = || lock(&self.proven).contains(&self.address(attempt));
+        if attempt.listing == Listing::Listed || has_proven() {
+            Acquaintance::Known
+        } else {
+            Acquaintance::Stranger
+        }
+    }
+
     fn remembers(&self, attempt: &Attempt<'_>) -> bool {
-        self.digest(attempt).is_some_and(|digest| lock(&self.proven).digests.contains(&digest))
+        self.digest(attempt).is_some_and(|digest| lock(&self.proven).contains(&digest))
     }
 
     fn remember(&self, attempt: &Attempt<'_>) {
         let Some(digest) = self.digest(attempt) else { return };
         let mut proven = lock(&self.proven);
-        let Proven { digests, order } = &mut *proven;
+        proven.insert(digest);
+        proven.insert(self.address(attempt));
+    }
+
+    /// With what is stored in it, so that a changed password is not remembered; with the address, so that nobody can try
+    /// passwords against the memory from elsewhere.
+    fn digest(&self, attempt: &Attempt<'_>) -> Option<Digest> {
+        let Attempt { system_id, password, hash, from, .. } = attempt;
+        let site = site_of(*from).to_string();
+        Some(self.key.derived(&[b"proven", system_id, password, (*hash)?.as_bytes(), site.as_bytes()]))
+    }
+
+    fn address(&self, attempt: &Attempt<'_>) -> Digest {
+        self.key.derived(&[b"address", site_of(attempt.from).to_string().as_bytes()])
+    }
+
+    /// The budget of a name. Names are of any octets; a digest is of one length.
+    fn name(&self, attempt: &Attempt<'_>) -> Digest {
+        let label: &[u8] = match attempt.listing {
+            Listing::NoList | Listing::Listed => b"name",
+            Listing::NotListed => b"name, from addresses that are not on its list",
+        };
+        self.key.derived(&[label, attempt.system_id])
+    }
+}
+
+impl Proven {
+    fn contains(&self, digest: &Digest) -> bool {
+        self.digests.contains(digest)
+    }
+
+    fn insert(&mut self, digest: Digest) {
+        let Proven { digests, order } = self;
         if !digests.insert(digest) {
             return;
         }
@@ -165,19 +229,6 @@ impl Guard {
         {
             digests.remove(&oldest);
         }
-    }
-
-    /// With what is stored in it, so that a changed password is not remembered; with the address, so that nobody can try
-    /// passwords against the memory from elsewhere.
-    fn digest(&self, attempt: &Attempt<'_>) -> Option<Digest> {
-        let Attempt { system_id, password, hash, from } = attempt;
-        let site = site_of(*from).to_string();
-        Some(self.key.derived(&[b"proven", system_id, password, (*hash)?.as_bytes(), site.as_bytes()]))
-    }
-
-    /// Names are of any octets; a digest is of one length.
-    fn name(&self, system_id: &[u8]) -> Digest {
-        self.key.derived(&[b"name", system_id])
     }
 }
 
@@ -195,13 +246,16 @@ mod tests {
 
     fn attempt(system_id: &'static str, last: u8) -> Attempt<'static> {
         let from = IpAddr::from([192, 0, 2, last]);
-        Attempt { system_id: system_id.as_bytes(), password: b"secret08", hash: Some("hash"), from }
+        let listing = Listing::NoList;
+        Attempt { system_id: system_id.as_bytes(), password: b"secret08", hash: Some("hash"), from, listing }
     }
 
     #[test]
     fn an_address_and_a_name_have_their_attempts_each() {
         let guard = Guard::new(THREE, THREE).unwrap();
-        let told = |system_id, last| guard.admit(&attempt(system_id, last), NOW).map_err(|over| over.why);
+        let told = |system_id, last| {
+            guard.admit(&attempt(system_id, last), NOW).map(|_| ()).map_err(|over| over.why)
+        };
         for system_id in ["a", "b", "c"] {
             assert_eq!(told(system_id, 1), Ok(()));
         }
@@ -209,7 +263,7 @@ mod tests {
         assert_eq!(told("a", 2), Ok(()));
         assert_eq!(told("a", 3), Ok(()));
         assert_eq!(told("a", 4), Err("too many attempts for this system_id"));
-        guard.give_back(&attempt("a", 3));
+        guard.give_back(&attempt("a", 3), Taken { from_name: true });
         assert_eq!(told("a", 4), Ok(()));
     }
 
@@ -220,7 +274,7 @@ mod tests {
         for _ in 0..3 {
             guard.admit(&attempt("a", 9), NOW).unwrap();
         }
-        assert_eq!(guard.admit(&attempt("a", 1), NOW), Ok(()));
+        assert_eq!(guard.admit(&attempt("a", 1), NOW), Ok(Taken { from_name: false }));
         let over = OverBudget { why: "too many attempts for this system_id", wait: Duration::from_secs(20) };
         assert_eq!(guard.admit(&attempt("a", 2), NOW), Err(over), "from elsewhere nothing is known");
         let guessed = Attempt { password: b"secret09", ..attempt("a", 1) };
@@ -230,9 +284,45 @@ mod tests {
     }
 
     #[test]
+    fn attempts_from_unlisted_addresses_leave_the_owners_budget_alone() {
+        let guard = Guard::new(Allowance { most: 100, ..THREE }, THREE).unwrap();
+        let listed = |listing, last| Attempt { listing, ..attempt("a", last) };
+        let told =
+            |listing, last| guard.admit(&listed(listing, last), NOW).map(|_| ()).map_err(|over| over.why);
+        let spent = Err("too many attempts for this system_id");
+        for stranger in 10..13 {
+            assert_eq!(told(Listing::NotListed, stranger), Ok(()));
+        }
+        assert_eq!(told(Listing::NotListed, 13), spent, "together they have one budget");
+        for _ in 0..3 {
+            assert_eq!(told(Listing::Listed, 1), Ok(()), "the owner has its own");
+        }
+        assert_eq!(told(Listing::Listed, 1), spent);
+        guard.give_back(&listed(Listing::NotListed, 10), Taken { from_name: true });
+        assert_eq!((told(Listing::Listed, 1), told(Listing::NotListed, 14)), (spent, Ok(())));
+    }
+
+    #[test]
+    fn listed_addresses_and_those_that_proved_themselves_are_known() {
+        let guard = Guard::new(THREE, THREE).unwrap();
+        guard.remember(&attempt("a", 1));
+        for (system_id, last, listing, expect) in [
+            ("a", 1, Listing::NoList, Acquaintance::Known),
+            ("b", 1, Listing::NotListed, Acquaintance::Known),
+            ("b", 2, Listing::Listed, Acquaintance::Known),
+            ("a", 2, Listing::NoList, Acquaintance::Stranger),
+            ("a", 2, Listing::NotListed, Acquaintance::Stranger),
+        ] {
+            let found = guard.acquaintance(&Attempt { listing, ..attempt(system_id, last) });
+            assert_eq!(found, expect, "{system_id} from {last}, {listing:?}");
+        }
+    }
+
+    #[test]
     fn what_is_remembered_is_bounded() {
         let guard = Guard::new(THREE, THREE).unwrap();
-        let names: Vec<String> = (0..PROVEN_MAX + 10).map(|number| number.to_string()).collect();
+        // The one address takes a place too.
+        let names: Vec<String> = (0..PROVEN_MAX + 9).map(|number| number.to_string()).collect();
         let of = |name: &'static str| Attempt { system_id: name.as_bytes(), ..attempt("", 1) };
         for name in names {
             guard.remember(&of(Box::leak(name.into_boxed_str())));

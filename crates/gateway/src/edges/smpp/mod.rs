@@ -6,8 +6,10 @@ mod bind;
 mod door;
 mod guard;
 mod handset;
+mod hash_queue;
 mod lookups;
 mod receipts;
+mod refusals;
 mod session;
 mod settings;
 mod submit;
@@ -25,5 +27,9 @@ pub async fn serve(entrance: Entrance, world: Arc<World>, settings: Arc<Settings
     let session = move |stream, peer, place, stopping| {
         session::run(carried.clone(), held_to.clone(), stream, peer, place, stopping)
     };
-    door::serve(entrance, world.clock.clone(), settings, workers, session).await;
+    let (clock, counting) = (world.clock.clone(), settings.clone());
+    tokio::select! {
+        () = door::serve(entrance, clock.clone(), settings, workers, session) => {}
+        () = counting.refusals.write_counts(&clock) => {}
+    }
 }

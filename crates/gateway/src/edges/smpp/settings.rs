@@ -1,6 +1,7 @@
 //! What holds for every session: names, limits and times from the settings file, and what is counted across sessions.
 
 use super::guard::Guard;
+use super::refusals::Refusals;
 use crate::arrivals::{Crowd, PerAddress, TrustedProxies};
 use crate::config::{Network, Smpp};
 use crate::open_files::smpp_places;
@@ -30,6 +31,8 @@ pub struct Settings {
     /// Connections that are open, of both listeners.
     pub(super) open: Arc<AtomicU32>,
     pub(super) guard: Guard,
+    /// What is logged of refused binds.
+    pub(super) refusals: Refusals,
 }
 
 impl Settings {
@@ -56,6 +59,7 @@ impl Settings {
                 allowance(config.bind_attempts),
                 allowance(config.bind_attempts_per_system_id),
             )?,
+            refusals: Refusals::new(),
         })
     }
 

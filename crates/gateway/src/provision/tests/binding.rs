@@ -2,7 +2,7 @@
 
 use super::{CUSTOMER, NOW, applied, open, pepper, wanted};
 use crate::passwords;
-use crate::provision::{Kind, apply, load_catalogue, shown_one};
+use crate::provision::{Kind, Made, apply, load_catalogue, shown_one};
 use hermod_domain::catalogue::{BindTypes, CodingZero, InboundForm, SmppAccess, Tier};
 use hermod_store::Store;
 
@@ -44,11 +44,36 @@ async fn a_password_is_hashed_kept_and_changed() {
 }
 
 #[tokio::test]
+async fn password_that_is_not_given_is_made_once_and_a_short_one_is_rejected() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    applied(&store, CUSTOMER).await;
+    let made = apply(&store, &pepper(), &wanted(BINDING), NOW).await.unwrap().secrets;
+    let [Made { key, secret }] = made.as_slice() else { panic!("{made:?}") };
+    assert_eq!(key, "password of c");
+    assert!(secret.reveal().len() == 8 && secret.reveal().bytes().all(|octet| octet.is_ascii_alphanumeric()));
+    let hash = access(&store, "me").await.password_hash;
+    assert!(passwords::matches(&pepper(), secret.reveal().as_bytes(), &hash));
+    let again = apply(&store, &pepper(), &wanted(BINDING), NOW).await.unwrap();
+    assert!(again.secrets.is_empty() && again.put.is_empty(), "it keeps the one it has");
+    for (password, is_taken) in [("secret0", false), ("secret008", false), ("", false), ("sec et08", true)] {
+        let text = format!("{BINDING}password = \"{password}\"\n");
+        let source = crate::config::Source { path: "file.toml".into(), text };
+        let told = source.parse::<crate::provision::Wanted>().map(|_| ()).map_err(|error| error.to_string());
+        let rule = "an SMPP password has exactly 8 printable ASCII characters";
+        assert!(
+            told.as_ref().map_or_else(|told| told.contains(rule) && !is_taken, |()| is_taken),
+            "{told:?}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn what_is_not_said_is_as_usual_and_the_rest_is_stored() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     applied(&store, CUSTOMER).await;
-    applied(&store, &format!("{BINDING}password = \"x\"\n")).await;
+    applied(&store, &format!("{BINDING}password = \"secret08\"\n")).await;
     let usual = access(&store, "me").await;
     assert_eq!(usual, SmppAccess::new("me", &usual.password_hash));
     let all = format!(
@@ -103,23 +128,19 @@ async fn binding_that_cannot_work_is_refused_with_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     applied(&store, CUSTOMER).await;
-    applied(&store, &format!("{BINDING}password = \"x\"\n")).await;
+    applied(&store, &format!("{BINDING}password = \"secret08\"\n")).await;
     let second = "[[connection]]\nname = \"d\"\naccount = \"a\"\n";
     for (text, expect) in [
         (
-            format!("{second}system_id = \"you\"\n"),
-            "refused: connection \"d\" has a system_id and no password; give it one of up to 8 random characters",
-        ),
-        (
-            format!("{second}password = \"x\"\n"),
+            format!("{second}password = \"secret08\"\n"),
             "refused: connection \"d\" has a password and no system_id; name both, or neither",
         ),
         (
-            format!("{second}system_id = \"me\"\npassword = \"x\"\n"),
+            format!("{second}system_id = \"me\"\npassword = \"secret08\"\n"),
             "refused: connections \"c\" and \"d\" have the system_id \"me\" both; a bind could be either's",
         ),
         (
-            format!("{second}system_id = \"me\"\npassword = \"x\"\n{CUSTOMER}system_id = \"\"\n"),
+            format!("{second}system_id = \"me\"\npassword = \"secret08\"\n{CUSTOMER}system_id = \"\"\n"),
             "=account a, =sender a/Me, +connection d, ~connection c",
         ),
     ] {

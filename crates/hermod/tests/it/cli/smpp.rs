@@ -1,8 +1,10 @@
 //! The demo's SMPP customer at the command line: trying a bind out, sending over it, and seeing it as the operator.
 
-use super::process::{path, ran, start_demo};
+use super::process::{Process, path, ran, start_demo, wait_until_it_listens};
+use crate::assembly::free_address;
 use crate::real_time::wait_until;
 use serde_json::Value;
+use std::net::TcpStream;
 use std::path::Path;
 
 fn tries(port: &Value, password: &Path, more: &[&str]) -> (i32, String, String) {
@@ -93,4 +95,21 @@ fn the_operator_sees_binds_and_ends_them() {
     wait_until("nobody is bound", || does(&["binds"]).starts_with("Nobody is bound."));
     assert!(does(&["reports", "given-up"]).starts_with("Every report was taken."));
     assert_eq!(demo.terminated(), 0);
+}
+
+#[test]
+fn plain_smpp_is_not_offered_where_the_installation_forbids_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = folder.path().join("hermod.toml");
+    for (allow_plain, is_open) in [(true, true), (false, false)] {
+        let (http, smpp) = (free_address(), free_address());
+        let text = format!(
+            "[http]\nlisten = \"{http}\"\n[smpp]\nlisten = \"{smpp}\"\nallow_plain = {allow_plain}\n[log]\nlevel = \"error\"\n"
+        );
+        std::fs::write(&settings, text).unwrap();
+        let serving = Process::start(&["serve", "--config", path(&settings)]);
+        wait_until_it_listens(&http.to_string());
+        assert_eq!(TcpStream::connect(smpp).is_ok(), is_open, "allow_plain = {allow_plain}");
+        assert_eq!(serving.terminated(), 0);
+    }
 }

@@ -159,6 +159,7 @@ fn put(kind: Kind) -> Operation {
     .description(Some("What follows from the name in the path can be left out of the body."))
     .parameter(name(kind))
     .parameter(only_if_new())
+    .parameters(Some(unbind(kind)))
     .request_body(Some(body(given::whole(kind))))
     .response("200", answer("It was there, and is now as given.", changed(kind)))
     .response("201", answer("It was made.", changed(kind)))
@@ -177,17 +178,32 @@ fn only_if_new() -> Parameter {
         .build()
 }
 
+/// Only connections have binds.
+fn unbind(kind: Kind) -> Option<Parameter> {
+    let description = "`true` also unbinds every live bind of the connection, after a changed password above all. Binds \
+                       that the change does not admit any more are unbound in any case.";
+    let unbind = ParameterBuilder::new()
+        .name("unbind")
+        .parameter_in(ParameterIn::Query)
+        .required(Required::False)
+        .description(Some(description))
+        .schema(Some(ObjectBuilder::new().schema_type(Type::Boolean)))
+        .build();
+    (kind == Kind::Connection).then_some(unbind)
+}
+
 fn patch(kind: Kind) -> Operation {
     operation(
         &title(kind),
         &id("patch", kind),
         &format!("Change fields of {}", with_article(kind)),
-        &[&["NOT_FOUND", "REFUSED"], &WITH_BODY],
+        &[&["NOT_FOUND", "REFUSED", "INVALID_FIELD"], &WITH_BODY],
     )
     .description(Some(
         "A JSON merge patch (RFC 7396): what is given is changed, what is null is taken away, the rest stays.",
     ))
     .parameter(name(kind))
+    .parameters(Some(unbind(kind)))
     .request_body(Some(body(given::changes(kind))))
     .response("200", answer("Changed, or the same as before.", changed(kind)))
     .build()

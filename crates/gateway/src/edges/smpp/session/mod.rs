@@ -214,6 +214,11 @@ impl Conversation {
             Event::PeerUnbound => self.sign_off("The client unbound"),
             Event::Closed(reason) => {
                 self.sign_off("The session has ended");
+                if matches!(reason, CloseReason::BadBind(_)) {
+                    // Counted like any other bind that cannot be right; the answer has left already.
+                    let now = self.world.clock.now();
+                    let _ = self.settings.guard.admit_address(self.peer.address, now);
+                }
                 self.over = Some(reason);
             }
             Event::Bound { .. } | Event::BindRefused(_) | Event::Notification(_) => {}
@@ -234,14 +239,15 @@ impl Conversation {
 
     fn on_bind_checked(&mut self, kind: BindType, is_3_4: bool, checked: Result<Admitted, Refused>) {
         let now = moment(self.world.clock.moment());
-        let Admitted { connection, access, bind: place } = match checked {
-            Ok(admitted) => admitted,
+        let (has_current_password, admitted) = match checked {
+            Ok(admitted) => (bind::has_current_password(&self.world, &admitted), admitted),
             Err(Refused { status, .. }) => {
                 // If it is too late to tell, the session has ended by itself.
                 let _ = self.session.refuse_bind(status, now);
                 return;
             }
         };
+        let Admitted { connection, access, bind: place } = admitted;
         let window = u32::from(access.window);
         let acceptance = Acceptance {
             system_id: self.settings.system_id.as_bytes(),
@@ -259,8 +265,12 @@ impl Conversation {
             kind.may_receive().then(|| Reporting::new(self.world.store.open_receiver(connection)));
         let pace = BindPace::new(self.world.clock.now());
         self.bound = Some(Bound { connection, kind, is_3_4, place, has_left: false, pace, reporting });
-        // It may have been closed while the password was checked.
-        self.on_catalogue();
+        // The connection may have been changed while the password was checked.
+        if has_current_password {
+            self.on_catalogue();
+        } else {
+            self.unbind("Unbinding, its password was changed while it was checked");
+        }
     }
 
     /// The bind holds its place no longer, whatever its goodbyes take.
@@ -292,11 +302,11 @@ impl Conversation {
         self.session.on_deadline(moment(now));
     }
 
-    /// Its connection or account may have been closed meanwhile.
+    /// Ends the bind if it would not be admitted any more.
     fn on_catalogue(&mut self) {
-        let Some(bound) = &self.bound else { return };
-        if self.caller(bound.connection).is_none() {
-            self.unbind("Its connection or its account was closed");
+        let Some(bound) = self.bound.as_ref().filter(|bound| !bound.has_left) else { return };
+        if let Some(why) = bind::no_longer_admitted(&self.world, &bound.place, self.peer) {
+            self.unbind(&format!("Unbinding, the bind is no longer admitted: {why}"));
         }
     }
 

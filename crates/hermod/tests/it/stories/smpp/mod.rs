@@ -1,7 +1,9 @@
 //! Stories of customers who bind: what they submit arrives, what became of it comes back, and nothing is lost between.
 
 mod asking;
+mod changes;
 mod receipts;
+mod screening;
 mod sending;
 mod sessions;
 mod webhook;
