@@ -82,8 +82,18 @@ fn what_standard_output_does_not_take_is_told() {
     let data = office.data();
     let audit = ["audit", "--data-dir", path(&data)];
     for (args, stdout, code, sentence) in [
-        (&rotate[..], Stdio::from(full()), 1, "hermod key rotate makes a secret you can see"),
-        (&rotate, Stdio::from(closed()), 1, "hermod key rotate makes a secret you can see"),
+        (
+            &rotate[..],
+            Stdio::from(full()),
+            1,
+            "hermod key rotate KEY or hermod webhook secret stage ACCOUNT makes a secret",
+        ),
+        (
+            &rotate,
+            Stdio::from(closed()),
+            1,
+            "hermod key rotate KEY or hermod webhook secret stage ACCOUNT makes a secret",
+        ),
         (&list, Stdio::from(full()), 1, "No space left"),
         (&list, Stdio::from(closed()), 0, ""),
         (&audit, Stdio::from(full()), 1, "No space left"),
@@ -121,7 +131,10 @@ fn a_gateway_that_makes_a_secret_at_its_start_does_not_log_it() {
     serving.kill().unwrap();
     serving.wait().unwrap();
     let logged = std::fs::read_to_string(office.file("log")).unwrap();
-    assert!(logged.contains("A key got a random secret that nobody saw"), "{logged}");
+    assert!(
+        logged.contains("A random secret was made that nobody saw: hermod key rotate shop-key-1"),
+        "{logged}"
+    );
     for secret in [rotated.as_str(), token.trim(), "canary08"] {
         assert!(!logged.contains(secret), "{secret} is in the log");
     }
