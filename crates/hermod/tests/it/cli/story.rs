@@ -159,7 +159,7 @@ fn things_are_listed(office: &Office) {
         (&["control", "list"], "NAME  ACCOUNT  MODE   LIMIT\nday   shop     watch  one number: 20 per 1h\n"),
         (
             &["account", "list"],
-            "NAME  CURRENCY  CREDIT LIMIT  MINIMUM  VERIFIED  COUNTRIES\nshop  EUR                  0        0  yes       DE\n",
+            "NAME  BALANCE  CURRENCY  CREDIT LIMIT  MINIMUM  VERIFIED  COUNTRIES\nshop      100  EUR                  0        0  yes       DE\n",
         ),
     ] {
         assert_eq!(office.does(args), expect, "{args:?}");
