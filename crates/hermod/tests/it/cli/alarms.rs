@@ -65,12 +65,12 @@ fn held_text_is_an_alarm_until_it_is_decided() {
 
 /// Writes a certificate that ends then, and its key.
 fn write_pair(folder: &Path, name: &str, ends: Duration) {
-    let key = KeyPair::generate().unwrap();
-    let mut params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    let key = KeyPair::generate().expect("a key pair");
+    let mut params = CertificateParams::new(vec!["localhost".to_owned()]).expect("a valid name");
     params.not_after = (UNIX_EPOCH + ends).into();
-    let certificate = params.self_signed(&key).unwrap();
-    std::fs::write(folder.join(format!("{name}.pem")), certificate.pem()).unwrap();
-    std::fs::write(folder.join(format!("{name}.key")), key.serialize_pem()).unwrap();
+    let certificate = params.self_signed(&key).expect("a certificate");
+    std::fs::write(folder.join(format!("{name}.pem")), certificate.pem()).expect("a written file");
+    std::fs::write(folder.join(format!("{name}.key")), key.serialize_pem()).expect("a written file");
 }
 
 #[test]

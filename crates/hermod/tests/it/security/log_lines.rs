@@ -13,13 +13,16 @@ const HOSTILE: &str = "x\r\nFORGED line \u{1b}[2J\u{7f}\u{0}\u{9b}";
 /// The same where a line end cannot be, such as in a header.
 const HOSTILE_HEADER: &str = "x\u{1b}[2JFORGED\u{7}";
 
+/// Method, path, headers and body.
+type Call<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)], &'a str);
+
 async fn http_callers(at: SocketAddr, token: &str) {
     let body =
         json!({"to": HOSTILE, "text": HOSTILE, "from": HOSTILE, "idempotency_key": HOSTILE}).to_string();
     let bearer = format!("Bearer {token}");
     let operator = [("Authorization", bearer.as_str()), ("Content-Type", "application/toml")];
     let entry = format!("[[account]]\nname = {}\ncurrency = \"EUR\"\n", json!(HOSTILE_HEADER));
-    let calls: [(&str, &str, &[(&str, &str)], &str); 7] = [
+    let calls: [Call<'_>; 7] = [
         ("POST", "/api/v1/sms", &[("X-API-Key", HOSTILE_HEADER), ("X-API-Secret", "x")], &body),
         ("POST", "/api/v1/sms", &[("Authorization", HOSTILE_HEADER), ("User-Agent", HOSTILE_HEADER)], &body),
         ("GET", "/api/v1/sms/%1b%0d%0aFORGED", &[("X-Request-Id", HOSTILE_HEADER)], ""),
