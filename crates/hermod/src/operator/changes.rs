@@ -211,10 +211,12 @@ impl SecretsTo {
     }
 }
 
-/// API secrets and those of webhooks, each with how it is kept and how to get another.
+/// API secrets, those of webhooks and SMPP passwords, each with how it is kept and how to get another.
 fn shown(secrets: &[Issued]) -> String {
-    let (webhooks, keys): (Vec<&Issued>, Vec<&Issued>) =
+    let (webhooks, others): (Vec<&Issued>, Vec<&Issued>) =
         secrets.iter().partition(|issued| issued.key.starts_with(WEBHOOKS_OF));
+    let (passwords, keys): (Vec<&Issued>, Vec<&Issued>) =
+        others.into_iter().partition(|issued| issued.key.starts_with(PASSWORD_OF));
     let lines = |issued: &[&Issued]| -> String {
         let width = issued.iter().map(|issued| issued.key.len()).max().unwrap_or(0);
         issued.iter().map(|Issued { key, secret }| format!("  {key:width$}  {secret}\n")).collect()
@@ -223,6 +225,14 @@ fn shown(secrets: &[Issued]) -> String {
     if !keys.is_empty() {
         text.push_str("\nNew secrets, shown this once: only a digest of each is kept. hermod key rotate KEY makes another.\n");
         text.push_str(&lines(&keys));
+    }
+    if let [first, ..] = passwords.as_slice() {
+        let connection = first.key.trim_start_matches(PASSWORD_OF);
+        text.push_str(&format!(
+            "\nNew SMPP passwords, shown this once: only a hash of each is kept. hermod connection set {connection} \
+             --password-file FILE gives another.\n{}",
+            lines(&passwords)
+        ));
     }
     if let [first, ..] = webhooks.as_slice() {
         let account = first.key.trim_start_matches(WEBHOOKS_OF);
