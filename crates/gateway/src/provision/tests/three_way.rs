@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 const SHOP: &str = "[[account]]\nname = \"shop\"\ncurrency = \"EUR\"\nverified = false\nsenders = [\"Shop\"]\n\
                     [[connection]]\nname = \"c\"\naccount = \"shop\"\nrate = 10\nallow = [\"192.0.2.0/24\"]\n\
                     system_id = \"shop\"\npassword = \"first-08\"\n\
-                    [[key]]\nkey = \"k\"\nconnection = \"c\"\nsecret = \"the-secret-of-the-file\"\n\
+                    [[key]]\nkey = \"k\"\nconnection = \"c\"\nsecret = \"the-long-secret-of-the-file\"\n\
                     [[carrier]]\nname = \"acme\"\naddress = \"h:1\"\nsystem_id = \"s\"\npassword = \"p\"\nwindow = 1\nrate = 1\n\
                     [[route]]\nprefix = \"49\"\ncarriers = [\"acme\"]\n";
 
@@ -100,7 +100,7 @@ async fn secrets_that_were_changed_by_command_survive_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     applied(&store, SHOP).await;
-    commanded(&store, Kind::Key, "k", json!({"secret": "a-rotated-secret"})).await;
+    commanded(&store, Kind::Key, "k", json!({"secret": "a-rotated-secret-of-26-chars"})).await;
     commanded(&store, Kind::Connection, "c", json!({"password": "second08"})).await;
     commanded(&store, Kind::Carrier, "acme", json!({"password": "q"})).await;
     let told = applied(&store, SHOP).await;
@@ -108,15 +108,20 @@ async fn secrets_that_were_changed_by_command_survive_the_file() {
         assert!(told.contains(expect), "{told}");
     }
     let digest = |catalogue: &Catalogue| catalogue.key("k").unwrap().secret_digest.clone();
-    assert!(pepper().matches("a-rotated-secret", &digest(&load_catalogue(&store).await.unwrap())));
-    let told = applied(&store, &SHOP.replace("the-secret-of-the-file", "another-in-the-file")).await;
+    assert!(
+        pepper().matches("a-rotated-secret-of-26-chars", &digest(&load_catalogue(&store).await.unwrap()))
+    );
+    let told =
+        applied(&store, &SHOP.replace("the-long-secret-of-the-file", "another-long-one-in-the-file")).await;
     assert!(told.contains("~key k (secret \"(hidden)\" -> \"(hidden)\")"), "{told}");
-    assert!(pepper().matches("another-in-the-file", &digest(&load_catalogue(&store).await.unwrap())));
+    assert!(
+        pepper().matches("another-long-one-in-the-file", &digest(&load_catalogue(&store).await.unwrap()))
+    );
     forced(&store, SHOP).await;
-    assert!(pepper().matches("the-secret-of-the-file", &digest(&load_catalogue(&store).await.unwrap())));
+    assert!(pepper().matches("the-long-secret-of-the-file", &digest(&load_catalogue(&store).await.unwrap())));
     let remembered = store.provisioned().await.unwrap();
     assert!(remembered.iter().any(|row| row.body.contains("argon2")), "a password only as its hash");
-    for secret in ["the-secret-of-the-file", "another-in-the-file", "first-08"] {
+    for secret in ["the-long-secret-of-the-file", "another-long-one-in-the-file", "first-08"] {
         assert!(remembered.iter().all(|row| !row.body.contains(secret)), "{secret}");
     }
     store.close().await.unwrap();
@@ -147,11 +152,11 @@ async fn an_entry_made_again_after_a_file_removed_it_stays() {
     let remove = "[[remove]]\nkind = \"key\"\nname = \"k\"\n";
     assert_eq!(applied(&store, remove).await, "-key k");
     assert_eq!(applied(&store, remove).await, "?key k");
-    let key = "[[key]]\nkey = \"k\"\nconnection = \"c\"\nsecret = \"made-by-a-command\"\n";
+    let key = "[[key]]\nkey = \"k\"\nconnection = \"c\"\nsecret = \"made-by-a-command-and-long\"\n";
     let (_, made) = wanted_entry(
         Kind::Key,
         "k",
-        json!({"connection": "c", "secret": "made-by-a-command"}).as_object().unwrap().clone(),
+        json!({"connection": "c", "secret": "made-by-a-command-and-long"}).as_object().unwrap().clone(),
     )
     .unwrap();
     let plan = prepare_over(store.catalogue().await.unwrap(), &pepper(), &made, NOW).unwrap();
