@@ -60,16 +60,8 @@ pub(crate) fn fit(config: &mut Config, needs: Needs, limit: u64) {
     if needed <= limit {
         return;
     }
-    let reserved = OTHER_FILES + u64::from(needs.links);
-    let (room, wanted) = (limit.saturating_sub(reserved), needed - reserved);
-    let share = |most: u32| {
-        let share = u64::from(most).saturating_mul(room) / wanted.max(1);
-        u32::try_from(share).unwrap_or(most).clamp(SHARE_MIN.min(most), most)
-    };
+    cut(config, needs, limit);
     let Config { http, smpp, webhooks, .. } = config;
-    http.max_connections = share(http.max_connections);
-    smpp.max_sessions = smpp_sessions_within(share(smpp_places(smpp.max_sessions)));
-    webhooks.max_posts = share(webhooks.max_posts).max(2);
     // One address may not hold everything there is.
     for (all, per_address, half_open) in [
         (http.max_connections, &mut http.max_connections_per_address, &mut http.max_half_open_per_address),
@@ -89,6 +81,27 @@ pub(crate) fn fit(config: &mut Config, needs: Needs, limit: u64) {
         smpp.max_sessions,
         webhooks.max_posts
     );
+}
+
+/// Cuts every limit by the same factor. The least shares can make it too much, so the factor falls until it fits.
+fn cut(config: &mut Config, needs: Needs, limit: u64) {
+    let reserved = OTHER_FILES + u64::from(needs.links);
+    let wanted = needed(config, needs).saturating_sub(reserved).max(1);
+    let Config { http, smpp, webhooks, .. } = config.clone();
+    let mut room = limit.saturating_sub(reserved);
+    loop {
+        let share = |most: u32| {
+            let share = u64::from(most).saturating_mul(room) / wanted;
+            u32::try_from(share).unwrap_or(most).clamp(SHARE_MIN.min(most), most)
+        };
+        config.http.max_connections = share(http.max_connections);
+        config.smpp.max_sessions = smpp_sessions_within(share(smpp_places(smpp.max_sessions)));
+        config.webhooks.max_posts = share(webhooks.max_posts).max(2);
+        if needed(config, needs) <= limit || room == 0 {
+            return;
+        }
+        room -= (room / 10).max(1);
+    }
 }
 
 /// Descriptors for everything the settings allow at one time.
