@@ -4,6 +4,7 @@
 
 #![deny(clippy::float_arithmetic, clippy::wildcard_enum_match_arm, clippy::as_conversions)]
 
+pub mod adaptive_rate;
 pub mod area;
 pub mod carrier;
 pub mod catalogue;

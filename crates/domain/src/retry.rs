@@ -36,6 +36,13 @@ impl Schedule {
         Schedule::new(&waits, Afterwards::RepeatLast, 10)
     }
 
+    /// For a part whose recipient a carrier throttles while it accepts parts for others: 1 s, 5 s, 30 s, and every minute
+    /// until its validity ends.
+    pub fn after_throttled_recipient() -> Schedule {
+        let waits = [SECOND, 5 * SECOND, 30 * SECOND, 60 * SECOND];
+        Schedule::new(&waits, Afterwards::RepeatLast, 0)
+    }
+
     /// For a report that a customer's software could not take: 30 s, 1, 5 and 15 min, and every hour for as long as it is
     /// kept. The times are promised, so they do not stray.
     pub fn after_untaken_report() -> Schedule {
@@ -125,6 +132,12 @@ mod tests {
             let waits = (1..=6).map(|n| schedule.wait(n, random));
             check(waits, "30000 60000 300000 900000 3600000 3600000");
         }
+    }
+
+    #[test]
+    fn throttled_recipient_is_tried_again_after_longer_and_longer_waits() {
+        let schedule = Schedule::after_throttled_recipient();
+        check((1..=5).map(|n| schedule.wait(n, HALF)), "1000 5000 30000 60000 60000");
     }
 
     #[test]

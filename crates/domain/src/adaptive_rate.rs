@@ -1,0 +1,300 @@
+//! The rate that a carrier really takes, learned from its answers. A carrier throttles when it is sent more than it takes,
+//! and seldom says how much that is. What it accepted in the last seconds does say it: the rate restarts a little below
+//! that, climbs back slowly and then probes upward by a few per cent until it is throttled again or free. Each throttling
+//! costs a pause and some rejections, so the climb lasts long in comparison with both.
+//!
+//! Counted in thousandths of parts per second, so that slow carriers are not rounded away.
+
+use std::time::Duration;
+
+use crate::pace::PER_SECOND_MAX;
+use crate::time::Timestamp;
+
+/// After a throttling the rate restarts at this share of what was accepted.
+const RESTART_PERCENT: u64 = 95;
+/// Beyond the learned rate it grows by this share each second.
+const PROBE_PERCENT_PER_S: u64 = 2;
+/// The climb back to the learned rate lasts this many pauses, so that pausing costs about a thirtieth of the time, ...
+const CLIMB_PAUSES: u64 = 30;
+/// ... and this many parts, so that slow carriers reject less than one part in a hundred, too.
+const CLIMB_PARTS: u64 = 200;
+const CLIMB_MAX_S: u64 = 300;
+/// A rate that was throttled sooner than this was far too high, and what was accepted meanwhile may be what the carrier
+/// saved up during the pause: then the average with the pause counts.
+const PROVEN_MS: i64 = 4_000;
+const MILLI: u64 = 1_000;
+const STEP: Duration = Duration::from_secs(1);
+
+/// What holds the rate below the full one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hold {
+    /// The rate now.
+    milli: u64,
+    /// What the carrier was found to take.
+    learned_milli: u64,
+    climb_milli_per_s: u64,
+    /// Nothing while the link is paused.
+    next_step_at: Option<Timestamp>,
+}
+
+/// The rate of one link.
+#[derive(Clone, Debug)]
+pub struct AdaptiveRate {
+    full_milli: u64,
+    hold: Option<Hold>,
+    recent: Recent,
+    /// When the link was bound, or went on after a pause.
+    opened_at: Timestamp,
+    /// The last throttling, if there was one, and how many parts were accepted since.
+    throttled_at: Option<Timestamp>,
+    accepted_since: u64,
+}
+
+impl AdaptiveRate {
+    pub fn new(full_per_second: u32, now: Timestamp) -> AdaptiveRate {
+        AdaptiveRate {
+            full_milli: u64::from(full_per_second.clamp(1, PER_SECOND_MAX)) * MILLI,
+            hold: None,
+            recent: Recent::default(),
+            opened_at: now,
+            throttled_at: None,
+            accepted_since: 0,
+        }
+    }
+
+    /// Parts per second, at least 1.
+    pub fn get(&self) -> u32 {
+        let milli = self.hold.map_or(self.full_milli, |hold| hold.milli);
+        u32::try_from((milli + MILLI / 2) / MILLI).unwrap_or(PER_SECOND_MAX).max(1)
+    }
+
+    /// What holds it back, to be given to [`AdaptiveRate::restore`] should the throttling prove to be no matter of rate.
+    pub fn hold(&self) -> Option<Hold> {
+        self.hold
+    }
+
+    pub fn restore(&mut self, hold: Option<Hold>, now: Timestamp) {
+        self.hold = hold.map(|hold| Hold { next_step_at: Some(now.plus(STEP)), ..hold });
+    }
+
+    /// The carrier accepted a part.
+    pub fn accepted(&mut self, now: Timestamp) {
+        self.recent.add(now);
+        self.accepted_since += 1;
+    }
+
+    /// The carrier throttled a part while only one was tried. That says nothing about a rate.
+    pub fn still_throttled(&mut self, now: Timestamp) {
+        self.throttled_at = Some(now);
+        self.accepted_since = 0;
+    }
+
+    /// The carrier throttled a part of several, and the link pauses.
+    pub fn throttled(&mut self, pause: Duration, now: Timestamp) {
+        let open_ms = millis_between(self.opened_at, now);
+        let (accepted_milli, proven) = match self.throttled_at {
+            Some(before) if open_ms < PROVEN_MS => {
+                let elapsed_ms = u64::try_from(millis_between(before, now)).unwrap_or(0).max(1);
+                (self.accepted_since * MILLI * MILLI / elapsed_ms, false)
+            }
+            Some(_) => (self.recent.per_second_milli(now, self.opened_at), true),
+            None => (self.recent.per_second_milli(now, self.opened_at), open_ms >= PROVEN_MS),
+        };
+        let now_milli = self.hold.map_or(self.full_milli, |hold| hold.milli);
+        let learned_milli = accepted_milli.min(now_milli).max(MILLI);
+        let milli = learned_milli * RESTART_PERCENT / 100;
+        let climb_s = if proven { climb_seconds(pause, learned_milli) } else { 1 };
+        let climb_milli_per_s = ((learned_milli - milli) / climb_s).max(1);
+        self.hold = Some(Hold { milli, learned_milli, climb_milli_per_s, next_step_at: None });
+        self.still_throttled(now);
+    }
+
+    /// The link goes on after a pause.
+    pub fn opened(&mut self, now: Timestamp) {
+        self.opened_at = now;
+        if let Some(hold) = &mut self.hold {
+            hold.next_step_at = Some(now.plus(STEP));
+        }
+    }
+
+    /// When the rate changes by itself, if it will.
+    pub fn next_step_at(&self) -> Option<Timestamp> {
+        self.hold.and_then(|hold| hold.next_step_at)
+    }
+
+    /// Lets the rate grow with the time that has passed. True if it has changed.
+    pub fn step(&mut self, now: Timestamp) -> bool {
+        let mut changed = false;
+        while let Some(hold) = &mut self.hold
+            && let Some(at) = hold.next_step_at
+            && at <= now
+        {
+            hold.milli = if hold.milli < hold.learned_milli {
+                hold.learned_milli.min(hold.milli + hold.climb_milli_per_s)
+            } else {
+                hold.milli + (hold.milli * PROBE_PERCENT_PER_S / 100).max(1)
+            };
+            hold.next_step_at = Some(at.plus(STEP));
+            changed = true;
+            if hold.milli >= self.full_milli {
+                self.hold = None;
+            }
+        }
+        changed
+    }
+}
+
+fn climb_seconds(pause: Duration, learned_milli: u64) -> u64 {
+    let for_pause = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX).saturating_mul(CLIMB_PAUSES) / MILLI;
+    let for_parts = CLIMB_PARTS * MILLI / learned_milli;
+    for_pause.max(for_parts).clamp(1, CLIMB_MAX_S)
+}
+
+fn millis_between(from: Timestamp, to: Timestamp) -> i64 {
+    to.as_millis().saturating_sub(from.as_millis())
+}
+
+const BUCKETS: usize = 16;
+const BUCKET_MS: i64 = 250;
+
+/// How many parts were accepted in each quarter of the last four seconds.
+#[derive(Clone, Debug, Default)]
+struct Recent {
+    counts: [u32; BUCKETS],
+    newest: i64,
+}
+
+impl Recent {
+    fn add(&mut self, now: Timestamp) {
+        let bucket = now.as_millis().div_euclid(BUCKET_MS);
+        if bucket > self.newest {
+            // What lies in between, or everything if that is longer than is kept, was empty.
+            let span = bucket.saturating_sub(self.newest);
+            let cleared = usize::try_from(span).map_or(BUCKETS, |span| span.min(BUCKETS));
+            for back in 0..cleared {
+                self.counts[place(bucket - i64::try_from(back).unwrap_or(0))] = 0;
+            }
+            self.newest = bucket;
+        }
+        let count = &mut self.counts[place(bucket)];
+        *count = count.saturating_add(1);
+    }
+
+    /// The average of the quarters in which anything was accepted: a link that had nothing to send is not a slow one. The
+    /// quarters that are not whole count only if there are no others.
+    fn per_second_milli(&self, now: Timestamp, since: Timestamp) -> u64 {
+        let last = now.as_millis().div_euclid(BUCKET_MS);
+        let first = since.as_millis().div_euclid(BUCKET_MS);
+        let kept = i64::try_from(BUCKETS).unwrap_or(0);
+        let used =
+            (first..=last).rev().take_while(|bucket| last - bucket < kept && self.newest - bucket < kept);
+        let used = used.filter(|bucket| *bucket <= self.newest && self.counts[place(*bucket)] > 0);
+        let used: smallvec::SmallVec<[i64; BUCKETS]> = used.collect();
+        let whole = |bucket: &&i64| **bucket > first && **bucket < last;
+        let (sum, count) = match used.iter().filter(whole).count() {
+            0 => (self.sum(used.iter()), used.len()),
+            count => (self.sum(used.iter().filter(whole)), count),
+        };
+        let per_bucket_milli = (sum * MILLI).checked_div(u64::try_from(count).unwrap_or(1)).unwrap_or(0);
+        per_bucket_milli * u64::try_from(1_000 / BUCKET_MS).unwrap_or(1)
+    }
+
+    fn sum<'a>(&self, buckets: impl Iterator<Item = &'a i64>) -> u64 {
+        buckets.map(|bucket| u64::from(self.counts[place(*bucket)])).sum()
+    }
+}
+
+fn place(bucket: i64) -> usize {
+    usize::try_from(bucket.rem_euclid(16)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAUSE: Duration = Duration::from_secs(1);
+
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_millis(ms)
+    }
+
+    /// Accepts so many parts a second from one time to another.
+    fn accept(rate: &mut AdaptiveRate, per_second: i64, ms: std::ops::Range<i64>) {
+        let count = (ms.end - ms.start) * per_second / 1000;
+        (0..count).for_each(|part| rate.accepted(at(ms.start + part * 1000 / per_second)));
+    }
+
+    #[test]
+    fn throttled_rate_restarts_from_what_was_accepted_and_not_from_what_is_configured() {
+        for (full, accepted, expect) in
+            [(1_000_000, 700, 665), (1_000_000, 50, 48), (1_000_000, 5_000, 4_750), (100, 700, 95)]
+        {
+            let mut rate = AdaptiveRate::new(full, at(0));
+            assert_eq!(rate.get(), full);
+            accept(&mut rate, accepted, 0..10_000);
+            rate.throttled(PAUSE, at(10_000));
+            let near = expect - 1..=expect + 1;
+            assert!(near.contains(&rate.get()), "{full} configured, {accepted} accepted: {}", rate.get());
+        }
+    }
+
+    #[test]
+    fn rate_climbs_back_over_thirty_pauses_and_then_probes_by_two_per_cent() {
+        for (pause_s, climb_s) in [(1, 30), (5, 150)] {
+            let mut rate = AdaptiveRate::new(10_000, at(0));
+            accept(&mut rate, 1_000, 0..10_000);
+            rate.throttled(Duration::from_secs(pause_s), at(10_000));
+            rate.step(at(1_000_000));
+            assert_eq!(rate.get(), 950, "nothing grows during the pause");
+            rate.opened(at(0));
+            for (second, expect) in [(climb_s / 2, 975), (climb_s, 1_000), (climb_s + 2, 1_020)] {
+                rate.step(at(second * 1_000));
+                let near = expect - 1..=expect + 1;
+                assert!(near.contains(&rate.get()), "after {second} s: {}, not {expect}", rate.get());
+            }
+            rate.step(at((climb_s + 200) * 1_000));
+            assert_eq!((rate.get(), rate.hold()), (10_000, None), "free again");
+        }
+    }
+
+    #[test]
+    fn burst_saved_up_during_a_pause_is_not_taken_for_the_rate() {
+        let mut rate = AdaptiveRate::new(1_000_000, at(0));
+        accept(&mut rate, 3_000, 0..5_000);
+        rate.throttled(PAUSE, at(5_000));
+        rate.opened(at(6_000));
+        // 700 in a quarter of a second, saved up since the throttling: that is 560 a second with the pause.
+        accept(&mut rate, 2_800, 6_000..6_250);
+        rate.throttled(PAUSE, at(6_250));
+        assert_eq!(rate.get(), 532);
+        rate.opened(at(7_250));
+        rate.step(at(8_250));
+        assert_eq!(rate.get(), 560, "an estimate that is too low is left at once");
+    }
+
+    #[test]
+    fn link_that_had_little_to_send_is_not_taken_for_a_slow_one() {
+        let mut rate = AdaptiveRate::new(1_000, at(0));
+        accept(&mut rate, 1_000, 60_000..60_100);
+        rate.throttled(PAUSE, at(60_100));
+        assert_eq!(rate.get(), 380, "100 in a quarter of a second");
+    }
+
+    #[test]
+    fn carrier_that_accepts_nothing_is_tried_at_one_per_second() {
+        let mut rate = AdaptiveRate::new(1_000, at(0));
+        rate.throttled(PAUSE, at(5));
+        assert_eq!(rate.get(), 1);
+    }
+
+    #[test]
+    fn throttling_of_a_single_recipient_is_undone() {
+        let mut rate = AdaptiveRate::new(1_000, at(0));
+        let before = rate.hold();
+        accept(&mut rate, 10, 0..5_000);
+        rate.throttled(PAUSE, at(5_000));
+        assert!(rate.get() < 20);
+        rate.restore(before, at(6_000));
+        assert_eq!(rate.get(), 1_000);
+    }
+}
