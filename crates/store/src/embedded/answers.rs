@@ -69,6 +69,10 @@ impl Batch<'_> {
             }
             Answer::AcceptedWithoutId => self.accepted_without_id(place, *part, *to),
             Answer::Throttled => self.back_to_front(place, *part, Event::Deferred, link),
+            Answer::SteppedAside { wait, sent } => {
+                let event = if *sent { Event::Deferred } else { Event::Released };
+                self.step_aside(place, *part, event, *wait, *otherwise)
+            }
             Answer::NotSent => self.back_to_front(place, *part, Event::Released, link),
             Answer::Temporary { status, after } => {
                 self.retry_later(place, *part, *status, *after, *otherwise)
@@ -96,6 +100,42 @@ impl Batch<'_> {
             Applied::Over => self.latecomer(place, part, "not taken"),
             Applied::Ignored => Ok(()),
         }
+    }
+
+    /// The carrier throttles the recipient: the part waits for a time, its attempts are not counted. A message that has
+    /// waited long goes to another carrier if there is one.
+    fn step_aside(
+        &mut self,
+        place: Place,
+        part: PartNo,
+        event: Event,
+        wait: Duration,
+        otherwise: Option<Elsewhere>,
+    ) -> Result<(), StoreFault> {
+        match self.apply(place, part, event, 0, None)? {
+            Applied::Moved { .. } => {}
+            Applied::Over => return self.latecomer(place, part, "throttled"),
+            Applied::Ignored => return Ok(()),
+        }
+        if let Some(to) = otherwise
+            && self.fail_over_throttled(place, part, to)?
+        {
+            return Ok(());
+        }
+        let due_at = self.now.plus(wait);
+        self.connection
+            .prepare_cached(
+                "UPDATE part SET due_at = ?5 WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
+            )?
+            .execute(params![
+                place.carrier.get(),
+                place.account.get(),
+                place.message.as_i64(),
+                part.get(),
+                due_at.as_millis()
+            ])?;
+        self.push_due(place, part, due_at);
+        Ok(())
     }
 
     fn retry_later(

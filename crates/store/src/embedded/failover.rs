@@ -11,9 +11,12 @@ use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::{Event, PartState};
 use hermod_domain::time::Timestamp;
 use rusqlite::params;
+use std::time::Duration;
 
 /// Temporary errors of a part before its message goes to another carrier.
 const FAILURES_BEFORE_FAILOVER: u32 = 2;
+/// How long a message may wait for a carrier that throttles its recipient before another one gets it.
+const THROTTLED_WAIT_MAX: Duration = Duration::from_secs(10);
 
 impl Batch<'_> {
     /// After a temporary error, when the part waits again: true if its message went to the other carrier. The first time
@@ -40,6 +43,37 @@ impl Batch<'_> {
         self.move_parts(place, &parts, to, due_at)?;
         self.note(place.message, part, "failed_over", &way(place.carrier, to.carrier))?;
         Ok(true)
+    }
+
+    /// After a carrier throttled the recipient of a part again and again: true if its message went to the other carrier. It
+    /// does so once only: two carriers that both throttle it would pass it to and fro.
+    pub(crate) fn fail_over_throttled(
+        &mut self,
+        place: Place,
+        part: PartNo,
+        to: Elsewhere,
+    ) -> Result<bool, StoreFault> {
+        if self.now < place.message.accepted_at().plus(THROTTLED_WAIT_MAX)
+            || to.carrier == place.carrier
+            || self.has_failed_over(place)?
+            || self.has_refused(place, to.carrier)?
+        {
+            return Ok(false);
+        }
+        let parts = self.standings(place)?;
+        if !parts.iter().all(|part| part.is_ours(self.now)) {
+            return Ok(false);
+        }
+        self.move_parts(place, &parts, to, None)?;
+        self.note(place.message, part, "failed_over", &way(place.carrier, to.carrier))?;
+        Ok(true)
+    }
+
+    fn has_failed_over(&self, place: Place) -> Result<bool, StoreFault> {
+        let mut line = self
+            .connection
+            .prepare_cached("SELECT 1 FROM timeline WHERE message = ?1 AND what = 'failed_over'")?;
+        Ok(line.exists(params![place.message.as_i64()])?)
     }
 
     /// A carrier refused a part for good: true if its message goes on all the same. It moves once none of its parts is

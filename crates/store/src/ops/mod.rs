@@ -212,6 +212,12 @@ pub enum Answer {
     AcceptedWithoutId,
     /// Slow down: back to the front of the queue, and it does not count as an attempt.
     Throttled,
+    /// The carrier throttles this recipient and not the link: the part waits for so long and others pass it. It does not
+    /// count as an attempt. `sent`: whether bytes of it left this time.
+    SteppedAside {
+        wait: Duration,
+        sent: bool,
+    },
     /// Try again later: after so long if it says so, else on the retry schedule.
     Temporary {
         status: u32,

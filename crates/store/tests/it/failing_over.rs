@@ -76,6 +76,36 @@ async fn two_carriers_in_trouble_do_not_pass_a_message_to_and_fro() {
 }
 
 #[tokio::test]
+async fn message_whose_recipient_is_throttled_goes_to_the_other_carrier_after_ten_seconds_and_only_once() {
+    let aside = || Answer::SteppedAside { wait: secs(5), sent: true };
+    let mut world = World::new().await;
+    let mut link = world.link_with_room(1).await;
+    let mut other = world.link_to(OTHER, 1).await;
+    let message = world.sends(world.sms()).await;
+    for _ in 0..2 {
+        link.now = world.now;
+        link.says_or(&link.takes_job().await, aside(), OTHER).await;
+        link.has_room(1).await;
+        world.settles().await;
+        other.has_nothing().await;
+        world.passes(secs(5)).await;
+    }
+    link.now = world.now;
+    link.says_or(&link.takes_job().await, aside(), OTHER).await;
+    let job = other.takes_job().await;
+    assert_eq!((job.message, job.carrier), (message, OTHER));
+    other.now = world.now;
+    other.says_or(&job, aside(), ACME).await;
+    other.has_room(1).await;
+    link.has_room(1).await;
+    world.passes(secs(6)).await;
+    link.has_nothing().await;
+    assert_eq!(other.takes_job().await.message, message, "it stays there");
+    assert_eq!(world.timeline(message), ["failed_over"]);
+    world.books_are_sound();
+}
+
+#[tokio::test]
 async fn a_long_message_moves_whole_and_only_if_no_part_of_it_was_taken() {
     for taken in [false, true] {
         let mut world = World::new().await;

@@ -92,6 +92,38 @@ async fn a_throttled_part_goes_back_to_the_front() {
 }
 
 #[tokio::test]
+async fn part_that_steps_aside_lets_others_pass_and_comes_back_first_without_an_attempt() {
+    for (sent, doubts) in [(true, false), (false, false), (false, true)] {
+        let mut world = World::new().await;
+        let mut link = world.link_with_room(1).await;
+        let first = world.sends(world.sms()).await;
+        if doubts {
+            link.answers(&link.takes_job().await, Answer::NoAnswer).await;
+            link.has_room(1).await;
+            world.passes(secs(60)).await;
+            link.now = world.now;
+        }
+        let second = world.sends(world.sms()).await;
+        let third = world.sends(world.sms()).await;
+        let job = link.takes_job().await;
+        assert_eq!(job.message, first);
+        link.answers(&job, Answer::SteppedAside { wait: secs(5), sent }).await;
+        link.has_room(1).await;
+        assert_eq!(link.takes_job().await.message, second, "it lets others pass");
+        world.passes(secs(4)).await;
+        link.has_nothing().await;
+        world.passes(secs(2)).await;
+        link.now = world.now;
+        link.has_room(2).await;
+        let order: Vec<_> = link.takes_jobs(2).await.iter().map(|job| job.message).collect();
+        assert_eq!(order, [first, third], "then it has its old place");
+        let told = world.timeline(first);
+        assert!(!told.iter().any(|line| line == "temporary_error"), "{told:?}");
+        world.books_are_sound();
+    }
+}
+
+#[tokio::test]
 async fn what_was_never_sent_goes_back_to_the_front() {
     let world = World::new().await;
     let link = world.link_with_room(1).await;

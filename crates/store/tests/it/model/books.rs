@@ -178,6 +178,14 @@ impl Books {
         message.due.insert(part, now.plus(wait));
     }
 
+    /// It waits for a time, and no attempt is counted.
+    pub(super) fn stepped_aside(&mut self, place: Place, due_at: Timestamp) {
+        if !self.is_over(place) && self.apply(place, Event::Deferred) {
+            let (id, part) = place;
+            self.messages.get_mut(&id).expect("a message").due.insert(part, due_at);
+        }
+    }
+
     pub(super) fn no_answer(&mut self, place: Place, now: Timestamp) {
         if self.is_over(place) {
             return;

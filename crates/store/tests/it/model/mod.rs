@@ -6,6 +6,7 @@ mod books;
 mod customers;
 mod listeners;
 mod purses;
+mod said;
 
 use crate::world::*;
 use books::{Books, Place};
@@ -16,6 +17,7 @@ use listeners::Heard;
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 use purses::Purse;
+use said::{ASIDE_WAIT, Said, said};
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -69,31 +71,13 @@ struct Sent {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Said {
-    Accepted,
-    Throttled,
-    Temporary,
-    Refused(RefusedFor),
-    NoAnswer,
-    NotSent,
-}
-
-#[derive(Clone, Copy, Debug)]
 struct Says {
     verdict: Verdict,
     early: bool,
 }
 
 fn operation() -> impl Strategy<Value = Operation> {
-    let said = prop_oneof![
-        6 => Just(Said::Accepted),
-        1 => Just(Said::Throttled),
-        1 => Just(Said::Temporary),
-        1 => Just(Said::Refused(RefusedFor::Destination)),
-        1 => Just(Said::Refused(RefusedFor::Anything)),
-        2 => Just(Said::NoAnswer),
-        1 => Just(Said::NotSent),
-    ];
+    let said = said();
     let verdict = prop_oneof![
         2 => Just(Verdict::Enroute),
         1 => Just(Verdict::Accepted),
@@ -247,6 +231,7 @@ impl Pair {
         let answered = match said {
             Said::Accepted => Answer::Accepted(remote(&id)),
             Said::Throttled => Answer::Throttled,
+            Said::SteppedAside => Answer::SteppedAside { wait: ASIDE_WAIT, sent: true },
             Said::Temporary => Answer::Temporary { status: 8, after: None },
             Said::Refused(about) => Answer::Refused { about, status: 11 },
             Said::NoAnswer => Answer::NoAnswer,
@@ -264,6 +249,7 @@ impl Pair {
                 // The link is to slow down: what it had room for is taken back.
                 self.slots = 0;
             }
+            Said::SteppedAside => self.books.stepped_aside(place, now.plus(ASIDE_WAIT)),
             Said::NotSent => self.books.refused(place, Event::Released),
             Said::Refused(about) => self.books.refused(place, Event::Refused(about)),
             Said::Temporary => self.books.temporary(place, now),

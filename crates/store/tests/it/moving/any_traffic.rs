@@ -70,6 +70,7 @@ enum Happens {
 enum Said {
     Accepted,
     Throttled,
+    SteppedAside,
     Temporary,
     Refused,
     NoAnswer,
@@ -79,6 +80,7 @@ fn happens() -> impl Strategy<Value = Happens> {
     let said = prop_oneof![
         2 => Just(Said::Accepted),
         2 => Just(Said::Throttled),
+        2 => Just(Said::SteppedAside),
         9 => Just(Said::Temporary),
         2 => Just(Said::Refused),
         2 => Just(Said::NoAnswer),
@@ -149,6 +151,7 @@ impl Traffic {
         let said = match said {
             Said::Accepted => Answer::Accepted(remote(&name(job))),
             Said::Throttled => Answer::Throttled,
+            Said::SteppedAside => Answer::SteppedAside { wait: secs(5), sent: true },
             Said::Temporary => Answer::Temporary { status: 8, after: None },
             Said::Refused => Answer::Refused { about: RefusedFor::Anything, status: 0x45 },
             Said::NoAnswer => Answer::NoAnswer,
