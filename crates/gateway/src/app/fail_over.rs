@@ -1,10 +1,13 @@
 //! Taking what waits for a carrier that cannot send to one that can. A link that is lost comes back in seconds mostly,
 //! and what waits for it keeps its place; only when a carrier has not been able to send for a while do its messages
-//! take the next best way their route of the moment offers. What a carrier may have taken stays with it.
+//! take the next best way their route of the moment offers. What a carrier may have taken stays with it. From a carrier
+//! that sends but throttles only those messages are taken that have waited long, and only to a carrier that does well.
 //!
 //! No carrier is given more than it can send soon: a long queue would wait there as well, and would be taken to and fro
 //! if that carrier went away too.
 
+use crate::app::watch_queues::watch_queues;
+use crate::board::SLOW_AFTER;
 use crate::clock::Moment;
 use crate::world::World;
 use hermod_domain::carrier::Health;
@@ -12,7 +15,8 @@ use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::numbers::Numbers;
 use hermod_domain::route::Sending;
-use hermod_store::{Elsewhere, Move, StoreFault, WaitingMessage, WaitingPlace};
+use hermod_domain::time::Timestamp;
+use hermod_store::{CarrierQueue, Elsewhere, Move, StoreFault, WaitingMessage, WaitingPlace};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -28,14 +32,24 @@ const PAGE_MESSAGES: u32 = 500;
 /// Pages of one carrier's queue that are read at a look; the next look reads on. Most of a queue may have nowhere to go.
 const PAGES_PER_LOOK: usize = 20;
 
-/// The carriers that cannot send.
+/// The carriers whose queues are taken elsewhere, or will be.
 #[derive(Default)]
 pub struct FailOver {
-    unable: Mutex<HashMap<CarrierId, Unable>>,
+    troubled: Mutex<HashMap<CarrierId, Troubled>>,
+}
+
+/// Why messages leave a carrier's queue.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Why {
+    /// It cannot send.
+    Unable,
+    /// It sends, and throttles.
+    Slow,
 }
 
 #[derive(Clone, Copy)]
-struct Unable {
+struct Troubled {
+    why: Why,
     since: Moment,
     /// How far its queue was looked through; from the beginning again at the end.
     looked_to: Option<WaitingPlace>,
@@ -44,17 +58,20 @@ struct Unable {
 impl FailOver {
     /// Looks at every carrier once, and moves what can be moved.
     pub async fn look(&self, world: &World) -> Result<(), StoreFault> {
-        let unable = self.unable(world);
-        if unable.is_empty() {
+        let queues = world.store.queues().await?;
+        watch_queues(world, &queues);
+        let troubled = self.troubled(world);
+        if troubled.is_empty() {
             return Ok(());
         }
-        let mut room = Room::of(world).await?;
-        for (carrier, looked_to) in unable {
-            let (moved, looked_to) = move_queue(world, carrier, looked_to, &mut room).await?;
-            if let Some(unable) = self.unable.lock().unwrap_or_else(PoisonError::into_inner).get_mut(&carrier)
-            {
-                unable.looked_to = looked_to;
+        let mut room = Room::of(world, &queues);
+        for (carrier, Troubled { why, looked_to, .. }) in troubled {
+            let (moved, looked_to) = move_queue(world, carrier, why, looked_to, &mut room).await?;
+            let mut known = self.troubled.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(troubled) = known.get_mut(&carrier) {
+                troubled.looked_to = looked_to;
             }
+            drop(known);
             if moved > 0 {
                 tracing::warn!(carrier.id = %carrier, messages = moved, "Messages were taken to another carrier");
             }
@@ -62,43 +79,60 @@ impl FailOver {
         Ok(())
     }
 
-    /// The carriers that have not been able to send for too long. One that has never been linked is given the same time
-    /// from when it was first seen.
-    fn unable(&self, world: &World) -> Vec<(CarrierId, Option<WaitingPlace>)> {
+    /// The carriers that have not been able to send for too long, and those for which messages have waited too long. One
+    /// that has never been linked is given the same time from when it was first seen.
+    fn troubled(&self, world: &World) -> Vec<(CarrierId, Troubled)> {
         let now = world.clock.moment();
         let catalogue = world.catalogue();
-        let mut unable = self.unable.lock().unwrap_or_else(PoisonError::into_inner);
-        unable.retain(|known, _| catalogue.carrier(*known).is_some());
+        let mut known = self.troubled.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|carrier, _| catalogue.carrier(*carrier).is_some());
         let mut for_long = Vec::new();
         for (carrier, ..) in catalogue.carriers() {
-            if world.carriers.health(*carrier).sends() {
-                unable.remove(carrier);
+            let Some(why) = trouble(world, *carrier) else {
+                known.remove(carrier);
                 continue;
-            }
-            let Unable { since, looked_to } =
-                *unable.entry(*carrier).or_insert(Unable { since: now, looked_to: None });
-            if since.plus(FAIL_OVER_AFTER) <= now {
-                for_long.push((*carrier, looked_to));
+            };
+            let troubled = known
+                .entry(*carrier)
+                .and_modify(|troubled| {
+                    if troubled.why != why {
+                        *troubled = Troubled { why, since: now, looked_to: None };
+                    }
+                })
+                .or_insert(Troubled { why, since: now, looked_to: None });
+            // A slow one is one whose messages have waited for that long already.
+            if why == Why::Slow || troubled.since.plus(FAIL_OVER_AFTER) <= now {
+                for_long.push((*carrier, *troubled));
             }
         }
         for_long
     }
 }
 
+fn trouble(world: &World, carrier: CarrierId) -> Option<Why> {
+    if !world.carriers.health(carrier).sends() {
+        return Some(Why::Unable);
+    }
+    let slow = world.carriers.get(carrier).is_some_and(|state| state.is_slow(world.clock.now()));
+    slow.then_some(Why::Slow)
+}
+
 /// How many more parts each carrier that sends could send soon.
 struct Room(HashMap<CarrierId, u64>);
 
 impl Room {
-    async fn of(world: &World) -> Result<Room, StoreFault> {
-        let queues = world.store.queues().await?;
+    fn of(world: &World, queues: &[CarrierQueue]) -> Room {
         let waiting =
             |carrier| queues.iter().find(|queue| queue.carrier == carrier).map_or(0, |queue| queue.waiting);
         let catalogue = world.catalogue();
         let sending = catalogue.carriers().iter().filter(|(id, ..)| world.carriers.health(*id).sends());
         let room = sending.map(|(id, _, carrier)| {
-            (*id, (u64::from(carrier.parts_per_second) * WORK_AHEAD_S).saturating_sub(waiting(*id)))
+            // What it really takes, where it throttles.
+            let now = world.carriers.get(*id).map_or(0, |state| state.rate_now());
+            let rate = u64::from(carrier.parts_per_second).min(now);
+            (*id, (rate * WORK_AHEAD_S).saturating_sub(waiting(*id)))
         });
-        Ok(Room(room.collect()))
+        Room(room.collect())
     }
 
     fn is_there(&self, carrier: CarrierId) -> bool {
@@ -121,12 +155,13 @@ impl Room {
 async fn move_queue(
     world: &World,
     carrier: CarrierId,
+    why: Why,
     mut looked_to: Option<WaitingPlace>,
     room: &mut Room,
 ) -> Result<(u64, Option<WaitingPlace>), StoreFault> {
     let mut moved = 0;
     for _ in 0..PAGES_PER_LOOK {
-        if !room.is_anywhere() || world.carriers.health(carrier).sends() {
+        if !room.is_anywhere() || trouble(world, carrier) != Some(why) {
             break;
         }
         let before = looked_to;
@@ -137,8 +172,11 @@ async fn move_queue(
         }
         let catalogue = world.catalogue();
         let mut moves = Vec::new();
-        for waiting in &page {
-            let health = |id| if room.is_there(id) { world.carriers.health(id) } else { Health::Down };
+        for waiting in page.iter().filter(|waiting| why.concerns(waiting, world.clock.now())) {
+            let health = |id| match world.carriers.health(id) {
+                health if room.is_there(id) && why.may_go_to(health) => health,
+                _ => Health::Down,
+            };
             if let Some(found) = elsewhere(&catalogue, carrier, waiting, &health) {
                 room.take(found.to.carrier, waiting.parts);
                 moves.push(found);
@@ -154,6 +192,22 @@ async fn move_queue(
         }
     }
     Ok((moved, looked_to))
+}
+
+impl Why {
+    fn concerns(self, waiting: &WaitingMessage, now: Timestamp) -> bool {
+        match self {
+            Why::Unable => true,
+            Why::Slow => waiting.message.accepted_at().plus(SLOW_AFTER) <= now,
+        }
+    }
+
+    fn may_go_to(self, health: Health) -> bool {
+        match self {
+            Why::Unable => health.sends(),
+            Why::Slow => health == Health::Up,
+        }
+    }
 }
 
 fn elsewhere(

@@ -8,9 +8,11 @@ mod faults;
 mod look_up;
 pub mod operator;
 mod submit_message;
+mod watch_queues;
 
 pub use alarm_unconfirmed::alarm_unconfirmed;
 pub use authenticate::{Caller, Credentials, admit, authenticate};
 pub use fail_over::{FAIL_OVER_AFTER, FailOver, LOOK_EVERY};
 pub use look_up::{BalanceView, account_balance, inbound_since, message_status};
 pub use submit_message::{Accepted, Submitted, find_replay, submit_message};
+pub use watch_queues::QUEUE_AGE_MAX;

@@ -23,8 +23,10 @@ pub enum AlarmKind {
     BindRefused,
     /// A carrier says that we are bound already.
     AlreadyBound,
-    /// No link to a carrier has been bound for a while.
+    /// No link to a carrier has been bound for a while, or messages wait and the carrier answers none.
     CarrierDown,
+    /// Messages wait too long for a carrier.
+    QueueAge,
     /// A carrier was stopped because it said too often that we are wrong.
     CarrierStopped,
     /// A carrier could not make sense of what we sent.
@@ -62,10 +64,11 @@ pub enum AlarmKind {
 }
 
 impl AlarmKind {
-    pub const ALL: [AlarmKind; 20] = [
+    pub const ALL: [AlarmKind; 21] = [
         AlarmKind::BindRefused,
         AlarmKind::AlreadyBound,
         AlarmKind::CarrierDown,
+        AlarmKind::QueueAge,
         AlarmKind::CarrierStopped,
         AlarmKind::WeAreWrong,
         AlarmKind::UnknownStatus,
@@ -90,6 +93,7 @@ impl AlarmKind {
             AlarmKind::BindRefused => "bind-refused",
             AlarmKind::AlreadyBound => "already-bound",
             AlarmKind::CarrierDown => "carrier-down",
+            AlarmKind::QueueAge => "queue-age",
             AlarmKind::CarrierStopped => "carrier-stopped",
             AlarmKind::WeAreWrong => "we-are-wrong",
             AlarmKind::UnknownStatus => "unknown-status",

@@ -10,6 +10,7 @@ use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
 use metrics::gauge;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::watch;
 
 /// Nothing is sent to it until somebody says so; what is routed to it waits.
@@ -19,11 +20,31 @@ pub struct Stopped {
     pub why: String,
 }
 
+/// A carrier whose links are all throttled is slow once messages have waited this long for it.
+pub const SLOW_AFTER: Duration = Duration::from_secs(10);
+
+/// What waits for a carrier, as it was when last looked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueSeen {
+    /// Parts that no carrier has.
+    pub waiting: u64,
+    /// When the oldest message that waits for a slot was accepted.
+    pub oldest: Option<Timestamp>,
+}
+
+impl QueueSeen {
+    /// How long the oldest message has waited for a slot.
+    pub fn age(&self, now: Timestamp) -> Duration {
+        self.oldest.map_or(Duration::ZERO, |oldest| now.since(oldest))
+    }
+}
+
 #[derive(Debug)]
 pub struct CarrierState {
     id: CarrierId,
     name: String,
     health: Mutex<Health>,
+    queue: Mutex<QueueSeen>,
     stopped: watch::Sender<Option<Stopped>>,
     /// All there ever were. Those that the entry has no more are kept for their counts.
     links: Mutex<Vec<Arc<LinkFigures>>>,
@@ -37,6 +58,7 @@ impl CarrierState {
             id,
             name: name.to_owned(),
             health: Mutex::default(),
+            queue: Mutex::default(),
             stopped: watch::Sender::new(None),
             links: Mutex::default(),
             history: Mutex::default(),
@@ -58,6 +80,30 @@ impl CarrierState {
 
     pub fn set_health(&self, health: Health) {
         *lock(&self.health) = health;
+    }
+
+    pub fn queue(&self) -> QueueSeen {
+        *lock(&self.queue)
+    }
+
+    pub fn set_queue(&self, queue: QueueSeen) {
+        *lock(&self.queue) = queue;
+    }
+
+    /// Whether it throttles every link that could send, and messages have waited long for it.
+    pub fn is_slow(&self, now: Timestamp) -> bool {
+        let links = lock(&self.links);
+        let mut sending = links.iter().filter(|link| link.direction().sends() && link.is_bound()).peekable();
+        sending.peek().is_some()
+            && sending.all(|link| link.is_throttled())
+            && self.queue().age(now) >= SLOW_AFTER
+    }
+
+    /// Parts per second that its links may send now, all together.
+    pub fn rate_now(&self) -> u64 {
+        let links = lock(&self.links);
+        let sending = links.iter().filter(|link| link.direction().sends() && link.is_bound());
+        sending.map(|link| u64::from(link.rate())).sum()
     }
 
     /// Sends nothing more. Its links stay bound, for receipts.

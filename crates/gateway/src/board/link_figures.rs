@@ -8,7 +8,7 @@ use hermod_domain::carrier::ErrorClass;
 use hermod_domain::time::Timestamp;
 use metrics::{Gauge, counter, gauge};
 use std::fmt;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What a link is for.
@@ -98,6 +98,7 @@ pub struct LinkFigures {
     standing: Mutex<Standing>,
     out: AtomicU32,
     rate: AtomicU32,
+    throttled: AtomicBool,
     per_second: PerSecond,
     bind_attempts: Tally,
     submitted: Tally,
@@ -165,6 +166,7 @@ impl LinkFigures {
             direction,
             out: AtomicU32::new(0),
             rate: AtomicU32::new(settings.full_rate),
+            throttled: AtomicBool::new(false),
             per_second: PerSecond::default(),
             bind_attempts: tally("hermod_link_bind_attempts_total"),
             submitted: tally("hermod_link_submitted_total"),
@@ -211,7 +213,7 @@ impl LinkFigures {
 
     /// The entry has changed.
     pub(super) fn set_up(&self, settings: LinkSettings) {
-        self.rate.store(settings.full_rate, Ordering::Relaxed);
+        self.set_rate(settings.full_rate, false);
         let mut standing = self.standing();
         standing.settings = settings;
         standing.wanted = true;
@@ -289,8 +291,18 @@ impl LinkFigures {
         self.out.store(out, Ordering::Relaxed);
     }
 
-    pub fn set_rate(&self, rate: u32) {
+    /// The rate of now, and whether throttling by the carrier keeps the link from its full rate.
+    pub fn set_rate(&self, rate: u32, throttled: bool) {
         self.rate.store(rate, Ordering::Relaxed);
+        self.throttled.store(throttled, Ordering::Relaxed);
+    }
+
+    pub fn rate(&self) -> u32 {
+        self.rate.load(Ordering::Relaxed)
+    }
+
+    pub fn is_throttled(&self) -> bool {
+        self.throttled.load(Ordering::Relaxed)
     }
 
     pub fn totals(&self) -> Traffic {

@@ -16,7 +16,7 @@ mod traffic;
 pub use alarms::{Alarm, AlarmKind, Alarms};
 pub use bind_figures::{BindFigures, BindShown, BoundAs, NewBind, Order};
 pub use binds::{Binds, Full, LiveBind};
-pub use carrier_state::{CarrierState, Stopped};
+pub use carrier_state::{CarrierState, QueueSeen, SLOW_AFTER, Stopped};
 pub use carriers::{CarrierBoard, CarrierShown};
 pub use history::Recent;
 pub use link_figures::{Direction, LastError, LinkFigures, LinkSettings, LinkShown, LinkState};

@@ -38,7 +38,7 @@ async fn links_are_shown_with_what_they_do_and_what_they_did() {
     state.set_health(Health::Up);
     link.submitted(30, world.clock.moment());
     link.set_out(4);
-    link.set_rate(50);
+    link.set_rate(50, true);
     (0..8).for_each(|_| link.accepted());
     (0..4).for_each(|_| link.receipt());
     link.refused(ErrorClass::Temporary);

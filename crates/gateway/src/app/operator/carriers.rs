@@ -96,6 +96,9 @@ pub const fn what_to_do(kind: AlarmKind) -> &'static str {
         AlarmKind::CarrierDown => {
             "hermod links shows the last error of each link. Check address, network and firewall."
         }
+        AlarmKind::QueueAge => {
+            "hermod links shows why its links do not keep up: down, throttled or too slow. Add a second carrier to the route."
+        }
         AlarmKind::CarrierStopped => {
             "Look at what it refused (hermod carrier trace), mend the profile, then hermod carrier resume."
         }

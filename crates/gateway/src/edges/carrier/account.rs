@@ -2,6 +2,7 @@
 
 use super::backoff::BindTurns;
 use super::health::{Seen, health_of, must_stop};
+use super::limited::LimitedRecipients;
 use super::shaper::Shaper;
 use crate::board::{AlarmKind, CarrierState};
 use crate::world::World;
@@ -19,6 +20,7 @@ pub(super) struct Account {
     pub(super) state: Arc<CarrierState>,
     pub(super) entry: Carrier,
     pub(super) shaper: Shaper,
+    pub(super) limited: LimitedRecipients,
     pub(super) turns: BindTurns,
     fields_cut: Counter,
     is_cut_logged: AtomicBool,
@@ -30,8 +32,9 @@ impl Account {
         let Carrier { parts_per_second, profile, .. } = &entry;
         let shaper = Shaper::new(*parts_per_second, profile.links, window_of(&entry), now);
         let fields_cut = counter!("hermod_carrier_fields_cut_total", "carrier" => state.name().to_owned());
-        let turns = BindTurns::default();
-        Account { world, state, shaper, turns, entry, fields_cut, is_cut_logged: AtomicBool::new(false) }
+        let (turns, limited) = (BindTurns::default(), LimitedRecipients::default());
+        let is_cut_logged = AtomicBool::new(false);
+        Account { world, state, shaper, limited, turns, entry, fields_cut, is_cut_logged }
     }
 
     pub(super) fn id(&self) -> CarrierId {
@@ -96,6 +99,7 @@ impl Account {
         let seen = Seen {
             stopped: self.state.stopped().is_some(),
             sending_links_bound: self.state.sending_links_bound(),
+            slow: self.state.is_slow(self.world.clock.now()),
             recent: self.state.recent(self.world.clock.moment()),
         };
         self.state.set_health(health_of(&seen));

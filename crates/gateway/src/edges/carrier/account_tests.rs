@@ -4,7 +4,7 @@ use super::account::Account;
 use super::failover::otherwise;
 use super::link::Sent;
 use super::oversight::Overseer;
-use crate::board::{AlarmKind, Direction, LinkFigures, LinkSettings, LinkState};
+use crate::board::{AlarmKind, Direction, LinkFigures, LinkSettings, LinkState, QueueSeen};
 use crate::clock::Clock;
 use crate::secrets::{Pepper, StoreContents};
 use crate::world::World;
@@ -136,6 +136,45 @@ async fn a_carrier_without_a_link_for_a_minute_needs_somebody() {
     assert_eq!(stage.alarms(), ["carrier-down  x1"]);
 }
 
+#[tokio::test]
+async fn carrier_that_binds_and_drops_while_messages_wait_keeps_its_alarm() {
+    let stage = Stage::with(Catalogue::default());
+    let mut overseer = stage.overseer();
+    stage.account.state.set_queue(QueueSeen { waiting: 3, oldest: Some(stage.clock.now()) });
+    for _ in 0..20 {
+        stage.link.enter(LinkState::Bound, stage.clock.now());
+        stage.pass(&mut overseer, 2).await;
+        stage.link.enter(LinkState::Waiting, stage.clock.now());
+        stage.pass(&mut overseer, 2).await;
+    }
+    assert_eq!(stage.alarms(), ["carrier-down  x1"], "being bound is not enough");
+    let detail = stage.detail(AlarmKind::CarrierDown);
+    assert_eq!(detail.as_deref(), Some("messages wait and none was answered for a minute"));
+    stage.link.enter(LinkState::Bound, stage.clock.now());
+    stage.link.accepted();
+    stage.pass(&mut overseer, 1).await;
+    assert_eq!(stage.alarms(), [""; 0]);
+}
+
+#[tokio::test]
+async fn carrier_that_throttles_while_messages_wait_does_poorly_until_they_are_sent() {
+    let stage = Stage::bound();
+    let waiting = QueueSeen { waiting: 3, oldest: Some(stage.clock.now()) };
+    stage.account.state.set_queue(waiting);
+    for (throttled, queue, seconds, expect) in [
+        (true, waiting, 9, Health::Up),
+        (true, waiting, 1, Health::Poor),
+        (false, waiting, 1, Health::Up),
+        (true, QueueSeen::default(), 1, Health::Up),
+    ] {
+        stage.link.set_rate(5, throttled);
+        stage.account.state.set_queue(queue);
+        stage.clock.advance(seconds * SECOND);
+        stage.account.judge();
+        assert_eq!(stage.health(), expect, "throttled: {throttled}, {queue:?}");
+    }
+}
+
 /// A receipt with an id that nobody gave.
 fn stray(sequence: u32) -> ReceiptRecord {
     let remote = RemoteId::from_text(&format!("27{sequence:03}")).ok();
@@ -237,10 +276,10 @@ fn another_carrier_is_named_where_it_might_do_better() {
             &willing,
             Health::Up,
             "+4915112345678",
-            &[Temporary, NotBound, RouteSaysNo, Unknown, WeAreWrong][..],
+            &[SlowDown, Temporary, NotBound, RouteSaysNo, Unknown, WeAreWrong][..],
             Some(BETA),
         ),
-        (&willing, Health::Up, "+4915112345678", &[SlowDown, MessageSaysNo, DestinationSaysNo], None),
+        (&willing, Health::Up, "+4915112345678", &[MessageSaysNo, DestinationSaysNo], None),
         (&willing, Health::Down, "+4915112345678", &ErrorClass::ALL, None),
         (&willing, Health::Up, "+447911123456", &ErrorClass::ALL, None),
         (&unwilling, Health::Up, "+4915112345678", &[Temporary, NotBound], Some(BETA)),

@@ -22,7 +22,8 @@ const ORDINARY: Backoff = Backoff {
 const BAD_CREDENTIALS: Duration = Duration::from_secs(5 * 60);
 /// The carrier still holds our old bind: longer than it takes to notice that it is dead.
 const ALREADY_BOUND: Duration = Duration::from_secs(65);
-/// A link that stayed bound this long has proved itself, and the next loss starts from the beginning.
+/// A link that stayed bound this long has proved itself, and the next loss starts from the beginning. So has one on which
+/// the carrier answered a submit: it carries messages, and waiting for it would only delay them.
 const PROVEN: Duration = Duration::from_secs(60);
 
 /// Binds to one carrier are begun this far apart.
@@ -35,14 +36,16 @@ pub(super) enum Ended {
     BadSettings(EncodeError),
     NoPassword(Unopened),
     BindRefused(CommandStatus),
-    /// It was bound for this long.
+    /// It was bound for this long, and the carrier answered a submit or not.
     Closed {
         reason: CloseReason,
         bound_for: Duration,
+        answered: bool,
     },
     /// Written bytes did not leave for too long.
     WriteTimeout {
         bound_for: Duration,
+        answered: bool,
     },
     /// The store is closing.
     StoreGone,
@@ -108,16 +111,18 @@ pub(super) struct Reconnect {
 
 impl Reconnect {
     pub(super) fn wait_after(&mut self, ended: &Ended, random: u32) -> Duration {
-        let bound_for = match ended {
-            Ended::Closed { bound_for, .. } | Ended::WriteTimeout { bound_for } => *bound_for,
+        let proven = match ended {
+            Ended::Closed { bound_for, answered, .. } | Ended::WriteTimeout { bound_for, answered } => {
+                *answered || *bound_for >= PROVEN
+            }
             Ended::NotConnected(_)
             | Ended::BadSettings(_)
             | Ended::NoPassword(_)
             | Ended::BindRefused(_)
             | Ended::StoreGone
-            | Ended::Stopped => Duration::ZERO,
+            | Ended::Stopped => false,
         };
-        self.failures = if bound_for >= PROVEN { 1 } else { self.failures.saturating_add(1) };
+        self.failures = if proven { 1 } else { self.failures.saturating_add(1) };
         match ended {
             Ended::BindRefused(
                 CommandStatus::INVPASWD | CommandStatus::INVSYSID | CommandStatus::INVSYSTYP,
@@ -140,7 +145,8 @@ mod tests {
     use super::*;
 
     fn lost_after(seconds: u64) -> Ended {
-        Ended::Closed { reason: CloseReason::ConnectionLost, bound_for: Duration::from_secs(seconds) }
+        let bound_for = Duration::from_secs(seconds);
+        Ended::Closed { reason: CloseReason::ConnectionLost, bound_for, answered: false }
     }
 
     #[test]
@@ -151,6 +157,20 @@ mod tests {
         assert!(waits.is_sorted(), "{waits:?}");
         assert!(waits[0] <= 1 && waits[8] >= 59 && waits[8] <= 60, "{waits:?}");
         assert!(most(&mut reconnect, lost_after(61)) <= 1);
+    }
+
+    #[test]
+    fn session_that_answered_a_submit_resets_the_wait() {
+        let mut reconnect = Reconnect::default();
+        let bound_for = Duration::from_secs(2);
+        for _ in 0..20 {
+            let ended = Ended::Closed { reason: CloseReason::ConnectionLost, bound_for, answered: true };
+            assert!(reconnect.wait_after(&ended, u32::MAX).as_secs() <= 1);
+        }
+        (0..8).for_each(|_| assert!(!reconnect.wait_after(&lost_after(1), u32::MAX).is_zero()));
+        let ended = Ended::WriteTimeout { bound_for, answered: true };
+        assert!(reconnect.wait_after(&lost_after(1), u32::MAX).as_secs() >= 59);
+        assert!(reconnect.wait_after(&ended, u32::MAX).as_secs() <= 1);
     }
 
     #[test]

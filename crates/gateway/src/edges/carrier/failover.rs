@@ -11,8 +11,7 @@ use hermod_store::Elsewhere;
 /// Whether and when the message goes there is the store's business: only while no carrier has anything of it.
 pub(super) fn otherwise(account: &Account, sent: &Sent, class: ErrorClass) -> Option<Elsewhere> {
     let put_off = match class {
-        ErrorClass::Temporary | ErrorClass::NotBound => true,
-        ErrorClass::SlowDown => return None,
+        ErrorClass::SlowDown | ErrorClass::Temporary | ErrorClass::NotBound => true,
         ErrorClass::RouteSaysNo
         | ErrorClass::MessageSaysNo
         | ErrorClass::DestinationSaysNo

@@ -14,15 +14,19 @@ const RECEIPTED_PER_MILLE_MIN: u64 = 300;
 const USUALLY_PER_MILLE_MIN: u64 = 600;
 /// More refusals of a minute's answers than this, in per mille, that say we are wrong, and nothing more is sent.
 const WRONG_PER_MILLE_MAX: u64 = 50;
-/// Receipts of five minutes from which those that match nothing say something, and how many of them may, in per mille.
-const RECEIPTS_MIN: u64 = 100;
+/// How many receipts of five minutes may match nothing, in per mille. That says something from this many receipts on, ...
 const UNMATCHED_PER_MILLE_MAX: u64 = 10;
+const RECEIPTS_MIN: u64 = 100;
+/// ... or from this many that match nothing: a carrier with little traffic is told of, too.
+const UNMATCHED_MIN: u64 = 5;
 
 /// What is known about a carrier.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     pub(super) stopped: bool,
     pub(super) sending_links_bound: usize,
+    /// It throttles all links, and messages have waited long for it.
+    pub(super) slow: bool,
     pub(super) recent: Recent,
 }
 
@@ -32,7 +36,7 @@ pub(super) fn health_of(seen: &Seen) -> Health {
         Health::Stopped
     } else if seen.sending_links_bound == 0 {
         Health::Down
-    } else if fails_often(&seen.recent.minute) || loses_receipts(&seen.recent) {
+    } else if seen.slow || fails_often(&seen.recent.minute) || loses_receipts(&seen.recent) {
         Health::Poor
     } else {
         Health::Up
@@ -62,7 +66,26 @@ pub(super) fn must_stop(minute: &Traffic) -> bool {
 
 /// Too many receipts match nothing: its ids are probably read in the wrong way.
 pub(super) fn ids_do_not_match(receipts: u64, unmatched: u64) -> bool {
-    receipts >= RECEIPTS_MIN && unmatched * 1000 > receipts * UNMATCHED_PER_MILLE_MAX
+    let enough = receipts >= RECEIPTS_MIN || unmatched >= UNMATCHED_MIN;
+    enough && unmatched * 1000 > receipts * UNMATCHED_PER_MILLE_MAX
+}
+
+/// How a carrier stands at one look.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct At {
+    pub(super) stopped: bool,
+    /// A link that sends is bound.
+    pub(super) bound: bool,
+    /// Messages wait for a slot.
+    pub(super) messages_wait: bool,
+    /// A part was answered since the last look.
+    pub(super) answers: bool,
+}
+
+/// Whether a carrier works: it is bound, and it answers while messages wait for it. One that binds and drops the link at
+/// once does not work. That one was stopped is another alarm.
+pub(super) fn works(at: At) -> bool {
+    at.stopped || at.bound && (at.answers || !at.messages_wait)
 }
 
 #[cfg(test)]
@@ -80,7 +103,18 @@ mod tests {
 
     #[track_caller]
     fn check(stopped: bool, sending_links_bound: usize, recent: Recent, expect: Health) {
-        assert_eq!(health_of(&Seen { stopped, sending_links_bound, recent }), expect, "{recent:?}");
+        let seen = Seen { stopped, sending_links_bound, slow: false, recent };
+        assert_eq!(health_of(&seen), expect, "{recent:?}");
+    }
+
+    #[test]
+    fn carrier_that_throttles_while_messages_wait_does_poorly() {
+        for (stopped, sending_links_bound, expect) in
+            [(false, 1, Health::Poor), (false, 0, Health::Down), (true, 1, Health::Stopped)]
+        {
+            let seen = Seen { stopped, sending_links_bound, slow: true, recent: Recent::default() };
+            assert_eq!(health_of(&seen), expect);
+        }
     }
 
     #[test]
@@ -138,9 +172,39 @@ mod tests {
     }
 
     #[test]
+    fn few_receipts_are_judged_by_share_too_once_five_match_nothing() {
+        for (receipts, unmatched, expect) in [
+            (4, 4, false),
+            (5, 5, true),
+            (18, 18, true),
+            (18, 5, true),
+            (99, 4, false),
+            (99, 5, true),
+            (0, 0, false),
+        ] {
+            assert_eq!(ids_do_not_match(receipts, unmatched), expect, "{unmatched} of {receipts}");
+        }
+    }
+
+    #[test]
+    fn carrier_works_if_it_is_bound_and_answers_while_messages_wait() {
+        for (stopped, bound, messages_wait, answers, expect) in [
+            (false, true, false, false, true),
+            (false, true, true, true, true),
+            (false, true, true, false, false),
+            (false, false, false, false, false),
+            (false, false, true, true, false),
+            (true, false, true, false, true),
+        ] {
+            let at = At { stopped, bound, messages_wait, answers };
+            assert_eq!(works(at), expect, "{at:?}");
+        }
+    }
+
+    #[test]
     fn more_than_one_receipt_in_a_hundred_that_matches_nothing_is_too_many() {
         for (receipts, unmatched, expect) in
-            [(99, 99, false), (100, 1, false), (100, 2, true), (1000, 10, false), (1000, 11, true)]
+            [(100, 1, false), (100, 2, true), (1000, 10, false), (1000, 11, true), (500, 5, false)]
         {
             assert_eq!(ids_do_not_match(receipts, unmatched), expect, "{unmatched} of {receipts}");
         }

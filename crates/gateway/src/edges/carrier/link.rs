@@ -85,6 +85,8 @@ pub(super) struct Link<'a> {
     /// By when the oldest unwritten byte must have left.
     write_by: Option<Moment>,
     bound_at: Option<Moment>,
+    /// The carrier answered a submit.
+    answered: bool,
     /// Set once the link takes no more parts and only waits for answers.
     draining_until: Option<Moment>,
     /// The carrier thinks that we are not bound.
@@ -123,12 +125,13 @@ impl<'a> Link<'a> {
             response_wait: Duration::from_millis(account.entry.response_timeout_ms),
             session,
             port: None,
-            flow: Flow::new(&account.shaper, account.window(), account.link_rate(), now),
+            flow: Flow::new(&account.shaper, &account.limited, account.window(), account.link_rate(), now),
             draft: Draft::new(account.profile(), account.name()),
             tap: Tap::new(&account.state.trace, figures.number(), answers::dialect(account.profile())),
             output: BytesMut::new(),
             write_by: None,
             bound_at: None,
+            answered: false,
             draining_until: None,
             rebinding: false,
             held,
@@ -181,7 +184,8 @@ impl<'a> Link<'a> {
         if self.write_by.is_some_and(|by| by <= now) {
             self.output.clear();
             self.connection_lost();
-            self.ended = Some(Ended::WriteTimeout { bound_for: self.bound_for(now) });
+            self.ended =
+                Some(Ended::WriteTimeout { bound_for: self.bound_for(now), answered: self.answered });
             return;
         }
         if self.draining_until.is_some_and(|until| until <= now) {
@@ -197,7 +201,7 @@ impl<'a> Link<'a> {
     }
 
     fn closed(&self, reason: CloseReason, now: Moment) -> Ended {
-        Ended::Closed { reason, bound_for: self.bound_for(now) }
+        Ended::Closed { reason, bound_for: self.bound_for(now), answered: self.answered }
     }
 
     fn bound_for(&self, now: Moment) -> Duration {

@@ -12,6 +12,7 @@ mod flow;
 mod handset;
 mod health;
 mod keeper;
+mod limited;
 mod link;
 mod oversight;
 mod probe;

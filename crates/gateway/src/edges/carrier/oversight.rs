@@ -1,7 +1,7 @@
 //! A look at each carrier every second: how it is doing, and what somebody should know about it.
 
 use super::account::Account;
-use super::health::ids_do_not_match;
+use super::health::{At, ids_do_not_match, works};
 use crate::board::AlarmKind;
 use crate::clock::Moment;
 use hermod_domain::ids::RemoteId;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 const LOOK: Duration = Duration::from_secs(1);
-/// A carrier that nothing can be sent to for this long needs somebody.
+/// A carrier that has not worked for this long needs somebody.
 const DOWN_FOR: Duration = Duration::from_secs(60);
 /// How often the store is asked about receipts that match nothing, while there are too many of them.
 const RECEIPTS_LOOK: Duration = Duration::from_secs(10);
@@ -37,8 +37,10 @@ pub(super) async fn oversee(account: &Account, stopping: &CancellationToken) {
 
 pub(super) struct Overseer<'a> {
     account: &'a Account,
-    /// When the last link that sends was lost, or was first wanted.
-    unbound_since: Option<Moment>,
+    /// Since when it does not work.
+    idle_since: Option<Moment>,
+    /// Answers up to the last look.
+    answered: u64,
     /// Alarms that are up.
     down: bool,
     unmatched: bool,
@@ -50,7 +52,8 @@ impl<'a> Overseer<'a> {
     pub(super) fn new(account: &'a Account, now: Moment) -> Overseer<'a> {
         Overseer {
             account,
-            unbound_since: Some(now),
+            idle_since: Some(now),
+            answered: account.state.totals().answered(),
             down: false,
             unmatched: false,
             stopped: false,
@@ -73,20 +76,32 @@ impl<'a> Overseer<'a> {
 
     fn look_at_links(&mut self, now: Moment) {
         let account = self.account;
-        if account.state.sending_links_bound() > 0 {
+        let answered = account.state.totals().answered();
+        let at = At {
+            stopped: account.state.stopped().is_some(),
+            bound: account.state.sending_links_bound() > 0,
+            messages_wait: account.state.queue().oldest.is_some(),
+            answers: answered > std::mem::replace(&mut self.answered, answered),
+        };
+        if works(at) {
             if self.down {
                 account.clear(AlarmKind::CarrierDown);
             }
-            (self.unbound_since, self.down) = (None, false);
+            (self.idle_since, self.down) = (None, false);
             return;
         }
-        let since = *self.unbound_since.get_or_insert(now);
+        let since = *self.idle_since.get_or_insert(now);
         if since.plus(DOWN_FOR) <= now && !std::mem::replace(&mut self.down, true) {
             let errors = account.state.links();
             let error =
                 errors.iter().filter_map(|link| link.show(now).last_error).max_by_key(|error| error.at);
             let why = error.map_or(String::new(), |error| format!(": {}", error.text));
-            account.raise(AlarmKind::CarrierDown, "", &format!("no link has been bound for a minute{why}"));
+            let what = if at.messages_wait {
+                "messages wait and none was answered for a minute"
+            } else {
+                "no link has been bound for a minute"
+            };
+            account.raise(AlarmKind::CarrierDown, "", &format!("{what}{why}"));
         }
     }
 

@@ -17,6 +17,15 @@ impl Scenario {
         s
     }
 
+    /// As [`Scenario::with_settings`], in real time: for what the carrier and the gateway must agree on.
+    pub(crate) async fn by_the_real_clock(script: Script, settings: &str) -> Scenario {
+        let carrier = Carrier::start(CarrierOptions::new(script)).await.expect("a free port on the loopback");
+        let (address, record) = (carrier.addr(), carrier.record());
+        let s = Scenario::start_by(Clock::real(), address, Some(carrier), Staged::with(settings)).await;
+        record.wait_until(|record| record.counts().binds > 0, PATIENCE).await.expect("a bound link");
+        s
+    }
+
     /// Somebody sets the clock of the machine, by so many seconds, and the gateway notices.
     pub(crate) async fn the_clock_jumps(&self, seconds: i64) {
         let machine = self.clock.machine_time().as_millis();

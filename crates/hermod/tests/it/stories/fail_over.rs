@@ -1,7 +1,7 @@
 //! More than one way to a handset: who is taken, and who stands in.
 
 use crate::scenario::Scenario;
-use hermod_simulator::carrier::Script;
+use hermod_simulator::carrier::{Script, When};
 use hermod_smpp::CommandStatus;
 use std::time::Duration;
 
@@ -47,6 +47,42 @@ async fn what_waits_for_a_carrier_that_went_away_is_taken_to_another() {
     // The first may be with the carrier that is away; after its doubt it takes the other way too.
     s.stepping(Duration::from_secs(5), || s.alice.sees(&messages[0]).becomes("delivered")).await;
     s.alice.has("99").await;
+    s.end().await;
+    beta.stop().await;
+}
+
+#[tokio::test]
+async fn what_waits_for_a_carrier_that_throttles_is_taken_to_a_healthy_one() {
+    let hour = Duration::from_secs(3600);
+    let s = Scenario::with_settings(Script::new().throttle_for(hour), "window = 1").await;
+    let beta = s.joined_by(Script::new(), "", "").await;
+    let (started, mut messages) = (s.now(), Vec::new());
+    for n in 0..20 {
+        messages.push(s.alice.sends(TO, &format!("waiting {n}")).await.accepted());
+    }
+    s.carrier_has_seen_submits(1).await;
+    for message in &messages {
+        s.stepping(Duration::from_secs(1), || s.alice.sees(message).becomes("delivered")).await;
+    }
+    assert!(s.now().since(started) < Duration::from_secs(60), "after {:?}", s.now().since(started));
+    assert_eq!((beta.record().received_texts().len(), s.carrier_texts().len()), (20, 0));
+    s.alice.has("99").await;
+    s.end().await;
+    beta.stop().await;
+}
+
+#[tokio::test]
+async fn message_whose_recipient_one_carrier_throttles_goes_to_the_other() {
+    let limited = Script::new().refuse_when(When::to(TO), CommandStatus::THROTTLED);
+    let s = Scenario::with(limited).await;
+    let beta = s.joined_by(Script::new(), "", "").await;
+    let throttled = s.alice.sends(TO, "not over there").await.accepted();
+    s.carrier_has_seen_submits(1).await;
+    let other = s.alice.sends("+4915112340000", "no matter").await.accepted();
+    s.stepping(Duration::from_secs(1), || s.alice.sees(&other).becomes("delivered")).await;
+    s.carrier_received_once("no matter");
+    s.stepping(Duration::from_secs(1), || s.alice.sees(&throttled).becomes("delivered")).await;
+    assert_eq!(beta.record().received_texts(), ["not over there"]);
     s.end().await;
     beta.stop().await;
 }

@@ -10,7 +10,7 @@ mod said;
 
 use crate::world::*;
 use books::{Books, Place};
-use hermod_domain::lifecycle::{DoubtPolicy, Event, RefusedFor, Verdict};
+use hermod_domain::lifecycle::{DoubtPolicy, Event, Verdict};
 use hermod_domain::money::Money;
 use hermod_store::{Answer, DailyLimits, Job, LedgerKind};
 use listeners::Heard;

@@ -1,8 +1,11 @@
 //! What leaves on a link: the parts that the store hands out, and the octets of everything.
 
 use super::{Link, Sent, smpp_moment};
+use crate::clock::Moment;
+use crate::edges::carrier::failover::otherwise;
 use crate::edges::carrier::submit::Part;
 use bytes::Buf;
+use hermod_domain::carrier::ErrorClass;
 use hermod_domain::lifecycle::RefusedFor;
 use hermod_domain::time::Timestamp;
 use hermod_smpp::CommandStatus;
@@ -21,15 +24,21 @@ impl Link<'_> {
         let clock = &self.account.world.clock;
         let (now, wall) = (clock.moment(), clock.now());
         self.flow.used(u32::try_from(jobs.len()).unwrap_or(u32::MAX));
-        let submitted = jobs.iter().filter(|job| self.submit(job, smpp_moment(now), wall)).count();
+        let submitted = jobs.iter().filter(|job| self.submit(job, now, wall)).count();
         self.figures.submitted(u32::try_from(submitted).unwrap_or(u32::MAX), now);
     }
 
     /// True if it is on its way.
-    fn submit(&mut self, job: &Job, now: hermod_smpp::Moment, wall: Timestamp) -> bool {
+    fn submit(&mut self, job: &Job, now: Moment, wall: Timestamp) -> bool {
         let sent = Sent::of(job);
+        if let Some(wait) = self.flow.steps_aside(job.to, now) {
+            // The carrier throttles this recipient: others of its parts were tried a moment ago.
+            let elsewhere = otherwise(self.account, &sent, ErrorClass::SlowDown);
+            self.answers.push(sent.record_otherwise(Answer::SteppedAside { wait, sent: false }, elsewhere));
+            return false;
+        }
         let pdu = self.draft.submit_sm(&Part::of(job), wall);
-        match pdu.map(|pdu| self.session.request(&pdu, sent, now)) {
+        match pdu.map(|pdu| self.session.request(&pdu, sent, smpp_moment(now))) {
             Some(Ok(_)) => return true,
             Some(Err(Refused::WindowFull | Refused::NotBound | Refused::Draining | Refused::Closed)) => {
                 self.answers.push(sent.record(Answer::NotSent));

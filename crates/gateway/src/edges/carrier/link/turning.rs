@@ -40,7 +40,7 @@ impl Link<'_> {
             self.write_by = Some(now.plus(WRITE_WAIT));
         }
         self.figures.set_out(self.session.outstanding());
-        self.figures.set_rate(self.flow.rate());
+        self.figures.set_rate(self.flow.rate(), self.flow.is_throttled());
         Ok(())
     }
 
@@ -80,9 +80,6 @@ impl Link<'_> {
         for kind in [AlarmKind::BindRefused, AlarmKind::AlreadyBound, AlarmKind::BadSettings] {
             account.clear(kind);
         }
-        if self.figures.direction().sends() {
-            account.clear(AlarmKind::CarrierDown);
-        }
         let (link, direction) = (self.figures.number(), self.figures.direction().as_str());
         tracing::info!(carrier.name = account.name(), link, direction, "Link is bound");
         Ok(())
@@ -93,12 +90,12 @@ impl Link<'_> {
     }
 
     pub(super) fn on_answer(&mut self, sent: Sent, frame: &Frame, now: Moment) {
-        let Verdict { answer, class, next } = read_answer(frame, self.account.profile());
+        let Verdict { mut answer, class, next } = read_answer(frame, self.account.profile());
         let mut elsewhere = None;
+        self.answered |= next != LinkNext::Rebind;
         if let Some(class) = class {
             self.figures.refused(class);
             self.account.look_into(class, frame.header.status);
-            elsewhere = otherwise(self.account, &sent, class);
         } else {
             self.figures.accepted();
             if answer == Answer::AcceptedWithoutId {
@@ -107,12 +104,22 @@ impl Link<'_> {
                 self.account.raise(AlarmKind::MissingMessageId, "", detail);
             }
         }
-        self.answers.push(sent.record_otherwise(answer, elsewhere));
-        match next {
-            LinkNext::GoOn => {}
-            LinkNext::Pause(pause) => self.flow.throttled(pause, now),
-            LinkNext::Rebind => self.rebinding = true,
+        match (next, class) {
+            (LinkNext::GoOn, None) => self.flow.accepted(sent.to, now),
+            (LinkNext::GoOn, Some(_)) => self.flow.answered(sent.to, now),
+            (LinkNext::Rebind, _) => self.rebinding = true,
+            (LinkNext::Pause(pause), _) => {
+                if let Some(wait) = self.flow.throttled(sent.to, pause, now) {
+                    answer = Answer::SteppedAside { wait, sent: true };
+                }
+            }
         }
+        if let Some(class) = class
+            && answer != Answer::Throttled
+        {
+            elsewhere = otherwise(self.account, &sent, class);
+        }
+        self.answers.push(sent.record_otherwise(answer, elsewhere));
     }
 
     async fn tell_store(&mut self, now: Moment) -> Result<(), StoreFault> {

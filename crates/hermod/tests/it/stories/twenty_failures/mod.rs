@@ -5,6 +5,7 @@ mod ids_and_receipts;
 mod links;
 mod pace_and_answers;
 mod texts;
+mod throttling;
 
 use crate::scenario::Scenario;
 use std::time::Duration;

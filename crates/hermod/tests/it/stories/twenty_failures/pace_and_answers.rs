@@ -119,12 +119,14 @@ async fn failure_9_success_without_a_usable_id_or_a_receipt_is_unknown_and_never
 
 #[tokio::test]
 async fn failure_10_every_slot_of_the_window_comes_back() {
-    let s = Scenario::with_settings(Script::new().silent(2), "window = 2").await;
+    let s = Scenario::with_settings(Script::new(), "window = 2").await;
+    one_is_delivered(&s, "the slow start is over").await;
+    s.carrier_does(Script::new().silent(2));
     let mut messages = Vec::new();
     for n in 0..6 {
         messages.push(s.alice.sends(TO, &format!("slot {n}")).await.accepted());
     }
-    s.carrier_has_seen_submits(2).await;
+    s.stepping(Duration::from_millis(10), || s.carrier_has_seen_submits(3)).await;
     for message in &messages {
         s.stepping(RESPONSE_TIMEOUT, || s.alice.sees(message).becomes("delivered")).await;
     }
