@@ -1,6 +1,6 @@
 //! Carrier chaos: the real binary between a customer who notes every answer and three carriers that do everything carriers
 //! are known for at once. Links are cut and stall, answers get lost, receipts overtake their answers, come twice or not
-//! at all, ids change their number system, and there are bursts of "slow down" and "later".
+//! at all, ids change their number system, and some answers are "slow down" and "later".
 //!
 //! At the end what the customer was told, what the carriers saw and what the store holds are compared; then all carriers
 //! go away, and the gateway must be quiet about it. `cargo xtask chaos carriers --messages N` runs it for as many messages
@@ -87,11 +87,12 @@ fn chaotic() -> Script {
         .cut_links_after(LINK_LIFE.0, LINK_LIFE.1)
 }
 
-/// In bursts, and it stalls.
+/// It throttles now and then, and it stalls. Not in bursts: a link that was throttled tries one part at a time, and a burst
+/// that is counted in parts would last until everything has gone to the other carriers.
 fn slow_at_times() -> Script {
     chaotic()
-        .act(When::burst(20, 2_000), Act::Refuse(CommandStatus::THROTTLED))
-        .act(When::burst(5, 5_000), Act::Refuse(CommandStatus::MSGQFUL))
+        .act(When::per_mille(3), Act::Refuse(CommandStatus::THROTTLED))
+        .act(When::per_mille(1), Act::Refuse(CommandStatus::MSGQFUL))
         .act(When::every(9_000), Act::Stall(Duration::from_secs(20)))
 }
 
