@@ -184,8 +184,13 @@ impl Running {
         running.listen(&config, http, https, operations, operator_token);
         running.listen_for_binds(&config, smpp, smpps)?;
         let url = format!("{}\n", operator_url(operator_addr));
-        keep_private(&config.data.folder, OPERATOR_URL_FILE, url.as_bytes())
-            .map_err(|error| StartError::Secrets { path: url_file, error })?;
+        match keep_private(&config.data.folder, OPERATOR_URL_FILE, url.as_bytes()) {
+            // A gateway on a full disk must start, to finish what it has and to give room back.
+            Err(error) if error.kind() == std::io::ErrorKind::StorageFull => {
+                tracing::warn!(path = %url_file.display(), "No room to write it; commands need --url until the next start");
+            }
+            written => written.map_err(|error| StartError::Secrets { path: url_file, error })?,
+        }
         Ok(running)
     }
 

@@ -214,6 +214,11 @@ async fn hostile_headers_of_a_send_are_refused_or_mean_nothing() {
     service.still_serves().await;
 }
 
+#[expect(clippy::disallowed_methods, reason = "bytes on a socket arrive in real time")]
+async fn pause() {
+    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+}
+
 /// Begins a send of one MiB and leaves its last byte out. Returns once the gateway holds `bytes` of bodies.
 async fn begin_large_send(service: &Service, bytes: u64) -> (crate::client::Client, u8) {
     let mut body = padded(MIB);
@@ -222,7 +227,7 @@ async fn begin_large_send(service: &Service, bytes: u64) -> (crate::client::Clie
     client.write(send_head(&format!("Content-Length: {MIB}\r\n"))).await;
     client.write(&body).await;
     while service.world.body_memory.used() < bytes {
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        pause().await;
     }
     (client, last)
 }
@@ -247,7 +252,7 @@ async fn large_bodies_beyond_the_limit_get_503_and_small_ones_are_still_taken() 
     let reply = service.client().await.send(ACME, &[], &String::from_utf8(padded(MIB)).unwrap()).await;
     assert_eq!(reply.status, 202, "{}", reply.body);
     while service.world.body_memory.used() > 0 {
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        pause().await;
     }
 }
 

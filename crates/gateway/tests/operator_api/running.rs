@@ -145,6 +145,11 @@ async fn open_pages_answer_get_and_head_only_and_keep_no_body() {
     running.stop().await.unwrap();
 }
 
+#[expect(clippy::disallowed_methods, reason = "bytes on a socket arrive in real time")]
+async fn pause() {
+    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+}
+
 #[tokio::test]
 async fn operator_bodies_count_in_the_memory_of_all_bodies() {
     let mib = 1024 * 1024;
@@ -161,7 +166,7 @@ async fn operator_bodies_count_in_the_memory_of_all_bodies() {
     held.write_all(head.as_bytes()).await.unwrap();
     held.write_all(&vec![b'#'; 3 * mib - 1]).await.unwrap();
     while running.world().body_memory.used() < 2 << 20 {
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        pause().await;
     }
     let mut refused = TcpStream::connect(http).await.unwrap();
     refused.write_all(head.as_bytes()).await.unwrap();

@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 #[serde(deny_unknown_fields)]
 pub(super) struct ErasureRequest {
     /// A plus, then 7 to 15 digits.
-    #[schema(examples("+4915112345678"))]
+    #[schema(pattern = r"^\+[1-9][0-9]{6,14}$", examples("+4915112345678"))]
     number: String,
     /// Only in what this account has; everywhere otherwise.
     account: Option<String>,

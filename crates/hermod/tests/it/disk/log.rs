@@ -15,6 +15,7 @@ use std::time::Duration;
 /// What a log may keep on a disk that is nearly full.
 const SMALL_LOG_BYTES: u64 = 4 << 20;
 const MESSAGES_MAX: usize = 20_000;
+const SLOWER_FROM_LOG_BYTES: u64 = 20 << 20;
 
 fn log_bytes(data: &Path) -> u64 {
     std::fs::metadata(data.join("hermod.db-wal")).map_or(0, |file| file.len())
@@ -28,8 +29,13 @@ fn holds_a_snapshot(data: &Path) -> Connection {
     reader
 }
 
-async fn sends_until_refused(alice: &Customer) {
+/// Sends until the disk is nearly full. Slower towards the end: the gateway looks at the disk once a second, and a disk
+/// this small must not be full before that.
+async fn sends_until_refused(alice: &Customer, data: &Path) {
     for _ in 0..MESSAGES_MAX {
+        if log_bytes(data) > SLOWER_FROM_LOG_BYTES {
+            pause(Duration::from_millis(10)).await;
+        }
         if alice.sends("+4915112345678", "the log grows").await.status == 503 {
             return;
         }
@@ -52,7 +58,7 @@ async fn gateway_refused_by_a_long_read_accepts_again_once_the_reader_has_gone_o
     let alice = Customer::new("alice", gateway.address());
 
     let reader = holds_a_snapshot(&data);
-    sends_until_refused(&alice).await;
+    sends_until_refused(&alice, &data).await;
     assert!(log_bytes(&data) > 2 * SMALL_LOG_BYTES, "it is the log that fills the disk");
     let started = now();
     while !alarms(&data).contains("store-log-large") {
@@ -72,7 +78,7 @@ async fn gateway_refused_by_a_long_read_accepts_again_once_the_reader_has_gone_o
     }
 
     let reader = holds_a_snapshot(&data);
-    sends_until_refused(&alice).await;
+    sends_until_refused(&alice, &data).await;
     gateway.kill();
     drop(reader);
     assert!(log_bytes(&data) > 2 * SMALL_LOG_BYTES, "a kill leaves the log behind");
