@@ -50,7 +50,7 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
 }
 
 fn build() -> Outcome {
-    let packages = ["build", "--release", "--package", "hermod", "--package", "hermod-simulator"];
+    let packages = ["build", "--profile", "dist", "--package", "hermod", "--package", "hermod-simulator"];
     shell::run(shell::command("cargo", &packages))
 }
 

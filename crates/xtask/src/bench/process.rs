@@ -34,7 +34,7 @@ pub(super) struct Usage {
 pub(super) fn binary(name: &str) -> PathBuf {
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| shell::root().join("target"), PathBuf::from);
-    target.join("release").join(name)
+    target.join("dist").join(name)
 }
 
 impl Process {
