@@ -1,7 +1,8 @@
 //! How the store says that its surroundings failed. Each means the operation was certainly not
 //! done: an outcome that cannot be known ends the process instead.
 
-use crate::ops::PostRefusal;
+use hermod_engine::ops::PostRefusal;
+use hermod_engine::tables::TableError;
 use std::path::PathBuf;
 
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +45,19 @@ pub enum StoreFault {
         "the database knows of {found} commits, but {told} were acknowledged: its log is damaged or missing, or it was replaced by an older copy; restore a backup, or delete {path} to go on with what is there"
     )]
     Behind { path: PathBuf, told: u64, found: u64 },
+}
+
+impl From<TableError> for StoreFault {
+    fn from(error: TableError) -> StoreFault {
+        let error = match error.into_inner().downcast::<rusqlite::Error>() {
+            Ok(sql) => return StoreFault::Sql(*sql),
+            Err(error) => error,
+        };
+        match error.downcast::<StoreFault>() {
+            Ok(fault) => *fault,
+            Err(error) => StoreFault::Damaged(error.to_string()),
+        }
+    }
 }
 
 /// The exit code after the disk failed (sysexits.h: EX_IOERR).

@@ -7,8 +7,7 @@
 mod audit;
 mod embedded;
 mod fault;
-mod lanes;
-mod ops;
+mod sqlite;
 
 pub use audit::{AuditReport, Violation, audit, audit_unless};
 pub use embedded::{
@@ -17,5 +16,5 @@ pub use embedded::{
     backup, is_in_use,
 };
 pub use fault::StoreFault;
-pub use lanes::JOBS_IN_MEMORY_MAX;
-pub use ops::*;
+pub use hermod_engine::lanes::JOBS_IN_MEMORY_MAX;
+pub use hermod_engine::ops::*;

@@ -7,13 +7,13 @@ use crate::embedded::jobs::encoding_to_stored;
 use crate::embedded::keys::Claimed;
 use crate::embedded::reports::Audience;
 use crate::fault::StoreFault;
-use crate::lanes::Placed;
-use crate::ops::{AcceptOutcome, Acceptance, Balance, DayTotals, Job};
 use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::lifecycle::{MessageState, Part, PartState};
 use hermod_domain::money::Money;
 use hermod_domain::origin::Alias;
 use hermod_domain::receipt::DlrCode;
+use hermod_engine::lanes::Placed;
+use hermod_engine::ops::{AcceptOutcome, Acceptance, Balance, DayTotals, Job};
 use rusqlite::params;
 
 impl Batch<'_> {

@@ -5,10 +5,10 @@ use crate::embedded::Embedded;
 use crate::embedded::overlay::Overlay;
 use crate::embedded::records;
 use crate::fault::StoreFault;
-use crate::ops::{MessageRecord, REPORT_KEPT};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::origin::{Alias, MessageName};
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{MessageRecord, REPORT_KEPT};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::HashMap;
 

@@ -6,13 +6,13 @@ use crate::embedded::deferred::Due;
 use crate::embedded::jobs;
 use crate::embedded::progress::{Applied, Place};
 use crate::fault::StoreFault;
-use crate::ops::{Answer, AnswerRecord, Elsewhere, LinkBatch, LinkId, Recorded};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Event, PartState, RefusedFor, resend_wait};
 use hermod_domain::receipt::ErrCode;
 use hermod_domain::retry::Schedule;
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{Answer, AnswerRecord, Elsewhere, LinkBatch, LinkId, Recorded};
 use rusqlite::{OptionalExtension, params};
 use std::time::Duration;
 

@@ -20,12 +20,14 @@ use crate::embedded::references::References;
 use crate::embedded::remotes::Remotes;
 use crate::embedded::reports::Audience;
 use crate::fault::StoreFault;
-use crate::lanes::Lanes;
-use crate::ops::{Endpoint, Job, LinkId, Purged, Report};
+use crate::sqlite::SqliteTables;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, IdMint, MessageId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Part, PartState, Progress};
 use hermod_domain::time::Timestamp;
+use hermod_engine::lanes::Lanes;
+use hermod_engine::ops::{Endpoint, Job, LinkId, Purged, Report};
+use hermod_engine::tables::Tables;
 use rusqlite::{Connection, params};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -155,6 +157,7 @@ pub(crate) struct Doubts {
 
 pub(crate) struct Batch<'a> {
     pub connection: &'a Connection,
+    pub tables: &'a dyn Tables,
     pub books: &'a mut Books,
     /// Tells this batch's fresh parts from those of earlier ones.
     pub number: u64,
@@ -177,13 +180,14 @@ pub(crate) struct Batch<'a> {
 
 impl<'a> Batch<'a> {
     pub(crate) fn new(
-        connection: &'a Connection,
+        tables: &'a SqliteTables<'a>,
         books: &'a mut Books,
         number: u64,
         catalogue: Arc<Catalogue>,
     ) -> Batch<'a> {
         Batch {
-            connection,
+            connection: tables.connection,
+            tables,
             books,
             number,
             now: Timestamp::EPOCH,
@@ -206,7 +210,7 @@ impl<'a> Batch<'a> {
     pub(crate) fn finish(&mut self) -> Result<(), StoreFault> {
         self.write_fresh()?;
         self.write_hook_number()?;
-        self.books.balances.write(self.connection)?;
+        self.books.balances.write(self.tables)?;
         self.books.aliases.write(self.connection)?;
         self.books.today.write(self.connection)
     }

@@ -6,13 +6,13 @@ use crate::embedded::batch::Batch;
 use crate::embedded::jobs::stored_number;
 use crate::embedded::progress::{self, Applied, Place};
 use crate::fault::StoreFault;
-use crate::ops::Cancelled;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::{Event, Part};
 use hermod_domain::origin::MessageName;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::Cancelled;
 use rusqlite::{OptionalExtension, params};
 
 impl Embedded {

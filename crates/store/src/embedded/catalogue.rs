@@ -3,7 +3,7 @@
 use crate::embedded::Embedded;
 use crate::embedded::batch::Batch;
 use crate::fault::StoreFault;
-use crate::ops::{CatalogueChange, CatalogueRow, PostOutcome, ProvisionedRow};
+use hermod_engine::ops::{CatalogueChange, CatalogueRow, PostOutcome, ProvisionedRow};
 use rusqlite::{Connection, params};
 
 impl Embedded {

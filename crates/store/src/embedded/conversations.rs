@@ -4,11 +4,11 @@ use crate::embedded::Embedded;
 use crate::embedded::batch::Batch;
 use crate::embedded::handsets::Owner;
 use crate::fault::StoreFault;
-use crate::ops::{Acceptance, CONVERSATION_KEPT};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{Acceptance, CONVERSATION_KEPT};
 use rusqlite::{Connection, OptionalExtension, params};
 
 /// Rows looked at in one read, so that no snapshot lasts long.

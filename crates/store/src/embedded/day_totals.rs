@@ -7,10 +7,10 @@
 use crate::embedded::Embedded;
 use crate::embedded::overlay::Overlay;
 use crate::fault::StoreFault;
-use crate::ops::{DailyLimit, DailyLimits, DayTotals};
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::time::Day;
+use hermod_engine::ops::{DailyLimit, DailyLimits, DayTotals};
 use rusqlite::{Connection, Row, params};
 use std::collections::HashMap;
 

@@ -4,12 +4,14 @@
 use crate::embedded::Embedded;
 use crate::embedded::remotes::Tie;
 use crate::fault::StoreFault;
-use crate::ops::{DELIVERY_DAYS_KEPT, DELIVERY_ROWS_MAX, DELIVERY_TIMES, DeliveryFigures, DeliveryRow};
 use hermod_domain::ids::CarrierId;
 use hermod_domain::lifecycle::Verdict;
 use hermod_domain::numbers::{Country, Destination, Network, Numbers};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
+use hermod_engine::ops::{
+    DELIVERY_DAYS_KEPT, DELIVERY_ROWS_MAX, DELIVERY_TIMES, DeliveryFigures, DeliveryRow,
+};
 use rusqlite::{Connection, Row, params};
 use std::collections::HashMap;
 use std::time::Duration;

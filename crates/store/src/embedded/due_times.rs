@@ -4,10 +4,10 @@
 
 use crate::embedded::Embedded;
 use crate::fault::StoreFault;
-use crate::ops::PART_REPEATS_KNOWN;
 use hermod_domain::lifecycle::{PartState, resend_wait};
 use hermod_domain::retry::Schedule;
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::PART_REPEATS_KNOWN;
 use rusqlite::{Connection, params};
 use std::time::Duration;
 

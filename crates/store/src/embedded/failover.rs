@@ -6,10 +6,10 @@ use crate::embedded::batch::Batch;
 use crate::embedded::moving::way;
 use crate::embedded::progress::{Applied, Place};
 use crate::fault::StoreFault;
-use crate::ops::Elsewhere;
 use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::{Event, PartState};
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::Elsewhere;
 use rusqlite::params;
 use std::time::Duration;
 

@@ -5,9 +5,9 @@ use crate::embedded::Embedded;
 use crate::embedded::batch::{ALL_ROWS, Batch};
 use crate::embedded::reports::{self, INBOUND, stored_told};
 use crate::fault::StoreFault;
-use crate::ops::{GIVEN_UP_KEPT, GivenUp, GivenUpWhy, PAGE_ROWS_MAX, REPORT_KEPT, ReportId};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{GIVEN_UP_KEPT, GivenUp, GivenUpWhy, PAGE_ROWS_MAX, REPORT_KEPT, ReportId};
 use rusqlite::{Connection, Row, params};
 
 /// Rows looked at in one transaction.

@@ -8,12 +8,12 @@ use crate::embedded::inbound::Kept;
 use crate::embedded::reports::Way;
 use crate::embedded::wire::Wire;
 use crate::fault::StoreFault;
-use crate::ops::{InboundRecord, News, OptOut, PART_REPEATS_KNOWN, REPEATS_KNOWN};
 use hermod_domain::catalogue::Claim;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::inbound::{InboundPart, Whole, Wish, handset, number, shown, tidied, wish_of};
 use hermod_domain::origin::WrittenAddress;
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{InboundRecord, News, OptOut, PART_REPEATS_KNOWN, REPEATS_KNOWN};
 use rusqlite::params;
 use std::time::Duration;
 

@@ -5,10 +5,10 @@ use crate::embedded::Embedded;
 use crate::embedded::batch::Batch;
 use crate::embedded::wire::Wire;
 use crate::fault::StoreFault;
-use crate::ops::{HandsetMessage, Inbound, InboundRecord, PAGE_ROWS_MAX};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::inbound::Whole;
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{HandsetMessage, Inbound, InboundRecord, PAGE_ROWS_MAX};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 impl Embedded {

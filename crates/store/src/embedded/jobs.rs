@@ -3,14 +3,14 @@
 use crate::embedded::blobs;
 use crate::embedded::progress::Place;
 use crate::fault::StoreFault;
-use crate::lanes::Refill;
-use crate::ops::{CustomerTlvs, Job};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
+use hermod_engine::lanes::Refill;
+use hermod_engine::ops::{CustomerTlvs, Job};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::sync::Arc;
 

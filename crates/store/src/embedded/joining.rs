@@ -5,12 +5,12 @@ use crate::embedded::batch::Batch;
 use crate::embedded::handsets::Arrived;
 use crate::embedded::wire;
 use crate::fault::StoreFault;
-use crate::ops::{JOINED_OCTETS_MAX, JOINING_WAIT, UNFINISHED_PARTS_PER_CARRIER_MAX};
 use hermod_domain::ids::CarrierId;
 use hermod_domain::inbound::{Alphabet, InboundPart, Piece, Whole, number};
 use hermod_domain::origin::WrittenAddress;
 use hermod_domain::text::Joined;
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{JOINED_OCTETS_MAX, JOINING_WAIT, UNFINISHED_PARTS_PER_CARRIER_MAX};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::collections::HashMap;
 

@@ -3,9 +3,9 @@
 
 use crate::embedded::schema;
 use crate::fault::StoreFault;
-use crate::ops::{KeyClaim, Replay};
 use hermod_domain::ids::MessageId;
 use hermod_domain::time::Day;
+use hermod_engine::ops::{KeyClaim, Replay};
 use rusqlite::{Connection, OptionalExtension, params};
 use xorf::{BinaryFuse8, BinaryFuse8Ref, DmaSerializable, Filter, FilterRef};
 

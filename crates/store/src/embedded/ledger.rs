@@ -4,10 +4,12 @@
 use crate::embedded::Embedded;
 use crate::embedded::batch::Batch;
 use crate::fault::StoreFault;
-use crate::ops::{Balance, LedgerEntry, LedgerKind, LedgerRow, PAGE_ROWS_MAX, PostOutcome, PostRefusal};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::money::{AMOUNT_MAX, Money};
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{
+    Balance, LedgerEntry, LedgerKind, LedgerRow, PAGE_ROWS_MAX, PostOutcome, PostRefusal,
+};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// In the order that [`read`] takes them in.

@@ -4,10 +4,10 @@ use crate::embedded::Embedded;
 use crate::embedded::mailbox::{Handout, Mailbox};
 use crate::embedded::op::{Change, Op};
 use crate::fault::StoreFault;
-use crate::ops::{AnswerRecord, HandsetRecord, LinkBatch, LinkId, LinkKind, ReceiptRecord};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{AnswerRecord, HandsetRecord, LinkBatch, LinkId, LinkKind, ReceiptRecord};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 

@@ -2,7 +2,7 @@
 //! writer puts in no more parts than the link has granted slots for, and no more acknowledgements than the link has
 //! asked for.
 
-use crate::ops::{Job, Recorded};
+use hermod_engine::ops::{Job, Recorded};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 

@@ -1,7 +1,7 @@
 //! What the writer counts. Handles are made once: looking a metric up by name would cost more than counting it.
 
 use crate::embedded::batch::{Doubts, Tally};
-use crate::ops::Purged;
+use hermod_engine::ops::Purged;
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 
 pub(crate) struct Meters {

@@ -79,13 +79,14 @@ pub use shared::LogSize;
 pub use statement::STATEMENT_ENTRIES_MAX;
 
 use crate::fault::StoreFault;
-use crate::ops::{AcceptOutcome, Acceptance, Balance, KeyClaim, MessageRecord, Replay};
+use crate::sqlite::SqliteTables;
 use batch::{Batch, Books};
 use checkpoint::Checkpointer;
 use errand::Asked;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{AcceptOutcome, Acceptance, Balance, KeyClaim, MessageRecord, Replay};
 use lock::FolderLock;
 use mark::Mark;
 use meters::Meters;
@@ -152,9 +153,10 @@ impl Embedded {
         let newest_at_open = recover::newest_message(&connection)?;
         let was_empty = catalogue::is_empty(&connection)?;
         due_times::bring_back(&connection, *in_doubt_wait, *now)?;
-        let mut books = Books::load(&connection, *in_doubt_wait, *now)?;
+        let mut books = Books::load(&SqliteTables { connection: &connection }, *in_doubt_wait, *now)?;
         connection.execute_batch("BEGIN IMMEDIATE")?;
-        let mut batch = Batch::new(&connection, &mut books, 0, Arc::default());
+        let tables = SqliteTables { connection: &connection };
+        let mut batch = Batch::new(&tables, &mut books, 0, Arc::default());
         batch.doubt_what_was_being_sent(*now)?;
         batch.finish()?;
         let unconfirmed = std::mem::take(&mut batch.unconfirmed);

@@ -7,10 +7,10 @@ use crate::embedded::deferred::Due;
 use crate::embedded::jobs;
 use crate::embedded::progress::Place;
 use crate::fault::StoreFault;
-use crate::ops::{Elsewhere, Move};
 use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{Elsewhere, Move};
 use rusqlite::params;
 
 /// Messages moved in one transaction.

@@ -4,10 +4,10 @@
 use crate::embedded::Embedded;
 use crate::embedded::batch::Batch;
 use crate::fault::StoreFault;
-use crate::ops::{OptOut, PAGE_ROWS_MAX};
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{OptOut, PAGE_ROWS_MAX};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::collections::HashSet;
 

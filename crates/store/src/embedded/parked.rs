@@ -4,12 +4,12 @@
 use crate::embedded::remote_days::read_id;
 use crate::embedded::remotes::split_id;
 use crate::fault::StoreFault;
-use crate::ops::{PARKED_KEPT, PARKED_PER_CARRIER_MAX, ParkedReceipt};
 use hermod_domain::carrier::RemoteKey;
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::lifecycle::Verdict;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{PARKED_KEPT, PARKED_PER_CARRIER_MAX, ParkedReceipt};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::collections::HashMap;
 

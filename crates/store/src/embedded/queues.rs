@@ -6,13 +6,13 @@ use crate::embedded::batch::{Books, stored_state};
 use crate::embedded::jobs::WAITING_FOR_A_SLOT;
 use crate::embedded::op::Op;
 use crate::fault::StoreFault;
-use crate::lanes::{Cursor, Unread};
-use crate::ops::{CarrierQueue, PAGE_ROWS_MAX, WaitingMessage, WaitingPlace};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::{Part, PartState};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
+use hermod_engine::lanes::{Cursor, Unread};
+use hermod_engine::ops::{CarrierQueue, PAGE_ROWS_MAX, WaitingMessage, WaitingPlace};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// Rows looked at in one read, so that no snapshot lasts long.

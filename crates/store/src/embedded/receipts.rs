@@ -4,13 +4,13 @@ use crate::embedded::batch::Batch;
 use crate::embedded::progress::{Applied, Place};
 use crate::embedded::remotes::{Match, PartKey, Tie, Tied};
 use crate::fault::StoreFault;
-use crate::ops::{Asked, LATE_LINES_MAX, ParkedReceipt, ReceiptFate, ReceiptRecord};
 use hermod_domain::carrier::{IdConversion, RemoteKey};
 use hermod_domain::ids::{CarrierId, PartNo, RemoteId};
 use hermod_domain::lifecycle::{Event, Verdict};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::RAW_WORD_CHARS_MAX;
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{Asked, LATE_LINES_MAX, ParkedReceipt, ReceiptFate, ReceiptRecord};
 use rusqlite::params;
 
 /// Timeline lines about receipts that changed nothing.

@@ -6,9 +6,9 @@ use crate::embedded::op::Op;
 use crate::embedded::outbox::{Outbox, PortNo, Refill, Settled, State, Took};
 use crate::embedded::reports::{self, ReportEnds};
 use crate::fault::StoreFault;
-use crate::ops::{Delivery, HandsetMessage, News, Report, ReportId};
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{Delivery, HandsetMessage, News, Report, ReportId};
 use std::sync::Arc;
 use tokio::sync::Notify;
 

@@ -2,7 +2,6 @@
 
 use crate::embedded::progress::{self, Place};
 use crate::fault::StoreFault;
-use crate::ops::{Balance, MessageRecord};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::money::Money;
@@ -10,6 +9,7 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{Balance, MessageRecord};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 pub(crate) fn message(

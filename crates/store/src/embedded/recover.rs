@@ -19,12 +19,13 @@ use crate::embedded::references::References;
 use crate::embedded::remotes::Remotes;
 use crate::embedded::reports;
 use crate::fault::StoreFault;
-use crate::lanes::Lanes;
-use crate::ops::{Answer, AnswerRecord};
+use crate::sqlite::SqliteTables;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, IdMint, MessageId, PartNo};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
+use hermod_engine::lanes::Lanes;
+use hermod_engine::ops::{Answer, AnswerRecord};
 use rusqlite::{Connection, Row, params};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -35,16 +36,17 @@ const NODE: u8 = 0;
 
 impl Books {
     pub(crate) fn load(
-        connection: &Connection,
+        tables: &SqliteTables<'_>,
         in_doubt_wait: Duration,
         now: Timestamp,
     ) -> Result<Books, StoreFault> {
+        let connection = tables.connection;
         let last = newest_id(connection)?;
         let newest_day = last.map_or(Timestamp::EPOCH, MessageId::accepted_at).day();
         let mut books = Books {
             mint: IdMint::new(NODE, last),
             lanes: Lanes::default(),
-            balances: Balances::load(connection)?,
+            balances: Balances::load(tables)?,
             today: Today::load(connection, newest_day)?,
             opt_outs: OptOuts::load(connection)?,
             aliases: Aliases::load(connection)?,
@@ -82,7 +84,8 @@ impl Books {
     }
 
     /// The batch under way came to nothing: back to what the tables say.
-    pub(crate) fn rolled_back(&mut self, connection: &Connection) -> Result<(), StoreFault> {
+    pub(crate) fn rolled_back(&mut self, tables: &SqliteTables<'_>) -> Result<(), StoreFault> {
+        let connection = tables.connection;
         self.balances.rolled_back();
         self.today.rolled_back();
         self.aliases.rolled_back();

@@ -5,10 +5,12 @@ use crate::embedded::parked::{self, COLUMNS, GIVEN_UP_PER_BATCH_MAX};
 use crate::embedded::remote_days::RemoteDays;
 use crate::embedded::remotes::{Match, split_id};
 use crate::fault::StoreFault;
-use crate::ops::{Asked, PAGE_ROWS_MAX, ParkedReceipt, REMATCH_ROWS_MAX, ReceiptLoss, Rematched, TiedId};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::time::{Day, Timestamp};
+use hermod_engine::ops::{
+    Asked, PAGE_ROWS_MAX, ParkedReceipt, REMATCH_ROWS_MAX, ReceiptLoss, Rematched, TiedId,
+};
 use rusqlite::{Connection, params};
 use std::sync::PoisonError;
 

@@ -3,11 +3,11 @@
 use crate::embedded::remotes::{Match, PartKey, Tie, Tied, contradicts, split_id};
 use crate::embedded::schema;
 use crate::fault::StoreFault;
-use crate::ops::{Asked, TiedId};
 use hermod_domain::carrier::{RECEIPT_WAIT_MAX_S, RemoteKey};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo, RemoteId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
+use hermod_engine::ops::{Asked, TiedId};
 use rusqlite::{Connection, Row, params};
 use smallvec::SmallVec;
 

@@ -7,11 +7,11 @@
 use crate::embedded::recent::Recent;
 use crate::embedded::remote_days::RemoteDays;
 use crate::fault::StoreFault;
-use crate::ops::Asked;
 use hermod_domain::carrier::RemoteKey;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo, RemoteId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
+use hermod_engine::ops::Asked;
 use rusqlite::Connection;
 
 /// The part a carrier's id stands for.

@@ -1,8 +1,8 @@
 //! What customers have answered to reports: as much a fact as what a carrier says.
 
-use crate::ops::ReportId;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::ReportId;
 
 /// Reports of a connection that need not be told any more.
 #[derive(Clone, Debug)]

@@ -14,12 +14,12 @@ use crate::embedded::hooks::{Became, has_hook};
 use crate::embedded::progress::Place;
 pub(crate) use crate::embedded::report_ends::ReportEnds;
 use crate::fault::StoreFault;
-use crate::ops::{Acceptance, MessageNews, News, Report, ReportId};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::{Event, MessageState, Moved, PartState, Progress};
 use hermod_domain::origin::{Alias, Origin, Told};
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::webhook::HookKind;
+use hermod_engine::ops::{Acceptance, MessageNews, News, Report, ReportId};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::sync::Arc;
 

@@ -4,14 +4,14 @@
 use crate::embedded::Embedded;
 use crate::embedded::batch::Batch;
 use crate::fault::StoreFault;
-use crate::ops::{
-    APPROVAL_LASTS, OPEN_REVIEWS_COUNTED_MAX, OpenReviews, PAGE_ROWS_MAX, REVIEW_CASE_KEPT,
-    REVIEW_CASES_OPEN_MAX, ReviewCase, ReviewState, Screened, Screening,
-};
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{
+    APPROVAL_LASTS, OPEN_REVIEWS_COUNTED_MAX, OpenReviews, PAGE_ROWS_MAX, REVIEW_CASE_KEPT,
+    REVIEW_CASES_OPEN_MAX, ReviewCase, ReviewState, Screened, Screening,
+};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// Between the names of the rules in a case's row. No name has it: names are printable.

@@ -5,10 +5,10 @@ use crate::embedded::Embedded;
 use crate::embedded::day_totals::{self, DAYS_PER_READ_MAX};
 use crate::embedded::{ledger, records};
 use crate::fault::StoreFault;
-use crate::ops::{Balance, DayTotals, LedgerKind, LedgerRow, Statement, StatementLine};
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::time::Day;
+use hermod_engine::ops::{Balance, DayTotals, LedgerKind, LedgerRow, Statement, StatementLine};
 use rusqlite::{Connection, params};
 
 /// Ledger entries in one statement. An account with more than that in a year asks for shorter ones.

@@ -9,13 +9,13 @@ use crate::embedded::recover::message_and_part;
 use crate::embedded::remote_days::DAYS_KEPT;
 use crate::embedded::remotes::{PartKey, Tie};
 use crate::fault::StoreFault;
-use crate::ops::ReceiptRecord;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, PartNo};
 use hermod_domain::lifecycle::Event;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::{Day, Timestamp};
+use hermod_engine::ops::ReceiptRecord;
 use rusqlite::{Connection, params};
 use std::time::Duration;
 

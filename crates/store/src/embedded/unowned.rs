@@ -5,10 +5,10 @@ use crate::embedded::batch::Batch;
 use crate::embedded::handsets::{Arrived, Owner};
 use crate::embedded::wire::Wire;
 use crate::fault::StoreFault;
-use crate::ops::{InboundRecord, PAGE_ROWS_MAX, UNOWNED_KEPT, UnownedInbound};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::inbound::{Whole, shown};
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{InboundRecord, PAGE_ROWS_MAX, UNOWNED_KEPT, UnownedInbound};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// Rows dropped in one transaction.

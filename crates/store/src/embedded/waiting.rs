@@ -1,7 +1,7 @@
 //! A submission on its way to the writer. Whoever sent it may give up for as long as the writer has not begun with it, and
 //! exactly one of the two decides: a submission that was given up is never run, one that was begun is waited for.
 
-use crate::ops::Acceptance;
+use hermod_engine::ops::Acceptance;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 const WAITING: u8 = 0;

@@ -14,6 +14,7 @@ use crate::embedded::meters::Meters;
 use crate::embedded::op::{Done, Needs, Op};
 use crate::embedded::shared::Shared;
 use crate::fault::StoreFault;
+use crate::sqlite::SqliteTables;
 use rusqlite::Connection;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -283,7 +284,7 @@ impl Writer<'_> {
                     StoreFault::from(error).die();
                 }
                 self.books.lanes.restore_rooms(rooms);
-                if let Err(error) = self.books.rolled_back(self.connection) {
+                if let Err(error) = self.books.rolled_back(&SqliteTables { connection: self.connection }) {
                     error.die();
                 }
                 self.shared.next_due_is(self.books.next_due());
@@ -295,8 +296,8 @@ impl Writer<'_> {
     fn try_transact(&mut self, ops: &[Op], claims: Claims) -> Result<Vec<Done>, StoreFault> {
         self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         let changes = self.connection.total_changes();
-        let mut batch =
-            Batch::new(self.connection, &mut self.books, self.batches, self.shared.catalogue.load_full());
+        let tables = SqliteTables { connection: self.connection };
+        let mut batch = Batch::new(&tables, &mut self.books, self.batches, self.shared.catalogue.load_full());
         let mut done = Vec::with_capacity(ops.len());
         for op in ops {
             done.push(op.run(&mut batch)?);
@@ -345,10 +346,10 @@ fn answer_all(ops: &mut Vec<Op>, done: Vec<Done>) {
 mod tests {
     use super::*;
     use crate::embedded::hooks::HookEnds;
-    use crate::ops::{Endpoint, EventId, HookNext, HookSettled};
     use hermod_domain::ids::AccountId;
     use hermod_domain::time::Timestamp;
     use hermod_domain::webhook::HookKind;
+    use hermod_engine::ops::{Endpoint, EventId, HookNext, HookSettled};
 
     fn posted(event: u64) -> HookEnds {
         let endpoint = Endpoint { account: AccountId::new(1), kind: HookKind::Dlr };

@@ -40,10 +40,16 @@ const IMPURE: &[Ban] = &[
     Ban { path: "std::time::Instant", instead: "take `now` as an argument" },
 ];
 
-const LAYERS: [Layer; 6] = [
+const LAYERS: [Layer; 7] = [
     Layer { folder: "crates/domain/", may_use: &[], tests_may_use: &[], never: IMPURE },
     Layer { folder: "crates/smpp/", may_use: &[], tests_may_use: &[], never: IMPURE },
-    Layer { folder: "crates/store/", may_use: &["hermod-domain"], tests_may_use: &[], never: &[] },
+    Layer { folder: "crates/engine/", may_use: &["hermod-domain"], tests_may_use: &[], never: IMPURE },
+    Layer {
+        folder: "crates/store/",
+        may_use: &["hermod-engine", "hermod-domain"],
+        tests_may_use: &[],
+        never: &[],
+    },
     Layer {
         folder: "crates/simulator/",
         may_use: &["hermod-smpp", "hermod-domain"],

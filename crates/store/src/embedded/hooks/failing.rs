@@ -4,8 +4,8 @@
 use crate::embedded::Embedded;
 use crate::embedded::hooks::queue;
 use crate::fault::StoreFault;
-use crate::ops::{Endpoint, FailingEndpoint};
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{Endpoint, FailingEndpoint};
 use rusqlite::{Connection, OptionalExtension, params};
 
 /// Events of an endpoint that are looked at, the oldest first, for one that has failed.

@@ -4,8 +4,8 @@
 use crate::embedded::Embedded;
 use crate::embedded::batch::Batch;
 use crate::fault::StoreFault;
-use crate::ops::HOOKS_KEPT;
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::HOOKS_KEPT;
 use rusqlite::{Connection, params};
 
 /// Events looked at in one read, and forgotten in one transaction.

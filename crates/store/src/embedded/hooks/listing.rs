@@ -5,13 +5,13 @@ use crate::embedded::Embedded;
 use crate::embedded::hooks::{stored_end, stored_message};
 use crate::embedded::reports::stored_told;
 use crate::fault::StoreFault;
-use crate::ops::{
-    AttemptOutcome, Endpoint, EventId, FAILED_PASSED_OVER_MAX, HOOK_ATTEMPTS_KEPT, HOOKS_COUNTED_MAX,
-    HookAttempt, HookFigures, HookFilter, HookRecord, HookStanding, HookState, PAGE_ROWS_MAX,
-};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::HookKind;
+use hermod_engine::ops::{
+    AttemptOutcome, Endpoint, EventId, FAILED_PASSED_OVER_MAX, HOOK_ATTEMPTS_KEPT, HOOKS_COUNTED_MAX,
+    HookAttempt, HookFigures, HookFilter, HookRecord, HookStanding, HookState, PAGE_ROWS_MAX,
+};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use std::cmp::Reverse;
 use std::time::Duration;

@@ -18,12 +18,12 @@ pub(crate) use settle::{HookEnds, nobody};
 
 use crate::embedded::batch::Batch;
 use crate::fault::StoreFault;
-use crate::ops::{Endpoint, EventId, HookGivenUp, HookState};
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::Told;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::HookKind;
+use hermod_engine::ops::{Endpoint, EventId, HookGivenUp, HookState};
 use rusqlite::{Connection, params};
 use std::time::Duration;
 

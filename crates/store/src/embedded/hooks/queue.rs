@@ -8,15 +8,15 @@ use crate::embedded::jobs::stored_number;
 use crate::embedded::op::{Op, Reply};
 use crate::embedded::reports::stored_told;
 use crate::fault::StoreFault;
-use crate::ops::{
-    DlrEvent, Endpoint, EventId, HOOKS_TAKEN_MAX, HookEvent, HookGivenUp, HookNext, HookPage, HookSettled,
-    HookWhat,
-};
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::{DlrForm, HookKind};
+use hermod_engine::ops::{
+    DlrEvent, Endpoint, EventId, HOOKS_TAKEN_MAX, HookEvent, HookGivenUp, HookNext, HookPage, HookSettled,
+    HookWhat,
+};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -208,7 +208,7 @@ fn received(
     connection: &Connection,
     account: AccountId,
     row: &Row<'_>,
-) -> Result<Option<crate::ops::InboundRecord>, StoreFault> {
+) -> Result<Option<hermod_engine::ops::InboundRecord>, StoreFault> {
     inbound::find(connection, account, row.get::<_, i64>(10)?.cast_unsigned())
 }
 

@@ -3,10 +3,10 @@
 use crate::embedded::Embedded;
 use crate::embedded::batch::Batch;
 use crate::fault::StoreFault;
-use crate::ops::{Endpoint, EventId, HookReplayed, HooksReplayed, REPLAYED_AT_ONCE_MAX};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::HookKind;
+use hermod_engine::ops::{Endpoint, EventId, HookReplayed, HooksReplayed, REPLAYED_AT_ONCE_MAX};
 use rusqlite::params;
 
 impl Embedded {

@@ -5,11 +5,11 @@ use crate::embedded::batch::Batch;
 use crate::embedded::hooks::{DELIVERED, given_up_to_stored};
 use crate::embedded::op::{Op, Reply};
 use crate::fault::StoreFault;
-use crate::ops::{
+use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{
     ANSWER_KEPT_BYTES_MAX, AttemptOutcome, Endpoint, EventId, HOOK_ATTEMPTS_KEPT, HookAttempt, HookNext,
     HookSettled,
 };
-use hermod_domain::time::Timestamp;
 use rusqlite::{OptionalExtension, params};
 use tokio::sync::oneshot;
 

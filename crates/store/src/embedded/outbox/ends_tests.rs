@@ -3,8 +3,8 @@
 use super::test_table::{DELIVERED, ONE, TWO, Table, UNKNOWN, report};
 use super::{Outboxes, PortNo};
 use crate::embedded::outbox::state::{DEFERRED_IN_MEMORY_MAX, Took};
-use crate::ops::{Delivery, REPORTS_IN_MEMORY_MAX, ReportId};
 use hermod_domain::origin::Told;
+use hermod_engine::ops::{Delivery, REPORTS_IN_MEMORY_MAX, ReportId};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;

@@ -3,9 +3,9 @@
 
 use crate::embedded::outbox::state::{Entry, State, is_open_ended};
 use crate::embedded::reports::ReportPage;
-use crate::ops::{REPORTS_IN_MEMORY_MAX, ReportId};
 use hermod_domain::origin::Told;
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{REPORTS_IN_MEMORY_MAX, ReportId};
 use std::time::Duration;
 
 /// Rows read at once.

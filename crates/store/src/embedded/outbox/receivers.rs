@@ -1,8 +1,8 @@
 //! Which connections have somebody bound who takes reports, and since when the others have nobody.
 
-use crate::ops::RECEIVER_AWAY_MAX;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::RECEIVER_AWAY_MAX;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,8 +1,8 @@
 //! Reports that wait for a time, found by their id and by their time.
 
 use crate::embedded::outbox::state::Entry;
-use crate::ops::ReportId;
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::ReportId;
 use std::collections::{BTreeSet, HashMap};
 
 #[derive(Default)]

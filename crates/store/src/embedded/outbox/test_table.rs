@@ -3,11 +3,11 @@
 use super::state::{State, Took};
 use super::{PortNo, REPORTS_IN_ALL_MAX, Refill};
 use crate::embedded::reports::ReportPage;
-use crate::ops::{Delivery, MessageNews, News, REPORTS_IN_MEMORY_MAX, Report, ReportId};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::{Origin, ReceiptWish, Told, WrittenAddress};
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{Delivery, MessageNews, News, REPORTS_IN_MEMORY_MAX, Report, ReportId};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;

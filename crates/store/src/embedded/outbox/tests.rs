@@ -3,9 +3,9 @@
 use super::PortNo;
 use super::state::{State, Took};
 use super::test_table::{DELIVERED, ONE, TWO, Table, UNKNOWN};
-use crate::ops::{Delivery, REPORTS_IN_MEMORY_MAX, ReportId};
 use hermod_domain::ids::MessageId;
 use hermod_domain::origin::Told;
+use hermod_engine::ops::{Delivery, REPORTS_IN_MEMORY_MAX, ReportId};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 //! reads the tables passes over them.
 
 use crate::embedded::outbox::reading::Reading;
-use crate::ops::ReportId;
+use hermod_engine::ops::ReportId;
 use std::collections::HashSet;
 
 #[derive(Default)]

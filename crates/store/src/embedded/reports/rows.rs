@@ -2,11 +2,11 @@
 
 use crate::embedded::blobs;
 use crate::fault::StoreFault;
-use crate::ops::{MessageNews, News, Report, ReportId};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::Told;
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{MessageNews, News, Report, ReportId};
 use rusqlite::{Connection, Row, params};
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -9,10 +9,10 @@ mod texts;
 use crate::embedded::Embedded;
 use crate::embedded::batch::Batch;
 use crate::fault::StoreFault;
-use crate::ops::{GIVEN_UP_KEPT, HOOKS_KEPT, Purged, REPORT_KEPT, Retention};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{GIVEN_UP_KEPT, HOOKS_KEPT, Purged, REPORT_KEPT, Retention};
 use rusqlite::{Connection, params};
 use std::time::Duration;
 

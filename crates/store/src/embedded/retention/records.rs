@@ -6,10 +6,10 @@ use crate::embedded::batch::Batch;
 use crate::embedded::progress::{self, Place, UNKNOWN_LINE};
 use crate::embedded::{blobs, schema};
 use crate::fault::StoreFault;
-use crate::ops::LedgerKind;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::{Day, Timestamp};
+use hermod_engine::ops::LedgerKind;
 use rusqlite::{OptionalExtension, params};
 use std::collections::BTreeMap;
 

@@ -13,7 +13,7 @@ pub const PARKED_KEPT: Duration = Duration::from_secs(72 * 3600);
 /// Receipts of one carrier that can be parked. Beyond that the oldest go: a carrier that makes ids up costs disk, and
 /// not without end.
 pub const PARKED_PER_CARRIER_MAX: u64 = 1_000_000;
-/// Parked receipts that one [`crate::Store::rematch`] looks at. The next one goes on from there.
+/// Parked receipts that one `Store::rematch` looks at. The next one goes on from there.
 pub const REMATCH_ROWS_MAX: usize = 100_000;
 /// Lines about late, repeated and unreadable receipts that one message's timeline takes.
 pub const LATE_LINES_MAX: u32 = 10;
@@ -106,7 +106,7 @@ pub struct ReceiptLoss {
 
 /// Whose id is looked for, and how that carrier writes ids.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked<'a> {
+pub struct Asked<'a> {
     pub carrier: CarrierId,
     pub ids: IdConversion,
     pub remote: &'a RemoteId,

@@ -37,7 +37,7 @@ pub enum News {
     /// What became of a message that was sent.
     Message(MessageNews),
     /// A message from a handset: the number it has among its account's. Its text is read when it is brought, see
-    /// [`crate::ReceiverPort::inbound`].
+    /// `ReceiverPort::inbound`.
     Inbound(u64),
 }
 

@@ -24,18 +24,18 @@ const REFILL_MIN: usize = TURN_PARTS as usize;
 
 /// Where an accepted part was put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Placed {
+pub enum Placed {
     Memory,
     /// Not held: it must stand in the store as queued, and will be read back.
     Spilled,
 }
 
 /// The place in a lane up to which the store has been read: (message, part).
-pub(crate) type Cursor = (MessageId, PartNo);
+pub type Cursor = (MessageId, PartNo);
 
 /// What there is to send for a carrier.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Next {
+pub enum Next {
     /// To be given to this link.
     Job(LinkId, Box<Job>),
     /// This lane's memory is used up: read on from the store, then ask again.
@@ -44,7 +44,7 @@ pub(crate) enum Next {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Refill {
+pub struct Refill {
     pub carrier: CarrierId,
     pub account: AccountId,
     pub after: Option<Cursor>,
@@ -53,7 +53,7 @@ pub(crate) struct Refill {
 
 /// A lane of which nothing is in memory: it is read on from the store behind this place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Unread {
+pub struct Unread {
     pub account: AccountId,
     pub after: Option<Cursor>,
 }
@@ -181,7 +181,7 @@ impl CarrierLanes {
 }
 
 #[derive(Default)]
-pub(crate) struct Lanes {
+pub struct Lanes {
     carriers: HashMap<CarrierId, CarrierLanes>,
     lanes: usize,
     in_memory: usize,
@@ -189,7 +189,7 @@ pub(crate) struct Lanes {
 
 impl Lanes {
     /// Forgets every lane, not the links' room. What waits must then be announced again with [`Lanes::spill`].
-    pub(crate) fn forget_waiting(&mut self) {
+    pub fn forget_waiting(&mut self) {
         for carrier in self.carriers.values_mut() {
             carrier.lanes.clear();
             carrier.turns.clear();
@@ -199,12 +199,12 @@ impl Lanes {
     }
 
     /// Says that the store holds queued parts of this lane from its beginning on.
-    pub(crate) fn spill(&mut self, carrier: CarrierId, account: AccountId) {
+    pub fn spill(&mut self, carrier: CarrierId, account: AccountId) {
         self.lane(carrier, account).spilled = Some(None);
     }
 
     /// A freshly accepted part takes its place at the end of its lane.
-    pub(crate) fn offer(&mut self, job: Job) -> Placed {
+    pub fn offer(&mut self, job: Job) -> Placed {
         let lane_max = self.lane_max();
         let linked = self.is_linked(job.carrier);
         let lane = self.lane(job.carrier, job.account);
@@ -222,7 +222,7 @@ impl Lanes {
 
     /// A part that had its slot and did not use it, or whose waiting time is over, takes up its old place: before
     /// everything that was accepted after it.
-    pub(crate) fn put_back(&mut self, job: Job) {
+    pub fn put_back(&mut self, job: Job) {
         let lane = self.lane(job.carrier, job.account);
         if lane.spilled.is_some_and(|read_to| read_to < Some(cursor(&job))) {
             // It stands in the store behind the place up to which the lane has been read, and will be read in order.
@@ -238,7 +238,7 @@ impl Lanes {
 
     /// A part of a message that comes from another carrier takes its place by the time it was accepted. A carrier without
     /// links holds nothing in memory: then it is read back like the rest.
-    pub(crate) fn arrive(&mut self, job: Job) {
+    pub fn arrive(&mut self, job: Job) {
         let linked = self.is_linked(job.carrier);
         let lane = self.lane(job.carrier, job.account);
         if !linked && lane.jobs.is_empty() {
@@ -249,7 +249,7 @@ impl Lanes {
     }
 
     /// A message is not this carrier's any more.
-    pub(crate) fn forget(&mut self, carrier: CarrierId, account: AccountId, message: MessageId) {
+    pub fn forget(&mut self, carrier: CarrierId, account: AccountId, message: MessageId) {
         if let Some(lane) = self.carriers.get_mut(&carrier).and_then(|lanes| lanes.lanes.get_mut(&account)) {
             let first = lane.jobs.partition_point(|job| job.message < message);
             let end = lane.jobs.partition_point(|job| job.message <= message);
@@ -259,7 +259,7 @@ impl Lanes {
     }
 
     /// The oldest message that a carrier's lanes hold, and the lanes that hold nothing and have to be read first.
-    pub(crate) fn heads(&self, carrier: CarrierId) -> (Option<MessageId>, Vec<Unread>) {
+    pub fn heads(&self, carrier: CarrierId) -> (Option<MessageId>, Vec<Unread>) {
         let mut oldest: Option<MessageId> = None;
         let mut unread = Vec::new();
         for (account, lane) in self.carriers.get(&carrier).into_iter().flat_map(|lanes| &lanes.lanes) {
@@ -274,7 +274,7 @@ impl Lanes {
 
     /// Gives memory back once the lanes hold more than they may: the tail of the longest ones is read from the store
     /// again when its time comes. Only between batches, when every job has its row.
-    pub(crate) fn trim(&mut self) {
+    pub fn trim(&mut self) {
         if self.in_memory <= JOBS_IN_MEMORY_MAX {
             return;
         }
@@ -291,7 +291,7 @@ impl Lanes {
     }
 
     /// Takes the next part for a carrier's links: first for those in the middle of a message, then turn by turn.
-    pub(crate) fn next(&mut self, carrier: CarrierId) -> Next {
+    pub fn next(&mut self, carrier: CarrierId) -> Next {
         let limit = self.lane_max().max(REFILL_MIN);
         let Some(lanes) = self.carriers.get_mut(&carrier) else { return Next::Nothing };
         let before = lanes.lanes.len();
@@ -311,7 +311,7 @@ impl Lanes {
     }
 
     /// Gives a lane what was read from the store for it. Fewer than asked for means the store has no more.
-    pub(crate) fn refill(&mut self, request: Refill, jobs: Vec<Job>) {
+    pub fn refill(&mut self, request: Refill, jobs: Vec<Job>) {
         let lane = self.lane(request.carrier, request.account);
         lane.spilled = if jobs.len() < request.limit { None } else { Some(jobs.last().map(cursor)) };
         let read = jobs.len();
@@ -320,12 +320,12 @@ impl Lanes {
     }
 
     /// Carriers that have both a link with room and something waiting.
-    pub(crate) fn sendable(&self) -> Vec<CarrierId> {
+    pub fn sendable(&self) -> Vec<CarrierId> {
         let ready = |lanes: &CarrierLanes| !lanes.turns.is_empty() && lanes.rooms.any_free();
         self.carriers.iter().filter(|(_, lanes)| ready(lanes)).map(|(carrier, _)| *carrier).collect()
     }
 
-    pub(crate) fn in_memory(&self) -> usize {
+    pub fn in_memory(&self) -> usize {
         self.in_memory
     }
 

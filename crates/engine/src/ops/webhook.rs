@@ -18,16 +18,16 @@ pub const HOOKS_KEPT: Duration = Duration::from_secs(30 * 86_400);
 pub const ANSWER_KEPT_BYTES_MAX: usize = 4_096;
 /// How long a customer who submits on transmitters only may have no receiver bound before reports go to its webhook.
 pub const RECEIVER_AWAY_MAX: Duration = Duration::from_secs(60);
-/// Events that one call of [`crate::Store::replay_failed`] looks at. Whoever asked goes on where it ended.
+/// Events that one call of `Store::replay_failed` looks at. Whoever asked goes on where it ended.
 pub const REPLAYED_AT_ONCE_MAX: u32 = 1_000;
-/// Events that one call of [`crate::Store::take_hooks`] gives.
+/// Events that one call of `Store::take_hooks` gives.
 pub const HOOKS_TAKEN_MAX: u32 = 500;
 /// Attempts of one event that are kept. Whoever replays one more often loses the oldest.
 pub const HOOK_ATTEMPTS_KEPT: u32 = 100;
-/// Endpoints the bell remembers. Others are found by [`crate::Store::hooks_waiting`].
+/// Endpoints the bell remembers. Others are found by `Store::hooks_waiting`.
 pub const ENDPOINTS_RUNG_MAX: usize = 100_000;
 
-/// As far as [`crate::Store::hook_figures`] counts.
+/// As far as `Store::hook_figures` counts.
 pub const HOOKS_COUNTED_MAX: u32 = 100_000;
 /// Events that a list of what was delivered passes over, because they were given up, before it ends.
 pub const FAILED_PASSED_OVER_MAX: u32 = 100_000;

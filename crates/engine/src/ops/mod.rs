@@ -28,7 +28,7 @@ pub use policy::{
     ReviewCase, ReviewState, Screened, Screening,
 };
 pub use queue::{CarrierQueue, Elsewhere, Move, WaitingMessage, WaitingPlace};
-pub(crate) use receipt::Asked;
+pub use receipt::Asked;
 pub use receipt::{
     LATE_LINES_MAX, PARKED_KEPT, PARKED_PER_CARRIER_MAX, ParkedReceipt, REMATCH_ROWS_MAX, ReceiptFate,
     ReceiptLoss, ReceiptRecord, Recorded, Rematched, TiedId,
@@ -194,7 +194,7 @@ pub struct Job {
     pub shape: Option<Arc<Shape>>,
     pub expires_at: Timestamp,
     /// The batch and place its row is still to be written in. Only the writer cares.
-    pub(crate) fresh: Option<(u64, usize)>,
+    pub fresh: Option<(u64, usize)>,
 }
 
 impl Job {
@@ -263,7 +263,7 @@ pub struct LinkBatch {
 
 impl LinkBatch {
     /// Every record on its own, and the slots last.
-    pub(crate) fn into_pieces(self) -> Vec<LinkBatch> {
+    pub fn into_pieces(self) -> Vec<LinkBatch> {
         let LinkBatch { carrier, ids, link, answers, receipts, inbound, slots, now } = self;
         let empty = LinkBatch {
             carrier,

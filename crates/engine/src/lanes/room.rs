@@ -11,7 +11,7 @@ const KEPT_MAX: usize = 1_000;
 
 /// How many parts a link can take, and of what.
 #[derive(Clone, Debug)]
-pub(crate) struct LinkRoom {
+pub struct LinkRoom {
     link: LinkId,
     free: u32,
     /// The message it is in the middle of: it takes nothing else before that one's last part.
@@ -103,7 +103,7 @@ impl Rooms {
 }
 
 impl Lanes {
-    pub(crate) fn link_opened(&mut self, carrier: CarrierId, link: LinkId) {
+    pub fn link_opened(&mut self, carrier: CarrierId, link: LinkId) {
         self.carriers.entry(carrier).or_default().rooms.links.push(LinkRoom {
             link,
             free: 0,
@@ -113,27 +113,27 @@ impl Lanes {
     }
 
     /// What it held goes on over any other.
-    pub(crate) fn link_closed(&mut self, carrier: CarrierId, link: LinkId) {
+    pub fn link_closed(&mut self, carrier: CarrierId, link: LinkId) {
         if let Some(lanes) = self.carriers.get_mut(&carrier) {
             lanes.rooms.links.retain(|room| room.link != link);
         }
     }
 
     /// A link can take this many parts more than it was last known to.
-    pub(crate) fn grant(&mut self, carrier: CarrierId, link: LinkId, slots: u32) {
+    pub fn grant(&mut self, carrier: CarrierId, link: LinkId, slots: u32) {
         if let Some(room) = self.room(carrier, link) {
             room.free = room.free.saturating_add(slots);
         }
     }
 
     /// A link takes nothing more until it grants room again.
-    pub(crate) fn revoke(&mut self, carrier: CarrierId, link: LinkId) {
+    pub fn revoke(&mut self, carrier: CarrierId, link: LinkId) {
         if let Some(room) = self.room(carrier, link) {
             room.free = 0;
         }
     }
 
-    pub(crate) fn use_slot(&mut self, carrier: CarrierId, link: LinkId) {
+    pub fn use_slot(&mut self, carrier: CarrierId, link: LinkId) {
         let room =
             self.room(carrier, link).expect("a slot is used on the link that was just found to have one");
         room.free = room.free.checked_sub(1).expect("no slot is used twice");
@@ -141,7 +141,7 @@ impl Lanes {
 
     /// A part comes back from a link that did not send it or was told to slow down. It takes up its old place; if it is
     /// one of several it goes out over the same link again, for as long as that is open.
-    pub(crate) fn put_back_from(&mut self, link: Option<LinkId>, job: Job) {
+    pub fn put_back_from(&mut self, link: Option<LinkId>, job: Job) {
         if let Some(room) = link.and_then(|link| self.room(job.carrier, link)) {
             room.came_back(&job);
         }
@@ -149,7 +149,7 @@ impl Lanes {
     }
 
     /// Every link's room, to go back to if the batch comes to nothing.
-    pub(crate) fn rooms(&self) -> Vec<(CarrierId, LinkRoom)> {
+    pub fn rooms(&self) -> Vec<(CarrierId, LinkRoom)> {
         let rooms = |(carrier, lanes): (&CarrierId, &CarrierLanes)| {
             let carrier = *carrier;
             lanes.rooms.links.iter().map(move |room| (carrier, room.clone())).collect::<Vec<_>>()
@@ -157,7 +157,7 @@ impl Lanes {
         self.carriers.iter().flat_map(rooms).collect()
     }
 
-    pub(crate) fn restore_rooms(&mut self, rooms: Vec<(CarrierId, LinkRoom)>) {
+    pub fn restore_rooms(&mut self, rooms: Vec<(CarrierId, LinkRoom)>) {
         self.carriers.values_mut().for_each(|lanes| lanes.rooms.links.clear());
         for (carrier, room) in rooms {
             self.carriers.entry(carrier).or_default().rooms.links.push(room);

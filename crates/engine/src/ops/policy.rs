@@ -15,7 +15,7 @@ pub const REVIEW_CASES_OPEN_MAX: u32 = 10_000;
 /// A case nobody has met again for this long is forgotten, decided or not.
 pub const REVIEW_CASE_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// As far as [`crate::Store::open_reviews`] counts.
+/// As far as `Store::open_reviews` counts.
 pub const OPEN_REVIEWS_COUNTED_MAX: u32 = 100_000;
 
 /// Cases that wait for a decision.

@@ -1,0 +1,105 @@
+//! What the engine reads from tables and writes to them. One trait per table; a store implements all of them.
+//!
+//! A method says what is read or written, never how: no SQL, and no decision. A write has the whole key of its row and
+//! absolute values.
+
+mod aliases;
+mod balances;
+mod carrier_ids;
+mod conversations;
+mod day_totals;
+mod delivery_figures;
+mod error;
+mod given_up_reports;
+mod idempotency_keys;
+mod inbound;
+mod ledger;
+mod messages;
+mod mo_parts;
+mod opt_outs;
+mod parked_receipts;
+mod parts;
+mod purging;
+mod reports;
+mod reviews;
+mod timeline;
+mod unassigned_inbound;
+mod unnamed_parts;
+mod webhook_events;
+
+pub use aliases::*;
+pub use balances::*;
+pub use carrier_ids::*;
+pub use conversations::*;
+pub use day_totals::*;
+pub use delivery_figures::*;
+pub use error::{TableError, Unreadable};
+pub use given_up_reports::*;
+pub use idempotency_keys::*;
+pub use inbound::*;
+pub use ledger::*;
+pub use messages::*;
+pub use mo_parts::*;
+pub use opt_outs::*;
+pub use parked_receipts::*;
+pub use parts::*;
+pub use purging::*;
+pub use reports::*;
+pub use reviews::*;
+pub use timeline::*;
+pub use unassigned_inbound::*;
+pub use unnamed_parts::*;
+pub use webhook_events::*;
+
+/// All tables.
+pub trait Tables:
+    AliasRows
+    + BalanceRows
+    + CarrierIdRows
+    + ConversationRows
+    + DayTotalRows
+    + DeliveryFigureRows
+    + GivenUpReportRows
+    + IdempotencyKeyRows
+    + InboundRows
+    + LedgerRows
+    + MessageRows
+    + MoPartRows
+    + OptOutRows
+    + ParkedReceiptRows
+    + PartRows
+    + PurgingRows
+    + ReportRows
+    + ReviewRows
+    + TimelineRows
+    + UnassignedInboundRows
+    + UnnamedPartRows
+    + WebhookEventRows
+{
+}
+
+impl<T> Tables for T where
+    T: AliasRows
+        + BalanceRows
+        + CarrierIdRows
+        + ConversationRows
+        + DayTotalRows
+        + DeliveryFigureRows
+        + GivenUpReportRows
+        + IdempotencyKeyRows
+        + InboundRows
+        + LedgerRows
+        + MessageRows
+        + MoPartRows
+        + OptOutRows
+        + ParkedReceiptRows
+        + PartRows
+        + PurgingRows
+        + ReportRows
+        + ReviewRows
+        + TimelineRows
+        + UnassignedInboundRows
+        + UnnamedPartRows
+        + WebhookEventRows
+{
+}

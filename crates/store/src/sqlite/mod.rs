@@ -1,0 +1,31 @@
+//! The SQL of the writer: one file per table, each the counterpart of a trait of the engine.
+
+mod aliases;
+mod balances;
+mod carrier_ids;
+mod conversations;
+mod day_totals;
+mod delivery_figures;
+mod given_up_reports;
+mod idempotency_keys;
+mod inbound;
+mod ledger;
+mod messages;
+mod mo_parts;
+mod opt_outs;
+mod parked_receipts;
+mod parts;
+mod purging;
+mod reports;
+mod reviews;
+mod timeline;
+mod unassigned_inbound;
+mod unnamed_parts;
+mod webhook_events;
+
+use rusqlite::Connection;
+
+/// The tables as the writer's transaction sees them.
+pub(crate) struct SqliteTables<'c> {
+    pub(crate) connection: &'c Connection,
+}
