@@ -82,6 +82,12 @@ impl Seen {
         let mut seen = Seen { taken: HashMap::new(), refused: HashSet::new() };
         for (_, carrier) in carriers {
             let record = carrier.record();
+            let kept = u64::try_from(record.submits().len()).expect("a count");
+            assert_eq!(
+                kept,
+                record.counts().submits,
+                "the carrier's record has no room for so many messages"
+            );
             let receipts: HashSet<u64> =
                 record.receipts().iter().filter_map(|sent| number(&sent.id, true)).collect();
             let decimal =

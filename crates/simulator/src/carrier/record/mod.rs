@@ -1,6 +1,6 @@
 //! The carrier's own record of everything it saw: the witness in every test. It never asks the gateway anything.
 //!
-//! Memory is bounded in both modes. `Full` keeps details of the first 200,000 submits and receipts (about 200 MB)
+//! Memory is bounded in both modes. `Full` keeps details of the first 2,000,000 submits and receipts (about 1 KB each)
 //! and counts the rest; `Compact` keeps counters and, for each message, a hash (151 MB at most, see `copies`).
 
 mod copies;
@@ -23,7 +23,7 @@ pub(in crate::carrier) use copies::fingerprint;
 pub(in crate::carrier) use log::{AnswerKind, Log};
 
 /// Submits, and receipts, whose details `Full` keeps.
-pub const DETAILED_MAX: usize = 200_000;
+pub const DETAILED_MAX: usize = 2_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecordMode {
