@@ -3,10 +3,10 @@
 use crate::embedded::batch::{Batch, FreshPart};
 use crate::embedded::blobs;
 use crate::embedded::day_totals;
-use crate::embedded::jobs::encoding_to_stored;
 use crate::embedded::keys::Claimed;
 use crate::embedded::reports::Audience;
 use crate::fault::StoreFault;
+use crate::sqlite::columns::encoding_to_stored;
 use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::lifecycle::{MessageState, Part, PartState};
 use hermod_domain::money::Money;

@@ -4,7 +4,7 @@
 use crate::embedded::batch::Batch;
 use crate::embedded::deferred::Due;
 use crate::embedded::jobs;
-use crate::embedded::progress::{Applied, Place};
+use crate::embedded::progress::Applied;
 use crate::fault::StoreFault;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, PartNo};
@@ -13,6 +13,7 @@ use hermod_domain::receipt::ErrCode;
 use hermod_domain::retry::Schedule;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{Answer, AnswerRecord, Elsewhere, LinkBatch, LinkId, Recorded};
+use hermod_engine::tables::Place;
 use rusqlite::{OptionalExtension, params};
 use std::time::Duration;
 

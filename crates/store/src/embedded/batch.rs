@@ -23,7 +23,7 @@ use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, IdMint, MessageId, PartNo};
-use hermod_domain::lifecycle::{DoubtPolicy, Part, PartState, Progress};
+use hermod_domain::lifecycle::{DoubtPolicy, Part, Progress};
 use hermod_domain::time::Timestamp;
 use hermod_engine::lanes::Lanes;
 use hermod_engine::ops::{Endpoint, Job, LinkId, Purged, Report};
@@ -233,16 +233,6 @@ impl<'a> Batch<'a> {
         what: &str,
         detail: &str,
     ) -> Result<(), StoreFault> {
-        self.connection
-            .prepare_cached(
-                "INSERT INTO timeline (message, at, part, what, detail) VALUES (?1, ?2, ?3, ?4, ?5)",
-            )?
-            .execute(params![message.as_i64(), self.now.as_millis(), part.get(), what, detail])?;
-        Ok(())
+        Ok(self.tables.add_timeline_line(message, self.now, part, what, detail)?)
     }
-}
-
-/// A state as it stands in a part's row.
-pub(crate) fn stored_state(number: i64) -> Result<PartState, StoreFault> {
-    PartState::from_stored(number).map_err(StoreFault::damaged)
 }

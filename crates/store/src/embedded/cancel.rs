@@ -3,9 +3,9 @@
 use crate::embedded::Embedded;
 use crate::embedded::aliases;
 use crate::embedded::batch::Batch;
-use crate::embedded::jobs::stored_number;
-use crate::embedded::progress::{self, Applied, Place};
+use crate::embedded::progress::{self, Applied};
 use crate::fault::StoreFault;
+use crate::sqlite::columns::stored_number;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::{Event, Part};
 use hermod_domain::origin::MessageName;
@@ -13,6 +13,7 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::Cancelled;
+use hermod_engine::tables::Place;
 use rusqlite::{OptionalExtension, params};
 
 impl Embedded {

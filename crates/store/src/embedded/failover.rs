@@ -4,13 +4,13 @@
 use crate::embedded::answers::scheduled;
 use crate::embedded::batch::Batch;
 use crate::embedded::moving::way;
-use crate::embedded::progress::{Applied, Place};
+use crate::embedded::progress::Applied;
 use crate::fault::StoreFault;
 use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::{Event, PartState};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::Elsewhere;
-use rusqlite::params;
+use hermod_engine::tables::Place;
 use std::time::Duration;
 
 /// Temporary errors of a part before its message goes to another carrier.
@@ -70,10 +70,7 @@ impl Batch<'_> {
     }
 
     fn has_failed_over(&self, place: Place) -> Result<bool, StoreFault> {
-        let mut line = self
-            .connection
-            .prepare_cached("SELECT 1 FROM timeline WHERE message = ?1 AND what = 'failed_over'")?;
-        Ok(line.exists(params![place.message.as_i64()])?)
+        Ok(self.tables.has_timeline_line(place.message, "failed_over")?)
     }
 
     /// A carrier refused a part for good: true if its message goes on all the same. It moves once none of its parts is
@@ -118,13 +115,9 @@ impl Batch<'_> {
     }
 
     fn has_refused(&self, place: Place, carrier: CarrierId) -> Result<bool, StoreFault> {
-        let refused = self
-            .connection
-            .prepare_cached(
-                "SELECT EXISTS (SELECT 1 FROM timeline WHERE message = ?1 AND what = 'refused' AND detail GLOB ?2)",
-            )?
-            .query_row(params![place.message.as_i64(), format!("{}: *", refuser(carrier))], |row| row.get(0))?;
-        Ok(refused)
+        let refusals = self.tables.timeline_details(place.message, "refused")?;
+        let of_carrier = format!("{}: ", refuser(carrier));
+        Ok(refusals.iter().any(|detail| detail.starts_with(&of_carrier)))
     }
 }
 

@@ -3,13 +3,14 @@
 
 use crate::embedded::batch::{Batch, Known};
 use crate::embedded::jobs;
-use crate::embedded::progress::{Applied, Place};
+use crate::embedded::progress::Applied;
 use crate::fault::StoreFault;
 use hermod_domain::ids::PartNo;
 use hermod_domain::lifecycle::{self, Event, PartState, Progress, Step};
 use hermod_domain::time::Timestamp;
 use hermod_engine::lanes::Next;
 use hermod_engine::ops::{Job, LinkId};
+use hermod_engine::tables::Place;
 use rusqlite::params;
 
 /// Parts that come due in one batch; the rest follow in the next.

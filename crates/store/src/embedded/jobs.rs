@@ -1,16 +1,16 @@
 //! Turning stored parts back into jobs.
 
 use crate::embedded::blobs;
-use crate::embedded::progress::Place;
 use crate::fault::StoreFault;
+use crate::sqlite::columns::{stored_encoding, stored_number};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::PartState;
-use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
-use hermod_domain::text::{Encoding, MessageText};
+use hermod_domain::text::MessageText;
 use hermod_domain::time::Timestamp;
 use hermod_engine::lanes::Refill;
 use hermod_engine::ops::{CustomerTlvs, Job};
+use hermod_engine::tables::Place;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::sync::Arc;
 
@@ -91,28 +91,6 @@ fn read(row: &Row<'_>) -> Result<Job, StoreFault> {
         shape,
         fresh: None,
     })
-}
-
-pub(crate) fn stored_number(number: i64) -> Result<Msisdn, StoreFault> {
-    Msisdn::from_number(number.cast_unsigned()).ok_or_else(|| StoreFault::damaged("a recipient"))
-}
-
-/// On disk for ever: add, never renumber.
-pub(crate) fn encoding_to_stored(encoding: Encoding) -> i64 {
-    match encoding {
-        Encoding::Gsm7 => 0,
-        Encoding::Ucs2 => 1,
-        Encoding::Octets => 2,
-    }
-}
-
-pub(crate) fn stored_encoding(number: i64) -> Result<Encoding, StoreFault> {
-    match number {
-        0 => Ok(Encoding::Gsm7),
-        1 => Ok(Encoding::Ucs2),
-        2 => Ok(Encoding::Octets),
-        other => Err(StoreFault::damaged(format!("{other} is no encoding"))),
-    }
 }
 
 #[cfg(test)]

@@ -2,15 +2,16 @@
 //! of it is with a carrier or on its way to one. Nothing is charged or given back by it.
 
 use crate::embedded::Embedded;
-use crate::embedded::batch::{Batch, stored_state};
+use crate::embedded::batch::Batch;
 use crate::embedded::deferred::Due;
 use crate::embedded::jobs;
-use crate::embedded::progress::Place;
 use crate::fault::StoreFault;
+use crate::sqlite::columns::stored_state;
 use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{Elsewhere, Move};
+use hermod_engine::tables::Place;
 use rusqlite::params;
 
 /// Messages moved in one transaction.

@@ -2,27 +2,18 @@
 //! it all; the message's own row is touched only when the customer's view changes for good: when it is enroute, when its
 //! code changes, and when it ends. That saves a write per message.
 
-use crate::embedded::batch::{Batch, Known, stored_state};
+use crate::embedded::batch::{Batch, Known};
 use crate::embedded::reports::{self, Audience};
 use crate::fault::StoreFault;
-use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
+use crate::sqlite::columns::stored_state;
+use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::lifecycle::{self, Event, MessageState, Moved, Part, PartState, Parts, Progress, Step};
 use hermod_domain::money::Money;
 use hermod_domain::origin::Told;
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::time::Timestamp;
+use hermod_engine::tables::{Place, UNKNOWN_LINE};
 use rusqlite::{Connection, params};
-
-/// What a timeline says when a message is reported UNKNOWN.
-pub(crate) const UNKNOWN_LINE: &str = "unknown";
-
-/// Which message, and where its parts' rows are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    pub carrier: CarrierId,
-    pub account: AccountId,
-    pub message: MessageId,
-}
 
 /// What an event did to a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,9 +80,7 @@ impl Batch<'_> {
         if before.parts.len() == 1 {
             return Ok(false);
         }
-        let mut line =
-            self.connection.prepare_cached("SELECT 1 FROM timeline WHERE message = ?1 AND what = ?2")?;
-        Ok(line.exists(params![message.as_i64(), UNKNOWN_LINE])?)
+        Ok(self.tables.has_timeline_line(message, UNKNOWN_LINE)?)
     }
 
     /// Nothing if it has ended, or is with another carrier.

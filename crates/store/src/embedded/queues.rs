@@ -2,10 +2,11 @@
 //! and listed page by page for whoever looks for another carrier.
 
 use crate::embedded::Embedded;
-use crate::embedded::batch::{Books, stored_state};
+use crate::embedded::batch::Books;
 use crate::embedded::jobs::WAITING_FOR_A_SLOT;
 use crate::embedded::op::Op;
 use crate::fault::StoreFault;
+use crate::sqlite::columns::stored_state;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::{Part, PartState};
 use hermod_domain::phone::Msisdn;

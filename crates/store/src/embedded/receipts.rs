@@ -1,7 +1,7 @@
 //! What a receipt does: it finds its part by the carrier's id and moves it, or waits until an answer brings that id.
 
 use crate::embedded::batch::Batch;
-use crate::embedded::progress::{Applied, Place};
+use crate::embedded::progress::Applied;
 use crate::embedded::remotes::{Match, PartKey, Tie, Tied};
 use crate::fault::StoreFault;
 use hermod_domain::carrier::{IdConversion, RemoteKey};
@@ -11,6 +11,7 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::RAW_WORD_CHARS_MAX;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{Asked, LATE_LINES_MAX, ParkedReceipt, ReceiptFate, ReceiptRecord};
+use hermod_engine::tables::Place;
 use rusqlite::params;
 
 /// Timeline lines about receipts that changed nothing.

@@ -1,6 +1,6 @@
 //! Reads for pages and polls. Every one that is about a customer carries the account in its key.
 
-use crate::embedded::progress::{self, Place};
+use crate::embedded::progress;
 use crate::fault::StoreFault;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::lifecycle::MessageState;
@@ -10,6 +10,7 @@ use hermod_domain::receipt::DlrCode;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{Balance, MessageRecord};
+use hermod_engine::tables::Place;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 pub(crate) fn message(

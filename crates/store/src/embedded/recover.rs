@@ -7,7 +7,7 @@ use crate::embedded::day_totals::Today;
 use crate::embedded::deferred::{Deferred, Due};
 use crate::embedded::delivery_stats::DeliveryStats;
 use crate::embedded::hooks::Numbering;
-use crate::embedded::jobs::{WAITING_FOR_A_SLOT, stored_number};
+use crate::embedded::jobs::WAITING_FOR_A_SLOT;
 use crate::embedded::joining::Joining;
 use crate::embedded::keys::KeyDays;
 use crate::embedded::opt_outs::OptOuts;
@@ -20,13 +20,14 @@ use crate::embedded::remotes::Remotes;
 use crate::embedded::reports;
 use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
+use crate::sqlite::columns::{message_and_part, stored_number};
 use hermod_domain::carrier::IdConversion;
-use hermod_domain::ids::{AccountId, CarrierId, IdMint, MessageId, PartNo};
+use hermod_domain::ids::{AccountId, CarrierId, IdMint, MessageId};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
 use hermod_engine::lanes::Lanes;
 use hermod_engine::ops::{Answer, AnswerRecord};
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, params};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -191,15 +192,4 @@ fn newest_id(connection: &Connection) -> Result<Option<MessageId>, StoreFault> {
 pub(crate) fn newest_message(connection: &Connection) -> Result<Option<Timestamp>, StoreFault> {
     let newest: Option<i64> = connection.query_row("SELECT max(id) FROM message", [], |row| row.get(0))?;
     Ok(newest.and_then(MessageId::from_i64).map(MessageId::accepted_at))
-}
-
-pub(crate) fn message_and_part(
-    row: &Row<'_>,
-    message: usize,
-    part: usize,
-) -> Result<(MessageId, PartNo), StoreFault> {
-    let message =
-        MessageId::from_i64(row.get(message)?).ok_or_else(|| StoreFault::damaged("a part's message id"))?;
-    let part = PartNo::new(row.get(part)?).ok_or_else(|| StoreFault::damaged("part number 0"))?;
-    Ok((message, part))
 }

@@ -11,7 +11,6 @@ pub(crate) use rows::{
 use crate::embedded::batch::Batch;
 use crate::embedded::blobs;
 use crate::embedded::hooks::{Became, has_hook};
-use crate::embedded::progress::Place;
 pub(crate) use crate::embedded::report_ends::ReportEnds;
 use crate::fault::StoreFault;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
@@ -20,6 +19,7 @@ use hermod_domain::origin::{Alias, Origin, Told};
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::webhook::HookKind;
 use hermod_engine::ops::{Acceptance, MessageNews, News, Report, ReportId};
+use hermod_engine::tables::Place;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::sync::Arc;
 

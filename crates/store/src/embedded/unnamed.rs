@@ -2,13 +2,12 @@
 //! matched to one of them by the recipient's number and the time, where exactly one part qualifies.
 
 use crate::embedded::batch::Batch;
-use crate::embedded::jobs::stored_number;
-use crate::embedded::progress::{Applied, Place};
+use crate::embedded::progress::Applied;
 use crate::embedded::receipts::is_final;
-use crate::embedded::recover::message_and_part;
 use crate::embedded::remote_days::DAYS_KEPT;
 use crate::embedded::remotes::{PartKey, Tie};
 use crate::fault::StoreFault;
+use crate::sqlite::columns::{message_and_part, stored_number};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, PartNo};
 use hermod_domain::lifecycle::Event;
@@ -16,6 +15,7 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::ReceiptRecord;
+use hermod_engine::tables::Place;
 use rusqlite::{Connection, params};
 use std::time::Duration;
 

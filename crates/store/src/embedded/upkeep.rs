@@ -2,18 +2,17 @@
 //! look at the disk, build key filters, drop old days and cases. The caller owns the clock and says when.
 
 use crate::embedded::Embedded;
-use crate::embedded::batch::stored_state;
 use crate::embedded::handout::Lapsed;
 use crate::embedded::keys;
 use crate::embedded::op::{Change, Op};
-use crate::embedded::progress::Place;
-use crate::embedded::recover::message_and_part;
 use crate::embedded::shared::LogSize;
 use crate::fault::StoreFault;
+use crate::sqlite::columns::{message_and_part, stored_state};
 use hermod_domain::ids::{AccountId, CarrierId};
 use hermod_domain::lifecycle::{Event, PartState};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::DiskSpace;
+use hermod_engine::tables::Place;
 use rusqlite::{Connection, params};
 use std::sync::Arc;
 use std::time::Duration;

@@ -3,6 +3,7 @@
 mod aliases;
 mod balances;
 mod carrier_ids;
+pub(crate) mod columns;
 mod conversations;
 mod day_totals;
 mod delivery_figures;

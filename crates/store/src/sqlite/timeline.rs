@@ -1,6 +1,38 @@
 //! SQL for what happened to a message beyond its ordinary course.
 
 use crate::sqlite::SqliteTables;
-use hermod_engine::tables::TimelineRows;
+use hermod_domain::ids::{MessageId, PartNo};
+use hermod_domain::time::Timestamp;
+use hermod_engine::tables::{TableError, TimelineRows};
+use rusqlite::params;
 
-impl TimelineRows for SqliteTables<'_> {}
+impl TimelineRows for SqliteTables<'_> {
+    fn add_timeline_line(
+        &self,
+        message: MessageId,
+        at: Timestamp,
+        part: PartNo,
+        what: &str,
+        detail: &str,
+    ) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached(
+                "INSERT INTO timeline (message, at, part, what, detail) VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?
+            .execute(params![message.as_i64(), at.as_millis(), part.get(), what, detail])?;
+        Ok(())
+    }
+
+    fn has_timeline_line(&self, message: MessageId, what: &str) -> Result<bool, TableError> {
+        let mut line =
+            self.connection.prepare_cached("SELECT 1 FROM timeline WHERE message = ?1 AND what = ?2")?;
+        Ok(line.exists(params![message.as_i64(), what])?)
+    }
+
+    fn timeline_details(&self, message: MessageId, what: &str) -> Result<Vec<String>, TableError> {
+        let mut lines =
+            self.connection.prepare_cached("SELECT detail FROM timeline WHERE message = ?1 AND what = ?2")?;
+        let details = lines.query_map(params![message.as_i64(), what], |row| row.get(0))?;
+        Ok(details.collect::<Result<_, _>>()?)
+    }
+}

@@ -3,13 +3,14 @@
 
 use super::{Mark, PURGED_PER_STEP_MAX, QUIET};
 use crate::embedded::batch::Batch;
-use crate::embedded::progress::{self, Place, UNKNOWN_LINE};
+use crate::embedded::progress;
 use crate::embedded::{blobs, schema};
 use crate::fault::StoreFault;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::LedgerKind;
+use hermod_engine::tables::{Place, UNKNOWN_LINE};
 use rusqlite::{OptionalExtension, params};
 use std::collections::BTreeMap;
 
