@@ -1,4 +1,34 @@
 //! The table of which account last wrote to whom from a shared number.
 
+use crate::tables::TableError;
+use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
+use hermod_domain::phone::Msisdn;
+use hermod_domain::time::Timestamp;
+
+/// The key of a row: a handset, and the number that it was written to from.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ConversationKey {
+    pub handset: Msisdn,
+    pub number: String,
+}
+
+/// The last message to a handset from a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conversation {
+    pub account: AccountId,
+    pub connection: ConnectionId,
+    pub message: MessageId,
+    pub at: Timestamp,
+}
+
 /// Reads and writes which account last wrote to whom from a shared number.
-pub trait ConversationRows {}
+pub trait ConversationRows {
+    /// Returns the last message to a handset from a number.
+    fn conversation(&self, handset: Msisdn, number: &str) -> Result<Option<Conversation>, TableError>;
+
+    /// Writes the last message to a handset from a number, in place of the one before.
+    fn put_conversation(&self, handset: Msisdn, number: &str, last: &Conversation) -> Result<(), TableError>;
+
+    /// Deletes a row.
+    fn delete_conversation(&self, key: &ConversationKey) -> Result<(), TableError>;
+}

@@ -1,4 +1,51 @@
 //! The table of MO messages of accounts.
 
+use crate::tables::TableError;
+use hermod_domain::ids::{AccountId, MessageId};
+use hermod_domain::inbound::Form;
+use hermod_domain::origin::WrittenAddress;
+use hermod_domain::time::Timestamp;
+
+/// The last number that an account's MO messages were given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InboundCounter {
+    pub last: u64,
+    /// The highest id of the account's MO messages, deleted ones included.
+    pub newest: MessageId,
+}
+
+/// An MO message as its account's table has it, but for its number there.
+#[derive(Clone, Copy)]
+pub struct InboundRow<'a> {
+    pub account: AccountId,
+    pub message: MessageId,
+    pub from: &'a str,
+    pub to: &'a str,
+    pub text: &'a str,
+    /// `None` if no carrier delivered it.
+    pub wire: Option<&'a Wire>,
+    /// The number of parts that were never received.
+    pub missing: u8,
+    pub received_at: Timestamp,
+}
+
+/// How an MO message came, without its text: enough to deliver it over SMPP in its own alphabet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wire {
+    pub source: WrittenAddress,
+    pub destination: WrittenAddress,
+    pub form: Form,
+    pub header: Box<[u8]>,
+}
+
 /// Reads and writes MO messages of accounts.
-pub trait InboundRows {}
+pub trait InboundRows {
+    /// Returns the counter of an account, or `None` before its first MO message.
+    fn inbound_counter(&self, account: AccountId) -> Result<Option<InboundCounter>, TableError>;
+
+    /// Writes the counter of an account, new or not.
+    fn put_inbound_counter(&self, account: AccountId, counter: InboundCounter) -> Result<(), TableError>;
+
+    /// Writes a new MO message under its number.
+    fn add_inbound(&self, id: u64, row: &InboundRow<'_>) -> Result<(), TableError>;
+}

@@ -1,4 +1,116 @@
 //! The table of parts of concatenated MO messages, and what was received before.
 
+use crate::tables::TableError;
+use hermod_domain::ids::CarrierId;
+use hermod_domain::inbound::Piece;
+use hermod_domain::origin::WrittenAddress;
+use hermod_domain::time::Timestamp;
+
+/// The id of an unfinished MO message: one of which parts are missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnfinishedId(pub u64);
+
+/// What the parts of one MO message have in common.
+#[derive(Clone, Copy)]
+pub struct UnfinishedKey<'a> {
+    pub carrier: CarrierId,
+    pub source: &'a str,
+    pub destination: &'a str,
+    pub reference: u16,
+    pub total: u8,
+}
+
+/// How much of an MO message was received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnfinishedSize {
+    pub parts: u32,
+    pub octets: usize,
+}
+
+/// An unfinished MO message as it is found for a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnfinishedFound {
+    pub id: UnfinishedId,
+    pub size: UnfinishedSize,
+    /// A part of this number was received already.
+    pub has_part: bool,
+}
+
+/// An unfinished MO message as its delivery needs it, without its parts.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Unfinished {
+    pub carrier: CarrierId,
+    pub source: WrittenAddress,
+    pub destination: WrittenAddress,
+    pub total: u8,
+    pub since: Timestamp,
+}
+
+/// A digest of an MO message or part that a carrier delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeenKey {
+    pub carrier: CarrierId,
+    pub digest: [u8; 16],
+}
+
 /// Reads and writes parts of concatenated MO messages, and what was received before.
-pub trait MoPartRows {}
+pub trait MoPartRows {
+    /// Returns until when a digest is known.
+    fn seen_until(&self, key: &SeenKey) -> Result<Option<Timestamp>, TableError>;
+
+    /// Writes until when a digest is known, new or not.
+    fn put_seen(&self, key: &SeenKey, until: Timestamp) -> Result<(), TableError>;
+
+    /// Returns the digests that are known until a time or shorter, the shortest first, at most `limit`.
+    fn seen_no_longer_than(&self, until: Timestamp, limit: usize) -> Result<Vec<SeenKey>, TableError>;
+
+    /// Deletes a digest.
+    fn delete_seen(&self, key: &SeenKey) -> Result<(), TableError>;
+
+    /// Returns for every carrier the number of parts that its unfinished messages have.
+    fn unfinished_parts(&self) -> Result<Vec<(CarrierId, u64)>, TableError>;
+
+    /// Returns since when the oldest unfinished message waits.
+    fn oldest_unfinished_since(&self) -> Result<Option<Timestamp>, TableError>;
+
+    /// Returns the unfinished message with a key, and whether it has part `no`.
+    fn find_unfinished(&self, key: &UnfinishedKey<'_>, no: u8)
+    -> Result<Option<UnfinishedFound>, TableError>;
+
+    /// Returns the highest id of the unfinished messages.
+    fn last_unfinished(&self) -> Result<Option<UnfinishedId>, TableError>;
+
+    /// Returns a carrier's oldest unfinished message.
+    fn oldest_unfinished(&self, carrier: CarrierId) -> Result<Option<UnfinishedId>, TableError>;
+
+    /// Returns the messages that wait since a time or longer, the oldest first, at most `limit`.
+    fn unfinished_since(&self, since: Timestamp, limit: u32) -> Result<Vec<UnfinishedId>, TableError>;
+
+    /// Returns an unfinished message. That there is none with this id is an error.
+    fn unfinished(&self, id: UnfinishedId) -> Result<Unfinished, TableError>;
+
+    /// Writes a new message that has no parts yet. `source` and `destination` are the addresses as the carrier wrote them.
+    fn add_unfinished(
+        &self,
+        id: UnfinishedId,
+        key: &UnfinishedKey<'_>,
+        source: &WrittenAddress,
+        destination: &WrittenAddress,
+        since: Timestamp,
+    ) -> Result<(), TableError>;
+
+    /// Writes the size of a message.
+    fn put_unfinished_size(&self, id: UnfinishedId, size: UnfinishedSize) -> Result<(), TableError>;
+
+    /// Deletes a message, but not its parts.
+    fn delete_unfinished(&self, id: UnfinishedId) -> Result<(), TableError>;
+
+    /// Returns the parts of a message in their order, each with its number.
+    fn mo_parts(&self, id: UnfinishedId) -> Result<Vec<(u8, Piece)>, TableError>;
+
+    /// Writes a new part of a message.
+    fn add_mo_part(&self, id: UnfinishedId, no: u8, piece: &Piece) -> Result<(), TableError>;
+
+    /// Deletes the parts of a message.
+    fn delete_mo_parts(&self, id: UnfinishedId) -> Result<(), TableError>;
+}

@@ -60,7 +60,7 @@ impl Batch<'_> {
         message: MessageId,
     ) -> Result<Result<(Balance, DayTotals), AcceptOutcome>, StoreFault> {
         let Acceptance { account, to, cost, daily, .. } = acceptance;
-        if self.books.opt_outs.has(self.connection, *account, *to)? {
+        if self.books.opt_outs.has(self.tables, *account, *to)? {
             return Ok(Err(AcceptOutcome::OptedOut));
         }
         let today = self.books.today.of(*account, message.accepted_at().day());

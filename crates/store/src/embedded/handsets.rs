@@ -2,23 +2,17 @@
 //! act first. All of it in the transaction of the link that brought it, so that an answered message is never lost and one
 //! that is brought again is never two.
 
-use crate::embedded::Embedded;
 use crate::embedded::batch::Batch;
-use crate::embedded::inbound::Kept;
 use crate::embedded::reports::Way;
-use crate::embedded::wire::Wire;
-use crate::fault::StoreFault;
 use hermod_domain::catalogue::Claim;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::inbound::{InboundPart, Whole, Wish, handset, number, shown, tidied, wish_of};
 use hermod_domain::origin::WrittenAddress;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{InboundRecord, News, OptOut, PART_REPEATS_KNOWN, REPEATS_KNOWN};
-use rusqlite::params;
+use hermod_engine::tables::{InboundRow, SeenKey, TableError, Wire};
 use std::time::Duration;
 
-/// Rows dropped in one transaction.
-const ROWS_PER_WRITE: usize = 5_000;
 /// How an opt-out came about, as the operator reads it.
 const BY_STOP_WORD: &str = "a stop word from the handset";
 
@@ -42,17 +36,9 @@ pub(crate) struct Owner {
     pub connection: Option<ConnectionId>,
 }
 
-impl Embedded {
-    /// What is too long ago to be brought again.
-    pub(crate) async fn forget_repeats(&self, now: Timestamp) -> Result<(), StoreFault> {
-        while self.request(move |batch| batch.forget_repeats(now)).await? == ROWS_PER_WRITE {}
-        Ok(())
-    }
-}
-
 impl Batch<'_> {
     /// What a link brought.
-    pub(crate) fn take_in(&mut self, carrier: CarrierId, part: &InboundPart) -> Result<(), StoreFault> {
+    pub(crate) fn take_in(&mut self, carrier: CarrierId, part: &InboundPart) -> Result<(), TableError> {
         let known = if part.joined.is_some() { PART_REPEATS_KNOWN } else { REPEATS_KNOWN };
         let mut is_news = self.is_news(carrier, part.digest(), known)?;
         if let Some(joined) = part.joined {
@@ -81,7 +67,7 @@ impl Batch<'_> {
 
     /// Who says stop, start and stop again within minutes means the last of it, though it looks like the first brought
     /// again. To stop twice does no harm; to start because of a repeat could.
-    fn heed_repeat(&mut self, arrived: &Arrived) -> Result<(), StoreFault> {
+    fn heed_repeat(&mut self, arrived: &Arrived) -> Result<(), TableError> {
         let Some(Owner { account, .. }) = self.owner(arrived)? else { return Ok(()) };
         match self.wish(account, arrived) {
             Some(Wish::Stop) => self.heed(account, arrived),
@@ -90,35 +76,27 @@ impl Batch<'_> {
     }
 
     /// False if the carrier brought the very same lately.
-    fn is_news(&self, carrier: CarrierId, digest: [u8; 16], known: Duration) -> Result<bool, StoreFault> {
+    fn is_news(&self, carrier: CarrierId, digest: [u8; 16], known: Duration) -> Result<bool, TableError> {
         // What waited for room on the disk was told long ago, and is known from now on.
         let now = self.now.max(self.books.told);
-        let (now, until) = (now.as_millis(), now.plus(known).as_millis());
-        let written = self
-            .connection
-            .prepare_cached(
-                "INSERT INTO inbound_seen (carrier, digest, until) VALUES (?1, ?2, ?3)
-                 ON CONFLICT DO UPDATE SET until = excluded.until WHERE until <= ?4",
-            )?
-            .execute(params![carrier.get(), digest, until, now])?;
-        Ok(written > 0)
+        let key = SeenKey { carrier, digest };
+        let is_news = self.tables.seen_until(&key)?.is_none_or(|until| until <= now);
+        if is_news {
+            self.tables.put_seen(&key, now.plus(known))?;
+        }
+        Ok(is_news)
     }
 
-    fn forget_repeats(&mut self, now: Timestamp) -> Result<usize, StoreFault> {
+    /// Deletes digests that count for repeats no longer, at most `limit`. Returns how many.
+    pub(crate) fn forget_repeats(&mut self, now: Timestamp, limit: usize) -> Result<usize, TableError> {
         self.at(now);
-        let rows = i64::try_from(ROWS_PER_WRITE).expect("a few thousand");
-        let gone = self
-            .connection
-            .prepare_cached(
-                "DELETE FROM inbound_seen WHERE (carrier, digest) IN
-                     (SELECT carrier, digest FROM inbound_seen WHERE until <= ?1 ORDER BY until LIMIT ?2)",
-            )?
-            .execute(params![now.as_millis(), rows])?;
-        Ok(gone)
+        let over = self.tables.seen_no_longer_than(now, limit)?;
+        over.iter().try_for_each(|key| self.tables.delete_seen(key))?;
+        Ok(over.len())
     }
 
     /// A message is here: it goes to whose it is, or is kept for the operator.
-    pub(crate) fn arrive(&mut self, arrived: &Arrived) -> Result<(), StoreFault> {
+    pub(crate) fn arrive(&mut self, arrived: &Arrived) -> Result<(), TableError> {
         self.tally.inbound += 1;
         let owner = self.owner(arrived)?;
         let message = self.books.mint.mint(self.now);
@@ -133,7 +111,7 @@ impl Batch<'_> {
 
     /// The number, its keyword, or the last conversation says whose it is. On a number that is shared, who wants no more
     /// messages means those that came last.
-    fn owner(&self, arrived: &Arrived) -> Result<Option<Owner>, StoreFault> {
+    fn owner(&self, arrived: &Arrived) -> Result<Option<Owner>, TableError> {
         let to = number(&arrived.destination);
         let owned = |account| Owner { account, connection: None };
         let otherwise = match self.catalogue.claim(&to, &arrived.whole.text) {
@@ -152,12 +130,12 @@ impl Batch<'_> {
         owner: Owner,
         message: MessageId,
         arrived: &Arrived,
-    ) -> Result<InboundRecord, StoreFault> {
+    ) -> Result<InboundRecord, TableError> {
         let Owner { account, connection } = owner;
         let Arrived { source, destination, whole, missing, at, .. } = arrived;
         self.heed(account, arrived)?;
         let wire = arrived.wire();
-        let record = self.keep_inbound(&Kept {
+        let record = self.keep_inbound(&InboundRow {
             account,
             message,
             from: &shown(source),
@@ -177,7 +155,7 @@ impl Batch<'_> {
     }
 
     /// Stop words and what lifts them.
-    fn heed(&mut self, account: AccountId, arrived: &Arrived) -> Result<(), StoreFault> {
+    fn heed(&mut self, account: AccountId, arrived: &Arrived) -> Result<(), TableError> {
         // Nobody can be written to who has no number.
         let Some(number) = handset(&arrived.source) else { return Ok(()) };
         match self.wish(account, arrived) {

@@ -3,15 +3,14 @@
 
 use crate::embedded::batch::Batch;
 use crate::embedded::handsets::Arrived;
-use crate::embedded::wire;
-use crate::fault::StoreFault;
 use hermod_domain::ids::CarrierId;
-use hermod_domain::inbound::{Alphabet, InboundPart, Piece, Whole, number};
-use hermod_domain::origin::WrittenAddress;
+use hermod_domain::inbound::{InboundPart, Whole, number};
 use hermod_domain::text::Joined;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{JOINED_OCTETS_MAX, JOINING_WAIT, UNFINISHED_PARTS_PER_CARRIER_MAX};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use hermod_engine::tables::{
+    TableError, Tables, Unfinished, UnfinishedFound, UnfinishedId, UnfinishedKey, UnfinishedSize,
+};
 use std::collections::HashMap;
 
 /// Messages delivered for their time in one batch; the rest follow in the next.
@@ -24,23 +23,11 @@ pub(crate) struct Joining {
     limit: u64,
 }
 
-/// A message of which parts are still to come.
-struct Group {
-    id: i64,
-    parts: u32,
-    octets: usize,
-    /// The part in question is there already: with other words, or it would have been known for a repeat.
-    has_it: bool,
-}
-
 impl Joining {
-    pub(crate) fn load(connection: &Connection) -> Result<Joining, StoreFault> {
-        let mut statement =
-            connection.prepare_cached("SELECT carrier, sum(parts) FROM inbound_group GROUP BY carrier")?;
-        let rows = statement
-            .query_map([], |row| Ok((CarrierId::new(row.get(0)?), row.get::<_, i64>(1)?.cast_unsigned())))?;
-        let parts = rows.collect::<Result<_, _>>()?;
-        Ok(Joining { parts, oldest: oldest(connection)?, limit: UNFINISHED_PARTS_PER_CARRIER_MAX })
+    pub(crate) fn load(tables: &dyn Tables) -> Result<Joining, TableError> {
+        let parts = tables.unfinished_parts()?.into_iter().collect();
+        let oldest = tables.oldest_unfinished_since()?;
+        Ok(Joining { parts, oldest, limit: UNFINISHED_PARTS_PER_CARRIER_MAX })
     }
 
     /// When the next message has waited long enough.
@@ -64,12 +51,6 @@ impl Joining {
     }
 }
 
-fn oldest(connection: &Connection) -> Result<Option<Timestamp>, StoreFault> {
-    let since: Option<i64> =
-        connection.prepare_cached("SELECT min(since) FROM inbound_group")?.query_row([], |row| row.get(0))?;
-    Ok(since.map(Timestamp::from_millis))
-}
-
 impl Batch<'_> {
     /// A part that was not here before.
     pub(crate) fn join(
@@ -77,25 +58,28 @@ impl Batch<'_> {
         carrier: CarrierId,
         part: &InboundPart,
         joined: Joined,
-    ) -> Result<(), StoreFault> {
+    ) -> Result<(), TableError> {
         let mut group = self.find_group(carrier, part, joined)?;
         let length = part.piece.octets.len();
         // The handset has begun another message under the same reference, or this one would never end.
-        if let Some(full) = group.take_if(|group| group.has_it || group.octets + length > JOINED_OCTETS_MAX) {
-            self.deliver_group(full.id)?;
+        let is_full = |group: &UnfinishedFound| group.size.octets + length > JOINED_OCTETS_MAX;
+        if let Some(ended) = group.take_if(|group| group.has_part || is_full(group)) {
+            self.deliver_group(ended.id)?;
         }
         while self.books.joining.is_full(carrier) {
-            let Some(oldest) = self.oldest_group(carrier)? else { break };
+            let Some(oldest) = self.tables.oldest_unfinished(carrier)? else { break };
             group.take_if(|group| group.id == oldest);
             self.deliver_group(oldest)?;
         }
-        let Group { id, parts, .. } = match group {
-            Some(group) => group,
-            None => self.begin_group(carrier, part, joined)?,
+        let (id, size) = match group {
+            Some(group) => (group.id, group.size),
+            None => (self.begin_group(carrier, part, joined)?, UnfinishedSize { parts: 0, octets: 0 }),
         };
-        self.add_piece(id, joined.part, &part.piece)?;
+        self.tables.add_mo_part(id, joined.part, &part.piece)?;
+        let size = UnfinishedSize { parts: size.parts + 1, octets: size.octets + length };
+        self.tables.put_unfinished_size(id, size)?;
         self.books.joining.added(carrier, self.now);
-        if parts + 1 == u32::from(joined.total) {
+        if size.parts == u32::from(joined.total) {
             self.deliver_group(id)?;
         }
         Ok(())
@@ -107,8 +91,8 @@ impl Batch<'_> {
         carrier: CarrierId,
         part: &InboundPart,
         joined: Joined,
-    ) -> Result<bool, StoreFault> {
-        Ok(self.find_group(carrier, part, joined)?.is_some_and(|group| !group.has_it))
+    ) -> Result<bool, TableError> {
+        Ok(self.find_group(carrier, part, joined)?.is_some_and(|group| !group.has_part))
     }
 
     fn find_group(
@@ -116,36 +100,11 @@ impl Batch<'_> {
         carrier: CarrierId,
         part: &InboundPart,
         joined: Joined,
-    ) -> Result<Option<Group>, StoreFault> {
-        let read = |row: &Row<'_>| {
-            let octets = row.get::<_, i64>(2)?.cast_unsigned();
-            Ok(Group {
-                id: row.get(0)?,
-                parts: row.get(1)?,
-                octets: usize::try_from(octets).unwrap_or(usize::MAX),
-                has_it: row.get(3)?,
-            })
-        };
-        let found = self
-            .connection
-            .prepare_cached(
-                "SELECT id, parts, octets, EXISTS (SELECT 1 FROM inbound_part WHERE grp = g.id AND no = ?6)
-                 FROM inbound_group g
-                 WHERE carrier = ?1 AND source = ?2 AND dest = ?3 AND reference = ?4 AND total = ?5",
-            )?
-            .query_row(
-                params![
-                    carrier.get(),
-                    number(&part.source),
-                    number(&part.destination),
-                    joined.reference,
-                    joined.total,
-                    joined.part
-                ],
-                read,
-            )
-            .optional()?;
-        Ok(found)
+    ) -> Result<Option<UnfinishedFound>, TableError> {
+        let (source, destination) = (number(&part.source), number(&part.destination));
+        let Joined { reference, total, part } = joined;
+        let key = UnfinishedKey { carrier, source: &source, destination: &destination, reference, total };
+        self.tables.find_unfinished(&key, part)
     }
 
     fn begin_group(
@@ -153,84 +112,37 @@ impl Batch<'_> {
         carrier: CarrierId,
         part: &InboundPart,
         joined: Joined,
-    ) -> Result<Group, StoreFault> {
-        let InboundPart { source, destination, .. } = part;
-        self.connection
-            .prepare_cached(
-                "INSERT INTO inbound_group (carrier, source, dest, reference, total, ends, parts, octets, since)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 0, ?7)",
-            )?
-            .execute(params![
-                carrier.get(),
-                number(source),
-                number(destination),
-                joined.reference,
-                joined.total,
-                &wire::ends_to_blob(source, destination)[..],
-                self.now.as_millis()
-            ])?;
-        Ok(Group { id: self.connection.last_insert_rowid(), parts: 0, octets: 0, has_it: false })
-    }
-
-    fn add_piece(&self, group: i64, no: u8, piece: &Piece) -> Result<(), StoreFault> {
-        let Piece { data_coding, alphabet, header, octets } = piece;
-        self.connection
-            .prepare_cached(
-                "INSERT INTO inbound_part (grp, no, coding, alphabet, header, octets) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            )?
-            .execute(params![group, no, data_coding, alphabet.as_u8(), &header[..], &octets[..]])?;
-        let length = i64::try_from(octets.len()).unwrap_or(i64::MAX);
-        self.connection
-            .prepare_cached("UPDATE inbound_group SET parts = parts + 1, octets = octets + ?2 WHERE id = ?1")?
-            .execute(params![group, length])?;
-        Ok(())
-    }
-
-    fn oldest_group(&self, carrier: CarrierId) -> Result<Option<i64>, StoreFault> {
-        let found = self
-            .connection
-            .prepare_cached("SELECT id FROM inbound_group WHERE carrier = ?1 ORDER BY since, id LIMIT 1")?
-            .query_row([carrier.get()], |row| row.get(0))
-            .optional()?;
-        Ok(found)
+    ) -> Result<UnfinishedId, TableError> {
+        let InboundPart { source: written_source, destination: written_destination, .. } = part;
+        let (source, destination) = (number(written_source), number(written_destination));
+        let Joined { reference, total, .. } = joined;
+        let key = UnfinishedKey { carrier, source: &source, destination: &destination, reference, total };
+        let id = UnfinishedId(self.tables.last_unfinished()?.map_or(1, |last| last.0 + 1));
+        self.tables.add_unfinished(id, &key, written_source, written_destination, self.now)?;
+        Ok(id)
     }
 
     /// What has come of messages whose other parts were waited for long enough.
-    pub(crate) fn deliver_unfinished(&mut self, now: Timestamp) -> Result<(), StoreFault> {
+    pub(crate) fn deliver_unfinished(&mut self, now: Timestamp) -> Result<(), TableError> {
         self.at(now);
         if self.books.joining.next_at().is_none_or(|at| at > now) {
             return Ok(());
         }
-        let due: Vec<i64> = {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT id FROM inbound_group WHERE since <= ?1 ORDER BY since, id LIMIT ?2",
-            )?;
-            let bounds = params![now.minus(JOINING_WAIT).as_millis(), UNFINISHED_PER_BATCH_MAX];
-            let ids = statement.query_map(bounds, |row| row.get(0))?;
-            ids.collect::<Result<_, _>>()?
-        };
+        let since = now.minus(JOINING_WAIT);
+        let due = self.tables.unfinished_since(since, UNFINISHED_PER_BATCH_MAX)?;
         for group in due {
             self.deliver_group(group)?;
         }
-        self.books.joining.oldest = oldest(self.connection)?;
+        self.books.joining.oldest = self.tables.oldest_unfinished_since()?;
         Ok(())
     }
 
     /// As it is: nothing is waited for any more.
-    fn deliver_group(&mut self, group: i64) -> Result<(), StoreFault> {
-        let (carrier, total, (source, destination), since) = self
-            .connection
-            .prepare_cached(
-                "SELECT carrier, total, since, ends, source, dest FROM inbound_group WHERE id = ?1",
-            )?
-            .query_row([group], |row| {
-                let since = Timestamp::from_millis(row.get(2)?);
-                Ok((CarrierId::new(row.get(0)?), row.get::<_, u8>(1)?, read_ends(row)?, since))
-            })?;
-        let pieces = self.pieces_of(group)?;
-        for table in ["DELETE FROM inbound_part WHERE grp = ?1", "DELETE FROM inbound_group WHERE id = ?1"] {
-            self.connection.prepare_cached(table)?.execute([group])?;
-        }
+    fn deliver_group(&mut self, group: UnfinishedId) -> Result<(), TableError> {
+        let Unfinished { carrier, source, destination, total, since } = self.tables.unfinished(group)?;
+        let pieces = self.tables.mo_parts(group)?;
+        self.tables.delete_mo_parts(group)?;
+        self.tables.delete_unfinished(group)?;
         let count = u8::try_from(pieces.len()).unwrap_or(u8::MAX);
         self.books.joining.removed(carrier, u64::from(count));
         let missing = total.saturating_sub(count);
@@ -240,32 +152,4 @@ impl Batch<'_> {
         let whole = Whole::of(&pieces);
         self.arrive(&Arrived { carrier, source, destination, whole, missing, at: since })
     }
-
-    fn pieces_of(&self, group: i64) -> Result<Vec<(u8, Piece)>, StoreFault> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT no, coding, alphabet, header, octets FROM inbound_part WHERE grp = ?1 ORDER BY no",
-        )?;
-        let mut rows = statement.query([group])?;
-        let mut pieces = Vec::new();
-        while let Some(row) = rows.next()? {
-            let piece = Piece {
-                data_coding: row.get(1)?,
-                // What nobody can read is delivered in hexadecimal digits rather than never.
-                alphabet: Alphabet::from_u8(row.get(2)?).unwrap_or(Alphabet::Octets),
-                header: row.get::<_, Vec<u8>>(3)?.into(),
-                octets: row.get::<_, Vec<u8>>(4)?.into(),
-            };
-            pieces.push((row.get(0)?, piece));
-        }
-        Ok(pieces)
-    }
-}
-
-/// Damaged ones as far as their digits: a message that cannot be delivered would hold up all others.
-fn read_ends(row: &Row<'_>) -> Result<(WrittenAddress, WrittenAddress), rusqlite::Error> {
-    if let Ok(ends) = wire::ends_of(row.get_ref(3)?.as_blob()?) {
-        return Ok(ends);
-    }
-    let written = |digits: String| WrittenAddress::new(0, 0, digits.as_bytes());
-    Ok((written(row.get(4)?), written(row.get(5)?)))
 }

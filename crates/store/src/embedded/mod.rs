@@ -24,6 +24,7 @@ mod handout;
 mod handsets;
 mod hooks;
 mod inbound;
+mod inbound_requests;
 mod jobs;
 mod joining;
 mod keys;
@@ -63,7 +64,7 @@ mod unnamed;
 mod unowned;
 mod upkeep;
 mod waiting;
-mod wire;
+pub(crate) mod wire;
 mod writer;
 
 pub use copying::backup;

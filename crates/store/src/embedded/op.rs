@@ -82,7 +82,7 @@ impl Op {
             Op::Hooks(ends, _) => batch.end_hooks(ends).map(|()| Done::Nothing),
             Op::Due(now) => {
                 batch.release_due(*now)?;
-                batch.deliver_unfinished(*now).map(|()| Done::Nothing)
+                Ok(batch.deliver_unfinished(*now).map(|()| Done::Nothing)?)
             }
             Op::Stop(_) => Ok(Done::Nothing),
         }

@@ -49,7 +49,7 @@ impl Books {
             lanes: Lanes::default(),
             balances: Balances::load(tables)?,
             today: Today::load(connection, newest_day)?,
-            opt_outs: OptOuts::load(connection)?,
+            opt_outs: OptOuts::load(tables)?,
             aliases: Aliases::load(connection)?,
             keys: KeyDays::load(connection)?,
             remotes: Remotes::load(connection)?,
@@ -58,7 +58,7 @@ impl Books {
             deferred: Deferred::default(),
             queues: Queues::default(),
             references: References::new(),
-            joining: Joining::load(connection)?,
+            joining: Joining::load(tables)?,
             standing: Recent::new(),
             last_report: reports::last_id(connection)?,
             hooks: Numbering::load(connection)?,
@@ -96,7 +96,7 @@ impl Books {
         self.standing.clear();
         self.keys = KeyDays::load(connection)?;
         self.remotes = Remotes::load(connection)?;
-        self.joining = Joining::load(connection)?;
+        self.joining = Joining::load(tables)?;
         self.load_waiting(connection)
     }
 

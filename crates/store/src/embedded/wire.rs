@@ -2,42 +2,31 @@
 //! On disk for ever: a new meaning is a new version.
 
 use crate::embedded::blobs::{Blob, Octets, write_address};
-use crate::fault::StoreFault;
 use hermod_domain::inbound::Form;
 use hermod_domain::origin::WrittenAddress;
+use hermod_engine::tables::{TableError, Wire};
 
 const VERSION: u8 = 1;
 const NARROW: u8 = 1;
 const UCS2: u8 = 2;
 const OCTETS: u8 = 3;
 
-/// Everything about a message but its text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Wire {
-    pub source: WrittenAddress,
-    pub destination: WrittenAddress,
-    pub form: Form,
-    pub header: Box<[u8]>,
+pub(crate) fn to_blob(wire: &Wire) -> Blob {
+    let Wire { source, destination, form, header } = wire;
+    let (form, data_coding) = match form {
+        Form::Narrow => (NARROW, 0),
+        Form::Ucs2 => (UCS2, 0),
+        Form::Octets { data_coding } => (OCTETS, *data_coding),
+    };
+    let mut blob = Blob::from_slice(&[VERSION, form, data_coding]);
+    write_address(&mut blob, source);
+    write_address(&mut blob, destination);
+    blob.extend_from_slice(header);
+    blob
 }
 
-impl Wire {
-    pub(crate) fn to_blob(&self) -> Blob {
-        let Wire { source, destination, form, header } = self;
-        let (form, data_coding) = match form {
-            Form::Narrow => (NARROW, 0),
-            Form::Ucs2 => (UCS2, 0),
-            Form::Octets { data_coding } => (OCTETS, *data_coding),
-        };
-        let mut blob = Blob::from_slice(&[VERSION, form, data_coding]);
-        write_address(&mut blob, source);
-        write_address(&mut blob, destination);
-        blob.extend_from_slice(header);
-        blob
-    }
-
-    pub(crate) fn of_blob(blob: &[u8]) -> Result<Wire, StoreFault> {
-        read(&mut Octets(blob)).ok_or_else(|| StoreFault::damaged("how an inbound message came"))
-    }
+pub(crate) fn of_blob(blob: &[u8]) -> Result<Wire, TableError> {
+    read(&mut Octets(blob)).ok_or_else(|| TableError::unreadable("how an inbound message came"))
 }
 
 fn read(octets: &mut Octets<'_>) -> Option<Wire> {
@@ -63,15 +52,16 @@ pub(crate) fn ends_to_blob(source: &WrittenAddress, destination: &WrittenAddress
     blob
 }
 
-pub(crate) fn ends_of(blob: &[u8]) -> Result<(WrittenAddress, WrittenAddress), StoreFault> {
+/// Returns both ends, or `None` if the blob is damaged.
+pub(crate) fn ends_of(blob: &[u8]) -> Option<(WrittenAddress, WrittenAddress)> {
     let mut octets = Octets(blob);
-    let ends = octets.address().zip(octets.address());
-    ends.ok_or_else(|| StoreFault::damaged("the ends of an inbound message"))
+    octets.address().zip(octets.address())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fault::StoreFault;
 
     fn wire(form: Form, header: &[u8]) -> Wire {
         Wire {
@@ -88,10 +78,10 @@ mod tests {
             [(Form::Narrow, [1, 0]), (Form::Ucs2, [2, 0]), (Form::Octets { data_coding: 0xf5 }, [3, 0xf5])]
         {
             let came = wire(form, &[5, 0]);
-            let blob = came.to_blob();
+            let blob = to_blob(&came);
             assert_eq!(blob[..3], [1, stored[0], stored[1]]);
             assert_eq!(blob[3..], [1, 1, 2, b'4', b'9', 3, 0, 3, b'8', b'0', b'8', 5, 0]);
-            assert_eq!(Wire::of_blob(&blob).unwrap(), came);
+            assert_eq!(of_blob(&blob).unwrap(), came);
         }
         let Wire { source, destination, .. } = wire(Form::Ucs2, b"");
         let ends = ends_to_blob(&source, &destination);
@@ -101,9 +91,9 @@ mod tests {
     #[test]
     fn damaged_octets_are_told_for_what_they_are() {
         for blob in [&[][..], &[1], &[2, 1, 0], &[1, 9, 0, 0, 0, 0, 0, 0, 0], &[1, 1, 0, 0, 0, 9]] {
-            let told = Wire::of_blob(blob).unwrap_err().to_string();
+            let told = StoreFault::from(of_blob(blob).unwrap_err()).to_string();
             assert_eq!(told, "the data makes no sense: how an inbound message came", "{blob:?}");
         }
-        assert!(ends_of(&[0, 0, 1]).is_err());
+        assert!(ends_of(&[0, 0, 1]).is_none());
     }
 }

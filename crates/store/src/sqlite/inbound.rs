@@ -1,6 +1,123 @@
 //! SQL for MO messages of accounts.
 
+use crate::embedded::wire;
 use crate::sqlite::SqliteTables;
-use hermod_engine::tables::InboundRows;
+use hermod_domain::ids::{AccountId, MessageId};
+use hermod_domain::inbound::Whole;
+use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{HandsetMessage, InboundRecord, PAGE_ROWS_MAX};
+use hermod_engine::tables::{InboundCounter, InboundRow, InboundRows, TableError, Wire};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
-impl InboundRows for SqliteTables<'_> {}
+impl InboundRows for SqliteTables<'_> {
+    fn inbound_counter(&self, account: AccountId) -> Result<Option<InboundCounter>, TableError> {
+        let found: Option<(i64, i64)> = self
+            .connection
+            .prepare_cached("SELECT last, message FROM inbound_counter WHERE account = ?1")?
+            .query_row([account.get()], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        let Some((last, newest)) = found else { return Ok(None) };
+        Ok(Some(InboundCounter { last: last.cast_unsigned(), newest: read_message(newest)? }))
+    }
+
+    fn put_inbound_counter(&self, account: AccountId, counter: InboundCounter) -> Result<(), TableError> {
+        let InboundCounter { last, newest } = counter;
+        self.connection
+            .prepare_cached(
+                "INSERT INTO inbound_counter (account, last, message) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (account) DO UPDATE SET last = excluded.last, message = excluded.message",
+            )?
+            .execute(params![account.get(), last.cast_signed(), newest.as_i64()])?;
+        Ok(())
+    }
+
+    fn add_inbound(&self, id: u64, row: &InboundRow<'_>) -> Result<(), TableError> {
+        let InboundRow { account, message, from, to, text, wire, missing, received_at } = *row;
+        self.connection
+            .prepare_cached(
+                "INSERT INTO inbound (account, id, message, source, dest, text, received_at, wire, missing)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            )?
+            .execute(params![
+                account.get(),
+                id.cast_signed(),
+                message.as_i64(),
+                from,
+                to,
+                text,
+                received_at.as_millis(),
+                wire.map(wire::to_blob).as_deref(),
+                missing
+            ])?;
+        Ok(())
+    }
+}
+
+/// Returns one of an account's messages, unless it was deleted.
+pub(crate) fn find_inbound(
+    connection: &Connection,
+    account: AccountId,
+    id: u64,
+) -> Result<Option<InboundRecord>, TableError> {
+    let found = connection
+        .prepare_cached(
+            "SELECT id, message, source, dest, text, received_at FROM inbound WHERE account = ?1 AND id = ?2",
+        )?
+        .query_row(params![account.get(), id.cast_signed()], |row| Ok(read_record(row)))
+        .optional()?;
+    found.transpose()
+}
+
+/// Returns one message as it is delivered over SMPP. `None` if it is not there, or no carrier delivered it.
+pub(crate) fn read_handset_message(
+    connection: &Connection,
+    account: AccountId,
+    id: u64,
+) -> Result<Option<HandsetMessage>, TableError> {
+    connection
+        .prepare_cached("SELECT text, wire FROM inbound WHERE account = ?1 AND id = ?2 AND wire IS NOT NULL")?
+        .query_row(params![account.get(), id.cast_signed()], |row| {
+            let wire = wire::of_blob(row.get_ref(1)?.as_blob()?);
+            Ok((row.get::<_, String>(0)?, wire))
+        })
+        .optional()?
+        .map(|(text, wire)| {
+            let Wire { source, destination, form, header } = wire?;
+            Ok(HandsetMessage { id, source, destination, whole: Whole { text, form, header } })
+        })
+        .transpose()
+}
+
+/// Returns an account's messages with numbers above one, the oldest first.
+pub(crate) fn read_inbound_page(
+    connection: &Connection,
+    account: AccountId,
+    since: u64,
+    limit: u32,
+) -> Result<Vec<InboundRecord>, TableError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, message, source, dest, text, received_at FROM inbound
+         WHERE account = ?1 AND id > ?2 ORDER BY id LIMIT ?3",
+    )?;
+    // No counter reaches a number that does not fit.
+    let since = i64::try_from(since).unwrap_or(i64::MAX);
+    let rows = statement
+        .query_map(params![account.get(), since, limit.min(PAGE_ROWS_MAX)], |row| Ok(read_record(row)))?;
+    rows.map(|row| row?).collect()
+}
+
+fn read_record(row: &Row<'_>) -> Result<InboundRecord, TableError> {
+    Ok(InboundRecord {
+        id: row.get::<_, i64>(0)?.cast_unsigned(),
+        message: read_message(row.get(1)?)?,
+        from: row.get(2)?,
+        to: row.get(3)?,
+        text: row.get(4)?,
+        received_at: Timestamp::from_millis(row.get(5)?),
+    })
+}
+
+/// Returns the id of an MO message from its stored form.
+pub(crate) fn read_message(stored: i64) -> Result<MessageId, TableError> {
+    MessageId::from_i64(stored).ok_or_else(|| TableError::unreadable("an inbound message's id"))
+}

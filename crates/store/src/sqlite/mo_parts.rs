@@ -1,6 +1,231 @@
 //! SQL for parts of concatenated MO messages, and what was received before.
 
+use crate::embedded::wire;
 use crate::sqlite::SqliteTables;
-use hermod_engine::tables::MoPartRows;
+use hermod_domain::ids::CarrierId;
+use hermod_domain::inbound::{Alphabet, Piece};
+use hermod_domain::origin::WrittenAddress;
+use hermod_domain::time::Timestamp;
+use hermod_engine::tables::{
+    MoPartRows, SeenKey, TableError, Unfinished, UnfinishedFound, UnfinishedId, UnfinishedKey, UnfinishedSize,
+};
+use rusqlite::{OptionalExtension, Row, params};
 
-impl MoPartRows for SqliteTables<'_> {}
+impl MoPartRows for SqliteTables<'_> {
+    fn seen_until(&self, key: &SeenKey) -> Result<Option<Timestamp>, TableError> {
+        let until = self
+            .connection
+            .prepare_cached("SELECT until FROM inbound_seen WHERE carrier = ?1 AND digest = ?2")?
+            .query_row(params![key.carrier.get(), key.digest], |row| row.get(0))
+            .optional()?;
+        Ok(until.map(Timestamp::from_millis))
+    }
+
+    fn put_seen(&self, key: &SeenKey, until: Timestamp) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached(
+                "INSERT INTO inbound_seen (carrier, digest, until) VALUES (?1, ?2, ?3)
+                 ON CONFLICT DO UPDATE SET until = excluded.until",
+            )?
+            .execute(params![key.carrier.get(), key.digest, until.as_millis()])?;
+        Ok(())
+    }
+
+    fn seen_no_longer_than(&self, until: Timestamp, limit: usize) -> Result<Vec<SeenKey>, TableError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT carrier, digest FROM inbound_seen WHERE until <= ?1 ORDER BY until LIMIT ?2",
+        )?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = statement.query_map(params![until.as_millis(), limit], |row| {
+            Ok(SeenKey { carrier: CarrierId::new(row.get(0)?), digest: row.get(1)? })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    fn delete_seen(&self, key: &SeenKey) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("DELETE FROM inbound_seen WHERE carrier = ?1 AND digest = ?2")?
+            .execute(params![key.carrier.get(), key.digest])?;
+        Ok(())
+    }
+
+    fn unfinished_parts(&self) -> Result<Vec<(CarrierId, u64)>, TableError> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT carrier, sum(parts) FROM inbound_group GROUP BY carrier")?;
+        let rows = statement
+            .query_map([], |row| Ok((CarrierId::new(row.get(0)?), row.get::<_, i64>(1)?.cast_unsigned())))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    fn oldest_unfinished_since(&self) -> Result<Option<Timestamp>, TableError> {
+        let since: Option<i64> = self
+            .connection
+            .prepare_cached("SELECT min(since) FROM inbound_group")?
+            .query_row([], |row| row.get(0))?;
+        Ok(since.map(Timestamp::from_millis))
+    }
+
+    fn find_unfinished(
+        &self,
+        key: &UnfinishedKey<'_>,
+        no: u8,
+    ) -> Result<Option<UnfinishedFound>, TableError> {
+        let UnfinishedKey { carrier, source, destination, reference, total } = *key;
+        let found = self
+            .connection
+            .prepare_cached(
+                "SELECT id, parts, octets, EXISTS (SELECT 1 FROM inbound_part WHERE grp = g.id AND no = ?6)
+                 FROM inbound_group g
+                 WHERE carrier = ?1 AND source = ?2 AND dest = ?3 AND reference = ?4 AND total = ?5",
+            )?
+            .query_row(params![carrier.get(), source, destination, reference, total, no], read_found)
+            .optional()?;
+        Ok(found)
+    }
+
+    fn last_unfinished(&self) -> Result<Option<UnfinishedId>, TableError> {
+        let last: Option<i64> = self
+            .connection
+            .prepare_cached("SELECT max(id) FROM inbound_group")?
+            .query_row([], |row| row.get(0))?;
+        Ok(last.map(read_id))
+    }
+
+    fn oldest_unfinished(&self, carrier: CarrierId) -> Result<Option<UnfinishedId>, TableError> {
+        let found = self
+            .connection
+            .prepare_cached("SELECT id FROM inbound_group WHERE carrier = ?1 ORDER BY since, id LIMIT 1")?
+            .query_row([carrier.get()], |row| row.get(0))
+            .optional()?;
+        Ok(found.map(read_id))
+    }
+
+    fn unfinished_since(&self, since: Timestamp, limit: u32) -> Result<Vec<UnfinishedId>, TableError> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT id FROM inbound_group WHERE since <= ?1 ORDER BY since, id LIMIT ?2")?;
+        let ids = statement.query_map(params![since.as_millis(), limit], |row| Ok(read_id(row.get(0)?)))?;
+        Ok(ids.collect::<Result<_, _>>()?)
+    }
+
+    fn unfinished(&self, id: UnfinishedId) -> Result<Unfinished, TableError> {
+        let message = self
+            .connection
+            .prepare_cached(
+                "SELECT carrier, total, since, ends, source, dest FROM inbound_group WHERE id = ?1",
+            )?
+            .query_row([stored_id(id)], |row| {
+                let (source, destination) = read_ends(row)?;
+                Ok(Unfinished {
+                    carrier: CarrierId::new(row.get(0)?),
+                    source,
+                    destination,
+                    total: row.get(1)?,
+                    since: Timestamp::from_millis(row.get(2)?),
+                })
+            })?;
+        Ok(message)
+    }
+
+    fn add_unfinished(
+        &self,
+        id: UnfinishedId,
+        key: &UnfinishedKey<'_>,
+        source: &WrittenAddress,
+        destination: &WrittenAddress,
+        since: Timestamp,
+    ) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached(
+                "INSERT INTO inbound_group (id, carrier, source, dest, reference, total, ends, parts, octets, since)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, ?8)",
+            )?
+            .execute(params![
+                stored_id(id),
+                key.carrier.get(),
+                key.source,
+                key.destination,
+                key.reference,
+                key.total,
+                &wire::ends_to_blob(source, destination)[..],
+                since.as_millis()
+            ])?;
+        Ok(())
+    }
+
+    fn put_unfinished_size(&self, id: UnfinishedId, size: UnfinishedSize) -> Result<(), TableError> {
+        let octets = i64::try_from(size.octets).unwrap_or(i64::MAX);
+        self.connection
+            .prepare_cached("UPDATE inbound_group SET parts = ?2, octets = ?3 WHERE id = ?1")?
+            .execute(params![stored_id(id), size.parts, octets])?;
+        Ok(())
+    }
+
+    fn delete_unfinished(&self, id: UnfinishedId) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("DELETE FROM inbound_group WHERE id = ?1")?
+            .execute([stored_id(id)])?;
+        Ok(())
+    }
+
+    fn mo_parts(&self, id: UnfinishedId) -> Result<Vec<(u8, Piece)>, TableError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT no, coding, alphabet, header, octets FROM inbound_part WHERE grp = ?1 ORDER BY no",
+        )?;
+        let mut rows = statement.query([stored_id(id)])?;
+        let mut pieces = Vec::new();
+        while let Some(row) = rows.next()? {
+            let piece = Piece {
+                data_coding: row.get(1)?,
+                // A text in an unknown alphabet is delivered in hexadecimal digits rather than never.
+                alphabet: Alphabet::from_u8(row.get(2)?).unwrap_or(Alphabet::Octets),
+                header: row.get::<_, Vec<u8>>(3)?.into(),
+                octets: row.get::<_, Vec<u8>>(4)?.into(),
+            };
+            pieces.push((row.get(0)?, piece));
+        }
+        Ok(pieces)
+    }
+
+    fn add_mo_part(&self, id: UnfinishedId, no: u8, piece: &Piece) -> Result<(), TableError> {
+        let Piece { data_coding, alphabet, header, octets } = piece;
+        self.connection
+            .prepare_cached(
+                "INSERT INTO inbound_part (grp, no, coding, alphabet, header, octets) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?
+            .execute(params![stored_id(id), no, data_coding, alphabet.as_u8(), &header[..], &octets[..]])?;
+        Ok(())
+    }
+
+    fn delete_mo_parts(&self, id: UnfinishedId) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("DELETE FROM inbound_part WHERE grp = ?1")?
+            .execute([stored_id(id)])?;
+        Ok(())
+    }
+}
+
+fn read_found(row: &Row<'_>) -> Result<UnfinishedFound, rusqlite::Error> {
+    let octets = row.get::<_, i64>(2)?.cast_unsigned();
+    let size = UnfinishedSize { parts: row.get(1)?, octets: usize::try_from(octets).unwrap_or(usize::MAX) };
+    Ok(UnfinishedFound { id: read_id(row.get(0)?), size, has_part: row.get(3)? })
+}
+
+/// Returns the addresses of a message. Of damaged ones it returns the digits: a message that cannot be delivered would hold
+/// up all others.
+fn read_ends(row: &Row<'_>) -> Result<(WrittenAddress, WrittenAddress), rusqlite::Error> {
+    if let Some(ends) = wire::ends_of(row.get_ref(3)?.as_blob()?) {
+        return Ok(ends);
+    }
+    let written = |digits: String| WrittenAddress::new(0, 0, digits.as_bytes());
+    Ok((written(row.get(4)?), written(row.get(5)?)))
+}
+
+fn read_id(stored: i64) -> UnfinishedId {
+    UnfinishedId(stored.cast_unsigned())
+}
+
+fn stored_id(id: UnfinishedId) -> i64 {
+    id.0.cast_signed()
+}

@@ -1,6 +1,94 @@
 //! SQL for MO messages to numbers that belong to no account.
 
+use crate::embedded::wire;
 use crate::sqlite::SqliteTables;
-use hermod_engine::tables::UnassignedInboundRows;
+use crate::sqlite::inbound::read_message;
+use hermod_domain::ids::{CarrierId, MessageId};
+use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{PAGE_ROWS_MAX, UnownedInbound};
+use hermod_engine::tables::{TableError, UnassignedInboundRows, UnassignedMessage, UnassignedRow};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
-impl UnassignedInboundRows for SqliteTables<'_> {}
+impl UnassignedInboundRows for SqliteTables<'_> {
+    fn add_unassigned(&self, row: &UnassignedRow<'_>) -> Result<(), TableError> {
+        let UnassignedRow { message, carrier, from, to, text, wire, missing, received_at } = *row;
+        self.connection
+            .prepare_cached(
+                "INSERT INTO unowned_inbound (message, carrier, source, dest, text, wire, missing, received_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            )?
+            .execute(params![
+                message.as_i64(),
+                carrier.get(),
+                from,
+                to,
+                text,
+                &wire::to_blob(wire)[..],
+                missing,
+                received_at.as_millis()
+            ])?;
+        Ok(())
+    }
+
+    fn unassigned(&self, message: MessageId) -> Result<Option<UnassignedMessage>, TableError> {
+        self.connection
+            .prepare_cached(
+                "SELECT carrier, text, wire, missing, received_at FROM unowned_inbound WHERE message = ?1",
+            )?
+            .query_row([message.as_i64()], |row| Ok(read_message_to_assign(row)))
+            .optional()?
+            .transpose()
+    }
+
+    fn unassigned_below(&self, message: MessageId, limit: usize) -> Result<Vec<MessageId>, TableError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT message FROM unowned_inbound WHERE message < ?1 ORDER BY message LIMIT ?2",
+        )?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = statement.query_map(params![message.as_i64(), limit], |row| row.get(0))?;
+        rows.map(|row| read_message(row?)).collect()
+    }
+
+    fn delete_unassigned(&self, message: MessageId) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("DELETE FROM unowned_inbound WHERE message = ?1")?
+            .execute([message.as_i64()])?;
+        Ok(())
+    }
+}
+
+fn read_message_to_assign(row: &Row<'_>) -> Result<UnassignedMessage, TableError> {
+    Ok(UnassignedMessage {
+        carrier: CarrierId::new(row.get(0)?),
+        text: row.get(1)?,
+        wire: wire::of_blob(row.get_ref(2)?.as_blob().map_err(TableError::unreadable)?)?,
+        missing: row.get(3)?,
+        received_at: Timestamp::from_millis(row.get(4)?),
+    })
+}
+
+/// Returns unassigned messages with ids above one, the oldest first.
+pub(crate) fn read_unassigned_page(
+    connection: &Connection,
+    since: Option<MessageId>,
+    limit: u32,
+) -> Result<Vec<UnownedInbound>, TableError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT message, carrier, source, dest, text, received_at FROM unowned_inbound
+         WHERE message > ?1 ORDER BY message LIMIT ?2",
+    )?;
+    let bounds = params![since.map_or(0, MessageId::as_i64), limit.clamp(1, PAGE_ROWS_MAX)];
+    let rows = statement.query_map(bounds, |row| Ok(read_record(row)))?;
+    rows.map(|row| row?).collect()
+}
+
+fn read_record(row: &Row<'_>) -> Result<UnownedInbound, TableError> {
+    Ok(UnownedInbound {
+        message: read_message(row.get(0)?)?,
+        carrier: CarrierId::new(row.get(1)?),
+        from: row.get(2)?,
+        to: row.get(3)?,
+        text: row.get(4)?,
+        received_at: Timestamp::from_millis(row.get(5)?),
+    })
+}

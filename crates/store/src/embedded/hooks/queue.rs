@@ -3,11 +3,11 @@
 use crate::embedded::Embedded;
 use crate::embedded::hooks::settle::HookEnds;
 use crate::embedded::hooks::{stored_kind, stored_message};
-use crate::embedded::inbound;
 use crate::embedded::op::{Op, Reply};
 use crate::embedded::reports::stored_told;
 use crate::fault::StoreFault;
 use crate::sqlite::columns::stored_number;
+use crate::sqlite::inbound::find_inbound;
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::sender::Sender;
@@ -209,7 +209,7 @@ fn received(
     account: AccountId,
     row: &Row<'_>,
 ) -> Result<Option<hermod_engine::ops::InboundRecord>, StoreFault> {
-    inbound::find(connection, account, row.get::<_, i64>(10)?.cast_unsigned())
+    Ok(find_inbound(connection, account, row.get::<_, i64>(10)?.cast_unsigned())?)
 }
 
 #[cfg(test)]

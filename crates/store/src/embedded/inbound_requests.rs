@@ -1,0 +1,131 @@
+//! The store's operations on MO messages and opt-outs: what the writer is asked to do, and what is read beside it.
+
+use crate::embedded::Embedded;
+use crate::fault::StoreFault;
+use crate::sqlite::conversations::read_conversation_page;
+use crate::sqlite::inbound::read_inbound_page;
+use crate::sqlite::opt_outs::{find_opt_out, read_opt_out_page};
+use crate::sqlite::unassigned_inbound::read_unassigned_page;
+use hermod_domain::ids::{AccountId, MessageId};
+use hermod_domain::phone::Msisdn;
+use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{CONVERSATION_KEPT, Inbound, InboundRecord, OptOut, UnownedInbound};
+use hermod_engine::tables::ConversationKey;
+
+/// Digests of MO messages that are deleted in one transaction.
+const DIGESTS_PER_WRITE: usize = 5_000;
+/// Unassigned MO messages that are deleted in one transaction.
+const UNASSIGNED_PER_WRITE: usize = 500;
+/// Conversations that are read at once, so that no snapshot lasts long.
+const CONVERSATIONS_PER_READ: usize = 5_000;
+/// Conversations that are deleted in one transaction.
+const CONVERSATIONS_PER_WRITE: usize = 500;
+
+impl Embedded {
+    /// Keeps a message for its account.
+    pub async fn receive(&self, inbound: Inbound) -> Result<InboundRecord, StoreFault> {
+        self.request(move |batch| Ok(batch.receive(&inbound)?)).await
+    }
+
+    /// What came in behind a number, oldest first.
+    pub async fn inbound(
+        &self,
+        account: AccountId,
+        since: u64,
+        limit: u32,
+    ) -> Result<Vec<InboundRecord>, StoreFault> {
+        self.inner
+            .readers
+            .run(move |connection| Ok(read_inbound_page(connection, account, since, limit)?))
+            .await
+    }
+
+    /// Messages that are nobody's, oldest first, behind one of them.
+    pub async fn unowned_inbound(
+        &self,
+        since: Option<MessageId>,
+        limit: u32,
+    ) -> Result<Vec<UnownedInbound>, StoreFault> {
+        self.inner.readers.run(move |connection| Ok(read_unassigned_page(connection, since, limit)?)).await
+    }
+
+    /// Gives such a message to an account, as if it had been the account's from the beginning. `None` if there is none.
+    pub async fn assign_inbound(
+        &self,
+        message: MessageId,
+        account: AccountId,
+        now: Timestamp,
+    ) -> Result<Option<InboundRecord>, StoreFault> {
+        self.request(move |batch| Ok(batch.assign_inbound(message, account, now)?)).await
+    }
+
+    /// No more messages of this account to this number. True if that is new; what is known of an earlier one stays.
+    pub async fn opt_out(&self, entry: OptOut) -> Result<bool, StoreFault> {
+        self.request(move |batch| Ok(batch.opt_out(&entry)?)).await
+    }
+
+    /// Messages may be sent again. True if they could not.
+    pub async fn opt_in(&self, account: AccountId, number: Msisdn) -> Result<bool, StoreFault> {
+        self.request(move |batch| Ok(batch.opt_in(account, number)?)).await
+    }
+
+    pub async fn opted_out(&self, account: AccountId, number: Msisdn) -> Result<Option<OptOut>, StoreFault> {
+        self.inner.readers.run(move |connection| Ok(find_opt_out(connection, account, number)?)).await
+    }
+
+    /// In order of their numbers, from behind one or from the beginning.
+    pub async fn opt_outs(
+        &self,
+        account: AccountId,
+        after: Option<Msisdn>,
+        limit: u32,
+    ) -> Result<Vec<OptOut>, StoreFault> {
+        self.inner
+            .readers
+            .run(move |connection| Ok(read_opt_out_page(connection, account, after, limit)?))
+            .await
+    }
+
+    /// Deletes the digests of MO messages that are too old to be delivered again.
+    pub(crate) async fn forget_repeats(&self, now: Timestamp) -> Result<(), StoreFault> {
+        let forget = || self.request(move |batch| Ok(batch.forget_repeats(now, DIGESTS_PER_WRITE)?));
+        while forget().await? == DIGESTS_PER_WRITE {}
+        Ok(())
+    }
+
+    /// Deletes unassigned MO messages that were kept long enough.
+    pub(crate) async fn forget_unowned(&self, now: Timestamp) -> Result<(), StoreFault> {
+        let forget = || self.request(move |batch| Ok(batch.forget_unowned(now, UNASSIGNED_PER_WRITE)?));
+        while forget().await? == UNASSIGNED_PER_WRITE {}
+        Ok(())
+    }
+
+    /// Deletes conversations that are too old. Reads all of them: an index would cost every message a write.
+    pub(crate) async fn forget_conversations(&self, now: Timestamp) -> Result<(), StoreFault> {
+        let before = now.minus(CONVERSATION_KEPT);
+        let mut behind = None;
+        loop {
+            let mut page = self.conversation_page(behind).await?;
+            behind = page.last().filter(|_| page.len() == CONVERSATIONS_PER_READ).map(|(key, _)| key.clone());
+            page.retain(|(_, at)| *at < before);
+            let old: Vec<ConversationKey> = page.into_iter().map(|(key, _)| key).collect();
+            for some in old.chunks(CONVERSATIONS_PER_WRITE) {
+                let some = some.to_vec();
+                self.request(move |batch| Ok(batch.forget_conversations(&some, before)?)).await?;
+            }
+            if behind.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn conversation_page(
+        &self,
+        behind: Option<ConversationKey>,
+    ) -> Result<Vec<(ConversationKey, Timestamp)>, StoreFault> {
+        let read = move |connection: &_| {
+            Ok(read_conversation_page(connection, behind.as_ref(), CONVERSATIONS_PER_READ)?)
+        };
+        self.inner.readers.run(read).await
+    }
+}
