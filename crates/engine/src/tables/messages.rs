@@ -1,4 +1,95 @@
 //! The table of MT messages: one row each, from acceptance to the end of its retention.
 
+use crate::ops::Acceptance;
+use crate::tables::TableError;
+use hermod_domain::ids::{AccountId, CarrierId, MessageId};
+use hermod_domain::lifecycle::MessageState;
+use hermod_domain::money::Money;
+use hermod_domain::origin::Alias;
+use hermod_domain::phone::Msisdn;
+use hermod_domain::receipt::DlrCode;
+use hermod_domain::sender::Sender;
+use hermod_domain::time::Timestamp;
+
+/// A message that was accepted.
+#[derive(Clone, Copy, Debug)]
+pub struct NewMessage<'a> {
+    pub id: MessageId,
+    pub acceptance: &'a Acceptance,
+    /// Its name where ids must be short.
+    pub alias: Option<Alias>,
+    /// Ties its parts together on the handset.
+    pub reference: u8,
+    pub expires_at: Timestamp,
+    pub standing: MessageStanding,
+}
+
+/// Where a message stands, for its customer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageStanding {
+    pub state: MessageState,
+    pub code: DlrCode,
+    /// The carrier's error; 0 for none.
+    pub err: u16,
+}
+
+/// Who sends a message, to whom, and which carrier has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageParties {
+    pub carrier: CarrierId,
+    pub from: Sender,
+    pub to: Msisdn,
+}
+
 /// Reads and writes MT messages: one row each, from acceptance to the end of its retention.
-pub trait MessageRows {}
+pub trait MessageRows {
+    /// Returns the highest id that any message has or had, MT or MO.
+    fn highest_id(&self) -> Result<Option<MessageId>, TableError>;
+
+    /// Returns the highest id of the messages that are kept.
+    fn newest_message(&self) -> Result<Option<MessageId>, TableError>;
+
+    /// Adds the row of a message.
+    fn add_message(&self, message: &NewMessage<'_>) -> Result<(), TableError>;
+
+    /// Returns the state in a message's row.
+    fn message_state(&self, message: MessageId) -> Result<MessageState, TableError>;
+
+    /// Returns what a message cost.
+    fn message_cost(&self, message: MessageId) -> Result<Money, TableError>;
+
+    /// Returns the number of parts that a message's text has.
+    fn message_parts(&self, message: MessageId) -> Result<u8, TableError>;
+
+    /// Returns who sends a message of this account, to whom, and its carrier.
+    fn message_parties(
+        &self,
+        account: AccountId,
+        message: MessageId,
+    ) -> Result<Option<MessageParties>, TableError>;
+
+    /// Returns the carrier of a message that has not ended.
+    fn open_message_carrier(&self, message: MessageId) -> Result<Option<CarrierId>, TableError>;
+
+    /// Writes where a message stands.
+    fn put_message_standing(&self, message: MessageId, standing: MessageStanding) -> Result<(), TableError>;
+
+    /// Writes how a message ended, and when. Returns false if it has no row.
+    fn put_message_end(
+        &self,
+        message: MessageId,
+        standing: MessageStanding,
+        settled_at: Timestamp,
+    ) -> Result<bool, TableError>;
+
+    /// Writes a message's carrier, and whether that carrier takes it whole.
+    fn put_message_carrier(
+        &self,
+        message: MessageId,
+        carrier: CarrierId,
+        whole: bool,
+    ) -> Result<(), TableError>;
+
+    /// Writes when a message expires.
+    fn put_message_expiry(&self, message: MessageId, expires_at: Timestamp) -> Result<(), TableError>;
+}

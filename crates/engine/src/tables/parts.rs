@@ -1,6 +1,12 @@
 //! The table of parts of messages that have not ended.
 
-use hermod_domain::ids::{AccountId, CarrierId, MessageId};
+use crate::lanes::Refill;
+use crate::ops::Job;
+use crate::tables::TableError;
+use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
+use hermod_domain::lifecycle::{DoubtPolicy, Part, Parts};
+use hermod_domain::phone::Msisdn;
+use hermod_domain::time::Timestamp;
 
 /// A message, and where the rows of its parts are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,5 +16,93 @@ pub struct Place {
     pub message: MessageId,
 }
 
-/// Reads and writes parts of messages that have not ended.
-pub trait PartRows {}
+/// The row of a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartRow {
+    pub place: Place,
+    pub part: PartNo,
+    pub now: Part,
+    /// What is done when no answer comes.
+    pub doubt: DoubtPolicy,
+    /// Temporary errors so far.
+    pub attempts: u32,
+    /// The time it waits for; none if it waits for a slot, or does not wait.
+    pub due_at: Option<Timestamp>,
+    pub expires_at: Timestamp,
+}
+
+/// How many parts of an account a carrier has, by what they wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaneCounts {
+    pub carrier: CarrierId,
+    pub account: AccountId,
+    /// Parts that wait: queued, or in doubt.
+    pub waiting: u64,
+    /// Parts that are being sent.
+    pub in_flight: u64,
+    /// Of those that wait, the parts without a due time.
+    pub for_a_slot: u64,
+}
+
+/// A part that is being sent, and its recipient.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SendingPart {
+    pub place: Place,
+    pub part: PartNo,
+    pub to: Msisdn,
+}
+
+/// Reads and writes parts of messages that have not ended. A part waits while it is queued or in doubt.
+pub trait PartRows {
+    /// Adds the row of a part.
+    fn add_part(&self, row: &PartRow) -> Result<(), TableError>;
+
+    /// Returns the row of a part.
+    fn part(&self, place: Place, part: PartNo) -> Result<Option<PartRow>, TableError>;
+
+    /// Returns the rows of a message's parts, in order.
+    fn parts(&self, place: Place) -> Result<Vec<PartRow>, TableError>;
+
+    /// Returns the states of a message's parts, in order.
+    fn part_states(&self, place: Place) -> Result<Parts, TableError>;
+
+    /// Writes a part's state and due time; and its attempts, if they are given.
+    fn put_part_state(
+        &self,
+        place: Place,
+        part: PartNo,
+        now: Part,
+        due_at: Option<Timestamp>,
+        attempts: Option<u32>,
+    ) -> Result<(), TableError>;
+
+    /// Writes a part's due time.
+    fn put_part_due(&self, place: Place, part: PartNo, due_at: Option<Timestamp>) -> Result<(), TableError>;
+
+    /// Writes when a part expires.
+    fn put_part_expiry(&self, place: Place, part: PartNo, expires_at: Timestamp) -> Result<(), TableError>;
+
+    /// Moves the rows of a message's parts to another carrier, and writes their due time.
+    fn move_parts(&self, place: Place, to: CarrierId, due_at: Option<Timestamp>) -> Result<(), TableError>;
+
+    /// Deletes the rows of a message's parts.
+    fn delete_parts(&self, place: Place) -> Result<(), TableError>;
+
+    /// Returns a part as a job, if it waits.
+    fn waiting_job(&self, place: Place, part: PartNo) -> Result<Option<Job>, TableError>;
+
+    /// Returns the next parts of a lane that wait and have no due time, in order.
+    fn waiting_jobs(&self, refill: Refill) -> Result<Vec<Job>, TableError>;
+
+    /// Returns the counts of every lane that has parts.
+    fn lane_counts(&self) -> Result<Vec<LaneCounts>, TableError>;
+
+    /// Returns the parts that wait and have a due time.
+    fn deferred_parts(&self) -> Result<Vec<PartRow>, TableError>;
+
+    /// Returns the parts that are being sent.
+    fn sending_parts(&self) -> Result<Vec<SendingPart>, TableError>;
+
+    /// Returns the parts that expire later than this.
+    fn parts_expiring_after(&self, at: Timestamp) -> Result<Vec<PartRow>, TableError>;
+}

@@ -1,12 +1,9 @@
 //! Accepting a message: the charge, the message, its parts and its key, all in the batch's transaction.
 
 use crate::embedded::batch::{Batch, FreshPart};
-use crate::embedded::blobs;
 use crate::embedded::day_totals;
 use crate::embedded::keys::Claimed;
 use crate::embedded::reports::Audience;
-use crate::fault::StoreFault;
-use crate::sqlite::columns::encoding_to_stored;
 use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::lifecycle::{MessageState, Part, PartState};
 use hermod_domain::money::Money;
@@ -14,10 +11,10 @@ use hermod_domain::origin::Alias;
 use hermod_domain::receipt::DlrCode;
 use hermod_engine::lanes::Placed;
 use hermod_engine::ops::{AcceptOutcome, Acceptance, Balance, DayTotals, Job};
-use rusqlite::params;
+use hermod_engine::tables::{MessageStanding, NewMessage, TableError};
 
 impl Batch<'_> {
-    pub(crate) fn accept(&mut self, acceptance: &Acceptance) -> Result<AcceptOutcome, StoreFault> {
+    pub(crate) fn accept(&mut self, acceptance: &Acceptance) -> Result<AcceptOutcome, TableError> {
         self.at(acceptance.now);
         let message = self.books.mint.mint(acceptance.now);
         // Used before, on another day? (The keys of the id's own day are checked by the insert itself.)
@@ -58,7 +55,7 @@ impl Batch<'_> {
         &self,
         acceptance: &Acceptance,
         message: MessageId,
-    ) -> Result<Result<(Balance, DayTotals), AcceptOutcome>, StoreFault> {
+    ) -> Result<Result<(Balance, DayTotals), AcceptOutcome>, TableError> {
         let Acceptance { account, to, cost, daily, .. } = acceptance;
         if self.books.opt_outs.has(self.tables, *account, *to)? {
             return Ok(Err(AcceptOutcome::OptedOut));
@@ -80,7 +77,7 @@ impl Batch<'_> {
     fn short_name(
         &self,
         acceptance: &Acceptance,
-    ) -> Result<Result<Option<Alias>, AcceptOutcome>, StoreFault> {
+    ) -> Result<Result<Option<Alias>, AcceptOutcome>, TableError> {
         if !acceptance.origin.as_ref().is_some_and(|origin| origin.short_id) {
             return Ok(Ok(None));
         }
@@ -93,7 +90,7 @@ impl Batch<'_> {
         &self,
         acceptance: &Acceptance,
         refused: AcceptOutcome,
-    ) -> Result<AcceptOutcome, StoreFault> {
+    ) -> Result<AcceptOutcome, TableError> {
         let Some(key) = &acceptance.key else { return Ok(refused) };
         let used = self.books.keys.find(self.connection, key)?;
         Ok(used.map_or(refused, AcceptOutcome::Replay))
@@ -104,11 +101,13 @@ impl Batch<'_> {
         message: MessageId,
         acceptance: &Acceptance,
         alias: Option<Alias>,
-    ) -> Result<(), StoreFault> {
+    ) -> Result<(), TableError> {
         let Acceptance { carrier, from, to, parts, whole, .. } = acceptance;
         let expires_at = acceptance.now.plus(acceptance.validity);
         let reference = self.books.references.next(from, *to);
-        self.insert_message(message, acceptance, alias, reference)?;
+        let standing = MessageStanding { state: MessageState::Queued, code: DlrCode::Unknown, err: 0 };
+        let row = NewMessage { id: message, acceptance, alias, reference, expires_at, standing };
+        self.tables.add_message(&row)?;
         let submits = if *whole { 1 } else { *parts };
         self.books.queues.add(*carrier, PartState::Queued, u64::from(submits));
         let audience = Audience::of(acceptance, alias);
@@ -143,50 +142,9 @@ impl Batch<'_> {
             match self.books.lanes.offer(job) {
                 Placed::Memory => self.fresh.push(row),
                 // It will be read back from the store, perhaps by this very batch.
-                Placed::Spilled => row.insert(self.connection)?,
+                Placed::Spilled => self.tables.add_part(&row.row())?,
             }
         }
-        Ok(())
-    }
-
-    fn insert_message(
-        &self,
-        message: MessageId,
-        acceptance: &Acceptance,
-        alias: Option<Alias>,
-        reference: u8,
-    ) -> Result<(), StoreFault> {
-        let Acceptance { account, connection, carrier, to, from, text, encoding, parts, whole, cost, .. } =
-            acceptance;
-        let shape = acceptance.shape.as_ref().filter(|shape| !shape.is_plain());
-        let shape = shape.map(|shape| blobs::shape_to_blob(shape));
-        let origin = acceptance.origin.as_ref().map(|origin| blobs::origin_to_blob(origin, alias));
-        self.connection
-            .prepare_cached(
-                "INSERT INTO message (id, account, connection, carrier, source, dest, text, encoding, parts,
-                     reference, cost, expires_at, state, dlr, err, whole, tlvs, shape, origin)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 0, ?15, ?16, ?17, ?18)",
-            )?
-            .execute(params![
-                message.as_i64(),
-                account.get(),
-                connection.get(),
-                carrier.get(),
-                from.as_str(),
-                to.number().cast_signed(),
-                text.as_str(),
-                encoding_to_stored(*encoding),
-                parts,
-                reference,
-                cost.as_micros(),
-                acceptance.now.plus(acceptance.validity).as_millis(),
-                MessageState::Queued.to_stored(),
-                DlrCode::Unknown.as_u8(),
-                whole,
-                acceptance.tlvs.as_ref().map(|tlvs| &*tlvs.0),
-                shape.as_deref(),
-                origin.as_deref(),
-            ])?;
         Ok(())
     }
 }

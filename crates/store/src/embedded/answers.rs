@@ -3,32 +3,22 @@
 
 use crate::embedded::batch::Batch;
 use crate::embedded::deferred::Due;
-use crate::embedded::jobs;
-use crate::embedded::progress::Applied;
-use crate::fault::StoreFault;
+use crate::embedded::progress::{Applied, Wait};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, PartNo};
-use hermod_domain::lifecycle::{DoubtPolicy, Event, PartState, RefusedFor, resend_wait};
+use hermod_domain::lifecycle::{Event, PartState, RefusedFor, resend_wait};
 use hermod_domain::receipt::ErrCode;
 use hermod_domain::retry::Schedule;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{Answer, AnswerRecord, Elsewhere, LinkBatch, LinkId, Recorded};
-use hermod_engine::tables::Place;
-use rusqlite::{OptionalExtension, params};
+use hermod_engine::tables::{PartRow, Place, TableError};
 use std::time::Duration;
 
 /// No part is tried again sooner after a temporary error, whoever sets the time.
 const RETRY_WAIT_MIN: Duration = Duration::from_secs(1);
 
-/// What a part's row says about how it is to be sent again.
-struct Retrying {
-    attempts: u32,
-    doubt: DoubtPolicy,
-    doubts: u8,
-}
-
 impl Batch<'_> {
-    pub(crate) fn link_batch(&mut self, batch: &LinkBatch) -> Result<(), StoreFault> {
+    pub(crate) fn link_batch(&mut self, batch: &LinkBatch) -> Result<(), TableError> {
         self.at(batch.now);
         if batch.answers.iter().any(|record| record.answer == Answer::Throttled) {
             // "Slow down" is said to the link: what it had room for before that, it has not any more.
@@ -57,7 +47,7 @@ impl Batch<'_> {
         ids: IdConversion,
         link: Option<LinkId>,
         record: &AnswerRecord,
-    ) -> Result<(), StoreFault> {
+    ) -> Result<(), TableError> {
         let AnswerRecord { message, part, account, to, answer, otherwise } = record;
         let place = Place { carrier, account: *account, message: *message };
         match answer {
@@ -66,9 +56,9 @@ impl Batch<'_> {
                     self.latecomer(place, *part, "taken")?;
                 }
                 // Tied even if the message has ended meanwhile, so that its receipts are known for what they are.
-                self.tie(place, *part, *to, remote, ids)
+                Ok(self.tie(place, *part, *to, remote, ids)?)
             }
-            Answer::AcceptedWithoutId => self.accepted_without_id(place, *part, *to),
+            Answer::AcceptedWithoutId => Ok(self.accepted_without_id(place, *part, *to)?),
             Answer::Throttled => self.back_to_front(place, *part, Event::Deferred, link),
             Answer::SteppedAside { wait, sent } => {
                 let event = if *sent { Event::Deferred } else { Event::Released };
@@ -90,10 +80,10 @@ impl Batch<'_> {
         part: PartNo,
         event: Event,
         link: Option<LinkId>,
-    ) -> Result<(), StoreFault> {
+    ) -> Result<(), TableError> {
         match self.apply(place, part, event, 0, None)? {
             Applied::Moved { .. } => {
-                if let Some(job) = jobs::load(self.connection, place, part)? {
+                if let Some(job) = self.tables.waiting_job(place, part)? {
                     self.books.lanes.put_back_from(link, job);
                 }
                 Ok(())
@@ -112,7 +102,7 @@ impl Batch<'_> {
         event: Event,
         wait: Duration,
         otherwise: Option<Elsewhere>,
-    ) -> Result<(), StoreFault> {
+    ) -> Result<(), TableError> {
         match self.apply(place, part, event, 0, None)? {
             Applied::Moved { .. } => {}
             Applied::Over => return self.latecomer(place, part, "throttled"),
@@ -124,17 +114,7 @@ impl Batch<'_> {
             return Ok(());
         }
         let due_at = self.now.plus(wait);
-        self.connection
-            .prepare_cached(
-                "UPDATE part SET due_at = ?5 WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
-            )?
-            .execute(params![
-                place.carrier.get(),
-                place.account.get(),
-                place.message.as_i64(),
-                part.get(),
-                due_at.as_millis()
-            ])?;
+        self.tables.put_part_due(place, part, Some(due_at))?;
         self.push_due(place, part, due_at);
         Ok(())
     }
@@ -146,14 +126,16 @@ impl Batch<'_> {
         status: u32,
         after: Option<Duration>,
         otherwise: Option<Elsewhere>,
-    ) -> Result<(), StoreFault> {
-        let Some(Retrying { attempts, .. }) = self.retrying(place, part)? else {
+    ) -> Result<(), TableError> {
+        let Some(PartRow { attempts, .. }) = self.tables.part(place, part)? else {
             return self.latecomer(place, part, "temporary error");
         };
-        let wait = after.unwrap_or_else(|| scheduled(attempts + 1, place)).max(RETRY_WAIT_MIN);
+        let attempts = attempts + 1;
+        let wait = after.unwrap_or_else(|| scheduled(attempts, place)).max(RETRY_WAIT_MIN);
         let due_at = self.now.plus(wait);
+        let wait = Wait { until: due_at, attempts: Some(attempts) };
         if let Applied::Moved { ended: false, .. } =
-            self.apply(place, part, Event::Deferred, 0, Some(due_at))?
+            self.apply(place, part, Event::Deferred, 0, Some(wait))?
         {
             self.note(place.message, part, "temporary_error", &format!("status {status:#x}"))?;
             if let Some(to) = otherwise
@@ -173,7 +155,7 @@ impl Batch<'_> {
         about: RefusedFor,
         status: u32,
         otherwise: Option<Elsewhere>,
-    ) -> Result<(), StoreFault> {
+    ) -> Result<(), TableError> {
         if let Some(to) = otherwise
             && self.refused_here(place, part, status, to)?
         {
@@ -186,12 +168,13 @@ impl Batch<'_> {
         }
     }
 
-    fn no_answer(&mut self, place: Place, part: PartNo) -> Result<(), StoreFault> {
-        let Some(Retrying { doubt, doubts, .. }) = self.retrying(place, part)? else {
+    fn no_answer(&mut self, place: Place, part: PartNo) -> Result<(), TableError> {
+        let Some(PartRow { doubt, now, .. }) = self.tables.part(place, part)? else {
             return self.latecomer(place, part, "no answer");
         };
-        let due_at = self.now.plus(resend_wait(self.books.in_doubt_wait, doubts.saturating_add(1)));
-        let applied = self.apply(place, part, Event::NoAnswer(doubt), 0, Some(due_at))?;
+        let due_at = self.now.plus(resend_wait(self.books.in_doubt_wait, now.doubts.saturating_add(1)));
+        let wait = Wait { until: due_at, attempts: None };
+        let applied = self.apply(place, part, Event::NoAnswer(doubt), 0, Some(wait))?;
         let Applied::Moved { part: now, .. } = applied else { return Ok(()) };
         self.tally.doubts.in_doubt += 1;
         if now.state == PartState::InDoubt {
@@ -203,34 +186,11 @@ impl Batch<'_> {
         self.note(place.message, part, "in_doubt", "no answer and no resend left; counts as submitted")
     }
 
-    /// Nothing if the message has ended.
-    fn retrying(&self, place: Place, part: PartNo) -> Result<Option<Retrying>, StoreFault> {
-        let row = self
-            .connection
-            .prepare_cached(
-                "SELECT attempts, resend, doubts FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
-            )?
-            .query_row(
-                params![place.carrier.get(), place.account.get(), place.message.as_i64(), part.get()],
-                |row| {
-                    let doubt = DoubtPolicy::from_resends_max(row.get(1)?);
-                    Ok(Retrying { attempts: row.get(0)?, doubt, doubts: row.get(2)? })
-                },
-            )
-            .optional()?;
-        Ok(row)
-    }
-
     /// An answer about a message that is with another carrier by now changes nothing, and is told. One about a message
     /// that has ended is no news.
-    pub(crate) fn latecomer(&self, place: Place, part: PartNo, said: &str) -> Result<(), StoreFault> {
-        let open: bool = self
-            .connection
-            .prepare_cached(
-                "SELECT EXISTS (SELECT 1 FROM message WHERE id = ?1 AND carrier <> ?2 AND settled_at IS NULL)",
-            )?
-            .query_row(params![place.message.as_i64(), place.carrier.get()], |row| row.get(0))?;
-        if !open {
+    pub(crate) fn latecomer(&self, place: Place, part: PartNo, said: &str) -> Result<(), TableError> {
+        let carrier = self.tables.open_message_carrier(place.message)?;
+        if carrier.is_none_or(|carrier| carrier == place.carrier) {
             return Ok(());
         }
         self.note(place.message, part, "late_answer", &format!("{said}, by carrier {}", place.carrier))

@@ -14,6 +14,7 @@ use crate::embedded::mailbox::{Handout, Mailbox};
 use crate::embedded::opt_outs::OptOuts;
 use crate::embedded::outbox::Receivers;
 use crate::embedded::parked::Parked;
+use crate::embedded::progress::ForbiddenEvent;
 use crate::embedded::queues::Queues;
 use crate::embedded::recent::Recent;
 use crate::embedded::references::References;
@@ -27,8 +28,8 @@ use hermod_domain::lifecycle::{DoubtPolicy, Part, Progress};
 use hermod_domain::time::Timestamp;
 use hermod_engine::lanes::Lanes;
 use hermod_engine::ops::{Endpoint, Job, LinkId, Purged, Report};
-use hermod_engine::tables::Tables;
-use rusqlite::{Connection, params};
+use hermod_engine::tables::{PartRow, Place, TableError, Tables};
+use rusqlite::Connection;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -88,24 +89,16 @@ pub(crate) struct FreshPart {
 }
 
 impl FreshPart {
-    pub(crate) fn insert(&self, connection: &Connection) -> Result<(), StoreFault> {
-        let FreshPart { carrier, account, message, part, expires_at, doubt, audience: _, now } = self;
-        connection
-            .prepare_cached(
-                "INSERT INTO part (carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, ?8)",
-            )?
-            .execute(params![
-                carrier.get(),
-                account.get(),
-                message.as_i64(),
-                part.get(),
-                now.state.to_stored(),
-                now.doubts,
-                doubt.resends_max(),
-                expires_at.as_millis()
-            ])?;
-        Ok(())
+    pub(crate) fn row(&self) -> PartRow {
+        PartRow {
+            place: Place { carrier: self.carrier, account: self.account, message: self.message },
+            part: self.part,
+            now: self.now,
+            doubt: self.doubt,
+            attempts: 0,
+            due_at: None,
+            expires_at: self.expires_at,
+        }
     }
 }
 
@@ -173,6 +166,8 @@ pub(crate) struct Batch<'a> {
     pub rung: HashSet<Endpoint>,
     /// Parts that ran out of resends without an answer, per carrier. The operator is alarmed once this is durable.
     pub unconfirmed: HashMap<CarrierId, u64>,
+    /// Events that the lifecycle forbids, for the log.
+    pub forbidden: Vec<ForbiddenEvent>,
     pub tally: Tally,
     /// In force when the batch began.
     pub catalogue: Arc<Catalogue>,
@@ -197,6 +192,7 @@ impl<'a> Batch<'a> {
             reports_gone: Vec::new(),
             rung: HashSet::new(),
             unconfirmed: HashMap::new(),
+            forbidden: Vec::new(),
             tally: Tally::default(),
             catalogue,
         }
@@ -216,8 +212,8 @@ impl<'a> Batch<'a> {
     }
 
     /// Writes the rows that were held back. From then on the tables know these parts like any other.
-    pub(crate) fn write_fresh(&mut self) -> Result<(), StoreFault> {
-        self.fresh.drain(..).try_for_each(|part| part.insert(self.connection))
+    pub(crate) fn write_fresh(&mut self) -> Result<(), TableError> {
+        self.fresh.drain(..).try_for_each(|part| self.tables.add_part(&part.row()))
     }
 
     /// The row of a part accepted in this very batch.
@@ -232,7 +228,7 @@ impl<'a> Batch<'a> {
         part: PartNo,
         what: &str,
         detail: &str,
-    ) -> Result<(), StoreFault> {
-        Ok(self.tables.add_timeline_line(message, self.now, part, what, detail)?)
+    ) -> Result<(), TableError> {
+        self.tables.add_timeline_line(message, self.now, part, what, detail)
     }
 }

@@ -5,7 +5,6 @@ use crate::embedded::aliases;
 use crate::embedded::batch::Batch;
 use crate::embedded::progress::{self, Applied};
 use crate::fault::StoreFault;
-use crate::sqlite::columns::stored_number;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::{Event, Part};
 use hermod_domain::origin::MessageName;
@@ -13,8 +12,7 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::Cancelled;
-use hermod_engine::tables::Place;
-use rusqlite::{OptionalExtension, params};
+use hermod_engine::tables::{MessageParties, Place, TableError};
 
 impl Embedded {
     /// Ends a message that still waits as `rejected` and gives its cost back. `check` is shown who sends it to whom: what
@@ -26,7 +24,7 @@ impl Embedded {
         check: impl Fn(&Sender, Msisdn) -> bool + Send + 'static,
         now: Timestamp,
     ) -> Result<Cancelled, StoreFault> {
-        self.request(move |batch| batch.cancel(account, name, &check, now)).await
+        self.request(move |batch| Ok(batch.cancel(account, name, &check, now)?)).await
     }
 }
 
@@ -37,7 +35,7 @@ impl Batch<'_> {
         name: MessageName,
         check: &dyn Fn(&Sender, Msisdn) -> bool,
         now: Timestamp,
-    ) -> Result<Cancelled, StoreFault> {
+    ) -> Result<Cancelled, TableError> {
         self.at(now);
         let Some(message) = aliases::named(self.connection, account, name)? else {
             return Ok(Cancelled::Unknown);
@@ -67,20 +65,15 @@ impl Batch<'_> {
         account: AccountId,
         message: MessageId,
         check: &dyn Fn(&Sender, Msisdn) -> bool,
-    ) -> Result<Option<CarrierId>, StoreFault> {
-        let found: Option<(u32, String, i64)> = self
-            .connection
-            .prepare_cached("SELECT carrier, source, dest FROM message WHERE id = ?1 AND account = ?2")?
-            .query_row(params![message.as_i64(), account.get()], |row| row.try_into())
-            .optional()?;
-        let Some((carrier, source, dest)) = found else { return Ok(None) };
-        let from = Sender::parse(&source).map_err(StoreFault::damaged)?;
-        Ok(check(&from, stored_number(dest)?).then_some(CarrierId::new(carrier)))
+    ) -> Result<Option<CarrierId>, TableError> {
+        let found = self.tables.message_parties(account, message)?;
+        let agreed = found.filter(|MessageParties { from, to, .. }| check(from, *to));
+        Ok(agreed.map(|parties| parties.carrier))
     }
 
     /// It has parts, and none of them was ever on its way.
-    fn is_untouched(&self, place: Place) -> Result<bool, StoreFault> {
-        let Some(progress) = progress::load(self.connection, place)? else { return Ok(false) };
+    fn is_untouched(&self, place: Place) -> Result<bool, TableError> {
+        let Some(progress) = progress::load(self.tables, place)? else { return Ok(false) };
         Ok(progress.parts.iter().all(|part| *part == Part::WAITING))
     }
 }

@@ -3,14 +3,13 @@
 
 use crate::embedded::answers::scheduled;
 use crate::embedded::batch::Batch;
-use crate::embedded::moving::way;
-use crate::embedded::progress::Applied;
-use crate::fault::StoreFault;
+use crate::embedded::moving::{is_ours, way};
+use crate::embedded::progress::{Applied, Wait};
 use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::{Event, PartState};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::Elsewhere;
-use hermod_engine::tables::Place;
+use hermod_engine::tables::{Place, TableError};
 use std::time::Duration;
 
 /// Temporary errors of a part before its message goes to another carrier.
@@ -28,10 +27,10 @@ impl Batch<'_> {
         part: PartNo,
         to: Elsewhere,
         due_at: Timestamp,
-    ) -> Result<bool, StoreFault> {
-        let parts = self.standings(place)?;
+    ) -> Result<bool, TableError> {
+        let parts = self.tables.parts(place)?;
         let failures = parts.iter().map(|part| part.attempts).max().unwrap_or(0);
-        let ours = parts.iter().all(|part| part.is_ours(self.now));
+        let ours = parts.iter().all(|part| is_ours(part, self.now));
         if failures < FAILURES_BEFORE_FAILOVER
             || !ours
             || to.carrier == place.carrier
@@ -52,7 +51,7 @@ impl Batch<'_> {
         place: Place,
         part: PartNo,
         to: Elsewhere,
-    ) -> Result<bool, StoreFault> {
+    ) -> Result<bool, TableError> {
         if self.now < place.message.accepted_at().plus(THROTTLED_WAIT_MAX)
             || to.carrier == place.carrier
             || self.has_failed_over(place)?
@@ -60,8 +59,8 @@ impl Batch<'_> {
         {
             return Ok(false);
         }
-        let parts = self.standings(place)?;
-        if !parts.iter().all(|part| part.is_ours(self.now)) {
+        let parts = self.tables.parts(place)?;
+        if !parts.iter().all(|part| is_ours(part, self.now)) {
             return Ok(false);
         }
         self.move_parts(place, &parts, to, None)?;
@@ -69,8 +68,8 @@ impl Batch<'_> {
         Ok(true)
     }
 
-    fn has_failed_over(&self, place: Place) -> Result<bool, StoreFault> {
-        Ok(self.tables.has_timeline_line(place.message, "failed_over")?)
+    fn has_failed_over(&self, place: Place) -> Result<bool, TableError> {
+        self.tables.has_timeline_line(place.message, "failed_over")
     }
 
     /// A carrier refused a part for good: true if its message goes on all the same. It moves once none of its parts is
@@ -82,20 +81,22 @@ impl Batch<'_> {
         part: PartNo,
         status: u32,
         to: Elsewhere,
-    ) -> Result<bool, StoreFault> {
-        let parts = self.standings(place)?;
+    ) -> Result<bool, TableError> {
+        let parts = self.tables.parts(place)?;
         let refused = parts.iter().find(|standing| standing.part == part);
-        let Some(refused) = refused.filter(|refused| refused.state == PartState::Sending) else {
+        let Some(refused) = refused.filter(|refused| refused.now.state == PartState::Sending) else {
             return Ok(false);
         };
         let others = || parts.iter().filter(|other| other.part != part);
-        let on_their_way = others().any(|other| other.state == PartState::Sending);
-        let ours = others().all(|other| other.is_ours(self.now) || other.state == PartState::Sending);
+        let on_their_way = others().any(|other| other.now.state == PartState::Sending);
+        let ours = others().all(|other| is_ours(other, self.now) || other.now.state == PartState::Sending);
         if !ours || to.carrier == place.carrier || self.has_refused(place, to.carrier)? {
             return Ok(false);
         }
-        let due_at = self.now.plus(scheduled(refused.attempts + 1, place));
-        let Applied::Moved { .. } = self.apply(place, part, Event::Deferred, 0, Some(due_at))? else {
+        let attempts = refused.attempts + 1;
+        let due_at = self.now.plus(scheduled(attempts, place));
+        let wait = Wait { until: due_at, attempts: Some(attempts) };
+        let Applied::Moved { .. } = self.apply(place, part, Event::Deferred, 0, Some(wait))? else {
             return Ok(false);
         };
         self.note(
@@ -107,14 +108,14 @@ impl Batch<'_> {
         if on_their_way {
             self.push_due(place, part, due_at);
         } else {
-            let parts = self.standings(place)?;
+            let parts = self.tables.parts(place)?;
             self.move_parts(place, &parts, to, None)?;
             self.note(place.message, part, "failed_over", &way(place.carrier, to.carrier))?;
         }
         Ok(true)
     }
 
-    fn has_refused(&self, place: Place, carrier: CarrierId) -> Result<bool, StoreFault> {
+    fn has_refused(&self, place: Place, carrier: CarrierId) -> Result<bool, TableError> {
         let refusals = self.tables.timeline_details(place.message, "refused")?;
         let of_carrier = format!("{}: ", refuser(carrier));
         Ok(refusals.iter().any(|detail| detail.starts_with(&of_carrier)))

@@ -2,16 +2,14 @@
 //! single byte leaves it is durable that it may have.
 
 use crate::embedded::batch::{Batch, Known};
-use crate::embedded::jobs;
 use crate::embedded::progress::Applied;
-use crate::fault::StoreFault;
 use hermod_domain::ids::PartNo;
 use hermod_domain::lifecycle::{self, Event, PartState, Progress, Step};
 use hermod_domain::time::Timestamp;
 use hermod_engine::lanes::Next;
 use hermod_engine::ops::{Job, LinkId};
-use hermod_engine::tables::Place;
-use rusqlite::params;
+use hermod_engine::tables::{PartRow, Place, TableError};
+use std::time::Duration;
 
 /// Parts that come due in one batch; the rest follow in the next.
 const DUE_PER_BATCH_MAX: usize = 1_000;
@@ -27,6 +25,27 @@ pub(crate) struct Lapsed {
     pub event: Event,
 }
 
+impl Lapsed {
+    /// What happens to a part because its time is up; none if it is not. `wait`: how long after its validity a receipt is
+    /// still waited for.
+    pub(crate) fn of(row: &PartRow, now: Timestamp, wait: impl FnOnce() -> Duration) -> Option<Lapsed> {
+        let PartRow { place, part, expires_at, .. } = *row;
+        let event = match row.now.state {
+            PartState::Queued | PartState::InDoubt => (expires_at <= now).then_some(Event::ValidityEnded),
+            PartState::Sent | PartState::Presumed | PartState::Enroute => {
+                (expires_at <= now && expires_at.plus(wait()) <= now).then_some(Event::ReceiptOverdue)
+            }
+            PartState::Sending
+            | PartState::Overdue
+            | PartState::Delivered
+            | PartState::Undeliverable
+            | PartState::Expired
+            | PartState::Rejected => None,
+        };
+        event.map(|event| Lapsed { place, part, event })
+    }
+}
+
 /// What came of a part's turn.
 #[derive(PartialEq, Eq)]
 enum Claimed {
@@ -36,7 +55,7 @@ enum Claimed {
 }
 
 impl Batch<'_> {
-    pub(crate) fn hand_out(&mut self) -> Result<(), StoreFault> {
+    pub(crate) fn hand_out(&mut self) -> Result<(), TableError> {
         if self.now == Timestamp::EPOCH {
             // Nothing in this batch said what time it is, and what has expired must not leave.
             self.now = self.books.told;
@@ -58,7 +77,7 @@ impl Batch<'_> {
                         // A long message may stand half in memory and half in the tables: what is read next to the
                         // rows must find all of them there.
                         self.write_fresh()?;
-                        let jobs = jobs::read_waiting(self.connection, refill)?;
+                        let jobs = self.tables.waiting_jobs(refill)?;
                         self.books.lanes.refill(refill, jobs);
                     }
                     Next::Nothing => break,
@@ -68,12 +87,12 @@ impl Batch<'_> {
         Ok(())
     }
 
-    fn claim(&mut self, link: LinkId, job: Job) -> Result<Claimed, StoreFault> {
+    fn claim(&mut self, link: LinkId, job: Job) -> Result<Claimed, TableError> {
         if let Some(fresh) = self.fresh_part(&job) {
             let Step::Moved(moved) =
                 lifecycle::apply(&Progress::queued(job.submits()), job.part, Event::Claimed)
             else {
-                return Err(StoreFault::damaged("a fresh part could not be claimed"));
+                return Err(TableError::unreadable("a fresh part could not be claimed"));
             };
             fresh.now = *moved.after.parts.get(job.part.index()).expect("the part that was claimed");
             if job.submits() == 1 {
@@ -102,7 +121,7 @@ impl Batch<'_> {
         }
     }
 
-    fn give(&mut self, link: LinkId, job: Job) -> Result<Claimed, StoreFault> {
+    fn give(&mut self, link: LinkId, job: Job) -> Result<Claimed, TableError> {
         self.books.lanes.use_slot(job.carrier, link);
         self.tally.claimed += 1;
         self.handouts.entry(link).or_default().jobs.push(job);
@@ -110,7 +129,7 @@ impl Batch<'_> {
     }
 
     /// Puts parts whose waiting time is over back into their lanes. From here on they wait for a slot only.
-    pub(crate) fn release_due(&mut self, now: Timestamp) -> Result<(), StoreFault> {
+    pub(crate) fn release_due(&mut self, now: Timestamp) -> Result<(), TableError> {
         self.at(now);
         let mut due = Vec::new();
         while due.len() < DUE_PER_BATCH_MAX
@@ -121,7 +140,7 @@ impl Batch<'_> {
         for next in due {
             let place = Place { carrier: next.carrier, account: next.account, message: next.message };
             if self.no_longer_timed(place, next.part, next.at)?
-                && let Some(job) = jobs::load(self.connection, place, next.part)?
+                && let Some(job) = self.tables.waiting_job(place, next.part)?
             {
                 self.books.lanes.put_back(job);
             }
@@ -130,25 +149,16 @@ impl Batch<'_> {
     }
 
     /// False if it does not wait for that time: its message has ended or gone elsewhere, perhaps to come back.
-    fn no_longer_timed(&self, place: Place, part: PartNo, due_at: Timestamp) -> Result<bool, StoreFault> {
-        let Place { carrier, account, message } = place;
-        let changed = self
-            .connection
-            .prepare_cached(
-                "UPDATE part SET due_at = 0
-                 WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4 AND due_at = ?5",
-            )?
-            .execute(params![
-                carrier.get(),
-                account.get(),
-                message.as_i64(),
-                part.get(),
-                due_at.as_millis()
-            ])?;
-        Ok(changed == 1)
+    fn no_longer_timed(&self, place: Place, part: PartNo, due_at: Timestamp) -> Result<bool, TableError> {
+        let row = self.tables.part(place, part)?;
+        if row.and_then(|row| row.due_at) != Some(due_at) {
+            return Ok(false);
+        }
+        self.tables.put_part_due(place, part, None)?;
+        Ok(true)
     }
 
-    pub(crate) fn lapse(&mut self, lapsed: &[Lapsed], now: Timestamp) -> Result<(), StoreFault> {
+    pub(crate) fn lapse(&mut self, lapsed: &[Lapsed], now: Timestamp) -> Result<(), TableError> {
         self.at(now);
         // A job of theirs that is still in a lane finds its message ended when its turn comes.
         lapsed.iter().try_for_each(|Lapsed { place, part, event }| {

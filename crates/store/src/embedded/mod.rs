@@ -5,7 +5,7 @@ mod aliases;
 mod answers;
 mod balances;
 mod batch;
-mod blobs;
+pub(crate) mod blobs;
 mod cancel;
 mod catalogue;
 mod checkpoint;
@@ -25,7 +25,6 @@ mod handsets;
 mod hooks;
 mod inbound;
 mod inbound_requests;
-mod jobs;
 mod joining;
 mod keys;
 mod ledger;
@@ -88,6 +87,7 @@ use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{AcceptOutcome, Acceptance, Balance, KeyClaim, MessageRecord, Replay};
+use hermod_engine::tables::MessageRows;
 use lock::FolderLock;
 use mark::Mark;
 use meters::Meters;
@@ -151,7 +151,8 @@ impl Embedded {
         let mut connection = schema::open_for_writing(folder)?;
         let mark = Mark::open(folder, &connection)?;
         checkpoint::truncate_at_start(folder, &connection)?;
-        let newest_at_open = recover::newest_message(&connection)?;
+        let newest_at_open =
+            SqliteTables { connection: &connection }.newest_message()?.map(MessageId::accepted_at);
         let was_empty = catalogue::is_empty(&connection)?;
         due_times::bring_back(&connection, *in_doubt_wait, *now)?;
         let mut books = Books::load(&SqliteTables { connection: &connection }, *in_doubt_wait, *now)?;
@@ -161,8 +162,10 @@ impl Embedded {
         batch.doubt_what_was_being_sent(*now)?;
         batch.finish()?;
         let unconfirmed = std::mem::take(&mut batch.unconfirmed);
+        let forbidden = std::mem::take(&mut batch.forbidden);
         connection.execute_batch("COMMIT")?;
         books.committed(*now);
+        writer::log_forbidden(&forbidden);
 
         let outboxes = Outboxes::load(&connection, &books, *now)?;
         let shared = Arc::new(Shared::new(folder.clone(), *low_water_bytes, outboxes));

@@ -70,22 +70,22 @@ impl Op {
     pub(crate) fn run(&self, batch: &mut Batch<'_>) -> Result<Done, StoreFault> {
         match self {
             Op::Accept(waiting, _) if waiting.begin() => {
-                batch.accept(&waiting.acceptance).map(Done::Accepted)
+                return Ok(Done::Accepted(batch.accept(&waiting.acceptance)?));
             }
-            Op::Accept(..) => Ok(Done::Nothing),
-            Op::FindKey(key, _) => batch.books.keys.find(batch.connection, key).map(Done::Key),
-            Op::Glance(_) => Ok(Done::Glance(batch.books.glance())),
-            Op::Errand(errand) => errand.run(batch).map(|()| Done::Nothing),
-            Op::Rest(change, _) => change.run(batch).map(|()| Done::Nothing),
-            Op::Link(learned) => batch.link_batch(learned).map(|()| Done::Nothing),
-            Op::Reports(ends) => batch.end_reports(ends).map(|()| Done::Nothing),
-            Op::Hooks(ends, _) => batch.end_hooks(ends).map(|()| Done::Nothing),
+            Op::FindKey(key, _) => return Ok(Done::Key(batch.books.keys.find(batch.connection, key)?)),
+            Op::Glance(_) => return Ok(Done::Glance(batch.books.glance())),
+            Op::Errand(errand) => errand.run(batch)?,
+            Op::Rest(change, _) => change.run(batch)?,
+            Op::Link(learned) => batch.link_batch(learned)?,
+            Op::Reports(ends) => batch.end_reports(ends)?,
+            Op::Hooks(ends, _) => batch.end_hooks(ends)?,
             Op::Due(now) => {
                 batch.release_due(*now)?;
-                Ok(batch.deliver_unfinished(*now).map(|()| Done::Nothing)?)
+                batch.deliver_unfinished(*now)?;
             }
-            Op::Stop(_) => Ok(Done::Nothing),
+            Op::Accept(..) | Op::Stop(_) => {}
         }
+        Ok(Done::Nothing)
     }
 
     /// Tells whoever waits. That nobody waits any more is no fault: the caller hung up.
@@ -112,11 +112,8 @@ impl Op {
             Op::Glance(reply) => drop(reply.send(Err(fault))),
             Op::Errand(errand) => errand.failed(fault),
             Op::Rest(_, reply) | Op::Hooks(_, reply) | Op::Stop(reply) => drop(reply.send(Err(fault))),
-            Op::Reports(ends) => {
-                // Their rows stay, and they are told once more after the next start.
-                tracing::warn!(%fault, ?ends, "What a customer has answered could not be recorded");
-            }
-            Op::Link(_) | Op::Due(_) => {}
+            // The rows of reports stay, and they are told once more after the next start.
+            Op::Reports(_) | Op::Link(_) | Op::Due(_) => {}
         }
     }
 
@@ -170,7 +167,7 @@ impl Change {
                 batch.books.lanes.link_closed(*carrier, *link);
                 Ok(())
             }
-            Change::Lapse(lapsed, now) => batch.lapse(lapsed, *now),
+            Change::Lapse(lapsed, now) => Ok(batch.lapse(lapsed, *now)?),
             Change::KeepFilter { day, filter } => {
                 batch
                     .connection

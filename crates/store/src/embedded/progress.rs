@@ -4,16 +4,12 @@
 
 use crate::embedded::batch::{Batch, Known};
 use crate::embedded::reports::{self, Audience};
-use crate::fault::StoreFault;
-use crate::sqlite::columns::stored_state;
 use hermod_domain::ids::{MessageId, PartNo};
-use hermod_domain::lifecycle::{self, Event, MessageState, Moved, Part, PartState, Parts, Progress, Step};
-use hermod_domain::money::Money;
+use hermod_domain::lifecycle::{self, Event, MessageState, Moved, Part, PartState, Progress, Step};
 use hermod_domain::origin::Told;
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::time::Timestamp;
-use hermod_engine::tables::{Place, UNKNOWN_LINE};
-use rusqlite::{Connection, params};
+use hermod_engine::tables::{MessageStanding, Place, TableError, Tables, UNKNOWN_LINE};
 
 /// What an event did to a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +24,23 @@ pub(crate) enum Applied {
     Over,
 }
 
+/// What a part waits for after an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wait {
+    pub until: Timestamp,
+    /// Temporary errors, if this is one more.
+    pub attempts: Option<u32>,
+}
+
+/// An event that the lifecycle forbids. It was not applied.
+#[derive(Debug)]
+pub(crate) struct ForbiddenEvent {
+    pub message: MessageId,
+    pub part: PartNo,
+    pub event: Event,
+    pub before: Progress,
+}
+
 impl Batch<'_> {
     /// The one way a state changes: load, decide, write.
     pub(crate) fn apply(
@@ -36,12 +49,12 @@ impl Batch<'_> {
         part: PartNo,
         event: Event,
         err: u16,
-        due_at: Option<Timestamp>,
-    ) -> Result<Applied, StoreFault> {
+        wait: Option<Wait>,
+    ) -> Result<Applied, TableError> {
         let Some((before, mut audience)) = self.standing_of(place)? else { return Ok(Applied::Over) };
         match lifecycle::apply(&before, part, event) {
             Step::Moved(moved) => {
-                self.write(place, part, event, &before, &moved, err, due_at)?;
+                self.write(place, part, event, &before, &moved, err, wait)?;
                 let unknown = Told::Final(DlrCode::Unknown);
                 let news = reports::news(event, &before, &moved);
                 let repeats = news == Some(unknown) && self.was_unknown(place.message, &before)?;
@@ -68,7 +81,7 @@ impl Batch<'_> {
             Step::Ignored => Ok(Applied::Ignored),
             Step::Illegal => {
                 self.tally.illegal += 1;
-                tracing::error!(message.id = %place.message, part = %part, ?event, ?before, "An event that the lifecycle forbids was not applied");
+                self.forbidden.push(ForbiddenEvent { message: place.message, part, event, before });
                 Ok(Applied::Ignored)
             }
         }
@@ -76,20 +89,20 @@ impl Batch<'_> {
 
     /// Was a message reported UNKNOWN before? Its parts alone cannot tell: the one that was overdue may have been delivered
     /// since, while another was still being sent.
-    fn was_unknown(&self, message: MessageId, before: &Progress) -> Result<bool, StoreFault> {
+    fn was_unknown(&self, message: MessageId, before: &Progress) -> Result<bool, TableError> {
         if before.parts.len() == 1 {
             return Ok(false);
         }
-        Ok(self.tables.has_timeline_line(message, UNKNOWN_LINE)?)
+        self.tables.has_timeline_line(message, UNKNOWN_LINE)
     }
 
     /// Nothing if it has ended, or is with another carrier.
-    fn standing_of(&self, place: Place) -> Result<Option<(Progress, Audience)>, StoreFault> {
+    fn standing_of(&self, place: Place) -> Result<Option<(Progress, Audience)>, TableError> {
         match self.books.standing.get(&place.message) {
             Some(Known { carrier, progress, audience }) => {
                 Ok((*carrier == place.carrier).then(|| (progress.clone(), audience.clone())))
             }
-            None => Ok(load(self.connection, place)?.map(|progress| (progress, Audience::Unread))),
+            None => Ok(load(self.tables, place)?.map(|progress| (progress, Audience::Unread))),
         }
     }
 
@@ -102,8 +115,8 @@ impl Batch<'_> {
         before: &Progress,
         moved: &Moved,
         err: u16,
-        due_at: Option<Timestamp>,
-    ) -> Result<(), StoreFault> {
+        wait: Option<Wait>,
+    ) -> Result<(), TableError> {
         let Moved { after, dlr, refund } = moved;
         if after.state.is_final() {
             self.settle(place, moved, err)?;
@@ -116,83 +129,44 @@ impl Batch<'_> {
         let now = after.parts.get(part.index()).expect("the part that moved");
         let was = before.parts.get(part.index()).expect("the part that moved");
         self.books.queues.changed(place.carrier, was.state, now.state);
-        let attempt = i64::from(event == Event::Deferred && due_at.is_some());
-        self.connection
-            .prepare_cached(
-                "UPDATE part SET state = ?5, doubts = ?6, attempts = attempts + ?7, due_at = ?8
-                 WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
-            )?
-            .execute(params![
-                place.carrier.get(),
-                place.account.get(),
-                place.message.as_i64(),
-                part.get(),
-                now.state.to_stored(),
-                now.doubts,
-                attempt,
-                due_at.map_or(0, Timestamp::as_millis)
-            ])?;
+        let (due_at, attempts) = (wait.map(|wait| wait.until), wait.and_then(|wait| wait.attempts));
+        self.tables.put_part_state(place, part, *now, due_at, attempts)?;
         let enroute = before.state != after.state && after.state == MessageState::Enroute;
         if let Some(code) = dlr.filter(|_| enroute || event == Event::ReceiptOverdue) {
-            self.connection
-                .prepare_cached("UPDATE message SET state = ?2, dlr = ?3, err = ?4 WHERE id = ?1")?
-                .execute(params![place.message.as_i64(), after.state.to_stored(), code.as_u8(), err])?;
+            let standing = MessageStanding { state: after.state, code, err };
+            self.tables.put_message_standing(place.message, standing)?;
         }
         Ok(())
     }
 
     /// The message ends: its row says how, its parts' rows go.
-    fn settle(&mut self, place: Place, moved: &Moved, err: u16) -> Result<(), StoreFault> {
+    fn settle(&mut self, place: Place, moved: &Moved, err: u16) -> Result<(), TableError> {
         let code = moved.dlr.expect("every end has a code");
-        let updated = self
-            .connection
-            .prepare_cached(
-                "UPDATE message SET state = ?2, dlr = ?3, err = ?4, settled_at = ?5 WHERE id = ?1",
-            )?
-            .execute(params![
-                place.message.as_i64(),
-                moved.after.state.to_stored(),
-                code.as_u8(),
-                err,
-                self.now.as_millis()
-            ])?;
-        if updated != 1 {
-            return Err(StoreFault::damaged(format!("message {} has parts and no row", place.message)));
+        let standing = MessageStanding { state: moved.after.state, code, err };
+        if !self.tables.put_message_end(place.message, standing, self.now)? {
+            return Err(TableError::unreadable(format!("message {} has parts and no row", place.message)));
         }
-        self.connection
-            .prepare_cached("DELETE FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3")?
-            .execute(params![place.carrier.get(), place.account.get(), place.message.as_i64()])?;
+        self.tables.delete_parts(place)?;
         self.tally.settled += 1;
         Ok(())
     }
 
-    fn give_back(&mut self, place: Place) -> Result<(), StoreFault> {
-        let cost: i64 = self
-            .connection
-            .prepare_cached("SELECT cost FROM message WHERE id = ?1")?
-            .query_row([place.message.as_i64()], |row| row.get(0))?;
-        self.refund(place.account, place.message, Money::from_micros(cost))?;
+    fn give_back(&mut self, place: Place) -> Result<(), TableError> {
+        let cost = self.tables.message_cost(place.message)?;
+        self.refund(place.account, place.message, cost)?;
         self.tally.refunded += 1;
         Ok(())
     }
 }
 
 /// Where a message stands. Nothing if it has no parts left: it has ended, or it never was.
-pub(crate) fn load(connection: &Connection, place: Place) -> Result<Option<Progress>, StoreFault> {
-    let mut statement = connection.prepare_cached(
-        "SELECT state, doubts FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3 ORDER BY no",
-    )?;
-    let mut rows =
-        statement.query(params![place.carrier.get(), place.account.get(), place.message.as_i64()])?;
-    let mut parts = Parts::new();
-    while let Some(row) = rows.next()? {
-        parts.push(Part { state: stored_state(row.get(0)?)?, doubts: row.get(1)? });
-    }
+pub(crate) fn load(tables: &dyn Tables, place: Place) -> Result<Option<Progress>, TableError> {
+    let parts = tables.part_states(place)?;
     if parts.is_empty() {
         return Ok(None);
     }
     let remembered =
-        if needs_memory(&parts) { stored_message_state(connection, place)? } else { MessageState::Queued };
+        if needs_memory(&parts) { tables.message_state(place.message)? } else { MessageState::Queued };
     Ok(Some(Progress::of(remembered, parts)))
 }
 
@@ -202,11 +176,4 @@ fn needs_memory(parts: &[Part]) -> bool {
     let was_further = |part: &Part| matches!(part.state, PartState::Delivered | PartState::Overdue);
     parts.iter().all(|part| was_further(part) || matches!(part.state, PartState::Sent | PartState::Presumed))
         && parts.iter().any(was_further)
-}
-
-fn stored_message_state(connection: &Connection, place: Place) -> Result<MessageState, StoreFault> {
-    let state: i64 = connection
-        .prepare_cached("SELECT state FROM message WHERE id = ?1")?
-        .query_row([place.message.as_i64()], |row| row.get(0))?;
-    MessageState::from_stored(state).map_err(StoreFault::damaged)
 }

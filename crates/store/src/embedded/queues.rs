@@ -3,21 +3,14 @@
 
 use crate::embedded::Embedded;
 use crate::embedded::batch::Books;
-use crate::embedded::jobs::WAITING_FOR_A_SLOT;
 use crate::embedded::op::Op;
 use crate::fault::StoreFault;
-use crate::sqlite::columns::stored_state;
-use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
+use crate::sqlite::waiting::{self, Page};
+use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::lifecycle::{Part, PartState};
-use hermod_domain::phone::Msisdn;
-use hermod_domain::sender::Sender;
-use hermod_domain::time::Timestamp;
-use hermod_engine::lanes::{Cursor, Unread};
+use hermod_engine::lanes::Unread;
 use hermod_engine::ops::{CarrierQueue, PAGE_ROWS_MAX, WaitingMessage, WaitingPlace};
-use rusqlite::{Connection, OptionalExtension, Row, params};
-
-/// Rows looked at in one read, so that no snapshot lasts long.
-const ROWS_PER_READ: u32 = 5_000;
+use hermod_engine::tables::TableError;
 
 /// Parts of one carrier that have not been handed over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,6 +84,23 @@ pub(crate) struct Glance {
     unread: Vec<Unread>,
 }
 
+impl Glance {
+    /// The queue with its oldest message, where `look` finds the first that waits in a lane behind the place it was read to.
+    fn complete(
+        self,
+        look: &dyn Fn(CarrierId, Unread) -> Result<Option<MessageId>, TableError>,
+    ) -> Result<CarrierQueue, TableError> {
+        let Glance { mut queue, unread } = self;
+        for lane in unread {
+            if let Some(first) = look(queue.carrier, lane)? {
+                let accepted_at = first.accepted_at();
+                queue.oldest = Some(queue.oldest.map_or(accepted_at, |oldest| oldest.min(accepted_at)));
+            }
+        }
+        Ok(queue)
+    }
+}
+
 impl Books {
     pub(crate) fn glance(&self) -> Vec<Glance> {
         let glance = |(carrier, counts): &(CarrierId, Counts)| {
@@ -115,7 +125,10 @@ impl Embedded {
         let glances = self.ask(Op::Glance).await?;
         self.inner
             .readers
-            .run(move |connection| glances.into_iter().map(|glance| look(connection, glance)).collect())
+            .run(move |connection| {
+                let look = |carrier, unread| waiting::first_unread(connection, carrier, unread);
+                glances.into_iter().map(|glance| Ok(glance.complete(&look)?)).collect()
+            })
             .await
     }
 
@@ -132,8 +145,10 @@ impl Embedded {
         let mut found = Vec::new();
         loop {
             let wanted = limit - found.len();
-            let read =
-                self.inner.readers.run(move |connection| read_page(connection, carrier, place, wanted));
+            let read = self
+                .inner
+                .readers
+                .run(move |connection| Ok(waiting::read_page(connection, carrier, place, wanted)?));
             let Page { waiting, last } = read.await?;
             found.extend(waiting);
             place = last;
@@ -142,134 +157,4 @@ impl Embedded {
             }
         }
     }
-}
-
-fn look(connection: &Connection, glance: Glance) -> Result<CarrierQueue, StoreFault> {
-    let Glance { mut queue, unread } = glance;
-    for Unread { account, after } in unread {
-        if let Some(first) = first_unread(connection, queue.carrier, account, after)? {
-            let accepted_at = first.accepted_at();
-            queue.oldest = Some(queue.oldest.map_or(accepted_at, |oldest| oldest.min(accepted_at)));
-        }
-    }
-    Ok(queue)
-}
-
-/// Behind the place a lane was read to there is nearly always a waiting part next. Where a carrier's answered parts lie in
-/// between, no more than so many of them are looked at.
-fn first_unread(
-    connection: &Connection,
-    carrier: CarrierId,
-    account: AccountId,
-    after: Option<Cursor>,
-) -> Result<Option<MessageId>, StoreFault> {
-    let (message, part) = after.map_or((0, 0), |(message, part)| (message.as_i64(), part.get()));
-    let found: Option<i64> = connection
-        .prepare_cached(&format!(
-            "SELECT message FROM (SELECT message, state, due_at FROM part
-                 WHERE carrier = ?1 AND account = ?2 AND (message, no) > (?3, ?4) ORDER BY message, no LIMIT ?5) p
-             WHERE {WAITING_FOR_A_SLOT} LIMIT 1"
-        ))?
-        .query_row(params![carrier.get(), account.get(), message, part, ROWS_PER_READ], |row| row.get(0))
-        .optional()?;
-    Ok(found.and_then(MessageId::from_i64))
-}
-
-struct Page {
-    waiting: Vec<WaitingMessage>,
-    /// Where to read on; nothing at the end.
-    last: Option<WaitingPlace>,
-}
-
-/// The parts of one message, as far as they were read.
-struct Group {
-    place: WaitingPlace,
-    /// None of them is with the carrier, or may be.
-    ours: bool,
-}
-
-fn read_page(
-    connection: &Connection,
-    carrier: CarrierId,
-    after: Option<WaitingPlace>,
-    limit: usize,
-) -> Result<Page, StoreFault> {
-    // One snapshot for the parts and their messages.
-    let snapshot = connection.unchecked_transaction()?;
-    let (mut groups, more) = read_groups(&snapshot, carrier, after, limit)?;
-    if more {
-        // Some parts of the last one may not have been read.
-        groups.pop();
-    }
-    let mut page = Page { waiting: Vec::new(), last: None };
-    for Group { place, ours } in groups {
-        if ours {
-            page.waiting.push(read_message(&snapshot, place)?);
-        }
-        page.last = Some(place);
-    }
-    if !more {
-        page.last = None;
-    }
-    Ok(page)
-}
-
-/// The next messages of a carrier, and whether there are more: enough for so many that can be moved and one behind them.
-fn read_groups(
-    connection: &Connection,
-    carrier: CarrierId,
-    after: Option<WaitingPlace>,
-    limit: usize,
-) -> Result<(Vec<Group>, bool), StoreFault> {
-    let (account, message) = after.map_or((0, 0), |place| (place.account.get(), place.message.as_i64()));
-    let mut statement = connection.prepare_cached(
-        "SELECT account, message, state, due_at FROM part WHERE carrier = ?1 AND (account, message) > (?2, ?3)
-         ORDER BY account, message, no LIMIT ?4",
-    )?;
-    let mut rows = statement.query(params![carrier.get(), account, message, ROWS_PER_READ])?;
-    let mut groups: Vec<Group> = Vec::new();
-    let (mut read, mut complete) = (0, 0);
-    while let Some(row) = rows.next()? {
-        read += 1;
-        let message =
-            MessageId::from_i64(row.get(1)?).ok_or_else(|| StoreFault::damaged("a part's message id"))?;
-        let place = WaitingPlace { account: AccountId::new(row.get(0)?), message };
-        let ours = match stored_state(row.get(2)?)? {
-            PartState::Queued => true,
-            // Those whose time is over wait for a slot.
-            PartState::InDoubt => row.get::<_, i64>(3)? == 0,
-            _ => false,
-        };
-        match groups.last_mut().filter(|group| group.place == place) {
-            Some(group) => group.ours &= ours,
-            None => {
-                complete += usize::from(groups.last().is_some_and(|group| group.ours));
-                groups.push(Group { place, ours });
-                if complete >= limit {
-                    return Ok((groups, true));
-                }
-            }
-        }
-    }
-    Ok((groups, read == ROWS_PER_READ))
-}
-
-fn read_message(connection: &Connection, place: WaitingPlace) -> Result<WaitingMessage, StoreFault> {
-    connection
-        .prepare_cached("SELECT connection, source, dest, parts, expires_at FROM message WHERE id = ?1")?
-        .query_row([place.message.as_i64()], |row| Ok(waiting_message(row, place)))?
-}
-
-fn waiting_message(row: &Row<'_>, place: WaitingPlace) -> Result<WaitingMessage, StoreFault> {
-    let WaitingPlace { account, message } = place;
-    let (source, dest): (String, i64) = (row.get(1)?, row.get(2)?);
-    Ok(WaitingMessage {
-        message,
-        account,
-        connection: ConnectionId::new(row.get(0)?),
-        from: Sender::parse(&source).map_err(StoreFault::damaged)?,
-        to: Msisdn::from_number(dest.cast_unsigned()).ok_or_else(|| StoreFault::damaged("a recipient"))?,
-        parts: row.get(3)?,
-        expires_at: Timestamp::from_millis(row.get(4)?),
-    })
 }

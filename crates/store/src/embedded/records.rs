@@ -2,6 +2,7 @@
 
 use crate::embedded::progress;
 use crate::fault::StoreFault;
+use crate::sqlite::SqliteTables;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::money::Money;
@@ -30,8 +31,10 @@ pub(crate) fn message(
         .transpose()?;
     let Some(mut record) = record else { return Ok(None) };
     if !record.state.is_final()
-        && let Some(progress) =
-            progress::load(&snapshot, Place { carrier: record.carrier, account, message: id })?
+        && let Some(progress) = progress::load(
+            &SqliteTables { connection: &snapshot },
+            Place { carrier: record.carrier, account, message: id },
+        )?
     {
         record.state = progress.state;
     }

@@ -40,7 +40,7 @@ impl Batch<'_> {
     ) -> Result<(), StoreFault> {
         match self.apply(place, part, Event::Accepted, 0, None)? {
             Applied::Moved { .. } => {}
-            Applied::Over => return self.latecomer(place, part, "taken without an id"),
+            Applied::Over => return Ok(self.latecomer(place, part, "taken without an id")?),
             Applied::Ignored => return Ok(()),
         }
         let Place { carrier, account, message } = place;

@@ -7,22 +7,17 @@ use crate::embedded::keys;
 use crate::embedded::op::{Change, Op};
 use crate::embedded::shared::LogSize;
 use crate::fault::StoreFault;
-use crate::sqlite::columns::{message_and_part, stored_state};
-use hermod_domain::ids::{AccountId, CarrierId};
-use hermod_domain::lifecycle::{Event, PartState};
+use crate::sqlite::parts::parts_after;
+use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::DiskSpace;
-use hermod_engine::tables::Place;
-use rusqlite::{Connection, params};
-use std::sync::Arc;
+use hermod_engine::tables::{PartRow, Place};
 use std::time::Duration;
 
 /// Rows looked at in one read, so that no snapshot lasts long.
-const SWEEP_ROWS: usize = 5_000;
+const SWEEP_ROWS: u32 = 5_000;
 /// Parts ended in one transaction.
 const LAPSE_PARTS: usize = 500;
-
-type Position = (u32, u32, i64, u8);
 
 impl Embedded {
     /// To be called often (several times a second). Cheap when there is nothing to do.
@@ -68,23 +63,23 @@ impl Embedded {
         now: Timestamp,
         waits: impl Fn(CarrierId) -> Duration + Send + Sync + 'static,
     ) -> Result<usize, StoreFault> {
-        let waits = Arc::new(waits);
-        let mut position: Option<Position> = None;
+        let mut position: Option<(Place, PartNo)> = None;
         let mut ended = 0;
         loop {
-            let waits = waits.clone();
             let page = self
                 .inner
                 .readers
-                .run(move |connection| read_page(connection, position, now, waits.as_ref()))
+                .run(move |connection| Ok(parts_after(connection, position, SWEEP_ROWS)?))
                 .await?;
-            ended += page.lapsed.len();
-            for chunk in page.lapsed.chunks(LAPSE_PARTS) {
+            let lapsed = |row: &PartRow| Lapsed::of(row, now, || waits(row.place.carrier));
+            let lapsed: Vec<Lapsed> = page.iter().filter_map(lapsed).collect();
+            ended += lapsed.len();
+            for chunk in lapsed.chunks(LAPSE_PARTS) {
                 self.change(Change::Lapse(chunk.to_vec(), now)).await?;
             }
-            match page.last {
-                Some(last) => position = Some(last),
-                None => break,
+            position = page.last().map(|row| (row.place, row.part));
+            if page.len() < usize::try_from(SWEEP_ROWS).expect("a few thousand") {
+                break;
             }
         }
         self.give_up_old_reports(now).await?;
@@ -115,71 +110,16 @@ impl Embedded {
     async fn keys_of(&self, day: i64) -> Result<Vec<u64>, StoreFault> {
         let (mut all, mut after) = (Vec::new(), None);
         loop {
-            let read = move |connection: &Connection| keys::filter_keys(connection, day, after.as_ref());
-            let (page, last) = self.inner.readers.run(read).await?;
+            let (page, last) = self
+                .inner
+                .readers
+                .run(move |connection| keys::filter_keys(connection, day, after.as_ref()))
+                .await?;
             all.extend(page);
             match last {
                 Some(digest) => after = Some(digest),
                 None => return Ok(all),
             }
         }
-    }
-}
-
-struct Page {
-    lapsed: Vec<Lapsed>,
-    /// Where to read on; nothing at the end.
-    last: Option<Position>,
-}
-
-fn read_page(
-    connection: &Connection,
-    after: Option<Position>,
-    now: Timestamp,
-    waits: &dyn Fn(CarrierId) -> Duration,
-) -> Result<Page, StoreFault> {
-    let (carrier, account, message, no) = after.unwrap_or((0, 0, 0, 0));
-    let mut statement = connection.prepare_cached(
-        "SELECT carrier, account, message, no, state, expires_at FROM part
-         WHERE (carrier, account, message, no) > (?1, ?2, ?3, ?4) ORDER BY carrier, account, message, no LIMIT ?5",
-    )?;
-    let limit = i64::try_from(SWEEP_ROWS).expect("a few thousand");
-    let mut rows = statement.query(params![carrier, account, message, no, limit])?;
-    let mut page = Page { lapsed: Vec::new(), last: None };
-    let mut read = 0;
-    while let Some(row) = rows.next()? {
-        read += 1;
-        let (message, part) = message_and_part(row, 2, 3)?;
-        let place =
-            Place { carrier: CarrierId::new(row.get(0)?), account: AccountId::new(row.get(1)?), message };
-        let expires_at = Timestamp::from_millis(row.get(5)?);
-        if let Some(event) = lapse_of(stored_state(row.get(4)?)?, expires_at, now, || waits(place.carrier)) {
-            page.lapsed.push(Lapsed { place, part, event });
-        }
-        page.last = Some((place.carrier.get(), place.account.get(), message.as_i64(), part.get()));
-    }
-    if read < SWEEP_ROWS {
-        page.last = None;
-    }
-    Ok(page)
-}
-
-fn lapse_of(
-    state: PartState,
-    expires_at: Timestamp,
-    now: Timestamp,
-    wait: impl FnOnce() -> Duration,
-) -> Option<Event> {
-    match state {
-        PartState::Queued | PartState::InDoubt => (expires_at <= now).then_some(Event::ValidityEnded),
-        PartState::Sent | PartState::Presumed | PartState::Enroute => {
-            (expires_at <= now && expires_at.plus(wait()) <= now).then_some(Event::ReceiptOverdue)
-        }
-        PartState::Sending
-        | PartState::Overdue
-        | PartState::Delivered
-        | PartState::Undeliverable
-        | PartState::Expired
-        | PartState::Rejected => None,
     }
 }

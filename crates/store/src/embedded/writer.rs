@@ -12,6 +12,7 @@ use crate::embedded::hooks::nobody;
 use crate::embedded::mark::Mark;
 use crate::embedded::meters::Meters;
 use crate::embedded::op::{Done, Needs, Op};
+use crate::embedded::progress::ForbiddenEvent;
 use crate::embedded::shared::Shared;
 use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
@@ -82,7 +83,11 @@ impl Writer<'_> {
         while self.wait_for_ops(&mut ops) && self.work_off(&mut ops) && self.copy_if_wanted(&mut ops) {}
         self.queue.close();
         while let Ok(op) = self.queue.try_recv() {
-            op.failed(StoreFault::Closed);
+            let fault = StoreFault::Closed;
+            if let Op::Reports(ends) = &op {
+                tracing::warn!(%fault, ?ends, "What a customer has answered could not be recorded");
+            }
+            op.failed(fault);
         }
         self.write_last_figures();
         self.checkpointer.stop(self.connection);
@@ -307,7 +312,7 @@ impl Writer<'_> {
             batch.books.delivery.write_if_due(batch.connection, batch.now)?;
         }
         batch.finish()?;
-        let Batch { handouts, reports, reports_gone, rung, unconfirmed, tally, now, .. } = batch;
+        let Batch { handouts, reports, reports_gone, rung, unconfirmed, forbidden, tally, now, .. } = batch;
         let wrote = self.connection.total_changes() != changes;
         if wrote {
             self.mark.count(self.connection)?;
@@ -331,6 +336,7 @@ impl Writer<'_> {
         }
         self.shared.bell.ring(rung);
         self.shared.unconfirmed.add(unconfirmed);
+        log_forbidden(&forbidden);
         self.meters.count(&tally, ops.len(), self.books.lanes.in_memory());
         Ok(done)
     }
@@ -339,6 +345,12 @@ impl Writer<'_> {
 fn answer_all(ops: &mut Vec<Op>, done: Vec<Done>) {
     for (op, done) in ops.drain(..).zip(done) {
         op.done(done);
+    }
+}
+
+pub(crate) fn log_forbidden(events: &[ForbiddenEvent]) {
+    for ForbiddenEvent { message, part, event, before } in events {
+        tracing::error!(message.id = %message, %part, ?event, ?before, "An event that the lifecycle forbids was not applied");
     }
 }
 

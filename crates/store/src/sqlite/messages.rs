@@ -1,6 +1,161 @@
 //! SQL for MT messages: one row each, from acceptance to the end of its retention.
 
+use crate::embedded::blobs;
 use crate::sqlite::SqliteTables;
-use hermod_engine::tables::MessageRows;
+use crate::sqlite::columns::{encoding_to_stored, stored_number, stored_sender};
+use hermod_domain::ids::{AccountId, CarrierId, MessageId};
+use hermod_domain::lifecycle::MessageState;
+use hermod_domain::money::Money;
+use hermod_domain::time::Timestamp;
+use hermod_engine::ops::Acceptance;
+use hermod_engine::tables::{MessageParties, MessageRows, MessageStanding, NewMessage, TableError};
+use rusqlite::{OptionalExtension, params};
 
-impl MessageRows for SqliteTables<'_> {}
+impl MessageRows for SqliteTables<'_> {
+    fn highest_id(&self) -> Result<Option<MessageId>, TableError> {
+        let last: Option<i64> = self.connection.query_row(
+            "SELECT max(id) FROM (SELECT max(id) AS id FROM message UNION ALL SELECT max(message) FROM inbound_counter
+                 UNION ALL SELECT max(message) FROM unowned_inbound UNION ALL SELECT max(upto) FROM retention)",
+            [],
+            |row| row.get(0),
+        )?;
+        Ok(last.and_then(MessageId::from_i64))
+    }
+
+    fn newest_message(&self) -> Result<Option<MessageId>, TableError> {
+        let newest: Option<i64> =
+            self.connection.query_row("SELECT max(id) FROM message", [], |row| row.get(0))?;
+        Ok(newest.and_then(MessageId::from_i64))
+    }
+
+    fn add_message(&self, message: &NewMessage<'_>) -> Result<(), TableError> {
+        let NewMessage { id, acceptance, alias, reference, expires_at, standing } = message;
+        let Acceptance { account, connection, carrier, to, from, text, encoding, parts, whole, cost, .. } =
+            acceptance;
+        let shape = acceptance.shape.as_ref().filter(|shape| !shape.is_plain());
+        let shape = shape.map(|shape| blobs::shape_to_blob(shape));
+        let origin = acceptance.origin.as_ref().map(|origin| blobs::origin_to_blob(origin, *alias));
+        self.connection
+            .prepare_cached(
+                "INSERT INTO message (id, account, connection, carrier, source, dest, text, encoding, parts,
+                     reference, cost, expires_at, state, dlr, err, whole, tlvs, shape, origin)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+            )?
+            .execute(params![
+                id.as_i64(),
+                account.get(),
+                connection.get(),
+                carrier.get(),
+                from.as_str(),
+                to.number().cast_signed(),
+                text.as_str(),
+                encoding_to_stored(*encoding),
+                parts,
+                reference,
+                cost.as_micros(),
+                expires_at.as_millis(),
+                standing.state.to_stored(),
+                standing.code.as_u8(),
+                standing.err,
+                whole,
+                acceptance.tlvs.as_ref().map(|tlvs| &*tlvs.0),
+                shape.as_deref(),
+                origin.as_deref(),
+            ])?;
+        Ok(())
+    }
+
+    fn message_state(&self, message: MessageId) -> Result<MessageState, TableError> {
+        let state: i64 = self
+            .connection
+            .prepare_cached("SELECT state FROM message WHERE id = ?1")?
+            .query_row([message.as_i64()], |row| row.get(0))?;
+        MessageState::from_stored(state).map_err(TableError::unreadable)
+    }
+
+    fn message_cost(&self, message: MessageId) -> Result<Money, TableError> {
+        let cost: i64 = self
+            .connection
+            .prepare_cached("SELECT cost FROM message WHERE id = ?1")?
+            .query_row([message.as_i64()], |row| row.get(0))?;
+        Ok(Money::from_micros(cost))
+    }
+
+    fn message_parts(&self, message: MessageId) -> Result<u8, TableError> {
+        let mut parts = self.connection.prepare_cached("SELECT parts FROM message WHERE id = ?1")?;
+        Ok(parts.query_row([message.as_i64()], |row| row.get(0))?)
+    }
+
+    fn message_parties(
+        &self,
+        account: AccountId,
+        message: MessageId,
+    ) -> Result<Option<MessageParties>, TableError> {
+        let found: Option<(u32, String, i64)> = self
+            .connection
+            .prepare_cached("SELECT carrier, source, dest FROM message WHERE id = ?1 AND account = ?2")?
+            .query_row(params![message.as_i64(), account.get()], |row| row.try_into())
+            .optional()?;
+        let Some((carrier, source, dest)) = found else { return Ok(None) };
+        let (from, to) = (stored_sender(&source)?, stored_number(dest)?);
+        Ok(Some(MessageParties { carrier: CarrierId::new(carrier), from, to }))
+    }
+
+    fn open_message_carrier(&self, message: MessageId) -> Result<Option<CarrierId>, TableError> {
+        let carrier: Option<u32> = self
+            .connection
+            .prepare_cached("SELECT carrier FROM message WHERE id = ?1 AND settled_at IS NULL")?
+            .query_row([message.as_i64()], |row| row.get(0))
+            .optional()?;
+        Ok(carrier.map(CarrierId::new))
+    }
+
+    fn put_message_standing(&self, message: MessageId, standing: MessageStanding) -> Result<(), TableError> {
+        let MessageStanding { state, code, err } = standing;
+        self.connection
+            .prepare_cached("UPDATE message SET state = ?2, dlr = ?3, err = ?4 WHERE id = ?1")?
+            .execute(params![message.as_i64(), state.to_stored(), code.as_u8(), err])?;
+        Ok(())
+    }
+
+    fn put_message_end(
+        &self,
+        message: MessageId,
+        standing: MessageStanding,
+        settled_at: Timestamp,
+    ) -> Result<bool, TableError> {
+        let MessageStanding { state, code, err } = standing;
+        let updated = self
+            .connection
+            .prepare_cached(
+                "UPDATE message SET state = ?2, dlr = ?3, err = ?4, settled_at = ?5 WHERE id = ?1",
+            )?
+            .execute(params![
+                message.as_i64(),
+                state.to_stored(),
+                code.as_u8(),
+                err,
+                settled_at.as_millis()
+            ])?;
+        Ok(updated == 1)
+    }
+
+    fn put_message_carrier(
+        &self,
+        message: MessageId,
+        carrier: CarrierId,
+        whole: bool,
+    ) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("UPDATE message SET carrier = ?2, whole = ?3 WHERE id = ?1")?
+            .execute(params![message.as_i64(), carrier.get(), whole])?;
+        Ok(())
+    }
+
+    fn put_message_expiry(&self, message: MessageId, expires_at: Timestamp) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("UPDATE message SET expires_at = ?2 WHERE id = ?1")?
+            .execute(params![message.as_i64(), expires_at.as_millis()])?;
+        Ok(())
+    }
+}

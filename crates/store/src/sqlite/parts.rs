@@ -1,6 +1,239 @@
 //! SQL for parts of messages that have not ended.
 
 use crate::sqlite::SqliteTables;
-use hermod_engine::tables::PartRows;
+use crate::sqlite::columns::{message_and_part, stored_number, stored_state, stored_time, time_to_stored};
+use crate::sqlite::jobs::{self, WAITING_FOR_A_SLOT};
+use hermod_domain::ids::{AccountId, CarrierId, PartNo};
+use hermod_domain::lifecycle::{DoubtPolicy, Part, PartState, Parts};
+use hermod_domain::time::Timestamp;
+use hermod_engine::lanes::Refill;
+use hermod_engine::ops::Job;
+use hermod_engine::tables::{LaneCounts, PartRow, PartRows, Place, SendingPart, TableError};
+use rusqlite::{Connection, Row, Rows, params};
 
-impl PartRows for SqliteTables<'_> {}
+/// The columns of a [`PartRow`], in the order in which [`read`] expects them.
+const COLUMNS: &str = "carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at";
+
+impl PartRows for SqliteTables<'_> {
+    fn add_part(&self, row: &PartRow) -> Result<(), TableError> {
+        let PartRow { place: Place { carrier, account, message }, part, now, .. } = row;
+        self.connection
+            .prepare_cached(
+                "INSERT INTO part (carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            )?
+            .execute(params![
+                carrier.get(),
+                account.get(),
+                message.as_i64(),
+                part.get(),
+                now.state.to_stored(),
+                now.doubts,
+                row.doubt.resends_max(),
+                row.attempts,
+                time_to_stored(row.due_at),
+                row.expires_at.as_millis()
+            ])?;
+        Ok(())
+    }
+
+    fn part(&self, place: Place, part: PartNo) -> Result<Option<PartRow>, TableError> {
+        let Place { carrier, account, message } = place;
+        let mut statement = self.connection.prepare_cached(
+            "SELECT carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at FROM part
+             WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
+        )?;
+        let mut rows =
+            statement.query(params![carrier.get(), account.get(), message.as_i64(), part.get()])?;
+        rows.next()?.map(read).transpose()
+    }
+
+    fn parts(&self, place: Place) -> Result<Vec<PartRow>, TableError> {
+        let Place { carrier, account, message } = place;
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3 ORDER BY no"
+        ))?;
+        read_all(statement.query(params![carrier.get(), account.get(), message.as_i64()])?)
+    }
+
+    fn part_states(&self, place: Place) -> Result<Parts, TableError> {
+        let Place { carrier, account, message } = place;
+        let mut statement = self.connection.prepare_cached(
+            "SELECT state, doubts FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3 ORDER BY no",
+        )?;
+        let mut rows = statement.query(params![carrier.get(), account.get(), message.as_i64()])?;
+        let mut parts = Parts::new();
+        while let Some(row) = rows.next()? {
+            parts.push(Part { state: stored_state(row.get(0)?)?, doubts: row.get(1)? });
+        }
+        Ok(parts)
+    }
+
+    fn put_part_state(
+        &self,
+        place: Place,
+        part: PartNo,
+        now: Part,
+        due_at: Option<Timestamp>,
+        attempts: Option<u32>,
+    ) -> Result<(), TableError> {
+        let Place { carrier, account, message } = place;
+        self.connection
+            .prepare_cached(
+                "UPDATE part SET state = ?5, doubts = ?6, attempts = coalesce(?7, attempts), due_at = ?8
+                 WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
+            )?
+            .execute(params![
+                carrier.get(),
+                account.get(),
+                message.as_i64(),
+                part.get(),
+                now.state.to_stored(),
+                now.doubts,
+                attempts,
+                time_to_stored(due_at)
+            ])?;
+        Ok(())
+    }
+
+    fn put_part_due(&self, place: Place, part: PartNo, due_at: Option<Timestamp>) -> Result<(), TableError> {
+        let Place { carrier, account, message } = place;
+        let due_at = time_to_stored(due_at);
+        self.connection
+            .prepare_cached(
+                "UPDATE part SET due_at = ?5 WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
+            )?
+            .execute(params![carrier.get(), account.get(), message.as_i64(), part.get(), due_at])?;
+        Ok(())
+    }
+
+    fn put_part_expiry(&self, place: Place, part: PartNo, expires_at: Timestamp) -> Result<(), TableError> {
+        let Place { carrier, account, message } = place;
+        let expires_at = expires_at.as_millis();
+        self.connection
+            .prepare_cached(
+                "UPDATE part SET expires_at = ?5
+                 WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
+            )?
+            .execute(params![carrier.get(), account.get(), message.as_i64(), part.get(), expires_at])?;
+        Ok(())
+    }
+
+    fn move_parts(&self, place: Place, to: CarrierId, due_at: Option<Timestamp>) -> Result<(), TableError> {
+        let Place { carrier, account, message } = place;
+        let due_at = time_to_stored(due_at);
+        self.connection
+            .prepare_cached(
+                "UPDATE part SET carrier = ?4, due_at = ?5 WHERE carrier = ?1 AND account = ?2 AND message = ?3",
+            )?
+            .execute(params![carrier.get(), account.get(), message.as_i64(), to.get(), due_at])?;
+        Ok(())
+    }
+
+    fn delete_parts(&self, place: Place) -> Result<(), TableError> {
+        let Place { carrier, account, message } = place;
+        self.connection
+            .prepare_cached("DELETE FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3")?
+            .execute(params![carrier.get(), account.get(), message.as_i64()])?;
+        Ok(())
+    }
+
+    fn waiting_job(&self, place: Place, part: PartNo) -> Result<Option<Job>, TableError> {
+        jobs::load(self.connection, place, part)
+    }
+
+    fn waiting_jobs(&self, refill: Refill) -> Result<Vec<Job>, TableError> {
+        jobs::read_waiting(self.connection, refill)
+    }
+
+    fn lane_counts(&self) -> Result<Vec<LaneCounts>, TableError> {
+        // One pass in the order of the rows: there may be millions.
+        let mut lanes = self.connection.prepare_cached(&format!(
+            "SELECT carrier, account, sum(state IN (?1, ?2)), sum(state = ?3), sum({WAITING_FOR_A_SLOT})
+             FROM part p GROUP BY carrier, account"
+        ))?;
+        let [queued, in_doubt, sending] =
+            [PartState::Queued, PartState::InDoubt, PartState::Sending].map(PartState::to_stored);
+        let rows = lanes.query_map(params![queued, in_doubt, sending], |row| {
+            Ok(LaneCounts {
+                carrier: CarrierId::new(row.get(0)?),
+                account: AccountId::new(row.get(1)?),
+                waiting: row.get::<_, i64>(2)?.cast_unsigned(),
+                in_flight: row.get::<_, i64>(3)?.cast_unsigned(),
+                for_a_slot: row.get::<_, i64>(4)?.cast_unsigned(),
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    fn deferred_parts(&self) -> Result<Vec<PartRow>, TableError> {
+        let mut timed = self
+            .connection
+            .prepare_cached(&format!("SELECT {COLUMNS} FROM part WHERE due_at > 0 AND state IN (?1, ?2)"))?;
+        let [queued, in_doubt] = [PartState::Queued, PartState::InDoubt].map(PartState::to_stored);
+        read_all(timed.query(params![queued, in_doubt])?)
+    }
+
+    fn sending_parts(&self) -> Result<Vec<SendingPart>, TableError> {
+        let mut statement = self.connection.prepare(
+            "SELECT p.carrier, p.account, p.message, p.no, m.dest FROM part p JOIN message m ON m.id = p.message
+             WHERE p.state = ?1",
+        )?;
+        let mut rows = statement.query([PartState::Sending.to_stored()])?;
+        let mut sending = Vec::new();
+        while let Some(row) = rows.next()? {
+            let (place, part) = read_key(row)?;
+            sending.push(SendingPart { place, part, to: stored_number(row.get(4)?)? });
+        }
+        Ok(sending)
+    }
+
+    fn parts_expiring_after(&self, at: Timestamp) -> Result<Vec<PartRow>, TableError> {
+        let mut statement =
+            self.connection.prepare(&format!("SELECT {COLUMNS} FROM part WHERE expires_at > ?1"))?;
+        read_all(statement.query([at.as_millis()])?)
+    }
+}
+
+/// Returns the next parts of all carriers behind this one, in the order of their keys.
+pub(crate) fn parts_after(
+    connection: &Connection,
+    after: Option<(Place, PartNo)>,
+    limit: u32,
+) -> Result<Vec<PartRow>, TableError> {
+    let (carrier, account, message, no) = after.map_or((0, 0, 0, 0), |(place, part)| {
+        (place.carrier.get(), place.account.get(), place.message.as_i64(), part.get())
+    });
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM part
+         WHERE (carrier, account, message, no) > (?1, ?2, ?3, ?4) ORDER BY carrier, account, message, no LIMIT ?5"
+    ))?;
+    read_all(statement.query(params![carrier, account, message, no, limit])?)
+}
+
+fn read_all(mut rows: Rows<'_>) -> Result<Vec<PartRow>, TableError> {
+    let mut parts = Vec::new();
+    while let Some(row) = rows.next()? {
+        parts.push(read(row)?);
+    }
+    Ok(parts)
+}
+
+fn read(row: &Row<'_>) -> Result<PartRow, TableError> {
+    let (place, part) = read_key(row)?;
+    Ok(PartRow {
+        place,
+        part,
+        now: Part { state: stored_state(row.get(4)?)?, doubts: row.get(5)? },
+        doubt: DoubtPolicy::from_resends_max(row.get(6)?),
+        attempts: row.get(7)?,
+        due_at: stored_time(row.get(8)?),
+        expires_at: Timestamp::from_millis(row.get(9)?),
+    })
+}
+
+fn read_key(row: &Row<'_>) -> Result<(Place, PartNo), TableError> {
+    let (message, part) = message_and_part(row, 2, 3)?;
+    let place = Place { carrier: CarrierId::new(row.get(0)?), account: AccountId::new(row.get(1)?), message };
+    Ok((place, part))
+}

@@ -134,7 +134,7 @@ impl Batch<'_> {
             return Ok(settled_at > quiet_since);
         }
         let place = Place { carrier: row.carrier, account: row.account, message: row.id };
-        let parts = progress::load(self.connection, place)?.map(|progress| progress.parts);
+        let parts = progress::load(self.tables, place)?.map(|progress| progress.parts);
         if parts.is_some_and(|parts| parts.iter().any(|part| is_under_way(part.state))) {
             return Ok(true);
         }

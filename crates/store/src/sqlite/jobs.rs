@@ -1,16 +1,14 @@
-//! Turning stored parts back into jobs.
+//! SQL that reads parts which wait, as jobs.
 
 use crate::embedded::blobs;
-use crate::fault::StoreFault;
-use crate::sqlite::columns::{stored_encoding, stored_number};
-use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
+use crate::sqlite::columns::{message_and_part, stored_encoding, stored_number, stored_sender};
+use hermod_domain::ids::{AccountId, CarrierId, PartNo};
 use hermod_domain::lifecycle::PartState;
-use hermod_domain::sender::Sender;
 use hermod_domain::text::MessageText;
 use hermod_domain::time::Timestamp;
 use hermod_engine::lanes::Refill;
 use hermod_engine::ops::{CustomerTlvs, Job};
-use hermod_engine::tables::Place;
+use hermod_engine::tables::{Place, TableError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::sync::Arc;
 
@@ -20,8 +18,8 @@ const COLUMNS: &str = "p.message, p.no, m.parts, p.account, p.carrier, m.source,
 /// Which parts wait for a slot. Those with a due time wait for that first.
 pub(crate) const WAITING_FOR_A_SLOT: &str = "p.state IN (0, 2) AND p.due_at = 0";
 
-/// The next waiting parts of a lane, in order.
-pub(crate) fn read_waiting(connection: &Connection, refill: Refill) -> Result<Vec<Job>, StoreFault> {
+/// Returns the next waiting parts of a lane, in order.
+pub(crate) fn read_waiting(connection: &Connection, refill: Refill) -> Result<Vec<Job>, TableError> {
     let (message, part) = refill.after.map_or((0, 0), |(message, part)| (message.as_i64(), part.get()));
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM part p JOIN message m ON m.id = p.message
@@ -46,8 +44,8 @@ pub(crate) fn read_waiting(connection: &Connection, refill: Refill) -> Result<Ve
     Ok(jobs)
 }
 
-/// One part that waits for a slot or for a time. Nothing if it does not, or its message has ended.
-pub(crate) fn load(connection: &Connection, place: Place, part: PartNo) -> Result<Option<Job>, StoreFault> {
+/// Returns a part that waits for a slot or for a time.
+pub(crate) fn load(connection: &Connection, place: Place, part: PartNo) -> Result<Option<Job>, TableError> {
     let Place { carrier, account, message } = place;
     connection
         .prepare_cached(&format!(
@@ -69,20 +67,21 @@ pub(crate) fn load(connection: &Connection, place: Place, part: PartNo) -> Resul
         .transpose()
 }
 
-fn read(row: &Row<'_>) -> Result<Job, StoreFault> {
+fn read(row: &Row<'_>) -> Result<Job, TableError> {
     let source: String = row.get(5)?;
     let text: Option<String> = row.get(7)?;
-    let shape = row.get_ref(13)?.as_blob_or_null().map_err(StoreFault::damaged)?;
+    let shape = row.get_ref(13)?.as_blob_or_null().map_err(TableError::unreadable)?;
     let shape = shape.map(|blob| blobs::shape_of(blob).map(Arc::new)).transpose()?;
+    let (message, part) = message_and_part(row, 0, 1)?;
     Ok(Job {
-        message: MessageId::from_i64(row.get(0)?).ok_or_else(|| StoreFault::damaged("a message id"))?,
-        part: PartNo::new(row.get(1)?).ok_or_else(|| StoreFault::damaged("part number 0"))?,
+        message,
+        part,
         parts: row.get(2)?,
         account: AccountId::new(row.get(3)?),
         carrier: CarrierId::new(row.get(4)?),
-        from: Sender::parse(&source).map_err(StoreFault::damaged)?,
+        from: stored_sender(&source)?,
         to: stored_number(row.get(6)?)?,
-        text: MessageText::parse(&text.unwrap_or_default()).map_err(StoreFault::damaged)?,
+        text: MessageText::parse(&text.unwrap_or_default()).map_err(TableError::unreadable)?,
         encoding: stored_encoding(row.get(8)?)?,
         reference: row.get(9)?,
         expires_at: Timestamp::from_millis(row.get(10)?),
