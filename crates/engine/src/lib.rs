@@ -3,6 +3,7 @@
 //!
 //! The store runs the commands, makes their changes durable, and then answers.
 
+pub mod audience;
 pub mod lanes;
 pub mod ops;
 pub mod tables;

@@ -17,6 +17,11 @@ impl TableError {
         TableError(Box::new(Unreadable(what.to_string())))
     }
 
+    /// Returns whether a row was read that makes no sense. Reading it again gives the same, unlike after any other error.
+    pub fn is_unreadable(&self) -> bool {
+        self.0.is::<Unreadable>()
+    }
+
     pub fn into_inner(self) -> Box<dyn Error + Send + Sync> {
         self.0
     }

@@ -2,10 +2,10 @@
 
 use crate::ops::Acceptance;
 use crate::tables::TableError;
-use hermod_domain::ids::{AccountId, CarrierId, MessageId};
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::money::Money;
-use hermod_domain::origin::Alias;
+use hermod_domain::origin::{Alias, Origin};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::sender::Sender;
@@ -39,6 +39,15 @@ pub struct MessageParties {
     pub carrier: CarrierId,
     pub from: Sender,
     pub to: Msisdn,
+}
+
+/// Where a message came from.
+#[derive(Clone, Debug)]
+pub struct MessageOrigin {
+    pub connection: ConnectionId,
+    pub parts: u8,
+    /// How it was submitted over SMPP, and its name there if that is not its id. None: it came over HTTP.
+    pub origin: Option<(Origin, Option<Alias>)>,
 }
 
 /// Reads and writes MT messages: one row each, from acceptance to the end of its retention.
@@ -92,4 +101,7 @@ pub trait MessageRows {
 
     /// Writes when a message expires.
     fn put_message_expiry(&self, message: MessageId, expires_at: Timestamp) -> Result<(), TableError>;
+
+    /// Returns where a message came from; None if it has no row.
+    fn message_origin(&self, message: MessageId) -> Result<Option<MessageOrigin>, TableError>;
 }

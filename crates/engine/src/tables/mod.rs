@@ -25,6 +25,7 @@ mod reviews;
 mod timeline;
 mod unassigned_inbound;
 mod unnamed_parts;
+mod webhook_attempts;
 mod webhook_events;
 
 pub use aliases::*;
@@ -49,6 +50,7 @@ pub use reviews::*;
 pub use timeline::*;
 pub use unassigned_inbound::*;
 pub use unnamed_parts::*;
+pub use webhook_attempts::*;
 pub use webhook_events::*;
 
 /// All tables.
@@ -74,6 +76,7 @@ pub trait Tables:
     + TimelineRows
     + UnassignedInboundRows
     + UnnamedPartRows
+    + WebhookAttemptRows
     + WebhookEventRows
 {
 }
@@ -100,6 +103,7 @@ impl<T> Tables for T where
         + TimelineRows
         + UnassignedInboundRows
         + UnnamedPartRows
+        + WebhookAttemptRows
         + WebhookEventRows
 {
 }

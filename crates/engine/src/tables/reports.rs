@@ -1,4 +1,70 @@
 //! The table of reports that wait for a bind.
 
+use crate::ops::{Report, ReportId};
+use crate::tables::TableError;
+use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
+use hermod_domain::origin::Told;
+use hermod_domain::time::Timestamp;
+use std::collections::HashMap;
+
+/// Consecutive reports of a connection.
+#[derive(Default)]
+pub struct ReportPage {
+    /// In order; those that can be read.
+    pub reports: Vec<Report>,
+    /// How many rows were read.
+    pub rows: usize,
+    /// The last row that was read.
+    pub last: Option<ReportId>,
+    /// How the messages of these reports ended, for those that have ended.
+    pub ended: HashMap<ReportId, Told>,
+}
+
+/// What the row of a report says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredReport {
+    /// None: neither the report nor its message says.
+    pub account: Option<AccountId>,
+    pub message: MessageId,
+    /// None: it brings a message from a handset.
+    pub told: Option<Told>,
+    pub err: u16,
+    /// When the message became what is told, or came in.
+    pub at: Timestamp,
+}
+
 /// Reads and writes reports that wait for a bind.
-pub trait ReportRows {}
+pub trait ReportRows {
+    /// Returns the connections that have reports.
+    fn connections_with_reports(&self) -> Result<Vec<ConnectionId>, TableError>;
+
+    /// Returns the highest id of a report.
+    fn last_report(&self) -> Result<Option<ReportId>, TableError>;
+
+    /// Returns whether a connection has reports.
+    fn has_reports(&self, connection: ConnectionId) -> Result<bool, TableError>;
+
+    /// Returns a connection's report; None if it has no such report. The error is [`Unreadable`](crate::tables::Unreadable)
+    /// if the row is damaged.
+    fn report(&self, connection: ConnectionId, id: ReportId) -> Result<Option<StoredReport>, TableError>;
+
+    /// Returns the first reports of a connection, in order: at most `limit`, and none from the first on that is newer than
+    /// `newest`.
+    fn first_reports(
+        &self,
+        connection: ConnectionId,
+        newest: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<ReportId>, TableError>;
+
+    /// Writes a new report. `is_hooked`: a webhook tells the same.
+    fn put_report(&self, report: &Report, is_hooked: bool) -> Result<(), TableError>;
+
+    /// Deletes a connection's reports from one id to another, both included. Returns how many there were.
+    fn delete_reports(
+        &self,
+        connection: ConnectionId,
+        first: ReportId,
+        last: ReportId,
+    ) -> Result<usize, TableError>;
+}

@@ -3,12 +3,12 @@
 use crate::embedded::batch::{Batch, FreshPart};
 use crate::embedded::day_totals;
 use crate::embedded::keys::Claimed;
-use crate::embedded::reports::Audience;
 use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::lifecycle::{MessageState, Part, PartState};
 use hermod_domain::money::Money;
 use hermod_domain::origin::Alias;
 use hermod_domain::receipt::DlrCode;
+use hermod_engine::audience::Audience;
 use hermod_engine::lanes::Placed;
 use hermod_engine::ops::{AcceptOutcome, Acceptance, Balance, DayTotals, Job};
 use hermod_engine::tables::{MessageStanding, NewMessage, TableError};

@@ -19,13 +19,14 @@ use crate::embedded::queues::Queues;
 use crate::embedded::recent::Recent;
 use crate::embedded::references::References;
 use crate::embedded::remotes::Remotes;
-use crate::embedded::reports::Audience;
+use crate::embedded::reports::UnreadableReport;
 use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, IdMint, MessageId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Part, Progress};
 use hermod_domain::time::Timestamp;
+use hermod_engine::audience::Audience;
 use hermod_engine::lanes::Lanes;
 use hermod_engine::ops::{Endpoint, Job, LinkId, Purged, Report};
 use hermod_engine::tables::{PartRow, Place, TableError, Tables};
@@ -162,6 +163,8 @@ pub(crate) struct Batch<'a> {
     pub reports: Vec<Report>,
     /// So many rows of reports are gone, of these connections; or [`ALL_ROWS`].
     pub reports_gone: Vec<(ConnectionId, u64)>,
+    /// To be logged.
+    pub unreadable_reports: Vec<UnreadableReport>,
     /// Where webhook events are due once this is durable.
     pub rung: HashSet<Endpoint>,
     /// Parts that ran out of resends without an answer, per carrier. The operator is alarmed once this is durable.
@@ -190,6 +193,7 @@ impl<'a> Batch<'a> {
             handouts: HashMap::new(),
             reports: Vec::new(),
             reports_gone: Vec::new(),
+            unreadable_reports: Vec::new(),
             rung: HashSet::new(),
             unconfirmed: HashMap::new(),
             forbidden: Vec::new(),

@@ -52,6 +52,7 @@ mod rematch;
 mod remote_days;
 mod remotes;
 mod report_ends;
+mod report_requests;
 mod reports;
 pub(crate) mod retention;
 mod reviews;
@@ -80,6 +81,7 @@ pub use statement::STATEMENT_ENTRIES_MAX;
 
 use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
+use crate::sqlite::webhook_events::count_waiting;
 use batch::{Batch, Books};
 use checkpoint::Checkpointer;
 use errand::Asked;
@@ -167,11 +169,11 @@ impl Embedded {
         books.committed(*now);
         writer::log_forbidden(&forbidden);
 
-        let outboxes = Outboxes::load(&connection, &books, *now)?;
+        let outboxes = Outboxes::load(&tables, &books, *now)?;
         let shared = Arc::new(Shared::new(folder.clone(), *low_water_bytes, outboxes));
         shared.next_due_is(books.next_due());
         shared.unconfirmed.add(unconfirmed);
-        let hooks_waiting = hooks::count_waiting(&connection)?;
+        let hooks_waiting = count_waiting(&connection)?;
         let (queue, waiting) = mpsc::channel(QUEUE_OPS_MAX);
         let checkpointer = Checkpointer::start(folder, &mut connection, shared.clone())?;
         let (for_writer, meters) = (shared.clone(), Meters::register(hooks_waiting));

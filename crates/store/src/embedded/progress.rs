@@ -3,12 +3,13 @@
 //! code changes, and when it ends. That saves a write per message.
 
 use crate::embedded::batch::{Batch, Known};
-use crate::embedded::reports::{self, Audience};
+use crate::embedded::reports;
 use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::lifecycle::{self, Event, MessageState, Moved, Part, PartState, Progress, Step};
 use hermod_domain::origin::Told;
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::time::Timestamp;
+use hermod_engine::audience::Audience;
 use hermod_engine::tables::{MessageStanding, Place, TableError, Tables, UNKNOWN_LINE};
 
 /// What an event did to a message.

@@ -3,9 +3,10 @@
 use crate::embedded::Embedded;
 use crate::embedded::op::Op;
 use crate::embedded::outbox::{Outbox, PortNo, Refill, Settled, State, Took};
-use crate::embedded::reports::{self, ReportEnds};
+use crate::embedded::reports::ReportEnds;
 use crate::fault::StoreFault;
 use crate::sqlite::inbound::read_handset_message;
+use crate::sqlite::reports::read_page;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{Delivery, HandsetMessage, News, Report, ReportId};
@@ -99,7 +100,7 @@ impl ReceiverPort {
         let outboxes = &self.store.inner.shared.outboxes;
         let (connection, now) = (self.connection, outboxes.now());
         let read = self.store.inner.readers.run(move |tables| {
-            let page = reports::read_page(tables, connection, refill.after, refill.limit)?;
+            let page = read_page(tables, connection, refill.after, refill.limit)?;
             // That the read has ended shows when `reading` goes.
             let due = reading.0.with(|state| {
                 state.refill(refill, page, now);

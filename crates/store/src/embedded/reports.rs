@@ -2,70 +2,29 @@
 //! customer has answered, or when it is given up. Whom to tell is remembered with the message while it is under way, so
 //! that its end costs no look-up, and nothing at all where nobody asked.
 
-mod rows;
-
-pub(crate) use rows::{
-    INBOUND, ReportPage, connections_with_reports, count, has_any, last_id, read_page, stored_told,
-};
-
 use crate::embedded::batch::Batch;
-use crate::embedded::blobs;
 use crate::embedded::hooks::{Became, has_hook};
 pub(crate) use crate::embedded::report_ends::ReportEnds;
-use crate::fault::StoreFault;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::{Event, MessageState, Moved, PartState, Progress};
-use hermod_domain::origin::{Alias, Origin, Told};
+use hermod_domain::origin::Told;
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::webhook::HookKind;
-use hermod_engine::ops::{Acceptance, MessageNews, News, Report, ReportId};
-use hermod_engine::tables::Place;
-use rusqlite::{Connection, OptionalExtension, params};
-use std::sync::Arc;
+use hermod_engine::audience::{Audience, Customer};
+use hermod_engine::ops::{GivenUp, GivenUpWhy, MessageNews, News, Report, ReportId};
+use hermod_engine::tables::{Place, StoredReport, TableError, Tables};
 
-/// Who wants to hear of a message.
-#[derive(Clone, Debug)]
-pub(crate) enum Audience {
-    Nobody,
-    /// It came over HTTP, on this connection: the account's webhook, if it has one.
-    Web(ConnectionId),
-    Customer(Arc<Customer>),
-    /// The message's row says.
-    Unread,
+/// A report whose row is damaged.
+pub(crate) struct UnreadableReport {
+    pub connection: ConnectionId,
+    pub report: ReportId,
+    pub error: TableError,
 }
 
-#[derive(Debug)]
-pub(crate) struct Customer {
-    connection: ConnectionId,
-    alias: Option<Alias>,
-    origin: Arc<Origin>,
-    parts: u8,
-}
-
-impl Audience {
-    pub(crate) fn of(acceptance: &Acceptance, alias: Option<Alias>) -> Audience {
-        let Some(origin) = &acceptance.origin else { return Audience::Web(acceptance.connection) };
-        Audience::Customer(Arc::new(Customer {
-            connection: acceptance.connection,
-            alias,
-            origin: origin.clone(),
-            parts: acceptance.parts,
-        }))
-    }
-
-    fn read(connection: &Connection, message: MessageId) -> Result<Audience, StoreFault> {
-        let found = connection
-            .prepare_cached("SELECT connection, parts, origin FROM message WHERE id = ?1")?
-            .query_row([message.as_i64()], |row| {
-                let origin = row.get_ref(2)?.as_blob_or_null()?.map(blobs::origin_of);
-                Ok((ConnectionId::new(row.get(0)?), row.get(1)?, origin))
-            })
-            .optional()?;
-        let Some((connection, parts, origin)) = found else { return Ok(Audience::Nobody) };
-        let Some(origin) = origin else { return Ok(Audience::Web(connection)) };
-        let (origin, alias) = origin?;
-        Ok(Audience::Customer(Arc::new(Customer { connection, alias, origin: Arc::new(origin), parts })))
-    }
+/// Returns the highest id that was ever given to a report and is still known.
+pub(crate) fn last_id(tables: &dyn Tables) -> Result<u64, TableError> {
+    let last = tables.last_report()?.max(tables.last_given_up_report()?);
+    Ok(last.map_or(0, |id| id.0))
 }
 
 /// How a customer who submits over SMPP is told.
@@ -117,9 +76,9 @@ impl Batch<'_> {
         after: &Progress,
         err: u16,
         audience: &mut Audience,
-    ) -> Result<(), StoreFault> {
+    ) -> Result<(), TableError> {
         if matches!(audience, Audience::Unread) {
-            *audience = Audience::read(self.connection, place.message)?;
+            *audience = Audience::of_row(self.tables.message_origin(place.message)?);
         }
         let customer = match audience {
             Audience::Customer(customer) => customer,
@@ -158,11 +117,15 @@ impl Batch<'_> {
         message: MessageId,
         news: News,
         way: Way,
-    ) -> Result<(), StoreFault> {
+    ) -> Result<(), TableError> {
         self.books.last_report += 1;
         let id = ReportId(self.books.last_report);
+        let is_hooked = match &news {
+            News::Message(_) => way == Way::Both,
+            News::Inbound(_) => true,
+        };
         let report = Report { id, account, connection, message, at: self.now, news };
-        insert(self.connection, &report, way)?;
+        self.tables.put_report(&report, is_hooked)?;
         self.tally.reports += 1;
         self.reports.push(report);
         Ok(())
@@ -193,53 +156,49 @@ impl Batch<'_> {
     }
 
     /// What customers have answered to.
-    pub(crate) fn end_reports(&mut self, ends: &ReportEnds) -> Result<(), StoreFault> {
+    pub(crate) fn end_reports(&mut self, ends: &ReportEnds) -> Result<(), TableError> {
         let ReportEnds { connection, taken, refused, now } = ends;
         self.at(*now);
         let mut gone = 0;
         // Most often a connection's reports are answered in the order they were told, so few deletions do.
         for run in taken.chunk_by(|one, next| one.0 + 1 == next.0) {
             let (first, last) = (run[0], run[run.len() - 1]);
-            let bounds = params![connection.get(), first.0.cast_signed(), last.0.cast_signed()];
-            let deleted = self
-                .connection
-                .prepare_cached("DELETE FROM report WHERE connection = ?1 AND id BETWEEN ?2 AND ?3")?
-                .execute(bounds)?;
+            let deleted = self.tables.delete_reports(*connection, first, last)?;
             if deleted < run.len() {
                 // Given up while it was on its way, and taken after all.
-                self.connection
-                    .prepare_cached("DELETE FROM given_up WHERE connection = ?1 AND id BETWEEN ?2 AND ?3")?
-                    .execute(bounds)?;
+                self.tables.delete_given_up_reports(*connection, first, last)?;
             }
             gone += deleted;
         }
         self.tally.reports_taken += u64::try_from(gone).unwrap_or(0);
         for (id, status) in refused {
-            gone += self.give_up_report(*connection, *id, Some(*status))?;
+            gone += self.give_up_report(*connection, *id, GivenUpWhy::Refused(*status))?;
         }
         self.reports_gone(*connection, gone);
         Ok(())
     }
 
-    /// One that nobody will be told. 1, or 0 if there is no such report any more.
+    /// Gives up a report: it is listed, if it is known whose it is. Returns 1, or 0 if there is no such report any more.
     pub(crate) fn give_up_report(
         &mut self,
         connection: ConnectionId,
         id: ReportId,
-        status: Option<u32>,
-    ) -> Result<usize, StoreFault> {
-        self.connection
-            .prepare_cached(
-                "INSERT OR REPLACE INTO given_up (id, account, connection, message, told, at, given_up_at, status)
-                 SELECT r.id, ifnull(r.account, m.account), r.connection, r.message, r.told, r.at, ?3, ?4
-                 FROM report r LEFT JOIN message m ON m.id = r.message
-                 WHERE r.connection = ?1 AND r.id = ?2 AND ifnull(r.account, m.account) IS NOT NULL",
-            )?
-            .execute(params![connection.get(), id.0.cast_signed(), self.now.as_millis(), status])?;
-        let gone = self
-            .connection
-            .prepare_cached("DELETE FROM report WHERE connection = ?1 AND id = ?2")?
-            .execute(params![connection.get(), id.0.cast_signed()])?;
+        why: GivenUpWhy,
+    ) -> Result<usize, TableError> {
+        match self.tables.report(connection, id) {
+            Ok(Some(StoredReport { account: Some(account), message, told, at, .. })) => {
+                let given_up_at = self.now;
+                let given_up = GivenUp { id, account, connection, message, told, at, given_up_at, why };
+                self.tables.put_given_up_report(&given_up)?;
+            }
+            Ok(Some(StoredReport { account: None, .. })) => {}
+            Ok(None) => return Ok(0),
+            Err(error) if error.is_unreadable() => {
+                self.unreadable_reports.push(UnreadableReport { connection, report: id, error });
+            }
+            Err(error) => return Err(error),
+        }
+        let gone = self.tables.delete_reports(connection, id, id)?;
         self.tally.reports_given_up += u64::try_from(gone).unwrap_or(0);
         Ok(gone)
     }
@@ -249,26 +208,6 @@ impl Batch<'_> {
             self.reports_gone.push((connection, u64::try_from(gone).unwrap_or(0)));
         }
     }
-}
-
-fn insert(connection: &Connection, report: &Report, way: Way) -> Result<(), StoreFault> {
-    let Report { id, account, connection: to, message, at, news } = report;
-    let (to, id, message, at) = (to.get(), id.0.cast_signed(), message.as_i64(), at.as_millis());
-    match news {
-        News::Message(MessageNews { told, err, delivered, .. }) => connection
-            .prepare_cached(
-                "INSERT INTO report (connection, id, message, told, err, delivered, at, hooked)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            )?
-            .execute(params![to, id, message, told.as_u8(), err, delivered, at, way == Way::Both])?,
-        News::Inbound(number) => connection
-            .prepare_cached(
-                "INSERT INTO report (connection, id, message, told, err, delivered, at, account, inbound, hooked)
-                 VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, ?6, ?7, 1)",
-            )?
-            .execute(params![to, id, message, INBOUND, at, account.get(), number.cast_signed()])?,
-    };
-    Ok(())
 }
 
 /// Of so many parts as the customer was charged for. A carrier that takes a message whole knows of one.

@@ -13,6 +13,7 @@ use crate::embedded::mark::Mark;
 use crate::embedded::meters::Meters;
 use crate::embedded::op::{Done, Needs, Op};
 use crate::embedded::progress::ForbiddenEvent;
+use crate::embedded::reports::UnreadableReport;
 use crate::embedded::shared::Shared;
 use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
@@ -312,7 +313,18 @@ impl Writer<'_> {
             batch.books.delivery.write_if_due(batch.connection, batch.now)?;
         }
         batch.finish()?;
-        let Batch { handouts, reports, reports_gone, rung, unconfirmed, forbidden, tally, now, .. } = batch;
+        let Batch {
+            handouts,
+            reports,
+            reports_gone,
+            unreadable_reports,
+            rung,
+            unconfirmed,
+            forbidden,
+            tally,
+            now,
+            ..
+        } = batch;
         let wrote = self.connection.total_changes() != changes;
         if wrote {
             self.mark.count(self.connection)?;
@@ -333,6 +345,10 @@ impl Writer<'_> {
             if let Op::Reports(ends) = op {
                 self.shared.outboxes.written(ends);
             }
+        }
+        for UnreadableReport { connection, report, error } in unreadable_reports {
+            let fault = StoreFault::from(error);
+            tracing::error!(%fault, report.id = report.0, connection.id = %connection, "A report cannot be read; it is neither moved to a webhook nor listed as given up");
         }
         self.shared.bell.ring(rung);
         self.shared.unconfirmed.add(unconfirmed);

@@ -1,6 +1,100 @@
 //! SQL for reports that were given up.
 
+use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
-use hermod_engine::tables::GivenUpReportRows;
+use crate::sqlite::reports::{
+    first_ids, report_id, report_message, told_or_inbound, told_or_inbound_to_stored,
+};
+use hermod_domain::ids::{AccountId, ConnectionId};
+use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{GivenUp, GivenUpWhy, PAGE_ROWS_MAX, ReportId};
+use hermod_engine::tables::{GivenUpReportRows, TableError};
+use rusqlite::{Connection, Row, params};
 
-impl GivenUpReportRows for SqliteTables<'_> {}
+impl GivenUpReportRows for SqliteTables<'_> {
+    fn last_given_up_report(&self) -> Result<Option<ReportId>, TableError> {
+        let last: Option<i64> =
+            self.connection.query_row("SELECT max(id) FROM given_up", [], |row| row.get(0))?;
+        Ok(last.map(report_id))
+    }
+
+    fn first_given_up_reports(&self, newest: Timestamp, limit: usize) -> Result<Vec<ReportId>, TableError> {
+        let query = "SELECT id, at FROM given_up WHERE id > ?1 ORDER BY id LIMIT ?2";
+        first_ids(self.connection, query, 0, newest, limit)
+    }
+
+    fn put_given_up_report(&self, report: &GivenUp) -> Result<(), TableError> {
+        let GivenUp { id, account, connection, message, told, at, given_up_at, why } = report;
+        let status = match why {
+            GivenUpWhy::TooOld => None,
+            GivenUpWhy::Refused(status) => Some(*status),
+        };
+        self.connection
+            .prepare_cached(
+                "INSERT OR REPLACE INTO given_up (id, account, connection, message, told, at, given_up_at, status)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            )?
+            .execute(params![
+                id.0.cast_signed(),
+                account.get(),
+                connection.get(),
+                message.as_i64(),
+                told_or_inbound_to_stored(*told),
+                at.as_millis(),
+                given_up_at.as_millis(),
+                status
+            ])?;
+        Ok(())
+    }
+
+    fn delete_given_up_report(&self, id: ReportId) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("DELETE FROM given_up WHERE id = ?1")?
+            .execute([id.0.cast_signed()])?;
+        Ok(())
+    }
+
+    fn delete_given_up_reports(
+        &self,
+        connection: ConnectionId,
+        first: ReportId,
+        last: ReportId,
+    ) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("DELETE FROM given_up WHERE connection = ?1 AND id BETWEEN ?2 AND ?3")?
+            .execute(params![connection.get(), first.0.cast_signed(), last.0.cast_signed()])?;
+        Ok(())
+    }
+}
+
+/// Returns reports that were given up, oldest first, behind one of them: an account's, or everyone's.
+pub(crate) fn list_given_up(
+    connection: &Connection,
+    account: Option<AccountId>,
+    after: Option<ReportId>,
+    limit: u32,
+) -> Result<Vec<GivenUp>, StoreFault> {
+    const COLUMNS: &str = "id, account, connection, message, told, at, given_up_at, status";
+    let whose = if account.is_some() { "account = ?3 AND" } else { "?3 IS NULL AND" };
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM given_up WHERE {whose} id > ?1 ORDER BY id LIMIT ?2"
+    ))?;
+    let after = after.map_or(0, |id| id.0.cast_signed());
+    let bounds = params![after, limit.clamp(1, PAGE_ROWS_MAX), account.map(AccountId::get)];
+    let rows = statement.query_map(bounds, |row| Ok(read(row)))?;
+    rows.map(|row| row?).collect()
+}
+
+fn read(row: &Row<'_>) -> Result<GivenUp, StoreFault> {
+    let status: Option<u32> = row.get(7)?;
+    Ok(GivenUp {
+        id: report_id(row.get(0)?),
+        account: AccountId::new(row.get(1)?),
+        connection: ConnectionId::new(row.get(2)?),
+        message: report_message(row.get(3)?)?,
+        told: told_or_inbound(row.get(4)?)?,
+        at: Timestamp::from_millis(row.get(5)?),
+        given_up_at: Timestamp::from_millis(row.get(6)?),
+        why: status.map_or(GivenUpWhy::TooOld, GivenUpWhy::Refused),
+    })
+}

@@ -3,12 +3,14 @@
 use crate::embedded::blobs;
 use crate::sqlite::SqliteTables;
 use crate::sqlite::columns::{encoding_to_stored, stored_number, stored_sender};
-use hermod_domain::ids::{AccountId, CarrierId, MessageId};
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::money::Money;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::Acceptance;
-use hermod_engine::tables::{MessageParties, MessageRows, MessageStanding, NewMessage, TableError};
+use hermod_engine::tables::{
+    MessageOrigin, MessageParties, MessageRows, MessageStanding, NewMessage, TableError,
+};
 use rusqlite::{OptionalExtension, params};
 
 impl MessageRows for SqliteTables<'_> {
@@ -157,5 +159,18 @@ impl MessageRows for SqliteTables<'_> {
             .prepare_cached("UPDATE message SET expires_at = ?2 WHERE id = ?1")?
             .execute(params![message.as_i64(), expires_at.as_millis()])?;
         Ok(())
+    }
+
+    fn message_origin(&self, message: MessageId) -> Result<Option<MessageOrigin>, TableError> {
+        let found = self
+            .connection
+            .prepare_cached("SELECT connection, parts, origin FROM message WHERE id = ?1")?
+            .query_row([message.as_i64()], |row| {
+                let origin = row.get_ref(2)?.as_blob_or_null()?.map(blobs::origin_of);
+                Ok((ConnectionId::new(row.get(0)?), row.get(1)?, origin))
+            })
+            .optional()?;
+        let Some((connection, parts, origin)) = found else { return Ok(None) };
+        Ok(Some(MessageOrigin { connection, parts, origin: origin.transpose()? }))
     }
 }

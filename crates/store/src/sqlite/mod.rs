@@ -7,7 +7,7 @@ pub(crate) mod columns;
 pub(crate) mod conversations;
 mod day_totals;
 mod delivery_figures;
-mod given_up_reports;
+pub(crate) mod given_up_reports;
 mod idempotency_keys;
 pub(crate) mod inbound;
 mod jobs;
@@ -18,13 +18,17 @@ pub(crate) mod opt_outs;
 mod parked_receipts;
 pub(crate) mod parts;
 mod purging;
-mod reports;
+pub(crate) mod reports;
 mod reviews;
 mod timeline;
 pub(crate) mod unassigned_inbound;
 mod unnamed_parts;
 pub(crate) mod waiting;
-mod webhook_events;
+pub(crate) mod webhook_attempts;
+pub(crate) mod webhook_due;
+pub(crate) mod webhook_events;
+pub(crate) mod webhook_listing;
+pub(crate) mod webhook_old;
 
 use rusqlite::Connection;
 

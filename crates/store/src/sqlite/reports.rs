@@ -1,6 +1,307 @@
 //! SQL for reports that wait for a bind.
 
+use crate::embedded::blobs;
+use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
-use hermod_engine::tables::ReportRows;
+use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
+use hermod_domain::origin::Told;
+use hermod_domain::receipt::DlrCode;
+use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{MessageNews, News, Report, ReportId};
+use hermod_engine::tables::{ReportPage, ReportRows, StoredReport, TableError};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use std::sync::Arc;
 
-impl ReportRows for SqliteTables<'_> {}
+/// Stands in place of what is told about a message: the report brings a message from a handset. On disk for ever.
+const INBOUND: u8 = 200;
+
+impl ReportRows for SqliteTables<'_> {
+    /// Makes one look for each connection, not one for each report.
+    fn connections_with_reports(&self) -> Result<Vec<ConnectionId>, TableError> {
+        let mut statement =
+            self.connection.prepare_cached("SELECT min(connection) FROM report WHERE connection > ?1")?;
+        let (mut found, mut last) = (Vec::new(), -1_i64);
+        while let Some(next) = statement.query_row([last], |row| row.get::<_, Option<u32>>(0))? {
+            found.push(ConnectionId::new(next));
+            last = i64::from(next);
+        }
+        Ok(found)
+    }
+
+    /// Makes one look for each connection that has reports, not one for each report.
+    fn last_report(&self) -> Result<Option<ReportId>, TableError> {
+        let last: Option<i64> = self.connection.query_row(
+            "WITH RECURSIVE one (connection) AS (
+                 SELECT min(connection) FROM report
+                 UNION ALL
+                 SELECT (SELECT min(connection) FROM report WHERE connection > one.connection) FROM one
+                     WHERE one.connection IS NOT NULL)
+             SELECT max(id) FROM (
+                 SELECT (SELECT max(id) FROM report r WHERE r.connection = one.connection) AS id FROM one)",
+            [],
+            |row| row.get(0),
+        )?;
+        Ok(last.map(report_id))
+    }
+
+    fn has_reports(&self, connection: ConnectionId) -> Result<bool, TableError> {
+        Ok(self
+            .connection
+            .prepare_cached("SELECT 1 FROM report WHERE connection = ?1 LIMIT 1")?
+            .exists([connection.get()])?)
+    }
+
+    fn report(&self, connection: ConnectionId, id: ReportId) -> Result<Option<StoredReport>, TableError> {
+        self.connection
+            .prepare_cached(
+                "SELECT ifnull(r.account, m.account), r.message, r.told, r.err, r.at
+                 FROM report r LEFT JOIN message m ON m.id = r.message WHERE r.connection = ?1 AND r.id = ?2",
+            )?
+            .query_row(params![connection.get(), id.0.cast_signed()], |row| Ok(read_stored(row)))
+            .optional()?
+            .transpose()
+            .map_err(unreadable_if_damaged)
+    }
+
+    fn first_reports(
+        &self,
+        connection: ConnectionId,
+        newest: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<ReportId>, TableError> {
+        let query = "SELECT id, at FROM report WHERE connection = ?1 ORDER BY id LIMIT ?2";
+        first_ids(self.connection, query, i64::from(connection.get()), newest, limit)
+    }
+
+    fn put_report(&self, report: &Report, is_hooked: bool) -> Result<(), TableError> {
+        let Report { id, account, connection: to, message, at, news } = report;
+        let (to, id, message, at) = (to.get(), id.0.cast_signed(), message.as_i64(), at.as_millis());
+        match news {
+            News::Message(MessageNews { told, err, delivered, .. }) => self
+                .connection
+                .prepare_cached(
+                    "INSERT INTO report (connection, id, message, told, err, delivered, at, hooked)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                )?
+                .execute(params![to, id, message, told.as_u8(), err, delivered, at, is_hooked])?,
+            News::Inbound(number) => self
+                .connection
+                .prepare_cached(
+                    "INSERT INTO report (connection, id, message, told, err, delivered, at, account, inbound, hooked)
+                     VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, ?6, ?7, ?8)",
+                )?
+                .execute(params![
+                    to,
+                    id,
+                    message,
+                    INBOUND,
+                    at,
+                    account.get(),
+                    number.cast_signed(),
+                    is_hooked
+                ])?,
+        };
+        Ok(())
+    }
+
+    fn delete_reports(
+        &self,
+        connection: ConnectionId,
+        first: ReportId,
+        last: ReportId,
+    ) -> Result<usize, TableError> {
+        Ok(self
+            .connection
+            .prepare_cached("DELETE FROM report WHERE connection = ?1 AND id BETWEEN ?2 AND ?3")?
+            .execute(params![connection.get(), first.0.cast_signed(), last.0.cast_signed()])?)
+    }
+}
+
+/// Makes an error that tells of damage one that the engine knows as such.
+fn unreadable_if_damaged(fault: StoreFault) -> TableError {
+    match fault {
+        StoreFault::Damaged(what) => TableError::unreadable(what),
+        fault if fault.is_damage() => TableError::unreadable(fault),
+        fault => fault.into(),
+    }
+}
+
+fn read_stored(row: &Row<'_>) -> Result<StoredReport, StoreFault> {
+    Ok(StoredReport {
+        account: row.get::<_, Option<u32>>(0)?.map(AccountId::new),
+        message: report_message(row.get(1)?)?,
+        told: told_or_inbound(row.get(2)?)?,
+        err: row.get(3)?,
+        at: Timestamp::from_millis(row.get(4)?),
+    })
+}
+
+/// Returns the ids of the first rows, as far as they are no newer than that. The query gives id and time of rows, in
+/// order, for a bound and a limit.
+pub(super) fn first_ids(
+    connection: &Connection,
+    query: &str,
+    bound: i64,
+    newest: Timestamp,
+    limit: usize,
+) -> Result<Vec<ReportId>, TableError> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut statement = connection.prepare_cached(query)?;
+    let mut rows = statement.query(params![bound, limit])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        if row.get::<_, i64>(1)? > newest.as_millis() {
+            break;
+        }
+        found.push(report_id(row.get(0)?));
+    }
+    Ok(found)
+}
+
+/// Returns a connection's reports behind one of them, at most so many. One that cannot be read is left out, so that it
+/// does not keep the others from being told.
+pub(crate) fn read_page(
+    connection: &Connection,
+    of: ConnectionId,
+    after: ReportId,
+    limit: usize,
+) -> Result<ReportPage, StoreFault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT r.id, r.message, r.told, r.err, r.delivered, r.at, ifnull(r.account, m.account), m.parts, m.origin,
+             CASE WHEN m.settled_at IS NOT NULL THEN m.dlr END, r.inbound
+         FROM report r LEFT JOIN message m ON m.id = r.message
+         WHERE r.connection = ?1 AND r.id > ?2 ORDER BY r.id LIMIT ?3",
+    )?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut rows = statement.query(params![of.get(), after.0.cast_signed(), limit])?;
+    let mut page = ReportPage::default();
+    while let Some(row) = rows.next()? {
+        let id = report_id(row.get(0)?);
+        page.rows += 1;
+        page.last = Some(id);
+        match read(row, id, of) {
+            Ok(report) => {
+                if let Some(code) = row.get::<_, Option<u8>>(9)?.and_then(DlrCode::from_u8) {
+                    page.ended.insert(id, Told::Final(code));
+                }
+                page.reports.push(report);
+            }
+            Err(fault) => {
+                tracing::error!(%fault, report.id = id.0, connection.id = %of, "A report cannot be read")
+            }
+        }
+    }
+    Ok(page)
+}
+
+fn read(row: &Row<'_>, id: ReportId, connection: ConnectionId) -> Result<Report, StoreFault> {
+    let news = match row.get::<_, Option<i64>>(10)? {
+        Some(number) => News::Inbound(number.cast_unsigned()),
+        None => News::Message(read_news(row)?),
+    };
+    Ok(Report {
+        id,
+        account: AccountId::new(row.get(6)?),
+        connection,
+        message: report_message(row.get(1)?)?,
+        at: Timestamp::from_millis(row.get(5)?),
+        news,
+    })
+}
+
+fn read_news(row: &Row<'_>) -> Result<MessageNews, StoreFault> {
+    let (origin, alias) = blobs::origin_of(row.get_ref(8)?.as_blob().map_err(StoreFault::damaged)?)?;
+    Ok(MessageNews {
+        alias,
+        origin: Arc::new(origin),
+        told: stored_told(row.get(2)?)?,
+        err: row.get(3)?,
+        parts: row.get(7)?,
+        delivered: row.get(4)?,
+    })
+}
+
+/// Returns how many reports a connection has.
+pub(crate) fn count_reports(connection: &Connection, of: ConnectionId) -> Result<u64, StoreFault> {
+    let mut statement = connection.prepare_cached("SELECT count(*) FROM report WHERE connection = ?1")?;
+    Ok(statement.query_row([of.get()], |row| row.get::<_, i64>(0))?.cast_unsigned())
+}
+
+/// Reports of a connection that were looked at for those of messages that came on transmitters.
+pub(crate) struct OnTransmitters {
+    /// Those that no webhook tells.
+    pub reports: Vec<ReportId>,
+    /// The last report that was looked at; the one to begin behind, if there was none.
+    pub last: ReportId,
+    pub looked_at: usize,
+}
+
+/// Returns those of a connection's next reports that no webhook tells, of messages that came on transmitters. Looks at
+/// `limit` reports behind `after`.
+pub(crate) fn on_transmitters(
+    tables: &Connection,
+    connection: ConnectionId,
+    after: ReportId,
+    limit: usize,
+) -> Result<OnTransmitters, StoreFault> {
+    // What is passed over is looked at as well: a look must come to its end.
+    let mut statement = tables.prepare_cached(
+        "SELECT r.id, r.hooked, m.origin FROM report r LEFT JOIN message m ON m.id = r.message
+         WHERE r.connection = ?1 AND r.id > ?2 ORDER BY r.id LIMIT ?3",
+    )?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut rows = statement.query(params![connection.get(), after.0.cast_signed(), limit])?;
+    let mut found = OnTransmitters { reports: Vec::new(), last: after, looked_at: 0 };
+    while let Some(row) = rows.next()? {
+        found.looked_at += 1;
+        found.last = report_id(row.get(0)?);
+        let hooked: i64 = row.get(1)?;
+        // One that cannot be read waits for a bind, and is given up in the end.
+        let origin = row.get_ref(2)?.as_blob_or_null().ok().flatten().map(blobs::origin_of);
+        if hooked == 0 && matches!(origin, Some(Ok((origin, _))) if origin.on_transmitter) {
+            found.reports.push(found.last);
+        }
+    }
+    Ok(found)
+}
+
+pub(super) fn report_id(number: i64) -> ReportId {
+    ReportId(number.cast_unsigned())
+}
+
+pub(super) fn report_message(number: i64) -> Result<MessageId, StoreFault> {
+    MessageId::from_i64(number).ok_or_else(|| StoreFault::damaged("a report's message"))
+}
+
+pub(super) fn told_or_inbound(number: u8) -> Result<Option<Told>, StoreFault> {
+    (number != INBOUND).then(|| stored_told(number)).transpose()
+}
+
+pub(super) fn told_or_inbound_to_stored(told: Option<Told>) -> u8 {
+    told.map_or(INBOUND, Told::as_u8)
+}
+
+pub(super) fn stored_told(number: u8) -> Result<Told, StoreFault> {
+    Told::from_u8(number).ok_or_else(|| StoreFault::damaged(format!("{number} is nothing a report says")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_that_a_webhook_tells_counts_as_looked_at() {
+        let tables = Connection::open_in_memory().unwrap();
+        let make = "CREATE TABLE report (connection, id, message, hooked); CREATE TABLE message (id, origin)";
+        tables.execute_batch(make).unwrap();
+        let connection = ConnectionId::new(1);
+        for id in 1..=501 {
+            tables.execute("INSERT INTO report VALUES (1, ?1, ?1, 1)", [id]).unwrap();
+        }
+        let found = on_transmitters(&tables, connection, ReportId(0), 500).unwrap();
+        assert_eq!((found.looked_at, found.last.0), (500, 500));
+        let found = on_transmitters(&tables, connection, found.last, 500).unwrap();
+        assert_eq!((found.looked_at, found.last.0), (1, 501));
+        assert!(found.reports.is_empty());
+    }
+}

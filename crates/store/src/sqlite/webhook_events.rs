@@ -1,6 +1,264 @@
-//! SQL for webhook events and their attempts.
+//! SQL for webhook events: those that wait, and those that have ended.
 
+use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
-use hermod_engine::tables::WebhookEventRows;
+use hermod_domain::ids::MessageId;
+use hermod_domain::time::Timestamp;
+use hermod_domain::webhook::HookKind;
+use hermod_engine::ops::{Endpoint, EventId, HookGivenUp, HookState};
+use hermod_engine::tables::{
+    EventAbout, EventAttempts, EventEnd, EventKey, NewEvent, TableError, WebhookEventRows,
+};
+use rusqlite::{Connection, OptionalExtension, params};
 
-impl WebhookEventRows for SqliteTables<'_> {}
+impl WebhookEventRows for SqliteTables<'_> {
+    fn last_event(&self) -> Result<EventId, TableError> {
+        let last = self.connection.query_row("SELECT last FROM webhook_counter", [], |row| row.get(0))?;
+        Ok(event_id(last))
+    }
+
+    fn put_last_event(&self, event: EventId) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("UPDATE webhook_counter SET last = ?1")?
+            .execute([event.0.cast_signed()])?;
+        Ok(())
+    }
+
+    fn put_event(&self, event: &NewEvent) -> Result<(), TableError> {
+        let NewEvent { key, due_at, message, at, about } = event;
+        let (account, kind, id) = stored_key(*key);
+        let (due_at, message, at) = (due_at.as_millis(), message.as_i64(), at.as_millis());
+        match about {
+            EventAbout::Dlr { connection, told, err, form } => self
+                .connection
+                .prepare_cached(
+                    "INSERT INTO webhook
+                         (account, kind, id, due_at, failures, attempts, message, at, connection, told, err, form)
+                     VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, ?6, ?7, ?8, ?9, ?10)",
+                )?
+                .execute(params![
+                    account,
+                    kind,
+                    id,
+                    due_at,
+                    message,
+                    at,
+                    connection.get(),
+                    told.as_u8(),
+                    err,
+                    form.as_u8()
+                ])?,
+            EventAbout::Inbound(number) => self
+                .connection
+                .prepare_cached(
+                    "INSERT INTO webhook (account, kind, id, due_at, failures, attempts, message, at, inbound)
+                     VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, ?6, ?7)",
+                )?
+                .execute(params![account, kind, id, due_at, message, at, number.cast_signed()])?,
+        };
+        Ok(())
+    }
+
+    fn event_attempts(&self, key: EventKey) -> Result<Option<EventAttempts>, TableError> {
+        Ok(self
+            .connection
+            .prepare_cached(
+                "SELECT failures, attempts FROM webhook WHERE account = ?1 AND kind = ?2 AND id = ?3",
+            )?
+            .query_row(stored_key(key), |row| {
+                Ok(EventAttempts { failures: row.get(0)?, attempts: row.get(1)? })
+            })
+            .optional()?)
+    }
+
+    fn put_event_attempts(&self, key: EventKey, attempts: u32) -> Result<(), TableError> {
+        let (account, kind, id) = stored_key(key);
+        self.connection
+            .prepare_cached("UPDATE webhook SET attempts = ?4 WHERE account = ?1 AND kind = ?2 AND id = ?3")?
+            .execute(params![account, kind, id, attempts])?;
+        Ok(())
+    }
+
+    fn put_event_due(&self, key: EventKey, due_at: Timestamp, failures: u32) -> Result<bool, TableError> {
+        let (account, kind, id) = stored_key(key);
+        let changed = self
+            .connection
+            .prepare_cached(
+                "UPDATE webhook SET due_at = ?4, failures = ?5 WHERE account = ?1 AND kind = ?2 AND id = ?3",
+            )?
+            .execute(params![account, kind, id, due_at.as_millis(), failures])?;
+        Ok(changed > 0)
+    }
+
+    fn put_off_event(&self, key: EventKey, due_at: Timestamp, made: u32) -> Result<Option<u32>, TableError> {
+        let (account, kind, id) = stored_key(key);
+        Ok(self
+            .connection
+            .prepare_cached(
+                "UPDATE webhook SET due_at = ?4, failures = failures + ?5, attempts = attempts + ?5
+                 WHERE account = ?1 AND kind = ?2 AND id = ?3 RETURNING attempts",
+            )?
+            .query_row(params![account, kind, id, due_at.as_millis(), made], |row| row.get(0))
+            .optional()?)
+    }
+
+    fn end_event(
+        &self,
+        key: EventKey,
+        end: EventEnd,
+        ended_at: Timestamp,
+        made: u32,
+    ) -> Result<Option<u32>, TableError> {
+        let (account, kind, id) = stored_key(key);
+        let attempts: Option<u32> = self
+            .connection
+            .prepare_cached(
+                "INSERT INTO webhook_past
+                     (account, kind, id, state, ended_at, attempts, message, at, connection, told, err, form, inbound)
+                 SELECT account, kind, id, ?4, ?5, attempts + ?6, message, at, connection, told, err, form, inbound
+                 FROM webhook WHERE account = ?1 AND kind = ?2 AND id = ?3 RETURNING attempts",
+            )?
+            .query_row(
+                params![account, kind, id, end_to_stored(end), ended_at.as_millis(), made],
+                |row| row.get(0),
+            )
+            .optional()?;
+        if attempts.is_some() {
+            self.connection
+                .prepare_cached("DELETE FROM webhook WHERE account = ?1 AND kind = ?2 AND id = ?3")?
+                .execute(params![account, kind, id])?;
+        }
+        Ok(attempts)
+    }
+
+    fn restore_event(&self, key: EventKey, due_at: Timestamp) -> Result<bool, TableError> {
+        let (account, kind, id) = stored_key(key);
+        let restored = self
+            .connection
+            .prepare_cached(
+                "INSERT INTO webhook
+                     (account, kind, id, due_at, failures, attempts, message, at, connection, told, err, form, inbound)
+                 SELECT account, kind, id, ?4, 0, attempts, message, at, connection, told, err, form, inbound
+                 FROM webhook_past WHERE account = ?1 AND kind = ?2 AND id = ?3",
+            )?
+            .execute(params![account, kind, id, due_at.as_millis()])?;
+        if restored > 0 {
+            self.delete_ended_event(key)?;
+        }
+        Ok(restored > 0)
+    }
+
+    fn event_ended_at(&self, key: EventKey) -> Result<Option<Timestamp>, TableError> {
+        Ok(self
+            .connection
+            .prepare_cached("SELECT ended_at FROM webhook_past WHERE account = ?1 AND kind = ?2 AND id = ?3")?
+            .query_row(stored_key(key), |row| Ok(Timestamp::from_millis(row.get(0)?)))
+            .optional()?)
+    }
+
+    fn ended_event_attempts(&self, key: EventKey) -> Result<Option<u32>, TableError> {
+        Ok(self
+            .connection
+            .prepare_cached("SELECT attempts FROM webhook_past WHERE account = ?1 AND kind = ?2 AND id = ?3")?
+            .query_row(stored_key(key), |row| row.get(0))
+            .optional()?)
+    }
+
+    fn put_ended_event_attempts(&self, key: EventKey, attempts: u32) -> Result<(), TableError> {
+        let (account, kind, id) = stored_key(key);
+        self.connection
+            .prepare_cached(
+                "UPDATE webhook_past SET attempts = ?4 WHERE account = ?1 AND kind = ?2 AND id = ?3",
+            )?
+            .execute(params![account, kind, id, attempts])?;
+        Ok(())
+    }
+
+    fn failed_events(
+        &self,
+        endpoint: Endpoint,
+        after: Option<EventId>,
+        limit: u32,
+    ) -> Result<Vec<(EventId, Timestamp)>, TableError> {
+        let Endpoint { account, kind } = endpoint;
+        let after = after.map_or(0, |event| event.0.cast_signed());
+        let mut statement = self.connection.prepare_cached(
+            "SELECT id, ended_at FROM webhook_past INDEXED BY webhook_failed
+             WHERE account = ?1 AND kind = ?2 AND id > ?3 AND state > 1 ORDER BY id LIMIT ?4",
+        )?;
+        let rows = statement.query_map(params![account.get(), kind.as_u8(), after, limit], |row| {
+            Ok((event_id(row.get(0)?), Timestamp::from_millis(row.get(1)?)))
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    fn delete_ended_event(&self, key: EventKey) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("DELETE FROM webhook_past WHERE account = ?1 AND kind = ?2 AND id = ?3")?
+            .execute(stored_key(key))?;
+        Ok(())
+    }
+}
+
+/// Returns how many events wait, at all endpoints.
+pub(crate) fn count_waiting(connection: &Connection) -> Result<u64, StoreFault> {
+    let waiting: i64 = connection.query_row("SELECT count(*) FROM webhook", [], |row| row.get(0))?;
+    Ok(waiting.cast_unsigned())
+}
+
+fn stored_key(key: EventKey) -> (u32, u8, i64) {
+    let EventKey { endpoint: Endpoint { account, kind }, event } = key;
+    (account.get(), kind.as_u8(), event.0.cast_signed())
+}
+
+pub(super) fn event_id(number: i64) -> EventId {
+    EventId(number.cast_unsigned())
+}
+
+/// On disk for ever: add, never renumber.
+const DELIVERED: u8 = 1;
+
+const fn end_to_stored(end: EventEnd) -> u8 {
+    match end {
+        EventEnd::Delivered => DELIVERED,
+        EventEnd::GivenUp(HookGivenUp::AttemptsUsedUp) => 2,
+        EventEnd::GivenUp(HookGivenUp::NoAddress) => 3,
+        EventEnd::GivenUp(HookGivenUp::NothingToTell) => 4,
+    }
+}
+
+pub(super) fn stored_end(number: u8) -> Result<HookState, StoreFault> {
+    Ok(match number {
+        DELIVERED => HookState::Delivered,
+        2 => HookState::Failed(HookGivenUp::AttemptsUsedUp),
+        3 => HookState::Failed(HookGivenUp::NoAddress),
+        4 => HookState::Failed(HookGivenUp::NothingToTell),
+        other => return Err(StoreFault::damaged(format!("{other} is no end of a webhook event"))),
+    })
+}
+
+pub(super) fn stored_kind(number: u8) -> Result<HookKind, StoreFault> {
+    HookKind::from_u8(number).ok_or_else(|| StoreFault::damaged(format!("{number} is no kind of webhook")))
+}
+
+pub(super) fn event_message(number: i64) -> Result<MessageId, StoreFault> {
+    MessageId::from_i64(number).ok_or_else(|| StoreFault::damaged("a webhook event's message"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stored_ends_never_change() {
+        let ends = [HookGivenUp::AttemptsUsedUp, HookGivenUp::NoAddress, HookGivenUp::NothingToTell];
+        assert_eq!(ends.map(|why| end_to_stored(EventEnd::GivenUp(why))), [2, 3, 4]);
+        for why in ends {
+            let stored = end_to_stored(EventEnd::GivenUp(why));
+            assert_eq!(stored_end(stored).unwrap(), HookState::Failed(why));
+        }
+        assert_eq!(end_to_stored(EventEnd::Delivered), DELIVERED);
+        assert_eq!(stored_end(DELIVERED).unwrap(), HookState::Delivered);
+        assert!(stored_end(0).is_err() && stored_end(5).is_err());
+    }
+}

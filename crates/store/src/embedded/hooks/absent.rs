@@ -2,17 +2,12 @@
 //! instead. What happens from then on is written there at once; what waits already is moved here, a little at a time.
 
 use crate::embedded::Embedded;
-use crate::embedded::batch::Batch;
-use crate::embedded::blobs;
-use crate::embedded::hooks::{Became, has_hook, stored_message};
-use crate::embedded::reports::stored_told;
+use crate::embedded::hooks::tells_by_webhook;
 use crate::fault::StoreFault;
-use hermod_domain::catalogue::Catalogue;
-use hermod_domain::ids::{AccountId, ConnectionId};
+use crate::sqlite::reports::{OnTransmitters, on_transmitters};
+use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
-use hermod_domain::webhook::HookKind;
 use hermod_engine::ops::ReportId;
-use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -97,20 +92,6 @@ impl Absent {
     }
 }
 
-/// What one look found.
-struct Found {
-    on_transmitters: Vec<ReportId>,
-    /// The last that was looked at.
-    last: ReportId,
-    looked_at: usize,
-}
-
-impl Found {
-    fn more(&self) -> bool {
-        self.looked_at == REPORTS_PER_LOOK
-    }
-}
-
 impl Embedded {
     /// A part of tick. What fails is tried again at a later look: the reports still wait.
     pub(crate) async fn tell_absent_by_webhook(&self, now: Timestamp) {
@@ -154,15 +135,13 @@ impl Embedded {
             if after >= newest {
                 break;
             }
-            let find = move |tables: &Connection| find(tables, connection, after);
-            let found = self.inner.readers.run(find).await?;
-            *left = left.saturating_sub(found.looked_at.max(LOOK_COUNTS_AS));
-            let more = found.more();
-            let Found { on_transmitters, last, .. } = found;
-            if !on_transmitters.is_empty() {
-                let moved = self
-                    .request(move |batch| batch.move_to_webhook(connection, &on_transmitters, now))
-                    .await?;
+            let look = move |tables: &_| on_transmitters(tables, connection, after, REPORTS_PER_LOOK);
+            let OnTransmitters { reports, last, looked_at } = self.inner.readers.run(look).await?;
+            *left = left.saturating_sub(looked_at.max(LOOK_COUNTS_AS));
+            let more = looked_at == REPORTS_PER_LOOK;
+            if !reports.is_empty() {
+                let moved =
+                    self.request(move |batch| Ok(batch.move_to_webhook(connection, &reports, now)?)).await?;
                 let Some(moved) = moved else { break };
                 shared.outboxes.forget(connection, &moved);
             }
@@ -173,94 +152,6 @@ impl Embedded {
             }
         }
         Ok(())
-    }
-}
-
-fn tells_by_webhook(catalogue: &Catalogue, connection: ConnectionId) -> bool {
-    catalogue
-        .connection(connection)
-        .is_some_and(|connection| has_hook(catalogue, connection.account, HookKind::Dlr))
-}
-
-/// Reports that no webhook tells yet, of messages that came on transmitters.
-fn find(tables: &Connection, connection: ConnectionId, after: ReportId) -> Result<Found, StoreFault> {
-    // What is passed over is looked at as well: a look must come to its end.
-    let mut statement = tables.prepare_cached(
-        "SELECT r.id, r.hooked, m.origin FROM report r LEFT JOIN message m ON m.id = r.message
-         WHERE r.connection = ?1 AND r.id > ?2 ORDER BY r.id LIMIT ?3",
-    )?;
-    let rows_max = i64::try_from(REPORTS_PER_LOOK).expect("a few hundred");
-    let mut rows = statement.query(params![connection.get(), after.0.cast_signed(), rows_max])?;
-    let mut found = Found { on_transmitters: Vec::new(), last: after, looked_at: 0 };
-    while let Some(row) = rows.next()? {
-        found.looked_at += 1;
-        found.last = ReportId(row.get::<_, i64>(0)?.cast_unsigned());
-        let hooked: i64 = row.get(1)?;
-        // One that cannot be read waits for a bind, and is given up in the end.
-        let origin = row.get_ref(2)?.as_blob_or_null().ok().flatten().map(blobs::origin_of);
-        if hooked == 0 && matches!(origin, Some(Ok((origin, _))) if origin.on_transmitter) {
-            found.on_transmitters.push(found.last);
-        }
-    }
-    Ok(found)
-}
-
-impl Batch<'_> {
-    /// In one transaction each is a report no more and an event instead. Nothing, if somebody came meanwhile, or there is no
-    /// webhook any more: then they were not even looked at.
-    fn move_to_webhook(
-        &mut self,
-        connection: ConnectionId,
-        reports: &[ReportId],
-        now: Timestamp,
-    ) -> Result<Option<Vec<ReportId>>, StoreFault> {
-        self.at(now);
-        let away = self.books.receivers.away_since(connection, now).is_some();
-        if !away || !tells_by_webhook(&self.catalogue, connection) {
-            return Ok(None);
-        }
-        let mut moved = Vec::with_capacity(reports.len());
-        for report in reports {
-            let became = match self.told_by(connection, *report) {
-                Ok(Some(became)) => became,
-                Ok(None) => continue,
-                // It must not keep the others from being told. It waits for a bind, and is given up in the end.
-                Err(fault) if fault.is_damage() => {
-                    tracing::error!(%fault, report.id = report.0, connection.id = %connection, "A report cannot be read, and is not moved to a webhook");
-                    continue;
-                }
-                Err(fault) => return Err(fault),
-            };
-            self.hook_dlr(became)?;
-            self.connection
-                .prepare_cached("DELETE FROM report WHERE connection = ?1 AND id = ?2")?
-                .execute(params![connection.get(), report.0.cast_signed()])?;
-            moved.push(*report);
-        }
-        self.tally.reports_moved += u64::try_from(moved.len()).unwrap_or(0);
-        self.reports_gone(connection, moved.len());
-        Ok(Some(moved))
-    }
-
-    /// Nothing if it has been taken or given up meanwhile.
-    fn told_by(&self, connection: ConnectionId, report: ReportId) -> Result<Option<Became>, StoreFault> {
-        let found: Option<(u32, i64, u8, u16, i64)> = self
-            .connection
-            .prepare_cached(
-                "SELECT m.account, r.message, r.told, r.err, r.at FROM report r JOIN message m ON m.id = r.message
-                 WHERE r.connection = ?1 AND r.id = ?2",
-            )?
-            .query_row(params![connection.get(), report.0.cast_signed()], |row| row.try_into())
-            .optional()?;
-        let Some((account, message, told, err, at)) = found else { return Ok(None) };
-        Ok(Some(Became {
-            account: AccountId::new(account),
-            message: stored_message(message)?,
-            connection,
-            told: stored_told(told)?,
-            err,
-            at: Timestamp::from_millis(at),
-        }))
     }
 }
 
@@ -290,22 +181,5 @@ mod tests {
         for (now, expect) in [(49_999, false), (49_000, false), (50_000, true), (48_999, true), (0, true)] {
             assert_eq!(absent.is_time(at(now)), expect, "at {now}");
         }
-    }
-
-    #[test]
-    fn what_a_webhook_tells_already_counts_as_looked_at() {
-        let tables = Connection::open_in_memory().unwrap();
-        let make = "CREATE TABLE report (connection, id, message, hooked); CREATE TABLE message (id, origin)";
-        tables.execute_batch(make).unwrap();
-        let connection = ConnectionId::new(1);
-        for id in 1..=REPORTS_PER_LOOK + 1 {
-            let id = i64::try_from(id).unwrap();
-            tables.execute("INSERT INTO report VALUES (1, ?1, ?1, 1)", [id]).unwrap();
-        }
-        let found = find(&tables, connection, ReportId(0)).unwrap();
-        assert_eq!((found.looked_at, found.last.0, found.more()), (500, 500, true));
-        let found = find(&tables, connection, found.last).unwrap();
-        assert_eq!((found.looked_at, found.last.0, found.more()), (1, 501, false));
-        assert!(found.on_transmitters.is_empty());
     }
 }

@@ -7,24 +7,26 @@ mod bell;
 mod failing;
 mod forget;
 mod listing;
+mod moved;
 mod queue;
 mod replay;
+mod requests;
 mod settle;
 
 pub(crate) use absent::Absent;
 pub(crate) use bell::Bell;
 pub(crate) use queue::GivingUp;
-pub(crate) use settle::{HookEnds, nobody};
+pub(crate) use requests::nobody;
+pub(crate) use settle::HookEnds;
 
 use crate::embedded::batch::Batch;
-use crate::fault::StoreFault;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::Told;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::HookKind;
-use hermod_engine::ops::{Endpoint, EventId, HookGivenUp, HookState};
-use rusqlite::{Connection, params};
+use hermod_engine::ops::{Endpoint, EventId};
+use hermod_engine::tables::{EventAbout, EventKey, NewEvent, TableError, Tables};
 use std::time::Duration;
 
 /// How far apart the times are that operations of neighbouring batches are told. More than that is a clock that was set.
@@ -38,9 +40,8 @@ pub(crate) struct Numbering {
 }
 
 impl Numbering {
-    pub(crate) fn load(connection: &Connection) -> Result<Numbering, StoreFault> {
-        let last: i64 = connection.query_row("SELECT last FROM webhook_counter", [], |row| row.get(0))?;
-        Ok(Numbering { last: last.cast_unsigned(), due: Timestamp::EPOCH })
+    pub(crate) fn load(tables: &dyn Tables) -> Result<Numbering, TableError> {
+        Ok(Numbering { last: tables.last_event()?.0, due: Timestamp::EPOCH })
     }
 
     fn next(&mut self, now: Timestamp) -> (EventId, Timestamp) {
@@ -68,36 +69,20 @@ pub(crate) fn has_hook(catalogue: &Catalogue, account: AccountId, kind: HookKind
     webhooks.is_some_and(|webhooks| webhooks.url(kind).is_some())
 }
 
-pub(crate) fn count_waiting(connection: &Connection) -> Result<u64, StoreFault> {
-    let waiting: i64 = connection.query_row("SELECT count(*) FROM webhook", [], |row| row.get(0))?;
-    Ok(waiting.cast_unsigned())
+/// Returns whether what happens on a connection is told over HTTP.
+fn tells_by_webhook(catalogue: &Catalogue, connection: ConnectionId) -> bool {
+    catalogue
+        .connection(connection)
+        .is_some_and(|connection| has_hook(catalogue, connection.account, HookKind::Dlr))
 }
 
 impl Batch<'_> {
     /// A delivery report, in the form its connection wants now.
-    pub(crate) fn hook_dlr(&mut self, became: Became) -> Result<(), StoreFault> {
+    pub(crate) fn hook_dlr(&mut self, became: Became) -> Result<(), TableError> {
         let Became { account, message, connection, told, err, at } = became;
         let form = self.catalogue.connection(connection).map(|found| found.dlr_form).unwrap_or_default();
-        let (id, due_at) = self.books.hooks.next(self.now);
-        self.connection
-            .prepare_cached(
-                "INSERT INTO webhook (account, kind, id, due_at, failures, attempts, message, at, connection, told, err, form)
-                 VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, ?6, ?7, ?8, ?9, ?10)",
-            )?
-            .execute(params![
-                account.get(),
-                HookKind::Dlr.as_u8(),
-                id.0.cast_signed(),
-                due_at.as_millis(),
-                message.as_i64(),
-                at.as_millis(),
-                connection.get(),
-                told.as_u8(),
-                err,
-                form.as_u8()
-            ])?;
-        self.hook_written(Endpoint { account, kind: HookKind::Dlr });
-        Ok(())
+        let endpoint = Endpoint { account, kind: HookKind::Dlr };
+        self.write_event(endpoint, message, at, EventAbout::Dlr { connection, told, err, form })
     }
 
     /// The account's inbound message of this number, if it is told of those over HTTP.
@@ -107,90 +92,41 @@ impl Batch<'_> {
         inbound: u64,
         message: MessageId,
         at: Timestamp,
-    ) -> Result<(), StoreFault> {
+    ) -> Result<(), TableError> {
         if !has_hook(&self.catalogue, account, HookKind::Inbound) {
             return Ok(());
         }
-        let (id, due_at) = self.books.hooks.next(self.now);
-        self.connection
-            .prepare_cached(
-                "INSERT INTO webhook (account, kind, id, due_at, failures, attempts, message, at, inbound)
-                 VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, ?6, ?7)",
-            )?
-            .execute(params![
-                account.get(),
-                HookKind::Inbound.as_u8(),
-                id.0.cast_signed(),
-                due_at.as_millis(),
-                message.as_i64(),
-                at.as_millis(),
-                inbound.cast_signed()
-            ])?;
-        self.hook_written(Endpoint { account, kind: HookKind::Inbound });
-        Ok(())
+        let endpoint = Endpoint { account, kind: HookKind::Inbound };
+        self.write_event(endpoint, message, at, EventAbout::Inbound(inbound))
     }
 
-    fn hook_written(&mut self, endpoint: Endpoint) {
+    fn write_event(
+        &mut self,
+        endpoint: Endpoint,
+        message: MessageId,
+        at: Timestamp,
+        about: EventAbout,
+    ) -> Result<(), TableError> {
+        let (event, due_at) = self.books.hooks.next(self.now);
+        let key = EventKey { endpoint, event };
+        self.tables.put_event(&NewEvent { key, due_at, message, at, about })?;
         self.tally.hooks += 1;
         self.rung.insert(endpoint);
+        Ok(())
     }
 
     /// Before the commit: the numbers given so far are never given again.
-    pub(crate) fn write_hook_number(&self) -> Result<(), StoreFault> {
+    pub(crate) fn write_hook_number(&self) -> Result<(), TableError> {
         if self.tally.hooks > 0 {
-            self.connection.prepare_cached("UPDATE webhook_counter SET last = ?1")?.execute([self
-                .books
-                .hooks
-                .last
-                .cast_signed()])?;
+            self.tables.put_last_event(EventId(self.books.hooks.last))?;
         }
         Ok(())
     }
-}
-
-/// On disk for ever: add, never renumber.
-const DELIVERED: u8 = 1;
-
-const fn given_up_to_stored(why: HookGivenUp) -> u8 {
-    match why {
-        HookGivenUp::AttemptsUsedUp => 2,
-        HookGivenUp::NoAddress => 3,
-        HookGivenUp::NothingToTell => 4,
-    }
-}
-
-fn stored_end(number: u8) -> Result<HookState, StoreFault> {
-    Ok(match number {
-        DELIVERED => HookState::Delivered,
-        2 => HookState::Failed(HookGivenUp::AttemptsUsedUp),
-        3 => HookState::Failed(HookGivenUp::NoAddress),
-        4 => HookState::Failed(HookGivenUp::NothingToTell),
-        other => return Err(StoreFault::damaged(format!("{other} is no end of a webhook event"))),
-    })
-}
-
-fn stored_kind(number: u8) -> Result<HookKind, StoreFault> {
-    HookKind::from_u8(number).ok_or_else(|| StoreFault::damaged(format!("{number} is no kind of webhook")))
-}
-
-fn stored_message(number: i64) -> Result<MessageId, StoreFault> {
-    MessageId::from_i64(number).ok_or_else(|| StoreFault::damaged("a webhook event's message"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn stored_ends_never_change() {
-        let ends = [HookGivenUp::AttemptsUsedUp, HookGivenUp::NoAddress, HookGivenUp::NothingToTell];
-        assert_eq!(ends.map(given_up_to_stored), [2, 3, 4]);
-        for why in ends {
-            assert_eq!(stored_end(given_up_to_stored(why)).unwrap(), HookState::Failed(why));
-        }
-        assert_eq!(stored_end(DELIVERED).unwrap(), HookState::Delivered);
-        assert!(stored_end(0).is_err() && stored_end(5).is_err());
-    }
 
     #[test]
     fn what_comes_later_stands_behind_unless_the_clock_was_set() {

@@ -1,17 +1,11 @@
 //! What came of posting an event. A fact about the world: it is kept until it is written.
 
-use crate::embedded::Embedded;
 use crate::embedded::batch::Batch;
-use crate::embedded::hooks::{DELIVERED, given_up_to_stored};
-use crate::embedded::op::{Op, Reply};
-use crate::fault::StoreFault;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{
-    ANSWER_KEPT_BYTES_MAX, AttemptOutcome, Endpoint, EventId, HOOK_ATTEMPTS_KEPT, HookAttempt, HookNext,
-    HookSettled,
+    ANSWER_KEPT_BYTES_MAX, AttemptOutcome, HOOK_ATTEMPTS_KEPT, HookAttempt, HookNext, HookSettled,
 };
-use rusqlite::{OptionalExtension, params};
-use tokio::sync::oneshot;
+use hermod_engine::tables::{EventEnd, EventKey, StoredAttempt, StoredOutcome, TableError};
 
 /// What one settled event weighs in memory beside what its receiver answered.
 const WEIGHT: usize = 256;
@@ -39,52 +33,33 @@ impl HookEnds {
     }
 }
 
-impl Embedded {
-    /// What came of attempts. Durable when this returns. On a full disk that takes until there is room; if the caller does
-    /// not wait for it, it is written all the same. After a fault the events still wait, and are given out again.
-    pub async fn settle_hooks(&self, settled: Vec<HookSettled>, now: Timestamp) -> Result<(), StoreFault> {
-        if settled.is_empty() {
-            return Ok(());
-        }
-        self.ask(|reply| Op::Hooks(HookEnds { settled, now }, reply)).await
-    }
-}
-
-/// Of an operation whose end nobody waits for.
-pub(crate) fn nobody() -> Reply<()> {
-    oneshot::channel().0
-}
-
 impl Batch<'_> {
-    pub(crate) fn end_hooks(&mut self, ends: &HookEnds) -> Result<(), StoreFault> {
+    pub(crate) fn end_hooks(&mut self, ends: &HookEnds) -> Result<(), TableError> {
         self.at(ends.now);
         ends.settled.iter().try_for_each(|settled| self.settle_hook(settled))
     }
 
-    fn settle_hook(&mut self, settled: &HookSettled) -> Result<(), StoreFault> {
+    fn settle_hook(&mut self, settled: &HookSettled) -> Result<(), TableError> {
         let HookSettled { endpoint, event, failures, attempt, next } = settled;
+        let key = EventKey { endpoint: *endpoint, event: *event };
         let made = u32::from(attempt.is_some());
         let replayed = match next {
             HookNext::Done => None,
-            HookNext::GiveUp(_) | HookNext::RetryAt(_) => {
-                self.attempt_before_replay(*endpoint, *event, *failures, made)?
-            }
+            HookNext::GiveUp(_) | HookNext::RetryAt(_) => self.attempt_before_replay(key, *failures, made)?,
         };
         let counted = match (replayed, next) {
             (Some(attempts), _) => Some(attempts),
-            (None, HookNext::Done) => self.end_hook(*endpoint, *event, DELIVERED, made)?,
-            (None, HookNext::GiveUp(why)) => {
-                self.end_hook(*endpoint, *event, given_up_to_stored(*why), made)?
-            }
-            (None, HookNext::RetryAt(at)) => self.put_off(*endpoint, *event, *at, made)?,
+            (None, HookNext::Done) => self.end_hook(key, EventEnd::Delivered, made)?,
+            (None, HookNext::GiveUp(why)) => self.end_hook(key, EventEnd::GivenUp(*why), made)?,
+            (None, HookNext::RetryAt(at)) => self.tables.put_off_event(key, *at, made)?,
         };
         let counted = match counted {
             Some(attempts) => Some(attempts),
             // Settled before: it stays what it is, and has one attempt more.
-            None => self.attempt_at_past(*endpoint, *event, made)?,
+            None => self.attempt_at_past(key, made)?,
         };
         match (attempt, counted) {
-            (Some(attempt), Some(no)) => self.write_attempt(*endpoint, *event, no, attempt),
+            (Some(attempt), Some(no)) => self.write_attempt(key, no, attempt),
             (Some(_) | None, _) => Ok(()),
         }
     }
@@ -93,154 +68,74 @@ impl Batch<'_> {
     /// attempt of the schedule before must not put it off again.
     fn attempt_before_replay(
         &mut self,
-        endpoint: Endpoint,
-        event: EventId,
+        key: EventKey,
         failures: u32,
         made: u32,
-    ) -> Result<Option<u32>, StoreFault> {
+    ) -> Result<Option<u32>, TableError> {
         if failures == 0 {
             return Ok(None);
         }
-        let Endpoint { account, kind } = endpoint;
-        let attempts = self
-            .connection
-            .prepare_cached(
-                "UPDATE webhook SET attempts = attempts + ?5
-                 WHERE account = ?1 AND kind = ?2 AND id = ?3 AND failures < ?4 RETURNING attempts",
-            )?
-            .query_row(params![account.get(), kind.as_u8(), event.0.cast_signed(), failures, made], |row| {
-                row.get(0)
-            })
-            .optional()?;
-        if attempts.is_some() {
-            self.rung.insert(endpoint);
-        }
-        Ok(attempts)
+        let waiting = self.tables.event_attempts(key)?;
+        let Some(replayed) = waiting.filter(|waiting| waiting.failures < failures) else { return Ok(None) };
+        let attempts = replayed.attempts.saturating_add(made);
+        self.tables.put_event_attempts(key, attempts)?;
+        self.rung.insert(key.endpoint);
+        Ok(Some(attempts))
     }
 
     /// The attempts it had in all; nothing if it does not wait.
-    fn end_hook(
-        &mut self,
-        endpoint: Endpoint,
-        event: EventId,
-        state: u8,
-        made: u32,
-    ) -> Result<Option<u32>, StoreFault> {
-        let Endpoint { account, kind } = endpoint;
-        let id = event.0.cast_signed();
-        let attempts: Option<u32> = self
-            .connection
-            .prepare_cached(
-                "INSERT INTO webhook_past
-                     (account, kind, id, state, ended_at, attempts, message, at, connection, told, err, form, inbound)
-                 SELECT account, kind, id, ?4, ?5, attempts + ?6, message, at, connection, told, err, form, inbound
-                 FROM webhook WHERE account = ?1 AND kind = ?2 AND id = ?3 RETURNING attempts",
-            )?
-            .query_row(
-                params![account.get(), kind.as_u8(), id, state, self.now.as_millis(), made],
-                |row| row.get(0),
-            )
-            .optional()?;
-        if attempts.is_none() {
-            return Ok(None);
-        }
-        self.connection
-            .prepare_cached("DELETE FROM webhook WHERE account = ?1 AND kind = ?2 AND id = ?3")?
-            .execute(params![account.get(), kind.as_u8(), id])?;
-        if state == DELIVERED {
-            self.tally.hooks_delivered += 1;
-        } else {
-            self.tally.hooks_given_up += 1;
+    fn end_hook(&mut self, key: EventKey, end: EventEnd, made: u32) -> Result<Option<u32>, TableError> {
+        let attempts = self.tables.end_event(key, end, self.now, made)?;
+        let ended = u64::from(attempts.is_some());
+        match end {
+            EventEnd::Delivered => self.tally.hooks_delivered += ended,
+            EventEnd::GivenUp(_) => self.tally.hooks_given_up += ended,
         }
         Ok(attempts)
     }
 
-    fn put_off(
-        &mut self,
-        endpoint: Endpoint,
-        event: EventId,
-        until: Timestamp,
-        made: u32,
-    ) -> Result<Option<u32>, StoreFault> {
-        let Endpoint { account, kind } = endpoint;
-        let attempts = self
-            .connection
-            .prepare_cached(
-                "UPDATE webhook SET due_at = ?4, failures = failures + ?5, attempts = attempts + ?5
-                 WHERE account = ?1 AND kind = ?2 AND id = ?3 RETURNING attempts",
-            )?
-            .query_row(
-                params![account.get(), kind.as_u8(), event.0.cast_signed(), until.as_millis(), made],
-                |row| row.get(0),
-            )
-            .optional()?;
-        Ok(attempts)
+    fn attempt_at_past(&self, key: EventKey, made: u32) -> Result<Option<u32>, TableError> {
+        let Some(attempts) = self.tables.ended_event_attempts(key)? else { return Ok(None) };
+        let attempts = attempts.saturating_add(made);
+        self.tables.put_ended_event_attempts(key, attempts)?;
+        Ok(Some(attempts))
     }
 
-    fn attempt_at_past(
-        &self,
-        endpoint: Endpoint,
-        event: EventId,
-        made: u32,
-    ) -> Result<Option<u32>, StoreFault> {
-        let Endpoint { account, kind } = endpoint;
-        let attempts = self
-            .connection
-            .prepare_cached(
-                "UPDATE webhook_past SET attempts = attempts + ?4
-                 WHERE account = ?1 AND kind = ?2 AND id = ?3 RETURNING attempts",
-            )?
-            .query_row(params![account.get(), kind.as_u8(), event.0.cast_signed(), made], |row| row.get(0))
-            .optional()?;
-        Ok(attempts)
-    }
-
-    fn write_attempt(
-        &mut self,
-        endpoint: Endpoint,
-        event: EventId,
-        no: u32,
-        attempt: &HookAttempt,
-    ) -> Result<(), StoreFault> {
-        let Endpoint { account, kind } = endpoint;
+    fn write_attempt(&mut self, key: EventKey, no: u32, attempt: &HookAttempt) -> Result<(), TableError> {
         let HookAttempt { at, took, outcome, answer } = attempt;
-        let (status, failure) = match outcome {
-            AttemptOutcome::Status(status) => (Some(*status), None),
-            AttemptOutcome::Failed(why) => {
-                (None, Some(why.chars().take(FAILURE_CHARS_MAX).collect::<String>()))
-            }
+        let stored = match outcome {
+            AttemptOutcome::Status(status) => StoredOutcome::Status(*status),
+            AttemptOutcome::Failed(why) => StoredOutcome::Failed(beginning_of(why)),
         };
-        self.connection
-            .prepare_cached(
-                "INSERT OR REPLACE INTO webhook_attempt
-                     (account, kind, event, no, at, took_ms, status, failure, answer)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-            )?
-            .execute(params![
-                account.get(),
-                kind.as_u8(),
-                event.0.cast_signed(),
-                no,
-                at.as_millis(),
-                i64::try_from(took.as_millis()).unwrap_or(i64::MAX),
-                status,
-                failure,
-                &answer[..answer.len().min(ANSWER_KEPT_BYTES_MAX)]
-            ])?;
+        let answer = &answer[..answer.len().min(ANSWER_KEPT_BYTES_MAX)];
+        self.tables.put_attempt(key, &StoredAttempt { no, at: *at, took: *took, outcome: stored, answer })?;
         if no > HOOK_ATTEMPTS_KEPT {
-            self.connection
-                .prepare_cached(
-                    "DELETE FROM webhook_attempt WHERE account = ?1 AND kind = ?2 AND event = ?3 AND no <= ?4",
-                )?
-                .execute(params![
-                    account.get(),
-                    kind.as_u8(),
-                    event.0.cast_signed(),
-                    no - HOOK_ATTEMPTS_KEPT
-                ])?;
+            self.tables.delete_attempts(key, no - HOOK_ATTEMPTS_KEPT)?;
         }
         self.tally.hook_attempts += 1;
         self.tally.hook_failures += u64::from(!outcome.is_success());
         Ok(())
+    }
+}
+
+/// Returns as much of the words for an attempt that came to no answer as is kept.
+fn beginning_of(failure: &str) -> &str {
+    match failure.char_indices().nth(FAILURE_CHARS_MAX) {
+        Some((end, _)) => &failure[..end],
+        None => failure,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_beginning_of_a_failure_ends_between_characters() {
+        let longest = "ü".repeat(FAILURE_CHARS_MAX);
+        for (failure, expect) in [("", ""), ("refused", "refused"), (&longest, &longest)] {
+            assert_eq!(beginning_of(failure), expect);
+        }
+        assert_eq!(beginning_of(&format!("{longest}ü")), longest);
     }
 }

@@ -21,7 +21,7 @@ fn a_report_given_up_while_it_is_out_does_not_come_back() {
         assert_eq!(table.takes(ONE, 10), [2], "what is behind it goes on");
         table.gives_up(2);
         table.closes(ONE, true);
-        table.state.open(TWO, Arc::new(Notify::new()));
+        table.state.open(TWO);
         table.passes(100_000);
         assert!(table.takes(TWO, 10).is_empty(), "{how:?}");
     }
@@ -44,14 +44,14 @@ fn what_went_while_it_was_read_is_not_told() {
         for message in 0..3 {
             table.writes(message, DELIVERED);
         }
-        table.state.open(ONE, Arc::new(Notify::new()));
+        table.state.open(ONE);
         assert_eq!(table.takes(ONE, 1), [1]);
         table.closes(ONE, true);
-        table.state.open(TWO, Arc::new(Notify::new()));
+        table.state.open(TWO);
         // The first waits for its time; it is released into the tables while nobody is there, and read again.
         table.closes(TWO, true);
         table.passes(30);
-        table.state.open(ONE, Arc::new(Notify::new()));
+        table.state.open(ONE);
         let Took::Read(refill) = table.state.take(ONE, 10, 1_000, table.now) else { panic!("a read") };
         let rows = table.rows.clone();
         if is_given_up {
@@ -86,7 +86,7 @@ fn on_a_full_disk_what_was_answered_is_not_told_again_on_whichever_page_it_stand
     for port in [TWO, PortNo(3)] {
         table.closes(ONE, true);
         table.closes(TWO, true);
-        table.state.open(port, Arc::new(Notify::new()));
+        table.state.open(port);
         assert_eq!(table.takes(port, 10_000), rest);
         table.settles(port, &rest, Delivery::NotSent);
     }

@@ -21,12 +21,11 @@ pub(crate) use receivers::Receivers;
 pub(crate) use state::{Settled, State, Took};
 
 use crate::embedded::batch::Books;
-use crate::embedded::reports::{ReportEnds, connections_with_reports};
-use crate::fault::StoreFault;
+use crate::embedded::reports::ReportEnds;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{Report, ReportId};
-use rusqlite::Connection;
+use hermod_engine::tables::{TableError, Tables};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -66,26 +65,51 @@ struct Boxes {
 
 /// One connection's.
 pub(crate) struct Outbox {
-    state: Mutex<State>,
+    inner: Mutex<Inner>,
     in_all: Arc<AtomicUsize>,
+}
+
+struct Inner {
+    state: State,
+    /// What wakes each port. A few at most.
+    wakes: Vec<(PortNo, Arc<Notify>)>,
+}
+
+impl Inner {
+    /// Wakes the port that should come next, if there is something to do.
+    fn wake_next(&self) {
+        let Some(next) = self.state.next_to_wake() else { return };
+        if let Some((_, wake)) = self.wakes.iter().find(|(port, _)| *port == next) {
+            wake.notify_one();
+        }
+    }
 }
 
 impl Outbox {
     /// The only way to its state: what it holds is counted, and whoever should come next is called.
     pub(crate) fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
-        let mut state = lock(&self.state);
-        let before = state.in_memory();
-        let done = work(&mut state);
-        let after = state.in_memory();
+        self.with_inner(|inner| work(&mut inner.state))
+    }
+
+    fn with_inner<T>(&self, work: impl FnOnce(&mut Inner) -> T) -> T {
+        let mut inner = lock(&self.inner);
+        let before = inner.state.in_memory();
+        let done = work(&mut inner);
+        let after = inner.state.in_memory();
         if after > before {
             self.in_all.fetch_add(after - before, Ordering::Relaxed);
         } else if before > after {
             self.in_all.fetch_sub(before - after, Ordering::Relaxed);
         }
-        if let Some(wake) = state.next_to_wake() {
-            wake.notify_one();
-        }
+        inner.wake_next();
         done
+    }
+
+    fn open(&self, port: PortNo, wake: Arc<Notify>) {
+        self.with_inner(|Inner { state, wakes }| {
+            state.open(port);
+            wakes.push((port, wake));
+        });
     }
 
     pub(crate) fn take(&self, port: PortNo, most: usize, now: Timestamp) -> Took {
@@ -99,12 +123,8 @@ impl Outbox {
 }
 
 impl Outboxes {
-    pub(crate) fn load(
-        connection: &Connection,
-        books: &Books,
-        now: Timestamp,
-    ) -> Result<Outboxes, StoreFault> {
-        let waiting = Waiting::in_tables(connections_with_reports(connection)?);
+    pub(crate) fn load(tables: &dyn Tables, books: &Books, now: Timestamp) -> Result<Outboxes, TableError> {
+        let waiting = Waiting::in_tables(tables.connections_with_reports()?);
         Ok(Outboxes::new(waiting, books.last_report, books.receivers.clone(), now))
     }
 
@@ -210,11 +230,11 @@ impl Outboxes {
         let mut boxes = self.boxes();
         let outbox = boxes.open.entry(connection).or_insert_with(|| {
             Arc::new(Outbox {
-                state: Mutex::new(State::behind(ReportId(self.last.load(Ordering::Acquire)))),
+                inner: Mutex::new(Inner { state: State::behind(self.newest()), wakes: Vec::new() }),
                 in_all: self.in_all.clone(),
             })
         });
-        outbox.with(|state| state.open(number, wake));
+        outbox.open(number, wake);
         self.receivers.came(connection);
         (outbox.clone(), number)
     }
@@ -230,8 +250,9 @@ impl Outboxes {
     ) -> Vec<ReportId> {
         let now = self.now();
         let mut boxes = self.boxes();
-        let (due, idle, superseded) = outbox.with(|state| {
+        let (due, idle, superseded) = outbox.with_inner(|Inner { state, wakes }| {
             state.close(port, now);
+            wakes.retain(|(open, _)| *open != port);
             let superseded = if can_tell { state.superseded() } else { Vec::new() };
             if !state.superseded.is_empty() {
                 self.left_over.store(true, Ordering::Release);

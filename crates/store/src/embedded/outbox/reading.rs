@@ -2,10 +2,10 @@
 //! what was put aside because it had to wait and there was no room for it.
 
 use crate::embedded::outbox::state::{Entry, State, is_open_ended};
-use crate::embedded::reports::ReportPage;
 use hermod_domain::origin::Told;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{REPORTS_IN_MEMORY_MAX, ReportId};
+use hermod_engine::tables::ReportPage;
 use std::time::Duration;
 
 /// Rows read at once.

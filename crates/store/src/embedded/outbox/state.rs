@@ -15,8 +15,6 @@ use hermod_domain::retry::Schedule;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{Delivery, MessageNews, News, REPORTS_IN_MEMORY_MAX, Report, ReportId};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
-use tokio::sync::Notify;
 
 /// Those that wait for a time in memory. Further ones wait in the tables, so that there is always room for what was not
 /// tried yet.
@@ -46,7 +44,6 @@ pub(super) struct Port {
     number: PortNo,
     out: usize,
     waits: bool,
-    wake: Arc<Notify>,
 }
 
 pub(crate) struct State {
@@ -122,8 +119,8 @@ impl State {
         self.ports.is_empty() && self.in_memory() == 0
     }
 
-    pub(super) fn open(&mut self, number: PortNo, wake: Arc<Notify>) {
-        self.ports.push(Port { number, out: 0, waits: false, wake });
+    pub(super) fn open(&mut self, number: PortNo) {
+        self.ports.push(Port { number, out: 0, waits: false });
     }
 
     /// A new report, just committed. Whatever is in the tables only is read first.
@@ -373,12 +370,12 @@ impl State {
     }
 
     /// If there is something to do: of those who wait, the one who has the least to do.
-    pub(super) fn next_to_wake(&self) -> Option<&Notify> {
+    pub(super) fn next_to_wake(&self) -> Option<PortNo> {
         if self.ready.is_empty() && !self.can_read() && !self.can_look_aside() {
             return None;
         }
         let waiting = self.ports.iter().filter(|open| open.waits);
-        waiting.min_by_key(|open| open.out).map(|open| &*open.wake)
+        waiting.min_by_key(|open| open.out).map(|open| open.number)
     }
 }
 

@@ -2,16 +2,15 @@
 
 use super::state::{State, Took};
 use super::{PortNo, REPORTS_IN_ALL_MAX, Refill};
-use crate::embedded::reports::ReportPage;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::{Origin, ReceiptWish, Told, WrittenAddress};
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{Delivery, MessageNews, News, REPORTS_IN_MEMORY_MAX, Report, ReportId};
+use hermod_engine::tables::ReportPage;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Notify;
 
 pub(super) const DELIVERED: Told = Told::Final(DlrCode::Delivrd);
 pub(super) const UNKNOWN: Told = Told::Final(DlrCode::Unknown);
@@ -60,7 +59,7 @@ pub(super) struct Table {
 impl Table {
     pub(super) fn with_ports(ports: &[PortNo]) -> Table {
         let mut state = State::behind(ReportId(0));
-        ports.iter().for_each(|port| state.open(*port, Arc::new(Notify::new())));
+        ports.iter().for_each(|port| state.open(*port));
         let (rows, answered, ended) = (BTreeMap::new(), Vec::new(), HashSet::new());
         Table { state, rows, now: Timestamp::EPOCH, written: 0, is_full: false, answered, ended }
     }

@@ -1,0 +1,74 @@
+//! What callers ask of webhook events: that what came of posting is written, that events are posted once more, and that
+//! old ones are forgotten.
+
+use crate::embedded::Embedded;
+use crate::embedded::hooks::settle::HookEnds;
+use crate::embedded::op::{Op, Reply};
+use crate::fault::StoreFault;
+use crate::sqlite::webhook_old::{OldEvents, OldPlace, old_events};
+use hermod_domain::ids::AccountId;
+use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{
+    Endpoint, EventId, HOOKS_KEPT, HookReplayed, HookSettled, HooksReplayed, REPLAYED_AT_ONCE_MAX,
+};
+use tokio::sync::oneshot;
+
+/// Steps of forgetting events in one call. The next call goes on: what is gone is not in its way.
+const STEPS_PER_CALL: usize = 200;
+
+impl Embedded {
+    /// What came of attempts. Durable when this returns. On a full disk that takes until there is room; if the caller does
+    /// not wait for it, it is written all the same. After a fault the events still wait, and are given out again.
+    pub async fn settle_hooks(&self, settled: Vec<HookSettled>, now: Timestamp) -> Result<(), StoreFault> {
+        if settled.is_empty() {
+            return Ok(());
+        }
+        self.ask(|reply| Op::Hooks(HookEnds { settled, now }, reply)).await
+    }
+
+    /// Makes an event due now, whether it has ended or still waits.
+    pub async fn replay_hook(
+        &self,
+        account: AccountId,
+        event: EventId,
+        now: Timestamp,
+    ) -> Result<HookReplayed, StoreFault> {
+        self.request(move |batch| Ok(batch.replay_hook(account, event, now)?)).await
+    }
+
+    /// Makes those due now that were given up at or after a time: one step, oldest first, behind an event. It looks at so
+    /// many, and replays those of them that are late enough.
+    pub async fn replay_failed(
+        &self,
+        endpoint: Endpoint,
+        since: Timestamp,
+        after: Option<EventId>,
+        limit: u32,
+        now: Timestamp,
+    ) -> Result<HooksReplayed, StoreFault> {
+        let limit = limit.clamp(1, REPLAYED_AT_ONCE_MAX);
+        self.request(move |batch| Ok(batch.replay_failed(endpoint, since, after, limit, now)?)).await
+    }
+
+    /// Forgets events that ended long ago, a few at a time. A reader finds them, so that the writer is asked only where
+    /// there is something to forget.
+    pub(crate) async fn forget_hooks(&self, now: Timestamp) -> Result<(), StoreFault> {
+        let before = now.minus(HOOKS_KEPT);
+        let mut after = OldPlace::default();
+        for _ in 0..STEPS_PER_CALL {
+            let OldEvents { events, next } =
+                self.inner.readers.run(move |connection| old_events(connection, after, before)).await?;
+            if !events.is_empty() {
+                self.request(move |batch| Ok(batch.forget_hooks(&events, before, now)?)).await?;
+            }
+            let Some(next) = next else { break };
+            after = next;
+        }
+        Ok(())
+    }
+}
+
+/// Of an operation whose end nobody waits for.
+pub(crate) fn nobody() -> Reply<()> {
+    oneshot::channel().0
+}

@@ -1,0 +1,51 @@
+//! What callers ask of reports: how many wait, which were given up, and that old ones are.
+
+use crate::embedded::Embedded;
+use crate::embedded::given_up::REPORTS_PER_WRITE;
+use crate::fault::StoreFault;
+use crate::sqlite::given_up_reports::list_given_up;
+use crate::sqlite::reports::count_reports;
+use hermod_domain::ids::{AccountId, ConnectionId};
+use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{GivenUp, ReportId};
+
+impl Embedded {
+    /// Reports that were given up, oldest first, behind one of them: an account's, or everyone's.
+    pub async fn given_up(
+        &self,
+        account: Option<AccountId>,
+        after: Option<ReportId>,
+        limit: u32,
+    ) -> Result<Vec<GivenUp>, StoreFault> {
+        self.inner.readers.run(move |connection| list_given_up(connection, account, after, limit)).await
+    }
+
+    /// How many reports wait for a connection, those under way among them.
+    pub async fn reports_waiting(&self, connection: ConnectionId) -> Result<u64, StoreFault> {
+        match self.inner.shared.outboxes.waiting(connection) {
+            Some(count) => Ok(count),
+            None => self.inner.readers.run(move |tables| count_reports(tables, connection)).await,
+        }
+    }
+
+    /// Gives up what nobody took in time.
+    pub(crate) async fn give_up_old_reports(&self, now: Timestamp) -> Result<(), StoreFault> {
+        self.inner.shared.outboxes.clock_is(now);
+        for connection in self.inner.shared.outboxes.with_reports() {
+            loop {
+                let given_up =
+                    self.request(move |batch| Ok(batch.give_up_old_reports(connection, now)?)).await?;
+                self.inner.shared.outboxes.forget(connection, &given_up);
+                if given_up.len() < REPORTS_PER_WRITE {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn forget_given_up(&self, now: Timestamp) -> Result<(), StoreFault> {
+        while self.request(move |batch| Ok(batch.forget_given_up(now)?)).await? == REPORTS_PER_WRITE {}
+        Ok(())
+    }
+}

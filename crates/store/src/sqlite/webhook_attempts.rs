@@ -1,0 +1,76 @@
+//! SQL for attempts to post webhook events.
+
+use crate::fault::StoreFault;
+use crate::sqlite::SqliteTables;
+use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{AttemptOutcome, Endpoint, HOOK_ATTEMPTS_KEPT, HookAttempt};
+use hermod_engine::tables::{EventKey, StoredAttempt, StoredOutcome, TableError, WebhookAttemptRows};
+use rusqlite::{Connection, Row, params};
+use std::time::Duration;
+
+impl WebhookAttemptRows for SqliteTables<'_> {
+    fn put_attempt(&self, key: EventKey, attempt: &StoredAttempt<'_>) -> Result<(), TableError> {
+        let EventKey { endpoint: Endpoint { account, kind }, event } = key;
+        let StoredAttempt { no, at, took, outcome, answer } = attempt;
+        let (status, failure) = match outcome {
+            StoredOutcome::Status(status) => (Some(*status), None),
+            StoredOutcome::Failed(why) => (None, Some(*why)),
+        };
+        self.connection
+            .prepare_cached(
+                "INSERT OR REPLACE INTO webhook_attempt
+                     (account, kind, event, no, at, took_ms, status, failure, answer)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            )?
+            .execute(params![
+                account.get(),
+                kind.as_u8(),
+                event.0.cast_signed(),
+                no,
+                at.as_millis(),
+                i64::try_from(took.as_millis()).unwrap_or(i64::MAX),
+                status,
+                failure,
+                answer
+            ])?;
+        Ok(())
+    }
+
+    fn delete_attempts(&self, key: EventKey, last: u32) -> Result<(), TableError> {
+        let EventKey { endpoint: Endpoint { account, kind }, event } = key;
+        self.connection
+            .prepare_cached(
+                "DELETE FROM webhook_attempt WHERE account = ?1 AND kind = ?2 AND event = ?3 AND no <= ?4",
+            )?
+            .execute(params![account.get(), kind.as_u8(), event.0.cast_signed(), last])?;
+        Ok(())
+    }
+}
+
+/// Returns the attempts to post an event, oldest first.
+pub(super) fn attempts(connection: &Connection, key: EventKey) -> Result<Vec<HookAttempt>, StoreFault> {
+    let EventKey { endpoint: Endpoint { account, kind }, event } = key;
+    let mut statement = connection.prepare_cached(
+        "SELECT at, took_ms, status, failure, answer FROM webhook_attempt
+         WHERE account = ?1 AND kind = ?2 AND event = ?3 ORDER BY no LIMIT ?4",
+    )?;
+    let bounds = params![account.get(), kind.as_u8(), event.0.cast_signed(), HOOK_ATTEMPTS_KEPT];
+    let rows = statement.query_map(bounds, |row| Ok(attempt(row)))?;
+    rows.map(|row| row?).collect()
+}
+
+fn attempt(row: &Row<'_>) -> Result<HookAttempt, StoreFault> {
+    let outcome = match (row.get(2)?, row.get(3)?) {
+        (Some(status), None) => AttemptOutcome::Status(status),
+        (None, Some(failure)) => AttemptOutcome::Failed(failure),
+        (Some(_), Some(_)) | (None, None) => {
+            return Err(StoreFault::damaged("an attempt has a status, or failed"));
+        }
+    };
+    Ok(HookAttempt {
+        at: Timestamp::from_millis(row.get(0)?),
+        took: Duration::from_millis(row.get::<_, i64>(1)?.cast_unsigned()),
+        outcome,
+        answer: row.get(4)?,
+    })
+}

@@ -1,0 +1,176 @@
+//! SQL that finds the webhook events that are due, and the endpoints that have any.
+
+use crate::fault::StoreFault;
+use crate::sqlite::columns::stored_number;
+use crate::sqlite::inbound::find_inbound;
+use crate::sqlite::reports::stored_told;
+use crate::sqlite::webhook_events::{event_id, event_message, stored_kind};
+use hermod_domain::ids::{AccountId, ConnectionId};
+use hermod_domain::lifecycle::MessageState;
+use hermod_domain::sender::Sender;
+use hermod_domain::time::Timestamp;
+use hermod_domain::webhook::{DlrForm, HookKind};
+use hermod_engine::ops::{
+    DlrEvent, Endpoint, EventId, FailingEndpoint, HookEvent, HookPage, HookWhat, InboundRecord,
+};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use std::time::Duration;
+
+/// Events that have nothing to tell which one read passes over, and which are given up in one transaction.
+const UNTELLABLE_PER_TAKE_MAX: usize = 500;
+/// When to read again behind so many: they should be out of the way by then.
+const UNTELLABLE_PAUSE: Duration = Duration::from_secs(1);
+/// Events of an endpoint that are looked at, the oldest first, for one that has failed.
+const OLDEST_EVENTS: u32 = 100;
+/// Newer events that have ended which are looked at for one that was delivered.
+const NEWER_EVENTS: u32 = 1_000;
+
+/// Returns every endpoint at which events wait, and when the first of them is due. Makes one look for each endpoint, not
+/// one for each event.
+pub(crate) fn waiting_endpoints(connection: &Connection) -> Result<Vec<(Endpoint, Timestamp)>, StoreFault> {
+    let snapshot = connection.unchecked_transaction()?;
+    let mut statement = snapshot.prepare_cached(
+        "SELECT account, kind, due_at FROM webhook INDEXED BY webhook_due
+         WHERE (account, kind) > (?1, ?2) ORDER BY account, kind, due_at LIMIT 1",
+    )?;
+    let (mut found, mut place) = (Vec::new(), (0, 0));
+    while let Some((account, kind, due_at)) =
+        statement.query_row(params![place.0, place.1], |row| <(u32, u8, i64)>::try_from(row)).optional()?
+    {
+        place = (account, kind);
+        let endpoint = Endpoint { account: AccountId::new(account), kind: stored_kind(kind)? };
+        found.push((endpoint, Timestamp::from_millis(due_at)));
+    }
+    Ok(found)
+}
+
+/// Returns every endpoint that has an event with a failed attempt waiting, and has not taken a newer event since.
+pub(crate) fn failing_endpoints(connection: &Connection) -> Result<Vec<FailingEndpoint>, StoreFault> {
+    let mut found = Vec::new();
+    for (endpoint, _) in waiting_endpoints(connection)? {
+        found.extend(failing(connection, endpoint)?);
+    }
+    Ok(found)
+}
+
+fn failing(connection: &Connection, endpoint: Endpoint) -> Result<Option<FailingEndpoint>, StoreFault> {
+    let Endpoint { account, kind } = endpoint;
+    let failed: Option<(i64, i64)> = connection
+        .prepare_cached(
+            "SELECT id, at FROM (SELECT id, at, failures FROM webhook WHERE account = ?1 AND kind = ?2 ORDER BY id LIMIT ?3)
+             WHERE failures > 0 ORDER BY id LIMIT 1",
+        )?
+        .query_row(params![account.get(), kind.as_u8(), OLDEST_EVENTS], |row| row.try_into())
+        .optional()?;
+    let Some((event, at)) = failed else { return Ok(None) };
+    let answers = connection
+        .prepare_cached(
+            "SELECT 1 FROM (SELECT state FROM webhook_past WHERE account = ?1 AND kind = ?2 AND id > ?3
+             ORDER BY id DESC LIMIT ?4) WHERE state = 1",
+        )?
+        .exists(params![account.get(), kind.as_u8(), event, NEWER_EVENTS])?;
+    Ok((!answers).then_some(FailingEndpoint { endpoint, since: Timestamp::from_millis(at) }))
+}
+
+/// What is due at an endpoint.
+pub(crate) struct Due {
+    pub page: HookPage,
+    pub untellable: Vec<Untellable>,
+}
+
+/// An event that says nothing, or nothing that makes sense.
+pub(crate) struct Untellable {
+    pub event: EventId,
+    pub failures: u32,
+}
+
+/// Returns what is due at an endpoint behind a place, in order of when it became due.
+pub(crate) fn due_events(
+    connection: &Connection,
+    endpoint: Endpoint,
+    after: Option<(Timestamp, EventId)>,
+    now: Timestamp,
+    limit: usize,
+) -> Result<Due, StoreFault> {
+    let Endpoint { account, kind } = endpoint;
+    let mut statement = connection.prepare_cached(
+        "SELECT w.id, w.due_at, w.failures, w.attempts, w.message, w.at, w.connection, w.told, w.err, w.form, w.inbound,
+             m.source, m.dest, m.state
+         FROM webhook w INDEXED BY webhook_due LEFT JOIN message m ON m.id = w.message
+         WHERE w.account = ?1 AND w.kind = ?2 AND (w.due_at, w.id) > (?3, ?4) ORDER BY w.due_at, w.id LIMIT ?5",
+    )?;
+    let (due_at, id) = after.map_or((i64::MIN, 0), |(due_at, id)| (due_at.as_millis(), id.0.cast_signed()));
+    let rows_max = i64::try_from(limit + UNTELLABLE_PER_TAKE_MAX + 1).expect("a few hundred");
+    let mut rows = statement.query(params![account.get(), kind.as_u8(), due_at, id, rows_max])?;
+    let mut found = Due { page: HookPage::default(), untellable: Vec::new() };
+    while let Some(row) = rows.next()? {
+        let due_at = Timestamp::from_millis(row.get(1)?);
+        if due_at > now || found.page.events.len() == limit {
+            found.page.next_due = Some(due_at);
+            break;
+        }
+        if found.untellable.len() == UNTELLABLE_PER_TAKE_MAX {
+            found.page.next_due = Some(now.plus(UNTELLABLE_PAUSE));
+            break;
+        }
+        let event = event_id(row.get(0)?);
+        match read(connection, endpoint, event, row) {
+            Ok(Some(event)) => {
+                found.page.events.push(event);
+                continue;
+            }
+            Ok(None) => {}
+            // It must not keep the others from being told.
+            Err(fault) if fault.is_damage() => {
+                tracing::error!(%fault, event.id = event.0, account.id = %account, "A webhook event cannot be read");
+            }
+            Err(fault) => return Err(fault),
+        }
+        found.untellable.push(Untellable { event, failures: row.get(2).unwrap_or(0) });
+    }
+    Ok(found)
+}
+
+/// Returns None if what the event tells of is not kept any more.
+fn read(
+    connection: &Connection,
+    endpoint: Endpoint,
+    id: EventId,
+    row: &Row<'_>,
+) -> Result<Option<HookEvent>, StoreFault> {
+    let Endpoint { account, kind } = endpoint;
+    let what = match kind {
+        HookKind::Dlr => dlr(row)?.map(HookWhat::Dlr),
+        HookKind::Inbound => received(connection, account, row)?.map(HookWhat::Inbound),
+    };
+    let Some(what) = what else { return Ok(None) };
+    let due_at = Timestamp::from_millis(row.get(1)?);
+    Ok(Some(HookEvent { id, account, what, failures: row.get(2)?, attempts: row.get(3)?, due_at }))
+}
+
+/// Returns None if its message is not kept any more.
+fn dlr(row: &Row<'_>) -> Result<Option<DlrEvent>, StoreFault> {
+    let Some(source) = row.get::<_, Option<String>>(11)? else { return Ok(None) };
+    let message = event_message(row.get(4)?)?;
+    Ok(Some(DlrEvent {
+        message,
+        connection: ConnectionId::new(row.get(6)?),
+        from: Sender::parse(&source).map_err(StoreFault::damaged)?,
+        to: stored_number(row.get(12)?)?,
+        told: stored_told(row.get(7)?)?,
+        state: MessageState::from_stored(row.get(13)?).map_err(StoreFault::damaged)?,
+        err: row.get(8)?,
+        submitted_at: message.accepted_at(),
+        at: Timestamp::from_millis(row.get(5)?),
+        form: DlrForm::from_u8(row.get(9)?)
+            .ok_or_else(|| StoreFault::damaged("the form of a delivery report"))?,
+    }))
+}
+
+fn received(
+    connection: &Connection,
+    account: AccountId,
+    row: &Row<'_>,
+) -> Result<Option<InboundRecord>, StoreFault> {
+    Ok(find_inbound(connection, account, row.get::<_, i64>(10)?.cast_unsigned())?)
+}

@@ -1,0 +1,154 @@
+//! SQL that lists webhook events: those that wait, those that were delivered, and those that were given up.
+
+use crate::fault::StoreFault;
+use crate::sqlite::reports::stored_told;
+use crate::sqlite::webhook_attempts::attempts;
+use crate::sqlite::webhook_events::{event_id, event_message, stored_end};
+use hermod_domain::ids::AccountId;
+use hermod_domain::time::Timestamp;
+use hermod_domain::webhook::HookKind;
+use hermod_engine::ops::{
+    Endpoint, EventId, FAILED_PASSED_OVER_MAX, HOOKS_COUNTED_MAX, HookAttempt, HookFigures, HookFilter,
+    HookRecord, HookStanding, HookState,
+};
+use hermod_engine::tables::EventKey;
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
+use std::cmp::Reverse;
+
+/// Where events of some standing are found, in one shape. Those that were delivered have no index of their own, because that
+/// would cost every event a write: a look for them ends after so many that were given up.
+const WAITING: &str = "SELECT id, message, told, at, attempts, due_at, NULL, NULL FROM webhook";
+const PAST: &str = "SELECT id, message, told, at, attempts, NULL, state, ended_at FROM webhook_past";
+const FAILED: &str = "SELECT id, message, told, at, attempts, NULL, state, ended_at FROM webhook_past INDEXED BY webhook_failed";
+const DELIVERED: &str = "SELECT id, message, told, at, attempts, NULL, state, ended_at FROM (
+     SELECT * FROM webhook_past WHERE account = ?1 AND kind = ?2 AND id < ?3 ORDER BY id DESC LIMIT ?5)";
+const EVERY: &str = "TRUE";
+
+/// The tables to look into, and which of their rows count.
+const fn places(standing: Option<HookStanding>) -> &'static [(&'static str, &'static str)] {
+    match standing {
+        None => &[(WAITING, EVERY), (PAST, EVERY)],
+        Some(HookStanding::Waiting) => &[(WAITING, EVERY)],
+        Some(HookStanding::Delivered) => &[(DELIVERED, "state = 1")],
+        Some(HookStanding::Failed) => &[(FAILED, "state > 1")],
+    }
+}
+
+/// Returns an account's events below a number, newest first.
+pub(crate) fn list_events(
+    connection: &Connection,
+    account: AccountId,
+    filter: HookFilter,
+    before: Option<EventId>,
+    limit: u32,
+) -> Result<Vec<HookRecord>, StoreFault> {
+    // One snapshot: what ends meanwhile must be found exactly once.
+    let snapshot = connection.unchecked_transaction()?;
+    let before = before.map_or(i64::MAX, |id| i64::try_from(id.0).unwrap_or(i64::MAX));
+    let mut records: Vec<HookRecord> = Vec::new();
+    for kind in HookKind::ALL.into_iter().filter(|kind| filter.kind.is_none_or(|only| only == *kind)) {
+        let endpoint = Endpoint { account, kind };
+        for (table, which) in places(filter.standing) {
+            let mut statement = snapshot.prepare_cached(&format!(
+                "{table} WHERE account = ?1 AND kind = ?2 AND id < ?3 AND {which} ORDER BY id DESC LIMIT ?4"
+            ))?;
+            let passed_over = limit.saturating_add(FAILED_PASSED_OVER_MAX);
+            let bounds: [&dyn ToSql; 5] = [&account.get(), &kind.as_u8(), &before, &limit, &passed_over];
+            // Only some of them go so far.
+            let bounds = &bounds[..statement.parameter_count()];
+            let rows = statement.query_map(bounds, |row| Ok(record(row, endpoint)))?;
+            for row in rows {
+                records.push(row??);
+            }
+        }
+    }
+    records.sort_unstable_by_key(|record| Reverse(record.id));
+    records.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    Ok(records)
+}
+
+/// Returns one of an account's events.
+pub(crate) fn find_event(
+    connection: &Connection,
+    account: AccountId,
+    event: EventId,
+) -> Result<Option<HookRecord>, StoreFault> {
+    for kind in HookKind::ALL {
+        let endpoint = Endpoint { account, kind };
+        for (table, _) in places(None) {
+            let found = connection
+                .prepare_cached(&format!("{table} WHERE account = ?1 AND kind = ?2 AND id = ?3"))?
+                .query_row(params![account.get(), kind.as_u8(), event.0.cast_signed()], |row| {
+                    Ok(record(row, endpoint))
+                })
+                .optional()?;
+            if let Some(found) = found {
+                return found.map(Some);
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn record(row: &Row<'_>, endpoint: Endpoint) -> Result<HookRecord, StoreFault> {
+    let Endpoint { account, kind } = endpoint;
+    let time = |column: usize| -> Result<Option<Timestamp>, StoreFault> {
+        Ok(row.get::<_, Option<i64>>(column)?.map(Timestamp::from_millis))
+    };
+    let state = row.get::<_, Option<u8>>(6)?.map_or(Ok(HookState::Waiting), stored_end)?;
+    Ok(HookRecord {
+        id: event_id(row.get(0)?),
+        account,
+        kind,
+        message: event_message(row.get(1)?)?,
+        told: row.get::<_, Option<u8>>(2)?.map(stored_told).transpose()?,
+        state,
+        attempts: row.get(4)?,
+        at: Timestamp::from_millis(row.get(3)?),
+        due_at: time(5)?,
+        ended_at: time(7)?,
+    })
+}
+
+/// Returns the attempts at one of an account's events, oldest first; None if it has no such event.
+pub(crate) fn find_attempts(
+    connection: &Connection,
+    account: AccountId,
+    event: EventId,
+) -> Result<Option<Vec<HookAttempt>>, StoreFault> {
+    let snapshot = connection.unchecked_transaction()?;
+    let Some(record) = find_event(&snapshot, account, event)? else { return Ok(None) };
+    let endpoint = Endpoint { account, kind: record.kind };
+    attempts(&snapshot, EventKey { endpoint, event }).map(Some)
+}
+
+/// Returns how an account's endpoints do, one figure for each kind.
+pub(crate) fn account_figures(
+    connection: &Connection,
+    account: AccountId,
+) -> Result<Vec<HookFigures>, StoreFault> {
+    HookKind::ALL.into_iter().map(|kind| figures(connection, Endpoint { account, kind })).collect()
+}
+
+fn figures(connection: &Connection, endpoint: Endpoint) -> Result<HookFigures, StoreFault> {
+    let Endpoint { account, kind } = endpoint;
+    let whose = params![account.get(), kind.as_u8(), HOOKS_COUNTED_MAX];
+    let (waiting, oldest): (i64, Option<i64>) = connection
+        .prepare_cached(
+            "SELECT (SELECT count(*) FROM (SELECT 1 FROM webhook WHERE account = ?1 AND kind = ?2 LIMIT ?3)),
+                 (SELECT at FROM webhook WHERE account = ?1 AND kind = ?2 ORDER BY id LIMIT 1)",
+        )?
+        .query_row(whose, |row| row.try_into())?;
+    let failed: i64 = connection
+        .prepare_cached(
+            "SELECT count(*) FROM (SELECT 1 FROM webhook_past INDEXED BY webhook_failed
+             WHERE account = ?1 AND kind = ?2 AND state > 1 LIMIT ?3)",
+        )?
+        .query_row(whose, |row| row.get(0))?;
+    Ok(HookFigures {
+        kind,
+        waiting: waiting.cast_unsigned(),
+        oldest: oldest.map(Timestamp::from_millis),
+        failed: failed.cast_unsigned(),
+    })
+}
