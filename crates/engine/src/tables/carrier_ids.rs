@@ -1,4 +1,75 @@
-//! The table of the ids that carriers gave to parts.
+//! The tables of the ids that carriers gave to parts, one per UTC day.
+
+use crate::tables::TableError;
+use hermod_domain::carrier::RemoteKey;
+use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo, RemoteId};
+use hermod_domain::phone::Msisdn;
+use hermod_domain::time::{Day, Timestamp};
+use smallvec::SmallVec;
+
+/// The part a carrier's id stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartKey {
+    pub account: AccountId,
+    pub message: MessageId,
+    pub part: PartNo,
+}
+
+/// What is known of an id that a carrier gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tie {
+    pub part: PartKey,
+    /// Whom the part went to.
+    pub to: Option<Msisdn>,
+    /// When the carrier gave it; earlier releases noted only the day.
+    pub at: Option<Timestamp>,
+    pub day: Day,
+}
+
+/// The key of a row in the table of a day.
+#[derive(Clone, Copy, Debug)]
+pub struct CarrierIdKey<'a> {
+    pub carrier: CarrierId,
+    /// The key of `remote`.
+    pub key: &'a RemoteKey,
+    /// The id as the carrier wrote it.
+    pub remote: &'a RemoteId,
+}
+
+/// An id as the carrier wrote it, and what is known of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CarrierIdRow {
+    pub remote: RemoteId,
+    pub tie: Tie,
+}
+
+/// The ids that have one key. Most keys have one id.
+pub type CarrierIds = SmallVec<[CarrierIdRow; 4]>;
 
 /// Reads and writes the ids that carriers gave to parts.
-pub trait CarrierIdRows {}
+pub trait CarrierIdRows {
+    /// Returns the days that have a table, the oldest first.
+    fn carrier_id_days(&self) -> Result<Vec<Day>, TableError>;
+
+    /// Creates the table of a day that has none.
+    fn create_carrier_id_day(&self, day: Day) -> Result<(), TableError>;
+
+    /// Drops the table of a day, with all ids in it.
+    fn drop_carrier_id_day(&self, day: Day) -> Result<(), TableError>;
+
+    /// Adds up to `limit` ids that a carrier gave on a day and that have this key to `found`.
+    fn read_carrier_ids(
+        &self,
+        day: Day,
+        carrier: CarrierId,
+        key: &RemoteKey,
+        limit: u32,
+        found: &mut CarrierIds,
+    ) -> Result<(), TableError>;
+
+    /// Writes the row of an id to the table of the tie's day unless the id has one there. Returns whether it wrote it.
+    fn add_carrier_id(&self, id: CarrierIdKey<'_>, tie: &Tie) -> Result<bool, TableError>;
+
+    /// Writes the row of an id to the table of the tie's day, in place of any other.
+    fn put_carrier_id(&self, id: CarrierIdKey<'_>, tie: &Tie) -> Result<(), TableError>;
+}

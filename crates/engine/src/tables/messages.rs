@@ -104,4 +104,10 @@ pub trait MessageRows {
 
     /// Returns where a message came from; None if it has no row.
     fn message_origin(&self, message: MessageId) -> Result<Option<MessageOrigin>, TableError>;
+
+    /// Returns whether this account has a message of this id.
+    fn has_message(&self, account: AccountId, message: MessageId) -> Result<bool, TableError>;
+
+    /// Returns when a message ended, if it is kept and has ended.
+    fn message_settled_at(&self, message: MessageId) -> Result<Option<Timestamp>, TableError>;
 }

@@ -24,4 +24,7 @@ pub trait TimelineRows {
 
     /// Returns the details of a message's lines of this kind, in any order.
     fn timeline_details(&self, message: MessageId, what: &str) -> Result<Vec<String>, TableError>;
+
+    /// Returns how many lines of these kinds a message's timeline has.
+    fn count_timeline_lines(&self, message: MessageId, kinds: [&str; 2]) -> Result<u32, TableError>;
 }

@@ -20,7 +20,7 @@ impl Batch<'_> {
         // Used before, on another day? (The keys of the id's own day are checked by the insert itself.)
         if let Some(key) = &acceptance.key
             && let Some(replay) =
-                self.books.keys.find_before(self.connection, key, message.accepted_at().day())?
+                self.books.keys.find_before(self.tables, key, message.accepted_at().day())?
         {
             return Ok(AcceptOutcome::Replay(replay));
         }
@@ -33,14 +33,14 @@ impl Batch<'_> {
             Err(refused) => return self.replay_or(acceptance, refused),
         };
         if let Some(key) = &acceptance.key
-            && let Claimed::Used(replay) = self.books.keys.claim(self.connection, key, message)?
+            && let Claimed::Used(replay) = self.books.keys.claim(self.tables, key, message)?
         {
             return Ok(AcceptOutcome::Replay(replay));
         }
         self.books.balances.set(acceptance.account, after);
         self.books.today.set(acceptance.account, today);
         if let Some(alias) = alias {
-            self.books.aliases.give(self.connection, acceptance.account, alias, message)?;
+            self.books.aliases.give(self.tables, acceptance.account, alias, message)?;
         }
         self.write_message(message, acceptance, alias)?;
         if let Some(number) = &acceptance.reply_to {
@@ -81,7 +81,7 @@ impl Batch<'_> {
         if !acceptance.origin.as_ref().is_some_and(|origin| origin.short_id) {
             return Ok(Ok(None));
         }
-        let found = self.books.aliases.find(self.connection, acceptance.account, acceptance.now)?;
+        let found = self.books.aliases.find(self.tables, acceptance.account, acceptance.now)?;
         Ok(found.map(Some).ok_or(AcceptOutcome::NoAliasFree))
     }
 
@@ -92,7 +92,7 @@ impl Batch<'_> {
         refused: AcceptOutcome,
     ) -> Result<AcceptOutcome, TableError> {
         let Some(key) = &acceptance.key else { return Ok(refused) };
-        let used = self.books.keys.find(self.connection, key)?;
+        let used = self.books.keys.find(self.tables, key)?;
         Ok(used.map_or(refused, AcceptOutcome::Replay))
     }
 

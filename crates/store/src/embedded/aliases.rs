@@ -1,16 +1,12 @@
 //! Short names of messages, for binds whose ids have at most eight characters. Each account has its own, given in order;
 //! one that is in use again after a whole round must have been free for as long as its customer may still ask for it.
 
-use crate::embedded::Embedded;
 use crate::embedded::overlay::Overlay;
-use crate::embedded::records;
-use crate::fault::StoreFault;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::origin::{Alias, MessageName};
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{MessageRecord, REPORT_KEPT};
-use rusqlite::{Connection, OptionalExtension, params};
-use std::collections::HashMap;
+use hermod_engine::ops::REPORT_KEPT;
+use hermod_engine::tables::{TableError, Tables};
 
 /// Names looked at before a message is refused for want of one.
 const ALIASES_TRIED_MAX: u32 = 64;
@@ -21,26 +17,20 @@ pub(crate) struct Aliases {
 }
 
 impl Aliases {
-    pub(crate) fn load(connection: &Connection) -> Result<Aliases, StoreFault> {
-        let mut statement = connection.prepare("SELECT account, last FROM alias_counter")?;
-        let mut rows = statement.query([])?;
-        let mut last = HashMap::new();
-        while let Some(row) = rows.next()? {
-            last.insert(AccountId::new(row.get(0)?), stored_alias(row.get(1)?)?);
-        }
-        Ok(Aliases { last: Overlay::over(last) })
+    pub(crate) fn load(tables: &dyn Tables) -> Result<Aliases, TableError> {
+        Ok(Aliases { last: Overlay::over(tables.last_aliases()?.into_iter().collect()) })
     }
 
     /// The first free one behind the one that was given last. Writes nothing.
     pub(crate) fn find(
         &self,
-        connection: &Connection,
+        tables: &dyn Tables,
         account: AccountId,
         now: Timestamp,
-    ) -> Result<Option<Alias>, StoreFault> {
+    ) -> Result<Option<Alias>, TableError> {
         let mut alias = self.last.get(account).map_or(Alias::FIRST, Alias::next);
         for _ in 0..ALIASES_TRIED_MAX {
-            if is_free(connection, account, alias, now)? {
+            if is_free(tables, account, alias, now)? {
                 return Ok(Some(alias));
             }
             alias = alias.next();
@@ -50,25 +40,18 @@ impl Aliases {
 
     pub(crate) fn give(
         &mut self,
-        connection: &Connection,
+        tables: &dyn Tables,
         account: AccountId,
         alias: Alias,
         message: MessageId,
-    ) -> Result<(), StoreFault> {
-        connection
-            .prepare_cached("INSERT OR REPLACE INTO alias (account, alias, message) VALUES (?1, ?2, ?3)")?
-            .execute(params![account.get(), alias.get(), message.as_i64()])?;
+    ) -> Result<(), TableError> {
+        tables.put_alias(account, alias, message)?;
         self.last.set(account, alias);
         Ok(())
     }
 
-    pub(crate) fn write(&self, connection: &Connection) -> Result<(), StoreFault> {
-        for (account, last) in self.last.changed() {
-            connection
-                .prepare_cached("INSERT OR REPLACE INTO alias_counter (account, last) VALUES (?1, ?2)")?
-                .execute(params![account.get(), last.get()])?;
-        }
-        Ok(())
+    pub(crate) fn write(&self, tables: &dyn Tables) -> Result<(), TableError> {
+        self.last.changed().try_for_each(|(account, last)| tables.put_last_alias(account, last))
     }
 
     pub(crate) fn committed(&mut self) {
@@ -81,75 +64,24 @@ impl Aliases {
 }
 
 fn is_free(
-    connection: &Connection,
+    tables: &dyn Tables,
     account: AccountId,
     alias: Alias,
     now: Timestamp,
-) -> Result<bool, StoreFault> {
-    let Some(message) = named_by(connection, account, alias)? else { return Ok(true) };
-    let settled_at: Option<Option<i64>> = connection
-        .prepare_cached("SELECT settled_at FROM message WHERE id = ?1")?
-        .query_row([message.as_i64()], |row| row.get(0))
-        .optional()?;
-    let settled_at = settled_at.flatten().map(Timestamp::from_millis);
+) -> Result<bool, TableError> {
+    let Some(message) = tables.aliased_message(account, alias)? else { return Ok(true) };
+    let settled_at = tables.message_settled_at(message)?;
     Ok(settled_at.is_some_and(|at| at.plus(REPORT_KEPT) < now))
-}
-
-fn named_by(
-    connection: &Connection,
-    account: AccountId,
-    alias: Alias,
-) -> Result<Option<MessageId>, StoreFault> {
-    let message: Option<i64> = connection
-        .prepare_cached("SELECT message FROM alias WHERE account = ?1 AND alias = ?2")?
-        .query_row(params![account.get(), alias.get()], |row| row.get(0))
-        .optional()?;
-    message
-        .map(|stored| MessageId::from_i64(stored).ok_or_else(|| StoreFault::damaged("an alias's message")))
-        .transpose()
-}
-
-fn stored_alias(number: u32) -> Result<Alias, StoreFault> {
-    Alias::new(number).ok_or_else(|| StoreFault::damaged(format!("{number} is no alias")))
 }
 
 /// The account's message of that name.
 pub(crate) fn named(
-    connection: &Connection,
+    tables: &dyn Tables,
     account: AccountId,
     name: MessageName,
-) -> Result<Option<MessageId>, StoreFault> {
+) -> Result<Option<MessageId>, TableError> {
     match name {
-        MessageName::Alias(alias) => named_by(connection, account, alias),
-        MessageName::Id(id) => {
-            let found = connection
-                .prepare_cached("SELECT EXISTS (SELECT 1 FROM message WHERE id = ?1 AND account = ?2)")?
-                .query_row(params![id.as_i64(), account.get()], |row| row.get::<_, bool>(0))?;
-            Ok(found.then_some(id))
-        }
-    }
-}
-
-impl Embedded {
-    /// The id of the account's message of that name.
-    pub async fn named(
-        &self,
-        account: AccountId,
-        name: MessageName,
-    ) -> Result<Option<MessageId>, StoreFault> {
-        self.inner.readers.run(move |connection| named(connection, account, name)).await
-    }
-
-    /// The account's message of that name.
-    pub async fn message_named(
-        &self,
-        account: AccountId,
-        name: MessageName,
-    ) -> Result<Option<MessageRecord>, StoreFault> {
-        let read = self.inner.readers.run(move |connection| match named(connection, account, name)? {
-            Some(id) => records::message(connection, account, id),
-            None => Ok(None),
-        });
-        read.await
+        MessageName::Alias(alias) => tables.aliased_message(account, alias),
+        MessageName::Id(id) => Ok(tables.has_message(account, id)?.then_some(id)),
     }
 }

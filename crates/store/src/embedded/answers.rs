@@ -56,9 +56,9 @@ impl Batch<'_> {
                     self.latecomer(place, *part, "taken")?;
                 }
                 // Tied even if the message has ended meanwhile, so that its receipts are known for what they are.
-                Ok(self.tie(place, *part, *to, remote, ids)?)
+                self.tie(place, *part, *to, remote, ids)
             }
-            Answer::AcceptedWithoutId => Ok(self.accepted_without_id(place, *part, *to)?),
+            Answer::AcceptedWithoutId => self.accepted_without_id(place, *part, *to),
             Answer::Throttled => self.back_to_front(place, *part, Event::Deferred, link),
             Answer::SteppedAside { wait, sent } => {
                 let event = if *sent { Event::Deferred } else { Event::Released };

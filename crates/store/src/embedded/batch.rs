@@ -211,7 +211,7 @@ impl<'a> Batch<'a> {
         self.write_fresh()?;
         self.write_hook_number()?;
         self.books.balances.write(self.tables)?;
-        self.books.aliases.write(self.connection)?;
+        self.books.aliases.write(self.tables)?;
         self.books.today.write(self.connection)
     }
 

@@ -37,7 +37,7 @@ impl Batch<'_> {
         now: Timestamp,
     ) -> Result<Cancelled, TableError> {
         self.at(now);
-        let Some(message) = aliases::named(self.connection, account, name)? else {
+        let Some(message) = aliases::named(self.tables, account, name)? else {
             return Ok(Cancelled::Unknown);
         };
         // Accepted in this very batch: nobody has been told its name yet, so whoever names it has guessed.

@@ -1,18 +1,13 @@
 //! How well carriers deliver, counted as parts settle and never by looking at old rows. Counts are gathered in memory
 //! and written every few seconds: a crash loses the seconds since, which figures bear and messages would not.
 
-use crate::embedded::Embedded;
-use crate::embedded::remotes::Tie;
-use crate::fault::StoreFault;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::lifecycle::Verdict;
-use hermod_domain::numbers::{Country, Destination, Network, Numbers};
+use hermod_domain::numbers::{Destination, Numbers};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
-use hermod_engine::ops::{
-    DELIVERY_DAYS_KEPT, DELIVERY_ROWS_MAX, DELIVERY_TIMES, DeliveryFigures, DeliveryRow,
-};
-use rusqlite::{Connection, Row, params};
+use hermod_engine::ops::{DELIVERY_DAYS_KEPT, DELIVERY_TIMES, DeliveryFigures};
+use hermod_engine::tables::{DeliveryCell, TableError, Tables, Tie};
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -21,21 +16,10 @@ const WRITE_EVERY: Duration = Duration::from_secs(10);
 /// Counts gathered at most; with more they are written at once.
 const CELLS_MAX: usize = 20_000;
 
-/// What is counted together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Cell {
-    day: Day,
-    carrier: CarrierId,
-    country: Option<Country>,
-    network: Option<Network>,
-}
-
-impl Cell {
-    fn of(day: Day, carrier: CarrierId, to: Option<Msisdn>) -> Cell {
-        let Destination { country, network, .. } =
-            to.map_or(Destination::UNKNOWN, |to| Numbers::embedded().find(to));
-        Cell { day, carrier, country, network }
-    }
+fn cell_of(day: Day, carrier: CarrierId, to: Option<Msisdn>) -> DeliveryCell {
+    let Destination { country, network, .. } =
+        to.map_or(Destination::UNKNOWN, |to| Numbers::embedded().find(to));
+    DeliveryCell { day, carrier, country, network }
 }
 
 /// One thing that happened to a part.
@@ -52,11 +36,11 @@ enum Counted {
 #[derive(Default)]
 pub(crate) struct DeliveryStats {
     /// Counted, durable in nothing yet.
-    gathered: HashMap<Cell, DeliveryFigures>,
+    gathered: HashMap<DeliveryCell, DeliveryFigures>,
     /// When the first of those was counted.
     since: Option<Timestamp>,
     /// What the batch under way has counted. It counts once the batch is durable.
-    counted: Vec<(Cell, Counted)>,
+    counted: Vec<(DeliveryCell, Counted)>,
     /// The batch under way writes what was gathered.
     written: bool,
 }
@@ -64,7 +48,7 @@ pub(crate) struct DeliveryStats {
 impl DeliveryStats {
     /// A carrier took a part.
     pub(crate) fn sent(&mut self, carrier: CarrierId, to: Msisdn, day: Day) {
-        self.counted.push((Cell::of(day, carrier, Some(to)), Counted::Sent));
+        self.counted.push((cell_of(day, carrier, Some(to)), Counted::Sent));
     }
 
     /// A receipt of that time moved a part.
@@ -76,7 +60,7 @@ impl DeliveryStats {
             Verdict::Rejected => Counted::Rejected,
             Verdict::Enroute | Verdict::Accepted | Verdict::NoNews => return,
         };
-        self.counted.push((Cell::of(tie.day, carrier, tie.to), counted));
+        self.counted.push((cell_of(tie.day, carrier, tie.to), counted));
     }
 
     /// When what was gathered is to be written.
@@ -88,14 +72,16 @@ impl DeliveryStats {
         self.gathered.is_empty()
     }
 
-    pub(crate) fn write_if_due(&mut self, connection: &Connection, now: Timestamp) -> Result<(), StoreFault> {
-        if self.due_at().is_some_and(|due_at| due_at <= now) { self.write(connection) } else { Ok(()) }
+    pub(crate) fn write_if_due(&mut self, tables: &dyn Tables, now: Timestamp) -> Result<(), TableError> {
+        if self.due_at().is_some_and(|due_at| due_at <= now) { self.write(tables) } else { Ok(()) }
     }
 
     /// Adds what was gathered to the rows.
-    pub(crate) fn write(&mut self, connection: &Connection) -> Result<(), StoreFault> {
+    pub(crate) fn write(&mut self, tables: &dyn Tables) -> Result<(), TableError> {
         for (cell, figures) in &self.gathered {
-            write_cell(connection, cell, figures)?;
+            let mut sum = tables.delivery_figures(cell)?.unwrap_or_default();
+            add(&mut sum, figures);
+            tables.put_delivery_figures(cell, &sum)?;
         }
         self.written = true;
         Ok(())
@@ -136,104 +122,24 @@ fn count(figures: &mut DeliveryFigures, counted: Counted) {
     }
 }
 
-const COLUMNS: &str = "day, carrier, country, network, sent, delivered, failed, expired, rejected,
-    within_5s, within_15s, within_1m, within_5m, within_1h, longer, time_ms";
-
-fn write_cell(connection: &Connection, cell: &Cell, figures: &DeliveryFigures) -> Result<(), StoreFault> {
-    let Cell { day, carrier, country, network } = cell;
+fn add(sum: &mut DeliveryFigures, figures: &DeliveryFigures) {
     let DeliveryFigures { sent, delivered, failed, expired, rejected, times, time_ms } = figures;
-    let [within_5s, within_15s, within_1m, within_5m, within_1h, longer] = times;
-    connection
-        .prepare_cached(&format!(
-            "INSERT INTO delivery ({COLUMNS})
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
-             ON CONFLICT DO UPDATE SET sent = sent + excluded.sent, delivered = delivered + excluded.delivered,
-                 failed = failed + excluded.failed, expired = expired + excluded.expired,
-                 rejected = rejected + excluded.rejected, within_5s = within_5s + excluded.within_5s,
-                 within_15s = within_15s + excluded.within_15s, within_1m = within_1m + excluded.within_1m,
-                 within_5m = within_5m + excluded.within_5m, within_1h = within_1h + excluded.within_1h,
-                 longer = longer + excluded.longer, time_ms = time_ms + excluded.time_ms"
-        ))?
-        .execute(params![
-            day.get(),
-            carrier.get(),
-            country.map(|country| country.as_str().to_owned()).unwrap_or_default(),
-            network.map(|network| network.to_string()).unwrap_or_default(),
-            sent.cast_signed(),
-            delivered.cast_signed(),
-            failed.cast_signed(),
-            expired.cast_signed(),
-            rejected.cast_signed(),
-            within_5s.cast_signed(),
-            within_15s.cast_signed(),
-            within_1m.cast_signed(),
-            within_5m.cast_signed(),
-            within_1h.cast_signed(),
-            longer.cast_signed(),
-            time_ms.cast_signed()
-        ])?;
-    Ok(())
-}
-
-pub(crate) fn drop_before(connection: &Connection, today: Day) -> Result<(), StoreFault> {
-    for table in ["delivery", "receipt_loss"] {
-        connection
-            .prepare_cached(&format!("DELETE FROM {table} WHERE day < ?1"))?
-            .execute([today.get() - DELIVERY_DAYS_KEPT])?;
+    sum.sent += sent;
+    sum.delivered += delivered;
+    sum.failed += failed;
+    sum.expired += expired;
+    sum.rejected += rejected;
+    for (sum, count) in sum.times.iter_mut().zip(times) {
+        *sum += count;
     }
-    Ok(())
+    sum.time_ms = sum.time_ms.saturating_add(*time_ms);
 }
 
-impl Embedded {
-    /// The delivery figures from the first day to the last, both included, of one carrier or of all; the newest days
-    /// first, [`DELIVERY_ROWS_MAX`] rows at most. They may be some seconds behind.
-    pub async fn delivery_stats(
-        &self,
-        from: Day,
-        to: Day,
-        carrier: Option<CarrierId>,
-    ) -> Result<Vec<DeliveryRow>, StoreFault> {
-        self.inner.readers.run(move |connection| read(connection, from, to, carrier)).await
-    }
-}
-
-fn read(
-    connection: &Connection,
-    from: Day,
-    to: Day,
-    carrier: Option<CarrierId>,
-) -> Result<Vec<DeliveryRow>, StoreFault> {
-    let mut statement = connection.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM delivery WHERE day BETWEEN ?1 AND ?2 AND (?3 IS NULL OR carrier = ?3)
-         ORDER BY day DESC, carrier, country, network LIMIT {DELIVERY_ROWS_MAX}"
-    ))?;
-    let mut rows = statement.query(params![from.get(), to.get(), carrier.map(CarrierId::get)])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        found.push(read_row(row)?);
-    }
-    Ok(found)
-}
-
-fn read_row(row: &Row<'_>) -> Result<DeliveryRow, StoreFault> {
-    let (country, network): (String, String) = (row.get(2)?, row.get(3)?);
-    let figure = |column| Ok::<_, rusqlite::Error>(row.get::<_, i64>(column)?.cast_unsigned());
-    Ok(DeliveryRow {
-        day: Day::new(row.get(0)?),
-        carrier: CarrierId::new(row.get(1)?),
-        // A name that this release does not know any more is no reason to hide the figures.
-        country: Country::parse(&country).ok(),
-        network: Network::parse(&network).ok(),
-        figures: DeliveryFigures {
-            sent: figure(4)?,
-            delivered: figure(5)?,
-            failed: figure(6)?,
-            expired: figure(7)?,
-            rejected: figure(8)?,
-            times: [figure(9)?, figure(10)?, figure(11)?, figure(12)?, figure(13)?, figure(14)?],
-            time_ms: figure(15)?,
-        },
-    })
+/// Deletes figures that are kept no longer.
+pub(crate) fn drop_before(tables: &dyn Tables, today: Day) -> Result<(), TableError> {
+    let oldest = Day::new(today.get() - DELIVERY_DAYS_KEPT);
+    tables.delete_delivery_figures_before(oldest)?;
+    tables.delete_receipt_losses_before(oldest)
 }
 
 #[cfg(test)]

@@ -1,9 +1,13 @@
 //! When figures are written, and that a batch that came to nothing counts for nothing.
 
 use super::*;
-use crate::embedded::remotes::PartKey;
 use crate::embedded::schema;
+use crate::sqlite::SqliteTables;
+use crate::sqlite::delivery_figures::delivery_rows;
 use hermod_domain::ids::{AccountId, MessageId, PartNo};
+use hermod_engine::ops::DeliveryRow;
+use hermod_engine::tables::PartKey;
+use rusqlite::Connection;
 use tempfile::TempDir;
 
 const ACME: CarrierId = CarrierId::new(1);
@@ -22,6 +26,10 @@ fn tie(to: Msisdn, tied_at: Option<i64>) -> Tie {
     Tie { part, to: Some(to), at: tied_at.map(at), day: Day::new(0) }
 }
 
+fn tables(connection: &Connection) -> SqliteTables<'_> {
+    SqliteTables { connection }
+}
+
 struct World {
     connection: Connection,
     stats: DeliveryStats,
@@ -36,7 +44,7 @@ impl World {
     }
 
     fn rows(&self) -> Vec<DeliveryRow> {
-        read(&self.connection, Day::new(0), Day::new(99_999), None).unwrap()
+        delivery_rows(&self.connection, Day::new(0), Day::new(99_999), None).unwrap()
     }
 }
 
@@ -49,10 +57,10 @@ fn figures_are_gathered_and_written_together() {
     world.stats.committed(at(1_000));
     assert_eq!(world.stats.due_at(), Some(at(11_000)));
     world.stats.settled(ACME, &tie(german(), Some(1)), Verdict::Delivered, at(2_001));
-    world.stats.write_if_due(&world.connection, at(10_999)).unwrap();
+    world.stats.write_if_due(&tables(&world.connection), at(10_999)).unwrap();
     world.stats.committed(at(10_999));
     assert!(world.rows().is_empty(), "not yet");
-    world.stats.write_if_due(&world.connection, at(11_000)).unwrap();
+    world.stats.write_if_due(&tables(&world.connection), at(11_000)).unwrap();
     world.stats.committed(at(11_000));
     assert!(world.stats.is_empty());
     assert_eq!(world.stats.due_at(), None);
@@ -70,7 +78,7 @@ fn figures_are_gathered_and_written_together() {
     // Later ones are added.
     world.stats.sent(ACME, german(), Day::new(0));
     world.stats.committed(at(12_000));
-    world.stats.write(&world.connection).unwrap();
+    world.stats.write(&tables(&world.connection)).unwrap();
     assert_eq!(world.rows()[0].figures, DeliveryFigures { sent: 2, ..figures });
 }
 
@@ -81,11 +89,11 @@ fn a_batch_that_came_to_nothing_is_not_counted_and_loses_nothing() {
     world.stats.committed(at(0));
     world.stats.sent(ACME, german(), Day::new(0));
     world.connection.execute_batch("BEGIN").unwrap();
-    world.stats.write_if_due(&world.connection, at(20_000)).unwrap();
+    world.stats.write_if_due(&tables(&world.connection), at(20_000)).unwrap();
     world.connection.execute_batch("ROLLBACK").unwrap();
     world.stats.rolled_back();
     assert_eq!(world.stats.due_at(), Some(at(10_000)));
-    world.stats.write(&world.connection).unwrap();
+    world.stats.write(&tables(&world.connection)).unwrap();
     assert_eq!(world.rows()[0].figures.sent, 1);
 }
 
@@ -100,7 +108,7 @@ fn delivery_times_fall_into_their_ranges() {
     world.stats.settled(ACME, &tie(german(), Some(5_000)), Verdict::Delivered, at(4_000));
     world.stats.settled(ACME, &tie(german(), None), Verdict::Delivered, at(4_000));
     world.stats.committed(at(1));
-    world.stats.write(&world.connection).unwrap();
+    world.stats.write(&tables(&world.connection)).unwrap();
     let figures = world.rows()[0].figures;
     assert_eq!(figures.times, [3, 2, 2, 2, 2, 2]);
     assert_eq!((figures.delivered, figures.time_ms), (14, 97_965_000));
@@ -117,14 +125,14 @@ fn each_fate_is_counted_under_its_own_name_for_each_network() {
     world.stats.sent(ACME, american, Day::new(1));
     world.stats.sent(CarrierId::new(2), nobodys, Day::new(1));
     world.stats.committed(at(1));
-    world.stats.write(&world.connection).unwrap();
+    world.stats.write(&tables(&world.connection)).unwrap();
     let rows = world.rows();
     let countries: Vec<_> =
         rows.iter().map(|row| row.country.map(|country| country.to_string()).unwrap_or_default()).collect();
     assert_eq!(countries, ["US", "", "DE"], "the newest day first");
     let figures = DeliveryFigures { failed: 1, expired: 1, rejected: 1, ..Default::default() };
     assert_eq!(rows[2].figures, figures);
-    let of_acme = read(&world.connection, Day::new(1), Day::new(1), Some(ACME)).unwrap();
+    let of_acme = delivery_rows(&world.connection, Day::new(1), Day::new(1), Some(ACME)).unwrap();
     assert_eq!(of_acme, rows[..1]);
 }
 
@@ -136,9 +144,9 @@ fn too_many_counts_are_written_at_once_and_old_days_go() {
     }
     world.stats.committed(at(77));
     assert_eq!(world.stats.due_at(), Some(at(77)));
-    world.stats.write_if_due(&world.connection, at(77)).unwrap();
+    world.stats.write_if_due(&tables(&world.connection), at(77)).unwrap();
     world.stats.committed(at(77));
     assert!(world.stats.is_empty());
-    drop_before(&world.connection, Day::new(20_000)).unwrap();
+    drop_before(&tables(&world.connection), Day::new(20_000)).unwrap();
     assert_eq!(world.rows().last().map(|row| row.day), Some(Day::new(20_000 - DELIVERY_DAYS_KEPT)));
 }

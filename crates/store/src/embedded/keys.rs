@@ -1,12 +1,10 @@
 //! Idempotency keys, one table per UTC day. A new key is looked for in every day that is kept; for past days a filter in
 //! memory answers "certainly not" at the cost of a few nanoseconds, so a year of keys costs a send nothing.
 
-use crate::embedded::schema;
-use crate::fault::StoreFault;
 use hermod_domain::ids::MessageId;
 use hermod_domain::time::Day;
 use hermod_engine::ops::{KeyClaim, Replay};
-use rusqlite::{Connection, OptionalExtension, params};
+use hermod_engine::tables::{TableError, Tables};
 use xorf::{BinaryFuse8, BinaryFuse8Ref, DmaSerializable, Filter, FilterRef};
 
 /// Filters take about 1.2 bytes a key. Days whose filter does not fit are looked up in their table instead: slower,
@@ -14,7 +12,6 @@ use xorf::{BinaryFuse8, BinaryFuse8Ref, DmaSerializable, Filter, FilterRef};
 const FILTER_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Keys read in one snapshot for a filter.
 const FILTER_KEYS_PER_READ: usize = 100_000;
-const TABLE: &str = "key";
 
 /// A past day's filter as it stands in the store: the descriptor, then the fingerprints.
 struct DayFilter(Vec<u8>);
@@ -27,9 +24,7 @@ impl DayFilter {
 }
 
 struct KeyDay {
-    day: i64,
-    find_sql: String,
-    insert_sql: String,
+    day: Day,
     filter: Option<DayFilter>,
 }
 
@@ -45,21 +40,21 @@ pub(crate) enum Claimed {
 }
 
 impl KeyDays {
-    pub(crate) fn load(connection: &Connection) -> Result<KeyDays, StoreFault> {
+    pub(crate) fn load(tables: &dyn Tables) -> Result<KeyDays, TableError> {
         let mut keys = KeyDays { days: Vec::new() };
-        for day in schema::bucket_days(connection, TABLE)? {
-            keys.days.insert(0, KeyDay::new(day));
+        for day in tables.key_days()? {
+            keys.days.insert(0, KeyDay { day, filter: None });
         }
-        keys.load_filters(connection)?;
+        keys.load_filters(tables)?;
         Ok(keys)
     }
 
     /// Takes in filters that were built since.
-    pub(crate) fn load_filters(&mut self, connection: &Connection) -> Result<(), StoreFault> {
+    pub(crate) fn load_filters(&mut self, tables: &dyn Tables) -> Result<(), TableError> {
         let mut bytes_left = FILTER_BYTES_MAX;
         for day in &mut self.days {
             if day.filter.is_none() {
-                day.filter = stored_filter(connection, day.day)?;
+                day.filter = stored_filter(tables, day.day)?;
             }
             // A newer day's filter goes before an older one's.
             day.filter.take_if(|filter| filter.0.len() > bytes_left);
@@ -69,12 +64,12 @@ impl KeyDays {
     }
 
     /// Was this key used on any day that is kept?
-    pub(crate) fn find(&self, connection: &Connection, key: &KeyClaim) -> Result<Option<Replay>, StoreFault> {
+    pub(crate) fn find(&self, tables: &dyn Tables, key: &KeyClaim) -> Result<Option<Replay>, TableError> {
         for day in &self.days {
             if day.filter.as_ref().is_some_and(|filter| !filter.may_hold(&key.digest)) {
                 continue;
             }
-            if let Some(found) = day.find(connection, key)? {
+            if let Some(found) = day.find(tables, key)? {
                 return Ok(Some(found));
             }
         }
@@ -84,35 +79,29 @@ impl KeyDays {
     /// Writes the key for a message unless it was used before. On the usual way this is a single insert.
     pub(crate) fn claim(
         &mut self,
-        connection: &Connection,
+        tables: &dyn Tables,
         key: &KeyClaim,
         message: MessageId,
-    ) -> Result<Claimed, StoreFault> {
-        let today = self.today(connection, message.accepted_at().day())?;
-        let inserted = connection.prepare_cached(&self.days[today].insert_sql)?.execute(params![
-            key.digest,
-            message.as_i64(),
-            key.fingerprint.cast_signed()
-        ])?;
-        if inserted == 0 {
-            let used = self.days[today].find(connection, key)?;
-            return Ok(Claimed::Used(
-                used.ok_or_else(|| StoreFault::damaged("a key that is there and is not"))?,
-            ));
+    ) -> Result<Claimed, TableError> {
+        let day = message.accepted_at().day();
+        let today = self.today(tables, day)?;
+        if tables.add_key(day, key, message)? {
+            return Ok(Claimed::New);
         }
-        Ok(Claimed::New)
+        let used = self.days[today].find(tables, key)?;
+        Ok(Claimed::Used(used.ok_or_else(|| TableError::unreadable("a key that is there and is not"))?))
     }
 
     /// Looks for the key on every day but the one a message accepted now would use.
     pub(crate) fn find_before(
         &self,
-        connection: &Connection,
+        tables: &dyn Tables,
         key: &KeyClaim,
         today: Day,
-    ) -> Result<Option<Replay>, StoreFault> {
-        for day in self.days.iter().filter(|day| day.day != today.get()) {
+    ) -> Result<Option<Replay>, TableError> {
+        for day in self.days.iter().filter(|day| day.day != today) {
             let may_hold = day.filter.as_ref().is_none_or(|filter| filter.may_hold(&key.digest));
-            if may_hold && let Some(found) = day.find(connection, key)? {
+            if may_hold && let Some(found) = day.find(tables, key)? {
                 return Ok(Some(found));
             }
         }
@@ -120,49 +109,30 @@ impl KeyDays {
     }
 
     /// A day that nobody needs any more.
-    pub(crate) fn drop_day(&mut self, connection: &Connection, day: i64) -> Result<(), StoreFault> {
-        connection.execute("DELETE FROM key_filter WHERE day = ?1", [day])?;
-        connection.execute_batch(&format!("DROP TABLE {TABLE}_{day}"))?;
+    pub(crate) fn drop_day(&mut self, tables: &dyn Tables, day: Day) -> Result<(), TableError> {
+        tables.delete_key_filter(day)?;
+        tables.drop_key_day(day)?;
         self.days.retain(|known| known.day != day);
         Ok(())
     }
 
-    fn today(&mut self, connection: &Connection, day: Day) -> Result<usize, StoreFault> {
-        if let Some(index) = self.days.iter().position(|known| known.day == day.get()) {
+    /// Returns the index of a day. Creates its table if there is none.
+    fn today(&mut self, tables: &dyn Tables, day: Day) -> Result<usize, TableError> {
+        if let Some(index) = self.days.iter().position(|known| known.day == day) {
             return Ok(index);
         }
-        connection.execute_batch(&format!(
-            "CREATE TABLE {TABLE}_{} (digest BLOB PRIMARY KEY, message INTEGER NOT NULL, fingerprint INTEGER NOT NULL)
-             WITHOUT ROWID, STRICT",
-            day.get()
-        ))?;
-        let place = self.days.iter().position(|known| known.day < day.get()).unwrap_or(self.days.len());
-        self.days.insert(place, KeyDay::new(day.get()));
+        tables.create_key_day(day)?;
+        let place = self.days.iter().position(|known| known.day < day).unwrap_or(self.days.len());
+        self.days.insert(place, KeyDay { day, filter: None });
         Ok(place)
     }
 }
 
 impl KeyDay {
-    fn new(day: i64) -> KeyDay {
-        KeyDay {
-            day,
-            find_sql: format!("SELECT message, fingerprint FROM {TABLE}_{day} WHERE digest = ?1"),
-            insert_sql: format!(
-                "INSERT INTO {TABLE}_{day} (digest, message, fingerprint) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING"
-            ),
-            filter: None,
-        }
-    }
-
-    fn find(&self, connection: &Connection, key: &KeyClaim) -> Result<Option<Replay>, StoreFault> {
-        let found: Option<(i64, i64)> = connection
-            .prepare_cached(&self.find_sql)?
-            .query_row([key.digest], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()?;
-        let Some((message, fingerprint)) = found else { return Ok(None) };
-        let message =
-            MessageId::from_i64(message).ok_or_else(|| StoreFault::damaged("a key's message id"))?;
-        Ok(Some(Replay { message, same_request: fingerprint.cast_unsigned() == key.fingerprint }))
+    fn find(&self, tables: &dyn Tables, key: &KeyClaim) -> Result<Option<Replay>, TableError> {
+        let used = tables.used_key(self.day, &key.digest)?;
+        Ok(used
+            .map(|used| Replay { message: used.message, same_request: used.fingerprint == key.fingerprint }))
     }
 }
 
@@ -171,23 +141,21 @@ fn filter_key(digest: &[u8; 16]) -> u64 {
     u64::from_be_bytes([a, b, c, d, e, f, g, h])
 }
 
-fn stored_filter(connection: &Connection, day: i64) -> Result<Option<DayFilter>, StoreFault> {
-    let bytes: Option<Vec<u8>> = connection
-        .query_row("SELECT filter FROM key_filter WHERE day = ?1", [day], |row| row.get(0))
-        .optional()?;
+fn stored_filter(tables: &dyn Tables, day: Day) -> Result<Option<DayFilter>, TableError> {
+    let bytes = tables.key_filter(day)?;
     Ok(bytes.filter(|bytes| bytes.len() > BinaryFuse8::DESCRIPTOR_LEN).map(DayFilter))
 }
 
 /// Past days that have keys and no filter yet.
-pub(crate) fn days_to_seal(connection: &Connection, today: Day) -> Result<Vec<i64>, StoreFault> {
-    let mut days = schema::bucket_days(connection, TABLE)?;
+pub(crate) fn days_to_seal(tables: &dyn Tables, today: Day) -> Result<Vec<Day>, TableError> {
+    let mut days = tables.key_days()?;
     // A key goes to the day of its message's id, and ids only ever grow: a day before the newest one with keys gets no
     // more of them, wherever the clock is set. Until then it must not be sealed.
     let newest = days.last().copied();
-    days.retain(|day| *day < today.get() && Some(*day) != newest);
+    days.retain(|day| *day < today && Some(*day) != newest);
     let mut missing = Vec::new();
     for day in days {
-        if stored_filter(connection, day)?.is_none() {
+        if stored_filter(tables, day)?.is_none() {
             missing.push(day);
         }
     }
@@ -196,25 +164,20 @@ pub(crate) fn days_to_seal(connection: &Connection, today: Day) -> Result<Vec<i6
 
 /// Reads the filter keys of a day behind a digest, and the digest to read on from; nothing at the end.
 pub(crate) fn filter_keys(
-    connection: &Connection,
-    day: i64,
+    tables: &dyn Tables,
+    day: Day,
     after: Option<&[u8; 16]>,
-) -> Result<(Vec<u64>, Option<[u8; 16]>), StoreFault> {
-    let mut statement = connection.prepare(&format!(
-        "SELECT digest FROM {TABLE}_{day} WHERE digest > ?1 ORDER BY digest LIMIT {FILTER_KEYS_PER_READ}"
-    ))?;
-    let after = after.map_or(&[][..], |digest| digest.as_slice());
-    let digests = statement.query_map([after], |row| row.get::<_, [u8; 16]>(0))?;
-    let digests = digests.collect::<Result<Vec<_>, _>>()?;
+) -> Result<(Vec<u64>, Option<[u8; 16]>), TableError> {
+    let digests = tables.key_digests_after(day, after, FILTER_KEYS_PER_READ)?;
     let last = digests.last().copied().filter(|_| digests.len() == FILTER_KEYS_PER_READ);
     Ok((digests.iter().map(filter_key).collect(), last))
 }
 
 /// Builds the filter of a past day from its keys: the bytes to store.
-pub(crate) fn build_filter(mut keys: Vec<u64>) -> Result<Vec<u8>, StoreFault> {
+pub(crate) fn build_filter(mut keys: Vec<u64>) -> Result<Vec<u8>, TableError> {
     keys.sort_unstable();
     keys.dedup();
-    let filter = BinaryFuse8::try_from(&keys).map_err(StoreFault::damaged)?;
+    let filter = BinaryFuse8::try_from(&keys).map_err(TableError::unreadable)?;
     let mut bytes = vec![0; BinaryFuse8::DESCRIPTOR_LEN];
     filter.dma_copy_descriptor_to(&mut bytes);
     bytes.extend_from_slice(filter.dma_fingerprints());

@@ -1,7 +1,11 @@
 //! Keys over several days, with and without their filters.
 
 use super::*;
+use crate::embedded::schema;
+use crate::sqlite::SqliteTables;
 use hermod_domain::ids::IdMint;
+use hermod_engine::tables::IdempotencyKeyRows;
+use rusqlite::Connection;
 use tempfile::TempDir;
 
 const MONDAY: i64 = 20_771;
@@ -17,18 +21,19 @@ impl World {
     fn new() -> World {
         let folder = TempDir::new().unwrap();
         let connection = schema::open_for_writing(folder.path()).unwrap();
-        let keys = KeyDays::load(&connection).unwrap();
+        let keys = KeyDays::load(&tables(&connection)).unwrap();
         World { connection, keys, mint: IdMint::new(0, None), _folder: folder }
     }
 
     /// What a send with this key came to: its own message number, or the earlier one's.
     fn sends(&mut self, key: u64, day: i64) -> MessageId {
         let message = self.mint.mint(Day::new(day).start());
-        let used_before = self.keys.find_before(&self.connection, &claim(key), Day::new(day)).unwrap();
+        let used_before =
+            self.keys.find_before(&tables(&self.connection), &claim(key), Day::new(day)).unwrap();
         if let Some(replay) = used_before {
             return replay.message;
         }
-        match self.keys.claim(&self.connection, &claim(key), message).unwrap() {
+        match self.keys.claim(&tables(&self.connection), &claim(key), message).unwrap() {
             Claimed::New => message,
             Claimed::Used(replay) => replay.message,
         }
@@ -36,25 +41,28 @@ impl World {
 
     /// What the daily upkeep does.
     fn seals(&mut self, today: i64) -> Vec<i64> {
-        let days = days_to_seal(&self.connection, Day::new(today)).unwrap();
+        let tables = tables(&self.connection);
+        let days = days_to_seal(&tables, Day::new(today)).unwrap();
         for day in &days {
-            let filter = build_filter(filter_keys(&self.connection, *day, None).unwrap().0).unwrap();
-            self.connection
-                .execute("INSERT INTO key_filter (day, filter) VALUES (?1, ?2)", params![day, filter])
-                .unwrap();
+            let filter = build_filter(filter_keys(&tables, *day, None).unwrap().0).unwrap();
+            tables.put_key_filter(*day, &filter).unwrap();
         }
-        self.keys.load_filters(&self.connection).unwrap();
-        days
+        self.keys.load_filters(&tables).unwrap();
+        days.into_iter().map(Day::get).collect()
     }
 
     fn finds(&self, key: u64) -> Option<Replay> {
-        self.keys.find(&self.connection, &claim(key)).unwrap()
+        self.keys.find(&tables(&self.connection), &claim(key)).unwrap()
     }
 
     /// Makes any look-up in that day's table an error.
     fn forbid_lookups(&self, day: i64) {
         self.connection.execute_batch(&format!("DROP TABLE key_{day}")).unwrap();
     }
+}
+
+fn tables(connection: &Connection) -> SqliteTables<'_> {
+    SqliteTables { connection }
 }
 
 fn claim(key: u64) -> KeyClaim {
@@ -88,13 +96,13 @@ fn another_request_under_the_same_key_is_told() {
     let KeyClaim { digest, .. } = claim(1);
     let other = KeyClaim { digest, fingerprint: 99 };
     let replay = |same_request| Some(Replay { message, same_request });
-    assert_eq!(world.keys.find(&world.connection, &other).unwrap(), replay(false));
+    assert_eq!(world.keys.find(&tables(&world.connection), &other).unwrap(), replay(false));
     assert_eq!(world.finds(1), replay(true));
     // A fingerprint with its highest bit set survives the signed column.
     let high = KeyClaim { digest: [9; 16], fingerprint: u64::MAX };
     let id = world.mint.mint(Day::new(MONDAY).start());
-    assert!(matches!(world.keys.claim(&world.connection, &high, id).unwrap(), Claimed::New));
-    let found = world.keys.find(&world.connection, &high).unwrap();
+    assert!(matches!(world.keys.claim(&tables(&world.connection), &high, id).unwrap(), Claimed::New));
+    let found = world.keys.find(&tables(&world.connection), &high).unwrap();
     assert_eq!(found, Some(Replay { message: id, same_request: true }));
 }
 
@@ -109,9 +117,10 @@ fn a_sealed_day_is_found_through_its_filter_and_costs_new_keys_no_lookup() {
     }
     // Without a table to look in, only a false alarm of the filter (one in 256) can fail.
     world.forbid_lookups(MONDAY);
-    let looked_up = (10_000..14_000).filter(|key| world.keys.find(&world.connection, &claim(*key)).is_err());
+    let looked_up =
+        (10_000..14_000).filter(|key| world.keys.find(&tables(&world.connection), &claim(*key)).is_err());
     assert!(looked_up.count() < 4_000 / 64);
-    assert!(world.keys.find(&world.connection, &claim(1)).is_err(), "a used key is looked up");
+    assert!(world.keys.find(&tables(&world.connection), &claim(1)).is_err(), "a used key is looked up");
 }
 
 #[test]
@@ -120,9 +129,9 @@ fn filters_are_there_again_after_a_restart() {
     let message = world.sends(1, MONDAY);
     world.sends(2, MONDAY + 1);
     world.seals(MONDAY + 3);
-    world.keys = KeyDays::load(&world.connection).unwrap();
+    world.keys = KeyDays::load(&tables(&world.connection)).unwrap();
     assert_eq!(world.finds(1).map(|replay| replay.message), Some(message));
-    assert!(world.keys.days.iter().any(|day| day.day == MONDAY && day.filter.is_some()));
+    assert!(world.keys.days.iter().any(|day| day.day.get() == MONDAY && day.filter.is_some()));
 }
 
 #[test]
@@ -147,14 +156,14 @@ fn filters_beyond_their_memory_are_left_to_the_tables() {
     world.sends(3, MONDAY + 2);
     world.seals(MONDAY + 2);
     let loaded = |world: &World| -> Vec<i64> {
-        world.keys.days.iter().filter(|day| day.filter.is_some()).map(|day| day.day).collect()
+        world.keys.days.iter().filter(|day| day.filter.is_some()).map(|day| day.day.get()).collect()
     };
     assert_eq!(loaded(&world), [MONDAY + 1, MONDAY]);
     // Tuesday's grows beyond what is left: Monday's makes room, and nothing underflows.
     let huge = DayFilter(vec![0; FILTER_BYTES_MAX]);
-    world.keys.days.iter_mut().find(|day| day.day == MONDAY + 1).unwrap().filter = Some(huge);
-    world.keys.load_filters(&world.connection).unwrap();
+    world.keys.days.iter_mut().find(|day| day.day.get() == MONDAY + 1).unwrap().filter = Some(huge);
+    world.keys.load_filters(&tables(&world.connection)).unwrap();
     assert_eq!(loaded(&world), [MONDAY + 1]);
-    world.keys.days.retain(|day| day.day != MONDAY + 1);
+    world.keys.days.retain(|day| day.day.get() != MONDAY + 1);
     assert!(world.finds(1).is_some(), "found in its table");
 }

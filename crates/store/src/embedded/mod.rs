@@ -1,6 +1,7 @@
 //! The embedded store: one SQLite file, one writer thread, a few read connections. Serves one process.
 
 mod accept;
+mod alias_requests;
 mod aliases;
 mod answers;
 mod balances;
@@ -13,6 +14,7 @@ mod conversations;
 mod copying;
 mod day_totals;
 mod deferred;
+mod delivery_requests;
 mod delivery_stats;
 mod due_times;
 mod erasing;
@@ -42,13 +44,13 @@ mod parked;
 mod progress;
 mod queues;
 mod readers;
+mod receipt_requests;
 mod receipts;
 mod receiver;
 mod recent;
 mod records;
 mod recover;
 mod references;
-mod rematch;
 mod remote_days;
 mod remotes;
 mod report_ends;

@@ -15,7 +15,6 @@ use crate::fault::StoreFault;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::{AcceptOutcome, KeyClaim, LinkBatch, LinkId, LinkKind, Replay};
-use rusqlite::params;
 use std::fmt;
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -53,7 +52,7 @@ pub(crate) enum Change {
     OpenLink { carrier: CarrierId, link: LinkId, kind: LinkKind, mailbox: Arc<Mailbox> },
     CloseLink { carrier: CarrierId, link: LinkId },
     Lapse(Vec<Lapsed>, Timestamp),
-    KeepFilter { day: i64, filter: Vec<u8> },
+    KeepFilter { day: Day, filter: Vec<u8> },
     DropOldDays(Day),
 }
 
@@ -72,7 +71,7 @@ impl Op {
             Op::Accept(waiting, _) if waiting.begin() => {
                 return Ok(Done::Accepted(batch.accept(&waiting.acceptance)?));
             }
-            Op::FindKey(key, _) => return Ok(Done::Key(batch.books.keys.find(batch.connection, key)?)),
+            Op::FindKey(key, _) => return Ok(Done::Key(batch.books.keys.find(batch.tables, key)?)),
             Op::Glance(_) => return Ok(Done::Glance(batch.books.glance())),
             Op::Errand(errand) => errand.run(batch)?,
             Op::Rest(change, _) => change.run(batch)?,
@@ -169,16 +168,13 @@ impl Change {
             }
             Change::Lapse(lapsed, now) => Ok(batch.lapse(lapsed, *now)?),
             Change::KeepFilter { day, filter } => {
-                batch
-                    .connection
-                    .prepare_cached("INSERT OR REPLACE INTO key_filter (day, filter) VALUES (?1, ?2)")?
-                    .execute(params![day, filter])?;
-                batch.books.keys.load_filters(batch.connection)
+                batch.tables.put_key_filter(*day, filter)?;
+                Ok(batch.books.keys.load_filters(batch.tables)?)
             }
             Change::DropOldDays(today) => {
-                delivery_stats::drop_before(batch.connection, *today)?;
-                unnamed::drop_before(batch.connection, *today)?;
-                batch.books.remotes.drop_before(batch.connection, *today)
+                delivery_stats::drop_before(batch.tables, *today)?;
+                unnamed::drop_before(batch.tables, *today)?;
+                Ok(batch.books.remotes.drop_before(batch.tables, *today)?)
             }
         }
     }

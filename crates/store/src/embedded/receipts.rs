@@ -2,8 +2,7 @@
 
 use crate::embedded::batch::Batch;
 use crate::embedded::progress::Applied;
-use crate::embedded::remotes::{Match, PartKey, Tie, Tied};
-use crate::fault::StoreFault;
+use crate::embedded::remotes::{Match, Tied};
 use hermod_domain::carrier::{IdConversion, RemoteKey};
 use hermod_domain::ids::{CarrierId, PartNo, RemoteId};
 use hermod_domain::lifecycle::{Event, Verdict};
@@ -11,8 +10,7 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::RAW_WORD_CHARS_MAX;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{Asked, LATE_LINES_MAX, ParkedReceipt, ReceiptFate, ReceiptRecord};
-use hermod_engine::tables::Place;
-use rusqlite::params;
+use hermod_engine::tables::{PartKey, Place, TableError, Tie};
 
 /// Timeline lines about receipts that changed nothing.
 const LATE: &str = "late_receipt";
@@ -43,12 +41,12 @@ impl Batch<'_> {
         to: Msisdn,
         remote: &RemoteId,
         ids: IdConversion,
-    ) -> Result<(), StoreFault> {
+    ) -> Result<(), TableError> {
         let Place { carrier, account, message } = place;
         let (at, day) = (self.now, self.now.day());
         let key = PartKey { account, message, part };
         let tie = Tie { part: key, to: Some(to), at: Some(at), day };
-        if self.books.remotes.tie(self.connection, carrier, remote, tie)? == Tied::Reused {
+        if self.books.remotes.tie(self.tables, carrier, remote, tie)? == Tied::Reused {
             self.tally.ids_reused += 1;
             self.note(message, part, "carrier_id_reused", &remote.to_text())?;
         }
@@ -57,7 +55,7 @@ impl Batch<'_> {
             return Ok(());
         }
         for key in [Some(RemoteKey::of(remote)), ids.key_in_receipt(remote)].into_iter().flatten() {
-            for receipt in self.books.parked.under(self.connection, carrier, &key)? {
+            for receipt in self.books.parked.under(self.tables, carrier, &key)? {
                 self.try_again(carrier, ids, &receipt)?;
             }
         }
@@ -69,13 +67,13 @@ impl Batch<'_> {
         carrier: CarrierId,
         ids: IdConversion,
         record: &ReceiptRecord,
-    ) -> Result<ReceiptFate, StoreFault> {
+    ) -> Result<ReceiptFate, TableError> {
         let ReceiptRecord { sequence: _, remote, verdict, err, word, source, sender: _ } = record;
         let said = Said { verdict: *verdict, err: *err, word: word.as_deref().map(bounded), at: self.now };
         let found = match remote {
             Some(remote) => {
                 let asked = Asked { carrier, ids, remote, source: *source };
-                self.books.remotes.find(self.connection, &asked)?
+                self.books.remotes.find(self.tables, &asked)?
             }
             None => Match::Nothing,
         };
@@ -99,8 +97,8 @@ impl Batch<'_> {
         Ok(ReceiptFate::Parked)
     }
 
-    fn park(&mut self, carrier: CarrierId, receipt: &ParkedReceipt) -> Result<(), StoreFault> {
-        let crowded_out = self.books.parked.park(self.connection, carrier, receipt)?;
+    fn park(&mut self, carrier: CarrierId, receipt: &ParkedReceipt) -> Result<(), TableError> {
+        let crowded_out = self.books.parked.park(self.tables, carrier, receipt)?;
         self.tally.receipts_given_up += crowded_out;
         Ok(())
     }
@@ -111,21 +109,48 @@ impl Batch<'_> {
         carrier: CarrierId,
         ids: IdConversion,
         receipt: &ParkedReceipt,
-    ) -> Result<bool, StoreFault> {
+    ) -> Result<bool, TableError> {
         let ParkedReceipt { remote, source, verdict, err, word, at, .. } = receipt;
         let asked = Asked { carrier, ids, remote, source: *source };
-        match self.books.remotes.find(self.connection, &asked)? {
+        match self.books.remotes.find(self.tables, &asked)? {
             Match::Part(tie) => {
-                self.books.parked.remove(self.connection, carrier, remote)?;
+                self.books.parked.remove(self.tables, carrier, remote)?;
                 self.tally.receipts_rematched += 1;
                 let said = Said { verdict: *verdict, err: *err, word: word.clone(), at: *at };
                 self.settle_receipt(carrier, &tie, &said).map(|_| true)
             }
             Match::Ambiguous if !receipt.ambiguous => {
-                self.books.parked.is_ambiguous(self.connection, carrier, remote).map(|()| false)
+                self.tables.mark_parked_receipt_ambiguous(carrier, remote).map(|()| false)
             }
             Match::Ambiguous | Match::Nothing => Ok(false),
         }
+    }
+
+    /// Another look at the receipts that are parked for these ids. Returns how many have found their part.
+    pub(crate) fn rematch(
+        &mut self,
+        carrier: CarrierId,
+        ids: IdConversion,
+        remotes: &[RemoteId],
+        now: Timestamp,
+    ) -> Result<usize, TableError> {
+        self.at(now);
+        let mut matched = 0;
+        for remote in remotes {
+            // It may have found its part, or gone, since it was looked at.
+            if let Some(receipt) = self.tables.parked_receipt(carrier, remote)? {
+                matched += usize::from(self.try_again(carrier, ids, &receipt)?);
+            }
+        }
+        Ok(matched)
+    }
+
+    /// Gives up some receipts that have waited for `PARKED_KEPT`. Returns how many.
+    pub(crate) fn give_up_parked(&mut self, now: Timestamp) -> Result<u64, TableError> {
+        self.at(now);
+        let given_up = self.books.parked.give_up_old(self.tables, now)?;
+        self.tally.receipts_given_up += given_up;
+        Ok(given_up)
     }
 
     fn settle_receipt(
@@ -133,7 +158,7 @@ impl Batch<'_> {
         carrier: CarrierId,
         tie: &Tie,
         said: &Said,
-    ) -> Result<ReceiptFate, StoreFault> {
+    ) -> Result<ReceiptFate, TableError> {
         let PartKey { account, message, part } = tie.part;
         let Said { verdict, err, word, at } = said;
         let place = Place { carrier, account, message };
@@ -150,22 +175,10 @@ impl Batch<'_> {
     }
 
     /// A carrier that repeats itself without end must not fill the disk with it.
-    fn note_late(&self, place: Place, part: PartNo, what: &str, detail: &str) -> Result<(), StoreFault> {
-        self.connection
-            .prepare_cached(
-                "INSERT INTO timeline (message, at, part, what, detail) SELECT ?1, ?2, ?3, ?4, ?5
-                 WHERE (SELECT count(*) FROM timeline WHERE message = ?1 AND what IN (?6, ?7)) < ?8",
-            )?
-            .execute(params![
-                place.message.as_i64(),
-                self.now.as_millis(),
-                part.get(),
-                what,
-                detail,
-                LATE,
-                UNREAD,
-                LATE_LINES_MAX
-            ])?;
+    fn note_late(&self, place: Place, part: PartNo, what: &str, detail: &str) -> Result<(), TableError> {
+        if self.tables.count_timeline_lines(place.message, [LATE, UNREAD])? < LATE_LINES_MAX {
+            self.note(place.message, part, what, detail)?;
+        }
         Ok(())
     }
 }

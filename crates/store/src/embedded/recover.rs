@@ -48,10 +48,10 @@ impl Books {
             balances: Balances::load(tables)?,
             today: Today::load(connection, newest_day)?,
             opt_outs: OptOuts::load(tables)?,
-            aliases: Aliases::load(connection)?,
-            keys: KeyDays::load(connection)?,
-            remotes: Remotes::load(connection)?,
-            parked: Parked::load(connection)?,
+            aliases: Aliases::load(tables)?,
+            keys: KeyDays::load(tables)?,
+            remotes: Remotes::load(tables)?,
+            parked: Parked::load(tables)?,
             delivery: DeliveryStats::default(),
             deferred: Deferred::default(),
             queues: Queues::default(),
@@ -84,7 +84,6 @@ impl Books {
 
     /// The batch under way came to nothing: back to what the tables say.
     pub(crate) fn rolled_back(&mut self, tables: &SqliteTables<'_>) -> Result<(), StoreFault> {
-        let connection = tables.connection;
         self.balances.rolled_back();
         self.today.rolled_back();
         self.aliases.rolled_back();
@@ -92,8 +91,8 @@ impl Books {
         self.delivery.rolled_back();
         self.goes_on_at = None;
         self.standing.clear();
-        self.keys = KeyDays::load(connection)?;
-        self.remotes = Remotes::load(connection)?;
+        self.keys = KeyDays::load(tables)?;
+        self.remotes = Remotes::load(tables)?;
         self.joining = Joining::load(tables)?;
         Ok(self.load_waiting(tables)?)
     }

@@ -6,32 +6,12 @@
 
 use crate::embedded::recent::Recent;
 use crate::embedded::remote_days::RemoteDays;
-use crate::fault::StoreFault;
 use hermod_domain::carrier::RemoteKey;
-use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo, RemoteId};
+use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::phone::Msisdn;
-use hermod_domain::time::{Day, Timestamp};
+use hermod_domain::time::Day;
 use hermod_engine::ops::Asked;
-use rusqlite::Connection;
-
-/// The part a carrier's id stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PartKey {
-    pub account: AccountId,
-    pub message: MessageId,
-    pub part: PartNo,
-}
-
-/// What is known of an id that a carrier gave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tie {
-    pub part: PartKey,
-    /// Whom the part went to.
-    pub to: Option<Msisdn>,
-    /// When the carrier gave it; earlier releases noted only the day.
-    pub at: Option<Timestamp>,
-    pub day: Day,
-}
+use hermod_engine::tables::{CarrierIdKey, TableError, Tables, Tie};
 
 /// What a receipt's id stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,15 +46,15 @@ pub(crate) struct Remotes {
 }
 
 impl Remotes {
-    pub(crate) fn load(connection: &Connection) -> Result<Remotes, StoreFault> {
-        Ok(Remotes { days: RemoteDays::load(connection)?, recent: Recent::new() })
+    pub(crate) fn load(tables: &dyn Tables) -> Result<Remotes, TableError> {
+        Ok(Remotes { days: RemoteDays::load(tables)?, recent: Recent::new() })
     }
 
     /// Whose id this is: the very same id, else one with the same key, else one with the converted key.
-    pub(crate) fn find(&self, connection: &Connection, asked: &Asked<'_>) -> Result<Match, StoreFault> {
+    pub(crate) fn find(&self, tables: &dyn Tables, asked: &Asked<'_>) -> Result<Match, TableError> {
         match self.at_hand(asked) {
             Some(tie) => Ok(Match::Part(tie)),
-            None => self.days.find(connection, asked),
+            None => self.days.find(tables, asked),
         }
     }
 
@@ -82,10 +62,9 @@ impl Remotes {
     /// tell, and if he cannot the tables are asked.
     fn at_hand(&self, asked: &Asked<'_>) -> Option<Tie> {
         let Asked { carrier, ids, remote, source } = *asked;
-        let (key, raw) = split_id(remote);
-        let place = (carrier, key);
+        let place = (carrier, RemoteKey::of(remote));
         if let Some(hit) = self.recent.get(&place) {
-            let written_so = hit.raw.as_deref().unwrap_or_default() == raw;
+            let written_so = hit.raw.as_deref().unwrap_or(place.1.octets()) == remote.octets();
             return if written_so { !contradicts(&hit.tie, source) } else { hit.tells_by_number(source) }
                 .then_some(hit.tie);
         }
@@ -96,14 +75,14 @@ impl Remotes {
     /// On the usual way this is a single insert.
     pub(crate) fn tie(
         &mut self,
-        connection: &Connection,
+        tables: &dyn Tables,
         carrier: CarrierId,
         remote: &RemoteId,
         tie: Tie,
-    ) -> Result<Tied, StoreFault> {
-        let (key, raw) = split_id(remote);
-        let tied = self.days.tie(connection, carrier, &key, raw, tie)?;
-        let raw = (!raw.is_empty()).then(|| raw.into());
+    ) -> Result<Tied, TableError> {
+        let key = RemoteKey::of(remote);
+        let tied = self.days.tie(tables, CarrierIdKey { carrier, key: &key, remote }, tie)?;
+        let raw = (key.octets() != remote.octets()).then(|| remote.octets().into());
         let place = (carrier, key);
         let shared = self.recent.get(&place).is_some_and(|before| before.shared || before.raw != raw);
         self.recent.insert(place, AtHand { tie, raw, shared });
@@ -111,8 +90,8 @@ impl Remotes {
     }
 
     /// Drops the days nobody can ask for any more.
-    pub(crate) fn drop_before(&mut self, connection: &Connection, today: Day) -> Result<(), StoreFault> {
-        if self.days.drop_before(connection, today)? {
+    pub(crate) fn drop_before(&mut self, tables: &dyn Tables, today: Day) -> Result<(), TableError> {
+        if self.days.drop_before(tables, today)? {
             self.recent.clear();
         }
         Ok(())
@@ -123,13 +102,6 @@ impl AtHand {
     fn tells_by_number(&self, source: Option<Msisdn>) -> bool {
         !self.shared && source.is_some() && self.tie.to == source
     }
-}
-
-/// An id's key, and what the carrier wrote, empty where that is the key itself: most carriers' ids are stored once.
-pub(crate) fn split_id(remote: &RemoteId) -> (RemoteKey, &[u8]) {
-    let key = RemoteKey::of(remote);
-    let raw = if key.octets() == remote.octets() { &[] } else { remote.octets() };
-    (key, raw)
 }
 
 /// Does the receipt name another recipient than the part went to? Then an older id that was written the same way may be

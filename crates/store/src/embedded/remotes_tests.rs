@@ -1,9 +1,14 @@
 //! Ids in answers and in receipts: written alike and not, given twice, and over the days.
 
 use super::*;
-use crate::embedded::remote_days::{DAYS_KEPT, TABLE};
+use crate::embedded::remote_days::DAYS_KEPT;
 use crate::embedded::schema;
+use crate::sqlite::{SqliteTables, carrier_ids};
 use hermod_domain::carrier::IdConversion;
+use hermod_domain::ids::{AccountId, MessageId, PartNo};
+use hermod_domain::time::Timestamp;
+use hermod_engine::tables::PartKey;
+use rusqlite::Connection;
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -26,7 +31,7 @@ impl World {
     fn with_ids(ids: IdConversion) -> World {
         let folder = TempDir::new().unwrap();
         let connection = schema::open_for_writing(folder.path()).unwrap();
-        let remotes = Remotes::load(&connection).unwrap();
+        let remotes = Remotes::load(&tables(&connection)).unwrap();
         World { connection, remotes, ids, _folder: folder }
     }
 
@@ -38,17 +43,17 @@ impl World {
         let message = MessageId::from_i64(message).unwrap();
         let part = PartKey { account: AccountId::new(7), message, part: PartNo::FIRST };
         let tie = Tie { part, to: Some(to), at: Some(now), day: now.day() };
-        self.remotes.tie(&self.connection, ACME, &id(remote), tie).unwrap()
+        self.remotes.tie(&tables(&self.connection), ACME, &id(remote), tie).unwrap()
     }
 
     /// What is found at hand must be what the tables say, and the other way round.
     #[track_caller]
     fn finds(&self, remote: &str, source: Option<u64>, expect: &str) {
-        let cold = Remotes::load(&self.connection).unwrap();
+        let cold = Remotes::load(&tables(&self.connection)).unwrap();
         for (remotes, how) in [(&self.remotes, "at hand"), (&cold, "from the tables")] {
             let asked =
                 Asked { carrier: ACME, ids: self.ids, remote: &id(remote), source: source.map(number) };
-            let found = match remotes.find(&self.connection, &asked).unwrap() {
+            let found = match remotes.find(&tables(&self.connection), &asked).unwrap() {
                 Match::Part(tie) => tie.part.message.as_i64().to_string(),
                 Match::Nothing => "nothing".to_owned(),
                 Match::Ambiguous => "ambiguous".to_owned(),
@@ -56,6 +61,10 @@ impl World {
             assert_eq!(found, expect, "{remote} {how}");
         }
     }
+}
+
+fn tables(connection: &Connection) -> SqliteTables<'_> {
+    SqliteTables { connection }
 }
 
 fn id(text: &str) -> RemoteId {
@@ -83,7 +92,7 @@ fn an_answer_ties_and_a_receipt_finds_it() {
     world.finds("a", None, "5");
     let remote = id("a");
     let elsewhere = Asked { carrier: OTHER, ids: IdConversion::None, remote: &remote, source: None };
-    let found = world.remotes.find(&world.connection, &elsewhere).unwrap();
+    let found = world.remotes.find(&tables(&world.connection), &elsewhere).unwrap();
     assert_eq!(found, Match::Nothing, "an id is its carrier's own");
 }
 
@@ -93,10 +102,11 @@ fn what_is_tied_is_found_with_all_that_is_known_of_it() {
     world.answers("0aB", 5, noon());
     let remote = id("0aB");
     let asked = Asked { carrier: ACME, ids: IdConversion::None, remote: &remote, source: None };
-    let at_hand = world.remotes.find(&world.connection, &asked).unwrap();
+    let at_hand = world.remotes.find(&tables(&world.connection), &asked).unwrap();
     let Match::Part(tie) = at_hand else { panic!("{at_hand:?}") };
     assert_eq!((tie.to, tie.at, tie.day), (Some(number(5)), Some(noon()), TODAY));
-    let cold = Remotes::load(&world.connection).unwrap().find(&world.connection, &asked).unwrap();
+    let cold =
+        Remotes::load(&tables(&world.connection)).unwrap().find(&tables(&world.connection), &asked).unwrap();
     assert_eq!(cold, at_hand);
 }
 
@@ -213,7 +223,9 @@ fn only_the_end_of_a_number_can_contradict() {
     let national = Msisdn::from_number(15_112_345_678).unwrap();
     let remote = id("a");
     let asked = Asked { carrier: ACME, ids: IdConversion::None, remote: &remote, source: Some(national) };
-    let Match::Part(tie) = world.remotes.find(&world.connection, &asked).unwrap() else { panic!("a part") };
+    let Match::Part(tie) = world.remotes.find(&tables(&world.connection), &asked).unwrap() else {
+        panic!("a part")
+    };
     assert_eq!(tie.part.message.as_i64(), 6);
 }
 
@@ -223,13 +235,13 @@ fn days_are_dropped_whole_once_nobody_can_ask() {
     world.answers("old", 1, noon());
     world.answers("new", 2, days_later(DAYS_KEPT));
     let after = |days| Day::new(TODAY.get() + days);
-    world.remotes.drop_before(&world.connection, after(DAYS_KEPT)).unwrap();
+    world.remotes.drop_before(&tables(&world.connection), after(DAYS_KEPT)).unwrap();
     world.finds("old", None, "1");
-    world.remotes.drop_before(&world.connection, after(DAYS_KEPT + 1)).unwrap();
+    world.remotes.drop_before(&tables(&world.connection), after(DAYS_KEPT + 1)).unwrap();
     world.finds("old", None, "nothing");
     world.finds("new", None, "2");
-    let days = schema::bucket_days(&world.connection, TABLE).unwrap();
-    assert_eq!(days, [TODAY.get() + DAYS_KEPT]);
+    let days = carrier_ids::carrier_id_days(&world.connection).unwrap();
+    assert_eq!(days, [after(DAYS_KEPT)]);
 }
 
 #[test]
@@ -240,9 +252,8 @@ fn a_sample_shows_ids_as_the_carrier_wrote_them() {
         let later = days_later(1).plus(Duration::from_secs(u64::try_from(count).unwrap()));
         world.answers(remote, 2, later);
     }
-    let days = RemoteDays::load(&world.connection).unwrap();
-    let sample = days.sample(&world.connection, ACME, 2).unwrap();
+    let sample = carrier_ids::sample(&world.connection, ACME, 2).unwrap();
     let shown: Vec<String> = sample.iter().map(|tied| tied.remote.to_text()).collect();
     assert_eq!(shown, ["A3", "77"]);
-    assert!(days.sample(&world.connection, OTHER, 2).unwrap().is_empty());
+    assert!(carrier_ids::sample(&world.connection, OTHER, 2).unwrap().is_empty());
 }

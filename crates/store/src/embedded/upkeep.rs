@@ -7,9 +7,10 @@ use crate::embedded::keys;
 use crate::embedded::op::{Change, Op};
 use crate::embedded::shared::LogSize;
 use crate::fault::StoreFault;
+use crate::sqlite::SqliteTables;
 use crate::sqlite::parts::parts_after;
 use hermod_domain::ids::{CarrierId, PartNo};
-use hermod_domain::time::Timestamp;
+use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::DiskSpace;
 use hermod_engine::tables::{PartRow, Place};
 use std::time::Duration;
@@ -90,7 +91,11 @@ impl Embedded {
     /// Once a day, and at start.
     pub async fn daily(&self, now: Timestamp) -> Result<(), StoreFault> {
         let today = now.day();
-        let days = self.inner.readers.run(move |connection| keys::days_to_seal(connection, today)).await?;
+        let days = self
+            .inner
+            .readers
+            .run(move |connection| Ok(keys::days_to_seal(&SqliteTables { connection }, today)?))
+            .await?;
         for day in days {
             let filter = keys::build_filter(self.keys_of(day).await?)?;
             self.change(Change::KeepFilter { day, filter }).await?;
@@ -107,13 +112,15 @@ impl Embedded {
 
 impl Embedded {
     /// The filter keys of a past day, read in pages: a day may have millions.
-    async fn keys_of(&self, day: i64) -> Result<Vec<u64>, StoreFault> {
+    async fn keys_of(&self, day: Day) -> Result<Vec<u64>, StoreFault> {
         let (mut all, mut after) = (Vec::new(), None);
         loop {
             let (page, last) = self
                 .inner
                 .readers
-                .run(move |connection| keys::filter_keys(connection, day, after.as_ref()))
+                .run(move |connection| {
+                    Ok(keys::filter_keys(&SqliteTables { connection }, day, after.as_ref())?)
+                })
                 .await?;
             all.extend(page);
             match last {

@@ -126,7 +126,7 @@ impl Writer<'_> {
             return;
         }
         let written = self.connection.unchecked_transaction().map_err(StoreFault::from).and_then(|last| {
-            self.books.delivery.write(&last)?;
+            self.books.delivery.write(&SqliteTables { connection: &last })?;
             self.mark.count(&last)?;
             last.commit().map_err(StoreFault::from)
         });
@@ -310,7 +310,7 @@ impl Writer<'_> {
         }
         if claims == Claims::Allowed {
             batch.hand_out()?;
-            batch.books.delivery.write_if_due(batch.connection, batch.now)?;
+            batch.books.delivery.write_if_due(batch.tables, batch.now)?;
         }
         batch.finish()?;
         let Batch {

@@ -1,6 +1,164 @@
 //! SQL for the ids that carriers gave to parts.
 
+use crate::embedded::schema;
+use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
-use hermod_engine::tables::CarrierIdRows;
+use crate::sqlite::columns::{message_and_part, time_to_stored};
+use crate::sqlite::day_sql::DaySql;
+use hermod_domain::carrier::RemoteKey;
+use hermod_domain::ids::{AccountId, CarrierId, RemoteId};
+use hermod_domain::phone::Msisdn;
+use hermod_domain::time::{Day, Timestamp};
+use hermod_engine::ops::TiedId;
+use hermod_engine::tables::{
+    CarrierIdKey, CarrierIdRow, CarrierIdRows, CarrierIds, PartKey, TableError, Tie,
+};
+use rusqlite::{Connection, Row, params};
 
-impl CarrierIdRows for SqliteTables<'_> {}
+/// Each day's table has this name and the number of the day.
+const TABLE: &str = "remote";
+const VALUES: &str = "(carrier, key, raw, account, message, part, dest, at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+/// Rows looked at for a sample of ids.
+const SAMPLE_ROWS: u32 = 1_000;
+
+impl CarrierIdRows for SqliteTables<'_> {
+    fn carrier_id_days(&self) -> Result<Vec<Day>, TableError> {
+        Ok(carrier_id_days(self.connection)?)
+    }
+
+    fn create_carrier_id_day(&self, day: Day) -> Result<(), TableError> {
+        Ok(self.connection.execute_batch(&format!(
+            "CREATE TABLE {TABLE}_{} (
+                 carrier INTEGER NOT NULL, key BLOB NOT NULL, raw BLOB NOT NULL, account INTEGER NOT NULL,
+                 message INTEGER NOT NULL, part INTEGER NOT NULL, dest INTEGER NOT NULL, at INTEGER NOT NULL,
+                 PRIMARY KEY (carrier, key, raw)
+             ) WITHOUT ROWID, STRICT",
+            day.get()
+        ))?)
+    }
+
+    fn drop_carrier_id_day(&self, day: Day) -> Result<(), TableError> {
+        Ok(self.connection.execute_batch(&format!("DROP TABLE {TABLE}_{}", day.get()))?)
+    }
+
+    fn read_carrier_ids(
+        &self,
+        day: Day,
+        carrier: CarrierId,
+        key: &RemoteKey,
+        limit: u32,
+        found: &mut CarrierIds,
+    ) -> Result<(), TableError> {
+        let sql = DaySql::new(format_args!(
+            "SELECT key, raw, account, message, part, dest, at FROM {TABLE}_{}
+             WHERE carrier = ?1 AND key = ?2 LIMIT ?3",
+            day.get()
+        ))?;
+        let mut statement = self.connection.prepare_cached(sql.as_str()?)?;
+        let mut rows = statement.query(params![carrier.get(), key.octets(), limit])?;
+        while let Some(row) = rows.next()? {
+            found.push(read_row(row, day)?);
+        }
+        Ok(())
+    }
+
+    fn add_carrier_id(&self, id: CarrierIdKey<'_>, tie: &Tie) -> Result<bool, TableError> {
+        let day = tie.day.get();
+        let sql = format_args!("INSERT INTO {TABLE}_{day} {VALUES} ON CONFLICT DO NOTHING");
+        Ok(write_row(self.connection, &DaySql::new(sql)?, id, tie)? == 1)
+    }
+
+    fn put_carrier_id(&self, id: CarrierIdKey<'_>, tie: &Tie) -> Result<(), TableError> {
+        let day = tie.day.get();
+        let sql = format_args!("INSERT OR REPLACE INTO {TABLE}_{day} {VALUES}");
+        write_row(self.connection, &DaySql::new(sql)?, id, tie)?;
+        Ok(())
+    }
+}
+
+/// Returns the days that have a table, the oldest first.
+pub(crate) fn carrier_id_days(connection: &Connection) -> Result<Vec<Day>, StoreFault> {
+    Ok(schema::bucket_days(connection, TABLE)?.into_iter().map(Day::new).collect())
+}
+
+/// Returns some ids of the newest day on which this carrier gave any, the latest of those first.
+pub(crate) fn sample(
+    connection: &Connection,
+    carrier: CarrierId,
+    limit: usize,
+) -> Result<Vec<TiedId>, StoreFault> {
+    for day in carrier_id_days(connection)?.into_iter().rev() {
+        let mut statement = connection.prepare(&format!(
+            "SELECT key, raw, at FROM {TABLE}_{} WHERE carrier = ?1 LIMIT {SAMPLE_ROWS}",
+            day.get()
+        ))?;
+        let mut rows = statement.query([carrier.get()])?;
+        let mut ids = Vec::new();
+        while let Some(row) = rows.next()? {
+            ids.push(TiedId { remote: read_id(row, 0, 1)?, at: stored_time(row.get(2)?) });
+        }
+        if !ids.is_empty() {
+            ids.sort_by_key(|id| std::cmp::Reverse(id.at));
+            ids.truncate(limit);
+            return Ok(ids);
+        }
+    }
+    Ok(Vec::new())
+}
+
+fn read_row(row: &Row<'_>, day: Day) -> Result<CarrierIdRow, TableError> {
+    let (message, part) = message_and_part(row, 3, 4)?;
+    let dest: i64 = row.get(5)?;
+    let tie = Tie {
+        part: PartKey { account: AccountId::new(row.get(2)?), message, part },
+        to: Msisdn::from_number(dest.cast_unsigned()),
+        at: stored_time(row.get(6)?),
+        day,
+    };
+    Ok(CarrierIdRow { remote: read_id(row, 0, 1)?, tie })
+}
+
+fn write_row(
+    connection: &Connection,
+    sql: &DaySql,
+    id: CarrierIdKey<'_>,
+    tie: &Tie,
+) -> Result<usize, TableError> {
+    let CarrierIdKey { carrier, key, remote } = id;
+    let Tie { part: PartKey { account, message, part }, to, at, day: _ } = tie;
+    let written = connection.prepare_cached(sql.as_str()?)?.execute(params![
+        carrier.get(),
+        key.octets(),
+        stored_raw(key, remote),
+        account.get(),
+        message.as_i64(),
+        part.get(),
+        to.map_or(0, |to| to.number().cast_signed()),
+        time_to_stored(*at)
+    ])?;
+    Ok(written)
+}
+
+/// Returns the two columns of an id: its key, and what the carrier wrote.
+pub(crate) fn split_id(remote: &RemoteId) -> (RemoteKey, &[u8]) {
+    let key = RemoteKey::of(remote);
+    let raw = stored_raw(&key, remote);
+    (key, raw)
+}
+
+/// Returns what the carrier wrote, empty where that is the key itself: the ids of most carriers are stored once.
+fn stored_raw<'a>(key: &RemoteKey, remote: &'a RemoteId) -> &'a [u8] {
+    if key.octets() == remote.octets() { &[] } else { remote.octets() }
+}
+
+/// Returns the id in these two columns, as the carrier wrote it.
+pub(super) fn read_id(row: &Row<'_>, key: usize, raw: usize) -> Result<RemoteId, TableError> {
+    let written = row.get_ref(raw)?.as_blob()?;
+    let octets = if written.is_empty() { row.get_ref(key)?.as_blob()? } else { written };
+    RemoteId::from_octets(octets).map_err(TableError::unreadable)
+}
+
+fn stored_time(millis: i64) -> Option<Timestamp> {
+    (millis > 0).then(|| Timestamp::from_millis(millis))
+}

@@ -1,6 +1,94 @@
-//! SQL for idempotency keys, by day.
+//! SQL for idempotency keys and their filters.
 
+use crate::embedded::schema;
 use crate::sqlite::SqliteTables;
-use hermod_engine::tables::IdempotencyKeyRows;
+use crate::sqlite::day_sql::DaySql;
+use hermod_domain::ids::MessageId;
+use hermod_domain::time::Day;
+use hermod_engine::ops::KeyClaim;
+use hermod_engine::tables::{IdempotencyKeyRows, TableError, UsedKey};
+use rusqlite::{OptionalExtension, params};
 
-impl IdempotencyKeyRows for SqliteTables<'_> {}
+/// Each day's table has this name and the number of the day.
+const TABLE: &str = "key";
+
+impl IdempotencyKeyRows for SqliteTables<'_> {
+    fn key_days(&self) -> Result<Vec<Day>, TableError> {
+        Ok(schema::bucket_days(self.connection, TABLE)?.into_iter().map(Day::new).collect())
+    }
+
+    fn create_key_day(&self, day: Day) -> Result<(), TableError> {
+        Ok(self.connection.execute_batch(&format!(
+            "CREATE TABLE {TABLE}_{} (digest BLOB PRIMARY KEY, message INTEGER NOT NULL, fingerprint INTEGER NOT NULL)
+             WITHOUT ROWID, STRICT",
+            day.get()
+        ))?)
+    }
+
+    fn drop_key_day(&self, day: Day) -> Result<(), TableError> {
+        Ok(self.connection.execute_batch(&format!("DROP TABLE {TABLE}_{}", day.get()))?)
+    }
+
+    fn used_key(&self, day: Day, digest: &[u8; 16]) -> Result<Option<UsedKey>, TableError> {
+        let day = day.get();
+        let sql =
+            DaySql::new(format_args!("SELECT message, fingerprint FROM {TABLE}_{day} WHERE digest = ?1"))?;
+        let found: Option<(i64, i64)> = self
+            .connection
+            .prepare_cached(sql.as_str()?)?
+            .query_row([digest], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        let Some((message, fingerprint)) = found else { return Ok(None) };
+        let message =
+            MessageId::from_i64(message).ok_or_else(|| TableError::unreadable("a key's message id"))?;
+        Ok(Some(UsedKey { message, fingerprint: fingerprint.cast_unsigned() }))
+    }
+
+    fn add_key(&self, day: Day, key: &KeyClaim, message: MessageId) -> Result<bool, TableError> {
+        let sql = DaySql::new(format_args!(
+            "INSERT INTO {TABLE}_{} (digest, message, fingerprint) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+            day.get()
+        ))?;
+        let added = self.connection.prepare_cached(sql.as_str()?)?.execute(params![
+            key.digest,
+            message.as_i64(),
+            key.fingerprint.cast_signed()
+        ])?;
+        Ok(added == 1)
+    }
+
+    fn key_digests_after(
+        &self,
+        day: Day,
+        after: Option<&[u8; 16]>,
+        limit: usize,
+    ) -> Result<Vec<[u8; 16]>, TableError> {
+        let mut statement = self.connection.prepare(&format!(
+            "SELECT digest FROM {TABLE}_{} WHERE digest > ?1 ORDER BY digest LIMIT ?2",
+            day.get()
+        ))?;
+        let after = after.map_or(&[][..], |digest| digest.as_slice());
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let digests = statement.query_map(params![after, limit], |row| row.get::<_, [u8; 16]>(0))?;
+        Ok(digests.collect::<Result<_, _>>()?)
+    }
+
+    fn key_filter(&self, day: Day) -> Result<Option<Vec<u8>>, TableError> {
+        Ok(self
+            .connection
+            .query_row("SELECT filter FROM key_filter WHERE day = ?1", [day.get()], |row| row.get(0))
+            .optional()?)
+    }
+
+    fn put_key_filter(&self, day: Day, filter: &[u8]) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("INSERT OR REPLACE INTO key_filter (day, filter) VALUES (?1, ?2)")?
+            .execute(params![day.get(), filter])?;
+        Ok(())
+    }
+
+    fn delete_key_filter(&self, day: Day) -> Result<(), TableError> {
+        self.connection.execute("DELETE FROM key_filter WHERE day = ?1", [day.get()])?;
+        Ok(())
+    }
+}

@@ -173,4 +173,20 @@ impl MessageRows for SqliteTables<'_> {
         let Some((connection, parts, origin)) = found else { return Ok(None) };
         Ok(Some(MessageOrigin { connection, parts, origin: origin.transpose()? }))
     }
+
+    fn has_message(&self, account: AccountId, message: MessageId) -> Result<bool, TableError> {
+        Ok(self
+            .connection
+            .prepare_cached("SELECT EXISTS (SELECT 1 FROM message WHERE id = ?1 AND account = ?2)")?
+            .query_row(params![message.as_i64(), account.get()], |row| row.get(0))?)
+    }
+
+    fn message_settled_at(&self, message: MessageId) -> Result<Option<Timestamp>, TableError> {
+        let settled_at: Option<Option<i64>> = self
+            .connection
+            .prepare_cached("SELECT settled_at FROM message WHERE id = ?1")?
+            .query_row([message.as_i64()], |row| row.get(0))
+            .optional()?;
+        Ok(settled_at.flatten().map(Timestamp::from_millis))
+    }
 }

@@ -2,11 +2,12 @@
 
 mod aliases;
 mod balances;
-mod carrier_ids;
+pub(crate) mod carrier_ids;
 pub(crate) mod columns;
 pub(crate) mod conversations;
+mod day_sql;
 mod day_totals;
-mod delivery_figures;
+pub(crate) mod delivery_figures;
 pub(crate) mod given_up_reports;
 mod idempotency_keys;
 pub(crate) mod inbound;
@@ -15,7 +16,7 @@ mod ledger;
 mod messages;
 mod mo_parts;
 pub(crate) mod opt_outs;
-mod parked_receipts;
+pub(crate) mod parked_receipts;
 pub(crate) mod parts;
 mod purging;
 pub(crate) mod reports;

@@ -35,4 +35,12 @@ impl TimelineRows for SqliteTables<'_> {
         let details = lines.query_map(params![message.as_i64(), what], |row| row.get(0))?;
         Ok(details.collect::<Result<_, _>>()?)
     }
+
+    fn count_timeline_lines(&self, message: MessageId, kinds: [&str; 2]) -> Result<u32, TableError> {
+        let [one, other] = kinds;
+        Ok(self
+            .connection
+            .prepare_cached("SELECT count(*) FROM timeline WHERE message = ?1 AND what IN (?2, ?3)")?
+            .query_row(params![message.as_i64(), one, other], |row| row.get(0))?)
+    }
 }

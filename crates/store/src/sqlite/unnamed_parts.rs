@@ -1,6 +1,72 @@
-//! SQL for parts that a carrier accepted without an id.
+//! SQL for parts that carriers took without giving them an id.
 
 use crate::sqlite::SqliteTables;
-use hermod_engine::tables::UnnamedPartRows;
+use crate::sqlite::columns::{message_and_part, stored_sender};
+use hermod_domain::ids::{AccountId, CarrierId};
+use hermod_domain::phone::Msisdn;
+use hermod_domain::sender::Sender;
+use hermod_domain::time::Timestamp;
+use hermod_engine::tables::{PartKey, TableError, UnnamedPart, UnnamedPartRows};
+use rusqlite::{Row, params};
 
-impl UnnamedPartRows for SqliteTables<'_> {}
+impl UnnamedPartRows for SqliteTables<'_> {
+    fn unnamed_parts(
+        &self,
+        carrier: CarrierId,
+        to: Msisdn,
+        limit: usize,
+    ) -> Result<Vec<(UnnamedPart, Sender)>, TableError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT u.message, u.part, u.account, u.at, m.source FROM unnamed u JOIN message m ON m.id = u.message
+             WHERE u.carrier = ?1 AND u.dest = ?2 ORDER BY u.message LIMIT ?3",
+        )?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let mut rows = statement.query(params![carrier.get(), to.number().cast_signed(), limit])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            let part =
+                UnnamedPart { carrier, to, part: read_key(row)?, at: Timestamp::from_millis(row.get(3)?) };
+            let from: String = row.get(4)?;
+            found.push((part, stored_sender(&from)?));
+        }
+        Ok(found)
+    }
+
+    fn put_unnamed_part(&self, part: &UnnamedPart) -> Result<(), TableError> {
+        let UnnamedPart { carrier, to, part: PartKey { account, message, part }, at } = part;
+        self.connection
+            .prepare_cached(
+                "INSERT OR REPLACE INTO unnamed (carrier, dest, message, part, account, at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?
+            .execute(params![
+                carrier.get(),
+                to.number().cast_signed(),
+                message.as_i64(),
+                part.get(),
+                account.get(),
+                at.as_millis()
+            ])?;
+        Ok(())
+    }
+
+    fn delete_unnamed_part(&self, carrier: CarrierId, to: Msisdn, part: &PartKey) -> Result<(), TableError> {
+        let PartKey { account: _, message, part } = part;
+        self.connection
+            .prepare_cached(
+                "DELETE FROM unnamed WHERE carrier = ?1 AND dest = ?2 AND message = ?3 AND part = ?4",
+            )?
+            .execute(params![carrier.get(), to.number().cast_signed(), message.as_i64(), part.get()])?;
+        Ok(())
+    }
+
+    fn delete_unnamed_parts_before(&self, before: Timestamp) -> Result<(), TableError> {
+        self.connection.prepare_cached("DELETE FROM unnamed WHERE at < ?1")?.execute([before.as_millis()])?;
+        Ok(())
+    }
+}
+
+fn read_key(row: &Row<'_>) -> Result<PartKey, TableError> {
+    let (message, part) = message_and_part(row, 0, 1)?;
+    Ok(PartKey { account: AccountId::new(row.get(2)?), message, part })
+}

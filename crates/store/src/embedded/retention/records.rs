@@ -62,7 +62,7 @@ impl Batch<'_> {
             [PURGED_PER_STEP_MAX],
         )?;
         if deleted < usize::try_from(PURGED_PER_STEP_MAX).unwrap_or(usize::MAX) {
-            self.books.keys.drop_day(self.connection, day)?;
+            self.books.keys.drop_day(self.tables, Day::new(day))?;
         }
         // The table itself is something too: the step was not for nothing.
         Ok(u64::try_from(deleted).unwrap_or(0).max(1))

@@ -1,9 +1,9 @@
 //! Migration 3. Carrier ids are found by a key that forgives what carriers do to their own ids, receipts that find no
 //! part stand in a table of their own, and deliveries are counted. It computes keys, which SQL cannot.
 
-use crate::embedded::remotes::split_id;
 use crate::embedded::schema::bucket_days;
 use crate::fault::StoreFault;
+use crate::sqlite::carrier_ids::split_id;
 use hermod_domain::ids::RemoteId;
 use hermod_domain::time::Day;
 use rusqlite::{Connection, Row, params};

@@ -1,0 +1,95 @@
+//! What becomes of parked receipts as time goes by, and how an operator sees them.
+
+use crate::embedded::Embedded;
+use crate::embedded::parked::{GIVEN_UP_PER_BATCH_MAX, ParkedPage};
+use crate::fault::StoreFault;
+use crate::sqlite::{SqliteTables, carrier_ids, parked_receipts};
+use hermod_domain::carrier::IdConversion;
+use hermod_domain::ids::{CarrierId, RemoteId};
+use hermod_domain::time::{Day, Timestamp};
+use hermod_engine::ops::{PAGE_ROWS_MAX, ParkedReceipt, REMATCH_ROWS_MAX, ReceiptLoss, Rematched, TiedId};
+use rusqlite::Connection;
+use std::sync::PoisonError;
+
+impl Embedded {
+    /// Looks again whether parked receipts of this carrier find their part: its id conversion may have been corrected.
+    /// Each call looks at [`REMATCH_ROWS_MAX`] of them at most and goes on where the last one ended.
+    pub async fn rematch(
+        &self,
+        carrier: CarrierId,
+        ids: IdConversion,
+        now: Timestamp,
+    ) -> Result<Rematched, StoreFault> {
+        let mut position = self.rematch_from(carrier);
+        let mut came_to = Rematched::default();
+        while came_to.tried < REMATCH_ROWS_MAX {
+            let page = self
+                .inner
+                .readers
+                .run(move |connection| look(connection, carrier, ids, position.as_ref()))
+                .await?;
+            came_to.tried += page.looked_at;
+            if !page.worth_trying.is_empty() {
+                let remotes = page.worth_trying;
+                came_to.matched +=
+                    self.request(move |batch| Ok(batch.rematch(carrier, ids, &remotes, now)?)).await?;
+            }
+            position = page.last;
+            if position.is_none() {
+                break;
+            }
+        }
+        self.rematch_goes_on(carrier, position);
+        Ok(came_to)
+    }
+
+    fn rematch_from(&self, carrier: CarrierId) -> Option<RemoteId> {
+        self.inner.rematched.lock().unwrap_or_else(PoisonError::into_inner).remove(&carrier)
+    }
+
+    fn rematch_goes_on(&self, carrier: CarrierId, position: Option<RemoteId>) {
+        if let Some(position) = position {
+            self.inner.rematched.lock().unwrap_or_else(PoisonError::into_inner).insert(carrier, position);
+        }
+    }
+
+    /// Gives up and counts receipts that have waited for [`crate::PARKED_KEPT`].
+    pub(crate) async fn give_up_parked(&self, now: Timestamp) -> Result<(), StoreFault> {
+        loop {
+            let given_up = self.request(move |batch| Ok(batch.give_up_parked(now)?)).await?;
+            if given_up > 0 {
+                tracing::warn!(given_up, "Receipts found no part in 72 hours and are given up");
+            }
+            if given_up < GIVEN_UP_PER_BATCH_MAX {
+                return Ok(());
+            }
+        }
+    }
+
+    /// A carrier's parked receipts, the latest first.
+    pub async fn parked(&self, carrier: CarrierId, limit: u32) -> Result<Vec<ParkedReceipt>, StoreFault> {
+        let read = move |connection: &Connection| parked_receipts::latest_parked(connection, carrier, limit);
+        self.inner.readers.run(read).await
+    }
+
+    /// Some ids that a carrier gave in its answers of late, to be held against those in its parked receipts.
+    pub async fn tied_lately(&self, carrier: CarrierId, limit: u32) -> Result<Vec<TiedId>, StoreFault> {
+        let limit = usize::try_from(limit.min(PAGE_ROWS_MAX)).expect("a page");
+        self.inner.readers.run(move |connection| carrier_ids::sample(connection, carrier, limit)).await
+    }
+
+    /// Receipts that were given up, from the first day to the last, both included, the newest first.
+    pub async fn receipt_losses(&self, from: Day, to: Day) -> Result<Vec<ReceiptLoss>, StoreFault> {
+        self.inner.readers.run(move |connection| parked_receipts::receipt_losses(connection, from, to)).await
+    }
+}
+
+fn look(
+    connection: &Connection,
+    carrier: CarrierId,
+    ids: IdConversion,
+    after: Option<&RemoteId>,
+) -> Result<ParkedPage, StoreFault> {
+    let snapshot = connection.unchecked_transaction()?;
+    Ok(ParkedPage::read(&SqliteTables { connection: &snapshot }, carrier, ids, after)?)
+}
