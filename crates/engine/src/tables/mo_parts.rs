@@ -64,6 +64,9 @@ pub trait MoPartRows {
     /// Returns the digests that are known until a time or shorter, the shortest first, at most `limit`.
     fn seen_no_longer_than(&self, until: Timestamp, limit: usize) -> Result<Vec<SeenKey>, TableError>;
 
+    /// Returns the digests that are known longer than this.
+    fn seen_longer_than(&self, until: Timestamp) -> Result<Vec<SeenKey>, TableError>;
+
     /// Deletes a digest.
     fn delete_seen(&self, key: &SeenKey) -> Result<(), TableError>;
 
@@ -85,6 +88,12 @@ pub trait MoPartRows {
 
     /// Returns the messages that wait since a time or longer, the oldest first, at most `limit`.
     fn unfinished_since(&self, since: Timestamp, limit: u32) -> Result<Vec<UnfinishedId>, TableError>;
+
+    /// Returns the messages whose wait began later than this.
+    fn unfinished_after(&self, since: Timestamp) -> Result<Vec<UnfinishedId>, TableError>;
+
+    /// Writes since when a message waits.
+    fn put_unfinished_since(&self, id: UnfinishedId, since: Timestamp) -> Result<(), TableError>;
 
     /// Returns an unfinished message. That there is none with this id is an error.
     fn unfinished(&self, id: UnfinishedId) -> Result<Unfinished, TableError>;

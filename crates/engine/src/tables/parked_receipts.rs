@@ -54,6 +54,12 @@ pub trait ParkedReceiptRows {
         limit: u64,
     ) -> Result<Vec<RemoteId>, TableError>;
 
+    /// Returns the ids of the receipts of all carriers that were parked later than this.
+    fn parked_ids_after(&self, at: Timestamp) -> Result<Vec<(CarrierId, RemoteId)>, TableError>;
+
+    /// Writes when the receipt for this id was parked.
+    fn put_parked_at(&self, carrier: CarrierId, remote: &RemoteId, at: Timestamp) -> Result<(), TableError>;
+
     /// Writes the receipt that is parked for its id, in place of any other.
     fn put_parked_receipt(&self, carrier: CarrierId, receipt: &ParkedReceipt) -> Result<(), TableError>;
 

@@ -71,6 +71,9 @@ pub trait WebhookEventRows {
     /// Writes when an event that waits is due, and how often it has failed. Returns whether it waits.
     fn put_event_due(&self, key: EventKey, due_at: Timestamp, failures: u32) -> Result<bool, TableError>;
 
+    /// Returns the events that wait, have failed so often, and are due later than this.
+    fn events_due_after(&self, failures: u32, due_at: Timestamp) -> Result<Vec<EventKey>, TableError>;
+
     /// Adds to the attempts and failures of an event that waits, and writes when it is due. Returns its attempts; None if
     /// it does not wait.
     fn put_off_event(&self, key: EventKey, due_at: Timestamp, made: u32) -> Result<Option<u32>, TableError>;

@@ -1,10 +1,8 @@
 //! Taking a message back, for as long as nothing of it was given to a link.
 
-use crate::embedded::Embedded;
 use crate::embedded::aliases;
 use crate::embedded::batch::Batch;
 use crate::embedded::progress::{self, Applied};
-use crate::fault::StoreFault;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::{Event, Part};
 use hermod_domain::origin::MessageName;
@@ -14,22 +12,8 @@ use hermod_domain::time::Timestamp;
 use hermod_engine::ops::Cancelled;
 use hermod_engine::tables::{MessageParties, Place, TableError};
 
-impl Embedded {
-    /// Ends a message that still waits as `rejected` and gives its cost back. `check` is shown who sends it to whom: what
-    /// it does not agree to is as unknown as what is not there.
-    pub async fn cancel(
-        &self,
-        account: AccountId,
-        name: MessageName,
-        check: impl Fn(&Sender, Msisdn) -> bool + Send + 'static,
-        now: Timestamp,
-    ) -> Result<Cancelled, StoreFault> {
-        self.request(move |batch| Ok(batch.cancel(account, name, &check, now)?)).await
-    }
-}
-
 impl Batch<'_> {
-    fn cancel(
+    pub(crate) fn cancel(
         &mut self,
         account: AccountId,
         name: MessageName,

@@ -2,13 +2,13 @@
 //! again with the right time finds retries due in two days. At the start each is brought back to the longest wait that its
 //! own schedule has. A clock that is set while the gateway runs does not matter: see `domain::steady_time`.
 
-use crate::embedded::Embedded;
-use crate::fault::StoreFault;
+use crate::embedded::batch::Batch;
 use hermod_domain::lifecycle::{PartState, resend_wait};
 use hermod_domain::retry::Schedule;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::PART_REPEATS_KNOWN;
-use rusqlite::{Connection, params};
+use hermod_engine::tables::{PartRow, TableError, Tables};
+use std::collections::HashSet;
 use std::time::Duration;
 
 /// Longest validity that a message can be given.
@@ -16,70 +16,96 @@ const VALIDITY_MAX: Duration = Duration::from_secs(72 * 3_600);
 /// Times of one batch may be this far apart.
 const TOLERANCE: Duration = Duration::from_secs(5);
 
-/// Brings back what the store itself knows the schedule of. To be called before anything is read into memory.
-pub(crate) fn bring_back(
-    connection: &Connection,
-    in_doubt_wait: Duration,
-    now: Timestamp,
-) -> Result<(), StoreFault> {
-    let retry_max = Schedule::after_temporary_error().longest();
-    let at = |wait: Duration| now.plus(wait).as_millis();
-    let all = connection.unchecked_transaction()?;
-    let latest = |statement: &str, wait: Duration| all.execute(statement, [at(wait)]);
-    let part = "UPDATE part SET due_at = ?1 WHERE due_at > ?1 AND state = ?2 AND doubts <= ?3";
-    let mut parts = all.execute(part, params![at(retry_max), PartState::Queued.to_stored(), u8::MAX])?;
-    // The wait for a resend grows with each doubt: the longest first, then those of the parts with fewer doubts.
-    for doubts in [u8::MAX, 2, 1] {
-        let wait = resend_wait(in_doubt_wait, doubts);
-        parts += all.execute(part, params![at(wait), PartState::InDoubt.to_stored(), doubts])?;
-    }
-    let validity = latest(
-        "UPDATE message SET expires_at = ?1 WHERE id IN (SELECT message FROM part WHERE expires_at > ?1)",
-        VALIDITY_MAX,
-    )? + latest("UPDATE part SET expires_at = ?1 WHERE expires_at > ?1", VALIDITY_MAX)?;
-    let inbound = latest("UPDATE inbound_group SET since = ?1 WHERE since > ?1", Duration::ZERO)?
-        + latest("UPDATE inbound_seen SET until = ?1 WHERE until > ?1", PART_REPEATS_KNOWN)?;
-    let receipts = latest("UPDATE parked SET at = ?1 WHERE at > ?1", Duration::ZERO)?;
-    all.commit()?;
-    if parts + validity + inbound + receipts > 0 {
-        tracing::warn!(
-            parts,
-            validity,
-            inbound,
-            receipts,
-            "Due times were further away than their schedules allow and are brought back: the clock was ahead before"
-        );
-    }
-    Ok(())
+/// How many times were brought back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct BroughtBack {
+    pub parts: usize,
+    pub validity: usize,
+    pub inbound: usize,
+    pub receipts: usize,
 }
 
-impl Embedded {
-    /// Brings back webhook events that are due later than their schedule allows. `waits` are the longest wait after each
-    /// failure, from the first. Returns how many there were.
-    pub async fn limit_webhook_waits(
+/// Brings back the due times whose schedules the store itself knows. Runs before anything is read into memory.
+pub(crate) fn bring_back(
+    tables: &dyn Tables,
+    in_doubt_wait: Duration,
+    now: Timestamp,
+) -> Result<BroughtBack, TableError> {
+    Ok(BroughtBack {
+        parts: bring_back_parts(tables, in_doubt_wait, now)?,
+        validity: bring_back_validity(tables, now)?,
+        inbound: bring_back_inbound(tables, now)?,
+        receipts: bring_back_receipts(tables, now)?,
+    })
+}
+
+/// Parts that wait for a time. Returns how many had to wait too long.
+fn bring_back_parts(
+    tables: &dyn Tables,
+    in_doubt_wait: Duration,
+    now: Timestamp,
+) -> Result<usize, TableError> {
+    let retry_max = Schedule::after_temporary_error().longest();
+    let mut changed = 0;
+    for PartRow { place, part, now: stands, due_at, .. } in tables.deferred_parts()? {
+        // The wait for a resend grows with each doubt.
+        let wait = match stands.state {
+            PartState::InDoubt => resend_wait(in_doubt_wait, stands.doubts),
+            _ => retry_max,
+        };
+        let latest = now.plus(wait);
+        if due_at.is_some_and(|due_at| due_at > latest) {
+            tables.put_part_due(place, part, Some(latest))?;
+            changed += 1;
+        }
+    }
+    Ok(changed)
+}
+
+/// Returns how many messages and parts were valid for too long.
+fn bring_back_validity(tables: &dyn Tables, now: Timestamp) -> Result<usize, TableError> {
+    let latest = now.plus(VALIDITY_MAX);
+    let mut messages = HashSet::new();
+    let parts = tables.parts_expiring_after(latest)?;
+    for PartRow { place, part, .. } in &parts {
+        tables.put_part_expiry(*place, *part, latest)?;
+        if messages.insert(place.message) {
+            tables.put_message_expiry(place.message, latest)?;
+        }
+    }
+    Ok(messages.len() + parts.len())
+}
+
+/// Returns how many unfinished MO messages began in the future, or parts were known for too long.
+fn bring_back_inbound(tables: &dyn Tables, now: Timestamp) -> Result<usize, TableError> {
+    let unfinished = tables.unfinished_after(now)?;
+    unfinished.iter().try_for_each(|id| tables.put_unfinished_since(*id, now))?;
+    let latest = now.plus(PART_REPEATS_KNOWN);
+    let seen = tables.seen_longer_than(latest)?;
+    seen.iter().try_for_each(|key| tables.put_seen(key, latest))?;
+    Ok(unfinished.len() + seen.len())
+}
+
+/// Returns how many receipts were parked in the future.
+fn bring_back_receipts(tables: &dyn Tables, now: Timestamp) -> Result<usize, TableError> {
+    let parked = tables.parked_ids_after(now)?;
+    parked.iter().try_for_each(|(carrier, remote)| tables.put_parked_at(*carrier, remote, now))?;
+    Ok(parked.len())
+}
+
+impl Batch<'_> {
+    /// Brings back webhook events that are due later than their schedule allows. Returns how many there were.
+    pub(crate) fn limit_webhook_waits(
         &self,
-        waits: Vec<Duration>,
+        waits: &[Duration],
         now: Timestamp,
-    ) -> Result<usize, StoreFault> {
-        let changed = self
-            .request(move |batch| {
-                let mut changed = 0;
-                let waits = std::iter::once(TOLERANCE).chain(waits.iter().copied());
-                for (failures, wait) in waits.enumerate() {
-                    let due_at = now.plus(wait).as_millis();
-                    changed += batch.connection.execute(
-                        "UPDATE webhook SET due_at = ?2 WHERE failures = ?1 AND due_at > ?2",
-                        params![i64::try_from(failures).unwrap_or(i64::MAX), due_at],
-                    )?;
-                }
-                Ok(changed)
-            })
-            .await?;
-        if changed > 0 {
-            tracing::warn!(
-                events = changed,
-                "Webhook events were due later than their schedule allows and are brought back: the clock was ahead before"
-            );
+    ) -> Result<usize, TableError> {
+        let mut changed = 0;
+        for (failures, wait) in (0..).zip(std::iter::once(TOLERANCE).chain(waits.iter().copied())) {
+            let latest = now.plus(wait);
+            for key in self.tables.events_due_after(failures, latest)? {
+                changed += usize::from(self.tables.put_event_due(key, latest, failures)?);
+            }
         }
         Ok(changed)
     }

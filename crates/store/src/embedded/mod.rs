@@ -34,6 +34,7 @@ mod link;
 mod lock;
 mod mailbox;
 mod mark;
+mod message_requests;
 mod meters;
 mod moving;
 mod op;
@@ -86,6 +87,7 @@ use crate::sqlite::SqliteTables;
 use crate::sqlite::webhook_events::count_waiting;
 use batch::{Batch, Books};
 use checkpoint::Checkpointer;
+use due_times::BroughtBack;
 use errand::Asked;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
@@ -98,6 +100,7 @@ use meters::Meters;
 use op::{Change, Op, Reply};
 use outbox::Outboxes;
 use readers::Readers;
+use rusqlite::Connection;
 use shared::Shared;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -158,7 +161,7 @@ impl Embedded {
         let newest_at_open =
             SqliteTables { connection: &connection }.newest_message()?.map(MessageId::accepted_at);
         let was_empty = catalogue::is_empty(&connection)?;
-        due_times::bring_back(&connection, *in_doubt_wait, *now)?;
+        bring_back_due_times(&connection, *in_doubt_wait, *now)?;
         let mut books = Books::load(&SqliteTables { connection: &connection }, *in_doubt_wait, *now)?;
         connection.execute_batch("BEGIN IMMEDIATE")?;
         let tables = SqliteTables { connection: &connection };
@@ -314,4 +317,26 @@ impl Embedded {
         self.inner.queue.send(op(reply)).await.map_err(|_| StoreFault::Closed)?;
         answer.await.map_err(|_| StoreFault::Closed)?
     }
+}
+
+/// Brings back due times that are further away than their schedules allow, and logs how many there were.
+fn bring_back_due_times(
+    connection: &Connection,
+    in_doubt_wait: Duration,
+    now: Timestamp,
+) -> Result<(), StoreFault> {
+    let all = connection.unchecked_transaction()?;
+    let back = due_times::bring_back(&SqliteTables { connection: &all }, in_doubt_wait, now)?;
+    all.commit()?;
+    if back != BroughtBack::default() {
+        let BroughtBack { parts, validity, inbound, receipts } = back;
+        tracing::warn!(
+            parts,
+            validity,
+            inbound,
+            receipts,
+            "Due times were further away than their schedules allow and are brought back: the clock was ahead before"
+        );
+    }
+    Ok(())
 }

@@ -1,34 +1,16 @@
 //! A message goes to another carrier: after errors of the one it was for, or because that one is down. Only while nothing
 //! of it is with a carrier or on its way to one. Nothing is charged or given back by it.
 
-use crate::embedded::Embedded;
 use crate::embedded::batch::Batch;
 use crate::embedded::deferred::Due;
-use crate::fault::StoreFault;
 use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{Elsewhere, Move};
 use hermod_engine::tables::{PartRow, Place, TableError};
 
-/// Messages moved in one transaction.
-const MOVED_PER_WRITE_MAX: usize = 250;
-
-impl Embedded {
-    /// Moves messages that wait for one carrier to another. What is not there any more, has been given to a link or was
-    /// moved by somebody else stays as it is. Returns how many were moved; durable when it does.
-    pub async fn move_messages(&self, moves: Vec<Move>, now: Timestamp) -> Result<usize, StoreFault> {
-        let mut moved = 0;
-        for chunk in moves.chunks(MOVED_PER_WRITE_MAX) {
-            let chunk = chunk.to_vec();
-            moved += self.request(move |batch| Ok(batch.move_waiting(&chunk, now)?)).await?;
-        }
-        Ok(moved)
-    }
-}
-
 impl Batch<'_> {
-    fn move_waiting(&mut self, moves: &[Move], now: Timestamp) -> Result<usize, TableError> {
+    pub(crate) fn move_waiting(&mut self, moves: &[Move], now: Timestamp) -> Result<usize, TableError> {
         self.at(now);
         let mut moved = 0;
         for Move { message, account, from, to } in moves {

@@ -15,6 +15,7 @@ use crate::fault::StoreFault;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::{AcceptOutcome, KeyClaim, LinkBatch, LinkId, LinkKind, Replay};
+use hermod_engine::tables::TableError;
 use std::fmt;
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -149,7 +150,7 @@ impl fmt::Debug for Op {
 }
 
 impl Change {
-    fn run(&self, batch: &mut Batch<'_>) -> Result<(), StoreFault> {
+    fn run(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
         match self {
             Change::OpenLink { carrier, link, kind, mailbox } => {
                 // A closed link still hears that its receipts are recorded; a link nobody holds any more does not.
@@ -166,15 +167,15 @@ impl Change {
                 batch.books.lanes.link_closed(*carrier, *link);
                 Ok(())
             }
-            Change::Lapse(lapsed, now) => Ok(batch.lapse(lapsed, *now)?),
+            Change::Lapse(lapsed, now) => batch.lapse(lapsed, *now),
             Change::KeepFilter { day, filter } => {
                 batch.tables.put_key_filter(*day, filter)?;
-                Ok(batch.books.keys.load_filters(batch.tables)?)
+                batch.books.keys.load_filters(batch.tables)
             }
             Change::DropOldDays(today) => {
                 delivery_stats::drop_before(batch.tables, *today)?;
                 unnamed::drop_before(batch.tables, *today)?;
-                Ok(batch.books.remotes.drop_before(batch.tables, *today)?)
+                batch.books.remotes.drop_before(batch.tables, *today)
             }
         }
     }

@@ -1,15 +1,10 @@
-//! What waits for each carrier, seen from outside: counted as parts come and go, so that a million of them cost no scan;
-//! and listed page by page for whoever looks for another carrier.
+//! How much waits for each carrier: counted as parts come and go, so that a million of them cost no scan.
 
-use crate::embedded::Embedded;
 use crate::embedded::batch::Books;
-use crate::embedded::op::Op;
-use crate::fault::StoreFault;
-use crate::sqlite::waiting::{self, Page};
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::lifecycle::{Part, PartState};
 use hermod_engine::lanes::Unread;
-use hermod_engine::ops::{CarrierQueue, PAGE_ROWS_MAX, WaitingMessage, WaitingPlace};
+use hermod_engine::ops::CarrierQueue;
 use hermod_engine::tables::TableError;
 
 /// Parts of one carrier that have not been handed over.
@@ -86,7 +81,7 @@ pub(crate) struct Glance {
 
 impl Glance {
     /// The queue with its oldest message, where `look` finds the first that waits in a lane behind the place it was read to.
-    fn complete(
+    pub(crate) fn complete(
         self,
         look: &dyn Fn(CarrierId, Unread) -> Result<Option<MessageId>, TableError>,
     ) -> Result<CarrierQueue, TableError> {
@@ -115,46 +110,5 @@ impl Books {
             Glance { queue, unread }
         };
         self.queues.carriers.iter().map(glance).collect()
-    }
-}
-
-impl Embedded {
-    /// What waits for every carrier that ever had something. Counts are kept by the writer and exact; the oldest is looked
-    /// for where a lane is read on next, so that neither grows with what waits.
-    pub async fn queues(&self) -> Result<Vec<CarrierQueue>, StoreFault> {
-        let glances = self.ask(Op::Glance).await?;
-        self.inner
-            .readers
-            .run(move |connection| {
-                let look = |carrier, unread| waiting::first_unread(connection, carrier, unread);
-                glances.into_iter().map(|glance| Ok(glance.complete(&look)?)).collect()
-            })
-            .await
-    }
-
-    /// Messages that wait for a carrier and have not been given to it, behind a place and in order: of which no part was
-    /// taken, is on its way, or is in doubt and has not had its time.
-    pub async fn waiting(
-        &self,
-        carrier: CarrierId,
-        after: Option<WaitingPlace>,
-        limit: u32,
-    ) -> Result<Vec<WaitingMessage>, StoreFault> {
-        let limit = usize::try_from(limit.clamp(1, PAGE_ROWS_MAX)).expect("a page");
-        let mut place = after;
-        let mut found = Vec::new();
-        loop {
-            let wanted = limit - found.len();
-            let read = self
-                .inner
-                .readers
-                .run(move |connection| Ok(waiting::read_page(connection, carrier, place, wanted)?));
-            let Page { waiting, last } = read.await?;
-            found.extend(waiting);
-            place = last;
-            if found.len() >= limit || place.is_none() {
-                return Ok(found);
-            }
-        }
     }
 }

@@ -36,9 +36,14 @@ impl MoPartRows for SqliteTables<'_> {
             "SELECT carrier, digest FROM inbound_seen WHERE until <= ?1 ORDER BY until LIMIT ?2",
         )?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let rows = statement.query_map(params![until.as_millis(), limit], |row| {
-            Ok(SeenKey { carrier: CarrierId::new(row.get(0)?), digest: row.get(1)? })
-        })?;
+        let rows = statement.query_map(params![until.as_millis(), limit], read_seen)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    fn seen_longer_than(&self, until: Timestamp) -> Result<Vec<SeenKey>, TableError> {
+        let mut statement =
+            self.connection.prepare("SELECT carrier, digest FROM inbound_seen WHERE until > ?1")?;
+        let rows = statement.query_map([until.as_millis()], read_seen)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
@@ -107,6 +112,19 @@ impl MoPartRows for SqliteTables<'_> {
             .prepare_cached("SELECT id FROM inbound_group WHERE since <= ?1 ORDER BY since, id LIMIT ?2")?;
         let ids = statement.query_map(params![since.as_millis(), limit], |row| Ok(read_id(row.get(0)?)))?;
         Ok(ids.collect::<Result<_, _>>()?)
+    }
+
+    fn unfinished_after(&self, since: Timestamp) -> Result<Vec<UnfinishedId>, TableError> {
+        let mut statement = self.connection.prepare("SELECT id FROM inbound_group WHERE since > ?1")?;
+        let ids = statement.query_map([since.as_millis()], |row| Ok(read_id(row.get(0)?)))?;
+        Ok(ids.collect::<Result<_, _>>()?)
+    }
+
+    fn put_unfinished_since(&self, id: UnfinishedId, since: Timestamp) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("UPDATE inbound_group SET since = ?2 WHERE id = ?1")?
+            .execute(params![stored_id(id), since.as_millis()])?;
+        Ok(())
     }
 
     fn unfinished(&self, id: UnfinishedId) -> Result<Unfinished, TableError> {
@@ -204,6 +222,10 @@ impl MoPartRows for SqliteTables<'_> {
             .execute([stored_id(id)])?;
         Ok(())
     }
+}
+
+fn read_seen(row: &Row<'_>) -> Result<SeenKey, rusqlite::Error> {
+    Ok(SeenKey { carrier: CarrierId::new(row.get(0)?), digest: row.get(1)? })
 }
 
 fn read_found(row: &Row<'_>) -> Result<UnfinishedFound, rusqlite::Error> {

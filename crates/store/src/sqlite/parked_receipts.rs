@@ -98,6 +98,24 @@ impl ParkedReceiptRows for SqliteTables<'_> {
         Ok(ids)
     }
 
+    fn parked_ids_after(&self, at: Timestamp) -> Result<Vec<(CarrierId, RemoteId)>, TableError> {
+        let mut statement = self.connection.prepare("SELECT carrier, key, raw FROM parked WHERE at > ?1")?;
+        let mut rows = statement.query([at.as_millis()])?;
+        let mut ids = Vec::new();
+        while let Some(row) = rows.next()? {
+            ids.push((CarrierId::new(row.get(0)?), read_id(row, 1, 2)?));
+        }
+        Ok(ids)
+    }
+
+    fn put_parked_at(&self, carrier: CarrierId, remote: &RemoteId, at: Timestamp) -> Result<(), TableError> {
+        let (key, raw) = split_id(remote);
+        self.connection
+            .prepare_cached("UPDATE parked SET at = ?4 WHERE carrier = ?1 AND key = ?2 AND raw = ?3")?
+            .execute(params![carrier.get(), key.octets(), raw, at.as_millis()])?;
+        Ok(())
+    }
+
     fn put_parked_receipt(&self, carrier: CarrierId, receipt: &ParkedReceipt) -> Result<(), TableError> {
         let ParkedReceipt { remote, verdict, err, word, source, at, ambiguous } = receipt;
         let (key, raw) = split_id(remote);

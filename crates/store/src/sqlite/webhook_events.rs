@@ -2,7 +2,7 @@
 
 use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
-use hermod_domain::ids::MessageId;
+use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::HookKind;
 use hermod_engine::ops::{Endpoint, EventId, HookGivenUp, HookState};
@@ -88,6 +88,22 @@ impl WebhookEventRows for SqliteTables<'_> {
             )?
             .execute(params![account, kind, id, due_at.as_millis(), failures])?;
         Ok(changed > 0)
+    }
+
+    fn events_due_after(&self, failures: u32, due_at: Timestamp) -> Result<Vec<EventKey>, TableError> {
+        let mut statement = self
+            .connection
+            .prepare("SELECT account, kind, id FROM webhook WHERE failures = ?1 AND due_at > ?2")?;
+        let mut rows = statement.query(params![failures, due_at.as_millis()])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            // An event of an unknown kind is never posted, whenever it is due.
+            if let Some(kind) = HookKind::from_u8(row.get(1)?) {
+                let endpoint = Endpoint { account: AccountId::new(row.get(0)?), kind };
+                found.push(EventKey { endpoint, event: event_id(row.get(2)?) });
+            }
+        }
+        Ok(found)
     }
 
     fn put_off_event(&self, key: EventKey, due_at: Timestamp, made: u32) -> Result<Option<u32>, TableError> {

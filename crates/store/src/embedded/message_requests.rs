@@ -1,0 +1,97 @@
+//! What callers of the store ask for about messages under way: cancel one, move some to another carrier, tell what waits.
+
+use crate::embedded::Embedded;
+use crate::embedded::op::Op;
+use crate::fault::StoreFault;
+use crate::sqlite::waiting::{self, Page};
+use hermod_domain::ids::{AccountId, CarrierId};
+use hermod_domain::origin::MessageName;
+use hermod_domain::phone::Msisdn;
+use hermod_domain::sender::Sender;
+use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{Cancelled, CarrierQueue, Move, PAGE_ROWS_MAX, WaitingMessage, WaitingPlace};
+use std::time::Duration;
+
+/// Messages moved in one transaction.
+const MOVED_PER_WRITE_MAX: usize = 250;
+
+impl Embedded {
+    /// Ends a message that still waits as `rejected` and gives its cost back. `check` is shown who sends it to whom: what
+    /// it does not agree to is as unknown as what is not there.
+    pub async fn cancel(
+        &self,
+        account: AccountId,
+        name: MessageName,
+        check: impl Fn(&Sender, Msisdn) -> bool + Send + 'static,
+        now: Timestamp,
+    ) -> Result<Cancelled, StoreFault> {
+        self.request(move |batch| Ok(batch.cancel(account, name, &check, now)?)).await
+    }
+
+    /// Moves messages that wait for one carrier to another. What is not there any more, has been given to a link or was
+    /// moved by somebody else stays as it is. Returns how many were moved; durable when it does.
+    pub async fn move_messages(&self, moves: Vec<Move>, now: Timestamp) -> Result<usize, StoreFault> {
+        let mut moved = 0;
+        for chunk in moves.chunks(MOVED_PER_WRITE_MAX) {
+            let chunk = chunk.to_vec();
+            moved += self.request(move |batch| Ok(batch.move_waiting(&chunk, now)?)).await?;
+        }
+        Ok(moved)
+    }
+
+    /// What waits for every carrier that ever had something. Counts are kept by the writer and exact; the oldest is looked
+    /// for where a lane is read on next, so that neither grows with what waits.
+    pub async fn queues(&self) -> Result<Vec<CarrierQueue>, StoreFault> {
+        let glances = self.ask(Op::Glance).await?;
+        self.inner
+            .readers
+            .run(move |connection| {
+                let look = |carrier, unread| waiting::first_unread(connection, carrier, unread);
+                glances.into_iter().map(|glance| Ok(glance.complete(&look)?)).collect()
+            })
+            .await
+    }
+
+    /// Messages that wait for a carrier and have not been given to it, behind a place and in order: of which no part was
+    /// taken, is on its way, or is in doubt and has not had its time.
+    pub async fn waiting(
+        &self,
+        carrier: CarrierId,
+        after: Option<WaitingPlace>,
+        limit: u32,
+    ) -> Result<Vec<WaitingMessage>, StoreFault> {
+        let limit = usize::try_from(limit.clamp(1, PAGE_ROWS_MAX)).expect("a page");
+        let mut place = after;
+        let mut found = Vec::new();
+        loop {
+            let wanted = limit - found.len();
+            let read = self
+                .inner
+                .readers
+                .run(move |connection| Ok(waiting::read_page(connection, carrier, place, wanted)?));
+            let Page { waiting, last } = read.await?;
+            found.extend(waiting);
+            place = last;
+            if found.len() >= limit || place.is_none() {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Brings back webhook events that are due later than their schedule allows. `waits` are the longest wait after each
+    /// failure, from the first. Returns how many there were.
+    pub async fn limit_webhook_waits(
+        &self,
+        waits: Vec<Duration>,
+        now: Timestamp,
+    ) -> Result<usize, StoreFault> {
+        let changed = self.request(move |batch| Ok(batch.limit_webhook_waits(&waits, now)?)).await?;
+        if changed > 0 {
+            tracing::warn!(
+                events = changed,
+                "Webhook events were due later than their schedule allows and are brought back: the clock was ahead before"
+            );
+        }
+        Ok(changed)
+    }
+}
