@@ -117,6 +117,20 @@ async fn a_damaged_report_does_not_keep_the_others_from_moving() {
 }
 
 #[tokio::test]
+async fn a_damaged_report_does_not_keep_the_others_from_being_given_up() {
+    let mut world = World::new().await;
+    world.goes(world.smpp(1), "a", &[Verdict::Delivered]).await;
+    let readable = world.goes(world.smpp(1), "b", &[Verdict::Delivered]).await;
+    let raw = world.raw();
+    raw.execute("UPDATE report SET told = 99 WHERE id = (SELECT min(id) FROM report)", []).unwrap();
+    world.passes(REPORT_KEPT).await;
+    world.sweeps(world.now).await;
+    let given_up = world.store.given_up(Some(ALICE), None, 9).await.unwrap();
+    assert_eq!(given_up.iter().map(|report| report.message).collect::<Vec<_>>(), [readable]);
+    assert_eq!(world.waiting_reports().await, 0);
+}
+
+#[tokio::test]
 async fn what_came_on_a_transceiver_waits_for_one() {
     let mut world = World::with_webhooks().await;
     world.goes(world.smpp(1), "a", &[Verdict::Delivered]).await;
