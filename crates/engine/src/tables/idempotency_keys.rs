@@ -37,6 +37,9 @@ pub trait IdempotencyKeyRows {
         limit: usize,
     ) -> Result<Vec<[u8; 16]>, TableError>;
 
+    /// Returns how many bytes the filter of a day has, without reading it.
+    fn key_filter_size(&self, day: Day) -> Result<Option<usize>, TableError>;
+
     /// Returns the filter of a day, as bytes.
     fn key_filter(&self, day: Day) -> Result<Option<Vec<u8>>, TableError>;
 

@@ -33,6 +33,6 @@ pub trait UnnamedPartRows {
     /// Deletes a part's row.
     fn delete_unnamed_part(&self, carrier: CarrierId, to: Msisdn, part: &PartKey) -> Result<(), TableError>;
 
-    /// Deletes the rows of all parts that carriers took before this time.
-    fn delete_unnamed_parts_before(&self, before: Timestamp) -> Result<(), TableError>;
+    /// Deletes a part's row if the carrier took the part before this time.
+    fn delete_unnamed_part_before(&self, part: &UnnamedPart, before: Timestamp) -> Result<(), TableError>;
 }

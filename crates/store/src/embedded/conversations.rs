@@ -6,7 +6,7 @@ use hermod_domain::ids::MessageId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::Acceptance;
+use hermod_engine::ops::{Acceptance, CONVERSATION_KEPT};
 use hermod_engine::tables::{Conversation, ConversationKey, TableError};
 
 impl Batch<'_> {
@@ -21,7 +21,7 @@ impl Batch<'_> {
         self.tables.put_conversation(*to, number.address(), &last)
     }
 
-    /// Who wrote to this handset from this number last.
+    /// Who wrote to this handset from this number last, unless that is too long ago.
     pub(crate) fn conversation(
         &self,
         handset: Option<Msisdn>,
@@ -29,7 +29,9 @@ impl Batch<'_> {
     ) -> Result<Option<Owner>, TableError> {
         let Some(handset) = handset else { return Ok(None) };
         let last = self.tables.conversation(handset, number)?;
+        let before = self.now.minus(CONVERSATION_KEPT);
         Ok(last
+            .filter(|last| last.at >= before)
             .map(|Conversation { account, connection, .. }| Owner { account, connection: Some(connection) }))
     }
 

@@ -18,6 +18,8 @@ const DIGESTS_PER_WRITE: usize = 5_000;
 const UNASSIGNED_PER_WRITE: usize = 500;
 /// Conversations that are read at once, so that no snapshot lasts long.
 const CONVERSATIONS_PER_READ: usize = 5_000;
+/// Conversations that a call looks at and keeps. Called every minute, a walk over five million takes 100 minutes.
+const CONVERSATIONS_KEPT_PER_CALL: usize = 50_000;
 /// Conversations that are deleted in one transaction.
 const CONVERSATIONS_PER_WRITE: usize = 500;
 
@@ -100,23 +102,29 @@ impl Embedded {
         Ok(())
     }
 
-    /// Deletes conversations that are too old. Reads all of them: an index would cost every message a write.
+    /// Deletes conversations that are too old: goes on where the last call ended, and keeps
+    /// [`CONVERSATIONS_KEPT_PER_CALL`] at most. One that is too old has no effect while it waits for its deletion.
     pub(crate) async fn forget_conversations(&self, now: Timestamp) -> Result<(), StoreFault> {
         let before = now.minus(CONVERSATION_KEPT);
-        let mut behind = None;
-        loop {
+        let mut behind = self.walk_places().conversation.take();
+        let mut kept = 0;
+        while kept < CONVERSATIONS_KEPT_PER_CALL {
             let mut page = self.conversation_page(behind).await?;
-            behind = page.last().filter(|_| page.len() == CONVERSATIONS_PER_READ).map(|(key, _)| key.clone());
+            let read = page.len();
+            behind = page.last().filter(|_| read == CONVERSATIONS_PER_READ).map(|(key, _)| key.clone());
             page.retain(|(_, at)| *at < before);
+            kept += read - page.len();
             let old: Vec<ConversationKey> = page.into_iter().map(|(key, _)| key).collect();
             for some in old.chunks(CONVERSATIONS_PER_WRITE) {
                 let some = some.to_vec();
                 self.request(move |batch| Ok(batch.forget_conversations(&some, before)?)).await?;
             }
             if behind.is_none() {
-                return Ok(());
+                break;
             }
         }
+        self.walk_places().conversation = behind;
+        Ok(())
     }
 
     async fn conversation_page(

@@ -53,8 +53,8 @@ impl KeyDays {
     pub(crate) fn load_filters(&mut self, tables: &dyn Tables) -> Result<(), TableError> {
         let mut bytes_left = FILTER_BYTES_MAX;
         for day in &mut self.days {
-            if day.filter.is_none() {
-                day.filter = stored_filter(tables, day.day)?;
+            if day.filter.is_none() && stored_size(tables, day.day)?.is_some_and(|size| size <= bytes_left) {
+                day.filter = tables.key_filter(day.day)?.map(DayFilter);
             }
             // A newer day's filter goes before an older one's.
             day.filter.take_if(|filter| filter.0.len() > bytes_left);
@@ -141,9 +141,9 @@ fn filter_key(digest: &[u8; 16]) -> u64 {
     u64::from_be_bytes([a, b, c, d, e, f, g, h])
 }
 
-fn stored_filter(tables: &dyn Tables, day: Day) -> Result<Option<DayFilter>, TableError> {
-    let bytes = tables.key_filter(day)?;
-    Ok(bytes.filter(|bytes| bytes.len() > BinaryFuse8::DESCRIPTOR_LEN).map(DayFilter))
+/// Returns the size of a day's stored filter. One that is too short to be a filter counts as none.
+fn stored_size(tables: &dyn Tables, day: Day) -> Result<Option<usize>, TableError> {
+    Ok(tables.key_filter_size(day)?.filter(|size| *size > BinaryFuse8::DESCRIPTOR_LEN))
 }
 
 /// Past days that have keys and no filter yet.
@@ -155,7 +155,7 @@ pub(crate) fn days_to_seal(tables: &dyn Tables, today: Day) -> Result<Vec<Day>, 
     days.retain(|day| *day < today && Some(*day) != newest);
     let mut missing = Vec::new();
     for day in days {
-        if stored_filter(tables, day)?.is_none() {
+        if stored_size(tables, day)?.is_none() {
             missing.push(day);
         }
     }

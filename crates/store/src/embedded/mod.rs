@@ -67,6 +67,7 @@ mod unnamed;
 mod unowned;
 mod upkeep;
 mod waiting;
+mod walks;
 pub(crate) mod wire;
 mod writer;
 
@@ -110,6 +111,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use waiting::Waiting;
+use walks::WalkPlaces;
 use writer::Writer;
 
 /// Operations that may wait for the writer. Beyond that a submission is refused with 503: it would only grow old.
@@ -144,6 +146,7 @@ struct Inner {
     was_empty: bool,
     /// Where the next look at a carrier's parked receipts begins.
     rematched: Mutex<HashMap<CarrierId, RemoteId>>,
+    walks: Mutex<WalkPlaces>,
     writer: Mutex<Option<JoinHandle<()>>>,
     /// Held for as long as the store is open.
     lock: Mutex<Option<FolderLock>>,
@@ -209,6 +212,7 @@ impl Embedded {
                 newest_at_open,
                 was_empty,
                 rematched: Mutex::default(),
+                walks: Mutex::default(),
                 writer: Mutex::new(Some(thread)),
                 lock: Mutex::new(Some(lock)),
             }),

@@ -9,7 +9,6 @@ use crate::embedded::hooks::HookEnds;
 use crate::embedded::mailbox::Mailbox;
 use crate::embedded::queues::Glance;
 use crate::embedded::reports::ReportEnds;
-use crate::embedded::unnamed;
 use crate::embedded::waiting::Waiting;
 use crate::fault::StoreFault;
 use hermod_domain::ids::CarrierId;
@@ -174,7 +173,6 @@ impl Change {
             }
             Change::DropOldDays(today) => {
                 delivery_stats::drop_before(batch.tables, *today)?;
-                unnamed::drop_before(batch.tables, *today)?;
                 batch.books.remotes.drop_before(batch.tables, *today)
             }
         }

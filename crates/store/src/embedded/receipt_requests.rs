@@ -2,7 +2,9 @@
 
 use crate::embedded::Embedded;
 use crate::embedded::parked::{GIVEN_UP_PER_BATCH_MAX, ParkedPage};
+use crate::embedded::unnamed::not_waited_for_before;
 use crate::fault::StoreFault;
+use crate::sqlite::unnamed_parts::read_unnamed_page;
 use crate::sqlite::{SqliteTables, carrier_ids, parked_receipts};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, RemoteId};
@@ -10,6 +12,13 @@ use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::{PAGE_ROWS_MAX, ParkedReceipt, REMATCH_ROWS_MAX, ReceiptLoss, Rematched, TiedId};
 use rusqlite::Connection;
 use std::sync::PoisonError;
+
+/// Parts without an id that are read at once, so that no snapshot lasts long.
+const UNNAMED_PARTS_PER_READ: usize = 5_000;
+/// Parts without an id that are deleted in one transaction.
+const UNNAMED_PARTS_PER_WRITE: usize = 500;
+/// Parts without an id that a call looks at and keeps.
+const UNNAMED_PARTS_KEPT_PER_CALL: usize = 50_000;
 
 impl Embedded {
     /// Looks again whether parked receipts of this carrier find their part: its id conversion may have been corrected.
@@ -64,6 +73,33 @@ impl Embedded {
                 return Ok(());
             }
         }
+    }
+
+    /// Deletes parts without an id whose receipts are not waited for any more: goes on where the last call ended, and
+    /// keeps [`UNNAMED_PARTS_KEPT_PER_CALL`] at most.
+    pub(crate) async fn forget_unnamed_parts(&self, now: Timestamp) -> Result<(), StoreFault> {
+        let before = not_waited_for_before(now.day());
+        let mut behind = self.walk_places().unnamed_part.take();
+        let mut kept = 0;
+        while kept < UNNAMED_PARTS_KEPT_PER_CALL {
+            let read = move |connection: &Connection| {
+                Ok(read_unnamed_page(connection, behind.as_ref(), UNNAMED_PARTS_PER_READ)?)
+            };
+            let mut page = self.inner.readers.run(read).await?;
+            let rows = page.len();
+            behind = page.last().copied().filter(|_| rows == UNNAMED_PARTS_PER_READ);
+            page.retain(|part| part.at < before);
+            kept += rows - page.len();
+            for some in page.chunks(UNNAMED_PARTS_PER_WRITE) {
+                let some = some.to_vec();
+                self.request(move |batch| Ok(batch.forget_unnamed_parts(&some, before)?)).await?;
+            }
+            if behind.is_none() {
+                break;
+            }
+        }
+        self.walk_places().unnamed_part = behind;
+        Ok(())
     }
 
     /// A carrier's parked receipts, the latest first.

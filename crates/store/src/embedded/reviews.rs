@@ -16,8 +16,10 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// Between the names of the rules in a case's row. No name has it: names are printable.
 const RULE_SEPARATOR: &str = "\u{1f}";
-/// Cases forgotten in one transaction.
-const FORGET_CASES: u32 = 500;
+/// Cases that are looked at in one read, and deleted in one transaction.
+const CASES_PER_STEP: usize = 500;
+/// Cases that a call looks at and keeps.
+const CASES_KEPT_PER_CALL: usize = 5_000;
 
 const COLUMNS: &str =
     "id, account, source, dest, text, rules, opened_at, last_at, seen, state, decided_at, decided_by";
@@ -66,16 +68,26 @@ impl Embedded {
         self.request(move |batch| batch.decide_review(id, approve, &by, now)).await
     }
 
-    /// Forgets the cases that nobody has met for a long time.
+    /// Deletes cases that no text has met for a long time: goes on where the last call ended, and keeps
+    /// [`CASES_KEPT_PER_CALL`] at most.
     pub(crate) async fn forget_reviews(&self, now: Timestamp) -> Result<(), StoreFault> {
-        let mut after = 0;
-        loop {
+        let mut after = self.walk_places().review.take();
+        let mut kept = 0;
+        while kept < CASES_KEPT_PER_CALL {
             // Looked for beside the writer, which then has only to delete.
-            let old = self.inner.readers.run(move |connection| old_cases(connection, after, now)).await?;
-            let Some(last) = old.last() else { return Ok(()) };
-            after = *last;
-            self.request(move |batch| forget(batch.connection, &old, now)).await?;
+            let page = self.inner.readers.run(move |connection| read_cases(connection, after, now)).await?;
+            after = page.last().filter(|_| page.len() == CASES_PER_STEP).map(|(id, _)| *id);
+            let old: Vec<i64> = page.iter().filter(|(_, is_old)| *is_old).map(|(id, _)| *id).collect();
+            kept += page.len() - old.len();
+            if !old.is_empty() {
+                self.request(move |batch| forget(batch.connection, &old, now)).await?;
+            }
+            if after.is_none() {
+                break;
+            }
         }
+        self.walk_places().review = after;
+        Ok(())
     }
 }
 
@@ -197,12 +209,18 @@ fn known(
 /// An approval is kept for as long as it lasts, however old the case is.
 const IS_OLD: &str = "last_at <= ?1 AND ifnull(decided_at <= ?2, 1)";
 
-fn old_cases(connection: &Connection, after: i64, now: Timestamp) -> Result<Vec<i64>, StoreFault> {
+/// Returns the next [`CASES_PER_STEP`] cases behind one, and of each whether it is to be forgotten.
+fn read_cases(
+    connection: &Connection,
+    after: Option<i64>,
+    now: Timestamp,
+) -> Result<Vec<(i64, bool)>, StoreFault> {
     let mut statement = connection
-        .prepare_cached(&format!("SELECT id FROM review WHERE id > ?3 AND {IS_OLD} ORDER BY id LIMIT ?4"))?;
+        .prepare_cached(&format!("SELECT id, {IS_OLD} FROM review WHERE id > ?3 ORDER BY id LIMIT ?4"))?;
     let (met, decided) = (now.minus(REVIEW_CASE_KEPT), now.minus(APPROVAL_LASTS));
-    let rows = statement
-        .query_map(params![met.as_millis(), decided.as_millis(), after, FORGET_CASES], |row| row.get(0))?;
+    let limit = i64::try_from(CASES_PER_STEP).unwrap_or(i64::MAX);
+    let bounds = params![met.as_millis(), decided.as_millis(), after.unwrap_or(0), limit];
+    let rows = statement.query_map(bounds, |row| row.try_into())?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 

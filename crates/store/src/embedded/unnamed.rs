@@ -10,9 +10,9 @@ use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::Event;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
-use hermod_domain::time::Day;
+use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::ReceiptRecord;
-use hermod_engine::tables::{PartKey, Place, TableError, Tables, Tie, UnnamedPart};
+use hermod_engine::tables::{PartKey, Place, TableError, Tie, UnnamedPart};
 use std::time::Duration;
 
 /// By how much a receipt may overtake its answer: as long as answers are waited for.
@@ -73,7 +73,13 @@ impl Batch<'_> {
         record: &ReceiptRecord,
     ) -> Result<Option<Tie>, TableError> {
         let Some(to) = record.source else { return Ok(None) };
-        let candidates = self.tables.unnamed_parts(carrier, to, SAME_NUMBER_MAX)?;
+        let mut candidates = self.tables.unnamed_parts(carrier, to, SAME_NUMBER_MAX)?;
+        if candidates.len() == SAME_NUMBER_MAX {
+            return Ok(None);
+        }
+        // A row that is too old may still wait for its deletion.
+        let before = not_waited_for_before(self.now.day());
+        candidates.retain(|(part, _)| part.at >= before);
         let Some(UnnamedPart { part, at, .. }) = only_one(&candidates, record.sender.as_ref()) else {
             return Ok(None);
         };
@@ -87,14 +93,20 @@ impl Batch<'_> {
         self.tally.receipts_by_number += 1;
         Ok(Some(tie))
     }
+
+    /// Deletes those of these parts whose receipts are not waited for any more.
+    pub(crate) fn forget_unnamed_parts(
+        &mut self,
+        parts: &[UnnamedPart],
+        before: Timestamp,
+    ) -> Result<(), TableError> {
+        parts.iter().try_for_each(|part| self.tables.delete_unnamed_part_before(part, before))
+    }
 }
 
 /// The sender narrows the choice where a receipt names one that was written as the customer had it. Carriers may have
 /// been given another one, so a sender that fits none excludes none.
 fn only_one(candidates: &[(UnnamedPart, Sender)], sender: Option<&Sender>) -> Option<UnnamedPart> {
-    if candidates.len() == SAME_NUMBER_MAX {
-        return None;
-    }
     let same = |(_, from): &&(UnnamedPart, Sender)| {
         sender.is_some_and(|sender| sender.address().eq_ignore_ascii_case(from.address()))
     };
@@ -106,7 +118,7 @@ fn only_one(candidates: &[(UnnamedPart, Sender)], sender: Option<&Sender>) -> Op
     }
 }
 
-/// Forgets parts whose receipts are not waited for any more.
-pub(crate) fn drop_before(tables: &dyn Tables, today: Day) -> Result<(), TableError> {
-    tables.delete_unnamed_parts_before(Day::new(today.get() - DAYS_KEPT).start())
+/// Returns the time before which a part was taken whose receipts are not waited for any more.
+pub(crate) fn not_waited_for_before(today: Day) -> Timestamp {
+    Day::new(today.get() - DAYS_KEPT).start()
 }

@@ -88,7 +88,8 @@ impl Embedded {
         Ok(ended)
     }
 
-    /// Once a day, and at start.
+    /// Deletes what was kept long enough, and builds the key filters of past days. To be called at start and every minute:
+    /// where old rows cannot be found by their time, a call looks at a bounded number of rows and the next one goes on.
     pub async fn daily(&self, now: Timestamp) -> Result<(), StoreFault> {
         let today = now.day();
         let days = self
@@ -101,6 +102,7 @@ impl Embedded {
             self.change(Change::KeepFilter { day, filter }).await?;
         }
         self.change(Change::DropOldDays(today)).await?;
+        self.forget_unnamed_parts(now).await?;
         self.give_up_parked(now).await?;
         self.forget_given_up(now).await?;
         self.forget_hooks(now).await?;

@@ -73,6 +73,15 @@ impl IdempotencyKeyRows for SqliteTables<'_> {
         Ok(digests.collect::<Result<_, _>>()?)
     }
 
+    fn key_filter_size(&self, day: Day) -> Result<Option<usize>, TableError> {
+        Ok(self
+            .connection
+            .query_row("SELECT length(filter) FROM key_filter WHERE day = ?1", [day.get()], |row| {
+                Ok(usize::try_from(row.get::<_, i64>(0)?).unwrap_or(0))
+            })
+            .optional()?)
+    }
+
     fn key_filter(&self, day: Day) -> Result<Option<Vec<u8>>, TableError> {
         Ok(self
             .connection

@@ -23,7 +23,7 @@ pub(crate) mod reports;
 mod reviews;
 mod timeline;
 pub(crate) mod unassigned_inbound;
-mod unnamed_parts;
+pub(crate) mod unnamed_parts;
 pub(crate) mod waiting;
 pub(crate) mod webhook_attempts;
 pub(crate) mod webhook_due;

@@ -1,13 +1,13 @@
 //! SQL for parts that carriers took without giving them an id.
 
 use crate::sqlite::SqliteTables;
-use crate::sqlite::columns::{message_and_part, stored_sender};
+use crate::sqlite::columns::{message_and_part, stored_number, stored_sender};
 use hermod_domain::ids::{AccountId, CarrierId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{PartKey, TableError, UnnamedPart, UnnamedPartRows};
-use rusqlite::{Row, params};
+use rusqlite::{Connection, Row, params};
 
 impl UnnamedPartRows for SqliteTables<'_> {
     fn unnamed_parts(
@@ -60,10 +60,45 @@ impl UnnamedPartRows for SqliteTables<'_> {
         Ok(())
     }
 
-    fn delete_unnamed_parts_before(&self, before: Timestamp) -> Result<(), TableError> {
-        self.connection.prepare_cached("DELETE FROM unnamed WHERE at < ?1")?.execute([before.as_millis()])?;
+    fn delete_unnamed_part_before(&self, part: &UnnamedPart, before: Timestamp) -> Result<(), TableError> {
+        let UnnamedPart { carrier, to, part: PartKey { account: _, message, part }, at: _ } = part;
+        self.connection
+            .prepare_cached(
+                "DELETE FROM unnamed WHERE carrier = ?1 AND dest = ?2 AND message = ?3 AND part = ?4 AND at < ?5",
+            )?
+            .execute(params![
+                carrier.get(),
+                to.number().cast_signed(),
+                message.as_i64(),
+                part.get(),
+                before.as_millis()
+            ])?;
         Ok(())
     }
+}
+
+/// Returns the rows behind one in the order of their keys.
+pub(crate) fn read_unnamed_page(
+    connection: &Connection,
+    behind: Option<&UnnamedPart>,
+    limit: usize,
+) -> Result<Vec<UnnamedPart>, TableError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT message, part, account, carrier, dest, at FROM unnamed
+         WHERE (carrier, dest, message, part) > (?1, ?2, ?3, ?4) ORDER BY carrier, dest, message, part LIMIT ?5",
+    )?;
+    let (carrier, to, message, part) =
+        behind.map_or((0, 0, 0, 0), |UnnamedPart { carrier, to, part, .. }| {
+            (carrier.get(), to.number().cast_signed(), part.message.as_i64(), part.part.get())
+        });
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut rows = statement.query(params![carrier, to, message, part, limit])?;
+    let mut page = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (carrier, to) = (CarrierId::new(row.get(3)?), stored_number(row.get(4)?)?);
+        page.push(UnnamedPart { carrier, to, part: read_key(row)?, at: Timestamp::from_millis(row.get(5)?) });
+    }
+    Ok(page)
 }
 
 fn read_key(row: &Row<'_>) -> Result<PartKey, TableError> {

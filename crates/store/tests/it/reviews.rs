@@ -212,3 +212,22 @@ async fn no_text_is_printed() {
     let printed = format!("{screened:?} {:?}", case(&world, id).await);
     assert!(printed.contains("(6 bytes)") && !printed.contains("SECRET"), "{printed}");
 }
+
+#[tokio::test]
+async fn old_case_behind_many_young_ones_is_reached_by_a_later_call() {
+    let mut world = World::new().await;
+    let begin = world.now;
+    world.now = begin.plus(REVIEW_CASE_KEPT);
+    let cases = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+         INSERT INTO review (account, digest, source, dest, text, rules, opened_at, last_at, seen, state, decided_by)
+         SELECT 1, cast(?2 || i AS BLOB), 'ACME', 4915112345678, '', '', ?2, ?2, 1, 2, '' FROM n";
+    world.raw().execute(cases, [6_000, world.now.as_millis()]).unwrap();
+    world.raw().execute(cases, [1, begin.as_millis()]).unwrap();
+    let rows = |world: &World| -> i64 {
+        world.raw().query_row("SELECT count(*) FROM review", [], |row| row.get(0)).unwrap()
+    };
+    world.store.daily(world.now).await.unwrap();
+    assert_eq!(rows(&world), 6_001, "a call does not look at all of them");
+    world.store.daily(world.now).await.unwrap();
+    assert_eq!(rows(&world), 6_000);
+}

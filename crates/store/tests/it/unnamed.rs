@@ -161,3 +161,27 @@ async fn parts_without_an_id_are_forgotten_when_no_receipt_is_waited_for() {
     assert_eq!(rows(&world), 0);
     world.books_are_sound();
 }
+
+#[tokio::test]
+async fn old_part_without_an_id_behind_many_young_ones_is_reached_by_a_later_call() {
+    let mut world = World::new().await;
+    let mut link = world.link().await;
+    taken(&world, &link, world.sms()).await;
+    world.now = world.now.plus(secs(10 * 86_400));
+    let young = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+         INSERT INTO unnamed (carrier, dest, message, part, account, at)
+         SELECT carrier, 1000000 + i, message, part, account, ?2 FROM unnamed, n";
+    world.raw().execute(young, [60_000, world.now.as_millis()]).unwrap();
+    let rows = |world: &World| -> i64 {
+        world.raw().query_row("SELECT count(*) FROM unnamed", [], |row| row.get(0)).unwrap()
+    };
+    world.store.daily(world.now).await.unwrap();
+    assert_eq!(rows(&world), 60_001, "a call does not look at all of them");
+    link.now = world.now;
+    let nameless =
+        ReceiptRecord { remote: None, ..about(recipient(), receipt(1, "none", Verdict::Delivered)) };
+    link.says(vec![], vec![nameless]).await;
+    assert_eq!(link.takes_fates().await, [ReceiptFate::Dropped], "its receipt is not waited for any more");
+    world.store.daily(world.now).await.unwrap();
+    assert_eq!(rows(&world), 60_000);
+}

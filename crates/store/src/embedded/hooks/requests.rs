@@ -5,7 +5,7 @@ use crate::embedded::Embedded;
 use crate::embedded::hooks::settle::HookEnds;
 use crate::embedded::op::{Op, Reply};
 use crate::fault::StoreFault;
-use crate::sqlite::webhook_old::{OldEvents, OldPlace, old_events};
+use crate::sqlite::webhook_old::{OldEvents, old_events};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{
@@ -13,8 +13,10 @@ use hermod_engine::ops::{
 };
 use tokio::sync::oneshot;
 
-/// Steps of forgetting events in one call. The next call goes on: what is gone is not in its way.
+/// Steps of forgetting events in one call. The next call goes on where it ended.
 const STEPS_PER_CALL: usize = 200;
+/// Of those, the steps that find nothing to forget: so many endpoints and events are looked at in vain.
+const STEPS_IN_VAIN_PER_CALL: usize = 5;
 
 impl Embedded {
     /// What came of attempts. Durable when this returns. On a full disk that takes until there is room; if the caller does
@@ -54,16 +56,23 @@ impl Embedded {
     /// there is something to forget.
     pub(crate) async fn forget_hooks(&self, now: Timestamp) -> Result<(), StoreFault> {
         let before = now.minus(HOOKS_KEPT);
-        let mut after = OldPlace::default();
+        let mut place = self.walk_places().webhook_event.take();
+        let mut in_vain = 0;
         for _ in 0..STEPS_PER_CALL {
+            let after = place.unwrap_or_default();
             let OldEvents { events, next } =
                 self.inner.readers.run(move |connection| old_events(connection, after, before)).await?;
-            if !events.is_empty() {
+            place = next;
+            if events.is_empty() {
+                in_vain += 1;
+            } else {
                 self.request(move |batch| Ok(batch.forget_hooks(&events, before, now)?)).await?;
             }
-            let Some(next) = next else { break };
-            after = next;
+            if place.is_none() || in_vain == STEPS_IN_VAIN_PER_CALL {
+                break;
+            }
         }
+        self.walk_places().webhook_event = place;
         Ok(())
     }
 }

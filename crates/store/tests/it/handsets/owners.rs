@@ -207,3 +207,38 @@ async fn ids_of_unowned_messages_are_never_given_twice() {
     assert!(world.sends(world.sms()).await > unowned.message);
     world.books_are_sound();
 }
+
+/// Writes young conversations of other handsets, whose keys are in front of [`HANDSET`]'s or behind them.
+fn write_conversations(world: &World, first_handset: i64, count: i64, at: i64) {
+    let write = "WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?2)
+         INSERT INTO conversation (handset, number, account, connection, message, at)
+         SELECT ?1 + i, '80800', 1, 1, 1, ?3 FROM n";
+    world.raw().execute(write, [first_handset, count, at]).unwrap();
+}
+
+#[tokio::test]
+async fn old_conversation_behind_many_young_ones_has_no_effect_and_is_reached_by_later_calls() {
+    let mut world = World::with_numbers().await;
+    world.sends(from(&world, ALICE, FOREIGN)).await;
+    world.now = world.now.plus(CONVERSATION_KEPT + secs(1));
+    world.brings(text(HANDSET, FOREIGN, "long after")).await;
+    assert!(world.reads(ALICE).await.is_empty(), "too old to say whose it is");
+    write_conversations(&world, 1_000_000, 60_000, world.now.as_millis());
+    let rows = |world: &World| -> i64 {
+        world.raw().query_row("SELECT count(*) FROM conversation", [], |row| row.get(0)).unwrap()
+    };
+    world.store.daily(world.now).await.unwrap();
+    assert_eq!(rows(&world), 60_001, "a call does not look at all of them");
+    world.store.daily(world.now).await.unwrap();
+    assert_eq!(rows(&world), 60_000);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn old_conversations_are_deleted_in_one_call_however_many() {
+    let world = World::with_numbers().await;
+    write_conversations(&world, 1_000_000, 60_000, 1);
+    world.store.daily(world.now).await.unwrap();
+    let left: i64 = world.raw().query_row("SELECT count(*) FROM conversation", [], |row| row.get(0)).unwrap();
+    assert_eq!(left, 0);
+}

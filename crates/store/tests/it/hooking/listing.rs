@@ -238,3 +238,20 @@ async fn what_ended_long_ago_is_forgotten_and_what_waits_is_not() {
     assert_eq!(world.lists(None, None).await, left[..2]);
     world.books_are_sound();
 }
+
+#[tokio::test]
+async fn old_event_behind_many_endpoints_with_young_ones_is_reached_by_a_later_call() {
+    let world = World::with_webhooks().await;
+    let events = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
+         INSERT INTO webhook_past (account, kind, id, state, ended_at, attempts, message, at)
+         SELECT ?1 + i, 1, ?1 + i, 1, ?3, 1, 1, ?3 FROM n";
+    world.raw().execute(events, [1_000, 6_000, world.now.as_millis()]).unwrap();
+    world.raw().execute(events, [10_000, 1, 1]).unwrap();
+    let rows = || -> i64 {
+        world.raw().query_row("SELECT count(*) FROM webhook_past", [], |row| row.get(0)).unwrap()
+    };
+    world.store.daily(world.now).await.unwrap();
+    assert_eq!(rows(), 6_001, "a call does not look at all endpoints");
+    world.store.daily(world.now).await.unwrap();
+    assert_eq!(rows(), 6_000);
+}
