@@ -4,11 +4,13 @@
 mod rules;
 mod webhook_rules;
 
-use crate::embedded::{ERASED_NUMBER, retention, schema};
+use crate::embedded::{ERASED_NUMBER, schema};
 use crate::fault::StoreFault;
+use crate::sqlite::purging;
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
+use hermod_engine::tables::PurgeMark;
 use rules::{RULES, Rule};
 use rusqlite::Connection;
 use std::path::Path;
@@ -141,7 +143,7 @@ fn check_pages(connection: &Connection, report: &mut AuditReport) -> Result<(), 
 }
 
 fn purged_before(connection: &Connection) -> Result<Option<Timestamp>, StoreFault> {
-    let first_kept = retention::purged_before(connection)?;
+    let first_kept = purging::purged_before(connection, PurgeMark::Records)?;
     Ok(MessageId::from_i64(first_kept).filter(|_| first_kept > 0).map(MessageId::accepted_at))
 }
 

@@ -71,7 +71,7 @@ pub struct LedgerEntry {
 }
 
 /// Kinds are stored as small integers: add, never renumber.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LedgerKind {
     /// Money that came in: more balance.
     TopUp,

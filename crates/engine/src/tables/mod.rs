@@ -6,9 +6,11 @@
 mod aliases;
 mod balances;
 mod carrier_ids;
+mod catalogue;
 mod conversations;
 mod day_totals;
 mod delivery_figures;
+mod erasure;
 mod error;
 mod given_up_reports;
 mod idempotency_keys;
@@ -31,9 +33,11 @@ mod webhook_events;
 pub use aliases::*;
 pub use balances::*;
 pub use carrier_ids::*;
+pub use catalogue::*;
 pub use conversations::*;
 pub use day_totals::*;
 pub use delivery_figures::*;
+pub use erasure::*;
 pub use error::{TableError, Unreadable};
 pub use given_up_reports::*;
 pub use idempotency_keys::*;
@@ -58,9 +62,11 @@ pub trait Tables:
     AliasRows
     + BalanceRows
     + CarrierIdRows
+    + CatalogueRows
     + ConversationRows
     + DayTotalRows
     + DeliveryFigureRows
+    + ErasureRows
     + GivenUpReportRows
     + IdempotencyKeyRows
     + InboundRows
@@ -85,9 +91,11 @@ impl<T> Tables for T where
     T: AliasRows
         + BalanceRows
         + CarrierIdRows
+        + CatalogueRows
         + ConversationRows
         + DayTotalRows
         + DeliveryFigureRows
+        + ErasureRows
         + GivenUpReportRows
         + IdempotencyKeyRows
         + InboundRows

@@ -1,4 +1,104 @@
-//! The table of what retention removes.
+//! What retention reads and removes, and the marks of how far it is.
 
-/// Reads and writes what retention removes.
-pub trait PurgingRows {}
+use crate::tables::TableError;
+use hermod_domain::ids::{AccountId, CarrierId, MessageId};
+use hermod_domain::money::Money;
+use hermod_domain::origin::{Alias, Origin};
+use hermod_domain::time::{Day, Timestamp};
+
+/// What a mark is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PurgeMark {
+    Texts,
+    Records,
+}
+
+/// How a message was submitted over SMPP, as its row has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OriginRow {
+    pub origin: Origin,
+    /// The message's name where ids must be short.
+    pub alias: Option<Alias>,
+}
+
+/// A message whose text may be due.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextRow {
+    pub id: MessageId,
+    pub carrier: CarrierId,
+    pub account: AccountId,
+    pub has_ended: bool,
+    /// It has a text, or anything else that the customer wrote beside its origin.
+    pub has_text: bool,
+    pub origin: Option<OriginRow>,
+}
+
+/// A message whose record may be due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordRow {
+    pub id: MessageId,
+    pub carrier: CarrierId,
+    pub account: AccountId,
+    pub cost: Money,
+    pub settled_at: Option<Timestamp>,
+    pub alias: Option<Alias>,
+}
+
+/// Message ids from one to another, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageRange {
+    pub first: MessageId,
+    pub last: MessageId,
+}
+
+/// Reads and removes what retention removes.
+pub trait PurgingRows {
+    /// Returns the last message that a mark says is purged.
+    fn last_purged(&self, mark: PurgeMark) -> Result<Option<MessageId>, TableError>;
+
+    /// Writes a mark: all messages up to this one are purged.
+    fn put_last_purged(&self, mark: PurgeMark, last: MessageId) -> Result<(), TableError>;
+
+    /// Returns messages behind one and before another, in order, as purging their texts needs them.
+    fn texts_between(
+        &self,
+        after: Option<MessageId>,
+        before: MessageId,
+        limit: u32,
+    ) -> Result<Vec<TextRow>, TableError>;
+
+    /// Returns messages behind one and before another, in order, as purging their records needs them.
+    fn records_between(
+        &self,
+        after: Option<MessageId>,
+        before: MessageId,
+        limit: u32,
+    ) -> Result<Vec<RecordRow>, TableError>;
+
+    /// Writes that a message has no text, and nothing else that the customer wrote beside its origin.
+    fn delete_text(&self, message: MessageId) -> Result<(), TableError>;
+
+    /// Writes a message's origin.
+    fn put_origin(&self, message: MessageId, origin: &OriginRow) -> Result<(), TableError>;
+
+    /// Deletes messages, but not what other tables have of them.
+    fn delete_messages(&self, range: MessageRange) -> Result<(), TableError>;
+
+    /// Deletes the timelines of messages.
+    fn delete_timelines(&self, range: MessageRange) -> Result<(), TableError>;
+
+    /// Returns when this was last written to a message's timeline.
+    fn last_timeline_line(&self, message: MessageId, what: &str) -> Result<Option<Timestamp>, TableError>;
+
+    /// Deletes a message's alias.
+    fn delete_alias(&self, account: AccountId, alias: Alias) -> Result<(), TableError>;
+
+    /// Deletes idempotency keys of a day, any of them up to a limit, and returns how many.
+    fn delete_keys(&self, day: Day, limit: u32) -> Result<u32, TableError>;
+
+    /// Returns the first MO messages of an account, by id, and when each was received.
+    fn first_inbound(&self, account: AccountId, limit: u32) -> Result<Vec<(u64, Timestamp)>, TableError>;
+
+    /// Deletes an account's MO messages up to an id and returns how many.
+    fn delete_inbound_up_to(&self, account: AccountId, last: u64) -> Result<u64, TableError>;
+}

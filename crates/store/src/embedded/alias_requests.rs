@@ -1,8 +1,8 @@
 //! Messages by the name their customer knows, read beside the writer.
 
-use crate::embedded::{Embedded, aliases, records};
+use crate::embedded::{Embedded, aliases};
 use crate::fault::StoreFault;
-use crate::sqlite::SqliteTables;
+use crate::sqlite::{SqliteTables, records};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::origin::MessageName;
 use hermod_engine::ops::MessageRecord;

@@ -20,7 +20,6 @@ use crate::embedded::recent::Recent;
 use crate::embedded::references::References;
 use crate::embedded::remotes::Remotes;
 use crate::embedded::reports::UnreadableReport;
-use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, IdMint, MessageId, PartNo};
@@ -207,12 +206,12 @@ impl<'a> Batch<'a> {
     }
 
     /// The last step before the commit: everything that was held back is written.
-    pub(crate) fn finish(&mut self) -> Result<(), StoreFault> {
+    pub(crate) fn finish(&mut self) -> Result<(), TableError> {
         self.write_fresh()?;
         self.write_hook_number()?;
         self.books.balances.write(self.tables)?;
         self.books.aliases.write(self.tables)?;
-        self.books.today.write(self.connection)
+        self.books.today.write(self.tables)
     }
 
     /// Writes the rows that were held back. From then on the tables know these parts like any other.

@@ -4,15 +4,12 @@
 //! A message belongs to the UTC day of its id. Ids only grow, so an account's day only moves on, and the newest is all
 //! that is held here; the rows of past days stay for statements.
 
-use crate::embedded::Embedded;
 use crate::embedded::overlay::Overlay;
-use crate::fault::StoreFault;
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::time::Day;
 use hermod_engine::ops::{DailyLimit, DailyLimits, DayTotals};
-use rusqlite::{Connection, Row, params};
-use std::collections::HashMap;
+use hermod_engine::tables::{TableError, Tables};
 
 /// Days read at once: a year and its leap day.
 pub const DAYS_PER_READ_MAX: i64 = 366;
@@ -25,14 +22,8 @@ pub(crate) struct Today {
 
 impl Today {
     /// `day` is that of the newest id: no message will belong to an earlier one.
-    pub(crate) fn load(connection: &Connection, day: Day) -> Result<Today, StoreFault> {
-        // By way of the balances, which name every account that ever sent: a seek for each instead of a scan of all days.
-        let mut statement = connection.prepare(
-            "SELECT d.day, d.messages, d.spend, d.account FROM balance b
-             JOIN daily d ON d.account = b.account AND d.day = ?1",
-        )?;
-        let rows = statement.query_map([day.get()], |row| Ok((AccountId::new(row.get(3)?), read(row)?)))?;
-        let newest = Overlay::over(rows.collect::<Result<HashMap<_, _>, _>>()?);
+    pub(crate) fn load(tables: &dyn Tables, day: Day) -> Result<Today, TableError> {
+        let newest = Overlay::over(tables.day_totals_on(day)?.into_iter().collect());
         Ok(Today { newest, ended: Vec::new() })
     }
 
@@ -51,16 +42,9 @@ impl Today {
     }
 
     /// Writes the changed rows. They count as durable only after [`Today::committed`].
-    pub(crate) fn write(&self, connection: &Connection) -> Result<(), StoreFault> {
-        let ended = self.ended.iter().copied();
-        for (account, DayTotals { day, messages, spend }) in ended.chain(self.newest.changed()) {
-            connection
-                .prepare_cached(
-                    "INSERT OR REPLACE INTO daily (account, day, messages, spend) VALUES (?1, ?2, ?3, ?4)",
-                )?
-                .execute(params![account.get(), day.get(), messages.cast_signed(), spend.as_micros()])?;
-        }
-        Ok(())
+    pub(crate) fn write(&self, tables: &dyn Tables) -> Result<(), TableError> {
+        let mut changed = self.ended.iter().copied().chain(self.newest.changed());
+        changed.try_for_each(|(account, totals)| tables.put_day_totals(account, totals))
     }
 
     pub(crate) fn committed(&mut self) {
@@ -88,42 +72,10 @@ pub(crate) fn count(before: DayTotals, cost: Money, limits: DailyLimits) -> Resu
     Ok(DayTotals { day: before.day, messages, spend })
 }
 
-impl Embedded {
-    /// The days from the first to the last, both included, that had messages; a year of them at most.
-    pub async fn day_totals(
-        &self,
-        account: AccountId,
-        from: Day,
-        to: Day,
-    ) -> Result<Vec<DayTotals>, StoreFault> {
-        self.inner.readers.run(move |connection| between(connection, account, from, to)).await
-    }
-}
-
-pub(crate) fn between(
-    connection: &Connection,
-    account: AccountId,
-    from: Day,
-    to: Day,
-) -> Result<Vec<DayTotals>, StoreFault> {
-    let mut statement = connection.prepare_cached(
-        "SELECT day, messages, spend FROM daily WHERE account = ?1 AND day BETWEEN ?2 AND ?3 ORDER BY day LIMIT ?4",
-    )?;
-    let rows = statement.query_map(params![account.get(), from.get(), to.get(), DAYS_PER_READ_MAX], read)?;
-    Ok(rows.collect::<Result<_, _>>()?)
-}
-
-fn read(row: &Row<'_>) -> rusqlite::Result<DayTotals> {
-    Ok(DayTotals {
-        day: Day::new(row.get(0)?),
-        messages: row.get::<_, i64>(1)?.cast_unsigned(),
-        spend: Money::from_micros(row.get(2)?),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sqlite::SqliteTables;
 
     const MONDAY: Day = Day::new(20_771);
 
@@ -154,11 +106,12 @@ mod tests {
     fn yesterday_is_not_today() {
         let folder = tempfile::TempDir::new().unwrap();
         let connection = crate::embedded::schema::open_for_writing(folder.path()).unwrap();
+        let tables = SqliteTables { connection: &connection };
         let (alice, tuesday) = (AccountId::new(1), MONDAY.next());
-        let mut today = Today::load(&connection, MONDAY).unwrap();
+        let mut today = Today::load(&tables, MONDAY).unwrap();
         let monday = DayTotals { day: MONDAY, messages: 3, spend: Money::from_micros(30) };
         today.set(alice, monday);
-        today.write(&connection).unwrap();
+        today.write(&tables).unwrap();
         today.committed();
         assert_eq!(today.of(alice, MONDAY), monday);
         assert_eq!(today.of(alice, tuesday), DayTotals::none(tuesday));
@@ -166,7 +119,7 @@ mod tests {
         today.rolled_back();
         assert_eq!(today.of(alice, MONDAY), monday);
         connection.execute("INSERT INTO balance VALUES (1, 0, 0)", []).unwrap();
-        assert_eq!(Today::load(&connection, MONDAY).unwrap().of(alice, MONDAY), monday);
-        assert_eq!(Today::load(&connection, tuesday).unwrap().of(alice, MONDAY), DayTotals::none(MONDAY));
+        assert_eq!(Today::load(&tables, MONDAY).unwrap().of(alice, MONDAY), monday);
+        assert_eq!(Today::load(&tables, tuesday).unwrap().of(alice, MONDAY), DayTotals::none(MONDAY));
     }
 }

@@ -9,6 +9,7 @@ mod batch;
 pub(crate) mod blobs;
 mod cancel;
 mod catalogue;
+mod catalogue_requests;
 mod checkpoint;
 mod conversations;
 mod copying;
@@ -36,20 +37,21 @@ mod mailbox;
 mod mark;
 mod message_requests;
 mod meters;
+mod money_requests;
 mod moving;
 mod op;
 mod opt_outs;
 mod outbox;
 mod overlay;
 mod parked;
-mod progress;
+pub(crate) mod progress;
+mod purge_requests;
 mod queues;
 mod readers;
 mod receipt_requests;
 mod receipts;
 mod receiver;
 mod recent;
-mod records;
 mod recover;
 mod references;
 mod remote_days;
@@ -58,10 +60,11 @@ mod report_ends;
 mod report_requests;
 mod reports;
 pub(crate) mod retention;
+mod review_requests;
 mod reviews;
 pub(crate) mod schema;
 mod shared;
-mod statement;
+pub(crate) mod statement;
 mod unconfirmed;
 mod unnamed;
 mod unowned;
@@ -84,8 +87,8 @@ pub use shared::LogSize;
 pub use statement::STATEMENT_ENTRIES_MAX;
 
 use crate::fault::StoreFault;
-use crate::sqlite::SqliteTables;
 use crate::sqlite::webhook_events::count_waiting;
+use crate::sqlite::{self, SqliteTables, records};
 use batch::{Batch, Books};
 use checkpoint::Checkpointer;
 use due_times::BroughtBack;
@@ -93,7 +96,7 @@ use errand::Asked;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{AcceptOutcome, Acceptance, Balance, KeyClaim, MessageRecord, Replay};
+use hermod_engine::ops::{AcceptOutcome, Acceptance, KeyClaim, MessageRecord, Replay};
 use hermod_engine::tables::MessageRows;
 use lock::FolderLock;
 use mark::Mark;
@@ -163,7 +166,7 @@ impl Embedded {
         checkpoint::truncate_at_start(folder, &connection)?;
         let newest_at_open =
             SqliteTables { connection: &connection }.newest_message()?.map(MessageId::accepted_at);
-        let was_empty = catalogue::is_empty(&connection)?;
+        let was_empty = sqlite::catalogue::is_empty(&connection)?;
         bring_back_due_times(&connection, *in_doubt_wait, *now)?;
         let mut books = Books::load(&SqliteTables { connection: &connection }, *in_doubt_wait, *now)?;
         connection.execute_batch("BEGIN IMMEDIATE")?;
@@ -278,10 +281,6 @@ impl Embedded {
         id: MessageId,
     ) -> Result<Option<MessageRecord>, StoreFault> {
         self.inner.readers.run(move |connection| records::message(connection, account, id)).await
-    }
-
-    pub async fn balance(&self, account: AccountId) -> Result<Balance, StoreFault> {
-        self.inner.readers.run(move |connection| records::balance(connection, account)).await
     }
 
     /// Is there room on the disk for new messages?

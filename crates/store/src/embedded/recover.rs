@@ -39,14 +39,13 @@ impl Books {
         in_doubt_wait: Duration,
         now: Timestamp,
     ) -> Result<Books, StoreFault> {
-        let connection = tables.connection;
         let last = tables.highest_id()?;
         let newest_day = last.map_or(Timestamp::EPOCH, MessageId::accepted_at).day();
         let mut books = Books {
             mint: IdMint::new(NODE, last),
             lanes: Lanes::default(),
             balances: Balances::load(tables)?,
-            today: Today::load(connection, newest_day)?,
+            today: Today::load(tables, newest_day)?,
             opt_outs: OptOuts::load(tables)?,
             aliases: Aliases::load(tables)?,
             keys: KeyDays::load(tables)?,

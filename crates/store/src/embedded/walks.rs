@@ -10,7 +10,7 @@ use std::sync::{MutexGuard, PoisonError};
 #[derive(Default)]
 pub(crate) struct WalkPlaces {
     pub conversation: Option<ConversationKey>,
-    pub review: Option<i64>,
+    pub review: Option<u64>,
     pub unnamed_part: Option<UnnamedPart>,
     pub webhook_event: Option<OldPlace>,
 }

@@ -5,16 +5,12 @@ use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_engine::ops::Balance;
 use hermod_engine::tables::{BalanceRows, TableError};
-use rusqlite::params;
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 impl BalanceRows for SqliteTables<'_> {
     fn all_balances(&self) -> Result<Vec<(AccountId, Balance)>, TableError> {
-        let mut statement = self.connection.prepare("SELECT account, balance, credit_used FROM balance")?;
-        let rows = statement.query_map([], |row| {
-            let balance = Money::from_micros(row.get(1)?);
-            let credit_used = Money::from_micros(row.get(2)?);
-            Ok((AccountId::new(row.get(0)?), Balance { balance, credit_used }))
-        })?;
+        let mut statement = self.connection.prepare("SELECT balance, credit_used, account FROM balance")?;
+        let rows = statement.query_map([], |row| Ok((AccountId::new(row.get(2)?), read_row(row)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
@@ -27,4 +23,17 @@ impl BalanceRows for SqliteTables<'_> {
             .execute(params![account.get(), balance.as_micros(), credit_used.as_micros()])?;
         Ok(())
     }
+}
+
+/// Returns an account's balance. One without a row has nothing and owes nothing.
+pub(crate) fn read(connection: &Connection, account: AccountId) -> Result<Balance, TableError> {
+    let found = connection
+        .prepare_cached("SELECT balance, credit_used FROM balance WHERE account = ?1")?
+        .query_row([account.get()], read_row)
+        .optional()?;
+    Ok(found.unwrap_or_default())
+}
+
+fn read_row(row: &Row<'_>) -> rusqlite::Result<Balance> {
+    Ok(Balance { balance: Money::from_micros(row.get(0)?), credit_used: Money::from_micros(row.get(1)?) })
 }

@@ -1,6 +1,65 @@
 //! SQL for what each account sent per day.
 
+use crate::embedded::DAYS_PER_READ_MAX;
 use crate::sqlite::SqliteTables;
-use hermod_engine::tables::DayTotalRows;
+use hermod_domain::ids::AccountId;
+use hermod_domain::money::Money;
+use hermod_domain::time::Day;
+use hermod_engine::ops::DayTotals;
+use hermod_engine::tables::{DayTotalRows, TableError};
+use rusqlite::{Connection, Row, params};
 
-impl DayTotalRows for SqliteTables<'_> {}
+impl DayTotalRows for SqliteTables<'_> {
+    fn day_totals_on(&self, day: Day) -> Result<Vec<(AccountId, DayTotals)>, TableError> {
+        // Starts from the balances, which have every account that ever sent: one seek each instead of a scan of all days.
+        let mut statement = self.connection.prepare(
+            "SELECT d.day, d.messages, d.spend, d.account FROM balance b
+             JOIN daily d ON d.account = b.account AND d.day = ?1",
+        )?;
+        let rows = statement.query_map([day.get()], |row| Ok((AccountId::new(row.get(3)?), read(row)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    fn put_day_totals(&self, account: AccountId, totals: DayTotals) -> Result<(), TableError> {
+        let DayTotals { day, messages, spend } = totals;
+        self.connection
+            .prepare_cached(
+                "INSERT OR REPLACE INTO daily (account, day, messages, spend) VALUES (?1, ?2, ?3, ?4)",
+            )?
+            .execute(params![account.get(), day.get(), messages.cast_signed(), spend.as_micros()])?;
+        Ok(())
+    }
+}
+
+/// Returns an account's totals from one day to another, both included, in order; [`DAYS_PER_READ_MAX`] of them at most.
+pub(crate) fn between(
+    connection: &Connection,
+    account: AccountId,
+    (from, to): (Day, Day),
+) -> Result<Vec<DayTotals>, TableError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT day, messages, spend FROM daily WHERE account = ?1 AND day BETWEEN ?2 AND ?3 ORDER BY day LIMIT ?4",
+    )?;
+    let rows = statement.query_map(params![account.get(), from.get(), to.get(), DAYS_PER_READ_MAX], read)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Returns what an account spent since the beginning of a day.
+pub(crate) fn spent_since(
+    connection: &Connection,
+    account: AccountId,
+    from: Day,
+) -> Result<Money, TableError> {
+    let spent = connection
+        .prepare_cached("SELECT ifnull(sum(spend), 0) FROM daily WHERE account = ?1 AND day >= ?2")?
+        .query_row(params![account.get(), from.get()], |row| row.get(0))?;
+    Ok(Money::from_micros(spent))
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<DayTotals> {
+    Ok(DayTotals {
+        day: Day::new(row.get(0)?),
+        messages: row.get::<_, i64>(1)?.cast_unsigned(),
+        spend: Money::from_micros(row.get(2)?),
+    })
+}

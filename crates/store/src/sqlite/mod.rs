@@ -1,26 +1,30 @@
 //! The SQL of the writer: one file per table, each the counterpart of a trait of the engine.
 
 mod aliases;
-mod balances;
+pub(crate) mod balances;
 pub(crate) mod carrier_ids;
+pub(crate) mod catalogue;
 pub(crate) mod columns;
 pub(crate) mod conversations;
 mod day_sql;
-mod day_totals;
+pub(crate) mod day_totals;
 pub(crate) mod delivery_figures;
+pub(crate) mod erasure;
 pub(crate) mod given_up_reports;
 mod idempotency_keys;
 pub(crate) mod inbound;
 mod jobs;
-mod ledger;
+pub(crate) mod ledger;
 mod messages;
 mod mo_parts;
 pub(crate) mod opt_outs;
 pub(crate) mod parked_receipts;
 pub(crate) mod parts;
-mod purging;
+pub(crate) mod purging;
+pub(crate) mod records;
 pub(crate) mod reports;
-mod reviews;
+pub(crate) mod reviews;
+pub(crate) mod statement;
 mod timeline;
 pub(crate) mod unassigned_inbound;
 pub(crate) mod unnamed_parts;

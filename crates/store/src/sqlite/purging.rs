@@ -1,6 +1,190 @@
-//! SQL for what retention removes.
+//! SQL for what retention reads and removes, and the marks of how far it is.
 
+use crate::embedded::blobs;
 use crate::sqlite::SqliteTables;
-use hermod_engine::tables::PurgingRows;
+use crate::sqlite::columns::stored_message;
+use hermod_domain::ids::{AccountId, CarrierId, MessageId};
+use hermod_domain::money::Money;
+use hermod_domain::origin::Alias;
+use hermod_domain::time::{Day, Timestamp};
+use hermod_engine::tables::{
+    MessageRange, OriginRow, PurgeMark, PurgingRows, RecordRow, TableError, TextRow,
+};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
-impl PurgingRows for SqliteTables<'_> {}
+impl PurgingRows for SqliteTables<'_> {
+    fn last_purged(&self, mark: PurgeMark) -> Result<Option<MessageId>, TableError> {
+        Ok(MessageId::from_i64(purged_before(self.connection, mark)? - 1))
+    }
+
+    fn put_last_purged(&self, mark: PurgeMark, last: MessageId) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("UPDATE retention SET upto = ?2 WHERE what = ?1")?
+            .execute(params![stored_mark(mark), last.as_i64() + 1])?;
+        Ok(())
+    }
+
+    fn texts_between(
+        &self,
+        after: Option<MessageId>,
+        before: MessageId,
+        limit: u32,
+    ) -> Result<Vec<TextRow>, TableError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT id, carrier, account, settled_at IS NOT NULL,
+                    text IS NOT NULL OR tlvs IS NOT NULL OR shape IS NOT NULL, origin
+             FROM message WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT ?3",
+        )?;
+        let bounds = params![stored_after(after), before.as_i64(), limit];
+        let rows = statement.query_map(bounds, |row| Ok(read_text(row)))?;
+        rows.map(|row| row?).collect()
+    }
+
+    fn records_between(
+        &self,
+        after: Option<MessageId>,
+        before: MessageId,
+        limit: u32,
+    ) -> Result<Vec<RecordRow>, TableError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT id, carrier, account, cost, settled_at, origin FROM message
+             WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT ?3",
+        )?;
+        let bounds = params![stored_after(after), before.as_i64(), limit];
+        let rows = statement.query_map(bounds, |row| Ok(read_record(row)))?;
+        rows.map(|row| row?).collect()
+    }
+
+    fn delete_text(&self, message: MessageId) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("UPDATE message SET text = NULL, tlvs = NULL, shape = NULL WHERE id = ?1")?
+            .execute([message.as_i64()])?;
+        Ok(())
+    }
+
+    fn put_origin(&self, message: MessageId, origin: &OriginRow) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("UPDATE message SET origin = ?2 WHERE id = ?1")?
+            .execute(params![message.as_i64(), origin_to_blob(origin).as_slice()])?;
+        Ok(())
+    }
+
+    fn delete_messages(&self, range: MessageRange) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("DELETE FROM message WHERE id BETWEEN ?1 AND ?2")?
+            .execute(params![range.first.as_i64(), range.last.as_i64()])?;
+        Ok(())
+    }
+
+    fn delete_timelines(&self, range: MessageRange) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("DELETE FROM timeline WHERE message BETWEEN ?1 AND ?2")?
+            .execute(params![range.first.as_i64(), range.last.as_i64()])?;
+        Ok(())
+    }
+
+    fn last_timeline_line(&self, message: MessageId, what: &str) -> Result<Option<Timestamp>, TableError> {
+        let at: Option<i64> = self
+            .connection
+            .prepare_cached("SELECT max(at) FROM timeline WHERE message = ?1 AND what = ?2")?
+            .query_row(params![message.as_i64(), what], |row| row.get(0))?;
+        Ok(at.map(Timestamp::from_millis))
+    }
+
+    fn delete_alias(&self, account: AccountId, alias: Alias) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("DELETE FROM alias WHERE account = ?1 AND alias = ?2")?
+            .execute(params![account.get(), alias.get()])?;
+        Ok(())
+    }
+
+    fn delete_keys(&self, day: Day, limit: u32) -> Result<u32, TableError> {
+        let day = day.get();
+        let deleted = self.connection.execute(
+            &format!("DELETE FROM key_{day} WHERE digest IN (SELECT digest FROM key_{day} LIMIT ?1)"),
+            [limit],
+        )?;
+        Ok(u32::try_from(deleted).unwrap_or(u32::MAX))
+    }
+
+    fn first_inbound(&self, account: AccountId, limit: u32) -> Result<Vec<(u64, Timestamp)>, TableError> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT id, received_at FROM inbound WHERE account = ?1 ORDER BY id LIMIT ?2")?;
+        let rows = statement.query_map(params![account.get(), limit], |row| {
+            Ok((row.get::<_, i64>(0)?.cast_unsigned(), Timestamp::from_millis(row.get(1)?)))
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    fn delete_inbound_up_to(&self, account: AccountId, last: u64) -> Result<u64, TableError> {
+        let deleted = self
+            .connection
+            .prepare_cached("DELETE FROM inbound WHERE account = ?1 AND id <= ?2")?
+            .execute(params![account.get(), last.cast_signed()])?;
+        Ok(u64::try_from(deleted).unwrap_or(0))
+    }
+}
+
+/// Returns the first message id that a mark does not cover: 0 if nothing is purged.
+pub(crate) fn purged_before(connection: &Connection, mark: PurgeMark) -> Result<i64, TableError> {
+    let mut statement = connection.prepare_cached("SELECT upto FROM retention WHERE what = ?1")?;
+    Ok(statement.query_row([stored_mark(mark)], |row| row.get(0))?)
+}
+
+/// Returns an account whose oldest MO message was received before a time: one look for each account.
+pub(crate) fn account_with_old_inbound(
+    connection: &Connection,
+    before: Timestamp,
+) -> Result<Option<AccountId>, TableError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT c.account FROM inbound_counter c
+         WHERE (SELECT i.received_at FROM inbound i WHERE i.account = c.account ORDER BY i.id LIMIT 1) < ?1 LIMIT 1",
+    )?;
+    Ok(statement.query_row([before.as_millis()], |row| row.get(0).map(AccountId::new)).optional()?)
+}
+
+fn stored_mark(mark: PurgeMark) -> i64 {
+    match mark {
+        PurgeMark::Texts => 1,
+        PurgeMark::Records => 2,
+    }
+}
+
+fn stored_after(after: Option<MessageId>) -> i64 {
+    after.map_or(-1, MessageId::as_i64)
+}
+
+fn read_text(row: &Row<'_>) -> Result<TextRow, TableError> {
+    Ok(TextRow {
+        id: stored_message(row, 0)?,
+        carrier: CarrierId::new(row.get(1)?),
+        account: AccountId::new(row.get(2)?),
+        has_ended: row.get(3)?,
+        has_text: row.get(4)?,
+        origin: read_origin(row, 5)?,
+    })
+}
+
+fn read_record(row: &Row<'_>) -> Result<RecordRow, TableError> {
+    Ok(RecordRow {
+        id: stored_message(row, 0)?,
+        carrier: CarrierId::new(row.get(1)?),
+        account: AccountId::new(row.get(2)?),
+        cost: Money::from_micros(row.get(3)?),
+        settled_at: row.get::<_, Option<i64>>(4)?.map(Timestamp::from_millis),
+        alias: read_origin(row, 5)?.and_then(|origin| origin.alias),
+    })
+}
+
+/// Reads the origin of a message from a column of its row.
+pub(super) fn read_origin(row: &Row<'_>, column: usize) -> Result<Option<OriginRow>, TableError> {
+    let Some(blob) = row.get_ref(column)?.as_blob_or_null()? else { return Ok(None) };
+    let (origin, alias) = blobs::origin_of(blob)?;
+    Ok(Some(OriginRow { origin, alias }))
+}
+
+/// Returns the stored form of a message's origin.
+pub(super) fn origin_to_blob(origin: &OriginRow) -> blobs::Blob {
+    blobs::origin_to_blob(&origin.origin, origin.alias)
+}

@@ -1,6 +1,219 @@
 //! SQL for messages held for review, and the decisions about them.
 
 use crate::sqlite::SqliteTables;
-use hermod_engine::tables::ReviewRows;
+use crate::sqlite::columns::{stored_number, stored_sender};
+use hermod_domain::ids::AccountId;
+use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{OPEN_REVIEWS_COUNTED_MAX, OpenReviews, ReviewCase, ReviewState, Screened};
+use hermod_engine::tables::{ReopenedReview, ReviewRows, ReviewStanding, ReviewTimes, TableError};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
-impl ReviewRows for SqliteTables<'_> {}
+/// Between the names of the rules in a case's row. No name has it: names are printable.
+const RULE_SEPARATOR: &str = "\u{1f}";
+
+/// In the order in which [`read`] takes them.
+const COLUMNS: &str =
+    "id, account, source, dest, text, rules, opened_at, last_at, seen, state, decided_at, decided_by";
+
+impl ReviewRows for SqliteTables<'_> {
+    fn review(&self, id: u64) -> Result<Option<ReviewCase>, TableError> {
+        find(self.connection, id)
+    }
+
+    fn review_by_digest(
+        &self,
+        account: AccountId,
+        digest: &[u8; 16],
+    ) -> Result<Option<ReviewStanding>, TableError> {
+        self.connection
+            .prepare_cached(
+                "SELECT id, state, decided_at, last_at, seen FROM review WHERE account = ?1 AND digest = ?2",
+            )?
+            .query_row(params![account.get(), digest], |row| Ok(read_standing(row)))
+            .optional()?
+            .transpose()
+    }
+
+    fn review_times(&self, id: u64) -> Result<Option<ReviewTimes>, TableError> {
+        let found = self
+            .connection
+            .prepare_cached("SELECT last_at, decided_at FROM review WHERE id = ?1")?
+            .query_row([stored_id(id)], read_times)
+            .optional()?;
+        Ok(found)
+    }
+
+    fn count_open_reviews(&self, account: AccountId, limit: u32) -> Result<u32, TableError> {
+        // The literal lets the partial index answer it.
+        let count = self
+            .connection
+            .prepare_cached(
+                "SELECT count(*) FROM (SELECT 1 FROM review WHERE account = ?1 AND state = 0 LIMIT ?2)",
+            )?
+            .query_row(params![account.get(), limit], |row| row.get(0))?;
+        Ok(count)
+    }
+
+    fn add_review(&self, screened: &Screened) -> Result<u64, TableError> {
+        let Screened { account, from, to, text, digest, rules, now } = screened;
+        self.connection
+            .prepare_cached(
+                "INSERT INTO review (account, digest, source, dest, text, rules, opened_at, last_at, seen, state,
+                     decided_by)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, 1, ?8, '')",
+            )?
+            .execute(params![
+                account.get(),
+                digest,
+                from.as_str(),
+                to.number().cast_signed(),
+                text,
+                rules.join(RULE_SEPARATOR),
+                now.as_millis(),
+                ReviewState::Open.to_stored()
+            ])?;
+        Ok(self.connection.last_insert_rowid().cast_unsigned())
+    }
+
+    fn put_review_met(&self, id: u64, last_at: Timestamp, seen: u64) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("UPDATE review SET seen = ?2, last_at = ?3 WHERE id = ?1")?
+            .execute(params![stored_id(id), seen.cast_signed(), last_at.as_millis()])?;
+        Ok(())
+    }
+
+    fn put_review_open(&self, id: u64, reopened: &ReopenedReview<'_>) -> Result<(), TableError> {
+        let ReopenedReview { to, rules, at, seen } = reopened;
+        self.connection
+            .prepare_cached(
+                "UPDATE review SET state = ?2, decided_at = NULL, decided_by = '', dest = ?3, rules = ?4,
+                     opened_at = ?5, last_at = ?5, seen = ?6
+                 WHERE id = ?1",
+            )?
+            .execute(params![
+                stored_id(id),
+                ReviewState::Open.to_stored(),
+                to.number().cast_signed(),
+                rules.join(RULE_SEPARATOR),
+                at.as_millis(),
+                seen.cast_signed()
+            ])?;
+        Ok(())
+    }
+
+    fn put_review_decision(
+        &self,
+        id: u64,
+        state: ReviewState,
+        at: Timestamp,
+        by: &str,
+    ) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("UPDATE review SET state = ?2, decided_at = ?3, decided_by = ?4 WHERE id = ?1")?
+            .execute(params![stored_id(id), state.to_stored(), at.as_millis(), by])?;
+        Ok(())
+    }
+
+    fn delete_review(&self, id: u64) -> Result<(), TableError> {
+        self.connection.prepare_cached("DELETE FROM review WHERE id = ?1")?.execute([stored_id(id)])?;
+        Ok(())
+    }
+}
+
+/// Returns the case with this id.
+pub(crate) fn find(connection: &Connection, id: u64) -> Result<Option<ReviewCase>, TableError> {
+    connection
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM review WHERE id = ?1"))?
+        .query_row([stored_id(id)], |row| Ok(read(row)))
+        .optional()?
+        .transpose()
+}
+
+/// Returns cases of every account before an id, newest first: all of them or those in a state.
+pub(crate) fn page(
+    connection: &Connection,
+    state: Option<ReviewState>,
+    before: Option<u64>,
+    limit: u32,
+) -> Result<Vec<ReviewCase>, TableError> {
+    let before = before.map_or(i64::MAX, stored_id);
+    let filter = if state.is_some() { "state = ?3 AND" } else { "?3 IS NULL AND" };
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM review WHERE {filter} id < ?1 ORDER BY id DESC LIMIT ?2"
+    ))?;
+    let rows = statement
+        .query_map(params![before, limit, state.map(ReviewState::to_stored)], |row| Ok(read(row)))?;
+    rows.map(|row| row?).collect()
+}
+
+/// Returns the number of open cases and the time of the oldest.
+pub(crate) fn count_open(connection: &Connection) -> Result<OpenReviews, TableError> {
+    // The literals let the index on states answer both.
+    let (count, oldest): (i64, Option<i64>) = connection
+        .prepare_cached(
+            "SELECT (SELECT count(*) FROM (SELECT 1 FROM review WHERE state = 0 LIMIT ?1)),
+                 (SELECT opened_at FROM review WHERE state = 0 ORDER BY id LIMIT 1)",
+        )?
+        .query_row([OPEN_REVIEWS_COUNTED_MAX], |row| row.try_into())?;
+    Ok(OpenReviews { count: count.cast_unsigned(), oldest: oldest.map(Timestamp::from_millis) })
+}
+
+/// Returns the next cases behind an id, in order, and the times of each.
+pub(crate) fn times_after(
+    connection: &Connection,
+    after: Option<u64>,
+    limit: usize,
+) -> Result<Vec<(u64, ReviewTimes)>, TableError> {
+    let mut statement = connection
+        .prepare_cached("SELECT last_at, decided_at, id FROM review WHERE id > ?1 ORDER BY id LIMIT ?2")?;
+    let bounds = params![after.map_or(0, stored_id), i64::try_from(limit).unwrap_or(i64::MAX)];
+    let rows =
+        statement.query_map(bounds, |row| Ok((row.get::<_, i64>(2)?.cast_unsigned(), read_times(row)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Returns the stored form of an id. A number that no case can have stays one.
+fn stored_id(id: u64) -> i64 {
+    i64::try_from(id).unwrap_or(i64::MAX)
+}
+
+fn stored_state(number: i64) -> Result<ReviewState, TableError> {
+    ReviewState::from_stored(number)
+        .ok_or_else(|| TableError::unreadable(format!("{number} is no state of a review")))
+}
+
+fn read_standing(row: &Row<'_>) -> Result<ReviewStanding, TableError> {
+    Ok(ReviewStanding {
+        id: row.get::<_, i64>(0)?.cast_unsigned(),
+        state: stored_state(row.get(1)?)?,
+        decided_at: row.get::<_, Option<i64>>(2)?.map(Timestamp::from_millis),
+        last_at: Timestamp::from_millis(row.get(3)?),
+        seen: row.get::<_, i64>(4)?.cast_unsigned(),
+    })
+}
+
+fn read_times(row: &Row<'_>) -> rusqlite::Result<ReviewTimes> {
+    Ok(ReviewTimes {
+        last_at: Timestamp::from_millis(row.get(0)?),
+        decided_at: row.get::<_, Option<i64>>(1)?.map(Timestamp::from_millis),
+    })
+}
+
+fn read(row: &Row<'_>) -> Result<ReviewCase, TableError> {
+    let source: String = row.get(2)?;
+    let rules: String = row.get(5)?;
+    Ok(ReviewCase {
+        id: row.get::<_, i64>(0)?.cast_unsigned(),
+        account: AccountId::new(row.get(1)?),
+        from: stored_sender(&source)?,
+        to: stored_number(row.get(3)?)?,
+        text: row.get(4)?,
+        rules: rules.split(RULE_SEPARATOR).filter(|rule| !rule.is_empty()).map(str::to_owned).collect(),
+        opened_at: Timestamp::from_millis(row.get(6)?),
+        last_at: Timestamp::from_millis(row.get(7)?),
+        seen: row.get::<_, i64>(8)?.cast_unsigned(),
+        state: stored_state(row.get(9)?)?,
+        decided_at: row.get::<_, Option<i64>>(10)?.map(Timestamp::from_millis),
+        decided_by: row.get(11)?,
+    })
+}

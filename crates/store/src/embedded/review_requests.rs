@@ -1,0 +1,79 @@
+//! The store's operations on messages held for review: what the writer is asked to do, and what is read beside it.
+
+use crate::embedded::Embedded;
+use crate::embedded::reviews::is_old;
+use crate::fault::StoreFault;
+use crate::sqlite::reviews;
+use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{OpenReviews, PAGE_ROWS_MAX, ReviewCase, ReviewState, Screened, Screening};
+
+/// Cases that are looked at in one read, and deleted in one transaction.
+const CASES_PER_STEP: usize = 500;
+/// Cases that a call looks at and keeps.
+const CASES_KEPT_PER_CALL: usize = 5_000;
+
+impl Embedded {
+    /// Whether a text that a rule has met may pass: if it was approved lately. Otherwise its case is opened, or counted
+    /// up. It writes, so a replay and an opt-out are looked for first.
+    pub async fn screen(&self, screened: Screened) -> Result<Screening, StoreFault> {
+        self.request(move |batch| Ok(batch.screen(&screened)?)).await
+    }
+
+    /// Cases of every account, newest first, from before one or from the end; all of them or those in a state.
+    pub async fn reviews(
+        &self,
+        state: Option<ReviewState>,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Vec<ReviewCase>, StoreFault> {
+        let limit = limit.min(PAGE_ROWS_MAX);
+        self.inner.readers.run(move |connection| Ok(reviews::page(connection, state, before, limit)?)).await
+    }
+
+    pub async fn review(&self, id: u64) -> Result<Option<ReviewCase>, StoreFault> {
+        self.inner.readers.run(move |connection| Ok(reviews::find(connection, id)?)).await
+    }
+
+    /// How many cases wait for a decision, over all accounts.
+    pub async fn open_reviews(&self) -> Result<OpenReviews, StoreFault> {
+        self.inner.readers.run(|connection| Ok(reviews::count_open(connection)?)).await
+    }
+
+    /// Approves or rejects a case, whatever was decided before. Nothing if there is no such case.
+    pub async fn decide_review(
+        &self,
+        id: u64,
+        approve: bool,
+        by: String,
+        now: Timestamp,
+    ) -> Result<Option<ReviewCase>, StoreFault> {
+        self.request(move |batch| Ok(batch.decide_review(id, approve, &by, now)?)).await
+    }
+
+    /// Deletes cases that no text has met for a long time: goes on where the last call ended, and keeps
+    /// [`CASES_KEPT_PER_CALL`] at most.
+    pub(crate) async fn forget_reviews(&self, now: Timestamp) -> Result<(), StoreFault> {
+        let mut after = self.walk_places().review.take();
+        let mut kept = 0;
+        while kept < CASES_KEPT_PER_CALL {
+            // Looked for beside the writer, which then has only to delete.
+            let page = self
+                .inner
+                .readers
+                .run(move |connection| Ok(reviews::times_after(connection, after, CASES_PER_STEP)?))
+                .await?;
+            after = page.last().filter(|_| page.len() == CASES_PER_STEP).map(|(id, _)| *id);
+            let old: Vec<u64> =
+                page.iter().filter(|(_, times)| is_old(times, now)).map(|(id, _)| *id).collect();
+            kept += page.len() - old.len();
+            if !old.is_empty() {
+                self.request(move |batch| Ok(batch.forget_reviews(&old, now)?)).await?;
+            }
+            if after.is_none() {
+                break;
+            }
+        }
+        self.walk_places().review = after;
+        Ok(())
+    }
+}

@@ -1,0 +1,191 @@
+//! SQL for erasing a phone number.
+
+use crate::sqlite::SqliteTables;
+use crate::sqlite::columns::{stored_message, stored_number};
+use crate::sqlite::purging::{origin_to_blob, read_origin};
+use hermod_domain::ids::{AccountId, CarrierId, MessageId};
+use hermod_domain::phone::Msisdn;
+use hermod_engine::tables::{
+    ErasableInbound, ErasableMessage, ErasureRows, InboundKey, OriginRow, TableError,
+};
+use rusqlite::{Connection, OptionalExtension, Params, Row, params};
+
+/// Rows looked at in one read.
+const ROWS_PER_READ: usize = 10_000;
+
+/// One page of a table that is looked through: what matched, and where to read on.
+pub(crate) struct Page<T> {
+    pub(crate) found: Vec<T>,
+    pub(crate) last: Option<T>,
+}
+
+impl ErasureRows for SqliteTables<'_> {
+    fn overwrite_deleted(&self, overwrite: bool) -> Result<(), TableError> {
+        let value = if overwrite { "ON" } else { "OFF" };
+        self.connection.query_row(&format!("PRAGMA secure_delete = {value}"), [], |_| Ok(()))?;
+        Ok(())
+    }
+
+    fn erasable_message(&self, message: MessageId) -> Result<ErasableMessage, TableError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT m.carrier, m.dest, m.origin, m.settled_at IS NOT NULL,
+                 EXISTS (SELECT 1 FROM report r WHERE r.connection = m.connection AND r.message = m.id),
+                 EXISTS (SELECT 1 FROM webhook w WHERE w.account = m.account AND w.message = m.id)
+             FROM message m WHERE m.id = ?1",
+        )?;
+        statement.query_row([message.as_i64()], |row| Ok(read_message(row)))?
+    }
+
+    fn put_erased_message(
+        &self,
+        message: MessageId,
+        to: u64,
+        origin: Option<&OriginRow>,
+    ) -> Result<(), TableError> {
+        let origin = origin.map(origin_to_blob);
+        self.connection
+            .prepare_cached(
+                "UPDATE message SET dest = ?2, text = NULL, tlvs = NULL, shape = NULL, origin = ?3 WHERE id = ?1",
+            )?
+            .execute(params![message.as_i64(), to.cast_signed(), origin.as_deref()])?;
+        Ok(())
+    }
+
+    fn erase_unnamed_parts(
+        &self,
+        carrier: CarrierId,
+        to: Msisdn,
+        message: MessageId,
+    ) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("DELETE FROM unnamed WHERE carrier = ?1 AND dest = ?2 AND message = ?3")?
+            .execute(params![carrier.get(), stored(to), message.as_i64()])?;
+        Ok(())
+    }
+
+    fn erasable_inbound(&self, key: InboundKey) -> Result<Option<ErasableInbound>, TableError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM report r WHERE r.account = ?1 AND r.inbound = ?2),
+                 EXISTS (SELECT 1 FROM webhook w WHERE w.account = ?1 AND w.inbound = ?2)
+             FROM inbound WHERE account = ?1 AND id = ?2",
+        )?;
+        let found = statement.query_row(params![key.account.get(), key.id.cast_signed()], |row| {
+            Ok(ErasableInbound { has_report: row.get(0)?, has_webhook_event: row.get(1)? })
+        });
+        Ok(found.optional()?)
+    }
+
+    fn put_erased_inbound(&self, key: InboundKey, from: u64) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached(
+                "UPDATE inbound SET source = '+' || ?3, text = '', wire = NULL WHERE account = ?1 AND id = ?2",
+            )?
+            .execute(params![key.account.get(), key.id.cast_signed(), from.cast_signed()])?;
+        Ok(())
+    }
+
+    fn erase_reviews(&self, number: Msisdn, account: Option<AccountId>) -> Result<u64, TableError> {
+        self.count_changed(
+            "DELETE FROM review WHERE dest = ?1 AND (?2 IS NULL OR account = ?2)",
+            params![stored(number), account.map(AccountId::get)],
+        )
+    }
+
+    fn erase_conversations(&self, handset: Msisdn, account: Option<AccountId>) -> Result<u64, TableError> {
+        self.count_changed(
+            "DELETE FROM conversation WHERE handset = ?1 AND (?2 IS NULL OR account = ?2)",
+            params![stored(handset), account.map(AccountId::get)],
+        )
+    }
+
+    fn erase_parked_receipts(&self, number: Msisdn) -> Result<u64, TableError> {
+        self.count_changed("UPDATE parked SET source = NULL WHERE source = ?1", [stored(number)])
+    }
+
+    fn erase_unassigned_inbound(&self, handset: Msisdn) -> Result<u64, TableError> {
+        self.count_changed(
+            "DELETE FROM unowned_inbound WHERE ltrim(source, '+') = CAST(?1 AS TEXT)",
+            [stored(handset)],
+        )
+    }
+}
+
+impl SqliteTables<'_> {
+    fn count_changed(&self, statement: &str, values: impl Params) -> Result<u64, TableError> {
+        Ok(u64::try_from(self.connection.execute(statement, values)?).unwrap_or(0))
+    }
+}
+
+/// Returns the messages to a number, of one account or of all, among the next rows behind a message.
+pub(crate) fn messages_to(
+    connection: &Connection,
+    number: Msisdn,
+    account: Option<AccountId>,
+    after: Option<MessageId>,
+) -> Result<Page<MessageId>, TableError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, dest = ?2 AND (?3 IS NULL OR account = ?3) FROM message WHERE id > ?1 ORDER BY id LIMIT ?4",
+    )?;
+    let after = after.map_or(0, MessageId::as_i64);
+    let asked = params![after, stored(number), account.map(AccountId::get), rows_max()];
+    page_of(statement.query(asked)?, |row| Ok((stored_message(row, 0)?, row.get(1)?)))
+}
+
+/// Returns the MO messages from a number, of one account or of all, among the next rows behind a message.
+pub(crate) fn inbound_from(
+    connection: &Connection,
+    number: Msisdn,
+    account: Option<AccountId>,
+    after: Option<InboundKey>,
+) -> Result<Page<InboundKey>, TableError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT account, id, ltrim(source, '+') = ?3 AND (?4 IS NULL OR account = ?4) FROM inbound
+         WHERE (account, id) > (?1, ?2) ORDER BY account, id LIMIT ?5",
+    )?;
+    let (after_account, after_id) = after.map_or((0, 0), |key| (key.account.get(), key.id.cast_signed()));
+    let digits = number.number().to_string();
+    let asked = params![after_account, after_id, digits, account.map(AccountId::get), rows_max()];
+    page_of(statement.query(asked)?, |row| {
+        let id = row.get::<_, i64>(1)?.cast_unsigned();
+        Ok((InboundKey { account: AccountId::new(row.get(0)?), id }, row.get(2)?))
+    })
+}
+
+fn page_of<T: Copy>(
+    mut rows: rusqlite::Rows<'_>,
+    read: impl Fn(&Row<'_>) -> Result<(T, bool), TableError>,
+) -> Result<Page<T>, TableError> {
+    let mut page = Page { found: Vec::new(), last: None };
+    let mut count = 0;
+    while let Some(row) = rows.next()? {
+        let (place, matches) = read(row)?;
+        count += 1;
+        page.last = Some(place);
+        if matches {
+            page.found.push(place);
+        }
+    }
+    if count < ROWS_PER_READ {
+        page.last = None;
+    }
+    Ok(page)
+}
+
+fn rows_max() -> i64 {
+    i64::try_from(ROWS_PER_READ).expect("a few thousand")
+}
+
+fn stored(number: Msisdn) -> i64 {
+    number.number().cast_signed()
+}
+
+fn read_message(row: &Row<'_>) -> Result<ErasableMessage, TableError> {
+    Ok(ErasableMessage {
+        carrier: CarrierId::new(row.get(0)?),
+        to: stored_number(row.get(1)?)?,
+        origin: read_origin(row, 2)?,
+        has_ended: row.get(3)?,
+        has_report: row.get(4)?,
+        has_webhook_event: row.get(5)?,
+    })
+}
