@@ -1,4 +1,4 @@
-//! One transaction's worth of work. Operations run one after the other against the same connection, so each sees what
+//! One transaction's worth of work. Operations run one after the other on the same tables, so each sees what
 //! the ones before it did; each decides before it writes, so a refusal leaves nothing behind. When all have run, the
 //! free slots are given to whoever is next, what is new gets its rows, and everything is committed at once.
 
@@ -20,7 +20,6 @@ use crate::embedded::recent::Recent;
 use crate::embedded::references::References;
 use crate::embedded::remotes::Remotes;
 use crate::embedded::reports::UnreadableReport;
-use crate::sqlite::SqliteTables;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, IdMint, MessageId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Part, Progress};
@@ -29,7 +28,6 @@ use hermod_engine::audience::Audience;
 use hermod_engine::lanes::Lanes;
 use hermod_engine::ops::{Endpoint, Job, LinkId, Purged, Report};
 use hermod_engine::tables::{PartRow, Place, TableError, Tables};
-use rusqlite::Connection;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -149,7 +147,6 @@ pub(crate) struct Doubts {
 }
 
 pub(crate) struct Batch<'a> {
-    pub connection: &'a Connection,
     pub tables: &'a dyn Tables,
     pub books: &'a mut Books,
     /// Tells this batch's fresh parts from those of earlier ones.
@@ -177,13 +174,12 @@ pub(crate) struct Batch<'a> {
 
 impl<'a> Batch<'a> {
     pub(crate) fn new(
-        tables: &'a SqliteTables<'a>,
+        tables: &'a dyn Tables,
         books: &'a mut Books,
         number: u64,
         catalogue: Arc<Catalogue>,
     ) -> Batch<'a> {
         Batch {
-            connection: tables.connection,
             tables,
             books,
             number,

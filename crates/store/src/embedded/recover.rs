@@ -17,15 +17,13 @@ use crate::embedded::recent::Recent;
 use crate::embedded::references::References;
 use crate::embedded::remotes::Remotes;
 use crate::embedded::reports;
-use crate::fault::StoreFault;
-use crate::sqlite::SqliteTables;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{IdMint, MessageId};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
 use hermod_engine::lanes::Lanes;
 use hermod_engine::ops::{Answer, AnswerRecord};
-use hermod_engine::tables::{MessageRows, PartRow, Place, SendingPart, TableError, Tables};
+use hermod_engine::tables::{PartRow, Place, SendingPart, TableError, Tables};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,10 +33,10 @@ const NODE: u8 = 0;
 
 impl Books {
     pub(crate) fn load(
-        tables: &SqliteTables<'_>,
+        tables: &dyn Tables,
         in_doubt_wait: Duration,
         now: Timestamp,
-    ) -> Result<Books, StoreFault> {
+    ) -> Result<Books, TableError> {
         let last = tables.highest_id()?;
         let newest_day = last.map_or(Timestamp::EPOCH, MessageId::accepted_at).day();
         let mut books = Books {
@@ -82,7 +80,7 @@ impl Books {
     }
 
     /// The batch under way came to nothing: back to what the tables say.
-    pub(crate) fn rolled_back(&mut self, tables: &SqliteTables<'_>) -> Result<(), StoreFault> {
+    pub(crate) fn rolled_back(&mut self, tables: &dyn Tables) -> Result<(), TableError> {
         self.balances.rolled_back();
         self.today.rolled_back();
         self.aliases.rolled_back();
@@ -93,7 +91,7 @@ impl Books {
         self.keys = KeyDays::load(tables)?;
         self.remotes = Remotes::load(tables)?;
         self.joining = Joining::load(tables)?;
-        Ok(self.load_waiting(tables)?)
+        self.load_waiting(tables)
     }
 
     /// When something is to be done without anyone asking for it.

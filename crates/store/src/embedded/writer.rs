@@ -291,7 +291,7 @@ impl Writer<'_> {
                 }
                 self.books.lanes.restore_rooms(rooms);
                 if let Err(error) = self.books.rolled_back(&SqliteTables { connection: self.connection }) {
-                    error.die();
+                    StoreFault::from(error).die();
                 }
                 self.shared.next_due_is(self.books.next_due());
                 Err(fault)
