@@ -17,13 +17,6 @@ pub struct ReviewStanding {
     pub seen: u64,
 }
 
-/// When a review case was last met, and when it was decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReviewTimes {
-    pub last_at: Timestamp,
-    pub decided_at: Option<Timestamp>,
-}
-
 /// What changes when a decided case is opened again.
 #[derive(Clone, Copy, Debug)]
 pub struct ReopenedReview<'a> {
@@ -45,8 +38,8 @@ pub trait ReviewRows {
         digest: &[u8; 16],
     ) -> Result<Option<ReviewStanding>, TableError>;
 
-    /// Returns when a case was last met and decided.
-    fn review_times(&self, id: u64) -> Result<Option<ReviewTimes>, TableError>;
+    /// Returns where a case stands.
+    fn review_standing(&self, id: u64) -> Result<Option<ReviewStanding>, TableError>;
 
     /// Returns how many open cases an account has, counted up to a limit.
     fn count_open_reviews(&self, account: AccountId, limit: u32) -> Result<u32, TableError>;

@@ -1,10 +1,11 @@
 //! Messages by the name their customer knows, read beside the writer.
 
-use crate::embedded::{Embedded, aliases};
+use crate::embedded::Embedded;
 use crate::fault::StoreFault;
 use crate::sqlite::{SqliteTables, records};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::origin::MessageName;
+use hermod_engine::aliases;
 use hermod_engine::ops::MessageRecord;
 
 impl Embedded {

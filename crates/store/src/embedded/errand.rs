@@ -1,9 +1,9 @@
 //! An operation that is not a message's: what it does, what it came to, and who waits for that. Written as a closure over
 //! the batch, so that a new one needs no name in the writer.
 
-use crate::embedded::batch::Batch;
 use crate::embedded::op::Reply;
 use crate::fault::StoreFault;
+use hermod_engine::batch::Batch;
 use std::cell::Cell;
 
 /// It may be run more than once: a batch that fails is rolled back and its operations are run one by one.

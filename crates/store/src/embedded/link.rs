@@ -1,12 +1,13 @@
 //! A link's side of the store: it reports what it learned and takes out what it may send.
 
 use crate::embedded::Embedded;
-use crate::embedded::mailbox::{Handout, Mailbox};
+use crate::embedded::mailbox::Mailbox;
 use crate::embedded::op::{Change, Op};
 use crate::fault::StoreFault;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
+use hermod_engine::handout::Handout;
 use hermod_engine::ops::{AnswerRecord, HandsetRecord, LinkBatch, LinkId, LinkKind, ReceiptRecord};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -2,26 +2,9 @@
 //! writer puts in no more parts than the link has granted slots for, and no more acknowledgements than the link has
 //! asked for.
 
-use hermod_engine::ops::{Job, Recorded};
+use hermod_engine::handout::Handout;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
-
-/// What a link may do now that it is durable.
-#[derive(Debug, Default)]
-pub struct Handout {
-    /// Claimed parts: write their bytes.
-    pub jobs: Vec<Job>,
-    /// Receipts that are recorded: answer them.
-    pub recorded: Vec<Recorded>,
-    /// Messages from handsets that are stored, by sequence number: answer them.
-    pub received: Vec<u32>,
-}
-
-impl Handout {
-    pub fn is_empty(&self) -> bool {
-        self.jobs.is_empty() && self.recorded.is_empty() && self.received.is_empty()
-    }
-}
 
 #[derive(Debug, Default)]
 pub(crate) struct Mailbox {

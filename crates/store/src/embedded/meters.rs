@@ -1,6 +1,6 @@
 //! What the writer counts. Handles are made once: looking a metric up by name would cost more than counting it.
 
-use crate::embedded::batch::{Doubts, Tally};
+use hermod_engine::batch::{Doubts, Tally};
 use hermod_engine::ops::Purged;
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 

@@ -1,36 +1,15 @@
 //! The embedded store: one SQLite file, one writer thread, a few read connections. Serves one process.
 
-mod accept;
 mod alias_requests;
-mod aliases;
-mod answers;
-mod balances;
-mod batch;
 pub(crate) mod blobs;
-mod cancel;
-mod catalogue;
 mod catalogue_requests;
 mod checkpoint;
-mod conversations;
 mod copying;
-mod day_totals;
-mod deferred;
 mod delivery_requests;
-mod delivery_stats;
-mod due_times;
-mod erasing;
 mod errand;
-mod failover;
 mod flapping;
-mod given_up;
-mod handout;
-mod handsets;
 mod hooks;
-mod inbound;
 mod inbound_requests;
-mod joining;
-mod keys;
-mod ledger;
 mod link;
 mod lock;
 mod mailbox;
@@ -38,75 +17,71 @@ mod mark;
 mod message_requests;
 mod meters;
 mod money_requests;
-mod moving;
 mod op;
-mod opt_outs;
 mod outbox;
-mod overlay;
-mod parked;
-pub(crate) mod progress;
 mod purge_requests;
-mod queues;
 mod readers;
 mod receipt_requests;
-mod receipts;
 mod receiver;
-mod recent;
-mod recover;
-mod references;
-mod remote_days;
-mod remotes;
-mod report_ends;
 mod report_requests;
-mod reports;
-pub(crate) mod retention;
 mod review_requests;
-mod reviews;
 pub(crate) mod schema;
 mod shared;
 pub(crate) mod statement;
 mod unconfirmed;
-mod unnamed;
-mod unowned;
 mod upkeep;
 mod waiting;
 mod walks;
 pub(crate) mod wire;
 mod writer;
 
+#[cfg(test)]
+mod balances_tests;
+#[cfg(test)]
+mod carrier_ids_tests;
+#[cfg(test)]
+mod day_totals_tests;
+#[cfg(test)]
+mod delivery_figures_tests;
+#[cfg(test)]
+mod idempotency_keys_tests;
+#[cfg(test)]
+mod parked_receipts_tests;
+
 pub use copying::backup;
-pub use day_totals::DAYS_PER_READ_MAX;
-pub use erasing::{ERASED_NUMBER, Erased};
+pub use hermod_engine::day_totals::DAYS_PER_READ_MAX;
+pub use hermod_engine::erase::{ERASED_NUMBER, Erased};
+pub use hermod_engine::handout::Handout;
+pub use hermod_engine::retention::PURGED_PER_STEP_MAX;
 pub use link::LinkPort;
 pub use lock::is_in_use;
-pub use mailbox::Handout;
 pub use readers::SNAPSHOT_MAX;
 pub use receiver::ReceiverPort;
-pub use retention::PURGED_PER_STEP_MAX;
 pub use shared::LogSize;
 pub use statement::STATEMENT_ENTRIES_MAX;
 
 use crate::fault::StoreFault;
 use crate::sqlite::webhook_events::count_waiting;
 use crate::sqlite::{self, SqliteTables, records};
-use batch::{Batch, Books};
 use checkpoint::Checkpointer;
-use due_times::BroughtBack;
 use errand::Asked;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
 use hermod_domain::time::Timestamp;
+use hermod_engine::batch::{Batch, Books};
+use hermod_engine::due_times::{self, BroughtBack};
 use hermod_engine::ops::{AcceptOutcome, Acceptance, KeyClaim, MessageRecord, Replay};
 use hermod_engine::tables::MessageRows;
 use lock::FolderLock;
 use mark::Mark;
 use meters::Meters;
 use op::{Change, Op, Reply};
-use outbox::Outboxes;
+use outbox::{Outboxes, Receivers};
 use readers::Readers;
 use rusqlite::Connection;
 use shared::Shared;
 use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -168,10 +143,11 @@ impl Embedded {
             SqliteTables { connection: &connection }.newest_message()?.map(MessageId::accepted_at);
         let was_empty = sqlite::catalogue::is_empty(&connection)?;
         bring_back_due_times(&connection, *in_doubt_wait, *now)?;
-        let mut books = Books::load(&SqliteTables { connection: &connection }, *in_doubt_wait, *now)?;
+        let mut books = Books::load(&SqliteTables { connection: &connection }, *in_doubt_wait, chance())?;
+        let receivers = Arc::new(Receivers::new(*now));
         connection.execute_batch("BEGIN IMMEDIATE")?;
         let tables = SqliteTables { connection: &connection };
-        let mut batch = Batch::new(&tables, &mut books, 0, Arc::default());
+        let mut batch = Batch::new(&tables, &mut books, &*receivers, 0, Arc::default());
         batch.doubt_what_was_being_sent(*now)?;
         batch.finish()?;
         let unconfirmed = std::mem::take(&mut batch.unconfirmed);
@@ -180,7 +156,7 @@ impl Embedded {
         books.committed(*now);
         writer::log_forbidden(&forbidden);
 
-        let outboxes = Outboxes::load(&tables, &books, *now)?;
+        let outboxes = Outboxes::load(&tables, &books, receivers, *now)?;
         let shared = Arc::new(Shared::new(folder.clone(), *low_water_bytes, outboxes));
         shared.next_due_is(books.next_due());
         shared.unconfirmed.add(unconfirmed);
@@ -192,6 +168,7 @@ impl Embedded {
             let writer = Writer {
                 connection: &connection,
                 books,
+                mailboxes: HashMap::new(),
                 queue: waiting,
                 shared: for_writer,
                 checkpointer,
@@ -342,4 +319,9 @@ fn bring_back_due_times(
         );
     }
     Ok(())
+}
+
+/// A number that differs from start to start.
+fn chance() -> u64 {
+    RandomState::new().hash_one(0)
 }

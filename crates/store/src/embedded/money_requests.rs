@@ -1,12 +1,12 @@
 //! The store's operations on money: what the writer is asked to do, and what is read beside it.
 
 use crate::embedded::Embedded;
-use crate::embedded::day_totals::DAYS_PER_READ_MAX;
 use crate::embedded::statement::work_out;
 use crate::fault::StoreFault;
 use crate::sqlite::{balances, day_totals, ledger, statement};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Day;
+use hermod_engine::day_totals::DAYS_PER_READ_MAX;
 use hermod_engine::ops::{Balance, DayTotals, LedgerEntry, LedgerRow, PAGE_ROWS_MAX, PostOutcome, Statement};
 
 impl Embedded {

@@ -1,20 +1,20 @@
 //! What travels to the writer, and how each operation is answered: after the commit that holds it, or with the fault
 //! that kept it out.
 
-use crate::embedded::batch::Batch;
-use crate::embedded::delivery_stats;
 use crate::embedded::errand::Errand;
-use crate::embedded::handout::Lapsed;
-use crate::embedded::hooks::HookEnds;
 use crate::embedded::mailbox::Mailbox;
-use crate::embedded::queues::Glance;
-use crate::embedded::reports::ReportEnds;
 use crate::embedded::waiting::Waiting;
 use crate::fault::StoreFault;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::{Day, Timestamp};
+use hermod_engine::batch::Batch;
+use hermod_engine::delivery_figures;
+use hermod_engine::dispatch::Lapsed;
 use hermod_engine::ops::{AcceptOutcome, KeyClaim, LinkBatch, LinkId, LinkKind, Replay};
+use hermod_engine::queues::Glance;
+use hermod_engine::report::ReportEnds;
 use hermod_engine::tables::TableError;
+use hermod_engine::webhooks::HookEnds;
 use std::fmt;
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -151,10 +151,7 @@ impl fmt::Debug for Op {
 impl Change {
     fn run(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
         match self {
-            Change::OpenLink { carrier, link, kind, mailbox } => {
-                // A closed link still hears that its receipts are recorded; a link nobody holds any more does not.
-                batch.books.mailboxes.retain(|_, mailbox| Arc::strong_count(mailbox) > 1);
-                batch.books.mailboxes.insert(*link, mailbox.clone());
+            Change::OpenLink { carrier, link, kind, mailbox: _ } => {
                 match kind {
                     LinkKind::Sends => batch.books.lanes.link_opened(*carrier, *link),
                     // The lanes never hear of it: whatever room it reports is nobody's.
@@ -172,7 +169,7 @@ impl Change {
                 batch.books.keys.load_filters(batch.tables)
             }
             Change::DropOldDays(today) => {
-                delivery_stats::drop_before(batch.tables, *today)?;
+                delivery_figures::drop_before(batch.tables, *today)?;
                 batch.books.remotes.drop_before(batch.tables, *today)
             }
         }

@@ -1,12 +1,12 @@
 //! The store's operations that remove what is old and erase phone numbers: short reads, and short transactions.
 
 use crate::embedded::Embedded;
-use crate::embedded::erasing::Erased;
 use crate::fault::StoreFault;
 use crate::sqlite::{erasure, purging};
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
+use hermod_engine::erase::Erased;
 use hermod_engine::ops::{Purged, Retention};
 
 /// Rows erased in one transaction.

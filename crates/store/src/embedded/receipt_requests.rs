@@ -1,8 +1,6 @@
 //! What becomes of parked receipts as time goes by, and how an operator sees them.
 
 use crate::embedded::Embedded;
-use crate::embedded::parked::{GIVEN_UP_PER_BATCH_MAX, ParkedPage};
-use crate::embedded::unnamed::not_waited_for_before;
 use crate::fault::StoreFault;
 use crate::sqlite::unnamed_parts::read_unnamed_page;
 use crate::sqlite::{SqliteTables, carrier_ids, parked_receipts};
@@ -10,6 +8,8 @@ use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::{PAGE_ROWS_MAX, ParkedReceipt, REMATCH_ROWS_MAX, ReceiptLoss, Rematched, TiedId};
+use hermod_engine::parked_receipts::{GIVEN_UP_PER_BATCH_MAX, ParkedPage};
+use hermod_engine::unnamed_parts::not_waited_for_before;
 use rusqlite::Connection;
 use std::sync::PoisonError;
 

@@ -3,13 +3,13 @@
 use crate::embedded::Embedded;
 use crate::embedded::op::Op;
 use crate::embedded::outbox::{Outbox, PortNo, Refill, Settled, State, Took};
-use crate::embedded::reports::ReportEnds;
 use crate::fault::StoreFault;
 use crate::sqlite::inbound::read_handset_message;
 use crate::sqlite::reports::read_page;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{Delivery, HandsetMessage, News, Report, ReportId};
+use hermod_engine::report::ReportEnds;
 use std::sync::Arc;
 use tokio::sync::Notify;
 

@@ -1,12 +1,12 @@
 //! What callers ask of reports: how many wait, which were given up, and that old ones are.
 
 use crate::embedded::Embedded;
-use crate::embedded::given_up::REPORTS_PER_WRITE;
 use crate::fault::StoreFault;
 use crate::sqlite::given_up_reports::list_given_up;
 use crate::sqlite::reports::count_reports;
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::time::Timestamp;
+use hermod_engine::given_up_reports::REPORTS_PER_WRITE;
 use hermod_engine::ops::{GivenUp, ReportId};
 
 impl Embedded {

@@ -1,13 +1,14 @@
 //! The store's operations on messages held for review: what the writer is asked to do, and what is read beside it.
 
 use crate::embedded::Embedded;
-use crate::embedded::reviews::is_old;
 use crate::fault::StoreFault;
 use crate::sqlite::reviews;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{OpenReviews, PAGE_ROWS_MAX, ReviewCase, ReviewState, Screened, Screening};
+use hermod_engine::reviews::OldReviews;
+use rusqlite::Connection;
 
-/// Cases that are looked at in one read, and deleted in one transaction.
+/// Cases that are read at a time, and deleted in one transaction.
 const CASES_PER_STEP: usize = 500;
 /// Cases that a call looks at and keeps.
 const CASES_KEPT_PER_CALL: usize = 5_000;
@@ -50,24 +51,23 @@ impl Embedded {
         self.request(move |batch| Ok(batch.decide_review(id, approve, &by, now)?)).await
     }
 
-    /// Deletes cases that no text has met for a long time: goes on where the last call ended, and keeps
+    /// Deletes cases that no text has met for a long time: continues where the last call ended, and keeps
     /// [`CASES_KEPT_PER_CALL`] at most.
     pub(crate) async fn forget_reviews(&self, now: Timestamp) -> Result<(), StoreFault> {
+        let times = OldReviews::at(now);
         let mut after = self.walk_places().review.take();
         let mut kept = 0;
         while kept < CASES_KEPT_PER_CALL {
-            // Looked for beside the writer, which then has only to delete.
-            let page = self
-                .inner
-                .readers
-                .run(move |connection| Ok(reviews::times_after(connection, after, CASES_PER_STEP)?))
-                .await?;
-            after = page.last().filter(|_| page.len() == CASES_PER_STEP).map(|(id, _)| *id);
-            let old: Vec<u64> =
-                page.iter().filter(|(_, times)| is_old(times, now)).map(|(id, _)| *id).collect();
+            // Read beside the writer, which then has only to delete.
+            let read = move |connection: &Connection| {
+                Ok(reviews::standings_after(connection, after, CASES_PER_STEP)?)
+            };
+            let page = self.inner.readers.run(read).await?;
+            after = page.last().filter(|_| page.len() == CASES_PER_STEP).map(|case| case.id);
+            let old: Vec<u64> = page.iter().filter(|case| times.include(case)).map(|case| case.id).collect();
             kept += page.len() - old.len();
             if !old.is_empty() {
-                self.request(move |batch| Ok(batch.forget_reviews(&old, now)?)).await?;
+                self.request(move |batch| Ok(batch.forget_reviews(&old, times)?)).await?;
             }
             if after.is_none() {
                 break;

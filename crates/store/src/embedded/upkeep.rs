@@ -2,8 +2,6 @@
 //! look at the disk, build key filters, drop old days and cases. The caller owns the clock and says when.
 
 use crate::embedded::Embedded;
-use crate::embedded::handout::Lapsed;
-use crate::embedded::keys;
 use crate::embedded::op::{Change, Op};
 use crate::embedded::shared::LogSize;
 use crate::fault::StoreFault;
@@ -11,6 +9,8 @@ use crate::sqlite::SqliteTables;
 use crate::sqlite::parts::parts_after;
 use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::time::{Day, Timestamp};
+use hermod_engine::dispatch::Lapsed;
+use hermod_engine::idempotency_keys;
 use hermod_engine::ops::DiskSpace;
 use hermod_engine::tables::{PartRow, Place};
 use std::time::Duration;
@@ -95,10 +95,10 @@ impl Embedded {
         let days = self
             .inner
             .readers
-            .run(move |connection| Ok(keys::days_to_seal(&SqliteTables { connection }, today)?))
+            .run(move |connection| Ok(idempotency_keys::days_to_seal(&SqliteTables { connection }, today)?))
             .await?;
         for day in days {
-            let filter = keys::build_filter(self.keys_of(day).await?)?;
+            let filter = idempotency_keys::build_filter(self.keys_of(day).await?)?;
             self.change(Change::KeepFilter { day, filter }).await?;
         }
         self.change(Change::DropOldDays(today)).await?;
@@ -121,7 +121,7 @@ impl Embedded {
                 .inner
                 .readers
                 .run(move |connection| {
-                    Ok(keys::filter_keys(&SqliteTables { connection }, day, after.as_ref())?)
+                    Ok(idempotency_keys::filter_keys(&SqliteTables { connection }, day, after.as_ref())?)
                 })
                 .await?;
             all.extend(page);

@@ -6,19 +6,21 @@
 //! what was asked for is refused, what carriers and customers said is kept in memory until there is room, and the rest
 //! goes on.
 
-use crate::embedded::batch::{Batch, Books};
 use crate::embedded::checkpoint::Checkpointer;
 use crate::embedded::hooks::nobody;
+use crate::embedded::mailbox::Mailbox;
 use crate::embedded::mark::Mark;
 use crate::embedded::meters::Meters;
-use crate::embedded::op::{Done, Needs, Op};
-use crate::embedded::progress::ForbiddenEvent;
-use crate::embedded::reports::UnreadableReport;
+use crate::embedded::op::{Change, Done, Needs, Op};
 use crate::embedded::shared::Shared;
 use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
+use hermod_engine::batch::{Batch, Books};
+use hermod_engine::ops::LinkId;
+use hermod_engine::progress::ForbiddenEvent;
+use hermod_engine::report::UnreadableReport;
 use rusqlite::Connection;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -34,6 +36,7 @@ const HOOK_ENDS_KEPT_BYTES_MAX: usize = 64 * 1024 * 1024;
 pub(crate) struct Writer<'c> {
     pub connection: &'c Connection,
     pub books: Books,
+    pub mailboxes: HashMap<LinkId, Arc<Mailbox>>,
     pub queue: mpsc::Receiver<Op>,
     pub shared: Arc<Shared>,
     pub checkpointer: Checkpointer,
@@ -303,7 +306,13 @@ impl Writer<'_> {
         self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         let changes = self.connection.total_changes();
         let tables = SqliteTables { connection: self.connection };
-        let mut batch = Batch::new(&tables, &mut self.books, self.batches, self.shared.catalogue.load_full());
+        let mut batch = Batch::new(
+            &tables,
+            &mut self.books,
+            self.shared.outboxes.receivers(),
+            self.batches,
+            self.shared.catalogue.load_full(),
+        );
         let mut done = Vec::with_capacity(ops.len());
         for op in ops {
             done.push(op.run(&mut batch)?);
@@ -335,8 +344,9 @@ impl Writer<'_> {
         }
         // Durable from here on; only now may anyone hear of it.
         self.books.committed(now);
+        ops.iter().for_each(|op| self.open_mailbox(op));
         for (link, handout) in handouts {
-            if let Some(mailbox) = self.books.mailboxes.get(&link) {
+            if let Some(mailbox) = self.mailboxes.get(&link) {
                 mailbox.put(handout);
             }
         }
@@ -358,6 +368,17 @@ impl Writer<'_> {
     }
 }
 
+impl Writer<'_> {
+    /// Remembers the mailbox of a link that was opened. A closed link still learns that its receipts are recorded; a
+    /// mailbox without a reader is dropped.
+    fn open_mailbox(&mut self, op: &Op) {
+        if let Op::Rest(Change::OpenLink { link, mailbox, .. }, _) = op {
+            self.mailboxes.retain(|_, mailbox| Arc::strong_count(mailbox) > 1);
+            self.mailboxes.insert(*link, mailbox.clone());
+        }
+    }
+}
+
 fn answer_all(ops: &mut Vec<Op>, done: Vec<Done>) {
     for (op, done) in ops.drain(..).zip(done) {
         op.done(done);
@@ -373,11 +394,11 @@ pub(crate) fn log_forbidden(events: &[ForbiddenEvent]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::embedded::hooks::HookEnds;
     use hermod_domain::ids::AccountId;
     use hermod_domain::time::Timestamp;
     use hermod_domain::webhook::HookKind;
     use hermod_engine::ops::{Endpoint, EventId, HookNext, HookSettled};
+    use hermod_engine::webhooks::HookEnds;
 
     fn posted(event: u64) -> HookEnds {
         let endpoint = Endpoint { account: AccountId::new(1), kind: HookKind::Dlr };

@@ -1,6 +1,5 @@
 //! SQL for the records of messages that customers read. The account is part of every key.
 
-use crate::embedded::progress;
 use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
 use crate::sqlite::columns::{stored_number, stored_sender};
@@ -10,6 +9,7 @@ use hermod_domain::money::Money;
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::MessageRecord;
+use hermod_engine::progress;
 use hermod_engine::tables::{Place, TableError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 

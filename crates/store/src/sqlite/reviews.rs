@@ -5,7 +5,7 @@ use crate::sqlite::columns::{stored_number, stored_sender};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{OPEN_REVIEWS_COUNTED_MAX, OpenReviews, ReviewCase, ReviewState, Screened};
-use hermod_engine::tables::{ReopenedReview, ReviewRows, ReviewStanding, ReviewTimes, TableError};
+use hermod_engine::tables::{ReopenedReview, ReviewRows, ReviewStanding, TableError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// Between the names of the rules in a case's row. No name has it: names are printable.
@@ -34,13 +34,12 @@ impl ReviewRows for SqliteTables<'_> {
             .transpose()
     }
 
-    fn review_times(&self, id: u64) -> Result<Option<ReviewTimes>, TableError> {
-        let found = self
-            .connection
-            .prepare_cached("SELECT last_at, decided_at FROM review WHERE id = ?1")?
-            .query_row([stored_id(id)], read_times)
-            .optional()?;
-        Ok(found)
+    fn review_standing(&self, id: u64) -> Result<Option<ReviewStanding>, TableError> {
+        self.connection
+            .prepare_cached("SELECT id, state, decided_at, last_at, seen FROM review WHERE id = ?1")?
+            .query_row([stored_id(id)], |row| Ok(read_standing(row)))
+            .optional()?
+            .transpose()
     }
 
     fn count_open_reviews(&self, account: AccountId, limit: u32) -> Result<u32, TableError> {
@@ -158,18 +157,22 @@ pub(crate) fn count_open(connection: &Connection) -> Result<OpenReviews, TableEr
     Ok(OpenReviews { count: count.cast_unsigned(), oldest: oldest.map(Timestamp::from_millis) })
 }
 
-/// Returns the next cases behind an id, in order, and the times of each.
-pub(crate) fn times_after(
+/// Returns where the cases behind an id stand, by id, at most `limit`.
+pub(crate) fn standings_after(
     connection: &Connection,
     after: Option<u64>,
     limit: usize,
-) -> Result<Vec<(u64, ReviewTimes)>, TableError> {
-    let mut statement = connection
-        .prepare_cached("SELECT last_at, decided_at, id FROM review WHERE id > ?1 ORDER BY id LIMIT ?2")?;
-    let bounds = params![after.map_or(0, stored_id), i64::try_from(limit).unwrap_or(i64::MAX)];
-    let rows =
-        statement.query_map(bounds, |row| Ok((row.get::<_, i64>(2)?.cast_unsigned(), read_times(row)?)))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+) -> Result<Vec<ReviewStanding>, TableError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, state, decided_at, last_at, seen FROM review WHERE id > ?1 ORDER BY id LIMIT ?2",
+    )?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut rows = statement.query(params![after.map_or(0, stored_id), limit])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read_standing(row)?);
+    }
+    Ok(found)
 }
 
 /// Returns the stored form of an id. A number that no case can have stays one.
@@ -189,13 +192,6 @@ fn read_standing(row: &Row<'_>) -> Result<ReviewStanding, TableError> {
         decided_at: row.get::<_, Option<i64>>(2)?.map(Timestamp::from_millis),
         last_at: Timestamp::from_millis(row.get(3)?),
         seen: row.get::<_, i64>(4)?.cast_unsigned(),
-    })
-}
-
-fn read_times(row: &Row<'_>) -> rusqlite::Result<ReviewTimes> {
-    Ok(ReviewTimes {
-        last_at: Timestamp::from_millis(row.get(0)?),
-        decided_at: row.get::<_, Option<i64>>(1)?.map(Timestamp::from_millis),
     })
 }
 

@@ -2,12 +2,13 @@
 //! instead. What happens from then on is written there at once; what waits already is moved here, a little at a time.
 
 use crate::embedded::Embedded;
-use crate::embedded::hooks::tells_by_webhook;
 use crate::fault::StoreFault;
 use crate::sqlite::reports::{OnTransmitters, on_transmitters};
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
+use hermod_engine::bound_receivers::BoundReceivers;
 use hermod_engine::ops::ReportId;
+use hermod_engine::webhooks::tells_by_webhook;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,12 +1,12 @@
 //! Finding what is due.
 
 use crate::embedded::Embedded;
-use crate::embedded::hooks::settle::HookEnds;
 use crate::embedded::op::{Op, Reply};
 use crate::fault::StoreFault;
 use crate::sqlite::webhook_due::{Due, Untellable, due_events, waiting_endpoints};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{Endpoint, EventId, HOOKS_TAKEN_MAX, HookGivenUp, HookNext, HookPage, HookSettled};
+use hermod_engine::webhooks::HookEnds;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Mutex, PoisonError};

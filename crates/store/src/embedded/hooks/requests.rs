@@ -2,7 +2,6 @@
 //! old ones are forgotten.
 
 use crate::embedded::Embedded;
-use crate::embedded::hooks::settle::HookEnds;
 use crate::embedded::op::{Op, Reply};
 use crate::fault::StoreFault;
 use crate::sqlite::webhook_old::{OldEvents, old_events};
@@ -11,6 +10,7 @@ use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{
     Endpoint, EventId, HOOKS_KEPT, HookReplayed, HookSettled, HooksReplayed, REPLAYED_AT_ONCE_MAX,
 };
+use hermod_engine::webhooks::HookEnds;
 use tokio::sync::oneshot;
 
 /// Steps of forgetting events in one call. The next call goes on where it ended.

@@ -20,11 +20,11 @@ pub(crate) use reading::Refill;
 pub(crate) use receivers::Receivers;
 pub(crate) use state::{Settled, State, Took};
 
-use crate::embedded::batch::Books;
-use crate::embedded::reports::ReportEnds;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
+use hermod_engine::batch::Books;
 use hermod_engine::ops::{Report, ReportId};
+use hermod_engine::report::ReportEnds;
 use hermod_engine::tables::{TableError, Tables};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
@@ -123,9 +123,14 @@ impl Outbox {
 }
 
 impl Outboxes {
-    pub(crate) fn load(tables: &dyn Tables, books: &Books, now: Timestamp) -> Result<Outboxes, TableError> {
+    pub(crate) fn load(
+        tables: &dyn Tables,
+        books: &Books,
+        receivers: Arc<Receivers>,
+        now: Timestamp,
+    ) -> Result<Outboxes, TableError> {
         let waiting = Waiting::in_tables(tables.connections_with_reports()?);
-        Ok(Outboxes::new(waiting, books.last_report, books.receivers.clone(), now))
+        Ok(Outboxes::new(waiting, books.last_report, receivers, now))
     }
 
     #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
+use hermod_engine::bound_receivers::BoundReceivers;
 use hermod_engine::ops::RECEIVER_AWAY_MAX;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -42,8 +43,13 @@ impl Receivers {
         };
     }
 
-    /// Since when a connection has nobody, if that is so long that reports need not wait for them.
-    pub(crate) fn away_since(&self, connection: ConnectionId, now: Timestamp) -> Option<Timestamp> {
+    fn known(&self) -> MutexGuard<'_, HashMap<ConnectionId, Presence>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl BoundReceivers for Receivers {
+    fn away_since(&self, connection: ConnectionId, now: Timestamp) -> Option<Timestamp> {
         let since = match self.known().get(&connection) {
             Some(Presence::Bound(_)) => return None,
             Some(Presence::Left(at)) => *at,
@@ -52,13 +58,8 @@ impl Receivers {
         (now.since(since) >= RECEIVER_AWAY_MAX).then_some(since)
     }
 
-    /// Is nobody there at this moment?
-    pub(crate) fn nobody_at(&self, connection: ConnectionId) -> bool {
-        !matches!(self.known().get(&connection), Some(Presence::Bound(_)))
-    }
-
-    fn known(&self) -> MutexGuard<'_, HashMap<ConnectionId, Presence>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn is_bound(&self, connection: ConnectionId) -> bool {
+        matches!(self.known().get(&connection), Some(Presence::Bound(_)))
     }
 }
 
@@ -75,15 +76,15 @@ mod tests {
         let receivers = Receivers::new(at(100));
         let away = |now| receivers.away_since(CONNECTION, at(now));
         assert_eq!((away(159), away(160)), (None, Some(at(100))));
-        assert!(receivers.nobody_at(CONNECTION));
+        assert!(!receivers.is_bound(CONNECTION));
         receivers.came(CONNECTION);
         receivers.came(CONNECTION);
-        assert_eq!((away(9_999), receivers.nobody_at(CONNECTION)), (None, false));
+        assert_eq!((away(9_999), !receivers.is_bound(CONNECTION)), (None, false));
         receivers.left(CONNECTION, at(200));
         assert_eq!(away(9_999), None, "one is still there");
-        assert!(!receivers.nobody_at(CONNECTION));
+        assert!(receivers.is_bound(CONNECTION));
         receivers.left(CONNECTION, at(300));
-        assert!(receivers.nobody_at(CONNECTION));
+        assert!(!receivers.is_bound(CONNECTION));
         assert_eq!((away(359), away(360)), (None, Some(at(300))));
         assert_eq!(
             receivers.away_since(ConnectionId::new(2), at(160)),

@@ -1,8 +1,8 @@
 //! How many rows each connection has. Those that had rows at the start are counted when somebody asks: there may be
 //! millions, and a start does not wait for that.
 
-use crate::embedded::batch::ALL_ROWS;
 use hermod_domain::ids::ConnectionId;
+use hermod_engine::batch::ALL_ROWS;
 use std::collections::HashMap;
 
 #[derive(Clone, Copy)]

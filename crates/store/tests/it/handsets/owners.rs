@@ -213,7 +213,7 @@ fn write_conversations(world: &World, first_handset: i64, count: i64, at: i64) {
     let write = "WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?2)
          INSERT INTO conversation (handset, number, account, connection, message, at)
          SELECT ?1 + i, '80800', 1, 1, 1, ?3 FROM n";
-    world.raw().execute(write, [first_handset, count, at]).unwrap();
+    world.raw().execute(write, [first_handset, count, at]).expect("the write succeeds");
 }
 
 #[tokio::test]

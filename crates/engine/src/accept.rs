@@ -1,0 +1,164 @@
+//! Accepting a message: the charge, the message, its parts and its key, all in the batch's transaction.
+
+use crate::audience::Audience;
+use crate::batch::{Batch, FreshPart};
+use crate::day_totals;
+use crate::idempotency_keys::Claimed;
+use crate::lanes::Placed;
+use crate::ops::{AcceptOutcome, Acceptance, Balance, DayTotals, Job};
+use crate::tables::{MessageStanding, NewMessage, TableError};
+use hermod_domain::ids::{MessageId, PartNo};
+use hermod_domain::lifecycle::{MessageState, Part, PartState};
+use hermod_domain::money::Money;
+use hermod_domain::origin::Alias;
+use hermod_domain::receipt::DlrCode;
+
+impl Batch<'_> {
+    pub fn accept(&mut self, acceptance: &Acceptance) -> Result<AcceptOutcome, TableError> {
+        self.at(acceptance.now);
+        let message = self.books.mint.mint(acceptance.now);
+        // Used before, on another day? (The keys of the id's own day are checked by the insert itself.)
+        if let Some(key) = &acceptance.key
+            && let Some(replay) =
+                self.books.keys.find_before(self.tables, key, message.accepted_at().day())?
+        {
+            return Ok(AcceptOutcome::Replay(replay));
+        }
+        let (after, today) = match self.judge(acceptance, message)? {
+            Ok(figures) => figures,
+            Err(refused) => return self.replay_or(acceptance, refused),
+        };
+        let alias = match self.short_name(acceptance)? {
+            Ok(alias) => alias,
+            Err(refused) => return self.replay_or(acceptance, refused),
+        };
+        if let Some(key) = &acceptance.key
+            && let Claimed::Used(replay) = self.books.keys.claim(self.tables, key, message)?
+        {
+            return Ok(AcceptOutcome::Replay(replay));
+        }
+        self.books.balances.set(acceptance.account, after);
+        self.books.today.set(acceptance.account, today);
+        if let Some(alias) = alias {
+            self.books.aliases.give(self.tables, acceptance.account, alias, message)?;
+        }
+        self.write_message(message, acceptance, alias)?;
+        if let Some(number) = &acceptance.reply_to {
+            self.converse(message, acceptance, number)?;
+        }
+        self.tally.accepted += 1;
+        Ok(AcceptOutcome::Accepted { message, alias, balance: after.balance, today })
+    }
+
+    /// The account's figures with this message, or why it is refused. The order decides what a customer is told.
+    fn judge(
+        &self,
+        acceptance: &Acceptance,
+        message: MessageId,
+    ) -> Result<Result<(Balance, DayTotals), AcceptOutcome>, TableError> {
+        let Acceptance { account, to, cost, daily, .. } = acceptance;
+        if self.books.opt_outs.has(self.tables, *account, *to)? {
+            return Ok(Err(AcceptOutcome::OptedOut));
+        }
+        let today = self.books.today.of(*account, message.accepted_at().day());
+        let today = match day_totals::count(today, *cost, *daily) {
+            Ok(today) => today,
+            Err(limit) => return Ok(Err(AcceptOutcome::OverDailyLimit(limit))),
+        };
+        let before = self.books.balances.of(*account);
+        Ok(charge(before, acceptance).map(|after| (after, today)).ok_or_else(|| {
+            AcceptOutcome::InsufficientCredit {
+                available: spendable(before, acceptance).unwrap_or(Money::ZERO),
+            }
+        }))
+    }
+
+    /// The name it will have where ids must be short. Most messages need none.
+    fn short_name(
+        &self,
+        acceptance: &Acceptance,
+    ) -> Result<Result<Option<Alias>, AcceptOutcome>, TableError> {
+        if !acceptance.origin.as_ref().is_some_and(|origin| origin.short_id) {
+            return Ok(Ok(None));
+        }
+        let found = self.books.aliases.find(self.tables, acceptance.account, acceptance.now)?;
+        Ok(found.map(Some).ok_or(AcceptOutcome::NoAliasFree))
+    }
+
+    /// A retry of an accepted send must never become a refusal: the key may have been used today.
+    fn replay_or(
+        &self,
+        acceptance: &Acceptance,
+        refused: AcceptOutcome,
+    ) -> Result<AcceptOutcome, TableError> {
+        let Some(key) = &acceptance.key else { return Ok(refused) };
+        let used = self.books.keys.find(self.tables, key)?;
+        Ok(used.map_or(refused, AcceptOutcome::Replay))
+    }
+
+    fn write_message(
+        &mut self,
+        message: MessageId,
+        acceptance: &Acceptance,
+        alias: Option<Alias>,
+    ) -> Result<(), TableError> {
+        let Acceptance { carrier, from, to, parts, whole, .. } = acceptance;
+        let expires_at = acceptance.now.plus(acceptance.validity);
+        let reference = self.books.references.next(from, *to);
+        let standing = MessageStanding { state: MessageState::Queued, code: DlrCode::Unknown, err: 0 };
+        let row = NewMessage { id: message, acceptance, alias, reference, expires_at, standing };
+        self.tables.add_message(&row)?;
+        let submits = if *whole { 1 } else { *parts };
+        self.books.queues.add(*carrier, PartState::Queued, u64::from(submits));
+        let audience = Audience::of(acceptance, alias);
+        for part in PartNo::up_to(submits) {
+            let job = Job {
+                message,
+                part,
+                parts: *parts,
+                account: acceptance.account,
+                carrier: *carrier,
+                from: *from,
+                to: *to,
+                text: acceptance.text.clone(),
+                encoding: acceptance.encoding,
+                reference,
+                whole: *whole,
+                tlvs: acceptance.tlvs.clone(),
+                shape: acceptance.shape.clone(),
+                expires_at,
+                fresh: Some((self.number, self.fresh.len())),
+            };
+            let row = FreshPart {
+                carrier: *carrier,
+                account: acceptance.account,
+                message,
+                part,
+                expires_at,
+                doubt: acceptance.doubt,
+                audience: audience.clone(),
+                now: Part::WAITING,
+            };
+            match self.books.lanes.offer(job) {
+                Placed::Memory => self.fresh.push(row),
+                // It will be read back from the store, perhaps by this very batch.
+                Placed::Spilled => self.tables.add_part(&row.row())?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What may be spent: all that is available but for the minimum that must stay.
+fn spendable(before: Balance, acceptance: &Acceptance) -> Option<Money> {
+    let available = before.balance.checked_add(acceptance.credit_limit)?.checked_sub(before.credit_used)?;
+    available.checked_sub(acceptance.minimum)
+}
+
+/// The balance after the charge, or nothing if the account cannot pay.
+fn charge(before: Balance, acceptance: &Acceptance) -> Option<Balance> {
+    if acceptance.cost > spendable(before, acceptance)? {
+        return None;
+    }
+    Some(Balance { balance: before.balance.checked_sub(acceptance.cost)?, ..before })
+}

@@ -1,0 +1,214 @@
+//! What a link learned. An answer decides what becomes of a part, and ties the carrier's id to it if there is one; what
+//! receipts do is in `receipts.rs`.
+
+use crate::batch::Batch;
+use crate::deferred::Due;
+use crate::ops::{Answer, AnswerRecord, Elsewhere, LinkBatch, LinkId, Recorded};
+use crate::progress::{Applied, Wait};
+use crate::tables::{PartRow, Place, TableError};
+use hermod_domain::carrier::IdConversion;
+use hermod_domain::ids::{CarrierId, PartNo};
+use hermod_domain::lifecycle::{Event, PartState, RefusedFor, resend_wait};
+use hermod_domain::receipt::ErrCode;
+use hermod_domain::retry::Schedule;
+use hermod_domain::time::Timestamp;
+use std::time::Duration;
+
+/// No part is tried again sooner after a temporary error, whoever sets the time.
+const RETRY_WAIT_MIN: Duration = Duration::from_secs(1);
+
+impl Batch<'_> {
+    pub fn link_batch(&mut self, batch: &LinkBatch) -> Result<(), TableError> {
+        self.at(batch.now);
+        if batch.answers.iter().any(|record| record.answer == Answer::Throttled) {
+            // "Slow down" is said to the link: what it had room for before that, it has not any more.
+            self.books.lanes.revoke(batch.carrier, batch.link);
+        }
+        for record in &batch.answers {
+            self.answer(batch.carrier, batch.ids, Some(batch.link), record)?;
+        }
+        for record in &batch.receipts {
+            let fate = self.receipt(batch.carrier, batch.ids, record)?;
+            let recorded = Recorded { sequence: record.sequence, fate };
+            self.handouts.entry(batch.link).or_default().recorded.push(recorded);
+        }
+        for record in &batch.inbound {
+            self.take_in(batch.carrier, &record.part)?;
+            self.handouts.entry(batch.link).or_default().received.push(record.sequence);
+        }
+        self.books.lanes.grant(batch.carrier, batch.link, batch.slots);
+        Ok(())
+    }
+
+    /// `link`: the one that says so, if it lives.
+    pub fn answer(
+        &mut self,
+        carrier: CarrierId,
+        ids: IdConversion,
+        link: Option<LinkId>,
+        record: &AnswerRecord,
+    ) -> Result<(), TableError> {
+        let AnswerRecord { message, part, account, to, answer, otherwise } = record;
+        let place = Place { carrier, account: *account, message: *message };
+        match answer {
+            Answer::Accepted(remote) => {
+                if self.apply(place, *part, Event::Accepted, 0, None)? == Applied::Over {
+                    self.latecomer(place, *part, "taken")?;
+                }
+                // Tied even if the message has ended meanwhile, so that its receipts are known for what they are.
+                self.tie(place, *part, *to, remote, ids)
+            }
+            Answer::AcceptedWithoutId => self.accepted_without_id(place, *part, *to),
+            Answer::Throttled => self.back_to_front(place, *part, Event::Deferred, link),
+            Answer::SteppedAside { wait, sent } => {
+                let event = if *sent { Event::Deferred } else { Event::Released };
+                self.step_aside(place, *part, event, *wait, *otherwise)
+            }
+            Answer::NotSent => self.back_to_front(place, *part, Event::Released, link),
+            Answer::Temporary { status, after } => {
+                self.retry_later(place, *part, *status, *after, *otherwise)
+            }
+            Answer::Refused { about, status } => self.refused(place, *part, *about, *status, *otherwise),
+            Answer::NoAnswer => self.no_answer(place, *part),
+        }
+    }
+
+    /// The carrier did not take it, and it is still first in line.
+    fn back_to_front(
+        &mut self,
+        place: Place,
+        part: PartNo,
+        event: Event,
+        link: Option<LinkId>,
+    ) -> Result<(), TableError> {
+        match self.apply(place, part, event, 0, None)? {
+            Applied::Moved { .. } => {
+                if let Some(job) = self.tables.waiting_job(place, part)? {
+                    self.books.lanes.put_back_from(link, job);
+                }
+                Ok(())
+            }
+            Applied::Over => self.latecomer(place, part, "not taken"),
+            Applied::Ignored => Ok(()),
+        }
+    }
+
+    /// The carrier throttles the recipient: the part waits for a time, its attempts are not counted. A message that has
+    /// waited long goes to another carrier if there is one.
+    fn step_aside(
+        &mut self,
+        place: Place,
+        part: PartNo,
+        event: Event,
+        wait: Duration,
+        otherwise: Option<Elsewhere>,
+    ) -> Result<(), TableError> {
+        match self.apply(place, part, event, 0, None)? {
+            Applied::Moved { .. } => {}
+            Applied::Over => return self.latecomer(place, part, "throttled"),
+            Applied::Ignored => return Ok(()),
+        }
+        if let Some(to) = otherwise
+            && self.fail_over_throttled(place, part, to)?
+        {
+            return Ok(());
+        }
+        let due_at = self.now.plus(wait);
+        self.tables.put_part_due(place, part, Some(due_at))?;
+        self.push_due(place, part, due_at);
+        Ok(())
+    }
+
+    fn retry_later(
+        &mut self,
+        place: Place,
+        part: PartNo,
+        status: u32,
+        after: Option<Duration>,
+        otherwise: Option<Elsewhere>,
+    ) -> Result<(), TableError> {
+        let Some(PartRow { attempts, .. }) = self.tables.part(place, part)? else {
+            return self.latecomer(place, part, "temporary error");
+        };
+        let attempts = attempts + 1;
+        let wait = after.unwrap_or_else(|| scheduled(attempts, place)).max(RETRY_WAIT_MIN);
+        let due_at = self.now.plus(wait);
+        let wait = Wait { until: due_at, attempts: Some(attempts) };
+        if let Applied::Moved { ended: false, .. } =
+            self.apply(place, part, Event::Deferred, 0, Some(wait))?
+        {
+            self.note(place.message, part, "temporary_error", &format!("status {status:#x}"))?;
+            if let Some(to) = otherwise
+                && self.fail_over(place, part, to, due_at)?
+            {
+                return Ok(());
+            }
+            self.push_due(place, part, due_at);
+        }
+        Ok(())
+    }
+
+    fn refused(
+        &mut self,
+        place: Place,
+        part: PartNo,
+        about: RefusedFor,
+        status: u32,
+        otherwise: Option<Elsewhere>,
+    ) -> Result<(), TableError> {
+        if let Some(to) = otherwise
+            && self.refused_here(place, part, status, to)?
+        {
+            return Ok(());
+        }
+        let err = ErrCode::of_status(status).get();
+        match self.apply(place, part, Event::Refused(about), err, None)? {
+            Applied::Over => self.latecomer(place, part, "refused"),
+            Applied::Moved { .. } | Applied::Ignored => Ok(()),
+        }
+    }
+
+    fn no_answer(&mut self, place: Place, part: PartNo) -> Result<(), TableError> {
+        let Some(PartRow { doubt, now, .. }) = self.tables.part(place, part)? else {
+            return self.latecomer(place, part, "no answer");
+        };
+        let due_at = self.now.plus(resend_wait(self.books.in_doubt_wait, now.doubts.saturating_add(1)));
+        let wait = Wait { until: due_at, attempts: None };
+        let applied = self.apply(place, part, Event::NoAnswer(doubt), 0, Some(wait))?;
+        let Applied::Moved { part: now, .. } = applied else { return Ok(()) };
+        self.tally.doubts.in_doubt += 1;
+        if now.state == PartState::InDoubt {
+            let detail = format!("no answer; resend {} of {} follows", now.doubts, doubt.resends_max());
+            self.note(place.message, part, "in_doubt", &detail)?;
+            self.push_due(place, part, due_at);
+            return Ok(());
+        }
+        self.note(place.message, part, "in_doubt", "no answer and no resend left; counts as submitted")
+    }
+
+    /// An answer about a message that is with another carrier by now changes nothing, and is told. One about a message
+    /// that has ended is no news.
+    pub fn latecomer(&self, place: Place, part: PartNo, said: &str) -> Result<(), TableError> {
+        let carrier = self.tables.open_message_carrier(place.message)?;
+        if carrier.is_none_or(|carrier| carrier == place.carrier) {
+            return Ok(());
+        }
+        self.note(place.message, part, "late_answer", &format!("{said}, by carrier {}", place.carrier))
+    }
+
+    pub fn push_due(&mut self, place: Place, part: PartNo, at: Timestamp) {
+        let Place { carrier, account, message } = place;
+        self.books.deferred.push(Due { at, message, part, carrier, account });
+    }
+}
+
+pub fn scheduled(failures: u32, place: Place) -> Duration {
+    let wait = Schedule::after_temporary_error().wait(failures, jitter(place));
+    wait.expect("temporary errors are retried until validity ends")
+}
+
+/// Spreads retries out. The id is as good as a random number for that, and repeats under test.
+fn jitter(place: Place) -> u32 {
+    let mixed = place.message.as_i64().cast_unsigned().wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    u32::try_from(mixed >> 32).expect("32 bits are left")
+}

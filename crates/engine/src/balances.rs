@@ -1,0 +1,35 @@
+//! Every account's balance, in memory, so that charging costs no look-up. Each account's row is written once per batch.
+
+use crate::ops::Balance;
+use crate::overlay::Overlay;
+use crate::tables::{TableError, Tables};
+use hermod_domain::ids::AccountId;
+
+pub struct Balances(Overlay<Balance>);
+
+impl Balances {
+    pub fn load(tables: &dyn Tables) -> Result<Balances, TableError> {
+        Ok(Balances(Overlay::over(tables.all_balances()?.into_iter().collect())))
+    }
+
+    pub fn of(&self, account: AccountId) -> Balance {
+        self.0.get(account).unwrap_or_default()
+    }
+
+    pub fn set(&mut self, account: AccountId, balance: Balance) {
+        self.0.set(account, balance);
+    }
+
+    /// Writes the changed rows. They count as durable only after [`Balances::committed`].
+    pub fn write(&self, tables: &dyn Tables) -> Result<(), TableError> {
+        self.0.changed().try_for_each(|(account, balance)| tables.put_balance(account, balance))
+    }
+
+    pub fn committed(&mut self) {
+        self.0.committed();
+    }
+
+    pub fn rolled_back(&mut self) {
+        self.0.rolled_back();
+    }
+}

@@ -1,0 +1,228 @@
+//! One transaction's worth of work. Operations run one after the other against the same connection, so each sees what
+//! the ones before it did; each decides before it writes, so a refusal leaves nothing behind. When all have run, the
+//! free slots are given to whoever is next, what is new gets its rows, and everything is committed at once.
+
+use crate::aliases::Aliases;
+use crate::audience::Audience;
+use crate::balances::Balances;
+use crate::bound_receivers::BoundReceivers;
+use crate::carrier_ids::Remotes;
+use crate::day_totals::Today;
+use crate::deferred::Deferred;
+use crate::delivery_figures::DeliveryStats;
+use crate::handout::Handout;
+use crate::idempotency_keys::KeyDays;
+use crate::lanes::Lanes;
+use crate::mo_joining::Joining;
+use crate::ops::{Endpoint, Job, LinkId, Purged, Report};
+use crate::opt_outs::OptOuts;
+use crate::parked_receipts::Parked;
+use crate::progress::ForbiddenEvent;
+use crate::queues::Queues;
+use crate::recent::Recent;
+use crate::references::References;
+use crate::report::UnreadableReport;
+use crate::tables::{PartRow, Place, TableError, Tables};
+use crate::webhooks::Numbering;
+use hermod_domain::catalogue::Catalogue;
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, IdMint, MessageId, PartNo};
+use hermod_domain::lifecycle::{DoubtPolicy, Part, Progress};
+use hermod_domain::time::Timestamp;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A connection has no reports at all.
+pub const ALL_ROWS: u64 = u64::MAX;
+
+/// What the writer knows between batches. All of it can be rebuilt from the tables.
+pub struct Books {
+    pub mint: IdMint,
+    pub lanes: Lanes,
+    pub balances: Balances,
+    pub today: Today,
+    pub opt_outs: OptOuts,
+    pub aliases: Aliases,
+    pub keys: KeyDays,
+    pub remotes: Remotes,
+    pub parked: Parked,
+    pub delivery: DeliveryStats,
+    pub deferred: Deferred,
+    pub queues: Queues,
+    pub references: References,
+    pub joining: Joining,
+    /// Messages that something happened to lately. Always what the tables say.
+    pub standing: Recent<MessageId, Known>,
+    /// The id of the report that was written last.
+    pub last_report: u64,
+    pub hooks: Numbering,
+    /// How long a part in doubt waits before its first resend; see `lifecycle::resend_wait` for the others.
+    pub in_doubt_wait: Duration,
+    /// The time that was told last.
+    pub told: Timestamp,
+    /// Parts that have expired are left over from a batch that ended enough of them: there is more to do, at once.
+    pub goes_on_at: Option<Timestamp>,
+}
+
+/// Where a message stands, with which carrier, and who wants to hear of it.
+#[derive(Clone)]
+pub struct Known {
+    pub carrier: CarrierId,
+    pub progress: Progress,
+    pub audience: Audience,
+}
+
+/// A part accepted in this batch, whose row is written at its end, when it is known whether it was claimed at once.
+pub struct FreshPart {
+    pub carrier: CarrierId,
+    pub account: AccountId,
+    pub message: MessageId,
+    pub part: PartNo,
+    pub expires_at: Timestamp,
+    pub doubt: DoubtPolicy,
+    pub audience: Audience,
+    pub now: Part,
+}
+
+impl FreshPart {
+    pub fn row(&self) -> PartRow {
+        PartRow {
+            place: Place { carrier: self.carrier, account: self.account, message: self.message },
+            part: self.part,
+            now: self.now,
+            doubt: self.doubt,
+            attempts: 0,
+            due_at: None,
+            expires_at: self.expires_at,
+        }
+    }
+}
+
+/// What happened in a batch, for the metrics. Counted only once it is committed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    pub accepted: u64,
+    pub claimed: u64,
+    pub settled: u64,
+    pub refunded: u64,
+    pub doubts: Doubts,
+    pub moved: u64,
+    pub receipts_parked: u64,
+    pub receipts_ambiguous: u64,
+    pub receipts_rematched: u64,
+    pub receipts_given_up: u64,
+    pub receipts_late: u64,
+    pub receipts_by_number: u64,
+    pub ids_reused: u64,
+    pub illegal: u64,
+    pub reports: u64,
+    pub reports_taken: u64,
+    pub reports_given_up: u64,
+    /// To webhooks, because nobody was there to take them.
+    pub reports_moved: u64,
+    pub hooks: u64,
+    pub hooks_delivered: u64,
+    pub hooks_given_up: u64,
+    pub hooks_replayed: u64,
+    pub hook_attempts: u64,
+    pub hook_failures: u64,
+    pub purged: Purged,
+    pub inbound: u64,
+    pub inbound_repeated: u64,
+    pub inbound_incomplete: u64,
+    pub inbound_unowned: u64,
+    pub opt_outs: u64,
+    pub opt_ins: u64,
+}
+
+/// Parts that got no answer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Doubts {
+    pub in_doubt: u64,
+    pub resent: u64,
+    /// No resend was left.
+    pub unconfirmed: u64,
+}
+
+pub struct Batch<'a> {
+    pub tables: &'a dyn Tables,
+    pub books: &'a mut Books,
+    pub receivers: &'a dyn BoundReceivers,
+    /// Tells this batch's fresh parts from those of earlier ones.
+    pub number: u64,
+    /// The latest time any of its operations was told.
+    pub now: Timestamp,
+    pub fresh: Vec<FreshPart>,
+    pub handouts: HashMap<LinkId, Handout>,
+    /// What customers are to be told once this is durable, in order.
+    pub reports: Vec<Report>,
+    /// So many rows of reports are gone, of these connections; or [`ALL_ROWS`].
+    pub reports_gone: Vec<(ConnectionId, u64)>,
+    /// To be logged.
+    pub unreadable_reports: Vec<UnreadableReport>,
+    /// Where webhook events are due once this is durable.
+    pub rung: HashSet<Endpoint>,
+    /// Parts that ran out of resends without an answer, per carrier. The operator is alarmed once this is durable.
+    pub unconfirmed: HashMap<CarrierId, u64>,
+    /// Events that the lifecycle forbids, for the log.
+    pub forbidden: Vec<ForbiddenEvent>,
+    pub tally: Tally,
+    /// In force when the batch began.
+    pub catalogue: Arc<Catalogue>,
+}
+
+impl<'a> Batch<'a> {
+    pub fn new(
+        tables: &'a dyn Tables,
+        books: &'a mut Books,
+        receivers: &'a dyn BoundReceivers,
+        number: u64,
+        catalogue: Arc<Catalogue>,
+    ) -> Batch<'a> {
+        Batch {
+            tables,
+            books,
+            receivers,
+            number,
+            now: Timestamp::EPOCH,
+            fresh: Vec::new(),
+            handouts: HashMap::new(),
+            reports: Vec::new(),
+            reports_gone: Vec::new(),
+            unreadable_reports: Vec::new(),
+            rung: HashSet::new(),
+            unconfirmed: HashMap::new(),
+            forbidden: Vec::new(),
+            tally: Tally::default(),
+            catalogue,
+        }
+    }
+
+    pub fn at(&mut self, now: Timestamp) {
+        self.now = self.now.max(now);
+    }
+
+    /// The last step before the commit: everything that was held back is written.
+    pub fn finish(&mut self) -> Result<(), TableError> {
+        self.write_fresh()?;
+        self.write_hook_number()?;
+        self.books.balances.write(self.tables)?;
+        self.books.aliases.write(self.tables)?;
+        self.books.today.write(self.tables)
+    }
+
+    /// Writes the rows that were held back. From then on the tables know these parts like any other.
+    pub fn write_fresh(&mut self) -> Result<(), TableError> {
+        self.fresh.drain(..).try_for_each(|part| self.tables.add_part(&part.row()))
+    }
+
+    /// The row of a part accepted in this very batch.
+    pub fn fresh_part(&mut self, job: &Job) -> Option<&mut FreshPart> {
+        let (batch, index) = job.fresh?;
+        if batch == self.number { self.fresh.get_mut(index) } else { None }
+    }
+
+    pub fn note(&self, message: MessageId, part: PartNo, what: &str, detail: &str) -> Result<(), TableError> {
+        self.tables.add_timeline_line(message, self.now, part, what, detail)
+    }
+}

@@ -1,0 +1,115 @@
+//! Which part a carrier's id belongs to, one table per UTC day. An id is kept as the carrier wrote it, under a key that
+//! forgives what carriers do to ids between an answer and its receipt (`hermod_domain::carrier::RemoteKey`).
+//!
+//! A day's table is dropped whole: its messages were final, or reported UNKNOWN, within validity and the wait for a
+//! receipt, and late receipts are matched for 72 h more.
+
+use crate::carrier_id_days::RemoteDays;
+use crate::ops::Asked;
+use crate::recent::Recent;
+use crate::tables::{CarrierIdKey, TableError, Tables, Tie};
+use hermod_domain::carrier::RemoteKey;
+use hermod_domain::ids::{CarrierId, RemoteId};
+use hermod_domain::phone::Msisdn;
+use hermod_domain::time::Day;
+
+/// What a receipt's id stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Match {
+    Part(Tie),
+    Nothing,
+    /// Several parts, and nothing says which.
+    Ambiguous,
+}
+
+/// What came of tying an id to a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tied {
+    New,
+    /// The carrier gave the same id before on this day, for another part. The newer one has it now.
+    Reused,
+}
+
+/// An id tied lately.
+struct AtHand {
+    tie: Tie,
+    /// What the carrier wrote, unless that is the key.
+    raw: Option<Box<[u8]>>,
+    /// Another id with the same key was tied lately: what was written has to be compared.
+    shared: bool,
+}
+
+/// All ids that carriers gave, and those of late at hand: most receipts come soon after the answer.
+pub struct Remotes {
+    days: RemoteDays,
+    recent: Recent<(CarrierId, RemoteKey), AtHand>,
+}
+
+impl Remotes {
+    pub fn load(tables: &dyn Tables) -> Result<Remotes, TableError> {
+        Ok(Remotes { days: RemoteDays::load(tables)?, recent: Recent::default() })
+    }
+
+    /// Whose id this is: the very same id, else one with the same key, else one with the converted key.
+    pub fn find(&self, tables: &dyn Tables, asked: &Asked<'_>) -> Result<Match, TableError> {
+        match self.at_hand(asked) {
+            Some(tie) => Ok(Match::Part(tie)),
+            None => self.days.find(tables, asked),
+        }
+    }
+
+    /// What can be told without a look at the tables. Where an older id could be meant as well, only the recipient can
+    /// tell, and if he cannot the tables are asked.
+    fn at_hand(&self, asked: &Asked<'_>) -> Option<Tie> {
+        let Asked { carrier, ids, remote, source } = *asked;
+        let place = (carrier, RemoteKey::of(remote));
+        if let Some(hit) = self.recent.get(&place) {
+            let written_so = hit.raw.as_deref().unwrap_or(place.1.octets()) == remote.octets();
+            return if written_so { !contradicts(&hit.tie, source) } else { hit.tells_by_number(source) }
+                .then_some(hit.tie);
+        }
+        let hit = self.recent.get(&(carrier, ids.key_in_answer(remote)?))?;
+        hit.tells_by_number(source).then_some(hit.tie)
+    }
+
+    /// On the usual way this is a single insert.
+    pub fn tie(
+        &mut self,
+        tables: &dyn Tables,
+        carrier: CarrierId,
+        remote: &RemoteId,
+        tie: Tie,
+    ) -> Result<Tied, TableError> {
+        let key = RemoteKey::of(remote);
+        let tied = self.days.tie(tables, CarrierIdKey { carrier, key: &key, remote }, tie)?;
+        let raw = (key.octets() != remote.octets()).then(|| remote.octets().into());
+        let place = (carrier, key);
+        let shared = self.recent.get(&place).is_some_and(|before| before.shared || before.raw != raw);
+        self.recent.insert(place, AtHand { tie, raw, shared });
+        Ok(tied)
+    }
+
+    /// Drops the days nobody can ask for any more.
+    pub fn drop_before(&mut self, tables: &dyn Tables, today: Day) -> Result<(), TableError> {
+        if self.days.drop_before(tables, today)? {
+            self.recent.clear();
+        }
+        Ok(())
+    }
+}
+
+impl AtHand {
+    fn tells_by_number(&self, source: Option<Msisdn>) -> bool {
+        !self.shared && source.is_some() && self.tie.to == source
+    }
+}
+
+/// Does the receipt name another recipient than the part went to? Then an older id that was written the same way may be
+/// the one it is about. Carriers add and drop prefixes, so only the end of a number counts.
+pub fn contradicts(tie: &Tie, source: Option<Msisdn>) -> bool {
+    const LAST_DIGITS: u64 = 10_000_000;
+    match (tie.to, source) {
+        (Some(to), Some(source)) => to.number() % LAST_DIGITS != source.number() % LAST_DIGITS,
+        (Some(_) | None, _) => false,
+    }
+}

@@ -1,0 +1,49 @@
+//! Who wrote to a handset last, from which number: where nothing else says whose a number is, an answer goes to them.
+
+use crate::batch::Batch;
+use crate::mo::Owner;
+use crate::ops::{Acceptance, CONVERSATION_KEPT};
+use crate::tables::{Conversation, ConversationKey, TableError};
+use hermod_domain::ids::MessageId;
+use hermod_domain::phone::Msisdn;
+use hermod_domain::sender::Sender;
+use hermod_domain::time::Timestamp;
+
+impl Batch<'_> {
+    pub fn converse(
+        &self,
+        message: MessageId,
+        acceptance: &Acceptance,
+        number: &Sender,
+    ) -> Result<(), TableError> {
+        let Acceptance { account, connection, to, now, .. } = acceptance;
+        let last = Conversation { account: *account, connection: *connection, message, at: *now };
+        self.tables.put_conversation(*to, number.address(), &last)
+    }
+
+    /// Who wrote to this handset from this number last, unless that is too long ago.
+    pub fn conversation(&self, handset: Option<Msisdn>, number: &str) -> Result<Option<Owner>, TableError> {
+        let Some(handset) = handset else { return Ok(None) };
+        let last = self.tables.conversation(handset, number)?;
+        let before = self.now.minus(CONVERSATION_KEPT);
+        Ok(last
+            .filter(|last| last.at >= before)
+            .map(|Conversation { account, connection, .. }| Owner { account, connection: Some(connection) }))
+    }
+
+    /// Deletes conversations whose last message is from before a time. Another message may have been sent since they were
+    /// listed.
+    pub fn forget_conversations(
+        &mut self,
+        keys: &[ConversationKey],
+        before: Timestamp,
+    ) -> Result<(), TableError> {
+        for key in keys {
+            let last = self.tables.conversation(key.handset, &key.number)?;
+            if last.is_some_and(|last| last.at < before) {
+                self.tables.delete_conversation(key)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,103 @@
+//! What every account has sent today, counted always and held against its limits in the transaction that accepts. Like
+//! balances they are in memory, and each account's row is written once per batch.
+//!
+//! A message belongs to the UTC day of its id. Ids only grow, so an account's day only moves on, and the newest is all
+//! that is held here; the rows of past days stay for statements.
+
+use crate::ops::{DailyLimit, DailyLimits, DayTotals};
+use crate::overlay::Overlay;
+use crate::tables::{TableError, Tables};
+use hermod_domain::ids::AccountId;
+use hermod_domain::money::Money;
+use hermod_domain::time::Day;
+
+/// Days read at once: a year and its leap day.
+pub const DAYS_PER_READ_MAX: i64 = 366;
+
+pub struct Today {
+    newest: Overlay<DayTotals>,
+    /// Days that the batch under way has left behind: one that runs over midnight changes an account's two.
+    ended: Vec<(AccountId, DayTotals)>,
+}
+
+impl Today {
+    /// `day` is that of the newest id: no message will belong to an earlier one.
+    pub fn load(tables: &dyn Tables, day: Day) -> Result<Today, TableError> {
+        let newest = Overlay::over(tables.day_totals_on(day)?.into_iter().collect());
+        Ok(Today { newest, ended: Vec::new() })
+    }
+
+    pub fn of(&self, account: AccountId, day: Day) -> DayTotals {
+        self.newest.get(account).filter(|totals| totals.day == day).unwrap_or(DayTotals::none(day))
+    }
+
+    pub fn set(&mut self, account: AccountId, totals: DayTotals) {
+        self.ended.extend(
+            self.newest
+                .get(account)
+                .filter(|before| before.day != totals.day)
+                .map(|before| (account, before)),
+        );
+        self.newest.set(account, totals);
+    }
+
+    /// Writes the changed rows. They count as durable only after [`Today::committed`].
+    pub fn write(&self, tables: &dyn Tables) -> Result<(), TableError> {
+        let mut changed = self.ended.iter().copied().chain(self.newest.changed());
+        changed.try_for_each(|(account, totals)| tables.put_day_totals(account, totals))
+    }
+
+    pub fn committed(&mut self) {
+        self.ended.clear();
+        self.newest.committed();
+    }
+
+    pub fn rolled_back(&mut self) {
+        self.ended.clear();
+        self.newest.rolled_back();
+    }
+}
+
+/// The totals with one more message, or the limit it would break.
+pub fn count(before: DayTotals, cost: Money, limits: DailyLimits) -> Result<DayTotals, DailyLimit> {
+    let messages = before.messages + 1;
+    if limits.messages_max.is_some_and(|messages_max| messages > messages_max) {
+        return Err(DailyLimit::Messages);
+    }
+    // More in a day than can be counted is more than any limit.
+    let spend = before.spend.checked_add(cost).ok_or(DailyLimit::Spend)?;
+    if limits.spend_max.is_some_and(|spend_max| spend > spend_max) {
+        return Err(DailyLimit::Spend);
+    }
+    Ok(DayTotals { day: before.day, messages, spend })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MONDAY: Day = Day::new(20_771);
+
+    #[test]
+    fn a_message_counts_up_to_each_limit_and_not_beyond() {
+        let before = DayTotals { day: MONDAY, messages: 9, spend: Money::from_micros(900) };
+        let limits = |messages_max, spend_max: Option<i64>| DailyLimits {
+            messages_max,
+            spend_max: spend_max.map(Money::from_micros),
+        };
+        let counted = Ok(DayTotals { day: MONDAY, messages: 10, spend: Money::from_micros(1_000) });
+        let cases = [
+            (limits(None, None), counted),
+            (limits(Some(10), Some(1_000)), counted),
+            (limits(Some(9), None), Err(DailyLimit::Messages)),
+            (limits(Some(0), Some(0)), Err(DailyLimit::Messages)),
+            (limits(None, Some(999)), Err(DailyLimit::Spend)),
+            (limits(Some(10), Some(0)), Err(DailyLimit::Spend)),
+        ];
+        for (limits, expect) in cases {
+            assert_eq!(count(before, Money::from_micros(100), limits), expect, "{limits:?}");
+        }
+        let full = DayTotals { spend: Money::from_micros(i64::MAX), ..before };
+        assert_eq!(count(full, Money::from_micros(1), limits(None, None)), Err(DailyLimit::Spend));
+    }
+}

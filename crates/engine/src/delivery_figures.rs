@@ -1,0 +1,143 @@
+//! How well carriers deliver, counted as parts settle and never by looking at old rows. Counts are gathered in memory
+//! and written every few seconds: a crash loses the seconds since, which figures bear and messages would not.
+
+use crate::ops::{DELIVERY_DAYS_KEPT, DELIVERY_TIMES, DeliveryFigures};
+use crate::tables::{DeliveryCell, TableError, Tables, Tie};
+use hermod_domain::ids::CarrierId;
+use hermod_domain::lifecycle::Verdict;
+use hermod_domain::numbers::{Destination, Numbers};
+use hermod_domain::phone::Msisdn;
+use hermod_domain::time::{Day, Timestamp};
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// How long counts are gathered before they are written.
+const WRITE_EVERY: Duration = Duration::from_secs(10);
+/// Counts gathered at most; with more they are written at once.
+pub const CELLS_MAX: usize = 20_000;
+
+fn cell_of(day: Day, carrier: CarrierId, to: Option<Msisdn>) -> DeliveryCell {
+    let Destination { country, network, .. } =
+        to.map_or(Destination::UNKNOWN, |to| Numbers::embedded().find(to));
+    DeliveryCell { day, carrier, country, network }
+}
+
+/// One thing that happened to a part.
+#[derive(Clone, Copy, Debug)]
+enum Counted {
+    Sent,
+    /// After so long, where that is known.
+    Delivered(Option<Duration>),
+    Failed,
+    Expired,
+    Rejected,
+}
+
+#[derive(Default)]
+pub struct DeliveryStats {
+    /// Counted, durable in nothing yet.
+    gathered: HashMap<DeliveryCell, DeliveryFigures>,
+    /// When the first of those was counted.
+    since: Option<Timestamp>,
+    /// What the batch under way has counted. It counts once the batch is durable.
+    counted: Vec<(DeliveryCell, Counted)>,
+    /// The batch under way writes what was gathered.
+    written: bool,
+}
+
+impl DeliveryStats {
+    /// A carrier took a part.
+    pub fn sent(&mut self, carrier: CarrierId, to: Msisdn, day: Day) {
+        self.counted.push((cell_of(day, carrier, Some(to)), Counted::Sent));
+    }
+
+    /// A receipt of that time moved a part.
+    pub fn settled(&mut self, carrier: CarrierId, tie: &Tie, verdict: Verdict, at: Timestamp) {
+        let counted = match verdict {
+            Verdict::Delivered => Counted::Delivered(tie.at.map(|tied_at| at.since(tied_at))),
+            Verdict::Undeliverable => Counted::Failed,
+            Verdict::Expired => Counted::Expired,
+            Verdict::Rejected => Counted::Rejected,
+            Verdict::Enroute | Verdict::Accepted | Verdict::NoNews => return,
+        };
+        self.counted.push((cell_of(tie.day, carrier, tie.to), counted));
+    }
+
+    /// When what was gathered is to be written.
+    pub fn due_at(&self) -> Option<Timestamp> {
+        if self.gathered.len() > CELLS_MAX { self.since } else { self.since.map(|at| at.plus(WRITE_EVERY)) }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.gathered.is_empty()
+    }
+
+    pub fn write_if_due(&mut self, tables: &dyn Tables, now: Timestamp) -> Result<(), TableError> {
+        if self.due_at().is_some_and(|due_at| due_at <= now) { self.write(tables) } else { Ok(()) }
+    }
+
+    /// Adds what was gathered to the rows.
+    pub fn write(&mut self, tables: &dyn Tables) -> Result<(), TableError> {
+        for (cell, figures) in &self.gathered {
+            let mut sum = tables.delivery_figures(cell)?.unwrap_or_default();
+            add(&mut sum, figures);
+            tables.put_delivery_figures(cell, &sum)?;
+        }
+        self.written = true;
+        Ok(())
+    }
+
+    pub fn committed(&mut self, now: Timestamp) {
+        if std::mem::take(&mut self.written) {
+            self.gathered.clear();
+            self.since = None;
+        }
+        for (cell, counted) in self.counted.drain(..) {
+            count(self.gathered.entry(cell).or_default(), counted);
+            self.since.get_or_insert(now);
+        }
+    }
+
+    pub fn rolled_back(&mut self) {
+        self.written = false;
+        self.counted.clear();
+    }
+}
+
+fn count(figures: &mut DeliveryFigures, counted: Counted) {
+    match counted {
+        Counted::Sent => figures.sent += 1,
+        Counted::Failed => figures.failed += 1,
+        Counted::Expired => figures.expired += 1,
+        Counted::Rejected => figures.rejected += 1,
+        Counted::Delivered(time) => {
+            figures.delivered += 1;
+            let Some(time) = time else { return };
+            let range = DELIVERY_TIMES.partition_point(|end| *end < time);
+            if let Some(count) = figures.times.get_mut(range) {
+                *count += 1;
+            }
+            figures.time_ms += u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        }
+    }
+}
+
+fn add(sum: &mut DeliveryFigures, figures: &DeliveryFigures) {
+    let DeliveryFigures { sent, delivered, failed, expired, rejected, times, time_ms } = figures;
+    sum.sent += sent;
+    sum.delivered += delivered;
+    sum.failed += failed;
+    sum.expired += expired;
+    sum.rejected += rejected;
+    for (sum, count) in sum.times.iter_mut().zip(times) {
+        *sum += count;
+    }
+    sum.time_ms = sum.time_ms.saturating_add(*time_ms);
+}
+
+/// Deletes figures that are kept no longer.
+pub fn drop_before(tables: &dyn Tables, today: Day) -> Result<(), TableError> {
+    let oldest = Day::new(today.get() - DELIVERY_DAYS_KEPT);
+    tables.delete_delivery_figures_before(oldest)?;
+    tables.delete_receipt_losses_before(oldest)
+}

@@ -1,0 +1,168 @@
+//! Giving free slots to waiting parts. The claim is written in the same transaction as everything else, so before a
+//! single byte leaves it is durable that it may have.
+
+use crate::batch::{Batch, Known};
+use crate::lanes::Next;
+use crate::ops::{Job, LinkId};
+use crate::progress::Applied;
+use crate::tables::{PartRow, Place, TableError};
+use hermod_domain::ids::PartNo;
+use hermod_domain::lifecycle::{self, Event, PartState, Progress, Step};
+use hermod_domain::time::Timestamp;
+use std::time::Duration;
+
+/// Parts that come due in one batch; the rest follow in the next.
+const DUE_PER_BATCH_MAX: usize = 1_000;
+/// Parts of one carrier that are found expired in one batch when a link has room. A queue may have waited for days, and
+/// nobody who asks for something else waits until all of it has ended.
+const LAPSED_PER_BATCH_MAX: usize = 500;
+
+/// A part whose time is up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lapsed {
+    pub place: Place,
+    pub part: PartNo,
+    pub event: Event,
+}
+
+impl Lapsed {
+    /// What happens to a part because its time is up; none if it is not. `wait`: how long after its validity a receipt is
+    /// still waited for.
+    pub fn of(row: &PartRow, now: Timestamp, wait: impl FnOnce() -> Duration) -> Option<Lapsed> {
+        let PartRow { place, part, expires_at, .. } = *row;
+        let event = match row.now.state {
+            PartState::Queued | PartState::InDoubt => (expires_at <= now).then_some(Event::ValidityEnded),
+            PartState::Sent | PartState::Presumed | PartState::Enroute => {
+                (expires_at <= now && expires_at.plus(wait()) <= now).then_some(Event::ReceiptOverdue)
+            }
+            PartState::Sending
+            | PartState::Overdue
+            | PartState::Delivered
+            | PartState::Undeliverable
+            | PartState::Expired
+            | PartState::Rejected => None,
+        };
+        event.map(|event| Lapsed { place, part, event })
+    }
+}
+
+/// What came of a part's turn.
+#[derive(PartialEq, Eq)]
+enum Claimed {
+    /// Its validity had ended.
+    Lapsed,
+    Otherwise,
+}
+
+impl Batch<'_> {
+    pub fn hand_out(&mut self) -> Result<(), TableError> {
+        if self.now == Timestamp::EPOCH {
+            // Nothing in this batch said what time it is, and what has expired must not leave.
+            self.now = self.books.told;
+        }
+        self.books.goes_on_at = None;
+        for carrier in self.books.lanes.sendable() {
+            if self.books.deferred.is_full(carrier) {
+                continue;
+            }
+            let mut lapsed = 0;
+            loop {
+                if lapsed >= LAPSED_PER_BATCH_MAX {
+                    self.books.goes_on_at = Some(self.now);
+                    break;
+                }
+                match self.books.lanes.next(carrier) {
+                    Next::Job(link, job) => lapsed += usize::from(self.claim(link, *job)? == Claimed::Lapsed),
+                    Next::Refill(refill) => {
+                        // A long message may stand half in memory and half in the tables: what is read next to the
+                        // rows must find all of them there.
+                        self.write_fresh()?;
+                        let jobs = self.tables.waiting_jobs(refill)?;
+                        self.books.lanes.refill(refill, jobs);
+                    }
+                    Next::Nothing => break,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn claim(&mut self, link: LinkId, job: Job) -> Result<Claimed, TableError> {
+        if let Some(fresh) = self.fresh_part(&job) {
+            let Step::Moved(moved) =
+                lifecycle::apply(&Progress::queued(job.submits()), job.part, Event::Claimed)
+            else {
+                return Err(TableError::unreadable("a fresh part could not be claimed"));
+            };
+            fresh.now = *moved.after.parts.get(job.part.index()).expect("the part that was claimed");
+            if job.submits() == 1 {
+                let audience = fresh.audience.clone();
+                let known = Known { carrier: job.carrier, progress: moved.after, audience };
+                self.books.standing.insert(job.message, known);
+            }
+            self.books.queues.changed(job.carrier, PartState::Queued, PartState::Sending);
+            return self.give(link, job);
+        }
+        let place = Place { carrier: job.carrier, account: job.account, message: job.message };
+        if job.expires_at <= self.now {
+            self.apply(place, job.part, Event::ValidityEnded, 0, None)?;
+            return Ok(Claimed::Lapsed);
+        }
+        match self.apply(place, job.part, Event::Claimed, 0, None)? {
+            Applied::Moved { part, .. } => {
+                if part.doubts > 0 {
+                    self.tally.doubts.resent += 1;
+                    let detail = format!("resend {} after no answer", part.doubts);
+                    self.note(job.message, job.part, "resent", &detail)?;
+                }
+                self.give(link, job)
+            }
+            Applied::Ignored | Applied::Over => Ok(Claimed::Otherwise),
+        }
+    }
+
+    fn give(&mut self, link: LinkId, job: Job) -> Result<Claimed, TableError> {
+        self.books.lanes.use_slot(job.carrier, link);
+        self.tally.claimed += 1;
+        self.handouts.entry(link).or_default().jobs.push(job);
+        Ok(Claimed::Otherwise)
+    }
+
+    /// Puts parts whose waiting time is over back into their lanes. From here on they wait for a slot only.
+    pub fn release_due(&mut self, now: Timestamp) -> Result<(), TableError> {
+        self.at(now);
+        let mut due = Vec::new();
+        while due.len() < DUE_PER_BATCH_MAX
+            && let Some(next) = self.books.deferred.pop_due(now)
+        {
+            due.push(next);
+        }
+        for next in due {
+            let place = Place { carrier: next.carrier, account: next.account, message: next.message };
+            if self.no_longer_timed(place, next.part, next.at)?
+                && let Some(job) = self.tables.waiting_job(place, next.part)?
+            {
+                self.books.lanes.put_back(job);
+            }
+        }
+        Ok(())
+    }
+
+    /// False if it does not wait for that time: its message has ended or gone elsewhere, perhaps to come back.
+    fn no_longer_timed(&self, place: Place, part: PartNo, due_at: Timestamp) -> Result<bool, TableError> {
+        let row = self.tables.part(place, part)?;
+        if row.and_then(|row| row.due_at) != Some(due_at) {
+            return Ok(false);
+        }
+        self.tables.put_part_due(place, part, None)?;
+        Ok(true)
+    }
+
+    pub fn lapse(&mut self, lapsed: &[Lapsed], now: Timestamp) -> Result<(), TableError> {
+        self.at(now);
+        // A job of theirs that is still in a lane finds its message ended when its turn comes.
+        lapsed.iter().try_for_each(|Lapsed { place, part, event }| {
+            self.apply(*place, *part, *event, 0, None).map(|_| ())
+        })
+    }
+}

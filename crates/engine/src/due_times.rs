@@ -1,0 +1,108 @@
+//! Due times that a clock which was ahead has left behind. A gateway that ran with its clock two days ahead and is started
+//! again with the right time finds retries due in two days. At the start each is brought back to the longest wait that its
+//! own schedule has. A clock that is set while the gateway runs does not matter: see `domain::steady_time`.
+
+use crate::batch::Batch;
+use crate::ops::PART_REPEATS_KNOWN;
+use crate::tables::{PartRow, TableError, Tables};
+use hermod_domain::lifecycle::{PartState, resend_wait};
+use hermod_domain::retry::Schedule;
+use hermod_domain::time::Timestamp;
+use std::collections::HashSet;
+use std::time::Duration;
+
+/// Longest validity that a message can be given.
+const VALIDITY_MAX: Duration = Duration::from_secs(72 * 3_600);
+/// Times of one batch may be this far apart.
+const TOLERANCE: Duration = Duration::from_secs(5);
+
+/// How many times were brought back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BroughtBack {
+    pub parts: usize,
+    pub validity: usize,
+    pub inbound: usize,
+    pub receipts: usize,
+}
+
+/// Brings back the due times whose schedules the store itself knows. Runs before anything is read into memory.
+pub fn bring_back(
+    tables: &dyn Tables,
+    in_doubt_wait: Duration,
+    now: Timestamp,
+) -> Result<BroughtBack, TableError> {
+    Ok(BroughtBack {
+        parts: bring_back_parts(tables, in_doubt_wait, now)?,
+        validity: bring_back_validity(tables, now)?,
+        inbound: bring_back_inbound(tables, now)?,
+        receipts: bring_back_receipts(tables, now)?,
+    })
+}
+
+/// Parts that wait for a time. Returns how many had to wait too long.
+fn bring_back_parts(
+    tables: &dyn Tables,
+    in_doubt_wait: Duration,
+    now: Timestamp,
+) -> Result<usize, TableError> {
+    let retry_max = Schedule::after_temporary_error().longest();
+    let mut changed = 0;
+    for PartRow { place, part, now: stands, due_at, .. } in tables.deferred_parts()? {
+        // The wait for a resend grows with each doubt.
+        let wait = match stands.state {
+            PartState::InDoubt => resend_wait(in_doubt_wait, stands.doubts),
+            _ => retry_max,
+        };
+        let latest = now.plus(wait);
+        if due_at.is_some_and(|due_at| due_at > latest) {
+            tables.put_part_due(place, part, Some(latest))?;
+            changed += 1;
+        }
+    }
+    Ok(changed)
+}
+
+/// Returns how many messages and parts were valid for too long.
+fn bring_back_validity(tables: &dyn Tables, now: Timestamp) -> Result<usize, TableError> {
+    let latest = now.plus(VALIDITY_MAX);
+    let mut messages = HashSet::new();
+    let parts = tables.parts_expiring_after(latest)?;
+    for PartRow { place, part, .. } in &parts {
+        tables.put_part_expiry(*place, *part, latest)?;
+        if messages.insert(place.message) {
+            tables.put_message_expiry(place.message, latest)?;
+        }
+    }
+    Ok(messages.len() + parts.len())
+}
+
+/// Returns how many unfinished MO messages began in the future, or parts were known for too long.
+fn bring_back_inbound(tables: &dyn Tables, now: Timestamp) -> Result<usize, TableError> {
+    let unfinished = tables.unfinished_after(now)?;
+    unfinished.iter().try_for_each(|id| tables.put_unfinished_since(*id, now))?;
+    let latest = now.plus(PART_REPEATS_KNOWN);
+    let seen = tables.seen_longer_than(latest)?;
+    seen.iter().try_for_each(|key| tables.put_seen(key, latest))?;
+    Ok(unfinished.len() + seen.len())
+}
+
+/// Returns how many receipts were parked in the future.
+fn bring_back_receipts(tables: &dyn Tables, now: Timestamp) -> Result<usize, TableError> {
+    let parked = tables.parked_ids_after(now)?;
+    parked.iter().try_for_each(|(carrier, remote)| tables.put_parked_at(*carrier, remote, now))?;
+    Ok(parked.len())
+}
+
+impl Batch<'_> {
+    /// Brings back webhook events that are due later than their schedule allows. Returns how many there were.
+    pub fn limit_webhook_waits(&self, waits: &[Duration], now: Timestamp) -> Result<usize, TableError> {
+        let mut changed = 0;
+        for (failures, wait) in (0..).zip(std::iter::once(TOLERANCE).chain(waits.iter().copied())) {
+            let latest = now.plus(wait);
+            for key in self.tables.events_due_after(failures, latest)? {
+                changed += usize::from(self.tables.put_event_due(key, latest, failures)?);
+            }
+        }
+        Ok(changed)
+    }
+}

@@ -1,0 +1,98 @@
+//! Erasing one phone number on request of the person it belongs to: texts go, and the number is replaced by one that
+//! belongs to nobody, in everything that has ended. Ids, states, times and money stay, so that every balance can still be
+//! proved. What has not ended yet is left alone and named. Opt-outs stay: they protect the person.
+
+use crate::batch::Batch;
+use crate::tables::{ErasableInbound, ErasableMessage, InboundKey, TableError};
+use hermod_domain::ids::{AccountId, MessageId};
+use hermod_domain::phone::Msisdn;
+
+/// What stands in place of an erased number: of country code 999, which no country has.
+pub const ERASED_NUMBER: u64 = 9_990_000_000;
+
+/// What erasing a number came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Erased {
+    pub messages: u64,
+    pub inbound: u64,
+    /// Held messages, parked receipts, conversations and messages that are nobody's.
+    pub others: u64,
+    /// How many messages were left alone because they, or the reports about them, are still being delivered.
+    pub in_progress: u64,
+    /// The first of those.
+    pub named: Vec<MessageId>,
+}
+
+impl Batch<'_> {
+    /// Overwrites what is deleted, instead of leaving it in the free space of pages, while `work` is done.
+    fn overwriting<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, TableError>,
+    ) -> Result<T, TableError> {
+        self.tables.overwrite_deleted(true)?;
+        let done = work(self);
+        self.tables.overwrite_deleted(false)?;
+        done
+    }
+
+    /// Returns how many were erased, and those that are still being delivered.
+    pub fn erase_messages(&mut self, ids: &[MessageId]) -> Result<(u64, Vec<MessageId>), TableError> {
+        self.overwriting(|batch| {
+            let (mut done, mut left) = (0, Vec::new());
+            for id in ids {
+                let message = batch.tables.erasable_message(*id)?;
+                if is_being_delivered(&message) {
+                    left.push(*id);
+                } else {
+                    batch.erase_message(*id, message)?;
+                    done += 1;
+                }
+            }
+            Ok((done, left))
+        })
+    }
+
+    fn erase_message(&self, id: MessageId, message: ErasableMessage) -> Result<(), TableError> {
+        let ErasableMessage { carrier, to, mut origin, .. } = message;
+        if let Some(row) = &mut origin {
+            row.origin.quote.clear();
+        }
+        // A receipt that would find it by its number comes too late anyway.
+        self.tables.erase_unnamed_parts(carrier, to, id)?;
+        self.tables.put_erased_message(id, ERASED_NUMBER, origin.as_ref())
+    }
+
+    /// Returns how many were erased. What is still to be brought or posted keeps what it brings.
+    pub fn erase_inbound(&mut self, keys: &[InboundKey]) -> Result<u64, TableError> {
+        self.overwriting(|batch| {
+            let mut done = 0;
+            for key in keys {
+                let found = batch.tables.erasable_inbound(*key)?;
+                if found == Some(ErasableInbound { has_report: false, has_webhook_event: false }) {
+                    batch.tables.put_erased_inbound(*key, ERASED_NUMBER)?;
+                    done += 1;
+                }
+            }
+            Ok(done)
+        })
+    }
+
+    /// Erases what is neither a message nor an MO message of an account, and returns how many rows there were.
+    pub fn erase_others(&mut self, number: Msisdn, account: Option<AccountId>) -> Result<u64, TableError> {
+        self.overwriting(|batch| {
+            let tables = batch.tables;
+            let mut done =
+                tables.erase_reviews(number, account)? + tables.erase_conversations(number, account)?;
+            // These belong to no account.
+            if account.is_none() {
+                done += tables.erase_parked_receipts(number)? + tables.erase_unassigned_inbound(number)?;
+            }
+            Ok(done)
+        })
+    }
+}
+
+/// Returns whether the message or something about it is still being delivered.
+fn is_being_delivered(message: &ErasableMessage) -> bool {
+    !message.has_ended || message.has_report || message.has_webhook_event
+}

@@ -1,0 +1,49 @@
+//! Messages from handsets, for accounts to read in order. Each account counts its own from 1; because one writer gives
+//! the numbers and makes them visible in the same commit, a reader that has seen a number has seen all below it.
+
+use crate::batch::Batch;
+use crate::ops::{Inbound, InboundRecord};
+use crate::tables::{InboundCounter, InboundRow, TableError};
+
+impl Batch<'_> {
+    /// Stores a message that no carrier delivered.
+    pub fn receive(&mut self, inbound: &Inbound) -> Result<InboundRecord, TableError> {
+        let Inbound { account, from, to, text, received_at } = inbound;
+        self.at(*received_at);
+        let message = self.books.mint.mint(*received_at);
+        let (account, received_at) = (*account, *received_at);
+        self.keep_inbound(&InboundRow {
+            account,
+            message,
+            from,
+            to,
+            text,
+            wire: None,
+            missing: 0,
+            received_at,
+        })
+    }
+
+    /// Stores a message under the account's next number.
+    pub fn keep_inbound(&mut self, row: &InboundRow<'_>) -> Result<InboundRecord, TableError> {
+        let InboundRow { account, message, from, to, text, received_at, .. } = *row;
+        let counter = match self.tables.inbound_counter(account)? {
+            Some(InboundCounter { last, newest }) => {
+                InboundCounter { last: last + 1, newest: newest.max(message) }
+            }
+            None => InboundCounter { last: 1, newest: message },
+        };
+        let id = counter.last;
+        self.tables.put_inbound_counter(account, counter)?;
+        self.tables.add_inbound(id, row)?;
+        self.hook_inbound(account, id, message, received_at)?;
+        Ok(InboundRecord {
+            id,
+            message,
+            from: from.to_owned(),
+            to: to.to_owned(),
+            text: text.to_owned(),
+            received_at,
+        })
+    }
+}

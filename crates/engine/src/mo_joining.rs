@@ -1,0 +1,150 @@
+//! Parts of long messages from handsets, which wait for each other: in any order, over any link of their carrier, over
+//! restarts. When all are there the message is delivered; after a while what has come of it.
+
+use crate::batch::Batch;
+use crate::mo::Arrived;
+use crate::ops::{JOINED_OCTETS_MAX, JOINING_WAIT, UNFINISHED_PARTS_PER_CARRIER_MAX};
+use crate::tables::{
+    TableError, Tables, Unfinished, UnfinishedFound, UnfinishedId, UnfinishedKey, UnfinishedSize,
+};
+use hermod_domain::ids::CarrierId;
+use hermod_domain::inbound::{InboundPart, Whole, number};
+use hermod_domain::text::Joined;
+use hermod_domain::time::Timestamp;
+use std::collections::HashMap;
+
+/// Messages delivered for their time in one batch; the rest follow in the next.
+const UNFINISHED_PER_BATCH_MAX: u32 = 200;
+
+/// How many parts wait for others, and since when.
+pub struct Joining {
+    parts: HashMap<CarrierId, u64>,
+    oldest: Option<Timestamp>,
+    limit: u64,
+}
+
+impl Joining {
+    pub fn load(tables: &dyn Tables) -> Result<Joining, TableError> {
+        let parts = tables.unfinished_parts()?.into_iter().collect();
+        let oldest = tables.oldest_unfinished_since()?;
+        Ok(Joining { parts, oldest, limit: UNFINISHED_PARTS_PER_CARRIER_MAX })
+    }
+
+    /// When the next message has waited long enough.
+    pub fn next_at(&self) -> Option<Timestamp> {
+        self.oldest.map(|since| since.plus(JOINING_WAIT))
+    }
+
+    fn is_full(&self, carrier: CarrierId) -> bool {
+        self.parts.get(&carrier).is_some_and(|parts| *parts >= self.limit)
+    }
+
+    fn added(&mut self, carrier: CarrierId, since: Timestamp) {
+        *self.parts.entry(carrier).or_default() += 1;
+        self.oldest = Some(self.oldest.map_or(since, |oldest| oldest.min(since)));
+    }
+
+    fn removed(&mut self, carrier: CarrierId, parts: u64) {
+        if let Some(count) = self.parts.get_mut(&carrier) {
+            *count = count.saturating_sub(parts);
+        }
+    }
+}
+
+impl Batch<'_> {
+    /// A part that was not here before.
+    pub fn join(&mut self, carrier: CarrierId, part: &InboundPart, joined: Joined) -> Result<(), TableError> {
+        let mut group = self.find_group(carrier, part, joined)?;
+        let length = part.piece.octets.len();
+        // The handset has begun another message under the same reference, or this one would never end.
+        let is_full = |group: &UnfinishedFound| group.size.octets + length > JOINED_OCTETS_MAX;
+        if let Some(ended) = group.take_if(|group| group.has_part || is_full(group)) {
+            self.deliver_group(ended.id)?;
+        }
+        while self.books.joining.is_full(carrier) {
+            let Some(oldest) = self.tables.oldest_unfinished(carrier)? else { break };
+            group.take_if(|group| group.id == oldest);
+            self.deliver_group(oldest)?;
+        }
+        let (id, size) = match group {
+            Some(group) => (group.id, group.size),
+            None => (self.begin_group(carrier, part, joined)?, UnfinishedSize { parts: 0, octets: 0 }),
+        };
+        self.tables.add_mo_part(id, joined.part, &part.piece)?;
+        let size = UnfinishedSize { parts: size.parts + 1, octets: size.octets + length };
+        self.tables.put_unfinished_size(id, size)?;
+        self.books.joining.added(carrier, self.now);
+        if size.parts == u32::from(joined.total) {
+            self.deliver_group(id)?;
+        }
+        Ok(())
+    }
+
+    /// Does a message wait for this very part?
+    pub fn is_lacking(
+        &self,
+        carrier: CarrierId,
+        part: &InboundPart,
+        joined: Joined,
+    ) -> Result<bool, TableError> {
+        Ok(self.find_group(carrier, part, joined)?.is_some_and(|group| !group.has_part))
+    }
+
+    fn find_group(
+        &self,
+        carrier: CarrierId,
+        part: &InboundPart,
+        joined: Joined,
+    ) -> Result<Option<UnfinishedFound>, TableError> {
+        let (source, destination) = (number(&part.source), number(&part.destination));
+        let Joined { reference, total, part } = joined;
+        let key = UnfinishedKey { carrier, source: &source, destination: &destination, reference, total };
+        self.tables.find_unfinished(&key, part)
+    }
+
+    fn begin_group(
+        &self,
+        carrier: CarrierId,
+        part: &InboundPart,
+        joined: Joined,
+    ) -> Result<UnfinishedId, TableError> {
+        let InboundPart { source: written_source, destination: written_destination, .. } = part;
+        let (source, destination) = (number(written_source), number(written_destination));
+        let Joined { reference, total, .. } = joined;
+        let key = UnfinishedKey { carrier, source: &source, destination: &destination, reference, total };
+        let id = UnfinishedId(self.tables.last_unfinished()?.map_or(1, |last| last.0 + 1));
+        self.tables.add_unfinished(id, &key, written_source, written_destination, self.now)?;
+        Ok(id)
+    }
+
+    /// What has come of messages whose other parts were waited for long enough.
+    pub fn deliver_unfinished(&mut self, now: Timestamp) -> Result<(), TableError> {
+        self.at(now);
+        if self.books.joining.next_at().is_none_or(|at| at > now) {
+            return Ok(());
+        }
+        let since = now.minus(JOINING_WAIT);
+        let due = self.tables.unfinished_since(since, UNFINISHED_PER_BATCH_MAX)?;
+        for group in due {
+            self.deliver_group(group)?;
+        }
+        self.books.joining.oldest = self.tables.oldest_unfinished_since()?;
+        Ok(())
+    }
+
+    /// As it is: nothing is waited for any more.
+    fn deliver_group(&mut self, group: UnfinishedId) -> Result<(), TableError> {
+        let Unfinished { carrier, source, destination, total, since } = self.tables.unfinished(group)?;
+        let pieces = self.tables.mo_parts(group)?;
+        self.tables.delete_mo_parts(group)?;
+        self.tables.delete_unfinished(group)?;
+        let count = u8::try_from(pieces.len()).unwrap_or(u8::MAX);
+        self.books.joining.removed(carrier, u64::from(count));
+        let missing = total.saturating_sub(count);
+        if missing > 0 {
+            self.tally.inbound_incomplete += 1;
+        }
+        let whole = Whole::of(&pieces);
+        self.arrive(&Arrived { carrier, source, destination, whole, missing, at: since })
+    }
+}

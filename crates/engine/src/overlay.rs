@@ -1,0 +1,37 @@
+//! Figures kept in memory, one per account, as of the batch under way: operations of one batch see each other's changes,
+//! and what the batch changed is written once, at its end. A batch that is rolled back leaves no trace here.
+
+use hermod_domain::ids::AccountId;
+use std::collections::HashMap;
+
+pub struct Overlay<V> {
+    durable: HashMap<AccountId, V>,
+    /// What the batch under way has made of some of them.
+    changed: HashMap<AccountId, V>,
+}
+
+impl<V: Copy> Overlay<V> {
+    pub fn over(durable: HashMap<AccountId, V>) -> Overlay<V> {
+        Overlay { durable, changed: HashMap::new() }
+    }
+
+    pub fn get(&self, account: AccountId) -> Option<V> {
+        self.changed.get(&account).or_else(|| self.durable.get(&account)).copied()
+    }
+
+    pub fn set(&mut self, account: AccountId, value: V) {
+        self.changed.insert(account, value);
+    }
+
+    pub fn changed(&self) -> impl Iterator<Item = (AccountId, V)> {
+        self.changed.iter().map(|(account, value)| (*account, *value))
+    }
+
+    pub fn committed(&mut self) {
+        self.durable.extend(self.changed.drain());
+    }
+
+    pub fn rolled_back(&mut self) {
+        self.changed.clear();
+    }
+}

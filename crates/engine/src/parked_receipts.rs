@@ -1,0 +1,214 @@
+//! Receipts that found no part: the answer is still to come, the carrier writes its ids in a way nobody has told us of,
+//! or they are not ours. They wait in a table of their own, are tried again, and are given up after a while.
+
+use crate::carrier_id_days::RemoteDays;
+use crate::carrier_ids::Match;
+use crate::ops::{Asked, PARKED_KEPT, PARKED_PER_CARRIER_MAX, ParkedReceipt, ReceiptLoss};
+use crate::tables::{TableError, Tables};
+use hermod_domain::carrier::{IdConversion, RemoteKey};
+use hermod_domain::ids::{CarrierId, RemoteId};
+use hermod_domain::lifecycle::Verdict;
+use hermod_domain::phone::Msisdn;
+use hermod_domain::time::Timestamp;
+use std::collections::HashMap;
+
+/// Parked receipts with one key that are tried when an answer brings it.
+const SAME_KEY_MAX: u32 = 64;
+/// Parked receipts of the last minute that are looked through for a number.
+const LATELY_MAX: u32 = 1_000;
+/// Parked receipts looked at in one read, so that no snapshot lasts long.
+const PAGE_ROWS: usize = 2_000;
+/// Receipts given up in one transaction.
+pub const GIVEN_UP_PER_BATCH_MAX: u64 = 1_000;
+
+/// How many are parked, by carrier. An ordinary answer asks this and nothing else.
+pub struct Parked {
+    counts: HashMap<CarrierId, u64>,
+    /// What the counts of the carriers that the batch under way has touched were before it.
+    before: HashMap<CarrierId, u64>,
+    limit: u64,
+}
+
+/// Why a receipt is not waited for any longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum GivenUp {
+    TooOld,
+    CrowdedOut,
+}
+
+impl Parked {
+    pub fn load(tables: &dyn Tables) -> Result<Parked, TableError> {
+        Parked::load_limited(tables, PARKED_PER_CARRIER_MAX)
+    }
+
+    /// Loads the counts, with another limit per carrier.
+    pub fn load_limited(tables: &dyn Tables, limit: u64) -> Result<Parked, TableError> {
+        let counts = tables.parked_counts()?.into_iter().collect();
+        Ok(Parked { counts, before: HashMap::new(), limit })
+    }
+
+    pub fn count(&self, carrier: CarrierId) -> u64 {
+        self.counts.get(&carrier).copied().unwrap_or(0)
+    }
+
+    fn set(&mut self, carrier: CarrierId, count: u64) {
+        let before = self.counts.insert(carrier, count).unwrap_or(0);
+        self.before.entry(carrier).or_insert(before);
+    }
+
+    pub fn committed(&mut self) {
+        self.before.clear();
+    }
+
+    pub fn rolled_back(&mut self) {
+        self.counts.extend(self.before.drain());
+    }
+
+    /// Keeps a receipt. Of several about one id a final one stays, and the first of those; returns how many had to go
+    /// for it because there were too many.
+    pub fn park(
+        &mut self,
+        tables: &dyn Tables,
+        carrier: CarrierId,
+        receipt: &ParkedReceipt,
+    ) -> Result<u64, TableError> {
+        if let Some(earlier) = tables.parked_receipt(carrier, &receipt.remote)? {
+            if outdoes(receipt.verdict, earlier.verdict) {
+                tables.put_parked_receipt(carrier, receipt)?;
+            } else if receipt.ambiguous && !earlier.ambiguous {
+                tables.mark_parked_receipt_ambiguous(carrier, &receipt.remote)?;
+            }
+            return Ok(0);
+        }
+        let crowded_out = if self.count(carrier) >= self.limit {
+            self.give_up(tables, carrier, 1, receipt.at, GivenUp::CrowdedOut)?
+        } else {
+            0
+        };
+        tables.put_parked_receipt(carrier, receipt)?;
+        self.set(carrier, self.count(carrier) + 1);
+        Ok(crowded_out)
+    }
+
+    /// Those that an answer with this key may be the one for.
+    pub fn under(
+        &self,
+        tables: &dyn Tables,
+        carrier: CarrierId,
+        key: &RemoteKey,
+    ) -> Result<Vec<ParkedReceipt>, TableError> {
+        tables.parked_receipts_with_key(carrier, key, SAME_KEY_MAX)
+    }
+
+    /// Up to two receipts about a number that came since then.
+    pub fn lately_about(
+        &self,
+        tables: &dyn Tables,
+        carrier: CarrierId,
+        to: Msisdn,
+        since: Timestamp,
+    ) -> Result<Vec<ParkedReceipt>, TableError> {
+        tables.parked_receipts_about(carrier, to, since, LATELY_MAX, 2)
+    }
+
+    /// It has found its part.
+    pub fn remove(
+        &mut self,
+        tables: &dyn Tables,
+        carrier: CarrierId,
+        remote: &RemoteId,
+    ) -> Result<(), TableError> {
+        if tables.delete_parked_receipt(carrier, remote)? {
+            self.set(carrier, self.count(carrier).saturating_sub(1));
+        }
+        Ok(())
+    }
+
+    /// Gives up, and counts, some of those that have waited long enough. Returns how many; it may be called again.
+    pub fn give_up_old(&mut self, tables: &dyn Tables, now: Timestamp) -> Result<u64, TableError> {
+        let carriers: Vec<CarrierId> =
+            self.counts.iter().filter(|(_, count)| **count > 0).map(|(carrier, _)| *carrier).collect();
+        let mut given_up = 0;
+        for carrier in carriers {
+            let room = GIVEN_UP_PER_BATCH_MAX - given_up;
+            given_up += self.give_up(tables, carrier, room, now, GivenUp::TooOld)?;
+        }
+        Ok(given_up)
+    }
+
+    /// The oldest go first.
+    fn give_up(
+        &mut self,
+        tables: &dyn Tables,
+        carrier: CarrierId,
+        limit: u64,
+        now: Timestamp,
+        why: GivenUp,
+    ) -> Result<u64, TableError> {
+        let before = match why {
+            GivenUp::TooOld => Some(now.minus(PARKED_KEPT)),
+            GivenUp::CrowdedOut => None,
+        };
+        let mut count = 0;
+        for remote in tables.oldest_parked_ids(carrier, before, limit)? {
+            count += u64::from(tables.delete_parked_receipt(carrier, &remote)?);
+        }
+        if count == 0 {
+            return Ok(0);
+        }
+        let day = now.day();
+        let earlier = tables.receipt_loss(day, carrier)?;
+        let mut loss = earlier.unwrap_or(ReceiptLoss { day, carrier, too_old: 0, crowded_out: 0 });
+        match why {
+            GivenUp::TooOld => loss.too_old += count,
+            GivenUp::CrowdedOut => loss.crowded_out += count,
+        }
+        tables.put_receipt_loss(&loss)?;
+        self.set(carrier, self.count(carrier).saturating_sub(count));
+        Ok(count)
+    }
+}
+
+/// A page of a carrier's parked receipts.
+pub struct ParkedPage {
+    /// The ids of those that have found their part, or turned out to be ambiguous.
+    pub worth_trying: Vec<RemoteId>,
+    pub looked_at: usize,
+    /// Where the next page begins; nothing at the end.
+    pub last: Option<RemoteId>,
+}
+
+impl ParkedPage {
+    /// Reads the page behind a position, and looks up the part of each receipt. Changes nothing.
+    pub fn read(
+        tables: &dyn Tables,
+        carrier: CarrierId,
+        ids: IdConversion,
+        after: Option<&RemoteId>,
+    ) -> Result<ParkedPage, TableError> {
+        let days = RemoteDays::load(tables)?;
+        let receipts = tables.parked_receipts_after(carrier, after, PAGE_ROWS)?;
+        let mut page = ParkedPage { worth_trying: Vec::new(), looked_at: receipts.len(), last: None };
+        for receipt in receipts {
+            let ParkedReceipt { remote, source, ambiguous, .. } = receipt;
+            match days.find(tables, &Asked { carrier, ids, remote: &remote, source })? {
+                Match::Part(_) => page.worth_trying.push(remote.clone()),
+                Match::Ambiguous if !ambiguous => page.worth_trying.push(remote.clone()),
+                Match::Ambiguous | Match::Nothing => {}
+            }
+            page.last = Some(remote);
+        }
+        page.last.take_if(|_| page.looked_at < PAGE_ROWS);
+        Ok(page)
+    }
+}
+
+/// Says a later receipt about the same id more than an earlier one? A final word does, unless there is one already.
+fn outdoes(later: Verdict, earlier: Verdict) -> bool {
+    match (earlier, later) {
+        (Verdict::NoNews, _) => true,
+        (Verdict::Enroute | Verdict::Accepted, Verdict::NoNews) => false,
+        (Verdict::Enroute | Verdict::Accepted, _) => true,
+        (Verdict::Delivered | Verdict::Undeliverable | Verdict::Rejected | Verdict::Expired, _) => false,
+    }
+}

@@ -1,0 +1,180 @@
+//! Reading where a message stands, and writing where it stands next. While a message has not ended, its parts' rows say
+//! it all; the message's own row is touched only when the customer's view changes for good: when it is enroute, when its
+//! code changes, and when it ends. That saves a write per message.
+
+use crate::audience::Audience;
+use crate::batch::{Batch, Known};
+use crate::report;
+use crate::tables::{MessageStanding, Place, TableError, Tables, UNKNOWN_LINE};
+use hermod_domain::ids::{MessageId, PartNo};
+use hermod_domain::lifecycle::{self, Event, MessageState, Moved, Part, PartState, Progress, Step};
+use hermod_domain::origin::Told;
+use hermod_domain::receipt::DlrCode;
+use hermod_domain::time::Timestamp;
+
+/// What an event did to a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Applied {
+    /// The part is now this.
+    Moved {
+        part: Part,
+        ended: bool,
+    },
+    Ignored,
+    /// The message has ended, or is with another carrier: nothing can happen to it here any more.
+    Over,
+}
+
+/// What a part waits for after an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait {
+    pub until: Timestamp,
+    /// Temporary errors, if this is one more.
+    pub attempts: Option<u32>,
+}
+
+/// An event that the lifecycle forbids. It was not applied.
+#[derive(Debug)]
+pub struct ForbiddenEvent {
+    pub message: MessageId,
+    pub part: PartNo,
+    pub event: Event,
+    pub before: Progress,
+}
+
+impl Batch<'_> {
+    /// The one way a state changes: load, decide, write.
+    pub fn apply(
+        &mut self,
+        place: Place,
+        part: PartNo,
+        event: Event,
+        err: u16,
+        wait: Option<Wait>,
+    ) -> Result<Applied, TableError> {
+        let Some((before, mut audience)) = self.standing_of(place)? else { return Ok(Applied::Over) };
+        match lifecycle::apply(&before, part, event) {
+            Step::Moved(moved) => {
+                self.write(place, part, event, &before, &moved, err, wait)?;
+                let unknown = Told::Final(DlrCode::Unknown);
+                let news = report::news(event, &before, &moved);
+                let repeats = news == Some(unknown) && self.was_unknown(place.message, &before)?;
+                if let Some(told) = news.filter(|_| !repeats) {
+                    if told == unknown {
+                        self.note(place.message, part, UNKNOWN_LINE, "no receipt came in time")?;
+                    }
+                    self.tell(place, told, &moved.after, err, &mut audience)?;
+                }
+                let now = *moved.after.parts.get(part.index()).expect("the part that moved");
+                if now.state == PartState::Presumed {
+                    self.tally.doubts.unconfirmed += 1;
+                    *self.unconfirmed.entry(place.carrier).or_default() += 1;
+                }
+                let ended = moved.after.state.is_final();
+                if ended {
+                    self.books.standing.remove(&place.message);
+                } else {
+                    let known = Known { carrier: place.carrier, progress: moved.after, audience };
+                    self.books.standing.insert(place.message, known);
+                }
+                Ok(Applied::Moved { part: now, ended })
+            }
+            Step::Ignored => Ok(Applied::Ignored),
+            Step::Illegal => {
+                self.tally.illegal += 1;
+                self.forbidden.push(ForbiddenEvent { message: place.message, part, event, before });
+                Ok(Applied::Ignored)
+            }
+        }
+    }
+
+    /// Was a message reported UNKNOWN before? Its parts alone cannot tell: the one that was overdue may have been delivered
+    /// since, while another was still being sent.
+    fn was_unknown(&self, message: MessageId, before: &Progress) -> Result<bool, TableError> {
+        if before.parts.len() == 1 {
+            return Ok(false);
+        }
+        self.tables.has_timeline_line(message, UNKNOWN_LINE)
+    }
+
+    /// Nothing if it has ended, or is with another carrier.
+    fn standing_of(&self, place: Place) -> Result<Option<(Progress, Audience)>, TableError> {
+        match self.books.standing.get(&place.message) {
+            Some(Known { carrier, progress, audience }) => {
+                Ok((*carrier == place.carrier).then(|| (progress.clone(), audience.clone())))
+            }
+            None => Ok(load(self.tables, place)?.map(|progress| (progress, Audience::Unread))),
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one fact: everything that is written together")]
+    fn write(
+        &mut self,
+        place: Place,
+        part: PartNo,
+        event: Event,
+        before: &Progress,
+        moved: &Moved,
+        err: u16,
+        wait: Option<Wait>,
+    ) -> Result<(), TableError> {
+        let Moved { after, dlr, refund } = moved;
+        if after.state.is_final() {
+            self.settle(place, moved, err)?;
+            self.books.queues.ended(place.carrier, &before.parts);
+            if *refund {
+                self.give_back(place)?;
+            }
+            return Ok(());
+        }
+        let now = after.parts.get(part.index()).expect("the part that moved");
+        let was = before.parts.get(part.index()).expect("the part that moved");
+        self.books.queues.changed(place.carrier, was.state, now.state);
+        let (due_at, attempts) = (wait.map(|wait| wait.until), wait.and_then(|wait| wait.attempts));
+        self.tables.put_part_state(place, part, *now, due_at, attempts)?;
+        let enroute = before.state != after.state && after.state == MessageState::Enroute;
+        if let Some(code) = dlr.filter(|_| enroute || event == Event::ReceiptOverdue) {
+            let standing = MessageStanding { state: after.state, code, err };
+            self.tables.put_message_standing(place.message, standing)?;
+        }
+        Ok(())
+    }
+
+    /// The message ends: its row says how, its parts' rows go.
+    fn settle(&mut self, place: Place, moved: &Moved, err: u16) -> Result<(), TableError> {
+        let code = moved.dlr.expect("every end has a code");
+        let standing = MessageStanding { state: moved.after.state, code, err };
+        if !self.tables.put_message_end(place.message, standing, self.now)? {
+            return Err(TableError::unreadable(format!("message {} has parts and no row", place.message)));
+        }
+        self.tables.delete_parts(place)?;
+        self.tally.settled += 1;
+        Ok(())
+    }
+
+    fn give_back(&mut self, place: Place) -> Result<(), TableError> {
+        let cost = self.tables.message_cost(place.message)?;
+        self.refund(place.account, place.message, cost)?;
+        self.tally.refunded += 1;
+        Ok(())
+    }
+}
+
+/// Where a message stands. Nothing if it has no parts left: it has ended, or it never was.
+pub fn load(tables: &dyn Tables, place: Place) -> Result<Option<Progress>, TableError> {
+    let parts = tables.part_states(place)?;
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    let remembered =
+        if needs_memory(&parts) { tables.message_state(place.message)? } else { MessageState::Queued };
+    Ok(Some(Progress::of(remembered, parts)))
+}
+
+/// Only the message's row remembers that a part was enroute before it was delivered or overdue. It is asked only where
+/// that can matter: once every part was handed over and none is enroute now.
+fn needs_memory(parts: &[Part]) -> bool {
+    let was_further = |part: &Part| matches!(part.state, PartState::Delivered | PartState::Overdue);
+    parts.iter().all(|part| was_further(part) || matches!(part.state, PartState::Sent | PartState::Presumed))
+        && parts.iter().any(was_further)
+}

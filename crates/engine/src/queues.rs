@@ -1,0 +1,114 @@
+//! How much waits for each carrier: counted as parts come and go, so that a million of them cost no scan.
+
+use crate::batch::Books;
+use crate::lanes::Unread;
+use crate::ops::CarrierQueue;
+use crate::tables::TableError;
+use hermod_domain::ids::{CarrierId, MessageId};
+use hermod_domain::lifecycle::{Part, PartState};
+
+/// Parts of one carrier that have not been handed over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counts {
+    waiting: u64,
+    in_flight: u64,
+}
+
+impl Counts {
+    fn of(&mut self, state: PartState) -> Option<&mut u64> {
+        match state {
+            PartState::Queued | PartState::InDoubt => Some(&mut self.waiting),
+            PartState::Sending => Some(&mut self.in_flight),
+            PartState::Sent
+            | PartState::Presumed
+            | PartState::Enroute
+            | PartState::Overdue
+            | PartState::Delivered
+            | PartState::Undeliverable
+            | PartState::Expired
+            | PartState::Rejected => None,
+        }
+    }
+}
+
+/// How many parts wait for each carrier. There are few carriers: looking through them is faster than hashing.
+#[derive(Default)]
+pub struct Queues {
+    carriers: Vec<(CarrierId, Counts)>,
+}
+
+impl Queues {
+    pub fn clear(&mut self) {
+        self.carriers.clear();
+    }
+
+    pub fn add(&mut self, carrier: CarrierId, state: PartState, parts: u64) {
+        if let Some(count) = self.counts(carrier).of(state) {
+            *count += parts;
+        }
+    }
+
+    pub fn remove(&mut self, carrier: CarrierId, state: PartState) {
+        if let Some(count) = self.counts(carrier).of(state) {
+            *count = count.checked_sub(1).expect("a part is counted before it is gone");
+        }
+    }
+
+    pub fn changed(&mut self, carrier: CarrierId, was: PartState, now: PartState) {
+        self.remove(carrier, was);
+        self.add(carrier, now, 1);
+    }
+
+    /// A message has ended.
+    pub fn ended(&mut self, carrier: CarrierId, parts: &[Part]) {
+        parts.iter().for_each(|part| self.remove(carrier, part.state));
+    }
+
+    fn counts(&mut self, carrier: CarrierId) -> &mut Counts {
+        let place = self.carriers.iter().position(|(known, _)| *known == carrier).unwrap_or_else(|| {
+            self.carriers.push((carrier, Counts::default()));
+            self.carriers.len() - 1
+        });
+        &mut self.carriers[place].1
+    }
+}
+
+/// A queue as the writer knows it, and the lanes of which it knows only where they are to be read on.
+pub struct Glance {
+    queue: CarrierQueue,
+    unread: Vec<Unread>,
+}
+
+impl Glance {
+    /// The queue with its oldest message, where `look` finds the first that waits in a lane behind the place it was read to.
+    pub fn complete(
+        self,
+        look: &dyn Fn(CarrierId, Unread) -> Result<Option<MessageId>, TableError>,
+    ) -> Result<CarrierQueue, TableError> {
+        let Glance { mut queue, unread } = self;
+        for lane in unread {
+            if let Some(first) = look(queue.carrier, lane)? {
+                let accepted_at = first.accepted_at();
+                queue.oldest = Some(queue.oldest.map_or(accepted_at, |oldest| oldest.min(accepted_at)));
+            }
+        }
+        Ok(queue)
+    }
+}
+
+impl Books {
+    pub fn glance(&self) -> Vec<Glance> {
+        let glance = |(carrier, counts): &(CarrierId, Counts)| {
+            let (oldest, unread) = self.lanes.heads(*carrier);
+            let queue = CarrierQueue {
+                carrier: *carrier,
+                waiting: counts.waiting,
+                in_flight: counts.in_flight,
+                deferred: self.deferred.count(*carrier),
+                oldest: oldest.map(MessageId::accepted_at),
+            };
+            Glance { queue, unread }
+        };
+        self.queues.carriers.iter().map(glance).collect()
+    }
+}

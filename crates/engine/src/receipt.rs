@@ -1,0 +1,189 @@
+//! What a receipt does: it finds its part by the carrier's id and moves it, or waits until an answer brings that id.
+
+use crate::batch::Batch;
+use crate::carrier_ids::{Match, Tied};
+use crate::ops::{Asked, LATE_LINES_MAX, ParkedReceipt, ReceiptFate, ReceiptRecord};
+use crate::progress::Applied;
+use crate::tables::{PartKey, Place, TableError, Tie};
+use hermod_domain::carrier::{IdConversion, RemoteKey};
+use hermod_domain::ids::{CarrierId, PartNo, RemoteId};
+use hermod_domain::lifecycle::{Event, Verdict};
+use hermod_domain::phone::Msisdn;
+use hermod_domain::receipt::RAW_WORD_CHARS_MAX;
+use hermod_domain::time::Timestamp;
+
+/// Timeline lines about receipts that changed nothing.
+const LATE: &str = "late_receipt";
+const UNREAD: &str = "unknown_receipt";
+
+/// What a receipt says about its part.
+struct Said {
+    verdict: Verdict,
+    err: u16,
+    word: Option<Box<str>>,
+    at: Timestamp,
+}
+
+/// Whether a receipt with this verdict is the last word on its part.
+pub fn is_final(verdict: Verdict) -> bool {
+    match verdict {
+        Verdict::Delivered | Verdict::Undeliverable | Verdict::Rejected | Verdict::Expired => true,
+        Verdict::Enroute | Verdict::Accepted | Verdict::NoNews => false,
+    }
+}
+
+impl Batch<'_> {
+    /// The carrier took a part and gave it an id. Receipts that waited for that id are done at once.
+    pub fn tie(
+        &mut self,
+        place: Place,
+        part: PartNo,
+        to: Msisdn,
+        remote: &RemoteId,
+        ids: IdConversion,
+    ) -> Result<(), TableError> {
+        let Place { carrier, account, message } = place;
+        let (at, day) = (self.now, self.now.day());
+        let key = PartKey { account, message, part };
+        let tie = Tie { part: key, to: Some(to), at: Some(at), day };
+        if self.books.remotes.tie(self.tables, carrier, remote, tie)? == Tied::Reused {
+            self.tally.ids_reused += 1;
+            self.note(message, part, "carrier_id_reused", &remote.to_text())?;
+        }
+        self.books.delivery.sent(carrier, to, day);
+        if self.books.parked.count(carrier) == 0 {
+            return Ok(());
+        }
+        for key in [Some(RemoteKey::of(remote)), ids.key_in_receipt(remote)].into_iter().flatten() {
+            for receipt in self.books.parked.under(self.tables, carrier, &key)? {
+                self.try_again(carrier, ids, &receipt)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub fn receipt(
+        &mut self,
+        carrier: CarrierId,
+        ids: IdConversion,
+        record: &ReceiptRecord,
+    ) -> Result<ReceiptFate, TableError> {
+        let ReceiptRecord { sequence: _, remote, verdict, err, word, source, sender: _ } = record;
+        let said = Said { verdict: *verdict, err: *err, word: word.as_deref().map(bounded), at: self.now };
+        let found = match remote {
+            Some(remote) => {
+                let asked = Asked { carrier, ids, remote, source: *source };
+                self.books.remotes.find(self.tables, &asked)?
+            }
+            None => Match::Nothing,
+        };
+        let is_ambiguous = match found {
+            Match::Part(tie) => return self.settle_receipt(carrier, &tie, &said),
+            Match::Nothing => false,
+            Match::Ambiguous => true,
+        };
+        if !is_ambiguous && let Some(tie) = self.match_by_number(carrier, record)? {
+            return self.settle_receipt(carrier, &tie, &said);
+        }
+        let Some(remote) = remote.clone() else { return Ok(ReceiptFate::Dropped) };
+        let Said { verdict, err, word, at } = said;
+        let ambiguous = is_ambiguous;
+        self.park(carrier, &ParkedReceipt { remote, verdict, err, word, source: *source, at, ambiguous })?;
+        if is_ambiguous {
+            self.tally.receipts_ambiguous += 1;
+            return Ok(ReceiptFate::Ambiguous);
+        }
+        self.tally.receipts_parked += 1;
+        Ok(ReceiptFate::Parked)
+    }
+
+    fn park(&mut self, carrier: CarrierId, receipt: &ParkedReceipt) -> Result<(), TableError> {
+        let crowded_out = self.books.parked.park(self.tables, carrier, receipt)?;
+        self.tally.receipts_given_up += crowded_out;
+        Ok(())
+    }
+
+    /// Another look at a parked receipt. True if it has found its part now.
+    pub fn try_again(
+        &mut self,
+        carrier: CarrierId,
+        ids: IdConversion,
+        receipt: &ParkedReceipt,
+    ) -> Result<bool, TableError> {
+        let ParkedReceipt { remote, source, verdict, err, word, at, .. } = receipt;
+        let asked = Asked { carrier, ids, remote, source: *source };
+        match self.books.remotes.find(self.tables, &asked)? {
+            Match::Part(tie) => {
+                self.books.parked.remove(self.tables, carrier, remote)?;
+                self.tally.receipts_rematched += 1;
+                let said = Said { verdict: *verdict, err: *err, word: word.clone(), at: *at };
+                self.settle_receipt(carrier, &tie, &said).map(|_| true)
+            }
+            Match::Ambiguous if !receipt.ambiguous => {
+                self.tables.mark_parked_receipt_ambiguous(carrier, remote).map(|()| false)
+            }
+            Match::Ambiguous | Match::Nothing => Ok(false),
+        }
+    }
+
+    /// Another look at the receipts that are parked for these ids. Returns how many have found their part.
+    pub fn rematch(
+        &mut self,
+        carrier: CarrierId,
+        ids: IdConversion,
+        remotes: &[RemoteId],
+        now: Timestamp,
+    ) -> Result<usize, TableError> {
+        self.at(now);
+        let mut matched = 0;
+        for remote in remotes {
+            // It may have found its part, or gone, since it was looked at.
+            if let Some(receipt) = self.tables.parked_receipt(carrier, remote)? {
+                matched += usize::from(self.try_again(carrier, ids, &receipt)?);
+            }
+        }
+        Ok(matched)
+    }
+
+    /// Gives up some receipts that have waited for `PARKED_KEPT`. Returns how many.
+    pub fn give_up_parked(&mut self, now: Timestamp) -> Result<u64, TableError> {
+        self.at(now);
+        let given_up = self.books.parked.give_up_old(self.tables, now)?;
+        self.tally.receipts_given_up += given_up;
+        Ok(given_up)
+    }
+
+    fn settle_receipt(
+        &mut self,
+        carrier: CarrierId,
+        tie: &Tie,
+        said: &Said,
+    ) -> Result<ReceiptFate, TableError> {
+        let PartKey { account, message, part } = tie.part;
+        let Said { verdict, err, word, at } = said;
+        let place = Place { carrier, account, message };
+        let applied = self.apply(place, part, Event::Receipt(*verdict), *err, None)?;
+        if let Applied::Moved { .. } = applied {
+            self.books.delivery.settled(carrier, tie, *verdict, *at);
+            return Ok(ReceiptFate::Settled);
+        }
+        self.tally.receipts_late += 1;
+        let what = if applied == Applied::Ignored && *verdict == Verdict::NoNews { UNREAD } else { LATE };
+        let word = word.as_deref().map(|word| format!(" word {word:?}")).unwrap_or_default();
+        self.note_late(place, part, what, &format!("{verdict:?} err {err}{word}"))?;
+        Ok(ReceiptFate::Repeated)
+    }
+
+    /// A carrier that repeats itself without end must not fill the disk with it.
+    fn note_late(&self, place: Place, part: PartNo, what: &str, detail: &str) -> Result<(), TableError> {
+        if self.tables.count_timeline_lines(place.message, [LATE, UNREAD])? < LATE_LINES_MAX {
+            self.note(place.message, part, what, detail)?;
+        }
+        Ok(())
+    }
+}
+
+/// A word of a carrier's is as long as it likes.
+fn bounded(word: &str) -> Box<str> {
+    word.chars().take(RAW_WORD_CHARS_MAX).collect()
+}

@@ -1,0 +1,84 @@
+//! What was used lately, kept at hand: two generations, of which the older is forgotten whole when the younger is full.
+//! Lookups that find it here save a read of the tables; nothing is lost by forgetting.
+
+use std::borrow::Borrow;
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// Entries a generation holds. Two of them cover what a fast carrier has under way.
+const GENERATION: usize = 50_000;
+
+pub struct Recent<K, V> {
+    young: HashMap<K, V>,
+    old: HashMap<K, V>,
+    generation: usize,
+}
+
+impl<K, V> Default for Recent<K, V> {
+    fn default() -> Recent<K, V> {
+        Recent { young: HashMap::new(), old: HashMap::new(), generation: GENERATION }
+    }
+}
+
+impl<K: Hash + Eq, V> Recent<K, V> {
+    pub fn insert(&mut self, key: K, value: V) {
+        self.old.remove(&key);
+        if self.young.len() >= self.generation && !self.young.contains_key(&key) {
+            std::mem::swap(&mut self.old, &mut self.young);
+            self.young.clear();
+        }
+        self.young.insert(key, value);
+    }
+
+    pub fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+    {
+        self.young.get(key).or_else(|| self.old.get(key))
+    }
+
+    pub fn remove<Q: Hash + Eq + ?Sized>(&mut self, key: &Q)
+    where
+        K: Borrow<Q>,
+    {
+        if self.young.remove(key).is_none() {
+            self.old.remove(key);
+        }
+    }
+
+    pub fn clear(&mut self) {
+        self.young.clear();
+        self.old.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_are_at_hand_and_there_are_never_more_than_two_generations() {
+        let mut recent = Recent { generation: 10, ..Recent::default() };
+        for number in 0..1_000 {
+            recent.insert(number, number);
+            assert!(recent.young.len() + recent.old.len() <= 20);
+            for late in (number - 9).max(0)..=number {
+                assert_eq!(recent.get(&late), Some(&late));
+            }
+        }
+        assert_eq!(recent.get(&0), None);
+    }
+
+    #[test]
+    fn a_later_value_takes_the_place_of_an_earlier_one_in_whatever_generation() {
+        let mut recent = Recent { generation: 2, ..Recent::default() };
+        for (key, value) in [("a", 1), ("b", 1), ("c", 1), ("a", 2), ("a", 3)] {
+            recent.insert(key, value);
+        }
+        assert_eq!(recent.get("a"), Some(&3));
+        recent.remove("a");
+        assert_eq!(recent.get("a"), None, "no earlier value comes to light");
+        recent.clear();
+        assert_eq!(recent.get("b"), None);
+    }
+}

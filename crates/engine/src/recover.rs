@@ -1,0 +1,131 @@
+//! Building the books from the tables: at start, and after a batch that had to be rolled back.
+
+use crate::aliases::Aliases;
+use crate::balances::Balances;
+use crate::batch::{Batch, Books};
+use crate::carrier_ids::Remotes;
+use crate::day_totals::Today;
+use crate::deferred::{Deferred, Due};
+use crate::delivery_figures::DeliveryStats;
+use crate::idempotency_keys::KeyDays;
+use crate::lanes::Lanes;
+use crate::mo_joining::Joining;
+use crate::ops::{Answer, AnswerRecord};
+use crate::opt_outs::OptOuts;
+use crate::parked_receipts::Parked;
+use crate::queues::Queues;
+use crate::recent::Recent;
+use crate::references::References;
+use crate::report;
+use crate::tables::{PartRow, Place, SendingPart, TableError, Tables};
+use crate::webhooks::Numbering;
+use hermod_domain::carrier::IdConversion;
+use hermod_domain::ids::{IdMint, MessageId};
+use hermod_domain::lifecycle::PartState;
+use hermod_domain::time::Timestamp;
+use std::time::Duration;
+
+/// This node's number in message ids. One node until several share a store.
+const NODE: u8 = 0;
+
+impl Books {
+    pub fn load(tables: &dyn Tables, in_doubt_wait: Duration, seed: u64) -> Result<Books, TableError> {
+        let last = tables.highest_id()?;
+        let newest_day = last.map_or(Timestamp::EPOCH, MessageId::accepted_at).day();
+        let mut books = Books {
+            mint: IdMint::new(NODE, last),
+            lanes: Lanes::default(),
+            balances: Balances::load(tables)?,
+            today: Today::load(tables, newest_day)?,
+            opt_outs: OptOuts::load(tables)?,
+            aliases: Aliases::load(tables)?,
+            keys: KeyDays::load(tables)?,
+            remotes: Remotes::load(tables)?,
+            parked: Parked::load(tables)?,
+            delivery: DeliveryStats::default(),
+            deferred: Deferred::default(),
+            queues: Queues::default(),
+            references: References::new(seed),
+            joining: Joining::load(tables)?,
+            standing: Recent::default(),
+            last_report: report::last_id(tables)?,
+            hooks: Numbering::load(tables)?,
+            in_doubt_wait,
+            told: Timestamp::EPOCH,
+            goes_on_at: None,
+        };
+        books.load_waiting(tables)?;
+        Ok(books)
+    }
+
+    /// The batch under way is durable.
+    pub fn committed(&mut self, now: Timestamp) {
+        self.balances.committed();
+        self.today.committed();
+        self.aliases.committed();
+        self.parked.committed();
+        self.delivery.committed(now);
+        if now > Timestamp::EPOCH {
+            self.told = now;
+        }
+    }
+
+    /// The batch under way came to nothing: back to what the tables say.
+    pub fn rolled_back(&mut self, tables: &dyn Tables) -> Result<(), TableError> {
+        self.balances.rolled_back();
+        self.today.rolled_back();
+        self.aliases.rolled_back();
+        self.parked.rolled_back();
+        self.delivery.rolled_back();
+        self.goes_on_at = None;
+        self.standing.clear();
+        self.keys = KeyDays::load(tables)?;
+        self.remotes = Remotes::load(tables)?;
+        self.joining = Joining::load(tables)?;
+        self.load_waiting(tables)
+    }
+
+    /// When something is to be done without anyone asking for it.
+    pub fn next_due(&self) -> Option<Timestamp> {
+        let times =
+            [self.deferred.next_at(), self.delivery.due_at(), self.joining.next_at(), self.goes_on_at];
+        times.into_iter().flatten().min()
+    }
+
+    /// Every lane starts out spilled: it is read from the store when a link has room.
+    pub fn load_waiting(&mut self, tables: &dyn Tables) -> Result<(), TableError> {
+        self.lanes.forget_waiting();
+        self.deferred.clear();
+        self.queues.clear();
+        for lane in tables.lane_counts()? {
+            self.queues.add(lane.carrier, PartState::Queued, lane.waiting);
+            self.queues.add(lane.carrier, PartState::Sending, lane.in_flight);
+            if lane.for_a_slot > 0 {
+                self.lanes.spill(lane.carrier, lane.account);
+            }
+        }
+        for PartRow { place: Place { carrier, account, message }, part, due_at, .. } in
+            tables.deferred_parts()?
+        {
+            if let Some(at) = due_at {
+                self.deferred.push(Due { at, message, part, carrier, account });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Batch<'_> {
+    /// At start: every part that was being sent when the process ended is in doubt.
+    pub fn doubt_what_was_being_sent(&mut self, now: Timestamp) -> Result<(), TableError> {
+        self.at(now);
+        for SendingPart { place: Place { carrier, account, message }, part, to } in
+            self.tables.sending_parts()?
+        {
+            let answer = Answer::NoAnswer;
+            let record = AnswerRecord { message, part, account, to, answer, otherwise: None };
+            self.answer(carrier, IdConversion::None, None, &record)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,134 @@
+//! What customers are told over HTTP, the store's half. An event's row is written in the transaction of the fact it tells.
+//! It says when it is due, so that a schedule outlives the process; whoever posts takes what is due, and says what came of
+//! it. Then the row stands among the past ones, to be listed and replayed, until it is forgotten.
+
+mod forget;
+mod moved;
+mod replay;
+mod settle;
+
+pub use settle::HookEnds;
+
+use crate::batch::Batch;
+use crate::ops::{Endpoint, EventId};
+use crate::tables::{EventAbout, EventKey, NewEvent, TableError, Tables};
+use hermod_domain::catalogue::Catalogue;
+use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
+use hermod_domain::origin::Told;
+use hermod_domain::time::Timestamp;
+use hermod_domain::webhook::HookKind;
+use std::time::Duration;
+
+/// How far apart the times are that operations of neighbouring batches are told. More than that is a clock that was set.
+const TIMES_APART_MAX: Duration = Duration::from_secs(5);
+
+/// The numbers of events, and when new ones are due: at once, but never before one that was written earlier. So whoever
+/// reads in the order of both has not passed by what comes to be later.
+pub struct Numbering {
+    last: u64,
+    due: Timestamp,
+}
+
+impl Numbering {
+    pub fn load(tables: &dyn Tables) -> Result<Numbering, TableError> {
+        Ok(Numbering { last: tables.last_event()?.0, due: Timestamp::EPOCH })
+    }
+
+    fn next(&mut self, now: Timestamp) -> (EventId, Timestamp) {
+        self.last += 1;
+        let set_back = self.due.since(now) > TIMES_APART_MAX;
+        self.due = if set_back { now } else { self.due.max(now) };
+        (EventId(self.last), self.due)
+    }
+}
+
+/// What became of a message, to be told.
+#[derive(Clone, Copy, Debug)]
+pub struct Became {
+    pub account: AccountId,
+    pub message: MessageId,
+    pub connection: ConnectionId,
+    pub told: Told,
+    pub err: u16,
+    pub at: Timestamp,
+}
+
+/// Is the account told such things over HTTP?
+pub fn has_hook(catalogue: &Catalogue, account: AccountId, kind: HookKind) -> bool {
+    let webhooks = catalogue.account(account).and_then(|view| view.account.webhooks.as_ref());
+    webhooks.is_some_and(|webhooks| webhooks.url(kind).is_some())
+}
+
+/// Returns whether what happens on a connection is told over HTTP.
+pub fn tells_by_webhook(catalogue: &Catalogue, connection: ConnectionId) -> bool {
+    catalogue
+        .connection(connection)
+        .is_some_and(|connection| has_hook(catalogue, connection.account, HookKind::Dlr))
+}
+
+impl Batch<'_> {
+    /// A delivery report, in the form its connection wants now.
+    pub fn hook_dlr(&mut self, became: Became) -> Result<(), TableError> {
+        let Became { account, message, connection, told, err, at } = became;
+        let form = self.catalogue.connection(connection).map(|found| found.dlr_form).unwrap_or_default();
+        let endpoint = Endpoint { account, kind: HookKind::Dlr };
+        self.write_event(endpoint, message, at, EventAbout::Dlr { connection, told, err, form })
+    }
+
+    /// The account's inbound message of this number, if it is told of those over HTTP.
+    pub fn hook_inbound(
+        &mut self,
+        account: AccountId,
+        inbound: u64,
+        message: MessageId,
+        at: Timestamp,
+    ) -> Result<(), TableError> {
+        if !has_hook(&self.catalogue, account, HookKind::Inbound) {
+            return Ok(());
+        }
+        let endpoint = Endpoint { account, kind: HookKind::Inbound };
+        self.write_event(endpoint, message, at, EventAbout::Inbound(inbound))
+    }
+
+    fn write_event(
+        &mut self,
+        endpoint: Endpoint,
+        message: MessageId,
+        at: Timestamp,
+        about: EventAbout,
+    ) -> Result<(), TableError> {
+        let (event, due_at) = self.books.hooks.next(self.now);
+        let key = EventKey { endpoint, event };
+        self.tables.put_event(&NewEvent { key, due_at, message, at, about })?;
+        self.tally.hooks += 1;
+        self.rung.insert(endpoint);
+        Ok(())
+    }
+
+    /// Before the commit: the numbers given so far are never given again.
+    pub fn write_hook_number(&self) -> Result<(), TableError> {
+        if self.tally.hooks > 0 {
+            self.tables.put_last_event(EventId(self.books.hooks.last))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_later_stands_behind_unless_the_clock_was_set() {
+        let at = Timestamp::from_millis;
+        let mut numbering = Numbering { last: 0, due: Timestamp::EPOCH };
+        for (number, (now, due)) in
+            [(100_000, 100_000), (99_990, 100_000), (95_000, 100_000), (94_999, 94_999), (95_100, 95_100)]
+                .into_iter()
+                .enumerate()
+        {
+            let expect = (EventId(u64::try_from(number).unwrap() + 1), at(due));
+            assert_eq!(numbering.next(at(now)), expect, "told {now}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Posting an event once more: under its old number, with its old body, on a schedule that begins again.
+
+use crate::batch::Batch;
+use crate::ops::{Endpoint, EventId, HookReplayed, HooksReplayed};
+use crate::tables::{EventKey, TableError};
+use hermod_domain::ids::AccountId;
+use hermod_domain::time::Timestamp;
+use hermod_domain::webhook::HookKind;
+
+impl Batch<'_> {
+    /// Makes an event due now, whether it has ended or still waits.
+    pub fn replay_hook(
+        &mut self,
+        account: AccountId,
+        event: EventId,
+        now: Timestamp,
+    ) -> Result<HookReplayed, TableError> {
+        self.at(now);
+        for kind in HookKind::ALL {
+            let key = EventKey { endpoint: Endpoint { account, kind }, event };
+            if self.hurry(key, now)? || self.bring_back(key, now)? {
+                return Ok(HookReplayed::Again);
+            }
+        }
+        Ok(HookReplayed::Unknown)
+    }
+
+    /// True if it waited.
+    fn hurry(&mut self, key: EventKey, now: Timestamp) -> Result<bool, TableError> {
+        let waited = self.tables.put_event_due(key, now, 0)?;
+        if waited {
+            self.rung.insert(key.endpoint);
+        }
+        Ok(waited)
+    }
+
+    /// True if it had ended.
+    fn bring_back(&mut self, key: EventKey, now: Timestamp) -> Result<bool, TableError> {
+        if !self.tables.restore_event(key, now)? {
+            return Ok(false);
+        }
+        self.tally.hooks_replayed += 1;
+        self.rung.insert(key.endpoint);
+        Ok(true)
+    }
+
+    /// Makes those due now that were given up at or after a time. It looks at so many, behind an event.
+    pub fn replay_failed(
+        &mut self,
+        endpoint: Endpoint,
+        since: Timestamp,
+        after: Option<EventId>,
+        limit: u32,
+        now: Timestamp,
+    ) -> Result<HooksReplayed, TableError> {
+        self.at(now);
+        let failed = self.tables.failed_events(endpoint, after, limit)?;
+        let full = u32::try_from(failed.len()).is_ok_and(|looked_at| looked_at >= limit);
+        let next = failed.last().filter(|_| full).map(|(event, _)| *event);
+        let mut replayed = 0;
+        for (event, ended_at) in failed {
+            if ended_at >= since && self.bring_back(EventKey { endpoint, event }, now)? {
+                replayed += 1;
+            }
+        }
+        Ok(HooksReplayed { replayed, next })
+    }
+}

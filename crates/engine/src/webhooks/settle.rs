@@ -1,0 +1,141 @@
+//! What came of posting an event. A fact about the world: it is kept until it is written.
+
+use crate::batch::Batch;
+use crate::ops::{
+    ANSWER_KEPT_BYTES_MAX, AttemptOutcome, HOOK_ATTEMPTS_KEPT, HookAttempt, HookNext, HookSettled,
+};
+use crate::tables::{EventEnd, EventKey, StoredAttempt, StoredOutcome, TableError};
+use hermod_domain::time::Timestamp;
+
+/// What one settled event weighs in memory beside what its receiver answered.
+const WEIGHT: usize = 256;
+/// Of the words for an attempt that came to no answer.
+const FAILURE_CHARS_MAX: usize = 300;
+
+/// Attempts that are over.
+#[derive(Clone, Debug)]
+pub struct HookEnds {
+    pub settled: Vec<HookSettled>,
+    pub now: Timestamp,
+}
+
+impl HookEnds {
+    pub fn into_pieces(self) -> impl Iterator<Item = HookEnds> {
+        let HookEnds { settled, now } = self;
+        settled.into_iter().map(move |one| HookEnds { settled: vec![one], now })
+    }
+
+    /// About how many bytes of memory it holds.
+    pub fn weight(&self) -> usize {
+        let answer =
+            |settled: &HookSettled| settled.attempt.as_ref().map_or(0, |attempt| attempt.answer.len());
+        self.settled.iter().map(|settled| WEIGHT + answer(settled)).sum()
+    }
+}
+
+impl Batch<'_> {
+    pub fn end_hooks(&mut self, ends: &HookEnds) -> Result<(), TableError> {
+        self.at(ends.now);
+        ends.settled.iter().try_for_each(|settled| self.settle_hook(settled))
+    }
+
+    fn settle_hook(&mut self, settled: &HookSettled) -> Result<(), TableError> {
+        let HookSettled { endpoint, event, failures, attempt, next } = settled;
+        let key = EventKey { endpoint: *endpoint, event: *event };
+        let made = u32::from(attempt.is_some());
+        let replayed = match next {
+            HookNext::Done => None,
+            HookNext::GiveUp(_) | HookNext::RetryAt(_) => self.attempt_before_replay(key, *failures, made)?,
+        };
+        let counted = match (replayed, next) {
+            (Some(attempts), _) => Some(attempts),
+            (None, HookNext::Done) => self.end_hook(key, EventEnd::Delivered, made)?,
+            (None, HookNext::GiveUp(why)) => self.end_hook(key, EventEnd::GivenUp(*why), made)?,
+            (None, HookNext::RetryAt(at)) => self.tables.put_off_event(key, *at, made)?,
+        };
+        let counted = match counted {
+            Some(attempts) => Some(attempts),
+            // Settled before: it stays what it is, and has one attempt more.
+            None => self.attempt_at_past(key, made)?,
+        };
+        match (attempt, counted) {
+            (Some(attempt), Some(no)) => self.write_attempt(key, no, attempt),
+            (Some(_) | None, _) => Ok(()),
+        }
+    }
+
+    /// The attempts it had in all, if it was replayed while this one was under way. That makes it due, and what came of an
+    /// attempt of the schedule before must not put it off again.
+    fn attempt_before_replay(
+        &mut self,
+        key: EventKey,
+        failures: u32,
+        made: u32,
+    ) -> Result<Option<u32>, TableError> {
+        if failures == 0 {
+            return Ok(None);
+        }
+        let waiting = self.tables.event_attempts(key)?;
+        let Some(replayed) = waiting.filter(|waiting| waiting.failures < failures) else { return Ok(None) };
+        let attempts = replayed.attempts.saturating_add(made);
+        self.tables.put_event_attempts(key, attempts)?;
+        self.rung.insert(key.endpoint);
+        Ok(Some(attempts))
+    }
+
+    /// The attempts it had in all; nothing if it does not wait.
+    fn end_hook(&mut self, key: EventKey, end: EventEnd, made: u32) -> Result<Option<u32>, TableError> {
+        let attempts = self.tables.end_event(key, end, self.now, made)?;
+        let ended = u64::from(attempts.is_some());
+        match end {
+            EventEnd::Delivered => self.tally.hooks_delivered += ended,
+            EventEnd::GivenUp(_) => self.tally.hooks_given_up += ended,
+        }
+        Ok(attempts)
+    }
+
+    fn attempt_at_past(&self, key: EventKey, made: u32) -> Result<Option<u32>, TableError> {
+        let Some(attempts) = self.tables.ended_event_attempts(key)? else { return Ok(None) };
+        let attempts = attempts.saturating_add(made);
+        self.tables.put_ended_event_attempts(key, attempts)?;
+        Ok(Some(attempts))
+    }
+
+    fn write_attempt(&mut self, key: EventKey, no: u32, attempt: &HookAttempt) -> Result<(), TableError> {
+        let HookAttempt { at, took, outcome, answer } = attempt;
+        let stored = match outcome {
+            AttemptOutcome::Status(status) => StoredOutcome::Status(*status),
+            AttemptOutcome::Failed(why) => StoredOutcome::Failed(beginning_of(why)),
+        };
+        let answer = &answer[..answer.len().min(ANSWER_KEPT_BYTES_MAX)];
+        self.tables.put_attempt(key, &StoredAttempt { no, at: *at, took: *took, outcome: stored, answer })?;
+        if no > HOOK_ATTEMPTS_KEPT {
+            self.tables.delete_attempts(key, no - HOOK_ATTEMPTS_KEPT)?;
+        }
+        self.tally.hook_attempts += 1;
+        self.tally.hook_failures += u64::from(!outcome.is_success());
+        Ok(())
+    }
+}
+
+/// Returns as much of the words for an attempt that came to no answer as is kept.
+fn beginning_of(failure: &str) -> &str {
+    match failure.char_indices().nth(FAILURE_CHARS_MAX) {
+        Some((end, _)) => &failure[..end],
+        None => failure,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_beginning_of_a_failure_ends_between_characters() {
+        let longest = "ü".repeat(FAILURE_CHARS_MAX);
+        for (failure, expect) in [("", ""), ("refused", "refused"), (&longest, &longest)] {
+            assert_eq!(beginning_of(failure), expect);
+        }
+        assert_eq!(beginning_of(&format!("{longest}ü")), longest);
+    }
+}
