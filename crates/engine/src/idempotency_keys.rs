@@ -2,7 +2,7 @@
 //! memory answers "certainly not" at the cost of a few nanoseconds, so a year of keys costs a send nothing.
 
 use crate::ops::{KeyClaim, Replay};
-use crate::tables::{TableError, Tables};
+use crate::tables::{KeyFilterPart, TableError, Tables};
 use hermod_domain::ids::MessageId;
 use hermod_domain::time::Day;
 use xorf::{BinaryFuse8, BinaryFuse8Ref, DmaSerializable, Filter, FilterRef};
@@ -10,17 +10,39 @@ use xorf::{BinaryFuse8, BinaryFuse8Ref, DmaSerializable, Filter, FilterRef};
 /// Filters take about 1.2 bytes a key. Days whose filter does not fit are looked up in their table instead: slower,
 /// never wrong.
 pub const FILTER_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// Keys read in one snapshot for a filter.
-const FILTER_KEYS_PER_READ: usize = 100_000;
+/// Keys in one part of a filter. Building it takes some ten times as many bytes of memory for a moment.
+pub const FILTER_KEYS_PER_PART: usize = 250_000;
 
-/// A past day's filter as it stands in the store: the descriptor, then the fingerprints.
-pub struct DayFilter(pub Vec<u8>);
+/// A past day's filter: all of its parts, in order.
+pub struct DayFilter(pub Vec<KeyFilterPart>);
 
 impl DayFilter {
-    fn may_hold(&self, digest: &[u8; 16]) -> bool {
-        let (descriptor, fingerprints) = self.0.split_at(BinaryFuse8::DESCRIPTOR_LEN);
-        BinaryFuse8Ref::from_dma(descriptor, fingerprints).contains(&filter_key(digest))
+    /// Reads a day's filter if it has all parts, and none was damaged.
+    fn load(tables: &dyn Tables, day: Day) -> Result<Option<DayFilter>, TableError> {
+        let parts = tables.key_filter_parts(day)?;
+        let is_readable =
+            |part: &KeyFilterPart| part.bytes.is_empty() || part.bytes.len() > BinaryFuse8::DESCRIPTOR_LEN;
+        let is_whole = parts.last().is_some_and(KeyFilterPart::is_last) && parts.iter().all(is_readable);
+        Ok(is_whole.then_some(DayFilter(parts)))
     }
+
+    fn size(&self) -> usize {
+        self.0.iter().map(|part| part.bytes.len()).sum()
+    }
+
+    fn may_hold(&self, digest: &[u8; 16]) -> bool {
+        let key = filter_key(digest);
+        let part = self.0.get(self.0.partition_point(|part| part.upto < key));
+        part.is_none_or(|part| may_hold(&part.bytes, key))
+    }
+}
+
+/// Says whether a part may hold a key. Its bytes are the descriptor, then the fingerprints.
+fn may_hold(part: &[u8], key: u64) -> bool {
+    let parts = part.split_at_checked(BinaryFuse8::DESCRIPTOR_LEN);
+    parts.is_some_and(|(descriptor, fingerprints)| {
+        BinaryFuse8Ref::from_dma(descriptor, fingerprints).contains(&key)
+    })
 }
 
 pub struct KeyDay {
@@ -53,12 +75,12 @@ impl KeyDays {
     pub fn load_filters(&mut self, tables: &dyn Tables) -> Result<(), TableError> {
         let mut bytes_left = FILTER_BYTES_MAX;
         for day in &mut self.days {
-            if day.filter.is_none() && stored_size(tables, day.day)?.is_some_and(|size| size <= bytes_left) {
-                day.filter = tables.key_filter(day.day)?.map(DayFilter);
+            if day.filter.is_none() && tables.key_filter_size(day.day)? <= bytes_left {
+                day.filter = DayFilter::load(tables, day.day)?;
             }
             // A newer day's filter goes before an older one's.
-            day.filter.take_if(|filter| filter.0.len() > bytes_left);
-            bytes_left -= day.filter.as_ref().map_or(0, |filter| filter.0.len());
+            day.filter.take_if(|filter| filter.size() > bytes_left);
+            bytes_left -= day.filter.as_ref().map_or(0, DayFilter::size);
         }
         Ok(())
     }
@@ -141,12 +163,7 @@ fn filter_key(digest: &[u8; 16]) -> u64 {
     u64::from_be_bytes([a, b, c, d, e, f, g, h])
 }
 
-/// Returns the size of a day's stored filter. One that is too short to be a filter counts as none.
-fn stored_size(tables: &dyn Tables, day: Day) -> Result<Option<usize>, TableError> {
-    Ok(tables.key_filter_size(day)?.filter(|size| *size > BinaryFuse8::DESCRIPTOR_LEN))
-}
-
-/// Past days that have keys and no filter yet.
+/// Past days that have keys and no whole filter yet.
 pub fn days_to_seal(tables: &dyn Tables, today: Day) -> Result<Vec<Day>, TableError> {
     let mut days = tables.key_days()?;
     // A key goes to the day of its message's id, and ids only ever grow: a day before the newest one with keys gets no
@@ -155,29 +172,43 @@ pub fn days_to_seal(tables: &dyn Tables, today: Day) -> Result<Vec<Day>, TableEr
     days.retain(|day| *day < today && Some(*day) != newest);
     let mut missing = Vec::new();
     for day in days {
-        if stored_size(tables, day)?.is_none() {
+        if tables.last_key_filter_part(day)?.is_none_or(|(_, upto)| upto != u64::MAX) {
             missing.push(day);
         }
     }
     Ok(missing)
 }
 
-/// Reads the filter keys of a day behind a digest, and the digest to read on from; nothing at the end.
-pub fn filter_keys(
+/// Builds the part behind those that a day's filter has, from at most so many keys; none if the filter is whole. What is
+/// stored says where to go on, so a filter that was begun before a crash is finished after it.
+pub fn build_next_part(
     tables: &dyn Tables,
     day: Day,
-    after: Option<&[u8; 16]>,
-) -> Result<(Vec<u64>, Option<[u8; 16]>), TableError> {
-    let digests = tables.key_digests_after(day, after, FILTER_KEYS_PER_READ)?;
-    let last = digests.last().copied().filter(|_| digests.len() == FILTER_KEYS_PER_READ);
-    Ok((digests.iter().map(filter_key).collect(), last))
+    keys_max: usize,
+) -> Result<Option<KeyFilterPart>, TableError> {
+    let (no, after) = match tables.last_key_filter_part(day)? {
+        None => (0, None),
+        Some((_, u64::MAX)) => return Ok(None),
+        Some((no, upto)) => (no + 1, Some(highest_digest(upto))),
+    };
+    // In order, because digests are.
+    let mut keys: Vec<u64> =
+        tables.key_digests_after(day, after.as_ref(), keys_max)?.iter().map(filter_key).collect();
+    let upto = keys.last().copied().filter(|_| keys.len() == keys_max).unwrap_or(u64::MAX);
+    keys.dedup();
+    Ok(Some(KeyFilterPart { no, upto, bytes: build_filter(&keys)? }))
 }
 
-/// Builds the filter of a past day from its keys: the bytes to store.
-pub fn build_filter(mut keys: Vec<u64>) -> Result<Vec<u8>, TableError> {
-    keys.sort_unstable();
-    keys.dedup();
-    let filter = BinaryFuse8::try_from(&keys).map_err(TableError::unreadable)?;
+/// Returns the highest digest that has this filter key.
+fn highest_digest(key: u64) -> [u8; 16] {
+    ((u128::from(key) << 64) | u128::from(u64::MAX)).to_be_bytes()
+}
+
+fn build_filter(keys: &[u64]) -> Result<Vec<u8>, TableError> {
+    if keys.is_empty() {
+        return Ok(Vec::new());
+    }
+    let filter = BinaryFuse8::try_from(keys).map_err(TableError::unreadable)?;
     let mut bytes = vec![0; BinaryFuse8::DESCRIPTOR_LEN];
     filter.dma_copy_descriptor_to(&mut bytes);
     bytes.extend_from_slice(filter.dma_fingerprints());

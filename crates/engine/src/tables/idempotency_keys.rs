@@ -1,4 +1,4 @@
-//! The tables of idempotency keys, one per UTC day, and the filter of each past day.
+//! The tables of idempotency keys, one per UTC day, and the filter of each past day, which is stored in parts.
 
 use crate::ops::KeyClaim;
 use crate::tables::TableError;
@@ -10,6 +10,24 @@ use hermod_domain::time::Day;
 pub struct UsedKey {
     pub message: MessageId,
     pub fingerprint: u64,
+}
+
+/// A part of a day's filter. It is about the filter keys above those of the part before, up to its own highest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyFilterPart {
+    /// Counted from 0.
+    pub no: u32,
+    /// The highest filter key that it is about; the highest there is in a day's last part.
+    pub upto: u64,
+    /// Empty where there are no keys.
+    pub bytes: Vec<u8>,
+}
+
+impl KeyFilterPart {
+    /// Says whether it is the last of its day.
+    pub fn is_last(&self) -> bool {
+        self.upto == u64::MAX
+    }
 }
 
 /// Reads and writes idempotency keys.
@@ -37,15 +55,18 @@ pub trait IdempotencyKeyRows {
         limit: usize,
     ) -> Result<Vec<[u8; 16]>, TableError>;
 
-    /// Returns how many bytes the filter of a day has, without reading it.
-    fn key_filter_size(&self, day: Day) -> Result<Option<usize>, TableError>;
+    /// Returns how many bytes the parts of a day's filter have together, without reading them.
+    fn key_filter_size(&self, day: Day) -> Result<usize, TableError>;
 
-    /// Returns the filter of a day, as bytes.
-    fn key_filter(&self, day: Day) -> Result<Option<Vec<u8>>, TableError>;
+    /// Returns the number of the last part of a day's filter and its highest filter key, without reading the part.
+    fn last_key_filter_part(&self, day: Day) -> Result<Option<(u32, u64)>, TableError>;
 
-    /// Writes the filter of a day, in place of any other.
-    fn put_key_filter(&self, day: Day, filter: &[u8]) -> Result<(), TableError>;
+    /// Returns the parts of a day's filter, in order.
+    fn key_filter_parts(&self, day: Day) -> Result<Vec<KeyFilterPart>, TableError>;
 
-    /// Deletes the filter of a day.
+    /// Writes a part of a day's filter, in place of any other of its number.
+    fn put_key_filter_part(&self, day: Day, part: &KeyFilterPart) -> Result<(), TableError>;
+
+    /// Deletes the filter of a day, with all parts.
     fn delete_key_filter(&self, day: Day) -> Result<(), TableError>;
 }

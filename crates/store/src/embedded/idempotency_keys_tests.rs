@@ -7,7 +7,7 @@ use hermod_domain::ids::MessageId;
 use hermod_domain::time::Day;
 use hermod_engine::idempotency_keys::*;
 use hermod_engine::ops::{KeyClaim, Replay};
-use hermod_engine::tables::IdempotencyKeyRows;
+use hermod_engine::tables::{IdempotencyKeyRows, KeyFilterPart};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -47,8 +47,9 @@ impl World {
         let tables = tables(&self.connection);
         let days = days_to_seal(&tables, Day::new(today)).unwrap();
         for day in &days {
-            let filter = build_filter(filter_keys(&tables, *day, None).unwrap().0).unwrap();
-            tables.put_key_filter(*day, &filter).unwrap();
+            while let Some(part) = build_next_part(&tables, *day, FILTER_KEYS_PER_PART).unwrap() {
+                tables.put_key_filter_part(*day, &part).unwrap();
+            }
         }
         self.keys.load_filters(&tables).unwrap();
         days.into_iter().map(Day::get).collect()
@@ -163,10 +164,63 @@ fn filters_beyond_their_memory_are_left_to_the_tables() {
     };
     assert_eq!(loaded(&world), [MONDAY + 1, MONDAY]);
     // Tuesday's grows beyond what is left: Monday's makes room, and nothing underflows.
-    let huge = DayFilter(vec![0; FILTER_BYTES_MAX]);
+    let huge = DayFilter(vec![KeyFilterPart { no: 0, upto: u64::MAX, bytes: vec![0; FILTER_BYTES_MAX] }]);
     world.keys.days.iter_mut().find(|day| day.day.get() == MONDAY + 1).unwrap().filter = Some(huge);
     world.keys.load_filters(&tables(&world.connection)).unwrap();
     assert_eq!(loaded(&world), [MONDAY + 1]);
     world.keys.days.retain(|day| day.day.get() != MONDAY + 1);
     assert!(world.finds(1).is_some(), "found in its table");
+}
+
+#[test]
+fn a_filter_is_built_in_parts_of_so_many_keys_and_goes_on_after_a_crash() {
+    let mut world = World::new();
+    let messages: Vec<MessageId> = (0..1_000).map(|key| world.sends(key, MONDAY)).collect();
+    world.sends(5_000, MONDAY + 1);
+    let monday = Day::new(MONDAY);
+    let builds = |world: &World, parts: usize| {
+        let tables = tables(&world.connection);
+        let built = || build_next_part(&tables, monday, 100).unwrap();
+        let stored = |part: KeyFilterPart| tables.put_key_filter_part(monday, &part).unwrap();
+        (0..parts).map_while(|_| built().map(stored)).count()
+    };
+    assert_eq!(builds(&world, 4), 4);
+    world.keys = KeyDays::load(&tables(&world.connection)).unwrap();
+    assert!(world.keys.days.iter().all(|day| day.filter.is_none()), "a filter without its end is not used");
+    assert_eq!(days_to_seal(&tables(&world.connection), Day::new(MONDAY + 2)).unwrap(), [monday]);
+    assert_eq!(builds(&world, 100), 7, "six of a hundred keys, and the end");
+    assert!(days_to_seal(&tables(&world.connection), Day::new(MONDAY + 2)).unwrap().is_empty());
+    let parts = tables(&world.connection).key_filter_parts(monday).unwrap();
+    assert!(parts.iter().all(|part| part.bytes.len() < 400), "none has more than its share");
+    world.keys = KeyDays::load(&tables(&world.connection)).unwrap();
+    for (key, message) in (0..).zip(&messages) {
+        assert_eq!(world.finds(key).map(|replay| replay.message), Some(*message), "key {key}");
+    }
+    world.forbid_lookups(MONDAY);
+    let looked_up =
+        (10_000..14_000).filter(|key| world.keys.find(&tables(&world.connection), &claim(*key)).is_err());
+    assert!(looked_up.count() < 4_000 / 64);
+}
+
+#[test]
+fn a_filter_of_schema_9_is_the_only_part_of_its_day() {
+    let folder = TempDir::new().unwrap();
+    let connection = schema::open_for_writing(folder.path()).unwrap();
+    let mut world =
+        World { connection, keys: KeyDays { days: Vec::new() }, mint: IdMint::new(0, None), _folder: folder };
+    let message = world.sends(1, MONDAY);
+    world.sends(2, MONDAY + 1);
+    world.sends(3, MONDAY + 2);
+    world.seals(MONDAY + 2);
+    let before = "
+        CREATE TABLE before_10 (day INTEGER PRIMARY KEY, filter BLOB NOT NULL) STRICT;
+        INSERT INTO before_10 SELECT day, CASE day WHEN 20771 THEN filter ELSE x'00' END FROM key_filter;
+        DROP TABLE key_filter; ALTER TABLE before_10 RENAME TO key_filter; PRAGMA user_version = 9;";
+    world.connection.execute_batch(before).unwrap();
+    world.connection = schema::open_for_writing(world._folder.path()).unwrap();
+    world.keys = KeyDays::load(&tables(&world.connection)).unwrap();
+    assert_eq!(world.finds(1).map(|replay| replay.message), Some(message));
+    assert!(world.keys.days.iter().any(|day| day.day.get() == MONDAY && day.filter.is_some()));
+    assert_eq!(world.seals(MONDAY + 2), [MONDAY + 1], "one that is too short is built again");
+    assert!(world.finds(2).is_some());
 }

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Reads at the same time. More would only queue for the same two disks and cores.
 const READERS: usize = 4;
@@ -43,6 +43,25 @@ impl Reader {
     }
 }
 
+/// A reader that is given back when this is dropped, by a read that panics too.
+struct Lent {
+    reader: Option<Reader>,
+    idle: Arc<Mutex<Vec<Reader>>>,
+    /// Dropped behind the reader: who takes the next permit finds it.
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        let Some(reader) = self.reader.take() else { return };
+        // A read that panicked may have left a transaction open. Ending it cannot fail: it has written nothing.
+        if !reader.connection.is_autocommit() {
+            let _ = reader.connection.execute_batch("ROLLBACK");
+        }
+        lock(&self.idle).push(reader);
+    }
+}
+
 impl Readers {
     pub(crate) fn open(folder: &Path) -> Result<Readers, StoreFault> {
         Readers::open_limited(folder, SNAPSHOT_MAX)
@@ -60,7 +79,7 @@ impl Readers {
     }
 
     /// Runs a read on one of the connections. A read that lasts longer than [`SNAPSHOT_MAX`] is ended with
-    /// [`StoreFault::ReadTooLong`].
+    /// [`StoreFault::ReadTooLong`]. A read that panics ends with a fault, and its connection is used again.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Connection) -> Result<T, StoreFault> + Send + 'static,
@@ -68,12 +87,10 @@ impl Readers {
         let permit = self.free.clone().acquire_owned().await.map_err(|_| StoreFault::Closed)?;
         let idle = self.idle.clone();
         let reading = tokio::task::spawn_blocking(move || {
+            let reader = lock(&idle).pop();
+            let lent = Lent { reader, idle, _permit: permit };
             // None only if the store was closed between the permit and here.
-            let Some(reader) = lock(&idle).pop() else { return Err(StoreFault::Closed) };
-            let result = reader.run(read);
-            lock(&idle).push(reader);
-            drop(permit);
-            result
+            lent.reader.as_ref().map_or(Err(StoreFault::Closed), |reader| reader.run(read))
         });
         reading.await.map_err(|_| StoreFault::damaged("a read panicked"))?
     }
@@ -111,5 +128,24 @@ mod tests {
         }
         let idle = readers.run(|connection| Ok(connection.is_autocommit())).await.unwrap();
         assert!(idle, "the snapshot ended with the read");
+    }
+
+    #[tokio::test]
+    async fn read_that_panics_gives_its_connection_back_without_a_transaction() {
+        let folder = tempfile::TempDir::new().unwrap();
+        drop(schema::open_for_writing(folder.path()).unwrap());
+        let readers = Readers::open(folder.path()).unwrap();
+        for _ in 0..=READERS {
+            let panicking = readers.run(|connection| -> Result<(), StoreFault> {
+                connection.execute_batch("BEGIN; SELECT count(*) FROM message")?;
+                panic!("a read of a test that panics")
+            });
+            let ended = panicking.await;
+            assert!(matches!(ended, Err(StoreFault::Damaged { .. })), "{ended:?}");
+        }
+        for _ in 0..READERS {
+            let idle = readers.run(|connection| Ok(connection.is_autocommit())).await.unwrap();
+            assert!(idle, "the snapshot ended with the read");
+        }
     }
 }

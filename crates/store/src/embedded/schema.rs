@@ -6,6 +6,7 @@
 
 mod carrier_ids;
 mod inbound;
+mod key_filters;
 mod provisioned;
 mod retention;
 mod unnamed;
@@ -35,6 +36,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::Sql(inbound::TABLES),
     Migration::Sql(unnamed::TABLE),
     Migration::Sql(provisioned::TABLE),
+    Migration::Sql(key_filters::PARTS),
 ];
 
 /// One step from a schema to the next.

@@ -10,15 +10,18 @@ use crate::sqlite::parts::parts_after;
 use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::dispatch::Lapsed;
-use hermod_engine::idempotency_keys;
+use hermod_engine::idempotency_keys::{self, FILTER_KEYS_PER_PART};
 use hermod_engine::ops::DiskSpace;
 use hermod_engine::tables::{PartRow, Place};
+use rusqlite::Connection;
 use std::time::Duration;
 
 /// Rows looked at in one read, so that no snapshot lasts long.
 const SWEEP_ROWS: u32 = 5_000;
 /// Parts ended in one transaction.
 const LAPSE_PARTS: usize = 500;
+/// Parts of key filters that are built in one call: ten million keys.
+const FILTER_PARTS_PER_CALL: usize = 40;
 
 impl Embedded {
     /// To be called often (several times a second). Cheap when there is nothing to do.
@@ -92,15 +95,7 @@ impl Embedded {
     /// where old rows cannot be found by their time, a call looks at a bounded number of rows and the next one goes on.
     pub async fn daily(&self, now: Timestamp) -> Result<(), StoreFault> {
         let today = now.day();
-        let days = self
-            .inner
-            .readers
-            .run(move |connection| Ok(idempotency_keys::days_to_seal(&SqliteTables { connection }, today)?))
-            .await?;
-        for day in days {
-            let filter = idempotency_keys::build_filter(self.keys_of(day).await?)?;
-            self.change(Change::KeepFilter { day, filter }).await?;
-        }
+        self.build_key_filters(today).await?;
         self.change(Change::DropOldDays(today)).await?;
         self.forget_unnamed_parts(now).await?;
         self.give_up_parked(now).await?;
@@ -113,22 +108,33 @@ impl Embedded {
 }
 
 impl Embedded {
-    /// The filter keys of a past day, read in pages: a day may have millions.
-    async fn keys_of(&self, day: Day) -> Result<Vec<u64>, StoreFault> {
-        let (mut all, mut after) = (Vec::new(), None);
-        loop {
-            let (page, last) = self
-                .inner
-                .readers
-                .run(move |connection| {
-                    Ok(idempotency_keys::filter_keys(&SqliteTables { connection }, day, after.as_ref())?)
-                })
-                .await?;
-            all.extend(page);
-            match last {
-                Some(digest) => after = Some(digest),
-                None => return Ok(all),
+    /// Builds filters of past days' keys, at most [`FILTER_PARTS_PER_CALL`] parts; the next call goes on.
+    async fn build_key_filters(&self, today: Day) -> Result<(), StoreFault> {
+        let days = self
+            .inner
+            .readers
+            .run(move |connection| Ok(idempotency_keys::days_to_seal(&SqliteTables { connection }, today)?))
+            .await?;
+        let mut days = days.into_iter().peekable();
+        for _ in 0..FILTER_PARTS_PER_CALL {
+            let Some(day) = days.peek().copied() else { return Ok(()) };
+            let build = move |connection: &Connection| {
+                Ok(idempotency_keys::build_next_part(
+                    &SqliteTables { connection },
+                    day,
+                    FILTER_KEYS_PER_PART,
+                )?)
+            };
+            match self.inner.readers.run(build).await? {
+                Some(part) => {
+                    if part.is_last() {
+                        days.next();
+                    }
+                    self.change(Change::KeepFilterPart { day, part }).await?;
+                }
+                None => drop(days.next()),
             }
         }
+        Ok(())
     }
 }

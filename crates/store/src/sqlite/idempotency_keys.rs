@@ -6,7 +6,7 @@ use crate::sqlite::day_sql::DaySql;
 use hermod_domain::ids::MessageId;
 use hermod_domain::time::Day;
 use hermod_engine::ops::KeyClaim;
-use hermod_engine::tables::{IdempotencyKeyRows, TableError, UsedKey};
+use hermod_engine::tables::{IdempotencyKeyRows, KeyFilterPart, TableError, UsedKey};
 use rusqlite::{OptionalExtension, params};
 
 /// Each day's table has this name and the number of the day.
@@ -73,26 +73,44 @@ impl IdempotencyKeyRows for SqliteTables<'_> {
         Ok(digests.collect::<Result<_, _>>()?)
     }
 
-    fn key_filter_size(&self, day: Day) -> Result<Option<usize>, TableError> {
+    fn key_filter_size(&self, day: Day) -> Result<usize, TableError> {
+        let size: i64 = self.connection.query_row(
+            "SELECT ifnull(sum(length(filter)), 0) FROM key_filter WHERE day = ?1",
+            [day.get()],
+            |row| row.get(0),
+        )?;
+        Ok(usize::try_from(size)?)
+    }
+
+    fn last_key_filter_part(&self, day: Day) -> Result<Option<(u32, u64)>, TableError> {
         Ok(self
             .connection
-            .query_row("SELECT length(filter) FROM key_filter WHERE day = ?1", [day.get()], |row| {
-                Ok(usize::try_from(row.get::<_, i64>(0)?).unwrap_or(0))
-            })
+            .query_row(
+                "SELECT part, upto FROM key_filter WHERE day = ?1 ORDER BY part DESC LIMIT 1",
+                [day.get()],
+                |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned())),
+            )
             .optional()?)
     }
 
-    fn key_filter(&self, day: Day) -> Result<Option<Vec<u8>>, TableError> {
-        Ok(self
+    fn key_filter_parts(&self, day: Day) -> Result<Vec<KeyFilterPart>, TableError> {
+        let mut statement = self
             .connection
-            .query_row("SELECT filter FROM key_filter WHERE day = ?1", [day.get()], |row| row.get(0))
-            .optional()?)
+            .prepare("SELECT part, upto, filter FROM key_filter WHERE day = ?1 ORDER BY part")?;
+        let parts = statement.query_map([day.get()], |row| {
+            let upto = row.get::<_, i64>(1)?.cast_unsigned();
+            Ok(KeyFilterPart { no: row.get(0)?, upto, bytes: row.get(2)? })
+        })?;
+        Ok(parts.collect::<Result<_, _>>()?)
     }
 
-    fn put_key_filter(&self, day: Day, filter: &[u8]) -> Result<(), TableError> {
+    fn put_key_filter_part(&self, day: Day, part: &KeyFilterPart) -> Result<(), TableError> {
+        let KeyFilterPart { no, upto, bytes } = part;
         self.connection
-            .prepare_cached("INSERT OR REPLACE INTO key_filter (day, filter) VALUES (?1, ?2)")?
-            .execute(params![day.get(), filter])?;
+            .prepare_cached(
+                "INSERT OR REPLACE INTO key_filter (day, part, upto, filter) VALUES (?1, ?2, ?3, ?4)",
+            )?
+            .execute(params![day.get(), no, upto.cast_signed(), bytes])?;
         Ok(())
     }
 
