@@ -1,16 +1,17 @@
 //! Parts that wait for a time rather than for a slot: retries after a temporary error, and resends of what is in
-//! doubt. Each stands in the store with its due time; this is the clock face over them.
+//! doubt. Each stands in the tables with its due time. Of every lane the soonest are in memory, and the rest is read when
+//! its time comes: any number of them costs disk, not memory, and no lane waits for another's.
 
+use crate::tables::{DuePlace, DueRead};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::time::Timestamp;
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
-/// A carrier with this many parts waiting for a later time gets no new ones until some are through: a carrier that
-/// answers everything with "later" costs disk, not memory.
-pub const DEFERRED_PER_CARRIER_MAX: usize = 10_000;
+/// Parts in memory that wait for a time, between batches. Lanes share it evenly; each has at least one.
+pub const DEFERRED_IN_MEMORY_MAX: usize = 10_000;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A part that waits for a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Due {
     pub at: Timestamp,
     pub message: MessageId,
@@ -19,90 +20,157 @@ pub struct Due {
     pub account: AccountId,
 }
 
+/// The parts of an account that wait for a carrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeferredLane {
+    pub carrier: CarrierId,
+    pub account: AccountId,
+}
+
+/// What a lane has for its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NextDue {
+    Part(Due),
+    /// The next parts are in the tables and have to be read first.
+    Read(DueRead),
+    Nothing,
+}
+
+#[derive(Default)]
+struct Waiting {
+    /// The soonest. May hold parts whose message has ended or gone elsewhere meanwhile: that is found out when their time
+    /// comes.
+    soonest: BTreeSet<DuePlace>,
+    /// There may be more in the tables, behind this place.
+    stored_after: Option<Option<DuePlace>>,
+}
+
+impl Waiting {
+    /// When there is something to do about the lane: a part is due, or the tables have to be read.
+    fn next_at(&self) -> Option<Timestamp> {
+        let read_at = || self.stored_after.map(|after| after.map_or(Timestamp::EPOCH, |after| after.at));
+        self.soonest.first().map(|first| first.at).or_else(read_at)
+    }
+}
+
 #[derive(Default)]
 pub struct Deferred {
-    heap: BinaryHeap<Reverse<Due>>,
-    per_carrier: HashMap<CarrierId, usize>,
+    lanes: HashMap<DeferredLane, Waiting>,
+    /// Every lane by [`Waiting::next_at`].
+    clock: BTreeSet<(Timestamp, DeferredLane)>,
+    in_memory: usize,
+    /// The lane that had its turn last.
+    last_turn: Option<DeferredLane>,
 }
 
 impl Deferred {
+    /// A part waits for a time. Its row says so already.
     pub fn push(&mut self, due: Due) {
-        *self.per_carrier.entry(due.carrier).or_default() += 1;
-        self.heap.push(Reverse(due));
+        let Due { at, message, part, carrier, account } = due;
+        let place = DuePlace { at, message, part };
+        self.change(DeferredLane { carrier, account }, |waiting| {
+            if waiting.stored_after.is_none_or(|after| Some(place) <= after) {
+                waiting.soonest.insert(place);
+            }
+        });
     }
 
-    pub fn pop_due(&mut self, now: Timestamp) -> Option<Due> {
-        if self.heap.peek()?.0.at > now {
-            return None;
-        }
-        let due = self.heap.pop()?.0;
-        if let Some(count) = self.per_carrier.get_mut(&due.carrier) {
-            *count -= 1;
-        }
-        Some(due)
+    /// The tables may have parts of this lane, of which none is in memory.
+    pub fn spill(&mut self, lane: DeferredLane) {
+        self.change(lane, |waiting| *waiting = Waiting { stored_after: Some(None), ..Waiting::default() });
     }
 
+    /// The lanes that have something due, in the order in which they take turns.
+    pub fn due_lanes(&self, now: Timestamp) -> VecDeque<DeferredLane> {
+        let mut lanes: Vec<_> =
+            self.clock.iter().take_while(|(at, _)| *at <= now).map(|(_, lane)| *lane).collect();
+        lanes.sort_unstable();
+        let had_turn = self.last_turn.map_or(0, |last| lanes.partition_point(|lane| *lane <= last));
+        lanes.rotate_left(had_turn);
+        lanes.into()
+    }
+
+    /// Takes the next part of a lane that is due.
+    pub fn next(&mut self, lane: DeferredLane, now: Timestamp) -> NextDue {
+        self.last_turn = Some(lane);
+        let Some(waiting) = self.lanes.get(&lane) else { return NextDue::Nothing };
+        let DeferredLane { carrier, account } = lane;
+        match (waiting.soonest.first(), waiting.stored_after) {
+            (Some(&first), _) if first.at <= now => {
+                self.change(lane, |waiting| {
+                    waiting.soonest.pop_first();
+                });
+                let DuePlace { at, message, part } = first;
+                NextDue::Part(Due { at, message, part, carrier, account })
+            }
+            (None, Some(after)) => NextDue::Read(DueRead { carrier, account, after, limit: self.lane_max() }),
+            (Some(_), _) | (None, None) => NextDue::Nothing,
+        }
+    }
+
+    /// Takes what was read for a lane. Fewer than asked for means the tables have no more.
+    pub fn refill(&mut self, read: DueRead, found: Vec<DuePlace>) {
+        let DueRead { carrier, account, limit, .. } = read;
+        self.change(DeferredLane { carrier, account }, |waiting| {
+            waiting.stored_after = (found.len() >= limit).then(|| found.last().copied());
+            waiting.soonest.extend(found);
+        });
+    }
+
+    /// Gives memory back once more parts are in it than may be. Only between batches.
+    pub fn trim(&mut self) {
+        if self.in_memory <= DEFERRED_IN_MEMORY_MAX {
+            return;
+        }
+        let lane_max = self.lane_max();
+        for waiting in self.lanes.values_mut().filter(|waiting| waiting.soonest.len() > lane_max) {
+            while waiting.soonest.len() > lane_max {
+                waiting.soonest.pop_last();
+                self.in_memory -= 1;
+            }
+            waiting.stored_after = Some(waiting.soonest.last().copied());
+        }
+    }
+
+    /// When the next part is due, or the tables have to be read.
     pub fn next_at(&self) -> Option<Timestamp> {
-        self.heap.peek().map(|due| due.0.at)
+        self.clock.first().map(|(at, _)| *at)
     }
 
-    pub fn is_full(&self, carrier: CarrierId) -> bool {
-        self.per_carrier.get(&carrier).is_some_and(|count| *count >= DEFERRED_PER_CARRIER_MAX)
-    }
-
-    /// With those whose message has ended or gone elsewhere meanwhile: they are found out when their time comes.
-    pub fn count(&self, carrier: CarrierId) -> usize {
-        self.per_carrier.get(&carrier).copied().unwrap_or(0)
+    /// How many parts wait for a carrier's time, with those whose message has ended or gone elsewhere meanwhile; none if
+    /// only the tables know.
+    pub fn count(&self, carrier: CarrierId) -> Option<usize> {
+        let lanes = || self.lanes.iter().filter(|(lane, _)| lane.carrier == carrier);
+        let known = lanes().all(|(_, waiting)| waiting.stored_after.is_none());
+        known.then(|| lanes().map(|(_, waiting)| waiting.soonest.len()).sum())
     }
 
     pub fn clear(&mut self) {
-        self.heap.clear();
-        self.per_carrier.clear();
+        *self = Deferred { last_turn: self.last_turn, ..Deferred::default() };
+    }
+
+    /// Memory is shared out evenly between the lanes there are.
+    fn lane_max(&self) -> usize {
+        (DEFERRED_IN_MEMORY_MAX / self.lanes.len().max(1)).max(1)
+    }
+
+    /// Changes a lane, which is made if need be and goes once there is nothing in it.
+    fn change(&mut self, lane: DeferredLane, change: impl FnOnce(&mut Waiting)) {
+        let waiting = self.lanes.entry(lane).or_default();
+        let (before_at, before) = (waiting.next_at(), waiting.soonest.len());
+        change(waiting);
+        let (next_at, now) = (waiting.next_at(), waiting.soonest.len());
+        self.in_memory = self.in_memory - before + now;
+        if next_at != before_at {
+            before_at.map(|at| self.clock.remove(&(at, lane)));
+            next_at.map(|at| self.clock.insert((at, lane)));
+        }
+        if next_at.is_none() {
+            self.lanes.remove(&lane);
+        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn due(at: i64, carrier: u32, message: i64) -> Due {
-        Due {
-            at: Timestamp::from_millis(at),
-            message: MessageId::from_i64(message).unwrap(),
-            part: PartNo::FIRST,
-            carrier: CarrierId::new(carrier),
-            account: AccountId::new(1),
-        }
-    }
-
-    #[test]
-    fn parts_come_out_when_due_and_in_order() {
-        let mut deferred = Deferred::default();
-        for (at, message) in [(30, 1), (10, 3), (20, 2), (10, 2)] {
-            deferred.push(due(at, 1, message));
-        }
-        assert_eq!(deferred.next_at(), Some(Timestamp::from_millis(10)));
-        assert_eq!(deferred.pop_due(Timestamp::from_millis(9)), None);
-        let mut released = Vec::new();
-        while let Some(due) = deferred.pop_due(Timestamp::from_millis(20)) {
-            released.push((due.at.as_millis(), due.message.as_i64()));
-        }
-        assert_eq!(released, [(10, 2), (10, 3), (20, 2)]);
-        assert_eq!(deferred.next_at(), Some(Timestamp::from_millis(30)));
-        deferred.clear();
-        assert_eq!(deferred.next_at(), None);
-    }
-
-    #[test]
-    fn a_carrier_with_ten_thousand_deferred_parts_is_full_until_some_are_through() {
-        let mut deferred = Deferred::default();
-        for message in 1..=i64::try_from(DEFERRED_PER_CARRIER_MAX).unwrap() {
-            assert!(!deferred.is_full(CarrierId::new(1)));
-            deferred.push(due(5, 1, message));
-        }
-        assert!(deferred.is_full(CarrierId::new(1)));
-        assert!(!deferred.is_full(CarrierId::new(2)), "another carrier is not concerned");
-        deferred.pop_due(Timestamp::from_millis(5)).unwrap();
-        assert!(!deferred.is_full(CarrierId::new(1)));
-    }
-}
+#[path = "deferred_tests.rs"]
+mod tests;

@@ -2,6 +2,7 @@
 //! single byte leaves it is durable that it may have.
 
 use crate::batch::{Batch, Known};
+use crate::deferred::{Due, NextDue};
 use crate::lanes::Next;
 use crate::ops::{Job, LinkId};
 use crate::progress::Applied;
@@ -11,7 +12,7 @@ use hermod_domain::lifecycle::{self, Event, PartState, Progress, Step};
 use hermod_domain::time::Timestamp;
 use std::time::Duration;
 
-/// Parts that come due in one batch; the rest follow in the next.
+/// Turns that lanes take in one batch to release a part that is due, or to read which are; the rest follow in the next.
 const DUE_PER_BATCH_MAX: usize = 1_000;
 /// Parts of one carrier that are found expired in one batch when a link has room. A queue may have waited for days, and
 /// nobody who asks for something else waits until all of it has ended.
@@ -62,9 +63,6 @@ impl Batch<'_> {
         }
         self.books.goes_on_at = None;
         for carrier in self.books.lanes.sendable() {
-            if self.books.deferred.is_full(carrier) {
-                continue;
-            }
             let mut lapsed = 0;
             loop {
                 if lapsed >= LAPSED_PER_BATCH_MAX {
@@ -128,22 +126,33 @@ impl Batch<'_> {
         Ok(Claimed::Otherwise)
     }
 
-    /// Puts parts whose waiting time is over back into their lanes. From here on they wait for a slot only.
+    /// Puts parts whose waiting time is over back into their lanes, lane by lane in turns. From here on they wait for a
+    /// slot only.
     pub fn release_due(&mut self, now: Timestamp) -> Result<(), TableError> {
         self.at(now);
-        let mut due = Vec::new();
-        while due.len() < DUE_PER_BATCH_MAX
-            && let Some(next) = self.books.deferred.pop_due(now)
-        {
-            due.push(next);
-        }
-        for next in due {
-            let place = Place { carrier: next.carrier, account: next.account, message: next.message };
-            if self.no_longer_timed(place, next.part, next.at)?
-                && let Some(job) = self.tables.waiting_job(place, next.part)?
-            {
-                self.books.lanes.put_back(job);
+        let mut turns = self.books.deferred.due_lanes(now);
+        for _ in 0..DUE_PER_BATCH_MAX {
+            let Some(lane) = turns.pop_front() else { break };
+            match self.books.deferred.next(lane, now) {
+                NextDue::Part(due) => self.release(due)?,
+                NextDue::Read(read) => {
+                    let found = self.tables.due_places(read)?;
+                    self.books.deferred.refill(read, found);
+                }
+                NextDue::Nothing => continue,
             }
+            turns.push_back(lane);
+        }
+        Ok(())
+    }
+
+    fn release(&mut self, due: Due) -> Result<(), TableError> {
+        let Due { at, message, part, carrier, account } = due;
+        let place = Place { carrier, account, message };
+        if self.no_longer_timed(place, part, at)?
+            && let Some(job) = self.tables.waiting_job(place, part)?
+        {
+            self.books.lanes.put_back(job);
         }
         Ok(())
     }

@@ -16,6 +16,9 @@ const VALIDITY_MAX: Duration = Duration::from_secs(72 * 3_600);
 /// Times of one batch may be this far apart.
 const TOLERANCE: Duration = Duration::from_secs(5);
 
+/// Parts in memory at a time while their due times are looked at.
+const PARTS_PER_READ: usize = 5_000;
+
 /// How many times were brought back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BroughtBack {
@@ -47,19 +50,27 @@ fn bring_back_parts(
 ) -> Result<usize, TableError> {
     let retry_max = Schedule::after_temporary_error().longest();
     let mut changed = 0;
-    for PartRow { place, part, now: stands, due_at, .. } in tables.deferred_parts()? {
-        // The wait for a resend grows with each doubt.
-        let wait = match stands.state {
-            PartState::InDoubt => resend_wait(in_doubt_wait, stands.doubts),
-            _ => retry_max,
-        };
-        let latest = now.plus(wait);
-        if due_at.is_some_and(|due_at| due_at > latest) {
-            tables.put_part_due(place, part, Some(latest))?;
-            changed += 1;
+    let mut last: Option<PartRow> = None;
+    loop {
+        // A part that is brought back lands before the place up to which was read: none is read twice.
+        let page = tables.deferred_parts(last.as_ref(), PARTS_PER_READ)?;
+        for PartRow { place, part, now: stands, due_at, .. } in &page {
+            // The wait for a resend grows with each doubt.
+            let wait = match stands.state {
+                PartState::InDoubt => resend_wait(in_doubt_wait, stands.doubts),
+                _ => retry_max,
+            };
+            let latest = now.plus(wait);
+            if due_at.is_some_and(|due_at| due_at > latest) {
+                tables.put_part_due(*place, *part, Some(latest))?;
+                changed += 1;
+            }
         }
+        if page.len() < PARTS_PER_READ {
+            return Ok(changed);
+        }
+        last = page.last().copied();
     }
-    Ok(changed)
 }
 
 /// Returns how many messages and parts were valid for too long.

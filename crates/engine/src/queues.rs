@@ -73,19 +73,26 @@ impl Queues {
     }
 }
 
-/// A queue as the writer knows it, and the lanes of which it knows only where they are to be read on.
+/// A queue as the writer knows it, and what it knows only where to read.
 pub struct Glance {
     queue: CarrierQueue,
     unread: Vec<Unread>,
+    /// Not all deferred parts of the carrier are in memory.
+    deferred_stored: bool,
 }
 
 impl Glance {
-    /// The queue with its oldest message, where `look` finds the first that waits in a lane behind the place it was read to.
+    /// The queue with its oldest message, where `look` finds the first that waits in a lane behind the place it was read to,
+    /// and with its deferred parts, where `count` counts those of a carrier.
     pub fn complete(
         self,
         look: &dyn Fn(CarrierId, Unread) -> Result<Option<MessageId>, TableError>,
+        count: &dyn Fn(CarrierId) -> Result<usize, TableError>,
     ) -> Result<CarrierQueue, TableError> {
-        let Glance { mut queue, unread } = self;
+        let Glance { mut queue, unread, deferred_stored } = self;
+        if deferred_stored {
+            queue.deferred = count(queue.carrier)?;
+        }
         for lane in unread {
             if let Some(first) = look(queue.carrier, lane)? {
                 let accepted_at = first.accepted_at();
@@ -100,14 +107,15 @@ impl Books {
     pub fn glance(&self) -> Vec<Glance> {
         let glance = |(carrier, counts): &(CarrierId, Counts)| {
             let (oldest, unread) = self.lanes.heads(*carrier);
+            let deferred = self.deferred.count(*carrier);
             let queue = CarrierQueue {
                 carrier: *carrier,
                 waiting: counts.waiting,
                 in_flight: counts.in_flight,
-                deferred: self.deferred.count(*carrier),
+                deferred: deferred.unwrap_or(0),
                 oldest: oldest.map(MessageId::accepted_at),
             };
-            Glance { queue, unread }
+            Glance { queue, unread, deferred_stored: deferred.is_none() }
         };
         self.queues.carriers.iter().map(glance).collect()
     }

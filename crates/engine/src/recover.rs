@@ -5,7 +5,7 @@ use crate::balances::Balances;
 use crate::batch::{Batch, Books};
 use crate::carrier_ids::Remotes;
 use crate::day_totals::Today;
-use crate::deferred::{Deferred, Due};
+use crate::deferred::{Deferred, DeferredLane};
 use crate::delivery_figures::DeliveryStats;
 use crate::idempotency_keys::KeyDays;
 use crate::lanes::Lanes;
@@ -17,7 +17,7 @@ use crate::queues::Queues;
 use crate::recent::Recent;
 use crate::references::References;
 use crate::report;
-use crate::tables::{PartRow, Place, SendingPart, TableError, Tables};
+use crate::tables::{Place, SendingPart, TableError, Tables};
 use crate::webhooks::Numbering;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{IdMint, MessageId};
@@ -70,6 +70,12 @@ impl Books {
         }
     }
 
+    /// Gives memory back where more waits in it than may. Only between batches, when everything has its row.
+    pub fn trim(&mut self) {
+        self.lanes.trim();
+        self.deferred.trim();
+    }
+
     /// The batch under way came to nothing: back to what the tables say.
     pub fn rolled_back(&mut self, tables: &dyn Tables) -> Result<(), TableError> {
         self.balances.rolled_back();
@@ -92,7 +98,8 @@ impl Books {
         times.into_iter().flatten().min()
     }
 
-    /// Every lane starts out spilled: it is read from the store when a link has room.
+    /// Every lane starts out spilled: it is read from the store when a link has room, and what is deferred at the next
+    /// tick.
     pub fn load_waiting(&mut self, tables: &dyn Tables) -> Result<(), TableError> {
         self.lanes.forget_waiting();
         self.deferred.clear();
@@ -103,12 +110,8 @@ impl Books {
             if lane.for_a_slot > 0 {
                 self.lanes.spill(lane.carrier, lane.account);
             }
-        }
-        for PartRow { place: Place { carrier, account, message }, part, due_at, .. } in
-            tables.deferred_parts()?
-        {
-            if let Some(at) = due_at {
-                self.deferred.push(Due { at, message, part, carrier, account });
+            if lane.waiting > lane.for_a_slot {
+                self.deferred.spill(DeferredLane { carrier: lane.carrier, account: lane.account });
             }
         }
         Ok(())

@@ -11,9 +11,9 @@ mod sqlite;
 
 pub use audit::{AuditReport, Violation, audit, audit_unless};
 pub use embedded::{
-    ACCEPT_WAIT_MAX, DAYS_PER_READ_MAX, ERASED_NUMBER, Embedded as Store, Erased, Handout, LinkPort, LogSize,
-    OpenOptions, PURGED_PER_STEP_MAX, QUEUE_OPS_MAX, ReceiverPort, SNAPSHOT_MAX, STATEMENT_ENTRIES_MAX,
-    backup, is_in_use,
+    ACCEPT_WAIT_MAX, DAYS_PER_READ_MAX, DEFERRED_IN_MEMORY_MAX, ERASED_NUMBER, Embedded as Store, Erased,
+    Handout, LinkPort, LogSize, OpenOptions, PURGED_PER_STEP_MAX, QUEUE_OPS_MAX, ReceiverPort, SNAPSHOT_MAX,
+    STATEMENT_ENTRIES_MAX, backup, is_in_use,
 };
 pub use fault::StoreFault;
 pub use hermod_engine::lanes::JOBS_IN_MEMORY_MAX;

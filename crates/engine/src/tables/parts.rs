@@ -44,6 +44,23 @@ pub struct LaneCounts {
     pub for_a_slot: u64,
 }
 
+/// The place of a part among those of its lane that wait for a time: the soonest is first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DuePlace {
+    pub at: Timestamp,
+    pub message: MessageId,
+    pub part: PartNo,
+}
+
+/// Which parts that wait for a time are read: the next ones of a lane behind a place, so many at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DueRead {
+    pub carrier: CarrierId,
+    pub account: AccountId,
+    pub after: Option<DuePlace>,
+    pub limit: usize,
+}
+
 /// A part that is being sent, and its recipient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendingPart {
@@ -97,8 +114,12 @@ pub trait PartRows {
     /// Returns the counts of every lane that has parts.
     fn lane_counts(&self) -> Result<Vec<LaneCounts>, TableError>;
 
-    /// Returns the parts that wait and have a due time.
-    fn deferred_parts(&self) -> Result<Vec<PartRow>, TableError>;
+    /// Returns the next parts of a lane that wait and have a due time, the soonest first.
+    fn due_places(&self, read: DueRead) -> Result<Vec<DuePlace>, TableError>;
+
+    /// Returns the next parts of all lanes that wait and have a due time, behind this one: lane by lane, the soonest
+    /// first, so many at most.
+    fn deferred_parts(&self, after: Option<&PartRow>, limit: usize) -> Result<Vec<PartRow>, TableError>;
 
     /// Returns the parts that are being sent.
     fn sending_parts(&self) -> Result<Vec<SendingPart>, TableError>;

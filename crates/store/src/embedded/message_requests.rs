@@ -3,6 +3,7 @@
 use crate::embedded::Embedded;
 use crate::embedded::op::Op;
 use crate::fault::StoreFault;
+use crate::sqlite::parts;
 use crate::sqlite::waiting::{self, Page};
 use hermod_domain::ids::{AccountId, CarrierId};
 use hermod_domain::origin::MessageName;
@@ -40,14 +41,16 @@ impl Embedded {
     }
 
     /// What waits for every carrier that ever had something. Counts are kept by the writer and exact; the oldest is looked
-    /// for where a lane is read on next, so that neither grows with what waits.
+    /// for where a lane is read on next, so that neither grows with what waits. Deferred parts are counted in the tables
+    /// while they are too many for memory.
     pub async fn queues(&self) -> Result<Vec<CarrierQueue>, StoreFault> {
         let glances = self.ask(Op::Glance).await?;
         self.inner
             .readers
             .run(move |connection| {
                 let look = |carrier, unread| waiting::first_unread(connection, carrier, unread);
-                glances.into_iter().map(|glance| Ok(glance.complete(&look)?)).collect()
+                let count = |carrier| parts::count_deferred(connection, carrier);
+                glances.into_iter().map(|glance| Ok(glance.complete(&look, &count)?)).collect()
             })
             .await
     }

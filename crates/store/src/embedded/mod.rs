@@ -50,6 +50,7 @@ mod parked_receipts_tests;
 
 pub use copying::backup;
 pub use hermod_engine::day_totals::DAYS_PER_READ_MAX;
+pub use hermod_engine::deferred::DEFERRED_IN_MEMORY_MAX;
 pub use hermod_engine::erase::{ERASED_NUMBER, Erased};
 pub use hermod_engine::handout::Handout;
 pub use hermod_engine::retention::PURGED_PER_STEP_MAX;

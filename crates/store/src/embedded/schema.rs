@@ -5,6 +5,7 @@
 //! begins and dropped whole: a random index that grows for a year would slow every insert down.
 
 mod carrier_ids;
+mod deferred;
 mod inbound;
 mod key_filters;
 mod provisioned;
@@ -37,6 +38,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::Sql(unnamed::TABLE),
     Migration::Sql(provisioned::TABLE),
     Migration::Sql(key_filters::PARTS),
+    Migration::Sql(deferred::INDEX),
 ];
 
 /// One step from a schema to the next.

@@ -106,7 +106,7 @@ impl Writer<'_> {
         } else {
             self.write_all(ops);
         }
-        self.books.lanes.trim();
+        self.books.trim();
         self.checkpointer.after_batch(self.connection);
         !stop
     }

@@ -8,11 +8,25 @@ use hermod_domain::lifecycle::{DoubtPolicy, Part, PartState, Parts};
 use hermod_domain::time::Timestamp;
 use hermod_engine::lanes::Refill;
 use hermod_engine::ops::Job;
-use hermod_engine::tables::{LaneCounts, PartRow, PartRows, Place, SendingPart, TableError};
+use hermod_engine::tables::{
+    DuePlace, DueRead, LaneCounts, PartRow, PartRows, Place, SendingPart, TableError,
+};
 use rusqlite::{Connection, Row, Rows, params};
 
 /// The columns of a [`PartRow`], in the order in which [`read`] expects them.
 const COLUMNS: &str = "carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at";
+
+// Parts that wait and have a due time. The index `part_due` has the same condition, or it would not be used.
+const DUE_PLACES: &str = "SELECT due_at, message, no FROM part
+     WHERE carrier = ?1 AND account = ?2 AND (due_at, message, no) > (?3, ?4, ?5)
+         AND due_at > 0 AND state IN (0, 2)
+     ORDER BY due_at, message, no LIMIT ?6";
+const DEFERRED_PARTS: &str =
+    "SELECT carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at FROM part
+     WHERE (carrier, account, due_at, message, no) > (?1, ?2, ?3, ?4, ?5) AND due_at > 0 AND state IN (0, 2)
+     ORDER BY carrier, account, due_at, message, no LIMIT ?6";
+const COUNT_DEFERRED: &str =
+    "SELECT count(*) FROM part INDEXED BY part_due WHERE carrier = ?1 AND due_at > 0 AND state IN (0, 2)";
 
 impl PartRows for SqliteTables<'_> {
     fn add_part(&self, row: &PartRow) -> Result<(), TableError> {
@@ -166,12 +180,29 @@ impl PartRows for SqliteTables<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    fn deferred_parts(&self) -> Result<Vec<PartRow>, TableError> {
-        let mut timed = self
-            .connection
-            .prepare_cached(&format!("SELECT {COLUMNS} FROM part WHERE due_at > 0 AND state IN (?1, ?2)"))?;
-        let [queued, in_doubt] = [PartState::Queued, PartState::InDoubt].map(PartState::to_stored);
-        read_all(timed.query(params![queued, in_doubt])?)
+    fn due_places(&self, read: DueRead) -> Result<Vec<DuePlace>, TableError> {
+        let DueRead { carrier, account, after, limit } = read;
+        let (at, message, part) =
+            after.map_or((0, 0, 0), |after| (after.at.as_millis(), after.message.as_i64(), after.part.get()));
+        let mut statement = self.connection.prepare_cached(DUE_PLACES)?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let mut rows = statement.query(params![carrier.get(), account.get(), at, message, part, limit])?;
+        let mut places = Vec::new();
+        while let Some(row) = rows.next()? {
+            let (message, part) = message_and_part(row, 1, 2)?;
+            places.push(DuePlace { at: Timestamp::from_millis(row.get(0)?), message, part });
+        }
+        Ok(places)
+    }
+
+    fn deferred_parts(&self, after: Option<&PartRow>, limit: usize) -> Result<Vec<PartRow>, TableError> {
+        let (carrier, account, due_at, message, part) = after.map_or((0, 0, 0, 0, 0), |row| {
+            let Place { carrier, account, message } = row.place;
+            (carrier.get(), account.get(), time_to_stored(row.due_at), message.as_i64(), row.part.get())
+        });
+        let mut statement = self.connection.prepare_cached(DEFERRED_PARTS)?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        read_all(statement.query(params![carrier, account, due_at, message, part, limit])?)
     }
 
     fn sending_parts(&self) -> Result<Vec<SendingPart>, TableError> {
@@ -193,6 +224,13 @@ impl PartRows for SqliteTables<'_> {
             self.connection.prepare(&format!("SELECT {COLUMNS} FROM part WHERE expires_at > ?1"))?;
         read_all(statement.query([at.as_millis()])?)
     }
+}
+
+/// Returns how many parts of a carrier wait and have a due time.
+pub(crate) fn count_deferred(connection: &Connection, carrier: CarrierId) -> Result<usize, TableError> {
+    let mut statement = connection.prepare_cached(COUNT_DEFERRED)?;
+    let count: i64 = statement.query_row([carrier.get()], |row| row.get(0))?;
+    Ok(usize::try_from(count).unwrap_or(0))
 }
 
 /// Returns the next parts of all carriers behind this one, in the order of their keys.
@@ -236,4 +274,26 @@ fn read_key(row: &Row<'_>) -> Result<(Place, PartNo), TableError> {
     let (message, part) = message_and_part(row, 2, 3)?;
     let place = Place { carrier: CarrierId::new(row.get(0)?), account: AccountId::new(row.get(1)?), message };
     Ok((place, part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::embedded::schema::open_for_writing;
+
+    #[test]
+    fn the_queries_for_deferred_parts_use_their_index() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let connection = open_for_writing(folder.path()).unwrap();
+        let waiting = [PartState::Queued, PartState::InDoubt].map(PartState::to_stored);
+        let deferred = format!("due_at > 0 AND state IN ({}, {})", waiting[0], waiting[1]);
+        for query in [DUE_PLACES, DEFERRED_PARTS, COUNT_DEFERRED] {
+            assert!(query.contains(&deferred), "{query}");
+            let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {query}")).unwrap();
+            let values: Vec<i64> = vec![0; plan.parameter_count()];
+            let steps = plan.query_map(rusqlite::params_from_iter(values), |row| row.get::<_, String>(3));
+            let steps: Vec<String> = steps.unwrap().map(Result::unwrap).collect();
+            assert!(steps.iter().all(|step| step.contains("part_due")), "{query}: {steps:?}");
+        }
+    }
 }

@@ -5,6 +5,7 @@ mod accepting;
 mod auditing;
 mod cancelling;
 mod catalogue;
+mod deferring;
 mod delivery;
 mod erasing;
 mod expiring;

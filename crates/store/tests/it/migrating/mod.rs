@@ -6,7 +6,7 @@ use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::money::Money;
 use hermod_domain::origin::{Alias, MessageName};
 use hermod_domain::time::{Day, Timestamp};
-use hermod_store::{Acceptance, DayTotals, Delivery, LedgerKind, Store, StoreFault, audit};
+use hermod_store::{Acceptance, Answer, DayTotals, Delivery, LedgerKind, Store, StoreFault, audit};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -151,5 +151,24 @@ async fn reports_and_short_names_of_schema_4_are_still_there() {
     assert_eq!(world.store.reports_waiting(bind).await.unwrap(), 0);
     world.restarts().await;
     assert_eq!(world.store.reports_waiting(bind).await.unwrap(), 0);
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn parts_deferred_in_schema_9_come_out_at_their_times() {
+    let mut world = World::new().await;
+    let waiting = world.sends(world.sms()).await;
+    let link = world.link_with_room(1).await;
+    let job = link.takes_job().await;
+    link.answers(&job, Answer::Temporary { status: 8, after: Some(secs(60)) }).await;
+    world.settles().await;
+    world.store.close().await.unwrap();
+    world.raw().execute_batch("DROP INDEX part_due; PRAGMA user_version = 9").unwrap();
+    world.opens();
+    let link = world.link_with_room(1).await;
+    world.passes(secs(59)).await;
+    link.has_nothing().await;
+    world.passes(secs(1)).await;
+    assert_eq!(link.takes_job().await.message, waiting);
     world.books_are_sound();
 }
