@@ -7,7 +7,7 @@
 mod carrier_ids;
 mod deferred;
 mod inbound;
-mod key_filters;
+pub(super) mod key_filters;
 mod provisioned;
 mod retention;
 mod unnamed;
