@@ -11,7 +11,7 @@ fn check_source(path: &str, code: &str, expect: &str) {
 
 #[test]
 fn a_pure_crate_touches_neither_the_world_nor_the_clock() {
-    for folder in ["domain", "smpp"] {
+    for folder in ["domain", "smpp", "engine"] {
         let path = format!("crates/{folder}/src/a.rs");
         check_source(
             &path,
