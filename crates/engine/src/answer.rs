@@ -83,7 +83,7 @@ impl Batch<'_> {
     ) -> Result<(), TableError> {
         match self.apply(place, part, event, 0, None)? {
             Applied::Moved { .. } => {
-                if let Some(job) = self.tables.waiting_job(place, part)? {
+                if let Some(job) = self.read_waiting_job(place, part)? {
                     self.books.lanes.put_back_from(link, job);
                 }
                 Ok(())
@@ -127,7 +127,7 @@ impl Batch<'_> {
         after: Option<Duration>,
         otherwise: Option<Elsewhere>,
     ) -> Result<(), TableError> {
-        let Some(PartRow { attempts, .. }) = self.tables.part(place, part)? else {
+        let Some(PartRow { attempts, .. }) = self.read_part(place, part)? else {
             return self.latecomer(place, part, "temporary error");
         };
         let attempts = attempts + 1;
@@ -169,7 +169,7 @@ impl Batch<'_> {
     }
 
     fn no_answer(&mut self, place: Place, part: PartNo) -> Result<(), TableError> {
-        let Some(PartRow { doubt, now, .. }) = self.tables.part(place, part)? else {
+        let Some(PartRow { doubt, now, .. }) = self.read_part(place, part)? else {
             return self.latecomer(place, part, "no answer");
         };
         let due_at = self.now.plus(resend_wait(self.books.in_doubt_wait, now.doubts.saturating_add(1)));

@@ -22,7 +22,7 @@ use crate::queues::Queues;
 use crate::recent::Recent;
 use crate::references::References;
 use crate::report::UnreadableReport;
-use crate::tables::{PartRow, Place, TableError, Tables};
+use crate::tables::{PartRow, Place, TableError, Tables, UnreadablePart};
 use crate::webhooks::Numbering;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, IdMint, MessageId, PartNo};
@@ -60,6 +60,8 @@ pub struct Books {
     pub in_doubt_wait: Duration,
     /// The time that was told last.
     pub told: Timestamp,
+    /// Parts that made no sense when the books were built, to be set aside by the next batch.
+    pub unreadable: Vec<UnreadablePart>,
     /// Parts that have expired are left over from a batch that ended enough of them: there is more to do, at once.
     pub goes_on_at: Option<Timestamp>,
 }
@@ -164,6 +166,8 @@ pub struct Batch<'a> {
     pub rung: HashSet<Endpoint>,
     /// Parts that ran out of resends without an answer, per carrier. The operator is alarmed once this is durable.
     pub unconfirmed: HashMap<CarrierId, u64>,
+    /// What was set aside because it makes no sense, for the log.
+    pub set_aside: Vec<UnreadablePart>,
     /// Events that the lifecycle forbids, for the log.
     pub forbidden: Vec<ForbiddenEvent>,
     pub tally: Tally,
@@ -192,6 +196,7 @@ impl<'a> Batch<'a> {
             unreadable_reports: Vec::new(),
             rung: HashSet::new(),
             unconfirmed: HashMap::new(),
+            set_aside: Vec::new(),
             forbidden: Vec::new(),
             tally: Tally::default(),
             catalogue,

@@ -62,6 +62,8 @@ impl Batch<'_> {
             self.now = self.books.told;
         }
         self.books.goes_on_at = None;
+        let unreadable = std::mem::take(&mut self.books.unreadable);
+        self.set_aside_all(unreadable)?;
         for carrier in self.books.lanes.sendable() {
             let mut lapsed = 0;
             loop {
@@ -76,7 +78,13 @@ impl Batch<'_> {
                         // rows must find all of them there.
                         self.write_fresh()?;
                         let jobs = self.tables.waiting_jobs(refill)?;
-                        self.books.lanes.refill(refill, jobs);
+                        if jobs.unreadable.is_empty() {
+                            self.books.lanes.refill(refill, jobs.rows);
+                        } else {
+                            // The lane is read again without them.
+                            lapsed += jobs.unreadable.len();
+                            self.set_aside_all(jobs.unreadable)?;
+                        }
                     }
                     Next::Nothing => break,
                 }
@@ -150,7 +158,7 @@ impl Batch<'_> {
         let Due { at, message, part, carrier, account } = due;
         let place = Place { carrier, account, message };
         if self.no_longer_timed(place, part, at)?
-            && let Some(job) = self.tables.waiting_job(place, part)?
+            && let Some(job) = self.read_waiting_job(place, part)?
         {
             self.books.lanes.put_back(job);
         }
@@ -158,8 +166,8 @@ impl Batch<'_> {
     }
 
     /// False if it does not wait for that time: its message has ended or gone elsewhere, perhaps to come back.
-    fn no_longer_timed(&self, place: Place, part: PartNo, due_at: Timestamp) -> Result<bool, TableError> {
-        let row = self.tables.part(place, part)?;
+    fn no_longer_timed(&mut self, place: Place, part: PartNo, due_at: Timestamp) -> Result<bool, TableError> {
+        let row = self.read_part(place, part)?;
         if row.and_then(|row| row.due_at) != Some(due_at) {
             return Ok(false);
         }

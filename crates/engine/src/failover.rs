@@ -28,7 +28,7 @@ impl Batch<'_> {
         to: Elsewhere,
         due_at: Timestamp,
     ) -> Result<bool, TableError> {
-        let parts = self.tables.parts(place)?;
+        let parts = self.read_parts(place)?;
         let failures = parts.iter().map(|part| part.attempts).max().unwrap_or(0);
         let ours = parts.iter().all(|part| is_ours(part, self.now));
         if failures < FAILURES_BEFORE_FAILOVER
@@ -59,8 +59,8 @@ impl Batch<'_> {
         {
             return Ok(false);
         }
-        let parts = self.tables.parts(place)?;
-        if !parts.iter().all(|part| is_ours(part, self.now)) {
+        let parts = self.read_parts(place)?;
+        if parts.is_empty() || !parts.iter().all(|part| is_ours(part, self.now)) {
             return Ok(false);
         }
         self.move_parts(place, &parts, to, None)?;
@@ -82,7 +82,7 @@ impl Batch<'_> {
         status: u32,
         to: Elsewhere,
     ) -> Result<bool, TableError> {
-        let parts = self.tables.parts(place)?;
+        let parts = self.read_parts(place)?;
         let refused = parts.iter().find(|standing| standing.part == part);
         let Some(refused) = refused.filter(|refused| refused.now.state == PartState::Sending) else {
             return Ok(false);
@@ -108,7 +108,7 @@ impl Batch<'_> {
         if on_their_way {
             self.push_due(place, part, due_at);
         } else {
-            let parts = self.tables.parts(place)?;
+            let parts = self.read_parts(place)?;
             self.move_parts(place, &parts, to, None)?;
             self.note(place.message, part, "failed_over", &way(place.carrier, to.carrier))?;
         }

@@ -45,6 +45,7 @@ pub mod report;
 pub mod report_ends;
 pub mod retention;
 pub mod reviews;
+pub mod set_aside;
 pub mod tables;
 pub mod unassigned_inbound;
 pub mod unnamed_parts;

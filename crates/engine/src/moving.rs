@@ -15,7 +15,7 @@ impl Batch<'_> {
         let mut moved = 0;
         for Move { message, account, from, to } in moves {
             let place = Place { carrier: *from, account: *account, message: *message };
-            let parts = self.tables.parts(place)?;
+            let parts = self.read_parts(place)?;
             let ours = parts.iter().all(|part| is_ours(part, self.now));
             if parts.is_empty() || !ours || *from == to.carrier {
                 continue;
@@ -37,8 +37,9 @@ impl Batch<'_> {
     ) -> Result<(), TableError> {
         let Place { carrier, account, message } = place;
         let there = Place { carrier: to.carrier, ..place };
+        let in_parts = self.tables.message_parts(message);
+        let Some(in_parts) = self.or_set_aside(place, in_parts)? else { return Ok(()) };
         self.tables.move_parts(place, to.carrier, due_at)?;
-        let in_parts = self.tables.message_parts(message)?;
         self.tables.put_message_carrier(message, to.carrier, to.whole)?;
         let submits = if to.whole { 1 } else { in_parts };
         if parts.len() != usize::from(submits) {
@@ -49,12 +50,13 @@ impl Batch<'_> {
         self.books.standing.remove(&message);
         parts.iter().for_each(|part| self.books.queues.remove(carrier, part.now.state));
         self.tally.moved += 1;
-        for PartRow { part, now, .. } in self.tables.parts(there)? {
-            self.books.queues.add(to.carrier, now.state, 1);
+        let moved = self.tables.parts(there)?;
+        moved.iter().for_each(|part| self.books.queues.add(to.carrier, part.now.state, 1));
+        for PartRow { part, .. } in moved {
             match due_at {
                 Some(at) => self.books.deferred.push(Due { at, message, part, carrier: to.carrier, account }),
                 None => {
-                    if let Some(job) = self.tables.waiting_job(there, part)? {
+                    if let Some(job) = self.read_waiting_job(there, part)? {
                         self.books.lanes.arrive(job);
                     }
                 }

@@ -5,7 +5,7 @@
 use crate::audience::Audience;
 use crate::batch::{Batch, Known};
 use crate::report;
-use crate::tables::{MessageStanding, Place, TableError, Tables, UNKNOWN_LINE};
+use crate::tables::{MessageStanding, Place, TableError, Tables, UNKNOWN_LINE, UnreadablePart};
 use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::lifecycle::{self, Event, MessageState, Moved, Part, PartState, Progress, Step};
 use hermod_domain::origin::Told;
@@ -33,6 +33,14 @@ pub struct Wait {
     pub attempts: Option<u32>,
 }
 
+/// What came of writing where a message stands next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Written {
+    All,
+    /// Its parts make no sense without their message: they were set aside.
+    SetAside,
+}
+
 /// An event that the lifecycle forbids. It was not applied.
 #[derive(Debug)]
 pub struct ForbiddenEvent {
@@ -52,10 +60,16 @@ impl Batch<'_> {
         err: u16,
         wait: Option<Wait>,
     ) -> Result<Applied, TableError> {
-        let Some((before, mut audience)) = self.standing_of(place)? else { return Ok(Applied::Over) };
+        let standing = self.standing_of(place);
+        let Some((before, mut audience)) = self.or_set_aside(place, standing)?.flatten() else {
+            return Ok(Applied::Over);
+        };
         match lifecycle::apply(&before, part, event) {
             Step::Moved(moved) => {
-                self.write(place, part, event, &before, &moved, err, wait)?;
+                let written = self.write(place, part, event, &before, &moved, err, wait)?;
+                if written == Written::SetAside {
+                    return Ok(Applied::Over);
+                }
                 let unknown = Told::Final(DlrCode::Unknown);
                 let news = report::news(event, &before, &moved);
                 let repeats = news == Some(unknown) && self.was_unknown(place.message, &before)?;
@@ -117,15 +131,17 @@ impl Batch<'_> {
         moved: &Moved,
         err: u16,
         wait: Option<Wait>,
-    ) -> Result<(), TableError> {
+    ) -> Result<Written, TableError> {
         let Moved { after, dlr, refund } = moved;
         if after.state.is_final() {
-            self.settle(place, moved, err)?;
+            if self.settle(place, moved, err)? == Written::SetAside {
+                return Ok(Written::SetAside);
+            }
             self.books.queues.ended(place.carrier, &before.parts);
             if *refund {
                 self.give_back(place)?;
             }
-            return Ok(());
+            return Ok(Written::All);
         }
         let now = after.parts.get(part.index()).expect("the part that moved");
         let was = before.parts.get(part.index()).expect("the part that moved");
@@ -137,19 +153,21 @@ impl Batch<'_> {
             let standing = MessageStanding { state: after.state, code, err };
             self.tables.put_message_standing(place.message, standing)?;
         }
-        Ok(())
+        Ok(Written::All)
     }
 
-    /// The message ends: its row says how, its parts' rows go.
-    fn settle(&mut self, place: Place, moved: &Moved, err: u16) -> Result<(), TableError> {
+    /// The message ends: its row says how, its parts' rows go. Parts without a message are set aside.
+    fn settle(&mut self, place: Place, moved: &Moved, err: u16) -> Result<Written, TableError> {
         let code = moved.dlr.expect("every end has a code");
         let standing = MessageStanding { state: moved.after.state, code, err };
         if !self.tables.put_message_end(place.message, standing, self.now)? {
-            return Err(TableError::unreadable(format!("message {} has parts and no row", place.message)));
+            let reason = "its message has no row".to_owned();
+            self.set_aside(UnreadablePart { place: place.into(), reason })?;
+            return Ok(Written::SetAside);
         }
         self.tables.delete_parts(place)?;
         self.tally.settled += 1;
-        Ok(())
+        Ok(Written::All)
     }
 
     fn give_back(&mut self, place: Place) -> Result<(), TableError> {

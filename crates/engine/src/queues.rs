@@ -54,6 +54,13 @@ impl Queues {
         }
     }
 
+    /// Counts a part no longer that is set aside. Its row may say something else than what was counted.
+    pub fn forget(&mut self, carrier: CarrierId, state: PartState) {
+        if let Some(count) = self.counts(carrier).of(state) {
+            *count = count.saturating_sub(1);
+        }
+    }
+
     pub fn changed(&mut self, carrier: CarrierId, was: PartState, now: PartState) {
         self.remove(carrier, was);
         self.add(carrier, now, 1);

@@ -52,6 +52,7 @@ impl Books {
             hooks: Numbering::load(tables)?,
             in_doubt_wait,
             told: Timestamp::EPOCH,
+            unreadable: Vec::new(),
             goes_on_at: None,
         };
         books.load_waiting(tables)?;
@@ -114,6 +115,7 @@ impl Books {
                 self.deferred.spill(DeferredLane { carrier: lane.carrier, account: lane.account });
             }
         }
+        self.unreadable = tables.unreadable_deferred_parts()?;
         Ok(())
     }
 }
@@ -122,9 +124,9 @@ impl Batch<'_> {
     /// At start: every part that was being sent when the process ended is in doubt.
     pub fn doubt_what_was_being_sent(&mut self, now: Timestamp) -> Result<(), TableError> {
         self.at(now);
-        for SendingPart { place: Place { carrier, account, message }, part, to } in
-            self.tables.sending_parts()?
-        {
+        let sending = self.tables.sending_parts()?;
+        self.set_aside_all(sending.unreadable)?;
+        for SendingPart { place: Place { carrier, account, message }, part, to } in sending.rows {
             let answer = Answer::NoAnswer;
             let record = AnswerRecord { message, part, account, to, answer, otherwise: None };
             self.answer(carrier, IdConversion::None, None, &record)?;

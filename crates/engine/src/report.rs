@@ -78,7 +78,13 @@ impl Batch<'_> {
         audience: &mut Audience,
     ) -> Result<(), TableError> {
         if matches!(audience, Audience::Unread) {
-            *audience = Audience::of_row(self.tables.message_origin(place.message)?);
+            *audience = match self.tables.message_origin(place.message) {
+                Ok(origin) => Audience::of_row(origin),
+                Err(error) => {
+                    self.set_message_aside(place, error)?;
+                    Audience::Nobody
+                }
+            };
         }
         let customer = match audience {
             Audience::Customer(customer) => customer,

@@ -6,11 +6,11 @@ mod webhook_rules;
 
 use crate::embedded::{ERASED_NUMBER, schema};
 use crate::fault::StoreFault;
-use crate::sqlite::purging;
+use crate::sqlite::{jobs, parts, purging};
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
-use hermod_engine::tables::PurgeMark;
+use hermod_engine::tables::{PurgeMark, StoredPlace, UnreadablePart};
 use rules::{RULES, Rule};
 use rusqlite::Connection;
 use std::path::Path;
@@ -18,6 +18,8 @@ use webhook_rules::WEBHOOK_RULES;
 
 /// Violations of one rule that are listed; the rest are only counted.
 const LISTED_PER_RULE_MAX: usize = 20;
+/// Parts that cannot be read, of each kind, that are listed.
+const UNREADABLE_PARTS_LISTED_MAX: u32 = 20;
 /// Steps of SQLite's machine between two looks at whether to stop: some tens of milliseconds.
 const STEPS_PER_LOOK: i32 = 1_000_000;
 
@@ -97,8 +99,20 @@ fn read(connection: &Connection) -> Result<AuditReport, StoreFault> {
         );
         check(&snapshot, "every carrier id stands for a part of its account", &query, &mut report)?;
     }
+    check_parts(&snapshot, &mut report)?;
     check_pages(&snapshot, &mut report)?;
     Ok(report)
+}
+
+/// Reads every part that is still to be sent the way the gateway does, and every row of a part.
+fn check_parts(connection: &Connection, report: &mut AuditReport) -> Result<(), StoreFault> {
+    let mut unreadable = parts::unreadable(connection, UNREADABLE_PARTS_LISTED_MAX)?;
+    jobs::find_unreadable(connection, LISTED_PER_RULE_MAX, &mut unreadable)?;
+    for UnreadablePart { place: StoredPlace { carrier, account, message }, reason } in unreadable {
+        let detail = format!("message {message} of account {account}, carrier {carrier}: {reason}");
+        report.violations.push(Violation { rule: "a part can be read", detail });
+    }
+    Ok(())
 }
 
 fn waiting_parts() -> String {

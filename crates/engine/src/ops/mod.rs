@@ -10,6 +10,7 @@ mod queue;
 mod receipt;
 mod report;
 mod retention;
+mod set_aside;
 mod webhook;
 
 pub use delivery::{DELIVERY_DAYS_KEPT, DELIVERY_ROWS_MAX, DELIVERY_TIMES, DeliveryFigures, DeliveryRow};
@@ -40,6 +41,7 @@ pub use report::{
 };
 
 pub use retention::{Purged, Retention};
+pub use set_aside::{SetAside, SetAsideCount, StoredPart};
 
 pub use webhook::{
     ANSWER_KEPT_BYTES_MAX, AttemptOutcome, DlrEvent, ENDPOINTS_RUNG_MAX, Endpoint, EventId,

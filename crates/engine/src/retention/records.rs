@@ -86,6 +86,7 @@ impl Batch<'_> {
         self.write_rolled_up(&rolled_up)?;
         refunds.into_iter().try_for_each(|posting| self.tables.delete_posting(posting))?;
         self.tables.delete_timelines(range)?;
+        self.tables.delete_set_aside(range)?;
         self.tables.delete_messages(range)?;
         self.tables.put_last_purged(PurgeMark::Records, range.last)?;
         let done = u64::try_from(due.len()).unwrap_or(0);

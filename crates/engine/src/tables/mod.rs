@@ -24,6 +24,7 @@ mod parts;
 mod purging;
 mod reports;
 mod reviews;
+mod set_aside;
 mod timeline;
 mod unassigned_inbound;
 mod unnamed_parts;
@@ -51,6 +52,7 @@ pub use parts::*;
 pub use purging::*;
 pub use reports::*;
 pub use reviews::*;
+pub use set_aside::*;
 pub use timeline::*;
 pub use unassigned_inbound::*;
 pub use unnamed_parts::*;
@@ -79,6 +81,7 @@ pub trait Tables:
     + PurgingRows
     + ReportRows
     + ReviewRows
+    + SetAsideRows
     + TimelineRows
     + UnassignedInboundRows
     + UnnamedPartRows
@@ -108,6 +111,7 @@ impl<T> Tables for T where
         + PurgingRows
         + ReportRows
         + ReviewRows
+        + SetAsideRows
         + TimelineRows
         + UnassignedInboundRows
         + UnnamedPartRows

@@ -2,7 +2,7 @@
 
 use crate::lanes::Refill;
 use crate::ops::Job;
-use crate::tables::TableError;
+use crate::tables::{Readings, TableError, UnreadablePart};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Part, Parts};
 use hermod_domain::phone::Msisdn;
@@ -109,7 +109,7 @@ pub trait PartRows {
     fn waiting_job(&self, place: Place, part: PartNo) -> Result<Option<Job>, TableError>;
 
     /// Returns the next parts of a lane that wait and have no due time, in order.
-    fn waiting_jobs(&self, refill: Refill) -> Result<Vec<Job>, TableError>;
+    fn waiting_jobs(&self, refill: Refill) -> Result<Readings<Job>, TableError>;
 
     /// Returns the counts of every lane that has parts.
     fn lane_counts(&self) -> Result<Vec<LaneCounts>, TableError>;
@@ -121,8 +121,11 @@ pub trait PartRows {
     /// first, so many at most.
     fn deferred_parts(&self, after: Option<&PartRow>, limit: usize) -> Result<Vec<PartRow>, TableError>;
 
+    /// Returns parts that wait, have a due time and make no sense.
+    fn unreadable_deferred_parts(&self) -> Result<Vec<UnreadablePart>, TableError>;
+
     /// Returns the parts that are being sent.
-    fn sending_parts(&self) -> Result<Vec<SendingPart>, TableError>;
+    fn sending_parts(&self) -> Result<Readings<SendingPart>, TableError>;
 
     /// Returns the parts that expire later than this.
     fn parts_expiring_after(&self, at: Timestamp) -> Result<Vec<PartRow>, TableError>;

@@ -34,7 +34,13 @@ pub(super) const RULES: &[Rule] = &[
         query: "SELECT 'message ' || m.id FROM message m WHERE m.state IN (0, 1, 2) AND
              CASE m.whole WHEN 1 THEN 1 ELSE m.parts END <>
              (SELECT count(*) FROM part p
-              WHERE p.carrier = m.carrier AND p.account = m.account AND p.message = m.id AND p.no BETWEEN 1 AND m.parts)",
+              WHERE p.carrier = m.carrier AND p.account = m.account AND p.message = m.id AND p.no BETWEEN 1 AND m.parts)
+             AND NOT EXISTS (SELECT 1 FROM set_aside s WHERE s.message = m.id AND s.no IS NOT NULL)",
+    },
+    Rule {
+        name: "nothing is set aside",
+        query: "SELECT CASE WHEN no IS NULL THEN '' ELSE 'part ' || no || ' of ' END || 'message ' || message
+                 || ' of account ' || account || ', carrier ' || carrier || ': ' || reason FROM set_aside",
     },
     Rule {
         name: "a part without a carrier id is a part of its account",

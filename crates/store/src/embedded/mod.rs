@@ -26,6 +26,7 @@ mod receiver;
 mod report_requests;
 mod review_requests;
 pub(crate) mod schema;
+mod set_aside_requests;
 mod shared;
 pub(crate) mod statement;
 mod unconfirmed;
@@ -143,6 +144,7 @@ impl Embedded {
         let newest_at_open =
             SqliteTables { connection: &connection }.newest_message()?.map(MessageId::accepted_at);
         let was_empty = sqlite::catalogue::is_empty(&connection)?;
+        set_aside_unreadable(&connection, *now)?;
         bring_back_due_times(&connection, *in_doubt_wait, *now)?;
         let mut books = Books::load(&SqliteTables { connection: &connection }, *in_doubt_wait, chance())?;
         let receivers = Arc::new(Receivers::new(*now));
@@ -153,9 +155,11 @@ impl Embedded {
         batch.finish()?;
         let unconfirmed = std::mem::take(&mut batch.unconfirmed);
         let forbidden = std::mem::take(&mut batch.forbidden);
+        let set_aside = std::mem::take(&mut batch.set_aside);
         connection.execute_batch("COMMIT")?;
         books.committed(*now);
         writer::log_forbidden(&forbidden);
+        set_aside_requests::log_set_aside(&set_aside);
 
         let outboxes = Outboxes::load(&tables, &books, receivers, *now)?;
         let shared = Arc::new(Shared::new(folder.clone(), *low_water_bytes, outboxes));
@@ -298,6 +302,15 @@ impl Embedded {
         self.inner.queue.send(op(reply)).await.map_err(|_| StoreFault::Closed)?;
         answer.await.map_err(|_| StoreFault::Closed)?
     }
+}
+
+/// Sets aside the parts whose rows make no sense, and logs them.
+fn set_aside_unreadable(connection: &Connection, now: Timestamp) -> Result<(), StoreFault> {
+    let all = connection.unchecked_transaction()?;
+    let unreadable = hermod_engine::set_aside::set_aside_unreadable(&SqliteTables { connection: &all }, now)?;
+    all.commit()?;
+    set_aside_requests::log_set_aside(&unreadable);
+    Ok(())
 }
 
 /// Brings back due times that are further away than their schedules allow, and logs how many there were.

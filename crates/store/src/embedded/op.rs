@@ -13,7 +13,7 @@ use hermod_engine::dispatch::Lapsed;
 use hermod_engine::ops::{AcceptOutcome, KeyClaim, LinkBatch, LinkId, LinkKind, Replay};
 use hermod_engine::queues::Glance;
 use hermod_engine::report::ReportEnds;
-use hermod_engine::tables::{KeyFilterPart, TableError};
+use hermod_engine::tables::{KeyFilterPart, TableError, UnreadablePart};
 use hermod_engine::webhooks::HookEnds;
 use std::fmt;
 use std::sync::Arc;
@@ -52,6 +52,7 @@ pub(crate) enum Change {
     OpenLink { carrier: CarrierId, link: LinkId, kind: LinkKind, mailbox: Arc<Mailbox> },
     CloseLink { carrier: CarrierId, link: LinkId },
     Lapse(Vec<Lapsed>, Timestamp),
+    SetAside(Vec<UnreadablePart>, Timestamp),
     KeepFilterPart { day: Day, part: KeyFilterPart },
     DropOldDays(Day),
 }
@@ -124,7 +125,10 @@ impl Op {
             Op::FindKey(..) | Op::Glance(_) | Op::Stop(_) => Needs::NoRoom,
             Op::Rest(change, _) => match change {
                 Change::OpenLink { .. } | Change::CloseLink { .. } => Needs::NoRoom,
-                Change::Lapse(..) | Change::KeepFilterPart { .. } | Change::DropOldDays(_) => Needs::Room,
+                Change::Lapse(..)
+                | Change::SetAside(..)
+                | Change::KeepFilterPart { .. }
+                | Change::DropOldDays(_) => Needs::Room,
             },
         }
     }
@@ -164,6 +168,10 @@ impl Change {
                 Ok(())
             }
             Change::Lapse(lapsed, now) => batch.lapse(lapsed, *now),
+            Change::SetAside(unreadable, now) => {
+                batch.at(*now);
+                batch.set_aside_all(unreadable.clone())
+            }
             Change::KeepFilterPart { day, part } => {
                 batch.tables.put_key_filter_part(*day, part)?;
                 if part.is_last() { batch.books.keys.load_filters(batch.tables) } else { Ok(()) }

@@ -10,6 +10,7 @@ mod inbound;
 pub(super) mod key_filters;
 mod provisioned;
 mod retention;
+mod set_aside;
 mod unnamed;
 mod webhooks;
 
@@ -39,6 +40,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::Sql(provisioned::TABLE),
     Migration::Sql(key_filters::PARTS),
     Migration::Sql(deferred::INDEX),
+    Migration::Sql(set_aside::TABLE),
 ];
 
 /// One step from a schema to the next.

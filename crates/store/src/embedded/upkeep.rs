@@ -6,13 +6,13 @@ use crate::embedded::op::{Change, Op};
 use crate::embedded::shared::LogSize;
 use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
-use crate::sqlite::parts::parts_after;
-use hermod_domain::ids::{CarrierId, PartNo};
+use crate::sqlite::parts::{PartPage, StoredKey, parts_after};
+use hermod_domain::ids::CarrierId;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::dispatch::Lapsed;
 use hermod_engine::idempotency_keys::{self, FILTER_KEYS_PER_PART};
 use hermod_engine::ops::DiskSpace;
-use hermod_engine::tables::{PartRow, Place};
+use hermod_engine::tables::PartRow;
 use rusqlite::Connection;
 use std::time::Duration;
 
@@ -67,22 +67,25 @@ impl Embedded {
         now: Timestamp,
         waits: impl Fn(CarrierId) -> Duration + Send + Sync + 'static,
     ) -> Result<usize, StoreFault> {
-        let mut position: Option<(Place, PartNo)> = None;
+        let mut position: Option<StoredKey> = None;
         let mut ended = 0;
         loop {
-            let page = self
+            let PartPage { parts, last } = self
                 .inner
                 .readers
                 .run(move |connection| Ok(parts_after(connection, position, SWEEP_ROWS)?))
                 .await?;
             let lapsed = |row: &PartRow| Lapsed::of(row, now, || waits(row.place.carrier));
-            let lapsed: Vec<Lapsed> = page.iter().filter_map(lapsed).collect();
+            let lapsed: Vec<Lapsed> = parts.rows.iter().filter_map(lapsed).collect();
             ended += lapsed.len();
             for chunk in lapsed.chunks(LAPSE_PARTS) {
                 self.change(Change::Lapse(chunk.to_vec(), now)).await?;
             }
-            position = page.last().map(|row| (row.place, row.part));
-            if page.len() < usize::try_from(SWEEP_ROWS).expect("a few thousand") {
+            if !parts.unreadable.is_empty() {
+                self.change(Change::SetAside(parts.unreadable, now)).await?;
+            }
+            position = last;
+            if position.is_none() {
                 break;
             }
         }

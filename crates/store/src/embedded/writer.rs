@@ -12,6 +12,7 @@ use crate::embedded::mailbox::Mailbox;
 use crate::embedded::mark::Mark;
 use crate::embedded::meters::Meters;
 use crate::embedded::op::{Change, Done, Needs, Op};
+use crate::embedded::set_aside_requests::log_set_aside;
 use crate::embedded::shared::Shared;
 use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
@@ -329,6 +330,7 @@ impl Writer<'_> {
             unreadable_reports,
             rung,
             unconfirmed,
+            set_aside,
             forbidden,
             tally,
             now,
@@ -362,6 +364,7 @@ impl Writer<'_> {
         }
         self.shared.bell.ring(rung);
         self.shared.unconfirmed.add(unconfirmed);
+        log_set_aside(&set_aside);
         log_forbidden(&forbidden);
         self.meters.count(&tally, ops.len(), self.books.lanes.in_memory());
         Ok(done)

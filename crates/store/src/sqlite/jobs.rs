@@ -2,46 +2,71 @@
 
 use crate::embedded::blobs;
 use crate::sqlite::columns::{message_and_part, stored_encoding, stored_number, stored_sender};
+use crate::sqlite::set_aside::{KeyColumns, NO_MESSAGE, sort_in};
 use hermod_domain::ids::{AccountId, CarrierId, PartNo};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::text::MessageText;
 use hermod_domain::time::Timestamp;
 use hermod_engine::lanes::Refill;
 use hermod_engine::ops::{CustomerTlvs, Job};
-use hermod_engine::tables::{Place, TableError};
+use hermod_engine::tables::{Place, Readings, TableError, UnreadablePart};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::sync::Arc;
 
 const COLUMNS: &str = "p.message, p.no, m.parts, p.account, p.carrier, m.source, m.dest, m.text, m.encoding,
                        m.reference, m.expires_at, m.whole, m.tlvs, m.shape";
 
+/// Where the key of the part stands in these columns.
+const KEY: KeyColumns = [4, 3, 0, 1];
+
 /// Which parts wait for a slot. Those with a due time wait for that first.
 pub(crate) const WAITING_FOR_A_SLOT: &str = "p.state IN (0, 2) AND p.due_at = 0";
 
 /// Returns the next waiting parts of a lane, in order.
-pub(crate) fn read_waiting(connection: &Connection, refill: Refill) -> Result<Vec<Job>, TableError> {
+pub(crate) fn read_waiting(connection: &Connection, refill: Refill) -> Result<Readings<Job>, TableError> {
     let (message, part) = refill.after.map_or((0, 0), |(message, part)| (message.as_i64(), part.get()));
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM part p JOIN message m ON m.id = p.message
+        "SELECT {COLUMNS} FROM part p LEFT JOIN message m ON m.id = p.message
          WHERE p.carrier = ?1 AND p.account = ?2 AND (p.message, p.no) > (?3, ?4) AND {WAITING_FOR_A_SLOT}
          ORDER BY p.message, p.no LIMIT ?5"
     ))?;
     let limit = i64::try_from(refill.limit).unwrap_or(i64::MAX);
-    let rows = statement
-        .query_map(params![refill.carrier.get(), refill.account.get(), message, part, limit], |row| {
-            Ok(read(row))
-        })?;
-    let mut jobs: Vec<Job> = Vec::new();
-    for job in rows {
-        let mut job = job??;
+    let mut rows =
+        statement.query(params![refill.carrier.get(), refill.account.get(), message, part, limit])?;
+    let mut jobs: Readings<Job> = Readings::default();
+    while let Some(row) = rows.next()? {
+        let mut read = read(row);
         // The parts of one message share its text and shape.
-        if let Some(last) = jobs.last().filter(|last| last.message == job.message) {
+        if let (Ok(job), Some(last)) = (&mut read, jobs.rows.last())
+            && last.message == job.message
+        {
             job.text = last.text.clone();
             job.shape = last.shape.clone();
         }
-        jobs.push(job);
+        sort_in(&mut jobs, row, KEY, read)?;
     }
     Ok(jobs)
+}
+
+/// Reads every part that waits or is being sent as a job, and adds those that make no sense; ends when there are so many.
+pub(crate) fn find_unreadable(
+    connection: &Connection,
+    limit: usize,
+    unreadable: &mut Vec<UnreadablePart>,
+) -> Result<(), TableError> {
+    let mut statement = connection.prepare(&format!(
+        "SELECT {COLUMNS} FROM part p LEFT JOIN message m ON m.id = p.message WHERE p.state IN (?1, ?2, ?3)"
+    ))?;
+    let states = [PartState::Queued, PartState::InDoubt, PartState::Sending].map(PartState::to_stored);
+    let mut rows = statement.query(states)?;
+    while let Some(row) = rows.next()?
+        && unreadable.len() < limit
+    {
+        let mut job = Readings::default();
+        sort_in(&mut job, row, KEY, read(row))?;
+        unreadable.append(&mut job.unreadable);
+    }
+    Ok(())
 }
 
 /// Returns a part that waits for a slot or for a time.
@@ -49,7 +74,7 @@ pub(crate) fn load(connection: &Connection, place: Place, part: PartNo) -> Resul
     let Place { carrier, account, message } = place;
     connection
         .prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM part p JOIN message m ON m.id = p.message
+            "SELECT {COLUMNS} FROM part p LEFT JOIN message m ON m.id = p.message
              WHERE p.carrier = ?1 AND p.account = ?2 AND p.message = ?3 AND p.no = ?4 AND p.state IN (?5, ?6)"
         ))?
         .query_row(
@@ -68,6 +93,7 @@ pub(crate) fn load(connection: &Connection, place: Place, part: PartNo) -> Resul
 }
 
 fn read(row: &Row<'_>) -> Result<Job, TableError> {
+    let Some(parts) = row.get(2)? else { return Err(TableError::unreadable(NO_MESSAGE)) };
     let source: String = row.get(5)?;
     let text: Option<String> = row.get(7)?;
     let shape = row.get_ref(13)?.as_blob_or_null().map_err(TableError::unreadable)?;
@@ -76,7 +102,7 @@ fn read(row: &Row<'_>) -> Result<Job, TableError> {
     Ok(Job {
         message,
         part,
-        parts: row.get(2)?,
+        parts,
         account: AccountId::new(row.get(3)?),
         carrier: CarrierId::new(row.get(4)?),
         from: stored_sender(&source)?,

@@ -3,13 +3,15 @@
 use crate::sqlite::SqliteTables;
 use crate::sqlite::columns::{message_and_part, stored_number, stored_state, stored_time, time_to_stored};
 use crate::sqlite::jobs::{self, WAITING_FOR_A_SLOT};
+use crate::sqlite::set_aside::{KeyColumns, NO_MESSAGE, sort_in};
 use hermod_domain::ids::{AccountId, CarrierId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Part, PartState, Parts};
 use hermod_domain::time::Timestamp;
 use hermod_engine::lanes::Refill;
 use hermod_engine::ops::Job;
 use hermod_engine::tables::{
-    DuePlace, DueRead, LaneCounts, PartRow, PartRows, Place, SendingPart, TableError,
+    DuePlace, DueRead, LaneCounts, PartRow, PartRows, Place, Readings, SendingPart, TableError,
+    UnreadablePart,
 };
 use rusqlite::{Connection, Row, Rows, params};
 
@@ -19,14 +21,16 @@ const COLUMNS: &str = "carrier, account, message, no, state, doubts, resend, att
 // Parts that wait and have a due time. The index `part_due` has the same condition, or it would not be used.
 const DUE_PLACES: &str = "SELECT due_at, message, no FROM part
      WHERE carrier = ?1 AND account = ?2 AND (due_at, message, no) > (?3, ?4, ?5)
-         AND due_at > 0 AND state IN (0, 2)
+         AND due_at > 0 AND state IN (0, 2) AND message > 0 AND no BETWEEN 1 AND 255
      ORDER BY due_at, message, no LIMIT ?6";
-const DEFERRED_PARTS: &str =
-    "SELECT carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at FROM part
-     WHERE (carrier, account, due_at, message, no) > (?1, ?2, ?3, ?4, ?5) AND due_at > 0 AND state IN (0, 2)
-     ORDER BY carrier, account, due_at, message, no LIMIT ?6";
 const COUNT_DEFERRED: &str =
     "SELECT count(*) FROM part INDEXED BY part_due WHERE carrier = ?1 AND due_at > 0 AND state IN (0, 2)";
+/// Where the key stands in these columns.
+const KEY: KeyColumns = [0, 1, 2, 3];
+/// What [`read`] can make sense of.
+const READABLE: &str = "carrier BETWEEN 0 AND 4294967295 AND account BETWEEN 0 AND 4294967295 AND message > 0
+    AND no BETWEEN 1 AND 255 AND state BETWEEN 0 AND 10 AND doubts BETWEEN 0 AND 255 AND resend BETWEEN 0 AND 255
+    AND attempts BETWEEN 0 AND 4294967295";
 
 impl PartRows for SqliteTables<'_> {
     fn add_part(&self, row: &PartRow) -> Result<(), TableError> {
@@ -156,7 +160,7 @@ impl PartRows for SqliteTables<'_> {
         jobs::load(self.connection, place, part)
     }
 
-    fn waiting_jobs(&self, refill: Refill) -> Result<Vec<Job>, TableError> {
+    fn waiting_jobs(&self, refill: Refill) -> Result<Readings<Job>, TableError> {
         jobs::read_waiting(self.connection, refill)
     }
 
@@ -200,21 +204,27 @@ impl PartRows for SqliteTables<'_> {
             let Place { carrier, account, message } = row.place;
             (carrier.get(), account.get(), time_to_stored(row.due_at), message.as_i64(), row.part.get())
         });
-        let mut statement = self.connection.prepare_cached(DEFERRED_PARTS)?;
+        let mut statement = self.connection.prepare(&deferred_parts_query())?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         read_all(statement.query(params![carrier, account, due_at, message, part, limit])?)
     }
 
-    fn sending_parts(&self) -> Result<Vec<SendingPart>, TableError> {
+    fn unreadable_deferred_parts(&self) -> Result<Vec<UnreadablePart>, TableError> {
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM part WHERE due_at > 0 AND state IN (0, 2) AND NOT ({READABLE})"
+        ))?;
+        Ok(read_readable(statement.query([])?)?.unreadable)
+    }
+
+    fn sending_parts(&self) -> Result<Readings<SendingPart>, TableError> {
         let mut statement = self.connection.prepare(
-            "SELECT p.carrier, p.account, p.message, p.no, m.dest FROM part p JOIN message m ON m.id = p.message
-             WHERE p.state = ?1",
+            "SELECT p.carrier, p.account, p.message, p.no, m.dest
+             FROM part p LEFT JOIN message m ON m.id = p.message WHERE p.state = ?1",
         )?;
         let mut rows = statement.query([PartState::Sending.to_stored()])?;
-        let mut sending = Vec::new();
+        let mut sending = Readings::default();
         while let Some(row) = rows.next()? {
-            let (place, part) = read_key(row)?;
-            sending.push(SendingPart { place, part, to: stored_number(row.get(4)?)? });
+            sort_in(&mut sending, row, KEY, read_sending(row))?;
         }
         Ok(sending)
     }
@@ -233,20 +243,60 @@ pub(crate) fn count_deferred(connection: &Connection, carrier: CarrierId) -> Res
     Ok(usize::try_from(count).unwrap_or(0))
 }
 
+/// The key of a part's row as it is stored: carrier, account, message and number.
+pub(crate) type StoredKey = [i64; 4];
+
+/// Some parts, in the order of their keys.
+pub(crate) struct PartPage {
+    pub parts: Readings<PartRow>,
+    /// Where to read on; None at the end.
+    pub last: Option<StoredKey>,
+}
+
 /// Returns the next parts of all carriers behind this one, in the order of their keys.
 pub(crate) fn parts_after(
     connection: &Connection,
-    after: Option<(Place, PartNo)>,
+    after: Option<StoredKey>,
     limit: u32,
-) -> Result<Vec<PartRow>, TableError> {
-    let (carrier, account, message, no) = after.map_or((0, 0, 0, 0), |(place, part)| {
-        (place.carrier.get(), place.account.get(), place.message.as_i64(), part.get())
-    });
+) -> Result<PartPage, TableError> {
+    let [carrier, account, message, no] = after.unwrap_or_default();
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM part
          WHERE (carrier, account, message, no) > (?1, ?2, ?3, ?4) ORDER BY carrier, account, message, no LIMIT ?5"
     ))?;
-    read_all(statement.query(params![carrier, account, message, no, limit])?)
+    let mut rows = statement.query(params![carrier, account, message, no, limit])?;
+    let (mut parts, mut read_rows, mut last) = (Readings::default(), 0, None);
+    while let Some(row) = rows.next()? {
+        read_rows += 1;
+        last = Some([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]);
+        sort_in(&mut parts, row, KEY, read(row))?;
+    }
+    Ok(PartPage { parts, last: last.filter(|_| read_rows == limit) })
+}
+
+/// Returns parts whose rows make no sense, so many at most.
+pub(crate) fn unreadable(connection: &Connection, limit: u32) -> Result<Vec<UnreadablePart>, TableError> {
+    let mut statement =
+        connection.prepare(&format!("SELECT {COLUMNS} FROM part WHERE NOT ({READABLE}) LIMIT ?1"))?;
+    Ok(read_readable(statement.query([limit])?)?.unreadable)
+}
+
+/// Returns the rows, and beside them those that make no sense.
+/// The query for a page of deferred parts. Parts that cannot be read are left out, so that a short page is the last.
+fn deferred_parts_query() -> String {
+    format!(
+        "SELECT {COLUMNS} FROM part
+         WHERE (carrier, account, due_at, message, no) > (?1, ?2, ?3, ?4, ?5) AND due_at > 0 AND state IN (0, 2)
+             AND {READABLE} ORDER BY carrier, account, due_at, message, no LIMIT ?6"
+    )
+}
+
+fn read_readable(mut rows: Rows<'_>) -> Result<Readings<PartRow>, TableError> {
+    let mut parts = Readings::default();
+    while let Some(row) = rows.next()? {
+        sort_in(&mut parts, row, KEY, read(row))?;
+    }
+    Ok(parts)
 }
 
 fn read_all(mut rows: Rows<'_>) -> Result<Vec<PartRow>, TableError> {
@@ -270,6 +320,13 @@ fn read(row: &Row<'_>) -> Result<PartRow, TableError> {
     })
 }
 
+fn read_sending(row: &Row<'_>) -> Result<SendingPart, TableError> {
+    let (place, part) = read_key(row)?;
+    let to: Option<i64> = row.get(4)?;
+    let to = to.ok_or_else(|| TableError::unreadable(NO_MESSAGE))?;
+    Ok(SendingPart { place, part, to: stored_number(to)? })
+}
+
 fn read_key(row: &Row<'_>) -> Result<(Place, PartNo), TableError> {
     let (message, part) = message_and_part(row, 2, 3)?;
     let place = Place { carrier: CarrierId::new(row.get(0)?), account: AccountId::new(row.get(1)?), message };
@@ -287,7 +344,7 @@ mod tests {
         let connection = open_for_writing(folder.path()).unwrap();
         let waiting = [PartState::Queued, PartState::InDoubt].map(PartState::to_stored);
         let deferred = format!("due_at > 0 AND state IN ({}, {})", waiting[0], waiting[1]);
-        for query in [DUE_PLACES, DEFERRED_PARTS, COUNT_DEFERRED] {
+        for query in [DUE_PLACES, &deferred_parts_query(), COUNT_DEFERRED] {
             assert!(query.contains(&deferred), "{query}");
             let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {query}")).unwrap();
             let values: Vec<i64> = vec![0; plan.parameter_count()];

@@ -2,6 +2,7 @@
 
 use crate::sqlite::columns::{stored_message, stored_number, stored_sender, stored_state};
 use crate::sqlite::jobs::WAITING_FOR_A_SLOT;
+use crate::sqlite::set_aside::why_unreadable;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
@@ -64,7 +65,11 @@ pub(crate) fn read_page(
     let mut page = Page { waiting: Vec::new(), last: None };
     for Group { place, ours } in groups {
         if ours {
-            page.waiting.push(read_message(&snapshot, place)?);
+            match read_message(&snapshot, place) {
+                Ok(message) => page.waiting.push(message),
+                // It is set aside when its turn comes.
+                Err(error) => drop(why_unreadable(error)?),
+            }
         }
         page.last = Some(place);
     }
@@ -92,11 +97,12 @@ fn read_groups(
     while let Some(row) = rows.next()? {
         read += 1;
         let place = WaitingPlace { account: AccountId::new(row.get(0)?), message: stored_message(row, 1)? };
-        let ours = match stored_state(row.get(2)?)? {
-            PartState::Queued => true,
+        let ours = match stored_state(row.get(2)?) {
+            Ok(PartState::Queued) => true,
             // Those whose time is over wait for a slot.
-            PartState::InDoubt => row.get::<_, i64>(3)? == 0,
-            _ => false,
+            Ok(PartState::InDoubt) => row.get::<_, i64>(3)? == 0,
+            // A state that makes no sense is nothing to be moved.
+            Ok(_) | Err(_) => false,
         };
         match groups.last_mut().filter(|group| group.place == place) {
             Some(group) => group.ours &= ours,

@@ -29,6 +29,7 @@ mod reporting;
 mod restarts;
 mod retention;
 mod reviews;
+mod set_aside;
 mod set_back;
 mod statements;
 mod unnamed;

@@ -155,7 +155,7 @@ async fn reports_and_short_names_of_schema_4_are_still_there() {
 }
 
 #[tokio::test]
-async fn parts_deferred_in_schema_9_come_out_at_their_times() {
+async fn parts_deferred_in_schema_10_come_out_at_their_times() {
     let mut world = World::new().await;
     let waiting = world.sends(world.sms()).await;
     let link = world.link_with_room(1).await;
@@ -163,7 +163,7 @@ async fn parts_deferred_in_schema_9_come_out_at_their_times() {
     link.answers(&job, Answer::Temporary { status: 8, after: Some(secs(60)) }).await;
     world.settles().await;
     world.store.close().await.unwrap();
-    world.raw().execute_batch("DROP INDEX part_due; PRAGMA user_version = 9").unwrap();
+    world.raw().execute_batch("DROP INDEX part_due; DROP TABLE set_aside; PRAGMA user_version = 10").unwrap();
     world.opens();
     let link = world.link_with_room(1).await;
     world.passes(secs(59)).await;

@@ -1,0 +1,101 @@
+//! Setting aside what cannot be read. A part whose row, or whose message's row, makes no sense leaves the queues with all
+//! parts of its message, so that it holds up no other. The message's row stays. What was set aside is logged and
+//! listed, and the audit names it, until an operator has repaired it.
+
+use crate::batch::{Batch, Books};
+use crate::ops::Job;
+use crate::tables::{PartRow, Place, StoredPlace, TableError, Tables, UnreadablePart};
+use hermod_domain::ids::PartNo;
+use hermod_domain::lifecycle::PartState;
+use hermod_domain::time::Timestamp;
+
+/// Parts that are looked for at a time when the store is opened.
+const UNREADABLE_PER_LOOK: u32 = 1_000;
+
+/// Sets aside all parts whose own rows make no sense. Runs before anything is read into memory. Returns what was set
+/// aside, for the log.
+pub fn set_aside_unreadable(tables: &dyn Tables, now: Timestamp) -> Result<Vec<UnreadablePart>, TableError> {
+    let mut all = Vec::new();
+    loop {
+        let found = tables.unreadable_parts(UNREADABLE_PER_LOOK)?;
+        if found.is_empty() {
+            return Ok(all);
+        }
+        for part in found {
+            // Nothing, if another part of its message was found before.
+            if !tables.set_parts_aside(part.place, &part.reason, now)?.is_empty() {
+                all.push(part);
+            }
+        }
+    }
+}
+
+impl Books {
+    /// Forgets a message that is set aside. `states`: those that its parts had.
+    fn forget_message(&mut self, place: Place, states: &[Option<PartState>]) {
+        let Place { carrier, account, message } = place;
+        self.lanes.forget(carrier, account, message);
+        self.standing.remove(&message);
+        states.iter().flatten().for_each(|state| self.queues.forget(carrier, *state));
+    }
+}
+
+impl Batch<'_> {
+    /// Sets aside the messages of parts that cannot be read.
+    pub fn set_aside_all(&mut self, unreadable: Vec<UnreadablePart>) -> Result<(), TableError> {
+        unreadable.into_iter().try_for_each(|part| self.set_aside(part))
+    }
+
+    /// Sets aside all parts of a message.
+    pub fn set_aside(&mut self, part: UnreadablePart) -> Result<(), TableError> {
+        let states = self.tables.set_parts_aside(part.place, &part.reason, self.now)?;
+        if let Some(place) = part.place.place() {
+            self.books.forget_message(place, &states);
+        }
+        if !states.is_empty() {
+            self.set_aside.push(part);
+        }
+        Ok(())
+    }
+
+    /// Returns what was read. If it makes no sense, the message is set aside, and the answer is None.
+    pub fn or_set_aside<T>(
+        &mut self,
+        place: Place,
+        read: Result<T, TableError>,
+    ) -> Result<Option<T>, TableError> {
+        let error = match read {
+            Ok(read) => return Ok(Some(read)),
+            Err(error) => error,
+        };
+        let reason = self.tables.why_unreadable(error)?;
+        self.set_aside(UnreadablePart { place: place.into(), reason })?;
+        Ok(None)
+    }
+
+    /// Writes that a message's row makes no sense. Its parts go on.
+    pub fn set_message_aside(&mut self, place: Place, error: TableError) -> Result<(), TableError> {
+        let reason = self.tables.why_unreadable(error)?;
+        self.tables.put_message_aside(place, &reason, self.now)?;
+        self.set_aside.push(UnreadablePart { place: StoredPlace::from(place), reason });
+        Ok(())
+    }
+
+    /// Returns a part's row; None if there is none, or if it made no sense and is set aside.
+    pub fn read_part(&mut self, place: Place, part: PartNo) -> Result<Option<PartRow>, TableError> {
+        let read = self.tables.part(place, part);
+        Ok(self.or_set_aside(place, read)?.flatten())
+    }
+
+    /// Returns the rows of a message's parts; none if one of them made no sense and the message is set aside.
+    pub fn read_parts(&mut self, place: Place) -> Result<Vec<PartRow>, TableError> {
+        let read = self.tables.parts(place);
+        Ok(self.or_set_aside(place, read)?.unwrap_or_default())
+    }
+
+    /// Returns a part as a job, if it waits; None if it, or its message, made no sense and is set aside.
+    pub fn read_waiting_job(&mut self, place: Place, part: PartNo) -> Result<Option<Job>, TableError> {
+        let read = self.tables.waiting_job(place, part);
+        Ok(self.or_set_aside(place, read)?.flatten())
+    }
+}

@@ -1,0 +1,79 @@
+//! The table of parts that were set aside because their rows, or the rows of their messages, make no sense.
+
+use crate::tables::{MessageRange, Place, TableError};
+use hermod_domain::ids::{AccountId, CarrierId, MessageId};
+use hermod_domain::lifecycle::PartState;
+use hermod_domain::time::Timestamp;
+
+/// A message and where the rows of its parts are, as it is stored. It may make no sense.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredPlace {
+    pub carrier: i64,
+    pub account: i64,
+    pub message: i64,
+}
+
+impl StoredPlace {
+    /// Returns the place, if all of its numbers make sense.
+    pub fn place(self) -> Option<Place> {
+        Some(Place {
+            carrier: CarrierId::new(u32::try_from(self.carrier).ok()?),
+            account: AccountId::new(u32::try_from(self.account).ok()?),
+            message: MessageId::from_i64(self.message)?,
+        })
+    }
+}
+
+impl From<Place> for StoredPlace {
+    fn from(Place { carrier, account, message }: Place) -> StoredPlace {
+        StoredPlace {
+            carrier: carrier.get().into(),
+            account: account.get().into(),
+            message: message.as_i64(),
+        }
+    }
+}
+
+/// A message with a part that cannot be read, and the reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadablePart {
+    pub place: StoredPlace,
+    pub reason: String,
+}
+
+/// Rows that were read, and the parts among them that make no sense.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Readings<T> {
+    pub rows: Vec<T>,
+    pub unreadable: Vec<UnreadablePart>,
+}
+
+impl<T> Default for Readings<T> {
+    fn default() -> Readings<T> {
+        Readings { rows: Vec::new(), unreadable: Vec::new() }
+    }
+}
+
+/// Finds parts that make no sense, and sets them aside.
+pub trait SetAsideRows {
+    /// Returns why a row makes no sense, if that is what this error says. Returns the error otherwise.
+    fn why_unreadable(&self, error: TableError) -> Result<String, TableError>;
+
+    /// Returns parts whose own rows make no sense, so many at most. Looks at the row of every part.
+    fn unreadable_parts(&self, limit: u32) -> Result<Vec<UnreadablePart>, TableError>;
+
+    /// Moves the rows of a message's parts from the table of parts to this one, with the reason. Returns their states; None
+    /// for a state that is not known.
+    fn set_parts_aside(
+        &self,
+        place: StoredPlace,
+        reason: &str,
+        at: Timestamp,
+    ) -> Result<Vec<Option<PartState>>, TableError>;
+
+    /// Writes that the row of a message makes no sense, unless that is written already. Its parts stay where they are.
+    fn put_message_aside(&self, place: Place, reason: &str, at: Timestamp) -> Result<(), TableError>;
+
+    /// Deletes what was set aside of these messages.
+    fn delete_set_aside(&self, range: MessageRange) -> Result<(), TableError>;
+}

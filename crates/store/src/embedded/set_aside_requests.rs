@@ -1,0 +1,36 @@
+//! What the log and operators are told of what was set aside.
+
+use crate::embedded::Embedded;
+use crate::fault::StoreFault;
+use crate::sqlite::set_aside;
+use hermod_engine::ops::{SetAside, SetAsideCount};
+use hermod_engine::tables::{StoredPlace, UnreadablePart};
+
+/// Logs what was set aside. Called once it is durable.
+pub(crate) fn log_set_aside(unreadable: &[UnreadablePart]) {
+    for UnreadablePart { place: StoredPlace { carrier, account, message }, reason } in unreadable {
+        tracing::error!(
+            carrier,
+            account,
+            message,
+            reason,
+            "A row makes no sense; the parts of its message are moved to the table set_aside"
+        );
+    }
+}
+
+impl Embedded {
+    /// Lists rows that make no sense and were set aside, behind this one, in order.
+    pub async fn set_aside(&self, after: Option<i64>, limit: u32) -> Result<Vec<SetAside>, StoreFault> {
+        let after = after.unwrap_or(0);
+        self.inner
+            .readers
+            .run(move |connection| Ok(set_aside::set_aside_after(connection, after, limit)?))
+            .await
+    }
+
+    /// How many rows make no sense and were set aside.
+    pub async fn count_set_aside(&self) -> Result<SetAsideCount, StoreFault> {
+        self.inner.readers.run(|connection| Ok(set_aside::count_set_aside(connection)?)).await
+    }
+}

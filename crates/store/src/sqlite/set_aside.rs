@@ -1,0 +1,152 @@
+//! SQL for rows that make no sense.
+
+use crate::fault::StoreFault;
+use crate::sqlite::{SqliteTables, parts};
+use hermod_domain::lifecycle::PartState;
+use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{SetAside, SetAsideCount, StoredPart};
+use hermod_engine::tables::{
+    MessageRange, Place, Readings, SetAsideRows, StoredPlace, TableError, UnreadablePart,
+};
+use rusqlite::{Connection, Error, Row, params};
+
+impl SetAsideRows for SqliteTables<'_> {
+    fn why_unreadable(&self, error: TableError) -> Result<String, TableError> {
+        why_unreadable(error)
+    }
+
+    fn unreadable_parts(&self, limit: u32) -> Result<Vec<UnreadablePart>, TableError> {
+        parts::unreadable(self.connection, limit)
+    }
+
+    fn set_parts_aside(
+        &self,
+        place: StoredPlace,
+        reason: &str,
+        at: Timestamp,
+    ) -> Result<Vec<Option<PartState>>, TableError> {
+        let StoredPlace { carrier, account, message } = place;
+        let key = params![carrier, account, message];
+        let mut statement = self.connection.prepare_cached(
+            "SELECT state FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3 ORDER BY no",
+        )?;
+        let states = statement.query_map(key, |row| Ok(PartState::from_stored(row.get(0)?).ok()))?;
+        let states = states.collect::<Result<_, _>>()?;
+        self.connection
+            .prepare_cached(
+                "INSERT INTO set_aside (at, reason, carrier, account, message, no, state, doubts, resend, attempts,
+                     due_at, expires_at)
+                 SELECT ?4, ?5, carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at
+                 FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3 ORDER BY no",
+            )?
+            .execute(params![carrier, account, message, at.as_millis(), reason])?;
+        self.connection
+            .prepare_cached("DELETE FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3")?
+            .execute(key)?;
+        Ok(states)
+    }
+
+    fn put_message_aside(&self, place: Place, reason: &str, at: Timestamp) -> Result<(), TableError> {
+        let StoredPlace { carrier, account, message } = place.into();
+        self.connection
+            .prepare_cached(
+                "INSERT INTO set_aside (at, reason, carrier, account, message) SELECT ?4, ?5, ?1, ?2, ?3
+                 WHERE NOT EXISTS (SELECT 1 FROM set_aside WHERE message = ?3 AND no IS NULL)",
+            )?
+            .execute(params![carrier, account, message, at.as_millis(), reason])?;
+        Ok(())
+    }
+
+    fn delete_set_aside(&self, range: MessageRange) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("DELETE FROM set_aside WHERE message BETWEEN ?1 AND ?2")?
+            .execute(params![range.first.as_i64(), range.last.as_i64()])?;
+        Ok(())
+    }
+}
+
+/// Returns why a row makes no sense, if that is what this error says. Returns the error otherwise.
+pub(crate) fn why_unreadable(error: TableError) -> Result<String, TableError> {
+    match StoreFault::from(error) {
+        StoreFault::Damaged(what) => Ok(what),
+        StoreFault::Sql(Error::QueryReturnedNoRows) => Ok(NO_MESSAGE.to_owned()),
+        fault if fault.is_damage() => match fault {
+            StoreFault::Sql(error) => Ok(error.to_string()),
+            fault => Ok(fault.to_string()),
+        },
+        fault => Err(fault.into()),
+    }
+}
+
+/// Which columns of a row are the carrier, account, message and number of a part.
+pub(crate) type KeyColumns = [usize; 4];
+
+/// Adds what was read from a row of a part; if it makes no sense, to what is unreadable.
+pub(crate) fn sort_in<T>(
+    readings: &mut Readings<T>,
+    row: &Row<'_>,
+    key: KeyColumns,
+    read: Result<T, TableError>,
+) -> Result<(), TableError> {
+    match read {
+        Ok(read) => readings.rows.push(read),
+        Err(error) => {
+            let [carrier, account, message, no] = key.map(|column| row.get::<_, i64>(column));
+            let place = StoredPlace { carrier: carrier?, account: account?, message: message? };
+            let reason = format!("part {}: {}", no?, why_unreadable(error)?);
+            readings.unreadable.push(UnreadablePart { place, reason });
+        }
+    }
+    Ok(())
+}
+
+/// The reason where a part's message is missing.
+pub(crate) const NO_MESSAGE: &str = "its message has no row";
+
+/// Returns what is set aside behind this one, in order.
+pub(crate) fn set_aside_after(
+    connection: &Connection,
+    after: i64,
+    limit: u32,
+) -> Result<Vec<SetAside>, TableError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, at, reason, carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at
+         FROM set_aside WHERE id > ?1 ORDER BY id LIMIT ?2",
+    )?;
+    let rows = statement.query_map(params![after, limit], read)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn read(row: &Row<'_>) -> Result<SetAside, Error> {
+    let part = row.get::<_, Option<i64>>(6)?.map(|no| {
+        Ok::<_, Error>(StoredPart {
+            no,
+            state: row.get(7)?,
+            doubts: row.get(8)?,
+            resend: row.get(9)?,
+            attempts: row.get(10)?,
+            due_at: row.get(11)?,
+            expires_at: row.get(12)?,
+        })
+    });
+    Ok(SetAside {
+        id: row.get(0)?,
+        at: Timestamp::from_millis(row.get(1)?),
+        reason: row.get(2)?,
+        carrier: row.get(3)?,
+        account: row.get(4)?,
+        message: row.get(5)?,
+        part: part.transpose()?,
+    })
+}
+
+/// Returns how much is set aside.
+pub(crate) fn count_set_aside(connection: &Connection) -> Result<SetAsideCount, TableError> {
+    let mut statement = connection.prepare_cached("SELECT count(*), max(at) FROM set_aside")?;
+    Ok(statement.query_row([], |row| {
+        Ok(SetAsideCount {
+            rows: row.get::<_, i64>(0)?.cast_unsigned(),
+            last_at: row.get::<_, Option<i64>>(1)?.map(Timestamp::from_millis),
+        })
+    })?)
+}

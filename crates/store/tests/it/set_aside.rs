@@ -1,0 +1,238 @@
+//! Rows that make no sense: they are set aside, listed and found by the audit, and hold up no other.
+
+use crate::reporting::origin;
+use crate::world::*;
+use hermod_domain::ids::MessageId;
+use hermod_domain::lifecycle::MessageState;
+use hermod_store::{Acceptance, Answer, SetAside, SetAsideCount, Store, audit};
+use std::sync::Arc;
+
+/// What is done to the rows of a message, and words of the reason.
+const DAMAGE: &[(&str, &str)] = &[
+    ("UPDATE part SET state = 99 WHERE message = ?1", "99 is not a known state"),
+    ("UPDATE part SET state = -1 WHERE message = ?1", "-1 is not a known state"),
+    ("UPDATE part SET no = 0 WHERE message = ?1", "part 0: part number 0"),
+    ("UPDATE part SET no = 256 WHERE message = ?1", "out of range"),
+    ("UPDATE part SET doubts = 256 WHERE message = ?1", "out of range"),
+    ("UPDATE part SET resend = -1 WHERE message = ?1", "out of range"),
+    ("UPDATE part SET attempts = -1 WHERE message = ?1", "out of range"),
+    ("UPDATE part SET carrier = -1 WHERE message = ?1", "out of range"),
+    ("UPDATE part SET account = 4294967296 WHERE message = ?1", "out of range"),
+    ("UPDATE message SET source = '?' WHERE id = ?1", "a name consists of"),
+    ("UPDATE message SET source = CAST(x'ff' AS TEXT) WHERE id = ?1", "invalid utf-8"),
+    ("UPDATE message SET dest = 5 WHERE id = ?1", "a recipient"),
+    ("UPDATE message SET encoding = 9 WHERE id = ?1", "9 is no encoding"),
+    ("UPDATE message SET text = '' WHERE id = ?1", "the text is empty"),
+    ("UPDATE message SET parts = 300 WHERE id = ?1", "out of range"),
+    ("UPDATE message SET shape = x'ff' WHERE id = ?1", ""),
+    ("UPDATE message SET id = id + 1000000 WHERE id = ?1", "its message has no row"),
+];
+
+fn damage(world: &World, message: MessageId, sql: &str) {
+    let changed = world.raw().execute(sql, [message.as_i64()]).expect("the damage is done");
+    assert_eq!(changed, 1, "{sql}");
+}
+
+async fn listed(world: &World) -> Vec<SetAside> {
+    world.store.set_aside(None, 100).await.expect("a list")
+}
+
+fn is_named_by_the_audit(world: &World, message: MessageId, reason: &str) -> bool {
+    let found = audit(world.path()).expect("an audit").violations;
+    let name = format!("message {}", message.as_i64());
+    found.iter().any(|violation| violation.detail.contains(&name) && violation.detail.contains(reason))
+}
+
+/// One message is set aside, for this reason, and nothing else.
+async fn is_set_aside(world: &World, message: MessageId, reason: &str) {
+    let listed = listed(world).await;
+    assert_eq!(listed.len(), 1, "{listed:?}");
+    assert_eq!(listed[0].message, message.as_i64());
+    assert!(listed[0].reason.contains(reason), "{:?}", listed[0]);
+    assert!(is_named_by_the_audit(world, message, reason), "{:?}", audit(world.path()).unwrap().violations);
+    let parts: i64 = world
+        .raw()
+        .query_row("SELECT count(*) FROM part WHERE message = ?1", [message.as_i64()], |row| row.get(0))
+        .unwrap();
+    assert_eq!(parts, 0, "it left the queues");
+}
+
+#[tokio::test]
+async fn queued_row_that_makes_no_sense_is_set_aside_and_the_others_are_sent() {
+    for (sql, reason) in DAMAGE {
+        let mut world = World::new().await;
+        world.pays_in(BOB, 1_000_000).await;
+        let first = world.sends(world.sms()).await;
+        let damaged = world.sends(world.sms()).await;
+        let third = world.sends(world.sms()).await;
+        let bobs = world.sends(Acceptance { account: BOB, ..world.sms() }).await;
+        world.store.close().await.unwrap();
+        damage(&world, damaged, sql);
+        assert!(is_named_by_the_audit(&world, damaged, reason), "the audit finds it before the start: {sql}");
+
+        world.opens();
+        let link = world.link_with_room(10).await;
+        let mut sent: Vec<_> = link.takes_jobs(3).await.iter().map(|job| job.message).collect();
+        sent.sort();
+        assert_eq!(sent, [first, third, bobs], "{sql}");
+        is_set_aside(&world, damaged, reason).await;
+        let next = world.sends(world.sms()).await;
+        assert_eq!(link.takes_job().await.message, next);
+        world.restarts().await;
+        is_set_aside(&world, damaged, reason).await;
+        assert_eq!(world.store.count_set_aside().await.unwrap().rows, 1, "once only");
+    }
+}
+
+#[tokio::test]
+async fn deferred_row_that_makes_no_sense_is_set_aside_and_the_others_are_sent() {
+    for (sql, reason) in DAMAGE {
+        let mut world = World::new().await;
+        let link = world.link_with_room(3).await;
+        let mut messages = Vec::new();
+        for _ in 0..3 {
+            messages.push(world.sends(world.sms()).await);
+        }
+        for job in link.takes_jobs(3).await {
+            link.answers(&job, Answer::Temporary { status: 0x14, after: Some(secs(60)) }).await;
+        }
+        world.settles().await;
+        world.store.close().await.unwrap();
+        damage(&world, messages[1], sql);
+
+        world.opens();
+        world.passes(secs(61)).await;
+        let link = world.link_with_room(10).await;
+        let sent: Vec<_> = link.takes_jobs(2).await.iter().map(|job| job.message).collect();
+        assert_eq!(sent, [messages[0], messages[2]], "{sql}");
+        is_set_aside(&world, messages[1], reason).await;
+    }
+}
+
+#[tokio::test]
+async fn sending_row_that_makes_no_sense_is_set_aside_at_the_start_and_the_others_are_in_doubt() {
+    let before_sending =
+        ["source", "encoding", "text", "parts", "shape"].map(|column| format!("SET {column} "));
+    for (sql, reason) in DAMAGE {
+        let mut world = World::new().await;
+        let link = world.link_with_room(3).await;
+        let mut messages = Vec::new();
+        for _ in 0..3 {
+            messages.push(world.sends(world.sms()).await);
+        }
+        link.takes_jobs(3).await;
+        world.store.close().await.unwrap();
+        damage(&world, messages[1], sql);
+
+        world.opens();
+        let found_later = before_sending.iter().any(|column| sql.contains(column.as_str()));
+        if !found_later {
+            is_set_aside(&world, messages[1], reason).await;
+        }
+        assert_eq!(world.timeline(messages[0]), ["in_doubt"], "{sql}");
+        world.passes(IN_DOUBT_WAIT).await;
+        let link = world.link_with_room(10).await;
+        let sent: Vec<_> = link.takes_jobs(2).await.iter().map(|job| job.message).collect();
+        assert_eq!(sent, [messages[0], messages[2]], "{sql}");
+        is_set_aside(&world, messages[1], reason).await;
+    }
+}
+
+#[tokio::test]
+async fn long_message_with_a_damaged_part_is_set_aside_whole_and_kept() {
+    let mut world = World::new().await;
+    let long = world.sends(Acceptance { parts: 3, ..world.sms() }).await;
+    let other = world.sends(world.sms()).await;
+    world.store.close().await.unwrap();
+    damage(&world, long, "UPDATE part SET state = 99 WHERE message = ?1 AND no = 2");
+    world.opens();
+    let link = world.link_with_room(10).await;
+    assert_eq!(link.takes_job().await.message, other);
+    let listed = listed(&world).await;
+    let parts: Vec<_> = listed.iter().map(|row| row.part.map(|part| (part.no, part.state))).collect();
+    assert_eq!(parts, [Some((1, 0)), Some((2, 99)), Some((3, 0))]);
+    assert!(listed.iter().all(|row| row.reason == "part 2: 99 is not a known state"), "{listed:?}");
+    assert_eq!(listed[0].at, world.now);
+    assert_eq!(world.state(long).await, MessageState::Queued, "the message is kept");
+    let count = SetAsideCount { rows: 3, last_at: Some(world.now) };
+    assert_eq!(world.store.count_set_aside().await.unwrap(), count);
+    let rest = world.store.set_aside(Some(listed[0].id), 1).await.unwrap();
+    assert_eq!(rest, [listed[1].clone()]);
+}
+
+#[tokio::test]
+async fn row_repaired_by_hand_is_sent() {
+    let mut world = World::new().await;
+    let message = world.sends(world.sms()).await;
+    world.store.close().await.unwrap();
+    damage(&world, message, "UPDATE part SET state = 99 WHERE message = ?1");
+    world.opens();
+    is_set_aside(&world, message, "99 is not").await;
+    world.store.close().await.unwrap();
+    world
+        .raw()
+        .execute_batch(
+            "BEGIN;
+             UPDATE set_aside SET state = 0;
+             INSERT INTO part SELECT carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at
+                 FROM set_aside WHERE no IS NOT NULL;
+             DELETE FROM set_aside;
+             COMMIT;",
+        )
+        .unwrap();
+    world.opens();
+    world.books_are_sound();
+    assert_eq!(world.link_with_room(1).await.takes_job().await.message, message);
+}
+
+#[tokio::test]
+async fn rows_damaged_while_the_store_is_open_hold_up_neither_answers_nor_the_sweep() {
+    let mut world = World::new().await;
+    let link = world.link_with_room(2).await;
+    let (first, second) = (world.sends(world.sms()).await, world.sends(world.sms()).await);
+    let third = world.sends(world.sms()).await;
+    let fourth = world.sends(world.sms()).await;
+    let jobs = link.takes_jobs(2).await;
+    damage(&world, first, "UPDATE part SET doubts = 999 WHERE message = ?1");
+    link.answers(&jobs[0], Answer::NoAnswer).await;
+    link.accepts(&jobs[1], "id").await;
+    world.settles().await;
+    is_set_aside(&world, first, "out of range").await;
+    assert_eq!(world.state(second).await, MessageState::Submitted);
+
+    damage(&world, third, "UPDATE part SET state = 99 WHERE message = ?1");
+    world.now = world.now.plus(VALIDITY);
+    assert_eq!(world.sweeps(world.now).await, 1);
+    assert_eq!(world.state(fourth).await, MessageState::Expired);
+    let messages: Vec<_> = listed(&world).await.iter().map(|row| row.message).collect();
+    assert_eq!(messages, [first.as_i64(), third.as_i64()]);
+}
+
+#[tokio::test]
+async fn message_whose_origin_makes_no_sense_ends_and_is_listed() {
+    let mut world = World::new().await;
+    let message = world.sends(Acceptance { origin: Some(Arc::new(origin(1))), ..world.sms() }).await;
+    let other = world.sends(world.sms()).await;
+    world.restarts().await;
+    damage(&world, message, "UPDATE message SET origin = x'ff' WHERE id = ?1");
+    world.now = world.now.plus(VALIDITY);
+    assert_eq!(world.sweeps(world.now).await, 2);
+    assert_eq!(world.state(message).await, MessageState::Expired);
+    assert_eq!(world.state(other).await, MessageState::Expired);
+    let listed = listed(&world).await;
+    assert_eq!(
+        listed.iter().map(|row| (row.message, row.part)).collect::<Vec<_>>(),
+        [(message.as_i64(), None)]
+    );
+}
+
+#[tokio::test]
+async fn folder_of_the_schema_before_gets_the_table() {
+    let mut world = World::new().await;
+    let message = world.sends(world.sms()).await;
+    world.store.close().await.unwrap();
+    world.raw().execute_batch("DROP TABLE set_aside; PRAGMA user_version = 11").unwrap();
+    damage(&world, message, "UPDATE part SET state = 99 WHERE message = ?1");
+    world.store = Store::open(&options(world.path(), world.now)).unwrap();
+    is_set_aside(&world, message, "99 is not").await;
+}
