@@ -31,6 +31,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "alarms",
             "deliveries",
             "reports",
+            "set-aside",
             "unowned",
             "review",
             "lookup",

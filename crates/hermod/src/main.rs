@@ -29,7 +29,7 @@ use customer::{balance, inbound, send, status};
 use ending::Ended;
 use operator::{
     account, alarms, apply, binds, carrier, connection, control, deliveries, erase, key, links, lookup,
-    money, number, price, reports, review, route, screen, sender, unowned,
+    money, number, price, reports, review, route, screen, sender, set_aside, unowned,
 };
 use std::process::ExitCode;
 
@@ -114,6 +114,7 @@ enum Command {
     Alarms(alarms::Alarms),
     Deliveries(deliveries::Deliveries),
     Reports(reports::Reports),
+    SetAside(set_aside::SetAside),
     Unowned(unowned::Unowned),
     Erase(erase::Erase),
     Review(review::Review),
@@ -159,6 +160,7 @@ fn main() -> ExitCode {
         Command::Alarms(command) => command.run(),
         Command::Deliveries(command) => command.run(),
         Command::Reports(command) => command.run(),
+        Command::SetAside(command) => command.run(),
         Command::Unowned(command) => command.run(),
         Command::Erase(command) => command.run(),
         Command::Review(command) => command.run(),

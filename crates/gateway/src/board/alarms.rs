@@ -49,6 +49,8 @@ pub enum AlarmKind {
     ClockJumped,
     /// The log of the database is too large, because a reader keeps it from being emptied.
     StoreLogLarge,
+    /// Rows of the database make no sense, and what they are about is not sent.
+    RowsSetAside,
     /// The clock of this machine is behind what was stored earlier.
     ClockBehind,
     /// The disk of the data folder is nearly full.
@@ -64,7 +66,7 @@ pub enum AlarmKind {
 }
 
 impl AlarmKind {
-    pub const ALL: [AlarmKind; 21] = [
+    pub const ALL: [AlarmKind; 22] = [
         AlarmKind::BindRefused,
         AlarmKind::AlreadyBound,
         AlarmKind::CarrierDown,
@@ -80,6 +82,7 @@ impl AlarmKind {
         AlarmKind::BadSettings,
         AlarmKind::ClockJumped,
         AlarmKind::StoreLogLarge,
+        AlarmKind::RowsSetAside,
         AlarmKind::ClockBehind,
         AlarmKind::DiskLow,
         AlarmKind::ReviewsOpen,
@@ -105,6 +108,7 @@ impl AlarmKind {
             AlarmKind::BadSettings => "bad-settings",
             AlarmKind::ClockJumped => "clock-jumped",
             AlarmKind::StoreLogLarge => "store-log-large",
+            AlarmKind::RowsSetAside => "rows-set-aside",
             AlarmKind::ClockBehind => "clock-behind",
             AlarmKind::DiskLow => "disk-low",
             AlarmKind::ReviewsOpen => "reviews-open",

@@ -1,5 +1,5 @@
 //! Looks at what is not a single carrier's and raises or clears its alarms: the clock, the disk, the store's log, parts
-//! without an answer, the certificates, the review cases. Each look finds all causes there are, so an alarm goes when its cause does.
+//! without an answer, the certificates, the review cases, rows that make no sense. Each look finds all causes there are, so an alarm goes when its cause does.
 
 use crate::app::alarm_unconfirmed;
 use crate::board::AlarmKind;
@@ -7,7 +7,7 @@ use crate::telemetry;
 use crate::tls::{EXPIRY_WARNING, Tls};
 use crate::world::World;
 use hermod_domain::time::Timestamp;
-use hermod_store::{DiskSpace, OpenReviews, StoreFault};
+use hermod_store::{DiskSpace, OpenReviews, SetAsideCount, StoreFault};
 use metrics::gauge;
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,6 +45,8 @@ pub(super) async fn look_slowly(world: Arc<World>, certificates: Arc<[Arc<Tls>]>
         &about_this_machine(reviews_open(open)),
         world.clock.now(),
     );
+    let set_aside = rows_set_aside(world.store.count_set_aside().await?);
+    world.alarms.replace(AlarmKind::RowsSetAside, "", &about_this_machine(set_aside), world.clock.now());
     Ok(())
 }
 
@@ -116,6 +118,15 @@ fn reviews_open(open: OpenReviews) -> Option<String> {
         0 => None,
         1 => Some(format!("a held text waits for a decision{since}")),
         several => Some(format!("{several} held texts wait for a decision{since}")),
+    }
+}
+
+fn rows_set_aside(SetAsideCount { rows, last_at }: SetAsideCount) -> Option<String> {
+    let since = last_at.map(|last_at| format!(", the last one at {}", last_at.to_iso())).unwrap_or_default();
+    match rows {
+        0 => None,
+        1 => Some(format!("a row of the database makes no sense and is set aside{since}")),
+        several => Some(format!("{several} rows of the database make no sense and are set aside{since}")),
     }
 }
 

@@ -33,6 +33,7 @@ pub(crate) mod review;
 pub(crate) mod route;
 pub(crate) mod screen;
 pub(crate) mod sender;
+pub(crate) mod set_aside;
 mod standing;
 mod trace;
 pub(crate) mod unowned;

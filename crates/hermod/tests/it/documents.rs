@@ -34,7 +34,7 @@ async fn the_operator_api_is_as_its_document_says() {
     let token = std::fs::read_to_string(data_folder(folder.path()).join("operator.token")).expect("a token");
     let document = format!("http://{}/operator/v1/openapi.json", gateway.address());
     let header = format!("Authorization: Bearer {}", token.trim());
-    hold_against("operator.toml", &document, &["--header", &header], 93);
+    hold_against("operator.toml", &document, &["--header", &header], 94);
     gateway.stop().await;
 }
 

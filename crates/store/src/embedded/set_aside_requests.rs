@@ -14,7 +14,7 @@ pub(crate) fn log_set_aside(unreadable: &[UnreadablePart]) {
             account,
             message,
             reason,
-            "A row makes no sense; the parts of its message are moved to the table set_aside"
+            "A row makes no sense and is set aside; hermod set-aside list shows it"
         );
     }
 }

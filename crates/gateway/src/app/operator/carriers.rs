@@ -125,6 +125,9 @@ pub const fn what_to_do(kind: AlarmKind) -> &'static str {
         AlarmKind::StoreLogLarge => {
             "Find the program that reads hermod.db (fuser -v hermod.db in the data folder) and end it: the log shrinks within seconds."
         }
+        AlarmKind::RowsSetAside => {
+            "hermod set-aside list names the messages, which are not sent. Look for the damage (hermod audit, the disk), then repair the rows."
+        }
         AlarmKind::ClockJumped => {
             "Let a time server keep the machine's clock. If it is right now, restart Hermod to take it over at once."
         }

@@ -22,6 +22,7 @@ mod opt_outs;
 mod probe;
 mod reports;
 mod reviews;
+mod set_aside;
 mod shapes;
 mod trace;
 mod unowned;
@@ -74,6 +75,7 @@ pub fn router(desk: Desk) -> Router {
         .route("/reports/given-up", get(reports::given_up))
         .route("/inbound/unowned", get(unowned::list))
         .route("/inbound/unowned/{message}/assign", post(unowned::assign))
+        .route("/set-aside", get(set_aside::list))
         .route("/alarms", get(links::alarms).delete(links::acknowledge))
         .route("/deliveries", get(deliveries::deliveries))
         .route("/carriers/{name}/receipts", get(deliveries::receipts))

@@ -10,7 +10,7 @@ mod webhooks;
 
 use super::{
     BASE, backup, binds, deliveries, erase, explain, links, look, money, opt_outs, probe, reports, reviews,
-    shapes, trace, unowned, webhooks as hooks,
+    set_aside, shapes, trace, unowned, webhooks as hooks,
 };
 use crate::app::operator::OPERATOR_ERRORS;
 use crate::openapi_errors;
@@ -179,6 +179,7 @@ fn components() -> Components {
     add::<erase::ErasureView>(&mut components);
     add::<backup::BackupRequest>(&mut components);
     add::<backup::BackupView>(&mut components);
+    add::<set_aside::SetAsidePage>(&mut components);
     add::<look::NumberShape>(&mut components);
     add::<explain::ExplainedShape>(&mut components);
     add::<links::LinksShape>(&mut components);

@@ -1,7 +1,7 @@
 //! The requests that are not about one entry: whole files, money, opt-outs, reviews, looking.
 
 use super::{WITH_BODY, answer, body, in_path, in_query, limit, of, operation, phone, text};
-use crate::edges::operator_api::{backup, erase, explain, look, money, opt_outs, reviews, shapes};
+use crate::edges::operator_api::{backup, erase, explain, look, money, opt_outs, reviews, set_aside, shapes};
 use crate::provision::{EXAMPLE_TOML, Wanted};
 use serde_json::json;
 use utoipa::openapi::path::{HttpMethod, Operation, ParameterBuilder, PathItem};
@@ -66,9 +66,23 @@ pub(super) fn rest() -> Paths {
         get("/lookup/{number}", look_up()),
         get("/routes/explain", explain_route()),
         get("/errors", errors()),
+        get("/set-aside", rows_set_aside()),
         ("/backups".to_owned(), PathItem::new(HttpMethod::Post, backup())),
         ("/erasures".to_owned(), PathItem::new(HttpMethod::Post, erase())),
     ]
+}
+
+fn rows_set_aside() -> Operation {
+    let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).maximum(Some(i64::MAX));
+    operation("Looking", "listSetAside", "See rows that make no sense", &[&["INVALID_FIELD"]])
+        .description(Some(
+            "Messages that cannot be sent because a row of the database is damaged or of another release. All parts of such \
+             a message leave the queue, so that it holds up no other; the message is kept.",
+        ))
+        .parameter(in_query("after", "`next` of the page before.", number, Required::False))
+        .parameter(limit(100))
+        .response("200", answer("Oldest first.", of::<set_aside::SetAsidePage>()))
+        .build()
 }
 
 fn erase() -> Operation {
