@@ -13,6 +13,7 @@ mod operator;
 mod process;
 mod provisioning;
 mod secrets;
+mod set_aside;
 mod smpp;
 mod story;
 mod webhook;

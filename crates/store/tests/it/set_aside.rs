@@ -49,7 +49,11 @@ async fn is_set_aside(world: &World, message: MessageId, reason: &str) {
     assert_eq!(listed.len(), 1, "{listed:?}");
     assert_eq!(listed[0].message, message.as_i64());
     assert!(listed[0].reason.contains(reason), "{:?}", listed[0]);
-    assert!(is_named_by_the_audit(world, message, reason), "{:?}", audit(world.path()).expect("an audit").violations);
+    assert!(
+        is_named_by_the_audit(world, message, reason),
+        "{:?}",
+        audit(world.path()).expect("an audit").violations
+    );
     let parts: i64 = world
         .raw()
         .query_row("SELECT count(*) FROM part WHERE message = ?1", [message.as_i64()], |row| row.get(0))
