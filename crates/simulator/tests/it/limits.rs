@@ -52,7 +52,7 @@ async fn more_parts_in_any_second_than_allowed_are_refused_and_counted() {
 
 #[tokio::test]
 async fn a_full_window_is_counted() {
-    let carrier = carrier(Script::new().receipt_never().window_max(1).delay(ms(50))).await;
+    let carrier = carrier(Script::new().receipt_never().window_max(1).delay(ms(500))).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.submit("a").await;
     esme.submit("b").await;

@@ -68,7 +68,7 @@ fn crates_point_one_way() {
         (
             "crates/store/src/a.rs",
             "use hermod_smpp::Pdu;",
-            "1: crates/store may use hermod-domain of ours, and here it names hermod_smpp",
+            "1: crates/store may use hermod-engine, hermod-domain of ours, and here it names hermod_smpp",
         ),
         (
             "crates/simulator/src/a.rs",
@@ -95,7 +95,7 @@ fn a_manifest_may_not_open_a_forbidden_way() {
         check,
         &[("crates/store/Cargo.toml", "[dependencies]\nhermod-domain = {}\nhermod-gateway = {}\n")],
         &[
-            "crates/store/Cargo.toml:3: crates/store may use hermod-domain of ours, and here it names hermod-gateway",
+            "crates/store/Cargo.toml:3: crates/store may use hermod-engine, hermod-domain of ours, and here it names hermod-gateway",
         ],
     );
     check_rule(
