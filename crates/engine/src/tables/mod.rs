@@ -59,63 +59,41 @@ pub use unnamed_parts::*;
 pub use webhook_attempts::*;
 pub use webhook_events::*;
 
-/// All tables.
-pub trait Tables:
-    AliasRows
-    + BalanceRows
-    + CarrierIdRows
-    + CatalogueRows
-    + ConversationRows
-    + DayTotalRows
-    + DeliveryFigureRows
-    + ErasureRows
-    + GivenUpReportRows
-    + IdempotencyKeyRows
-    + InboundRows
-    + LedgerRows
-    + MessageRows
-    + MoPartRows
-    + OptOutRows
-    + ParkedReceiptRows
-    + PartRows
-    + PurgingRows
-    + ReportRows
-    + ReviewRows
-    + SetAsideRows
-    + TimelineRows
-    + UnassignedInboundRows
-    + UnnamedPartRows
-    + WebhookAttemptRows
-    + WebhookEventRows
-{
+/// Names each trait once: for what [`Tables`] is, and for who has it.
+macro_rules! tables {
+    ($($rows:ident),* $(,)?) => {
+        /// All tables.
+        pub trait Tables: $($rows +)* {}
+
+        impl<T: $($rows +)*> Tables for T {}
+    };
 }
 
-impl<T> Tables for T where
-    T: AliasRows
-        + BalanceRows
-        + CarrierIdRows
-        + CatalogueRows
-        + ConversationRows
-        + DayTotalRows
-        + DeliveryFigureRows
-        + ErasureRows
-        + GivenUpReportRows
-        + IdempotencyKeyRows
-        + InboundRows
-        + LedgerRows
-        + MessageRows
-        + MoPartRows
-        + OptOutRows
-        + ParkedReceiptRows
-        + PartRows
-        + PurgingRows
-        + ReportRows
-        + ReviewRows
-        + SetAsideRows
-        + TimelineRows
-        + UnassignedInboundRows
-        + UnnamedPartRows
-        + WebhookAttemptRows
-        + WebhookEventRows
-{
-}
+tables![
+    AliasRows,
+    BalanceRows,
+    CarrierIdRows,
+    CatalogueRows,
+    ConversationRows,
+    DayTotalRows,
+    DeliveryFigureRows,
+    ErasureRows,
+    GivenUpReportRows,
+    IdempotencyKeyRows,
+    InboundRows,
+    LedgerRows,
+    MessageRows,
+    MoPartRows,
+    OptOutRows,
+    ParkedReceiptRows,
+    PartRows,
+    PurgingRows,
+    ReportRows,
+    ReviewRows,
+    SetAsideRows,
+    TimelineRows,
+    UnassignedInboundRows,
+    UnnamedPartRows,
+    WebhookAttemptRows,
+    WebhookEventRows,
+];

@@ -281,7 +281,6 @@ pub(crate) fn unreadable(connection: &Connection, limit: u32) -> Result<Vec<Unre
     Ok(read_readable(statement.query([limit])?)?.unreadable)
 }
 
-/// Returns the rows, and beside them those that make no sense.
 /// The query for a page of deferred parts. Parts that cannot be read are left out, so that a short page is the last.
 fn deferred_parts_query() -> String {
     format!(
@@ -291,6 +290,7 @@ fn deferred_parts_query() -> String {
     )
 }
 
+/// Returns the rows, and beside them those that make no sense.
 fn read_readable(mut rows: Rows<'_>) -> Result<Readings<PartRow>, TableError> {
     let mut parts = Readings::default();
     while let Some(row) = rows.next()? {
