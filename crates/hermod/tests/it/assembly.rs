@@ -12,6 +12,7 @@ use hermod_store::Store;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 pub(crate) const KEY: &str = "alice-key";
@@ -19,6 +20,8 @@ pub(crate) const SECRET: &str = "alice-secret-of-many-characters";
 pub(crate) const OPENING_MICROS: i64 = 100_000_000_000;
 pub(crate) const PRICE_MICROS: i64 = 50_000;
 
+/// Where a gateway logs to, beside its settings.
+const LOG: &str = "gateway.log";
 /// How long a gateway may take to be ready.
 const READY_WAIT: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(20);
@@ -132,6 +135,8 @@ pub(crate) struct Served {
     child: Child,
     address: SocketAddr,
     smpp: SocketAddr,
+    /// Shown when the test fails.
+    log: PathBuf,
 }
 
 impl Served {
@@ -142,18 +147,17 @@ impl Served {
     /// Runs it under another program, such as one that makes system calls fail.
     pub(crate) fn start_under(program: &[&str], folder: &Path, carrier: SocketAddr) -> Served {
         let more = "[messages]\nin_doubt_wait = \"200ms\"\n[log]\nlevel = \"warn\"\n";
-        Served::set_up(program, folder, more, &provision_text(carrier, "100000"), Stdio::inherit())
+        Served::set_up(program, folder, more, &provision_text(carrier, "100000"), &folder.join(LOG))
     }
 
     /// With settings of the test's own. The first of them belong to `[http]`, and `[smpp]` needs no address.
     pub(crate) fn start_with(folder: &Path, settings: &str, provision: &str) -> Served {
-        Served::set_up(&[], folder, settings, provision, Stdio::inherit())
+        Served::set_up(&[], folder, settings, provision, &folder.join(LOG))
     }
 
-    /// As [`Served::start_with`], and its log goes to a file.
+    /// As [`Served::start_with`], and its log goes to a file of the test's own.
     pub(crate) fn start_logging(folder: &Path, settings: &str, provision: &str, log: &Path) -> Served {
-        let log = std::fs::File::create(log).expect("a log file");
-        Served::set_up(&[], folder, settings, provision, log.into())
+        Served::set_up(&[], folder, settings, provision, log)
     }
 
     /// As [`Served::start_with`], under another program.
@@ -163,10 +167,10 @@ impl Served {
         settings: &str,
         provision: &str,
     ) -> Served {
-        Served::set_up(program, folder, settings, provision, Stdio::inherit())
+        Served::set_up(program, folder, settings, provision, &folder.join(LOG))
     }
 
-    fn set_up(program: &[&str], folder: &Path, settings: &str, provision: &str, log: Stdio) -> Served {
+    fn set_up(program: &[&str], folder: &Path, settings: &str, provision: &str, log: &Path) -> Served {
         let (address, smpp) = (free_address(), free_address());
         let settings = format!(
             "[data]\nfolder = \"data\"\nlow_water = \"16MiB\"\n[provision]\nfile = \"provision.toml\"\n\
@@ -175,16 +179,17 @@ impl Served {
         );
         std::fs::write(folder.join("hermod.toml"), settings).expect("a settings file");
         std::fs::write(folder.join("provision.toml"), provision).expect("a provision file");
+        let file = std::fs::File::options().append(true).create(true).open(log).expect("a log file");
         let words: Vec<&str> = program.iter().copied().chain([env!("CARGO_BIN_EXE_hermod")]).collect();
         let mut command = Command::new(words[0]);
         command.args(&words[1..]).arg("serve").arg("--config").arg(folder.join("hermod.toml"));
         let child = command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(log)
+            .stderr(file)
             .spawn()
             .expect("the binary starts");
-        let mut served = Served { child, address, smpp };
+        let mut served = Served { child, address, smpp, log: log.to_owned() };
         served.wait_until_ready();
         served
     }
@@ -271,6 +276,9 @@ impl Drop for Served {
         // Who was stopped or killed has ended already, which is fine.
         let _ = self.child.kill();
         let _ = self.child.wait();
+        if std::thread::panicking() {
+            eprintln!("{}", std::fs::read_to_string(&self.log).unwrap_or_default());
+        }
     }
 }
 
@@ -291,9 +299,22 @@ fn ready(address: SocketAddr) -> bool {
     asked.and_then(|()| stream.read_to_string(&mut answer)).is_ok() && answer.starts_with("HTTP/1.1 200")
 }
 
+/// An address that stays free while a gateway is stopped and started again. The system gives no port of this range to
+/// a connection or a listener that asked for any, and this process gives each to one test.
 pub(crate) fn free_address() -> SocketAddr {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
-    listener.local_addr().expect("it is bound")
+    const PORTS: std::ops::Range<u16> = 10_000..32_000;
+    static GIVEN: AtomicU16 = AtomicU16::new(0);
+    // Other processes of the same run begin elsewhere.
+    let first = usize::try_from(std::process::id()).expect("a small number") * 131;
+    for _ in PORTS {
+        let given = usize::from(GIVEN.fetch_add(1, Ordering::Relaxed));
+        let port = PORTS.clone().nth((first + given) % PORTS.len()).expect("within the range");
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        if TcpListener::bind(address).is_ok() {
+            return address;
+        }
+    }
+    panic!("no port of {PORTS:?} is free");
 }
 
 /// The account that [`KEY`] opens.
