@@ -65,13 +65,17 @@ impl RemoteDays {
         Ok(if same { Tied::New } else { Tied::Reused })
     }
 
-    /// Drops the days nobody can ask for any more. True if there were any.
-    pub fn drop_before(&mut self, tables: &dyn Tables, today: Day) -> Result<bool, TableError> {
-        let is_old = |day: &Day| day.get() + DAYS_KEPT < today.get();
-        for day in self.days.iter().filter(|day| is_old(day)) {
-            tables.drop_carrier_id_day(*day)?;
-        }
+    /// Retires the days that no receipt can ask for any more, but those in `retired`: a clock that was set back may have
+    /// brought such a day again. Returns whether it retired any.
+    pub fn retire_before(
+        &mut self,
+        tables: &dyn Tables,
+        today: Day,
+        retired: &[Day],
+    ) -> Result<bool, TableError> {
+        let is_old = |day: &Day| day.get() + DAYS_KEPT < today.get() && !retired.contains(day);
         let before = self.days.len();
+        self.days.iter().filter(|day| is_old(day)).try_for_each(|day| tables.retire_carrier_id_day(*day))?;
         self.days.retain(|day| !is_old(day));
         Ok(self.days.len() < before)
     }

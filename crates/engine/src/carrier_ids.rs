@@ -1,7 +1,7 @@
 //! Which part a carrier's id belongs to, one table per UTC day. An id is kept as the carrier wrote it, under a key that
 //! forgives what carriers do to ids between an answer and its receipt (`hermod_domain::carrier::RemoteKey`).
 //!
-//! A day's table is dropped whole: its messages were final, or reported UNKNOWN, within validity and the wait for a
+//! A day goes as a whole, in steps: its messages were final, or reported UNKNOWN, within validity and the wait for a
 //! receipt, and late receipts are matched for 72 h more.
 
 use crate::carrier_id_days::RemoteDays;
@@ -89,12 +89,22 @@ impl Remotes {
         Ok(tied)
     }
 
-    /// Drops the days nobody can ask for any more.
-    pub fn drop_before(&mut self, tables: &dyn Tables, today: Day) -> Result<(), TableError> {
-        if self.days.drop_before(tables, today)? {
+    /// Does one step of deleting the days that no receipt can ask for any more, and returns how many rows it dealt with.
+    /// The first step of a day retires it: from then on it is not asked for. The others delete its ids, `limit` at most,
+    /// and the last one drops its table.
+    pub fn purge_days(&mut self, tables: &dyn Tables, today: Day, limit: u32) -> Result<u64, TableError> {
+        let retired = tables.retired_carrier_id_days()?;
+        if self.days.retire_before(tables, today, &retired)? {
             self.recent.clear();
+            return Ok(1);
         }
-        Ok(())
+        let Some(day) = retired.first() else { return Ok(0) };
+        let deleted = tables.delete_retired_carrier_ids(*day, limit)?;
+        if deleted < limit {
+            tables.drop_retired_carrier_id_day(*day)?;
+        }
+        // The table itself is something too: the step was not for nothing.
+        Ok(u64::from(deleted).max(1))
     }
 }
 

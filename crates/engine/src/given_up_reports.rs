@@ -37,7 +37,9 @@ impl Batch<'_> {
         self.at(now);
         let too_old = now.minus(GIVEN_UP_KEPT + REPORT_KEPT);
         let oldest = self.tables.first_given_up_reports(too_old, REPORTS_PER_WRITE)?;
-        oldest.iter().try_for_each(|id| self.tables.delete_given_up_report(*id))?;
+        if let (Some(first), Some(last)) = (oldest.first(), oldest.last()) {
+            self.tables.delete_given_up_between(*first, *last)?;
+        }
         Ok(oldest.len())
     }
 }

@@ -76,8 +76,13 @@ impl Batch<'_> {
     /// Writes that a message's row makes no sense. Its parts go on.
     pub fn set_message_aside(&mut self, place: Place, error: TableError) -> Result<(), TableError> {
         let reason = self.tables.why_unreadable(error)?;
-        self.tables.put_message_aside(place, &reason, self.now)?;
-        self.set_aside.push(UnreadablePart { place: StoredPlace::from(place), reason });
+        self.set_message_row_aside(UnreadablePart { place: StoredPlace::from(place), reason })
+    }
+
+    /// Writes that the row of this message makes no sense. Its parts go on.
+    pub fn set_message_row_aside(&mut self, message: UnreadablePart) -> Result<(), TableError> {
+        self.tables.put_message_aside(message.place, &message.reason, self.now)?;
+        self.set_aside.push(message);
         Ok(())
     }
 

@@ -23,6 +23,12 @@ pub struct Purged {
     /// Messages whose record is gone.
     pub messages: u64,
     pub inbound: u64,
+    /// Ids that carriers gave.
+    pub carrier_ids: u64,
+    /// Webhook events that have ended.
+    pub webhook_events: u64,
+    /// Reports that were given up.
+    pub given_up_reports: u64,
 }
 
 impl Purged {

@@ -7,7 +7,7 @@ mod records;
 mod texts;
 
 use crate::batch::Batch;
-use crate::ops::{GIVEN_UP_KEPT, HOOKS_KEPT, Purged, REPORT_KEPT, Retention};
+use crate::ops::{GIVEN_UP_KEPT, HOOKS_KEPT, REPORT_KEPT, Retention};
 use crate::tables::{Place, TableError};
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::PartState;
@@ -25,27 +25,40 @@ const _: () = assert!(QUIET.as_secs() > REPORT_KEPT.as_secs() + GIVEN_UP_KEPT.as
 const _: () = assert!(QUIET.as_secs() > HOOKS_KEPT.as_secs() + REPORT_KEPT.as_secs());
 
 impl Batch<'_> {
-    /// Texts go first: where both are due, the record goes with its text gone already.
-    pub fn purge_messages(&mut self, keep: Retention, now: Timestamp) -> Result<Purged, TableError> {
+    /// Deletes the texts of some messages that are older than they are kept. Returns how many messages it dealt with.
+    pub fn purge_texts(&mut self, keep: Retention, now: Timestamp) -> Result<u64, TableError> {
         self.at(now);
-        let texts = self.purge_texts(MessageId::first_at(now.minus(keep.text)))?;
-        if texts > 0 {
-            return Ok(Purged { texts, ..Purged::default() });
-        }
-        // Whole days, so that a day's idempotency keys can go before any of its messages.
-        let day = now.minus(keep.messages).day();
-        let keys = self.purge_keys(day)?;
-        if keys > 0 {
-            return Ok(Purged { keys, ..Purged::default() });
-        }
-        let messages = self.purge_records(MessageId::first_at(day.start()))?;
-        Ok(Purged { messages, ..Purged::default() })
+        self.purge_texts_before(MessageId::first_at(now.minus(keep.text)))
+    }
+
+    /// Deletes some idempotency keys of messages that are older than they are kept, of whole days. Returns how many.
+    pub fn purge_keys(&mut self, keep: Retention, now: Timestamp) -> Result<u64, TableError> {
+        self.at(now);
+        self.purge_keys_before(now.minus(keep.messages).day())
+    }
+
+    /// Deletes the records of some messages that are older than they are kept, of whole days: none of a day that has
+    /// idempotency keys. Returns how many messages it dealt with.
+    pub fn purge_records(&mut self, keep: Retention, now: Timestamp) -> Result<u64, TableError> {
+        self.at(now);
+        let due = now.minus(keep.messages).day();
+        let with_keys = self.tables.key_days()?.first().copied();
+        let day = with_keys.map_or(due, |with_keys| with_keys.min(due));
+        self.purge_records_before(MessageId::first_at(day.start()))
+    }
+
+    /// Deletes some ids that carriers gave so long ago that no receipt can ask for them. Returns how many.
+    pub fn purge_carrier_ids(&mut self, now: Timestamp) -> Result<u64, TableError> {
+        self.at(now);
+        self.books.remotes.purge_days(self.tables, now.day(), PURGED_PER_STEP_MAX)
     }
 
     /// Returns whether parts of a message are still to be sent. It needs its text then, however old it is: not for long,
     /// because its validity ends.
-    fn is_still_to_be_sent(&self, place: Place) -> Result<bool, TableError> {
+    fn is_still_to_be_sent(&mut self, place: Place) -> Result<bool, TableError> {
         let to_be_sent = [PartState::Queued, PartState::Sending, PartState::InDoubt];
-        Ok(self.tables.part_states(place)?.iter().any(|part| to_be_sent.contains(&part.state)))
+        let parts = self.tables.part_states(place);
+        let parts = self.or_set_aside(place, parts)?.unwrap_or_default();
+        Ok(parts.iter().any(|part| to_be_sent.contains(&part.state)))
     }
 }

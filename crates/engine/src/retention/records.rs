@@ -1,30 +1,62 @@
 //! The end of a message's record. What it cost, and what was given back for it, is rolled up into the ledger in the same
-//! transaction: one entry for an account's day of each, so that balances, statements and the audit add up for ever.
+//! transaction: one entry for an account's day of each, so that balances, statements and the audit add up for ever. No
+//! balance changes: what these entries say was in the rows that go.
 
 use super::{PURGED_PER_STEP_MAX, QUIET};
 use crate::batch::Batch;
 use crate::ops::LedgerKind;
-use crate::tables::{MessageRange, Place, PurgeMark, RecordRow, RolledUpKey, TableError, UNKNOWN_LINE};
+use crate::tables::{
+    MessageRange, Place, PurgeMark, RecordRow, Refund, RolledUpKey, TableError, Tables, UNKNOWN_LINE,
+    UnreadableMessage, UnreadablePart,
+};
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::money::Money;
 use hermod_domain::time::Day;
+use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
+use std::iter::Peekable;
+use std::vec::IntoIter;
 
-/// What the messages of a step cost and what was given back for them, by account and day.
+/// Messages whose records may be due, in order.
+type RecordPage = Vec<Result<RecordRow, UnreadableMessage>>;
+
+/// The rolled-up postings of a step, by account and day: what they were before, and what the messages of the step cost or
+/// had given back.
 #[derive(Default)]
 struct RolledUp(BTreeMap<RolledUpKey, Money>);
 
-impl RolledUp {
-    fn add(&mut self, key: RolledUpKey, amount: Money) -> Result<(), TableError> {
-        let sum = self.0.entry(key).or_insert(Money::ZERO);
-        *sum = sum.checked_add(amount).ok_or_else(overflow)?;
-        Ok(())
-    }
-}
+/// The sum would be more than an amount can be.
+struct Overflow;
 
-fn overflow() -> TableError {
-    TableError::unreadable("a day's costs overflow")
+impl RolledUp {
+    fn add(
+        &mut self,
+        tables: &dyn Tables,
+        row: &RecordRow,
+        refund: Option<&Refund>,
+    ) -> Result<Result<(), Overflow>, TableError> {
+        let (account, day) = (row.account, row.id.accepted_at().day());
+        let costs = RolledUpKey { account, day, kind: LedgerKind::RolledUpCosts };
+        let mut sums: SmallVec<[_; 2]> = smallvec![(costs, row.cost.checked_neg())];
+        if let Some(Refund { at, amount, .. }) = refund {
+            let refunds = RolledUpKey { account, day: at.day(), kind: LedgerKind::RolledUpRefunds };
+            sums.push((refunds, Some(*amount)));
+        }
+        sums.retain(|(_, amount)| *amount != Some(Money::ZERO));
+        for (key, amount) in &mut sums {
+            let before = match self.0.get(key) {
+                Some(before) => *before,
+                None => tables.rolled_up_amount(*key)?.unwrap_or(Money::ZERO),
+            };
+            *amount = amount.and_then(|amount| before.checked_add(amount));
+        }
+        if sums.iter().any(|(_, sum)| sum.is_none()) {
+            return Ok(Err(Overflow));
+        }
+        self.0.extend(sums.into_iter().filter_map(|(key, sum)| Some((key, sum?))));
+        Ok(Ok(()))
+    }
 }
 
 const fn is_under_way(state: PartState) -> bool {
@@ -46,7 +78,7 @@ const fn is_under_way(state: PartState) -> bool {
 impl Batch<'_> {
     /// The idempotency keys of the oldest day that has any, if it is before this one: from here on a request that comes
     /// again is a new one.
-    pub fn purge_keys(&mut self, before: Day) -> Result<u64, TableError> {
+    pub(super) fn purge_keys_before(&mut self, before: Day) -> Result<u64, TableError> {
         let oldest = self.tables.key_days()?.first().copied();
         let Some(day) = oldest.filter(|day| *day < before) else { return Ok(0) };
         let deleted = self.tables.delete_keys(day, PURGED_PER_STEP_MAX)?;
@@ -57,55 +89,83 @@ impl Batch<'_> {
         Ok(u64::from(deleted).max(1))
     }
 
-    /// How many messages it has dealt with.
-    pub fn purge_records(&mut self, before: MessageId) -> Result<u64, TableError> {
-        let mut due = Vec::new();
-        for row in self.next_records(before)? {
-            if self.is_spoken_of(&row)? {
-                break;
-            }
-            due.push(row);
-        }
-        let (Some(first), Some(last)) = (due.first(), due.last()) else { return Ok(0) };
-        let range = MessageRange { first: first.id, last: last.id };
+    /// Deletes the records of some messages before this one. Returns how many messages it has dealt with. A message that
+    /// cannot be read, or whose cost cannot be, is set aside and stays.
+    pub(super) fn purge_records_before(&mut self, before: MessageId) -> Result<u64, TableError> {
+        let page = self.next_records(before)?;
+        let mut refunds = self.refunds_of(&page)?.into_iter().peekable();
         let mut rolled_up = RolledUp::default();
-        let mut refunds = Vec::new();
-        for row in &due {
-            let (account, day) = (row.account, row.id.accepted_at().day());
-            let key = RolledUpKey { account, day, kind: LedgerKind::RolledUpCosts };
-            rolled_up.add(key, row.cost.checked_neg().ok_or_else(overflow)?)?;
-            if let Some(refund) = self.tables.refund_of(row.id)? {
-                let day = refund.at.day();
-                let key = RolledUpKey { account, day, kind: LedgerKind::RolledUpRefunds };
-                rolled_up.add(key, refund.amount)?;
-                refunds.push(refund.posting);
-            }
-            self.remove_beside(row)?;
+        let mut ranges: Vec<MessageRange> = Vec::new();
+        let (mut done, mut last, mut is_behind_gap) = (0, None, true);
+        for row in page {
+            let id = match row {
+                Ok(row) if self.is_spoken_of(&row)? => break,
+                Ok(row) => {
+                    let refund = next_refund(&mut refunds, row.id);
+                    match rolled_up.add(self.tables, &row, refund.as_ref())? {
+                        Ok(()) => {
+                            self.remove_beside(&row)?;
+                            extend(&mut ranges, row.id, is_behind_gap);
+                            is_behind_gap = false;
+                        }
+                        Err(Overflow) => {
+                            let reason = format!("cost {}: a day's costs overflow", row.cost);
+                            self.set_message_row_aside(UnreadablePart {
+                                place: place_of(&row).into(),
+                                reason,
+                            })?;
+                            is_behind_gap = true;
+                        }
+                    }
+                    row.id
+                }
+                Err(UnreadableMessage { id, part }) => {
+                    self.set_message_row_aside(part)?;
+                    is_behind_gap = true;
+                    id
+                }
+            };
+            last = Some(id);
+            done += 1;
         }
+        let Some(last) = last else { return Ok(0) };
         // Before the refunds go: no number of an entry is given twice.
-        self.write_rolled_up(&rolled_up)?;
-        refunds.into_iter().try_for_each(|posting| self.tables.delete_posting(posting))?;
-        self.tables.delete_timelines(range)?;
-        self.tables.delete_set_aside(range)?;
-        self.tables.delete_messages(range)?;
-        self.tables.put_last_purged(PurgeMark::Records, range.last)?;
-        let done = u64::try_from(due.len()).unwrap_or(0);
+        rolled_up.0.iter().try_for_each(|(key, amount)| self.tables.put_rolled_up(*key, *amount))?;
+        ranges.into_iter().try_for_each(|range| self.delete_records(range))?;
+        self.tables.put_last_purged(PurgeMark::Records, last)?;
         self.tally.purged.messages += done;
         Ok(done)
     }
 
-    fn next_records(&self, before: MessageId) -> Result<Vec<RecordRow>, TableError> {
+    fn delete_records(&self, range: MessageRange) -> Result<(), TableError> {
+        self.tables.delete_refunds(range)?;
+        self.tables.delete_timelines(range)?;
+        self.tables.delete_set_aside(range)?;
+        self.tables.delete_messages(range)
+    }
+
+    fn refunds_of(&self, page: &RecordPage) -> Result<Vec<Refund>, TableError> {
+        let id =
+            |row: &Result<RecordRow, UnreadableMessage>| row.as_ref().map_or_else(|row| row.id, |row| row.id);
+        match (page.first().map(id), page.last().map(id)) {
+            (Some(first), Some(last)) => self.tables.refunds(MessageRange { first, last }),
+            (None, _) | (_, None) => Ok(Vec::new()),
+        }
+    }
+
+    fn next_records(&self, before: MessageId) -> Result<RecordPage, TableError> {
         let after = self.tables.last_purged(PurgeMark::Records)?;
         self.tables.records_between(after, before, PURGED_PER_STEP_MAX)
     }
 
     /// Something was said of it lately, or will be: it ended or was reported unknown not long ago, or it is under way.
-    fn is_spoken_of(&self, row: &RecordRow) -> Result<bool, TableError> {
+    fn is_spoken_of(&mut self, row: &RecordRow) -> Result<bool, TableError> {
         let quiet_since = self.now.minus(QUIET);
         if let Some(settled_at) = row.settled_at {
             return Ok(settled_at > quiet_since);
         }
-        let parts = self.tables.part_states(place_of(row))?;
+        let parts = self.tables.part_states(place_of(row));
+        let parts = self.or_set_aside(place_of(row), parts)?.unwrap_or_default();
         if parts.iter().any(|part| is_under_way(part.state)) {
             return Ok(true);
         }
@@ -126,14 +186,19 @@ impl Batch<'_> {
         }
         Ok(())
     }
+}
 
-    /// No balance changes: what these say was in the rows that go.
-    fn write_rolled_up(&self, rolled_up: &RolledUp) -> Result<(), TableError> {
-        for (key, amount) in rolled_up.0.iter().filter(|(_, amount)| **amount != Money::ZERO) {
-            let before = self.tables.rolled_up_amount(*key)?.unwrap_or(Money::ZERO);
-            self.tables.put_rolled_up(*key, before.checked_add(*amount).ok_or_else(overflow)?)?;
-        }
-        Ok(())
+/// Returns the refund of this message, the next of some in the order of messages.
+fn next_refund(refunds: &mut Peekable<IntoIter<Refund>>, message: MessageId) -> Option<Refund> {
+    while refunds.next_if(|refund| refund.message < message).is_some() {}
+    refunds.next_if(|refund| refund.message == message)
+}
+
+/// Adds a message to the last range, or as the first of a new one.
+fn extend(ranges: &mut Vec<MessageRange>, message: MessageId, is_first: bool) {
+    match ranges.last_mut() {
+        Some(range) if !is_first => range.last = message,
+        _ => ranges.push(MessageRange { first: message, last: message }),
     }
 }
 

@@ -2,45 +2,53 @@
 
 use super::PURGED_PER_STEP_MAX;
 use crate::batch::Batch;
-use crate::tables::{OriginRow, Place, PurgeMark, TableError, TextRow};
+use crate::tables::{MessageRange, OriginRow, Place, PurgeMark, TableError, TextRow, UnreadableMessage};
 use hermod_domain::ids::MessageId;
 
 impl Batch<'_> {
-    /// How many messages it has dealt with.
-    pub fn purge_texts(&mut self, before: MessageId) -> Result<u64, TableError> {
+    /// Deletes the texts of some messages before this one. Returns how many messages it has dealt with. A message that
+    /// cannot be read is set aside, and loses its text all the same.
+    pub(super) fn purge_texts_before(&mut self, before: MessageId) -> Result<u64, TableError> {
         let mut done = 0;
-        let mut last = None;
+        let mut range: Option<MessageRange> = None;
         for row in self.next_texts(before)? {
-            let TextRow { id, carrier, account, has_ended, .. } = row;
-            if !has_ended && self.is_still_to_be_sent(Place { carrier, account, message: id })? {
-                break;
-            }
-            self.remove_text(row)?;
-            last = Some(id);
+            let id = match row {
+                Ok(TextRow { id, carrier, account, has_ended, origin }) => {
+                    if !has_ended && self.is_still_to_be_sent(Place { carrier, account, message: id })? {
+                        break;
+                    }
+                    self.clear_quote(id, origin)?;
+                    id
+                }
+                Err(UnreadableMessage { id, part }) => {
+                    self.set_message_row_aside(part)?;
+                    id
+                }
+            };
+            range = Some(MessageRange { first: range.map_or(id, |range| range.first), last: id });
             done += 1;
         }
-        if let Some(last) = last {
-            self.tables.put_last_purged(PurgeMark::Texts, last)?;
+        if let Some(range) = range {
+            self.tables.delete_texts(range)?;
+            self.tables.put_last_purged(PurgeMark::Texts, range.last)?;
         }
         self.tally.purged.texts += done;
         Ok(done)
     }
 
-    fn next_texts(&self, before: MessageId) -> Result<Vec<TextRow>, TableError> {
+    fn next_texts(&self, before: MessageId) -> Result<Vec<Result<TextRow, UnreadableMessage>>, TableError> {
         let texts = self.tables.last_purged(PurgeMark::Texts)?;
         let after = texts.max(self.tables.last_purged(PurgeMark::Records)?);
         self.tables.texts_between(after, before, PURGED_PER_STEP_MAX)
     }
 
-    fn remove_text(&self, row: TextRow) -> Result<(), TableError> {
-        if row.has_text {
-            self.tables.delete_text(row.id)?;
-        }
-        let Some(OriginRow { mut origin, alias }) = row.origin else { return Ok(()) };
+    /// Deletes what a message's origin quotes of its text.
+    fn clear_quote(&self, id: MessageId, origin: Option<OriginRow>) -> Result<(), TableError> {
+        let Some(OriginRow { mut origin, alias }) = origin else { return Ok(()) };
         if origin.quote.is_empty() {
             return Ok(());
         }
         origin.quote.clear();
-        self.tables.put_origin(row.id, &OriginRow { origin, alias })
+        self.tables.put_origin(id, &OriginRow { origin, alias })
     }
 }

@@ -54,8 +54,19 @@ pub trait CarrierIdRows {
     /// Creates the table of a day that has none.
     fn create_carrier_id_day(&self, day: Day) -> Result<(), TableError>;
 
-    /// Drops the table of a day, with all ids in it.
-    fn drop_carrier_id_day(&self, day: Day) -> Result<(), TableError>;
+    /// Takes the table of a day out of use, with all ids in it: it is not among [`carrier_id_days`] any more.
+    ///
+    /// [`carrier_id_days`]: CarrierIdRows::carrier_id_days
+    fn retire_carrier_id_day(&self, day: Day) -> Result<(), TableError>;
+
+    /// Returns the days whose tables were retired and are still there, the oldest first.
+    fn retired_carrier_id_days(&self) -> Result<Vec<Day>, TableError>;
+
+    /// Deletes ids of a day that was retired, any of them up to a limit, and returns how many.
+    fn delete_retired_carrier_ids(&self, day: Day, limit: u32) -> Result<u32, TableError>;
+
+    /// Drops the table of a day that was retired.
+    fn drop_retired_carrier_id_day(&self, day: Day) -> Result<(), TableError>;
 
     /// Adds up to `limit` ids that a carrier gave on a day and that have this key to `found`.
     fn read_carrier_ids(

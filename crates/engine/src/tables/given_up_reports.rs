@@ -17,8 +17,8 @@ pub trait GivenUpReportRows {
     /// Writes a report that was given up, new or not.
     fn put_given_up_report(&self, report: &GivenUp) -> Result<(), TableError>;
 
-    /// Deletes a report that was given up.
-    fn delete_given_up_report(&self, id: ReportId) -> Result<(), TableError>;
+    /// Deletes the reports that were given up from one id to another, both included.
+    fn delete_given_up_between(&self, first: ReportId, last: ReportId) -> Result<(), TableError>;
 
     /// Deletes a connection's reports that were given up, from one id to another, both included.
     fn delete_given_up_reports(

@@ -1,7 +1,7 @@
 //! The table of postings to accounts.
 
 use crate::ops::{Balance, LedgerKind, LedgerRow};
-use crate::tables::TableError;
+use crate::tables::{MessageRange, TableError};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::money::Money;
 use hermod_domain::time::{Day, Timestamp};
@@ -22,7 +22,7 @@ pub struct NewPosting<'a> {
 /// The posting that gave a message's cost back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refund {
-    pub posting: i64,
+    pub message: MessageId,
     pub at: Timestamp,
     pub amount: Money,
 }
@@ -47,10 +47,11 @@ pub trait LedgerRows {
     /// Writes a posting and returns its id, which is higher than that of every posting in the table.
     fn add_posting(&self, posting: &NewPosting<'_>) -> Result<i64, TableError>;
 
-    fn delete_posting(&self, id: i64) -> Result<(), TableError>;
+    /// Returns the postings that refunded these messages, in the order of the messages.
+    fn refunds(&self, range: MessageRange) -> Result<Vec<Refund>, TableError>;
 
-    /// Returns the posting that refunded this message.
-    fn refund_of(&self, message: MessageId) -> Result<Option<Refund>, TableError>;
+    /// Deletes the postings that refunded these messages.
+    fn delete_refunds(&self, range: MessageRange) -> Result<(), TableError>;
 
     /// Returns the amount of a rolled-up posting.
     fn rolled_up_amount(&self, key: RolledUpKey) -> Result<Option<Money>, TableError>;

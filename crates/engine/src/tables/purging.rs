@@ -1,6 +1,6 @@
 //! What retention reads and removes, and the marks of how far it is.
 
-use crate::tables::TableError;
+use crate::tables::{TableError, UnreadablePart};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::money::Money;
 use hermod_domain::origin::{Alias, Origin};
@@ -28,8 +28,6 @@ pub struct TextRow {
     pub carrier: CarrierId,
     pub account: AccountId,
     pub has_ended: bool,
-    /// It has a text, or anything else that the customer wrote beside its origin.
-    pub has_text: bool,
     pub origin: Option<OriginRow>,
 }
 
@@ -41,7 +39,15 @@ pub struct RecordRow {
     pub account: AccountId,
     pub cost: Money,
     pub settled_at: Option<Timestamp>,
+    /// None too if its origin makes no sense: the message goes all the same.
     pub alias: Option<Alias>,
+}
+
+/// A message whose row makes no sense.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadableMessage {
+    pub id: MessageId,
+    pub part: UnreadablePart,
 }
 
 /// Message ids from one to another, both included.
@@ -65,7 +71,7 @@ pub trait PurgingRows {
         after: Option<MessageId>,
         before: MessageId,
         limit: u32,
-    ) -> Result<Vec<TextRow>, TableError>;
+    ) -> Result<Vec<Result<TextRow, UnreadableMessage>>, TableError>;
 
     /// Returns messages behind one and before another, in order, as purging their records needs them.
     fn records_between(
@@ -73,10 +79,10 @@ pub trait PurgingRows {
         after: Option<MessageId>,
         before: MessageId,
         limit: u32,
-    ) -> Result<Vec<RecordRow>, TableError>;
+    ) -> Result<Vec<Result<RecordRow, UnreadableMessage>>, TableError>;
 
-    /// Writes that a message has no text, and nothing else that the customer wrote beside its origin.
-    fn delete_text(&self, message: MessageId) -> Result<(), TableError>;
+    /// Writes that messages have no text, and nothing else that the customer wrote beside their origin.
+    fn delete_texts(&self, range: MessageRange) -> Result<(), TableError>;
 
     /// Writes a message's origin.
     fn put_origin(&self, message: MessageId, origin: &OriginRow) -> Result<(), TableError>;

@@ -72,7 +72,7 @@ pub trait SetAsideRows {
     ) -> Result<Vec<Option<PartState>>, TableError>;
 
     /// Writes that the row of a message makes no sense, unless that is written already. Its parts stay where they are.
-    fn put_message_aside(&self, place: Place, reason: &str, at: Timestamp) -> Result<(), TableError>;
+    fn put_message_aside(&self, place: StoredPlace, reason: &str, at: Timestamp) -> Result<(), TableError>;
 
     /// Deletes what was set aside of these messages.
     fn delete_set_aside(&self, range: MessageRange) -> Result<(), TableError>;

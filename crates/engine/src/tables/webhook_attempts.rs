@@ -1,6 +1,6 @@
 //! The table of attempts to post webhook events.
 
-use crate::tables::{EventKey, TableError};
+use crate::tables::{EventKey, EventRange, TableError};
 use hermod_domain::time::Timestamp;
 use std::time::Duration;
 
@@ -32,4 +32,7 @@ pub trait WebhookAttemptRows {
 
     /// Deletes an event's attempts up to a number, that one included.
     fn delete_attempts(&self, key: EventKey, last: u32) -> Result<(), TableError>;
+
+    /// Deletes the attempts of events that are neither among those that wait nor among those that have ended.
+    fn delete_attempts_without_event(&self, range: EventRange) -> Result<(), TableError>;
 }

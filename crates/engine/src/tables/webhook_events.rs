@@ -14,6 +14,14 @@ pub struct EventKey {
     pub event: EventId,
 }
 
+/// The events of an endpoint from one to another, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventRange {
+    pub endpoint: Endpoint,
+    pub first: EventId,
+    pub last: EventId,
+}
+
 /// A new webhook event, which nobody has tried to post yet.
 #[derive(Clone, Copy, Debug)]
 pub struct NewEvent {
@@ -91,9 +99,6 @@ pub trait WebhookEventRows {
     /// Moves an event that has ended among those that wait, without a failure. Returns whether it had ended.
     fn restore_event(&self, key: EventKey, due_at: Timestamp) -> Result<bool, TableError>;
 
-    /// Returns when an event ended; None if it has not.
-    fn event_ended_at(&self, key: EventKey) -> Result<Option<Timestamp>, TableError>;
-
     /// Returns how many attempts an event that has ended has had; None if it has not ended.
     fn ended_event_attempts(&self, key: EventKey) -> Result<Option<u32>, TableError>;
 
@@ -108,6 +113,6 @@ pub trait WebhookEventRows {
         limit: u32,
     ) -> Result<Vec<(EventId, Timestamp)>, TableError>;
 
-    /// Deletes an event that has ended.
-    fn delete_ended_event(&self, key: EventKey) -> Result<(), TableError>;
+    /// Deletes the events that ended no later than this, but not their attempts. Returns how many.
+    fn delete_events_ended_by(&self, range: EventRange, ended_by: Timestamp) -> Result<u64, TableError>;
 }

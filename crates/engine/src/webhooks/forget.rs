@@ -1,25 +1,27 @@
 //! Events that ended long ago go, with their attempts.
 
 use crate::batch::Batch;
-use crate::tables::{EventKey, TableError};
+use crate::tables::{EventKey, EventRange, TableError};
 use hermod_domain::time::Timestamp;
 
 impl Batch<'_> {
-    /// Deletes those of these events that ended no later than a time, and their attempts.
+    /// Deletes those of these events that ended no later than a time, and their attempts. The events are in the order of
+    /// their keys; between two of an endpoint may be others that stay. Returns how many are deleted.
     pub fn forget_hooks(
         &mut self,
         events: &[EventKey],
         before: Timestamp,
         now: Timestamp,
-    ) -> Result<(), TableError> {
+    ) -> Result<u64, TableError> {
         self.at(now);
-        for key in events {
-            // It may have been replayed meanwhile, and have ended again.
-            if self.tables.event_ended_at(*key)?.is_some_and(|ended_at| ended_at <= before) {
-                self.tables.delete_ended_event(*key)?;
-                self.tables.delete_attempts(*key, u32::MAX)?;
-            }
+        let mut deleted = 0;
+        for some in events.chunk_by(|one, next| one.endpoint == next.endpoint) {
+            let (Some(first), Some(last)) = (some.first(), some.last()) else { continue };
+            let range = EventRange { endpoint: first.endpoint, first: first.event, last: last.event };
+            // One may have been replayed meanwhile, and wait or have ended again: it keeps its attempts.
+            deleted += self.tables.delete_events_ended_by(range, before)?;
+            self.tables.delete_attempts_without_event(range)?;
         }
-        Ok(())
+        Ok(deleted)
     }
 }

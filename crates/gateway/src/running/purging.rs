@@ -2,6 +2,7 @@
 
 use crate::clock::Moment;
 use crate::config;
+use crate::running::since;
 use crate::world::World;
 use hermod_domain::time::Timestamp;
 use hermod_store::{Retention, StoreFault};
@@ -10,8 +11,13 @@ use std::time::Duration;
 
 /// How long after a start, and after each time, it is looked for.
 pub(super) const PURGE: Duration = Duration::from_secs(60);
-/// Between two steps. Each is one short transaction, so that whoever waits for the writer hardly waits longer.
-const PURGE_PAUSE: Duration = Duration::from_millis(50);
+/// The pause between two steps at first. Each is a few short transactions, so that messages hardly wait longer for the
+/// writer.
+const PAUSE_MAX: Duration = Duration::from_millis(50);
+/// The pause is never shorter, however much is due.
+const PAUSE_MIN: Duration = Duration::from_millis(2);
+/// The pause is halved each time that the steps have gone on for so long: more falls due than they delete.
+const PAUSE_HALVED_AFTER: Duration = Duration::from_secs(5);
 
 pub(super) fn retention(settings: &config::Retention) -> Retention {
     let config::Retention { text, messages, inbound } = settings;
@@ -27,10 +33,23 @@ pub(super) async fn purge(world: Arc<World>, keep: Retention) -> Result<(), Stor
     world.clock.sleep(PURGE).await;
     // One time for all steps: what falls due meanwhile must not keep the others from their turn.
     let now = believed(world.clock.now(), world.store.newest_at_open(), world.clock.moment());
-    while !world.store.purge(keep, now).await?.is_nothing() {
-        world.clock.sleep(PURGE_PAUSE).await;
+    let began = world.clock.moment();
+    loop {
+        let step = world.clock.moment();
+        if world.store.purge(keep, now).await?.is_nothing() {
+            return Ok(());
+        }
+        let done = world.clock.moment();
+        world.clock.sleep(pause(since(began, done), since(step, done))).await;
     }
-    Ok(())
+}
+
+/// Returns the pause after a step that took so long, in a row of steps that has gone on for so long. It is no shorter than
+/// the step: half of the writer's time is for everything else, and a step takes longer where the writer has much to do.
+fn pause(steps_took: Duration, step_took: Duration) -> Duration {
+    let halvings = steps_took.as_millis() / PAUSE_HALVED_AFTER.as_millis();
+    let halved = PAUSE_MAX / 2_u32.pow(u32::try_from(halvings.min(16)).unwrap_or(16));
+    halved.max(PAUSE_MIN).max(step_took)
 }
 
 /// The time that things are old by, so long after a start that found this as the newest message.
@@ -42,6 +61,23 @@ fn believed(now: Timestamp, newest: Option<Timestamp>, since_start: Moment) -> T
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pause_between_steps_shrinks_while_more_falls_due_than_they_delete() {
+        for (steps_took_s, step_took_ms, expect_ms) in [
+            (0, 3, 50),
+            (4, 3, 50),
+            (5, 3, 25),
+            (10, 3, 12),
+            (60, 1, 2),
+            (86_400, 1, 2),
+            (60, 10, 10),
+            (60, 500, 500),
+        ] {
+            let pause = pause(Duration::from_secs(steps_took_s), Duration::from_millis(step_took_ms));
+            assert_eq!(pause.as_millis(), expect_ms, "{steps_took_s} s, {step_took_ms} ms");
+        }
+    }
 
     #[test]
     fn a_clock_far_ahead_of_everything_stored_is_believed_by_and_by() {

@@ -235,18 +235,51 @@ fn only_the_end_of_a_number_can_contradict() {
 }
 
 #[test]
-fn days_are_dropped_whole_once_nobody_can_ask() {
+fn day_that_no_receipt_can_ask_for_is_retired_at_once_and_deleted_in_steps() {
     let mut world = World::new();
-    world.answers("old", 1, noon());
+    for number in 0..5 {
+        world.answers(&format!("old{number}"), 10 + number, noon());
+    }
     world.answers("new", 2, days_later(DAYS_KEPT));
     let after = |days| Day::new(TODAY.get() + days);
-    world.remotes.drop_before(&tables(&world.connection), after(DAYS_KEPT)).unwrap();
-    world.finds("old", None, "1");
-    world.remotes.drop_before(&tables(&world.connection), after(DAYS_KEPT + 1)).unwrap();
-    world.finds("old", None, "nothing");
-    world.finds("new", None, "2");
-    let days = carrier_ids::carrier_id_days(&world.connection).unwrap();
-    assert_eq!(days, [after(DAYS_KEPT)]);
+    let step =
+        |world: &mut World, today| world.remotes.purge_days(&tables(&world.connection), today, 2).unwrap();
+    let left = |world: &World| -> i64 {
+        let query = format!("SELECT count(*) FROM retired_remote_{}", TODAY.get());
+        world.connection.query_row(&query, [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!(step(&mut world, after(DAYS_KEPT)), 0, "to the day");
+    world.finds("old4", None, "14");
+    let today = after(DAYS_KEPT + 1);
+    for (done, expect) in [(1, 5), (2, 3), (2, 1)] {
+        assert_eq!(step(&mut world, today), done);
+        assert_eq!(left(&world), expect);
+        // At hand and after a restart.
+        (0..5).for_each(|number| world.finds(&format!("old{number}"), None, "nothing"));
+        world.finds("new", None, "2");
+    }
+    // The process ends between two steps.
+    world.remotes = Remotes::load(&tables(&world.connection)).unwrap();
+    assert_eq!((step(&mut world, today), step(&mut world, today)), (1, 0));
+    let retired = "SELECT count(*) FROM sqlite_schema WHERE name GLOB 'retired*'";
+    assert_eq!(world.connection.query_row(retired, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
+    assert_eq!(carrier_ids::carrier_id_days(&world.connection).unwrap(), [after(DAYS_KEPT)]);
+}
+
+#[test]
+fn day_that_comes_again_while_it_is_deleted_waits_until_that_is_done() {
+    let mut world = World::new();
+    let today = Day::new(TODAY.get() + DAYS_KEPT + 1);
+    let step = |world: &mut World| world.remotes.purge_days(&tables(&world.connection), today, 2).unwrap();
+    world.answers("old", 1, noon());
+    assert_eq!(step(&mut world), 1);
+    world.answers("again", 2, noon());
+    world.finds("again", None, "2");
+    assert_eq!(step(&mut world), 1);
+    world.finds("again", None, "2");
+    assert_eq!(step(&mut world), 1);
+    world.finds("again", None, "nothing");
+    assert_eq!((step(&mut world), step(&mut world)), (1, 0));
 }
 
 #[test]

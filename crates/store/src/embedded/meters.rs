@@ -176,7 +176,7 @@ impl Meters {
     }
 
     fn count_purged(&self, purged: Purged) {
-        let Purged { texts, keys: _, messages, inbound } = purged;
+        let Purged { texts, messages, inbound, .. } = purged;
         self.texts_purged.increment(texts);
         self.messages_purged.increment(messages);
         self.inbound_purged.increment(inbound);

@@ -54,7 +54,7 @@ pub(crate) enum Change {
     Lapse(Vec<Lapsed>, Timestamp),
     SetAside(Vec<UnreadablePart>, Timestamp),
     KeepFilterPart { day: Day, part: KeyFilterPart },
-    DropOldDays(Day),
+    DropOldFigures(Day),
 }
 
 /// What an operation came to, to be told once it is durable.
@@ -128,7 +128,7 @@ impl Op {
                 Change::Lapse(..)
                 | Change::SetAside(..)
                 | Change::KeepFilterPart { .. }
-                | Change::DropOldDays(_) => Needs::Room,
+                | Change::DropOldFigures(_) => Needs::Room,
             },
         }
     }
@@ -176,10 +176,7 @@ impl Change {
                 batch.tables.put_key_filter_part(*day, part)?;
                 if part.is_last() { batch.books.keys.load_filters(batch.tables) } else { Ok(()) }
             }
-            Change::DropOldDays(today) => {
-                delivery_figures::drop_before(batch.tables, *today)?;
-                batch.books.remotes.drop_before(batch.tables, *today)
-            }
+            Change::DropOldFigures(today) => delivery_figures::drop_before(batch.tables, *today),
         }
     }
 }

@@ -14,23 +14,60 @@ const ROWS_PER_WRITE: usize = 500;
 /// Messages that are named because they have not ended.
 const NAMED_MAX: usize = 100;
 
+/// What went wrong in a step of purging.
+#[derive(Default)]
+struct Faults {
+    first: Option<StoreFault>,
+}
+
+impl Faults {
+    /// Returns what was done; nothing, if it was a fault.
+    fn keep(&mut self, done: Result<u64, StoreFault>) -> u64 {
+        done.unwrap_or_else(|fault| {
+            self.first.get_or_insert(fault);
+            0
+        })
+    }
+}
+
 impl Embedded {
-    /// One step. To be called again after a pause, until it has nothing to do.
+    /// Deletes some of everything that there is for each message and that is older than it is kept: one short transaction
+    /// for each kind. To be called again after a pause, until it has nothing to do. A kind that fails keeps no other from
+    /// its turn; its fault is returned once there is nothing else to do.
     pub async fn purge(&self, keep: Retention, now: Timestamp) -> Result<Purged, StoreFault> {
-        let purged = self.request(move |batch| Ok(batch.purge_messages(keep, now)?)).await?;
-        if !purged.is_nothing() {
-            return Ok(purged);
+        let mut faults = Faults::default();
+        let texts = self.request(move |batch| Ok(batch.purge_texts(keep, now)?)).await;
+        let keys = self.request(move |batch| Ok(batch.purge_keys(keep, now)?)).await;
+        let carrier_ids = self.request(move |batch| Ok(batch.purge_carrier_ids(now)?)).await;
+        let records = self.request(move |batch| Ok(batch.purge_records(keep, now)?)).await;
+        let purged = Purged {
+            texts: faults.keep(texts),
+            keys: faults.keep(keys),
+            messages: faults.keep(records),
+            inbound: faults.keep(self.purge_inbound(now.minus(keep.inbound)).await),
+            carrier_ids: faults.keep(carrier_ids),
+            webhook_events: faults.keep(self.purge_hooks(now).await),
+            given_up_reports: faults.keep(self.purge_given_up(now).await),
+        };
+        match faults.first {
+            Some(fault) if purged.is_nothing() => Err(fault),
+            Some(fault) => {
+                tracing::error!(%fault, "A step of purging failed; it is tried again");
+                Ok(purged)
+            }
+            None => Ok(purged),
         }
+    }
+
+    async fn purge_inbound(&self, before: Timestamp) -> Result<u64, StoreFault> {
         // The account is found without the writer: there may be many.
-        let before = now.minus(keep.inbound);
         let old = self
             .inner
             .readers
             .run(move |connection| Ok(purging::account_with_old_inbound(connection, before)?))
             .await?;
-        let Some(account) = old else { return Ok(purged) };
-        let inbound = self.request(move |batch| Ok(batch.purge_inbound(account, before)?)).await?;
-        Ok(Purged { inbound, ..purged })
+        let Some(account) = old else { return Ok(0) };
+        self.request(move |batch| Ok(batch.purge_inbound(account, before)?)).await
     }
 
     /// Erases a number, of one account or of all. Walks over every message that is kept, in short reads.

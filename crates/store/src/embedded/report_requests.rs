@@ -44,8 +44,9 @@ impl Embedded {
         Ok(())
     }
 
-    pub(crate) async fn forget_given_up(&self, now: Timestamp) -> Result<(), StoreFault> {
-        while self.request(move |batch| Ok(batch.forget_given_up(now)?)).await? == REPORTS_PER_WRITE {}
-        Ok(())
+    /// Forgets some reports that were given up long ago: one step. Returns how many.
+    pub(crate) async fn purge_given_up(&self, now: Timestamp) -> Result<u64, StoreFault> {
+        let forgotten = self.request(move |batch| Ok(batch.forget_given_up(now)?)).await?;
+        Ok(u64::try_from(forgotten).unwrap_or(u64::MAX))
     }
 }

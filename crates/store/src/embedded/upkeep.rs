@@ -1,5 +1,5 @@
 //! What has to be done from time to time: release parts whose waiting time is over, end what has outlived its validity,
-//! look at the disk, build key filters, drop old days and cases. The caller owns the clock and says when.
+//! look at the disk, build key filters, drop old cases. The caller owns the clock and says when.
 
 use crate::embedded::Embedded;
 use crate::embedded::op::{Change, Op};
@@ -94,16 +94,15 @@ impl Embedded {
         Ok(ended)
     }
 
-    /// Deletes what was kept long enough, and builds the key filters of past days. To be called at start and every minute:
-    /// where old rows cannot be found by their time, a call looks at a bounded number of rows and the next one goes on.
+    /// Deletes what was kept long enough and is rarer than messages, and builds the key filters of past days. To be called
+    /// at start and every minute: where old rows cannot be found by their time, a call looks at a bounded number of rows
+    /// and the next one goes on. What there is for each message is deleted by [`Embedded::purge`].
     pub async fn daily(&self, now: Timestamp) -> Result<(), StoreFault> {
         let today = now.day();
         self.build_key_filters(today).await?;
-        self.change(Change::DropOldDays(today)).await?;
+        self.change(Change::DropOldFigures(today)).await?;
         self.forget_unnamed_parts(now).await?;
         self.give_up_parked(now).await?;
-        self.forget_given_up(now).await?;
-        self.forget_hooks(now).await?;
         self.forget_unowned(now).await?;
         self.forget_conversations(now).await?;
         self.forget_reviews(now).await

@@ -17,6 +17,8 @@ use rusqlite::{Connection, Row, params};
 
 /// Each day's table has this name and the number of the day.
 const TABLE: &str = "remote";
+/// A day's table has this name and the number of the day while its ids are being deleted.
+const RETIRED: &str = "retired_remote";
 const VALUES: &str = "(carrier, key, raw, account, message, part, dest, at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 /// Rows looked at for a sample of ids.
@@ -38,8 +40,29 @@ impl CarrierIdRows for SqliteTables<'_> {
         ))?)
     }
 
-    fn drop_carrier_id_day(&self, day: Day) -> Result<(), TableError> {
-        Ok(self.connection.execute_batch(&format!("DROP TABLE {TABLE}_{}", day.get()))?)
+    fn retire_carrier_id_day(&self, day: Day) -> Result<(), TableError> {
+        let day = day.get();
+        Ok(self.connection.execute_batch(&format!("ALTER TABLE {TABLE}_{day} RENAME TO {RETIRED}_{day}"))?)
+    }
+
+    fn retired_carrier_id_days(&self) -> Result<Vec<Day>, TableError> {
+        Ok(schema::bucket_days(self.connection, RETIRED)?.into_iter().map(Day::new).collect())
+    }
+
+    fn delete_retired_carrier_ids(&self, day: Day, limit: u32) -> Result<u32, TableError> {
+        let table = format!("{RETIRED}_{}", day.get());
+        let deleted = self
+            .connection
+            .prepare_cached(&format!(
+                "DELETE FROM {table}
+                 WHERE (carrier, key, raw) IN (SELECT carrier, key, raw FROM {table} LIMIT ?1)"
+            ))?
+            .execute([limit])?;
+        Ok(u32::try_from(deleted).unwrap_or(u32::MAX))
+    }
+
+    fn drop_retired_carrier_id_day(&self, day: Day) -> Result<(), TableError> {
+        Ok(self.connection.execute_batch(&format!("DROP TABLE {RETIRED}_{}", day.get()))?)
     }
 
     fn read_carrier_ids(

@@ -47,10 +47,10 @@ impl GivenUpReportRows for SqliteTables<'_> {
         Ok(())
     }
 
-    fn delete_given_up_report(&self, id: ReportId) -> Result<(), TableError> {
+    fn delete_given_up_between(&self, first: ReportId, last: ReportId) -> Result<(), TableError> {
         self.connection
-            .prepare_cached("DELETE FROM given_up WHERE id = ?1")?
-            .execute([id.0.cast_signed()])?;
+            .prepare_cached("DELETE FROM given_up WHERE id BETWEEN ?1 AND ?2")?
+            .execute([first.0.cast_signed(), last.0.cast_signed()])?;
         Ok(())
     }
 

@@ -1,11 +1,12 @@
 //! SQL for postings to accounts.
 
 use crate::sqlite::SqliteTables;
+use crate::sqlite::columns::stored_message;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::money::Money;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::{Balance, LedgerKind, LedgerRow};
-use hermod_engine::tables::{LedgerRows, NewPosting, Refund, RolledUpKey, TableError};
+use hermod_engine::tables::{LedgerRows, MessageRange, NewPosting, Refund, RolledUpKey, TableError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// In the order in which [`read`] takes them.
@@ -40,22 +41,27 @@ impl LedgerRows for SqliteTables<'_> {
         Ok(self.connection.last_insert_rowid())
     }
 
-    fn delete_posting(&self, id: i64) -> Result<(), TableError> {
-        self.connection.prepare_cached("DELETE FROM ledger WHERE id = ?1")?.execute([id])?;
-        Ok(())
-    }
-
-    fn refund_of(&self, message: MessageId) -> Result<Option<Refund>, TableError> {
-        let mut statement =
-            self.connection.prepare_cached("SELECT id, at, balance FROM ledger WHERE message = ?1")?;
-        let found = statement.query_row([message.as_i64()], |row| {
-            Ok(Refund {
-                posting: row.get(0)?,
+    fn refunds(&self, range: MessageRange) -> Result<Vec<Refund>, TableError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT message, at, balance FROM ledger WHERE message BETWEEN ?1 AND ?2 ORDER BY message",
+        )?;
+        let mut rows = statement.query(params![range.first.as_i64(), range.last.as_i64()])?;
+        let mut refunds = Vec::new();
+        while let Some(row) = rows.next()? {
+            refunds.push(Refund {
+                message: stored_message(row, 0)?,
                 at: Timestamp::from_millis(row.get(1)?),
                 amount: Money::from_micros(row.get(2)?),
-            })
-        });
-        Ok(found.optional()?)
+            });
+        }
+        Ok(refunds)
+    }
+
+    fn delete_refunds(&self, range: MessageRange) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("DELETE FROM ledger WHERE message BETWEEN ?1 AND ?2")?
+            .execute(params![range.first.as_i64(), range.last.as_i64()])?;
+        Ok(())
     }
 
     fn rolled_up_amount(&self, key: RolledUpKey) -> Result<Option<Money>, TableError> {

@@ -3,14 +3,16 @@
 use crate::embedded::blobs;
 use crate::sqlite::SqliteTables;
 use crate::sqlite::columns::stored_message;
+use crate::sqlite::set_aside::why_unreadable;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::money::Money;
 use hermod_domain::origin::Alias;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::tables::{
-    MessageRange, OriginRow, PurgeMark, PurgingRows, RecordRow, TableError, TextRow,
+    MessageRange, OriginRow, PurgeMark, PurgingRows, RecordRow, StoredPlace, TableError, TextRow,
+    UnreadableMessage, UnreadablePart,
 };
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, Rows, params};
 
 impl PurgingRows for SqliteTables<'_> {
     fn last_purged(&self, mark: PurgeMark) -> Result<Option<MessageId>, TableError> {
@@ -29,15 +31,12 @@ impl PurgingRows for SqliteTables<'_> {
         after: Option<MessageId>,
         before: MessageId,
         limit: u32,
-    ) -> Result<Vec<TextRow>, TableError> {
+    ) -> Result<Vec<Result<TextRow, UnreadableMessage>>, TableError> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT id, carrier, account, settled_at IS NOT NULL,
-                    text IS NOT NULL OR tlvs IS NOT NULL OR shape IS NOT NULL, origin
+            "SELECT id, carrier, account, settled_at IS NOT NULL, origin
              FROM message WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT ?3",
         )?;
-        let bounds = params![stored_after(after), before.as_i64(), limit];
-        let rows = statement.query_map(bounds, |row| Ok(read_text(row)))?;
-        rows.map(|row| row?).collect()
+        read_page(statement.query(params![stored_after(after), before.as_i64(), limit])?, read_text)
     }
 
     fn records_between(
@@ -45,20 +44,21 @@ impl PurgingRows for SqliteTables<'_> {
         after: Option<MessageId>,
         before: MessageId,
         limit: u32,
-    ) -> Result<Vec<RecordRow>, TableError> {
+    ) -> Result<Vec<Result<RecordRow, UnreadableMessage>>, TableError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT id, carrier, account, cost, settled_at, origin FROM message
              WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT ?3",
         )?;
-        let bounds = params![stored_after(after), before.as_i64(), limit];
-        let rows = statement.query_map(bounds, |row| Ok(read_record(row)))?;
-        rows.map(|row| row?).collect()
+        read_page(statement.query(params![stored_after(after), before.as_i64(), limit])?, read_record)
     }
 
-    fn delete_text(&self, message: MessageId) -> Result<(), TableError> {
+    fn delete_texts(&self, range: MessageRange) -> Result<(), TableError> {
         self.connection
-            .prepare_cached("UPDATE message SET text = NULL, tlvs = NULL, shape = NULL WHERE id = ?1")?
-            .execute([message.as_i64()])?;
+            .prepare_cached(
+                "UPDATE message SET text = NULL, tlvs = NULL, shape = NULL WHERE id BETWEEN ?1 AND ?2
+                     AND (text IS NOT NULL OR tlvs IS NOT NULL OR shape IS NOT NULL)",
+            )?
+            .execute(params![range.first.as_i64(), range.last.as_i64()])?;
         Ok(())
     }
 
@@ -155,25 +155,49 @@ fn stored_after(after: Option<MessageId>) -> i64 {
     after.map_or(-1, MessageId::as_i64)
 }
 
+/// Reads rows that begin with a message's id, carrier and account. Those that make no sense stand in their places.
+fn read_page<T>(
+    mut rows: Rows<'_>,
+    read: impl Fn(&Row<'_>) -> Result<T, TableError>,
+) -> Result<Vec<Result<T, UnreadableMessage>>, TableError> {
+    let mut page = Vec::new();
+    while let Some(row) = rows.next()? {
+        let read = match read(row) {
+            Ok(read) => Ok(read),
+            Err(error) => {
+                let place = StoredPlace { message: row.get(0)?, carrier: row.get(1)?, account: row.get(2)? };
+                let part = UnreadablePart { place, reason: why_unreadable(error)? };
+                Err(UnreadableMessage { id: stored_message(row, 0)?, part })
+            }
+        };
+        page.push(read);
+    }
+    Ok(page)
+}
+
 fn read_text(row: &Row<'_>) -> Result<TextRow, TableError> {
     Ok(TextRow {
         id: stored_message(row, 0)?,
         carrier: CarrierId::new(row.get(1)?),
         account: AccountId::new(row.get(2)?),
         has_ended: row.get(3)?,
-        has_text: row.get(4)?,
-        origin: read_origin(row, 5)?,
+        origin: read_origin(row, 4)?,
     })
 }
 
 fn read_record(row: &Row<'_>) -> Result<RecordRow, TableError> {
+    // The row is about to go: that its origin makes no sense must not keep it.
+    let origin = match read_origin(row, 5) {
+        Ok(origin) => origin,
+        Err(error) => why_unreadable(error).map(|_| None)?,
+    };
     Ok(RecordRow {
         id: stored_message(row, 0)?,
         carrier: CarrierId::new(row.get(1)?),
         account: AccountId::new(row.get(2)?),
         cost: Money::from_micros(row.get(3)?),
         settled_at: row.get::<_, Option<i64>>(4)?.map(Timestamp::from_millis),
-        alias: read_origin(row, 5)?.and_then(|origin| origin.alias),
+        alias: origin.and_then(|origin| origin.alias),
     })
 }
 

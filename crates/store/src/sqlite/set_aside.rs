@@ -5,9 +5,7 @@ use crate::sqlite::{SqliteTables, parts};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{SetAside, SetAsideCount, StoredPart};
-use hermod_engine::tables::{
-    MessageRange, Place, Readings, SetAsideRows, StoredPlace, TableError, UnreadablePart,
-};
+use hermod_engine::tables::{MessageRange, Readings, SetAsideRows, StoredPlace, TableError, UnreadablePart};
 use rusqlite::{Connection, Error, Row, params};
 
 impl SetAsideRows for SqliteTables<'_> {
@@ -46,8 +44,8 @@ impl SetAsideRows for SqliteTables<'_> {
         Ok(states)
     }
 
-    fn put_message_aside(&self, place: Place, reason: &str, at: Timestamp) -> Result<(), TableError> {
-        let StoredPlace { carrier, account, message } = place.into();
+    fn put_message_aside(&self, place: StoredPlace, reason: &str, at: Timestamp) -> Result<(), TableError> {
+        let StoredPlace { carrier, account, message } = place;
         self.connection
             .prepare_cached(
                 "INSERT INTO set_aside (at, reason, carrier, account, message) SELECT ?4, ?5, ?1, ?2, ?3

@@ -2,9 +2,12 @@
 
 use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
+use crate::sqlite::webhook_events::stored_range;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{AttemptOutcome, Endpoint, HOOK_ATTEMPTS_KEPT, HookAttempt};
-use hermod_engine::tables::{EventKey, StoredAttempt, StoredOutcome, TableError, WebhookAttemptRows};
+use hermod_engine::tables::{
+    EventKey, EventRange, StoredAttempt, StoredOutcome, TableError, WebhookAttemptRows,
+};
 use rusqlite::{Connection, Row, params};
 use std::time::Duration;
 
@@ -43,6 +46,19 @@ impl WebhookAttemptRows for SqliteTables<'_> {
                 "DELETE FROM webhook_attempt WHERE account = ?1 AND kind = ?2 AND event = ?3 AND no <= ?4",
             )?
             .execute(params![account.get(), kind.as_u8(), event.0.cast_signed(), last])?;
+        Ok(())
+    }
+
+    fn delete_attempts_without_event(&self, range: EventRange) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached(
+                "DELETE FROM webhook_attempt WHERE account = ?1 AND kind = ?2 AND event BETWEEN ?3 AND ?4
+                     AND NOT EXISTS (SELECT 1 FROM webhook e
+                         WHERE e.account = ?1 AND e.kind = ?2 AND e.id = webhook_attempt.event)
+                     AND NOT EXISTS (SELECT 1 FROM webhook_past e
+                         WHERE e.account = ?1 AND e.kind = ?2 AND e.id = webhook_attempt.event)",
+            )?
+            .execute(stored_range(range))?;
         Ok(())
     }
 }

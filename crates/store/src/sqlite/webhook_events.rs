@@ -7,7 +7,7 @@ use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::HookKind;
 use hermod_engine::ops::{Endpoint, EventId, HookGivenUp, HookState};
 use hermod_engine::tables::{
-    EventAbout, EventAttempts, EventEnd, EventKey, NewEvent, TableError, WebhookEventRows,
+    EventAbout, EventAttempts, EventEnd, EventKey, EventRange, NewEvent, TableError, WebhookEventRows,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -159,17 +159,11 @@ impl WebhookEventRows for SqliteTables<'_> {
             )?
             .execute(params![account, kind, id, due_at.as_millis()])?;
         if restored > 0 {
-            self.delete_ended_event(key)?;
+            self.connection
+                .prepare_cached("DELETE FROM webhook_past WHERE account = ?1 AND kind = ?2 AND id = ?3")?
+                .execute(stored_key(key))?;
         }
         Ok(restored > 0)
-    }
-
-    fn event_ended_at(&self, key: EventKey) -> Result<Option<Timestamp>, TableError> {
-        Ok(self
-            .connection
-            .prepare_cached("SELECT ended_at FROM webhook_past WHERE account = ?1 AND kind = ?2 AND id = ?3")?
-            .query_row(stored_key(key), |row| Ok(Timestamp::from_millis(row.get(0)?)))
-            .optional()?)
     }
 
     fn ended_event_attempts(&self, key: EventKey) -> Result<Option<u32>, TableError> {
@@ -208,12 +202,23 @@ impl WebhookEventRows for SqliteTables<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    fn delete_ended_event(&self, key: EventKey) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("DELETE FROM webhook_past WHERE account = ?1 AND kind = ?2 AND id = ?3")?
-            .execute(stored_key(key))?;
-        Ok(())
+    fn delete_events_ended_by(&self, range: EventRange, ended_by: Timestamp) -> Result<u64, TableError> {
+        let [account, kind, first, last] = stored_range(range);
+        let deleted = self
+            .connection
+            .prepare_cached(
+                "DELETE FROM webhook_past
+                 WHERE account = ?1 AND kind = ?2 AND id BETWEEN ?3 AND ?4 AND ended_at <= ?5",
+            )?
+            .execute([account, kind, first, last, ended_by.as_millis()])?;
+        Ok(u64::try_from(deleted).unwrap_or(0))
     }
+}
+
+/// Returns the account, the kind, and the first and last id of events.
+pub(super) fn stored_range(range: EventRange) -> [i64; 4] {
+    let EventRange { endpoint: Endpoint { account, kind }, first, last } = range;
+    [account.get().into(), kind.as_u8().into(), first.0.cast_signed(), last.0.cast_signed()]
 }
 
 /// Returns how many events wait, at all endpoints.

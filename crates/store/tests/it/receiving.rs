@@ -193,9 +193,9 @@ async fn what_is_refused_for_good_or_too_old_is_given_up_and_listed_for_a_while(
     world.books_are_sound();
 
     world.passes(GIVEN_UP_KEPT - secs(100)).await;
-    world.store.daily(world.now).await.unwrap();
+    world.purges().await;
     assert_eq!(world.given_up().await, expect);
     world.passes(secs(100)).await;
-    world.store.daily(world.now).await.unwrap();
+    world.purges().await;
     assert!(world.given_up().await.is_empty());
 }

@@ -211,12 +211,12 @@ async fn days_that_nobody_needs_are_dropped() {
     link.receipt("old", Verdict::Delivered).await;
     world.settles().await;
     let tables = |world: &World| -> i64 {
-        let query = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name GLOB 'remote_[0-9]*'";
+        let query = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name GLOB '*remote_[0-9]*'";
         world.raw().query_row(query, [], |row| row.get(0)).unwrap()
     };
     assert_eq!(tables(&world), 1);
     world.now = world.now.plus(Duration::from_secs(10 * 86_400));
-    world.store.daily(world.now).await.unwrap();
+    world.purges().await;
     assert_eq!(tables(&world), 0);
     link.receipt("old", Verdict::Delivered).await;
     world.settles().await;

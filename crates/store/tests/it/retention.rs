@@ -249,6 +249,65 @@ async fn inbound_messages_go_from_the_front_and_their_numbers_go_on() {
     world.books_are_sound();
 }
 
+/// Row damage, whether the text of its message goes all the same, and whether its record does.
+const DAMAGE: [(&str, bool, bool); 6] = [
+    ("UPDATE message SET origin = x'ff' WHERE id = ?1", true, true),
+    ("UPDATE message SET carrier = -1 WHERE id = ?1", true, false),
+    ("UPDATE message SET account = -1 WHERE id = ?1", true, false),
+    ("UPDATE message SET cost = -9223372036854775808 WHERE id = ?1", true, false),
+    ("UPDATE part SET state = 99 WHERE message = ?1", true, true),
+    ("UPDATE part SET doubts = 999 WHERE message = ?1", true, true),
+];
+
+#[tokio::test]
+async fn row_that_makes_no_sense_is_set_aside_and_does_not_stop_purging() {
+    for (damage, text_goes, record_goes) in DAMAGE {
+        let mut world = World::new().await;
+        let link = world.link_with_room(10).await;
+        let mut messages = Vec::new();
+        for _ in 0..5 {
+            messages.push(world.sends(wordy(&world)).await);
+        }
+        for (number, job) in link.takes_jobs(5).await.iter().enumerate() {
+            link.accepts(job, &number.to_string()).await;
+        }
+        world.settles().await;
+        link.closes().await.unwrap();
+        let bad = messages[2];
+        // The gateway was away for long: nothing has looked at the row since.
+        world.now = world.now.plus(31 * DAY);
+        let raw = world.raw();
+        assert_eq!(raw.execute(damage, [bad.as_i64()]).unwrap(), 1, "{damage}");
+        let purged = async |world: &World| {
+            let mut all = Purged::default();
+            loop {
+                let step = world.store.purge(KEEP, world.now).await.expect("the store purges");
+                if step.is_nothing() {
+                    return all;
+                }
+                (all.texts, all.messages) = (all.texts + step.texts, all.messages + step.messages);
+            }
+        };
+        assert_eq!(purged(&world).await.texts, 5, "{damage}");
+        let texts =
+            "SELECT count(*) FROM message WHERE text IS NOT NULL OR tlvs IS NOT NULL OR shape IS NOT NULL";
+        assert_eq!(world.count(texts), i64::from(!text_goes), "{damage}");
+        world.sweeps(world.now).await;
+        world.now = world.now.plus(400 * DAY);
+        assert_eq!(purged(&world).await.messages, 5, "{damage}");
+        let left: Vec<i64> = if record_goes { Vec::new() } else { vec![bad.as_i64()] };
+        let mut rows = raw.prepare("SELECT id FROM message").unwrap();
+        let rows: Vec<i64> = rows.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        assert_eq!(rows, left, "{damage}");
+        let aside = "SELECT count(DISTINCT message) FROM set_aside";
+        assert_eq!(world.count(aside), i64::from(!record_goes), "{damage}");
+        // The next message goes too.
+        world.sends(world.sms()).await;
+        world.lives(450).await;
+        assert_eq!(purged(&world).await.messages, 1, "{damage}");
+    }
+}
+
 #[tokio::test]
 async fn a_report_that_was_given_up_is_forgotten_long_before_its_message() {
     let mut world = World::new().await;

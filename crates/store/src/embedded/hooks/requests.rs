@@ -13,10 +13,8 @@ use hermod_engine::ops::{
 use hermod_engine::webhooks::HookEnds;
 use tokio::sync::oneshot;
 
-/// Steps of forgetting events in one call. The next call goes on where it ended.
-const STEPS_PER_CALL: usize = 200;
-/// Of those, the steps that find nothing to forget: so many endpoints and events are looked at in vain.
-const STEPS_IN_VAIN_PER_CALL: usize = 5;
+/// Looks for events to forget that find none before a step ends. The next step goes on where it ended.
+const LOOKS_IN_VAIN_PER_STEP: usize = 5;
 
 impl Embedded {
     /// What came of attempts. Durable when this returns. On a full disk that takes until there is room; if the caller does
@@ -52,28 +50,25 @@ impl Embedded {
         self.request(move |batch| Ok(batch.replay_failed(endpoint, since, after, limit, now)?)).await
     }
 
-    /// Forgets events that ended long ago, a few at a time. A reader finds them, so that the writer is asked only where
-    /// there is something to forget.
-    pub(crate) async fn forget_hooks(&self, now: Timestamp) -> Result<(), StoreFault> {
+    /// Forgets some events that ended long ago: one step, which goes on where the last one ended. Returns how many. A
+    /// reader finds them, so that the writer is asked only where there is something to forget.
+    pub(crate) async fn purge_hooks(&self, now: Timestamp) -> Result<u64, StoreFault> {
         let before = now.minus(HOOKS_KEPT);
         let mut place = self.walk_places().webhook_event.take();
-        let mut in_vain = 0;
-        for _ in 0..STEPS_PER_CALL {
+        for _ in 0..LOOKS_IN_VAIN_PER_STEP {
             let after = place.unwrap_or_default();
             let OldEvents { events, next } =
                 self.inner.readers.run(move |connection| old_events(connection, after, before)).await?;
-            place = next;
-            if events.is_empty() {
-                in_vain += 1;
-            } else {
-                self.request(move |batch| Ok(batch.forget_hooks(&events, before, now)?)).await?;
+            self.walk_places().webhook_event = next;
+            if !events.is_empty() {
+                return self.request(move |batch| Ok(batch.forget_hooks(&events, before, now)?)).await;
             }
-            if place.is_none() || in_vain == STEPS_IN_VAIN_PER_CALL {
+            place = next;
+            if place.is_none() {
                 break;
             }
         }
-        self.walk_places().webhook_event = place;
-        Ok(())
+        Ok(0)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::settling::settled;
 use super::{DLRS, EXPIRED, MESSAGES, is_quiet, rung};
+use crate::retention::KEEP;
 use crate::world::*;
 use hermod_domain::lifecycle::Verdict;
 use hermod_domain::webhook::HookKind;
@@ -221,20 +222,20 @@ async fn what_ended_long_ago_is_forgotten_and_what_waits_is_not() {
     let late = settled(&rest[98], 500, HookNext::RetryAt(world.now), world.now);
     world.settles_all(vec![late]).await;
     world.passes(HOOKS_KEPT - secs(1)).await;
-    world.store.daily(world.now).await.unwrap();
+    world.purges().await;
     assert_eq!(world.lists(None, None).await.len(), 100);
     // One of them was replayed meanwhile, and its end counts.
     world.store.replay_hook(ALICE, due[7].id, world.now).await.unwrap();
     world.has_posted(&due[7..8]).await;
     world.passes(secs(1)).await;
-    world.store.daily(world.now).await.unwrap();
+    world.purges().await;
     let left: Vec<_> = [&rest[99], &rest[98], &due[7]].map(|event| event.id.0).into();
     assert_eq!(world.lists(None, None).await, left);
     let raw = world.raw();
     let attempts: i64 = raw.query_row("SELECT count(*) FROM webhook_attempt", [], |row| row.get(0)).unwrap();
     assert_eq!(attempts, 3, "they go with their events");
     world.passes(HOOKS_KEPT).await;
-    world.store.daily(world.now).await.unwrap();
+    world.purges().await;
     assert_eq!(world.lists(None, None).await, left[..2]);
     world.books_are_sound();
 }
@@ -250,8 +251,8 @@ async fn old_event_behind_many_endpoints_with_young_ones_is_reached_by_a_later_c
     let rows = || -> i64 {
         world.raw().query_row("SELECT count(*) FROM webhook_past", [], |row| row.get(0)).unwrap()
     };
-    world.store.daily(world.now).await.unwrap();
+    world.store.purge(KEEP, world.now).await.unwrap();
     assert_eq!(rows(), 6_001, "a call does not look at all endpoints");
-    world.store.daily(world.now).await.unwrap();
+    world.store.purge(KEEP, world.now).await.unwrap();
     assert_eq!(rows(), 6_000);
 }

@@ -269,7 +269,7 @@ async fn numbers_are_never_given_again() {
     world.has_posted(&first).await;
     // Long forgotten, and nothing else came.
     world.passes(HOOKS_KEPT + secs(1)).await;
-    world.store.daily(world.now).await.unwrap();
+    world.purges().await;
     assert_eq!(world.state_of(first[0].id).await, None);
     world.restarts().await;
     world.tells_alice();

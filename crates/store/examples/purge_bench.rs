@@ -1,0 +1,214 @@
+//! Measures purging: how fast old rows go with nothing else to do, and what they cost messages that are accepted beside.
+//!
+//! `cargo run --release -p hermod-store --example purge_bench -- [messages] [rate per second] [seconds] [folder]`
+//!
+//! So many messages of 401 days ago, each with a text, an idempotency key, a carrier id, a timeline line, a webhook event
+//! and an attempt, are purged alone. Then messages are accepted at the rate, in turns alone and while the same number of
+//! old messages is purged with the pauses of the gateway.
+
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
+use hermod_domain::lifecycle::DoubtPolicy;
+use hermod_domain::money::{AMOUNT_MAX, Money};
+use hermod_domain::phone::Msisdn;
+use hermod_domain::sender::Sender;
+use hermod_domain::text::{Encoding, MessageText};
+use hermod_domain::time::Timestamp;
+use hermod_store::{
+    Acceptance, DailyLimits, KeyClaim, LedgerEntry, LedgerKind, OpenOptions, Purged, Retention, Store,
+};
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tokio::task::JoinSet;
+
+const ACCOUNT: AccountId = AccountId::new(1);
+const DAY_S: u64 = 86_400;
+const KEEP: Retention = Retention {
+    text: Duration::from_secs(30 * DAY_S),
+    messages: Duration::from_secs(400 * DAY_S),
+    inbound: Duration::from_secs(30 * DAY_S),
+};
+/// The gateway pauses as long as a step took, and at least this, once much is due.
+const PAUSE_MIN: Duration = Duration::from_millis(2);
+/// Pairs of runs, without and with purging.
+const PAIRS: u64 = 3;
+/// How old the messages of the first run are. Those of the others are younger, because purging never goes back.
+const OLDEST_DAYS: u64 = 410;
+
+#[tokio::main(flavor = "multi_thread", worker_threads = 2)]
+async fn main() {
+    let mut words = std::env::args().skip(1);
+    let mut number = |default| words.next().map_or(default, |word| word.parse::<u64>().expect("a number"));
+    let (messages, rate, seconds) = (number(500_000), number(2_000), number(10));
+    let folder = words.next().map_or_else(|| std::env::temp_dir().join("hermod-purge-bench"), PathBuf::from);
+    let _ = std::fs::remove_dir_all(&folder);
+    let store = open(&folder);
+    let entry = LedgerEntry {
+        account: ACCOUNT,
+        kind: LedgerKind::TopUp,
+        amount: AMOUNT_MAX,
+        note: String::new(),
+        reference: None,
+        now: wall_clock(),
+    };
+    store.post(entry).await.expect("the store answers");
+    store.close().await.expect("the store closes");
+    fill(&folder, OLDEST_DAYS, messages);
+    let mut store = open(&folder);
+    println!("alone             {}", purge(&store, None).await);
+    let mut next = 0;
+    for run in 1..=PAIRS {
+        let alone = accept(&store, &mut next, rate, seconds).await;
+        fill(&folder, OLDEST_DAYS - run, messages);
+        // It learns of the new days when it is opened.
+        store.close().await.expect("the store closes");
+        store = open(&folder);
+        let mut purging = JoinSet::new();
+        let purged = store.clone();
+        purging.spawn(async move { purge(&purged, Some(PAUSE_MIN)).await });
+        let beside = accept(&store, &mut next, rate, seconds).await;
+        println!("accepted alone    {alone}");
+        println!("accepted beside   {beside}, purged {}", purging.join_all().await.concat());
+    }
+    store.close().await.expect("the store closes");
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark looks at the clock")]
+fn wall_clock() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
+    Timestamp::from_millis(i64::try_from(since.as_millis()).expect("before the year 292 million"))
+}
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark looks at the clock")]
+fn instant() -> Instant {
+    Instant::now()
+}
+
+fn open(folder: &Path) -> Store {
+    let options = OpenOptions {
+        folder: folder.to_owned(),
+        low_water_bytes: 0,
+        in_doubt_wait: Duration::from_secs(30),
+        now: wall_clock(),
+    };
+    Store::open(&options).expect("a store")
+}
+
+/// Writes the rows of messages that were delivered so many days ago.
+fn fill(folder: &Path, days_ago: u64, messages: u64) {
+    let connection = Connection::open(folder.join("hermod.db")).expect("the store's file");
+    let at = wall_clock().minus(Duration::from_secs(days_ago * DAY_S));
+    let (first, day, at) = (MessageId::first_at(at).as_i64(), at.day().get(), at.as_millis());
+    let numbers = format!("WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {messages} - 1)");
+    let text = "Your code is 123456. It is valid for ten minutes; do not share it.";
+    let rows = format!(
+        "BEGIN;
+         {numbers} INSERT INTO message (id, account, connection, carrier, source, dest, text, encoding, parts, reference,
+                 cost, expires_at, state, dlr, err, settled_at)
+             SELECT {first} + i, 1, 1, 1, 'Hermod', 491510000000 + i, '{text}', 0, 1, 0, 65000, {at}, 3, 1, 0, {at} FROM n;
+         CREATE TABLE key_{day} (digest BLOB PRIMARY KEY, message INTEGER NOT NULL, fingerprint INTEGER NOT NULL)
+             WITHOUT ROWID, STRICT;
+         {numbers} INSERT INTO key_{day} SELECT randomblob(16), {first} + i, i FROM n;
+         CREATE TABLE remote_{day} (
+             carrier INTEGER NOT NULL, key BLOB NOT NULL, raw BLOB NOT NULL, account INTEGER NOT NULL,
+             message INTEGER NOT NULL, part INTEGER NOT NULL, dest INTEGER NOT NULL, at INTEGER NOT NULL,
+             PRIMARY KEY (carrier, key, raw)) WITHOUT ROWID, STRICT;
+         {numbers} INSERT INTO remote_{day} SELECT 1, randomblob(12), x'', 1, {first} + i, 1, 491510000000 + i, {at} FROM n;
+         {numbers} INSERT INTO timeline SELECT {first} + i, {at}, 1, 'resent', 'resend 1 after no answer' FROM n;
+         {numbers} INSERT INTO webhook_past (account, kind, id, state, ended_at, attempts, message, at, connection, told, err, form)
+             SELECT 1, 1, {first} + i, 1, {at}, 1, {first} + i, {at}, 1, 1, 0, 1 FROM n;
+         {numbers} INSERT INTO webhook_attempt SELECT 1, 1, {first} + i, 1, {at}, 12, 200, NULL, x'7b7d' FROM n;
+         COMMIT;"
+    );
+    connection.execute_batch(&rows).expect("old rows");
+}
+
+/// Purges until nothing is left, with pauses or without. Returns what that came to.
+async fn purge(store: &Store, pause_min: Option<Duration>) -> String {
+    let (began, mut all, mut longest) = (instant(), Purged::default(), Duration::ZERO);
+    loop {
+        let step = instant();
+        let purged = store.purge(KEEP, wall_clock()).await.expect("the store purges");
+        if purged.is_nothing() {
+            break;
+        }
+        let took = step.elapsed();
+        longest = longest.max(took);
+        all.texts += purged.texts;
+        all.keys += purged.keys;
+        all.messages += purged.messages;
+        all.carrier_ids += purged.carrier_ids;
+        all.webhook_events += purged.webhook_events;
+        if let Some(pause_min) = pause_min {
+            tokio::time::sleep(took.max(pause_min)).await;
+        }
+    }
+    let took = began.elapsed();
+    let rate = |rows: u64| u128::from(rows) * 1_000 / took.as_millis().max(1);
+    format!(
+        "{} messages/s (texts, keys {}/s, carrier ids {}/s, records {}/s, webhook events {}/s), longest step {} us",
+        rate(all.texts),
+        rate(all.keys),
+        rate(all.carrier_ids),
+        rate(all.messages),
+        rate(all.webhook_events),
+        longest.as_micros()
+    )
+}
+
+/// Accepts messages on a clock, for so long. Returns how long they took.
+async fn accept(store: &Store, next: &mut u64, rate: u64, seconds: u64) -> String {
+    let started = instant();
+    let mut clock = tokio::time::interval(Duration::from_millis(1));
+    let mut sending = JoinSet::new();
+    let (mut sent, messages) = (0, rate * seconds);
+    while sent < messages {
+        clock.tick().await;
+        let elapsed = u64::try_from(started.elapsed().as_micros()).expect("not that long");
+        while sent < messages.min(elapsed * rate / 1_000_000) {
+            let (store, number) = (store.clone(), *next);
+            sending.spawn(async move {
+                let started = instant();
+                store.accept(submission(number)).await.expect("the store answers");
+                started.elapsed().as_micros()
+            });
+            (sent, *next) = (sent + 1, *next + 1);
+        }
+    }
+    let mut took = sending.join_all().await;
+    took.sort_unstable();
+    let at = |thousandth: usize| took[(took.len() - 1) * thousandth / 1_000];
+    format!("p50 {} us, p99 {} us, p99.9 {} us", at(500), at(990), at(999))
+}
+
+fn submission(number: u64) -> Acceptance {
+    let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mut digest = [0; 16];
+    digest[..8].copy_from_slice(&mixed.to_be_bytes());
+    digest[8..].copy_from_slice(&mixed.rotate_left(17).to_be_bytes());
+    Acceptance {
+        account: ACCOUNT,
+        connection: ConnectionId::new(1),
+        carrier: CarrierId::new(1),
+        to: Msisdn::from_number(4_915_100_000_000 + mixed % 100_000_000).expect("a number"),
+        from: Sender::parse("Hermod").expect("a sender"),
+        text: MessageText::parse("Your code is 123456. It is valid for ten minutes; do not share it.")
+            .expect("a text"),
+        encoding: Encoding::Gsm7,
+        parts: 1,
+        whole: false,
+        tlvs: None,
+        shape: None,
+        origin: None,
+        reply_to: None,
+        cost: Money::from_micros(65_000),
+        credit_limit: Money::ZERO,
+        minimum: Money::ZERO,
+        daily: DailyLimits::default(),
+        key: Some(KeyClaim { digest, fingerprint: mixed }),
+        doubt: DoubtPolicy::Resend,
+        validity: Duration::from_secs(72 * 3600),
+        now: wall_clock(),
+    }
+}
