@@ -100,7 +100,8 @@ fn fill(folder: &Path, days_ago: u64, messages: u64) {
     let connection = Connection::open(folder.join("hermod.db")).expect("the store's file");
     let at = wall_clock().minus(Duration::from_secs(days_ago * DAY_S));
     let (first, day, at) = (MessageId::first_at(at).as_i64(), at.day().get(), at.as_millis());
-    let numbers = format!("WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {messages} - 1)");
+    let numbers =
+        format!("WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {messages} - 1)");
     let text = "Your code is 123456. It is valid for ten minutes; do not share it.";
     let rows = format!(
         "BEGIN;
