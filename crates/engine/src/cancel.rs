@@ -2,14 +2,12 @@
 
 use crate::aliases;
 use crate::batch::Batch;
-use crate::ops::Cancelled;
+use crate::ops::{Cancelled, ExpectedParties};
 use crate::progress::{self, Applied};
-use crate::tables::{MessageParties, Place, TableError};
+use crate::tables::{Place, TableError};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::{Event, Part};
 use hermod_domain::origin::MessageName;
-use hermod_domain::phone::Msisdn;
-use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 
 impl Batch<'_> {
@@ -17,7 +15,7 @@ impl Batch<'_> {
         &mut self,
         account: AccountId,
         name: MessageName,
-        check: &dyn Fn(&Sender, Msisdn) -> bool,
+        expected: &ExpectedParties,
         now: Timestamp,
     ) -> Result<Cancelled, TableError> {
         self.at(now);
@@ -28,7 +26,9 @@ impl Batch<'_> {
         if self.fresh.iter().any(|part| part.message == message) {
             return Ok(Cancelled::Unknown);
         }
-        let Some(carrier) = self.agreed_on(account, message, check)? else { return Ok(Cancelled::Unknown) };
+        let Some(carrier) = self.carrier_of(account, message, expected)? else {
+            return Ok(Cancelled::Unknown);
+        };
         let place = Place { carrier, account, message };
         if !self.is_untouched(place)? {
             return Ok(Cancelled::TooLate);
@@ -43,16 +43,16 @@ impl Batch<'_> {
         }
     }
 
-    /// The carrier of a message that is sent from where and to whom the customer says.
-    fn agreed_on(
+    /// Returns the carrier of a message that has the parties the customer expects.
+    fn carrier_of(
         &self,
         account: AccountId,
         message: MessageId,
-        check: &dyn Fn(&Sender, Msisdn) -> bool,
+        expected: &ExpectedParties,
     ) -> Result<Option<CarrierId>, TableError> {
         let found = self.tables.message_parties(account, message)?;
-        let agreed = found.filter(|MessageParties { from, to, .. }| check(from, *to));
-        Ok(agreed.map(|parties| parties.carrier))
+        let expected = found.filter(|parties| expected.include(&parties.from, parties.to));
+        Ok(expected.map(|parties| parties.carrier))
     }
 
     /// It has parts, and none of them was ever on its way.

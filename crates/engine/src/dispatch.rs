@@ -7,10 +7,10 @@ use crate::lanes::Next;
 use crate::ops::{Job, LinkId};
 use crate::progress::Applied;
 use crate::tables::{PartRow, Place, TableError};
+use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::PartNo;
 use hermod_domain::lifecycle::{self, Event, PartState, Progress, Step};
 use hermod_domain::time::Timestamp;
-use std::time::Duration;
 
 /// Turns that lanes take in one batch to release a part that is due, or to read which are; the rest follow in the next.
 const DUE_PER_BATCH_MAX: usize = 1_000;
@@ -18,32 +18,22 @@ const DUE_PER_BATCH_MAX: usize = 1_000;
 /// nobody who asks for something else waits until all of it has ended.
 const LAPSED_PER_BATCH_MAX: usize = 500;
 
-/// A part whose time is up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lapsed {
-    pub place: Place,
-    pub part: PartNo,
-    pub event: Event,
-}
-
-impl Lapsed {
-    /// What happens to a part because its time is up; none if it is not. `wait`: how long after its validity a receipt is
-    /// still waited for.
-    pub fn of(row: &PartRow, now: Timestamp, wait: impl FnOnce() -> Duration) -> Option<Lapsed> {
-        let PartRow { place, part, expires_at, .. } = *row;
-        let event = match row.now.state {
-            PartState::Queued | PartState::InDoubt => (expires_at <= now).then_some(Event::ValidityEnded),
-            PartState::Sent | PartState::Presumed | PartState::Enroute => {
-                (expires_at <= now && expires_at.plus(wait()) <= now).then_some(Event::ReceiptOverdue)
-            }
-            PartState::Sending
-            | PartState::Overdue
-            | PartState::Delivered
-            | PartState::Undeliverable
-            | PartState::Expired
-            | PartState::Rejected => None,
-        };
-        event.map(|event| Lapsed { place, part, event })
+/// Returns what happens to a part because its time is up; none if it is not. The carrier's entry in the catalogue says how
+/// long after its validity a receipt is still waited for.
+pub fn lapse_of(row: &PartRow, now: Timestamp, catalogue: &Catalogue) -> Option<Event> {
+    let PartRow { place, expires_at, .. } = *row;
+    let receipt_until = || expires_at.plus(catalogue.receipt_wait(place.carrier));
+    match row.now.state {
+        PartState::Queued | PartState::InDoubt => (expires_at <= now).then_some(Event::ValidityEnded),
+        PartState::Sent | PartState::Presumed | PartState::Enroute => {
+            (expires_at <= now && receipt_until() <= now).then_some(Event::ReceiptOverdue)
+        }
+        PartState::Sending
+        | PartState::Overdue
+        | PartState::Delivered
+        | PartState::Undeliverable
+        | PartState::Expired
+        | PartState::Rejected => None,
     }
 }
 
@@ -175,11 +165,18 @@ impl Batch<'_> {
         Ok(true)
     }
 
-    pub fn lapse(&mut self, lapsed: &[Lapsed], now: Timestamp) -> Result<(), TableError> {
+    /// Ends those of these parts whose time is still up. Returns how many.
+    pub fn lapse(&mut self, parts: &[(Place, PartNo)], now: Timestamp) -> Result<usize, TableError> {
         self.at(now);
-        // A job of theirs that is still in a lane finds its message ended when its turn comes.
-        lapsed.iter().try_for_each(|Lapsed { place, part, event }| {
-            self.apply(*place, *part, *event, 0, None).map(|_| ())
-        })
+        let mut lapsed = 0;
+        for (place, part) in parts {
+            let Some(row) = self.read_part(*place, *part)? else { continue };
+            if let Some(event) = lapse_of(&row, now, &self.catalogue) {
+                // A job of it that is still in a lane finds its message ended when its turn comes.
+                self.apply(*place, *part, event, 0, None)?;
+                lapsed += 1;
+            }
+        }
+        Ok(lapsed)
     }
 }

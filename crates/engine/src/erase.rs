@@ -40,7 +40,8 @@ impl Batch<'_> {
         self.overwriting(|batch| {
             let (mut done, mut left) = (0, Vec::new());
             for id in ids {
-                let message = batch.tables.erasable_message(*id)?;
+                // Its record may have been purged since it was found.
+                let Some(message) = batch.tables.erasable_message(*id)? else { continue };
                 if is_being_delivered(&message) {
                     left.push(*id);
                 } else {

@@ -6,30 +6,49 @@ use crate::ops::{Balance, LedgerEntry, LedgerKind, LedgerRow, PostOutcome, PostR
 use crate::tables::{NewPosting, TableError};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::money::{AMOUNT_MAX, Money};
+use std::collections::HashMap;
 
 impl Batch<'_> {
     /// Writes an entry that somebody asked for, unless it is refused or was written before.
     pub fn post(&mut self, entry: &LedgerEntry) -> Result<PostOutcome, TableError> {
-        if let Err(refusal) = check(entry) {
-            return Ok(PostOutcome::Refused(refusal));
-        }
         let before = self.books.balances.of(entry.account);
-        if let Some(posted) = self.posted_before(entry)? {
-            let same = posted.kind == entry.kind && amount(&posted) == Some(entry.amount);
-            return Ok(if same {
-                PostOutcome::Repeated { entry: posted.id, balance: before }
-            } else {
-                PostOutcome::Refused(PostRefusal::ReferenceTaken)
-            });
+        let posted = self.posted_before(entry)?;
+        Ok(match judge(entry, before, posted.as_ref().map(Posted::from)) {
+            Err(refusal) => PostOutcome::Refused(refusal),
+            Ok(Posting::Repeated) => {
+                let entry = posted.map(|posted| posted.id).expect("a repeated entry was posted before");
+                PostOutcome::Repeated { entry, balance: before }
+            }
+            Ok(Posting::New { change, after }) => {
+                let id = self.write_entry(entry, change, after, None)?;
+                PostOutcome::Posted { entry: id, balance: after }
+            }
+        })
+    }
+
+    /// Returns the first refusal that these entries would meet if they were posted in this order. Writes nothing.
+    pub fn find_refusal(&self, entries: &[LedgerEntry]) -> Result<Option<PostRefusal>, TableError> {
+        let mut balances: HashMap<AccountId, Balance> = HashMap::new();
+        let mut references: HashMap<(AccountId, &str), Posted> = HashMap::new();
+        for entry in entries {
+            let account = entry.account;
+            let before = balances.get(&account).copied().unwrap_or_else(|| self.books.balances.of(account));
+            let reference = entry.reference.as_deref().map(|reference| (account, reference));
+            let posted = match reference.and_then(|reference| references.get(&reference)) {
+                Some(posted) => Some(*posted),
+                None => self.posted_before(entry)?.as_ref().map(Posted::from),
+            };
+            match judge(entry, before, posted) {
+                Err(refusal) => return Ok(Some(refusal)),
+                Ok(Posting::Repeated) => {}
+                Ok(Posting::New { change: _, after }) => {
+                    balances.insert(account, after);
+                    let posted = Posted { kind: entry.kind, amount: Some(entry.amount) };
+                    references.extend(reference.map(|reference| (reference, posted)));
+                }
+            }
         }
-        let Some(change) = change(entry, before) else {
-            return Ok(PostOutcome::Refused(PostRefusal::TooLarge));
-        };
-        let Some(after) = before.checked_add(change).filter(|after| !grows_too_large(before, *after)) else {
-            return Ok(PostOutcome::Refused(PostRefusal::TooLarge));
-        };
-        let id = self.write_entry(entry, change, after, None)?;
-        Ok(PostOutcome::Posted { entry: id, balance: after })
+        Ok(None)
     }
 
     /// Gives a message's cost back.
@@ -74,6 +93,41 @@ impl Batch<'_> {
         let Some(reference) = &entry.reference else { return Ok(None) };
         self.tables.posting_by_reference(entry.account, reference)
     }
+}
+
+/// An entry that was posted under a reference, as far as a repetition is compared with it.
+#[derive(Clone, Copy)]
+struct Posted {
+    kind: LedgerKind,
+    amount: Option<Money>,
+}
+
+impl From<&LedgerRow> for Posted {
+    fn from(row: &LedgerRow) -> Posted {
+        Posted { kind: row.kind, amount: amount(row) }
+    }
+}
+
+/// What posting an entry does.
+enum Posting {
+    /// Nothing: it was posted before.
+    Repeated,
+    New {
+        change: Balance,
+        after: Balance,
+    },
+}
+
+/// Decides on an entry. `posted`: the entry that has its reference already.
+fn judge(entry: &LedgerEntry, before: Balance, posted: Option<Posted>) -> Result<Posting, PostRefusal> {
+    check(entry)?;
+    if let Some(Posted { kind, amount }) = posted {
+        let same = kind == entry.kind && amount == Some(entry.amount);
+        return if same { Ok(Posting::Repeated) } else { Err(PostRefusal::ReferenceTaken) };
+    }
+    let change = change(entry, before).ok_or(PostRefusal::TooLarge)?;
+    let after = before.checked_add(change).filter(|after| !grows_too_large(before, *after));
+    Ok(Posting::New { change, after: after.ok_or(PostRefusal::TooLarge)? })
 }
 
 fn check(entry: &LedgerEntry) -> Result<(), PostRefusal> {

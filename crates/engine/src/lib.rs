@@ -14,6 +14,7 @@ pub mod cancel;
 pub mod carrier_id_days;
 pub mod carrier_ids;
 pub mod catalogue;
+pub mod commands;
 pub mod conversations;
 pub mod day_totals;
 pub mod deferred;

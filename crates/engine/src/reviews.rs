@@ -11,7 +11,7 @@ use hermod_domain::time::Timestamp;
 
 /// Before these times a case was last met, and decided if it was, that is old. An approval is kept for as long as it lasts,
 /// however old the case is.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OldReviews {
     pub met: Timestamp,
     pub decided: Timestamp,

@@ -46,6 +46,18 @@ impl Batch<'_> {
         unreadable.into_iter().try_for_each(|part| self.set_aside(part))
     }
 
+    /// Sets aside those of these messages that still have a part that cannot be read.
+    pub fn set_aside_if_unreadable(&mut self, parts: &[UnreadablePart]) -> Result<(), TableError> {
+        for part in parts {
+            match part.place.place() {
+                Some(place) => drop(self.read_parts(place)?),
+                // Its key makes no sense, so no command writes to its row.
+                None => self.set_aside(part.clone())?,
+            }
+        }
+        Ok(())
+    }
+
     /// Sets aside all parts of a message.
     pub fn set_aside(&mut self, part: UnreadablePart) -> Result<(), TableError> {
         let states = self.tables.set_parts_aside(part.place, &part.reason, self.now)?;

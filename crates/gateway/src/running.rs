@@ -18,7 +18,6 @@ use crate::telemetry;
 use crate::tls::Tls;
 use crate::workers::Workers;
 use crate::world::World;
-use hermod_domain::carrier::Profile;
 use hermod_domain::numbers::Numbers;
 use hermod_store::{OpenOptions, Rematched, Store};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -326,13 +325,8 @@ impl Running {
         });
         self.repeat("upkeep/sweep", SWEEP, |world| async move {
             let now = world.clock.now();
-            let catalogue = world.catalogue();
-            let waits = move |carrier| {
-                let known = catalogue.carrier(carrier).map(|carrier| carrier.profile.receipt_wait());
-                known.unwrap_or(Profile::default().receipt_wait())
-            };
             // Neither may keep the other from being done.
-            let (daily, swept) = (world.store.daily(now).await, world.store.sweep(now, waits).await);
+            let (daily, swept) = (world.store.daily(now).await, world.store.sweep(now).await);
             daily.and(swept.map(|_| ()))
         });
         let keep = purging::retention(&config.retention);

@@ -1,7 +1,7 @@
 //! How the store says that its surroundings failed. Each means the operation was certainly not
 //! done: an outcome that cannot be known ends the process instead.
 
-use hermod_engine::ops::{CatalogueFault, PostRefusal};
+use hermod_engine::ops::PostRefusal;
 use hermod_engine::tables::TableError;
 use std::path::PathBuf;
 
@@ -56,15 +56,6 @@ impl From<TableError> for StoreFault {
         match error.downcast::<StoreFault>() {
             Ok(fault) => *fault,
             Err(error) => StoreFault::Damaged(error.to_string()),
-        }
-    }
-}
-
-impl From<CatalogueFault> for StoreFault {
-    fn from(fault: CatalogueFault) -> StoreFault {
-        match fault {
-            CatalogueFault::EntryRefused(refusal) => StoreFault::EntryRefused(refusal),
-            CatalogueFault::Table(error) => error.into(),
         }
     }
 }

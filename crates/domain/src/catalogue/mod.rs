@@ -18,7 +18,7 @@ pub use smpp_access::{
 pub use webhooks::{PreviousSecret, Webhooks};
 
 use crate::area::Area;
-use crate::carrier::ProfileRefusal;
+use crate::carrier::{Profile, ProfileRefusal};
 use crate::ids::{AccountId, CarrierId, ConnectionId, RouteId};
 use crate::price::{PriceList, PriceRefusal, Priced};
 use crate::route::{Candidate, DuplicateRoute, Route, RouteFor, RouteRefusal, RouteRules, Routes};
@@ -29,6 +29,7 @@ use crate::traffic::Control;
 use number_owners::NumberOwners;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Why documents do not make a catalogue. Whoever changed them is told; the old catalogue stays.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -157,6 +158,12 @@ impl Catalogue {
     /// There are never so many that looking through them would take longer than hashing.
     pub fn carrier(&self, id: CarrierId) -> Option<&Carrier> {
         self.carriers.iter().find(|(known, ..)| *known == id).map(|(_, _, carrier)| carrier)
+    }
+
+    /// Returns how long after the end of validity a carrier's receipt is waited for, also of a carrier that is gone.
+    pub fn receipt_wait(&self, carrier: CarrierId) -> Duration {
+        let profile = self.carrier(carrier).map(|carrier| &carrier.profile);
+        profile.map_or_else(|| Profile::default().receipt_wait(), Profile::receipt_wait)
     }
 }
 

@@ -36,7 +36,7 @@ pub use receipt::{
 };
 
 pub use report::{
-    Cancelled, Delivery, GIVEN_UP_KEPT, GivenUp, GivenUpWhy, MessageNews, News, REPORT_KEPT,
+    Cancelled, Delivery, ExpectedParties, GIVEN_UP_KEPT, GivenUp, GivenUpWhy, MessageNews, News, REPORT_KEPT,
     REPORTS_IN_MEMORY_MAX, Report, ReportId,
 };
 
@@ -51,7 +51,6 @@ pub use webhook::{
     RECEIVER_AWAY_MAX, REPLAYED_AT_ONCE_MAX,
 };
 
-use crate::tables::TableError;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo, RemoteId};
 use hermod_domain::lifecycle::{DoubtPolicy, MessageState, RefusedFor};
@@ -338,19 +337,6 @@ pub struct CatalogueChange {
     pub entries: Vec<LedgerEntry>,
     /// What a provision file says of its entries, remembered for the next time it is applied.
     pub provisioned: Vec<ProvisionedRow>,
-}
-
-/// Why a change of the setup was not made.
-#[derive(Debug)]
-pub enum CatalogueFault {
-    EntryRefused(PostRefusal),
-    Table(TableError),
-}
-
-impl From<TableError> for CatalogueFault {
-    fn from(error: TableError) -> CatalogueFault {
-        CatalogueFault::Table(error)
-    }
 }
 
 /// What a provision file said of one entry when it was last applied. The store does not read the body.

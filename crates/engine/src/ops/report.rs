@@ -3,6 +3,8 @@
 
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::{Alias, Origin, Told};
+use hermod_domain::phone::Msisdn;
+use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
@@ -98,6 +100,21 @@ pub enum GivenUpWhy {
     TooOld,
     /// The customer's software refused it with this status.
     Refused(u32),
+}
+
+/// Who must send a message, and to whom, for a caller to cancel it. A party that is not given is not compared (SMPP 3.4,
+/// 4.9.1: addresses of a `cancel_sm`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ExpectedParties {
+    pub from: Option<Sender>,
+    pub to: Option<Msisdn>,
+}
+
+impl ExpectedParties {
+    /// Returns whether a message has these parties.
+    pub fn include(&self, from: &Sender, to: Msisdn) -> bool {
+        self.from.is_none_or(|expected| expected == *from) && self.to.is_none_or(|expected| expected == to)
+    }
 }
 
 /// What came of a customer's wish to take a message back.

@@ -6,7 +6,7 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 
 /// The key of a row: a handset, and the number that it was written to from.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConversationKey {
     pub handset: Msisdn,
     pub number: String,

@@ -38,8 +38,8 @@ pub trait ErasureRows {
     /// Sets whether what is deleted is overwritten, instead of being left in free space.
     fn overwrite_deleted(&self, overwrite: bool) -> Result<(), TableError>;
 
-    /// Returns a message as erasing needs it. Fails if it has no row.
-    fn erasable_message(&self, message: MessageId) -> Result<ErasableMessage, TableError>;
+    /// Returns a message as erasing needs it; none if it has no row.
+    fn erasable_message(&self, message: MessageId) -> Result<Option<ErasableMessage>, TableError>;
 
     /// Writes a message's recipient and origin, and that it has no text.
     fn put_erased_message(

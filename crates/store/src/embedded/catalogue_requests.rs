@@ -8,7 +8,7 @@ use hermod_engine::ops::{CatalogueChange, CatalogueRow, ProvisionedRow};
 impl Embedded {
     /// Changes the setup, all or none. An account's opening entries go with it.
     pub async fn change_catalogue(&self, change: CatalogueChange) -> Result<(), StoreFault> {
-        self.request(move |batch| Ok(batch.change_catalogue(&change)?)).await
+        self.request(change).await?.map_err(StoreFault::EntryRefused)
     }
 
     pub async fn catalogue(&self) -> Result<Vec<CatalogueRow>, StoreFault> {

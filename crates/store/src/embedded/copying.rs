@@ -10,6 +10,7 @@ use crate::embedded::schema;
 use crate::embedded::writer::Writer;
 use crate::embedded::{Embedded, lock};
 use crate::fault::StoreFault;
+use hermod_engine::commands::ReadQueues;
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 use std::fs::File;
@@ -61,7 +62,7 @@ impl Embedded {
         let (reply, answer) = oneshot::channel();
         self.inner.shared.copies.ask(CopyRequest { file: file.to_owned(), reply })?;
         // Wakes the writer.
-        self.ask(Op::Glance).await?;
+        self.request(ReadQueues).await?;
         answer.await.map_err(|_| StoreFault::Closed)??;
         let file = file.to_owned();
         let finished = tokio::task::spawn_blocking(move || finish(&file)).await;

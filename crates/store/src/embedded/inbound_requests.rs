@@ -9,6 +9,7 @@ use crate::sqlite::unassigned_inbound::read_unassigned_page;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
+use hermod_engine::commands::{AssignInbound, ForgetConversations, ForgetRepeats, ForgetUnassigned, OptIn};
 use hermod_engine::ops::{CONVERSATION_KEPT, Inbound, InboundRecord, OptOut, UnownedInbound};
 use hermod_engine::tables::ConversationKey;
 
@@ -26,7 +27,7 @@ const CONVERSATIONS_PER_WRITE: usize = 500;
 impl Embedded {
     /// Keeps a message for its account.
     pub async fn receive(&self, inbound: Inbound) -> Result<InboundRecord, StoreFault> {
-        self.request(move |batch| Ok(batch.receive(&inbound)?)).await
+        self.request(inbound).await
     }
 
     /// What came in behind a number, oldest first.
@@ -58,17 +59,17 @@ impl Embedded {
         account: AccountId,
         now: Timestamp,
     ) -> Result<Option<InboundRecord>, StoreFault> {
-        self.request(move |batch| Ok(batch.assign_inbound(message, account, now)?)).await
+        self.request(AssignInbound { message, account, now }).await
     }
 
     /// No more messages of this account to this number. True if that is new; what is known of an earlier one stays.
     pub async fn opt_out(&self, entry: OptOut) -> Result<bool, StoreFault> {
-        self.request(move |batch| Ok(batch.opt_out(&entry)?)).await
+        self.request(entry).await
     }
 
     /// Messages may be sent again. True if they could not.
     pub async fn opt_in(&self, account: AccountId, number: Msisdn) -> Result<bool, StoreFault> {
-        self.request(move |batch| Ok(batch.opt_in(account, number)?)).await
+        self.request(OptIn { account, number }).await
     }
 
     pub async fn opted_out(&self, account: AccountId, number: Msisdn) -> Result<Option<OptOut>, StoreFault> {
@@ -90,15 +91,15 @@ impl Embedded {
 
     /// Deletes the digests of MO messages that are too old to be delivered again.
     pub(crate) async fn forget_repeats(&self, now: Timestamp) -> Result<(), StoreFault> {
-        let forget = || self.request(move |batch| Ok(batch.forget_repeats(now, DIGESTS_PER_WRITE)?));
-        while forget().await? == DIGESTS_PER_WRITE {}
+        let forget = ForgetRepeats { now, limit: DIGESTS_PER_WRITE };
+        while self.request(forget).await? == DIGESTS_PER_WRITE {}
         Ok(())
     }
 
     /// Deletes unassigned MO messages that were kept long enough.
     pub(crate) async fn forget_unowned(&self, now: Timestamp) -> Result<(), StoreFault> {
-        let forget = || self.request(move |batch| Ok(batch.forget_unowned(now, UNASSIGNED_PER_WRITE)?));
-        while forget().await? == UNASSIGNED_PER_WRITE {}
+        let forget = ForgetUnassigned { now, limit: UNASSIGNED_PER_WRITE };
+        while self.request(forget).await? == UNASSIGNED_PER_WRITE {}
         Ok(())
     }
 
@@ -116,8 +117,7 @@ impl Embedded {
             kept += read - page.len();
             let old: Vec<ConversationKey> = page.into_iter().map(|(key, _)| key).collect();
             for some in old.chunks(CONVERSATIONS_PER_WRITE) {
-                let some = some.to_vec();
-                self.request(move |batch| Ok(batch.forget_conversations(&some, before)?)).await?;
+                self.request(ForgetConversations { keys: some.to_vec(), before }).await?;
             }
             if behind.is_none() {
                 break;

@@ -1,16 +1,18 @@
 //! A link's side of the store: it reports what it learned and takes out what it may send.
 
-use crate::embedded::Embedded;
 use crate::embedded::mailbox::Mailbox;
-use crate::embedded::op::{Change, Op};
+use crate::embedded::op::Op;
+use crate::embedded::{Embedded, outcome_of};
 use crate::fault::StoreFault;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
+use hermod_engine::commands::{CloseLink, OpenLink};
 use hermod_engine::handout::Handout;
 use hermod_engine::ops::{AnswerRecord, HandsetRecord, LinkBatch, LinkId, LinkKind, ReceiptRecord};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use tokio::sync::oneshot;
 
 /// One bound link. It must be closed with [`LinkPort::close`]; a process that dies instead leaves its parts in doubt.
 pub struct LinkPort {
@@ -31,7 +33,10 @@ impl Embedded {
     ) -> Result<LinkPort, StoreFault> {
         let link = LinkId(self.inner.links_opened.fetch_add(1, Ordering::Relaxed));
         let mailbox = Arc::new(Mailbox::default());
-        self.change(Change::OpenLink { carrier, link, kind, mailbox: mailbox.clone() }).await?;
+        let open = OpenLink { carrier, link, kind };
+        let (reply, answer) = oneshot::channel();
+        self.send(Op::OpenLink(open, mailbox.clone(), reply)).await?;
+        outcome_of::<OpenLink>(answer.await)?;
         Ok(LinkPort { store: self.clone(), carrier, ids, link, mailbox })
     }
 }
@@ -60,7 +65,7 @@ impl LinkPort {
     ) -> Result<(), StoreFault> {
         let LinkPort { carrier, ids, link, .. } = *self;
         let learned = LinkBatch { carrier, ids, link, answers, receipts, inbound, slots, now };
-        self.store.inner.queue.send(Op::Link(learned)).await.map_err(|_| StoreFault::Closed)
+        self.store.send(Op::Command(learned.into(), None)).await
     }
 
     /// What may be done now that it is durable. Waits until there is something.
@@ -70,7 +75,7 @@ impl LinkPort {
 
     /// No more parts for this link. Returns what was handed out and not yet taken: none of its bytes have left.
     pub async fn close(&self) -> Result<Handout, StoreFault> {
-        self.store.change(Change::CloseLink { carrier: self.carrier, link: self.link }).await?;
+        self.store.request(CloseLink { carrier: self.carrier, link: self.link }).await?;
         Ok(self.mailbox.take_now())
     }
 }

@@ -1,32 +1,32 @@
 //! What callers of the store ask for about messages under way: cancel one, move some to another carrier, tell what waits.
 
 use crate::embedded::Embedded;
-use crate::embedded::op::Op;
 use crate::fault::StoreFault;
 use crate::sqlite::parts;
 use crate::sqlite::waiting::{self, Page};
 use hermod_domain::ids::{AccountId, CarrierId};
 use hermod_domain::origin::MessageName;
-use hermod_domain::phone::Msisdn;
-use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{Cancelled, CarrierQueue, Move, PAGE_ROWS_MAX, WaitingMessage, WaitingPlace};
+use hermod_engine::commands::{Cancel, LimitWebhookWaits, MoveWaiting, ReadQueues};
+use hermod_engine::ops::{
+    Cancelled, CarrierQueue, ExpectedParties, Move, PAGE_ROWS_MAX, WaitingMessage, WaitingPlace,
+};
 use std::time::Duration;
 
 /// Messages moved in one transaction.
 const MOVED_PER_WRITE_MAX: usize = 250;
 
 impl Embedded {
-    /// Ends a message that still waits as `rejected` and gives its cost back. `check` is shown who sends it to whom: what
-    /// it does not agree to is as unknown as what is not there.
+    /// Ends a message that still waits as `rejected` and refunds its cost. A message that has other parties than expected
+    /// is as unknown as one that does not exist.
     pub async fn cancel(
         &self,
         account: AccountId,
         name: MessageName,
-        check: impl Fn(&Sender, Msisdn) -> bool + Send + 'static,
+        expected: ExpectedParties,
         now: Timestamp,
     ) -> Result<Cancelled, StoreFault> {
-        self.request(move |batch| Ok(batch.cancel(account, name, &check, now)?)).await
+        self.request(Cancel { account, name, expected, now }).await
     }
 
     /// Moves messages that wait for one carrier to another. What is not there any more, has been given to a link or was
@@ -34,8 +34,7 @@ impl Embedded {
     pub async fn move_messages(&self, moves: Vec<Move>, now: Timestamp) -> Result<usize, StoreFault> {
         let mut moved = 0;
         for chunk in moves.chunks(MOVED_PER_WRITE_MAX) {
-            let chunk = chunk.to_vec();
-            moved += self.request(move |batch| Ok(batch.move_waiting(&chunk, now)?)).await?;
+            moved += self.request(MoveWaiting { moves: chunk.to_vec(), now }).await?;
         }
         Ok(moved)
     }
@@ -44,7 +43,7 @@ impl Embedded {
     /// for where a lane is read on next, so that neither grows with what waits. Deferred parts are counted in the tables
     /// while they are too many for memory.
     pub async fn queues(&self) -> Result<Vec<CarrierQueue>, StoreFault> {
-        let glances = self.ask(Op::Glance).await?;
+        let glances = self.request(ReadQueues).await?;
         self.inner
             .readers
             .run(move |connection| {
@@ -88,7 +87,7 @@ impl Embedded {
         waits: Vec<Duration>,
         now: Timestamp,
     ) -> Result<usize, StoreFault> {
-        let changed = self.request(move |batch| Ok(batch.limit_webhook_waits(&waits, now)?)).await?;
+        let changed = self.request(LimitWebhookWaits { waits, now }).await?;
         if changed > 0 {
             tracing::warn!(
                 events = changed,

@@ -6,7 +6,6 @@ mod catalogue_requests;
 mod checkpoint;
 mod copying;
 mod delivery_requests;
-mod errand;
 mod flapping;
 mod hooks;
 mod inbound_requests;
@@ -41,6 +40,8 @@ mod balances_tests;
 #[cfg(test)]
 mod carrier_ids_tests;
 #[cfg(test)]
+mod commands_tests;
+#[cfg(test)]
 mod day_totals_tests;
 #[cfg(test)]
 mod delivery_figures_tests;
@@ -66,18 +67,18 @@ use crate::fault::StoreFault;
 use crate::sqlite::webhook_events::count_waiting;
 use crate::sqlite::{self, SqliteTables, records};
 use checkpoint::Checkpointer;
-use errand::Asked;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::batch::{Batch, Books};
+use hermod_engine::commands::{AnyOutcome, FindKey, Listed};
 use hermod_engine::due_times::{self, BroughtBack};
 use hermod_engine::ops::{AcceptOutcome, Acceptance, KeyClaim, MessageRecord, Replay};
 use hermod_engine::tables::MessageRows;
 use lock::FolderLock;
 use mark::Mark;
 use meters::Meters;
-use op::{Change, Op, Reply};
+use op::Op;
 use outbox::{Outboxes, Receivers};
 use readers::Readers;
 use rusqlite::Connection;
@@ -89,6 +90,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use tokio::sync::oneshot::error::RecvError;
 use tokio::sync::{mpsc, oneshot};
 use waiting::Waiting;
 use walks::WalkPlaces;
@@ -242,18 +244,18 @@ impl Embedded {
         })?;
         tokio::select! {
             biased;
-            answered = &mut answer => return answered.map_err(|_| StoreFault::Closed)?,
+            answered = &mut answer => return outcome_of::<Box<Acceptance>>(answered),
             () = waited => {}
         }
         if waiting.give_up() {
             return Err(StoreFault::Waited);
         }
-        answer.await.map_err(|_| StoreFault::Closed)?
+        outcome_of::<Box<Acceptance>>(answer.await)
     }
 
     /// Was this idempotency key used? Asked of the writer, so that a send under way counts.
     pub async fn find_key(&self, key: KeyClaim) -> Result<Option<Replay>, StoreFault> {
-        self.ask(|reply| Op::FindKey(key, reply)).await
+        self.request(FindKey { key }).await
     }
 
     /// The message, if it is this account's.
@@ -272,7 +274,9 @@ impl Embedded {
 
     /// Finishes what is waiting, empties the log and closes the files. Later calls of any clone fail with `Closed`.
     pub async fn close(&self) -> Result<(), StoreFault> {
-        self.ask(Op::Stop).await?;
+        let (reply, stopped) = oneshot::channel();
+        self.send(Op::Stop(reply)).await?;
+        stopped.await.map_err(|_| StoreFault::Closed)??;
         let thread = self.inner.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
             let ended = tokio::task::spawn_blocking(move || thread.join()).await;
@@ -285,23 +289,25 @@ impl Embedded {
         Ok(())
     }
 
-    async fn change(&self, change: Change) -> Result<(), StoreFault> {
-        self.ask(|reply| Op::Rest(change, reply)).await
-    }
-
-    /// Has something done in the writer's next transaction, and waits until it is durable.
-    async fn request<T: Send + 'static>(
-        &self,
-        work: impl Fn(&mut Batch<'_>) -> Result<T, StoreFault> + Send + 'static,
-    ) -> Result<T, StoreFault> {
-        self.ask(|reply| Op::Errand(Box::new(Asked::new(work, reply)))).await
-    }
-
-    async fn ask<T>(&self, op: impl FnOnce(Reply<T>) -> Op) -> Result<T, StoreFault> {
+    /// Has the writer run a command in its next transaction, and returns the outcome once it is durable.
+    async fn request<C: Listed>(&self, command: C) -> Result<C::Outcome, StoreFault> {
         let (reply, answer) = oneshot::channel();
-        self.inner.queue.send(op(reply)).await.map_err(|_| StoreFault::Closed)?;
-        answer.await.map_err(|_| StoreFault::Closed)?
+        self.send(Op::Command(command.into(), Some(reply))).await?;
+        outcome_of::<C>(answer.await)
     }
+
+    /// Waits for a place in the writer's queue.
+    async fn send(&self, op: Op) -> Result<(), StoreFault> {
+        self.inner.queue.send(op).await.map_err(|_| StoreFault::Closed)
+    }
+}
+
+/// Returns what the writer has answered to a command of this type.
+fn outcome_of<C: Listed>(
+    answered: Result<Result<AnyOutcome, StoreFault>, RecvError>,
+) -> Result<C::Outcome, StoreFault> {
+    let outcome = answered.map_err(|_| StoreFault::Closed)??;
+    Ok(C::own_outcome(outcome).expect("the writer answers a command with its own outcome"))
 }
 
 /// Sets aside the parts whose rows make no sense, and logs them.

@@ -17,7 +17,7 @@ impl Embedded {
 
     /// Changes a balance by a ledger entry. With a reference it can be repeated until its answer arrives.
     pub async fn post(&self, entry: LedgerEntry) -> Result<PostOutcome, StoreFault> {
-        self.request(move |batch| Ok(batch.post(&entry)?)).await
+        self.request(entry).await
     }
 
     /// An account's entries, newest first, from before an entry or from the end.

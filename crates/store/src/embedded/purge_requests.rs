@@ -6,6 +6,10 @@ use crate::sqlite::{erasure, purging};
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
+use hermod_engine::commands::{
+    EraseInbound, EraseMessages, EraseOthers, PurgeCarrierIds, PurgeInbound, PurgeKeys, PurgeRecords,
+    PurgeTexts,
+};
 use hermod_engine::erase::Erased;
 use hermod_engine::ops::{Purged, Retention};
 
@@ -36,10 +40,10 @@ impl Embedded {
     /// its turn; its fault is returned once there is nothing else to do.
     pub async fn purge(&self, keep: Retention, now: Timestamp) -> Result<Purged, StoreFault> {
         let mut faults = Faults::default();
-        let texts = self.request(move |batch| Ok(batch.purge_texts(keep, now)?)).await;
-        let keys = self.request(move |batch| Ok(batch.purge_keys(keep, now)?)).await;
-        let carrier_ids = self.request(move |batch| Ok(batch.purge_carrier_ids(now)?)).await;
-        let records = self.request(move |batch| Ok(batch.purge_records(keep, now)?)).await;
+        let texts = self.request(PurgeTexts { keep, now }).await;
+        let keys = self.request(PurgeKeys { keep, now }).await;
+        let carrier_ids = self.request(PurgeCarrierIds { now }).await;
+        let records = self.request(PurgeRecords { keep, now }).await;
         let purged = Purged {
             texts: faults.keep(texts),
             keys: faults.keep(keys),
@@ -67,7 +71,7 @@ impl Embedded {
             .run(move |connection| Ok(purging::account_with_old_inbound(connection, before)?))
             .await?;
         let Some(account) = old else { return Ok(0) };
-        self.request(move |batch| Ok(batch.purge_inbound(account, before)?)).await
+        self.request(PurgeInbound { account, before }).await
     }
 
     /// Erases a number, of one account or of all. Walks over every message that is kept, in short reads.
@@ -79,7 +83,7 @@ impl Embedded {
         let mut erased = Erased::default();
         self.erase_messages(number, account, &mut erased).await?;
         self.erase_inbound(number, account, &mut erased).await?;
-        erased.others = self.request(move |batch| Ok(batch.erase_others(number, account)?)).await?;
+        erased.others = self.request(EraseOthers { number, account }).await?;
         // The log has the pages as they were before.
         self.inner.shared.want_empty_log();
         Ok(erased)
@@ -99,8 +103,7 @@ impl Embedded {
                 .run(move |connection| Ok(erasure::messages_to(connection, number, account, after)?))
                 .await?;
             for ids in page.found.chunks(ROWS_PER_WRITE) {
-                let ids = ids.to_vec();
-                let (done, left) = self.request(move |batch| Ok(batch.erase_messages(&ids)?)).await?;
+                let (done, left) = self.request(EraseMessages { ids: ids.to_vec() }).await?;
                 erased.messages += done;
                 erased.in_progress += u64::try_from(left.len()).unwrap_or(u64::MAX);
                 let room = NAMED_MAX.saturating_sub(erased.named.len());
@@ -127,8 +130,7 @@ impl Embedded {
                 .run(move |connection| Ok(erasure::inbound_from(connection, number, account, after)?))
                 .await?;
             for keys in page.found.chunks(ROWS_PER_WRITE) {
-                let keys = keys.to_vec();
-                erased.inbound += self.request(move |batch| Ok(batch.erase_inbound(&keys)?)).await?;
+                erased.inbound += self.request(EraseInbound { keys: keys.to_vec() }).await?;
             }
             after = page.last;
             if after.is_none() {

@@ -7,6 +7,7 @@ use crate::sqlite::{SqliteTables, carrier_ids, parked_receipts};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::time::{Day, Timestamp};
+use hermod_engine::commands::{ForgetUnnamedParts, GiveUpParked, Rematch};
 use hermod_engine::ops::{PAGE_ROWS_MAX, ParkedReceipt, REMATCH_ROWS_MAX, ReceiptLoss, Rematched, TiedId};
 use hermod_engine::parked_receipts::{GIVEN_UP_PER_BATCH_MAX, ParkedPage};
 use hermod_engine::unnamed_parts::not_waited_for_before;
@@ -40,8 +41,7 @@ impl Embedded {
             came_to.tried += page.looked_at;
             if !page.worth_trying.is_empty() {
                 let remotes = page.worth_trying;
-                came_to.matched +=
-                    self.request(move |batch| Ok(batch.rematch(carrier, ids, &remotes, now)?)).await?;
+                came_to.matched += self.request(Rematch { carrier, ids, remotes, now }).await?;
             }
             position = page.last;
             if position.is_none() {
@@ -65,7 +65,7 @@ impl Embedded {
     /// Gives up and counts receipts that have waited for [`crate::PARKED_KEPT`].
     pub(crate) async fn give_up_parked(&self, now: Timestamp) -> Result<(), StoreFault> {
         loop {
-            let given_up = self.request(move |batch| Ok(batch.give_up_parked(now)?)).await?;
+            let given_up = self.request(GiveUpParked { now }).await?;
             if given_up > 0 {
                 tracing::warn!(given_up, "Receipts found no part in 72 hours and are given up");
             }
@@ -91,8 +91,7 @@ impl Embedded {
             page.retain(|part| part.at < before);
             kept += rows - page.len();
             for some in page.chunks(UNNAMED_PARTS_PER_WRITE) {
-                let some = some.to_vec();
-                self.request(move |batch| Ok(batch.forget_unnamed_parts(&some, before)?)).await?;
+                self.request(ForgetUnnamedParts { parts: some.to_vec(), before }).await?;
             }
             if behind.is_none() {
                 break;

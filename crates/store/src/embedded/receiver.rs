@@ -89,7 +89,7 @@ impl ReceiverPort {
         let Settled { taken, refused } = settled;
         let ends = ReportEnds { connection: self.connection, taken, refused, now };
         if !ends.is_empty() {
-            place.send(Op::Reports(ends));
+            place.send(Op::Command(ends.into(), None));
         }
         Ok(())
     }
@@ -125,12 +125,8 @@ impl Drop for ReceiverPort {
         let taken = outboxes.close(self.connection, &self.outbox, self.number, place.is_ok());
         if let (Ok(place), false) = (place, taken.is_empty()) {
             let now = outboxes.now();
-            place.send(Op::Reports(ReportEnds {
-                connection: self.connection,
-                taken,
-                refused: Vec::new(),
-                now,
-            }));
+            let ends = ReportEnds { connection: self.connection, taken, refused: Vec::new(), now };
+            place.send(Op::Command(ends.into(), None));
         }
     }
 }

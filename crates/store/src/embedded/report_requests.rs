@@ -6,6 +6,7 @@ use crate::sqlite::given_up_reports::list_given_up;
 use crate::sqlite::reports::count_reports;
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::time::Timestamp;
+use hermod_engine::commands::{ForgetGivenUp, GiveUpOldReports};
 use hermod_engine::given_up_reports::REPORTS_PER_WRITE;
 use hermod_engine::ops::{GivenUp, ReportId};
 
@@ -33,8 +34,7 @@ impl Embedded {
         self.inner.shared.outboxes.clock_is(now);
         for connection in self.inner.shared.outboxes.with_reports() {
             loop {
-                let given_up =
-                    self.request(move |batch| Ok(batch.give_up_old_reports(connection, now)?)).await?;
+                let given_up = self.request(GiveUpOldReports { connection, now }).await?;
                 self.inner.shared.outboxes.forget(connection, &given_up);
                 if given_up.len() < REPORTS_PER_WRITE {
                     break;
@@ -46,7 +46,7 @@ impl Embedded {
 
     /// Forgets some reports that were given up long ago: one step. Returns how many.
     pub(crate) async fn purge_given_up(&self, now: Timestamp) -> Result<u64, StoreFault> {
-        let forgotten = self.request(move |batch| Ok(batch.forget_given_up(now)?)).await?;
+        let forgotten = self.request(ForgetGivenUp { now }).await?;
         Ok(u64::try_from(forgotten).unwrap_or(u64::MAX))
     }
 }

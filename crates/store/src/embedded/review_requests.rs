@@ -4,6 +4,7 @@ use crate::embedded::Embedded;
 use crate::fault::StoreFault;
 use crate::sqlite::reviews;
 use hermod_domain::time::Timestamp;
+use hermod_engine::commands::{DecideReview, ForgetReviews};
 use hermod_engine::ops::{OpenReviews, PAGE_ROWS_MAX, ReviewCase, ReviewState, Screened, Screening};
 use hermod_engine::reviews::OldReviews;
 use rusqlite::Connection;
@@ -17,7 +18,7 @@ impl Embedded {
     /// Whether a text that a rule has met may pass: if it was approved lately. Otherwise its case is opened, or counted
     /// up. It writes, so a replay and an opt-out are looked for first.
     pub async fn screen(&self, screened: Screened) -> Result<Screening, StoreFault> {
-        self.request(move |batch| Ok(batch.screen(&screened)?)).await
+        self.request(screened).await
     }
 
     /// Cases of every account, newest first, from before one or from the end; all of them or those in a state.
@@ -48,7 +49,7 @@ impl Embedded {
         by: String,
         now: Timestamp,
     ) -> Result<Option<ReviewCase>, StoreFault> {
-        self.request(move |batch| Ok(batch.decide_review(id, approve, &by, now)?)).await
+        Ok(self.request(DecideReview { id, approve, by, now }).await?.map(|case| *case))
     }
 
     /// Deletes cases that no text has met for a long time: continues where the last call ended, and keeps
@@ -67,7 +68,7 @@ impl Embedded {
             let old: Vec<u64> = page.iter().filter(|case| times.include(case)).map(|case| case.id).collect();
             kept += page.len() - old.len();
             if !old.is_empty() {
-                self.request(move |batch| Ok(batch.forget_reviews(&old, times)?)).await?;
+                self.request(ForgetReviews { cases: old, old: times }).await?;
             }
             if after.is_none() {
                 break;

@@ -2,19 +2,19 @@
 //! look at the disk, build key filters, drop old cases. The caller owns the clock and says when.
 
 use crate::embedded::Embedded;
-use crate::embedded::op::{Change, Op};
+use crate::embedded::op::Op;
 use crate::embedded::shared::LogSize;
 use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
 use crate::sqlite::parts::{PartPage, StoredKey, parts_after};
-use hermod_domain::ids::CarrierId;
+use hermod_domain::ids::PartNo;
 use hermod_domain::time::{Day, Timestamp};
-use hermod_engine::dispatch::Lapsed;
+use hermod_engine::commands::{DropOldFigures, KeepFilterPart, Lapse, ReleaseDue, SetAside};
+use hermod_engine::dispatch::lapse_of;
 use hermod_engine::idempotency_keys::{self, FILTER_KEYS_PER_PART};
 use hermod_engine::ops::DiskSpace;
-use hermod_engine::tables::PartRow;
+use hermod_engine::tables::{PartRow, Place};
 use rusqlite::Connection;
-use std::time::Duration;
 
 /// Rows looked at in one read, so that no snapshot lasts long.
 const SWEEP_ROWS: u32 = 5_000;
@@ -32,11 +32,11 @@ impl Embedded {
         while outboxes.has_left_over() {
             let place = self.inner.queue.reserve().await.map_err(|_| StoreFault::Closed)?;
             if let Some(ends) = outboxes.left_over() {
-                place.send(Op::Reports(ends));
+                place.send(Op::Command(ends.into(), None));
             }
         }
         if self.inner.shared.is_due(now) {
-            self.inner.queue.send(Op::Due(now)).await.map_err(|_| StoreFault::Closed)?;
+            self.send(Op::Command(ReleaseDue { now }.into(), None)).await?;
         }
         self.tell_absent_by_webhook(now).await;
         Ok(())
@@ -57,32 +57,26 @@ impl Embedded {
         self.inner.shared.disk_space()
     }
 
-    /// Ends what has outlived its validity, marks what got no receipt in time, and gives up reports that nobody took. Walks over every part that has not
-    /// ended: no index is kept for it, because that would cost every message a write and this costs a scan a minute.
-    ///
-    /// `waits`: how long after its validity a carrier's receipt is still waited for before the message is reported
-    /// UNKNOWN.
-    pub async fn sweep(
-        &self,
-        now: Timestamp,
-        waits: impl Fn(CarrierId) -> Duration + Send + Sync + 'static,
-    ) -> Result<usize, StoreFault> {
+    /// Ends parts whose validity has ended, marks parts without a receipt in time, and gives up reports that waited too
+    /// long. Reads every part that has not ended: an index for it would cost every message a write, and this costs a scan
+    /// a minute. How long a carrier's receipt is waited for is in the catalogue that the store follows. Returns how many
+    /// parts it found whose time was up.
+    pub async fn sweep(&self, now: Timestamp) -> Result<usize, StoreFault> {
         let mut position: Option<StoredKey> = None;
-        let mut ended = 0;
+        let mut found = 0;
         loop {
             let PartPage { parts, last } = self
                 .inner
                 .readers
                 .run(move |connection| Ok(parts_after(connection, position, SWEEP_ROWS)?))
                 .await?;
-            let lapsed = |row: &PartRow| Lapsed::of(row, now, || waits(row.place.carrier));
-            let lapsed: Vec<Lapsed> = parts.rows.iter().filter_map(lapsed).collect();
-            ended += lapsed.len();
+            let lapsed = self.find_lapsed(&parts.rows, now);
+            found += lapsed.len();
             for chunk in lapsed.chunks(LAPSE_PARTS) {
-                self.change(Change::Lapse(chunk.to_vec(), now)).await?;
+                self.request(Lapse { parts: chunk.to_vec(), now }).await?;
             }
             if !parts.unreadable.is_empty() {
-                self.change(Change::SetAside(parts.unreadable, now)).await?;
+                self.request(SetAside { parts: parts.unreadable, now }).await?;
             }
             position = last;
             if position.is_none() {
@@ -91,7 +85,14 @@ impl Embedded {
         }
         self.give_up_old_reports(now).await?;
         self.forget_repeats(now).await?;
-        Ok(ended)
+        Ok(found)
+    }
+
+    /// Returns those of these parts whose time is up. The writer looks at each of them again.
+    fn find_lapsed(&self, rows: &[PartRow], now: Timestamp) -> Vec<(Place, PartNo)> {
+        let catalogue = self.inner.shared.catalogue.load();
+        let lapsed = rows.iter().filter(|row| lapse_of(row, now, &catalogue).is_some());
+        lapsed.map(|row| (row.place, row.part)).collect()
     }
 
     /// Deletes what was kept long enough and is rarer than messages, and builds the key filters of past days. To be called
@@ -100,7 +101,7 @@ impl Embedded {
     pub async fn daily(&self, now: Timestamp) -> Result<(), StoreFault> {
         let today = now.day();
         self.build_key_filters(today).await?;
-        self.change(Change::DropOldFigures(today)).await?;
+        self.request(DropOldFigures { today }).await?;
         self.forget_unnamed_parts(now).await?;
         self.give_up_parked(now).await?;
         self.forget_unowned(now).await?;
@@ -132,7 +133,7 @@ impl Embedded {
                     if part.is_last() {
                         days.next();
                     }
-                    self.change(Change::KeepFilterPart { day, part }).await?;
+                    self.request(KeepFilterPart { day, part }).await?;
                 }
                 None => drop(days.next()),
             }

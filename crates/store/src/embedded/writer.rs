@@ -7,16 +7,16 @@
 //! goes on.
 
 use crate::embedded::checkpoint::Checkpointer;
-use crate::embedded::hooks::nobody;
 use crate::embedded::mailbox::Mailbox;
 use crate::embedded::mark::Mark;
 use crate::embedded::meters::Meters;
-use crate::embedded::op::{Change, Done, Needs, Op};
+use crate::embedded::op::{Op, Reply};
 use crate::embedded::set_aside_requests::log_set_aside;
 use crate::embedded::shared::Shared;
 use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
 use hermod_engine::batch::{Batch, Books};
+use hermod_engine::commands::{AnyCommand, AnyOutcome, OnFullDisk};
 use hermod_engine::ops::LinkId;
 use hermod_engine::progress::ForbiddenEvent;
 use hermod_engine::report::UnreadableReport;
@@ -64,6 +64,17 @@ impl FullDisk {
         ops
     }
 
+    /// Only the answers of webhook receivers can be large; they are limited together.
+    fn has_memory_for(&self, op: &Op) -> bool {
+        let bytes = hook_bytes_of(op);
+        bytes == 0 || self.hook_bytes + bytes <= HOOK_ENDS_KEPT_BYTES_MAX
+    }
+
+    fn keep(&mut self, op: Op) {
+        self.hook_bytes += hook_bytes_of(&op);
+        self.kept.push_back(op);
+    }
+
     fn put_back(&mut self, ops: Vec<Op>) {
         self.hook_bytes += hook_bytes(&ops);
         ops.into_iter().rev().for_each(|op| self.kept.push_front(op));
@@ -71,8 +82,11 @@ impl FullDisk {
 }
 
 fn hook_bytes(ops: &[Op]) -> usize {
-    let weight = |op: &Op| if let Op::Hooks(ends, _) = op { ends.weight() } else { 0 };
-    ops.iter().map(weight).sum()
+    ops.iter().map(hook_bytes_of).sum()
+}
+
+fn hook_bytes_of(op: &Op) -> usize {
+    if let Op::Command(AnyCommand::SettleWebhooks(ends), _) = op { ends.weight() } else { 0 }
 }
 
 /// May a transaction give parts to links? That writes, so not while the disk is full.
@@ -89,7 +103,7 @@ impl Writer<'_> {
         self.queue.close();
         while let Ok(op) = self.queue.try_recv() {
             let fault = StoreFault::Closed;
-            if let Op::Reports(ends) = &op {
+            if let Op::Command(AnyCommand::SettleReports(ends), _) = &op {
                 tracing::warn!(%fault, ?ends, "What a customer has answered could not be recorded");
             }
             op.failed(fault);
@@ -176,25 +190,23 @@ impl Writer<'_> {
             Ok(done) => op.done(done),
             Err(fault) if fault.is_disk_full() => self.make_do(&mut vec![op]),
             Err(fault) => match op {
-                Op::Link(learned) => {
-                    drop(self.write_piecewise(learned.into_pieces().into_iter().map(Op::Link)))
-                }
-                Op::Reports(ends) => drop(self.write_piecewise(ends.into_pieces().map(Op::Reports))),
-                Op::Hooks(ends, reply) => {
-                    let pieces = ends.into_pieces().map(|piece| Op::Hooks(piece, nobody()));
-                    drop(reply.send(self.write_piecewise(pieces)));
-                }
-                op => op.failed(fault),
+                Op::Command(command, reply) => match command.into_pieces() {
+                    Ok(pieces) => self.write_piecewise(pieces, reply),
+                    Err(command) => Op::Command(command, reply).failed(fault),
+                },
+                op @ (Op::Accept(..) | Op::OpenLink(..) | Op::Stop(_)) => op.failed(fault),
             },
         }
     }
 
-    /// One fact that cannot be written must not take the others with it.
-    fn write_piecewise(&mut self, pieces: impl Iterator<Item = Op>) -> Result<(), StoreFault> {
-        let mut written = Ok(());
-        for op in pieces {
+    /// One fact that cannot be written must not take the others with it. The caller, if there is one, is told the outcome
+    /// of the last piece, or the fault of a piece that was not written.
+    fn write_piecewise(&mut self, pieces: Vec<AnyCommand>, reply: Option<Reply>) {
+        let mut written = Ok(None);
+        for piece in pieces {
+            let op = Op::Command(piece, None);
             match self.transact_one(&op, Claims::Allowed) {
-                Ok(_) => {}
+                Ok(outcome) => written = written.map(|_| outcome),
                 Err(fault) if fault.is_disk_full() => {
                     self.make_do(&mut vec![op]);
                     // It may be kept, but it is not written, and nobody may be told that it is.
@@ -202,7 +214,7 @@ impl Writer<'_> {
                 }
                 Err(fault) => {
                     tracing::error!(%fault, ?op, "What a carrier or a customer said could not be recorded and is lost");
-                    if let Op::Reports(ends) = &op {
+                    if let Op::Command(AnyCommand::SettleReports(ends), _) = &op {
                         // Their rows stay, and nobody waits for them to go.
                         self.shared.outboxes.written(ends);
                     }
@@ -210,7 +222,9 @@ impl Writer<'_> {
                 }
             }
         }
-        written
+        if let (Some(reply), Some(written)) = (reply, written.transpose()) {
+            drop(reply.send(written));
+        }
     }
 
     /// The disk is full: what needs no room is done, what was asked for is refused, what a carrier said is kept.
@@ -220,16 +234,10 @@ impl Writer<'_> {
         }
         for op in ops.drain(..) {
             let full_disk = self.full_disk.get_or_insert_default();
-            match (op.needs(), op) {
-                (_, op @ (Op::Link(_) | Op::Reports(_))) => full_disk.kept.push_back(op),
-                (_, Op::Hooks(ends, reply))
-                    if full_disk.hook_bytes + ends.weight() <= HOOK_ENDS_KEPT_BYTES_MAX =>
-                {
-                    full_disk.hook_bytes += ends.weight();
-                    full_disk.kept.push_back(Op::Hooks(ends, reply));
-                }
-                (Needs::Room, op) => op.failed(StoreFault::DiskLow),
-                (Needs::NoRoom, op) => match self.transact_one(&op, Claims::Withheld) {
+            match op.on_full_disk() {
+                OnFullDisk::Keep if full_disk.has_memory_for(&op) => full_disk.keep(op),
+                OnFullDisk::Keep | OnFullDisk::Refuse => op.failed(StoreFault::DiskLow),
+                OnFullDisk::Run => match self.transact_one(&op, Claims::Withheld) {
                     Ok(done) => op.done(done),
                     Err(fault) => op.failed(fault),
                 },
@@ -265,13 +273,13 @@ impl Writer<'_> {
         }
     }
 
-    fn transact_one(&mut self, op: &Op, claims: Claims) -> Result<Done, StoreFault> {
+    fn transact_one(&mut self, op: &Op, claims: Claims) -> Result<Option<AnyOutcome>, StoreFault> {
         let mut done = self.transact(std::slice::from_ref(op), claims)?;
         Ok(done.pop().expect("one operation comes to one end"))
     }
 
     /// Runs the operations in one transaction. All of it is durable when this returns what they came to.
-    fn transact(&mut self, ops: &[Op], claims: Claims) -> Result<Vec<Done>, StoreFault> {
+    fn transact(&mut self, ops: &[Op], claims: Claims) -> Result<Vec<Option<AnyOutcome>>, StoreFault> {
         let rooms = self.books.lanes.rooms();
         self.batches += 1;
         match self.try_transact(ops, claims) {
@@ -303,7 +311,7 @@ impl Writer<'_> {
         }
     }
 
-    fn try_transact(&mut self, ops: &[Op], claims: Claims) -> Result<Vec<Done>, StoreFault> {
+    fn try_transact(&mut self, ops: &[Op], claims: Claims) -> Result<Vec<Option<AnyOutcome>>, StoreFault> {
         self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         let changes = self.connection.total_changes();
         let tables = SqliteTables { connection: self.connection };
@@ -354,7 +362,7 @@ impl Writer<'_> {
         }
         self.shared.outboxes.committed(reports, &reports_gone);
         for op in ops {
-            if let Op::Reports(ends) = op {
+            if let Op::Command(AnyCommand::SettleReports(ends), _) = op {
                 self.shared.outboxes.written(ends);
             }
         }
@@ -375,14 +383,14 @@ impl Writer<'_> {
     /// Remembers the mailbox of a link that was opened. A closed link still learns that its receipts are recorded; a
     /// mailbox without a reader is dropped.
     fn open_mailbox(&mut self, op: &Op) {
-        if let Op::Rest(Change::OpenLink { link, mailbox, .. }, _) = op {
+        if let Op::OpenLink(open, mailbox, _) = op {
             self.mailboxes.retain(|_, mailbox| Arc::strong_count(mailbox) > 1);
-            self.mailboxes.insert(*link, mailbox.clone());
+            self.mailboxes.insert(open.link, mailbox.clone());
         }
     }
 }
 
-fn answer_all(ops: &mut Vec<Op>, done: Vec<Done>) {
+fn answer_all(ops: &mut Vec<Op>, done: Vec<Option<AnyOutcome>>) {
     for (op, done) in ops.drain(..).zip(done) {
         op.done(done);
     }

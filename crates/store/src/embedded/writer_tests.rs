@@ -18,7 +18,7 @@ fn posted(event: u64) -> HookEnds {
 fn what_is_tried_again_is_not_counted_as_kept() {
     let mut full_disk = FullDisk::default();
     let ops = u64::try_from(BATCH_OPS_MAX).unwrap() + 3;
-    full_disk.put_back((0..ops).map(|event| Op::Hooks(posted(event), nobody())).collect());
+    full_disk.put_back((0..ops).map(|event| Op::Command(posted(event).into(), None)).collect());
     let one = posted(0).weight();
     assert_eq!(full_disk.hook_bytes, (BATCH_OPS_MAX + 3) * one);
     let first = full_disk.take();

@@ -26,14 +26,14 @@ impl ErasureRows for SqliteTables<'_> {
         Ok(())
     }
 
-    fn erasable_message(&self, message: MessageId) -> Result<ErasableMessage, TableError> {
+    fn erasable_message(&self, message: MessageId) -> Result<Option<ErasableMessage>, TableError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT m.carrier, m.dest, m.origin, m.settled_at IS NOT NULL,
                  EXISTS (SELECT 1 FROM report r WHERE r.connection = m.connection AND r.message = m.id),
                  EXISTS (SELECT 1 FROM webhook w WHERE w.account = m.account AND w.message = m.id)
              FROM message m WHERE m.id = ?1",
         )?;
-        statement.query_row([message.as_i64()], |row| Ok(read_message(row)))?
+        statement.query_row([message.as_i64()], |row| Ok(read_message(row))).optional()?.transpose()
     }
 
     fn put_erased_message(

@@ -7,7 +7,7 @@ use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::origin::{Alias, MessageName, Origin, Told};
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::sender::Sender;
-use hermod_store::{AcceptOutcome, Acceptance, Answer, Cancelled, REPORT_KEPT};
+use hermod_store::{AcceptOutcome, Acceptance, Answer, Cancelled, ExpectedParties, REPORT_KEPT};
 use std::sync::Arc;
 
 impl World {
@@ -16,8 +16,8 @@ impl World {
     }
 
     async fn cancels_named(&self, account: AccountId, name: MessageName) -> Cancelled {
-        let check = |from: &_, to| *from == sms(noon()).from && to == recipient();
-        self.store.cancel(account, name, check, self.now).await.expect("the store answers")
+        let expected = ExpectedParties { from: Some(sms(noon()).from), to: Some(recipient()) };
+        self.store.cancel(account, name, expected, self.now).await.expect("the store answers")
     }
 
     /// A message that came on a 3.3 bind.

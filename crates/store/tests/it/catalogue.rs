@@ -1,7 +1,7 @@
 //! The setup is changed all or none, with the money that accounts begin with.
 
 use crate::world::*;
-use hermod_domain::money::Money;
+use hermod_domain::money::{AMOUNT_MAX, Money};
 use hermod_store::{
     CatalogueChange, CatalogueRow, LedgerEntry, LedgerKind, PostRefusal, ProvisionedRow, StoreFault,
 };
@@ -78,6 +78,46 @@ async fn an_account_and_its_opening_come_together_or_not_at_all() {
     let told = world.store.change_catalogue(other).await;
     assert!(matches!(told, Err(StoreFault::EntryRefused(PostRefusal::ReferenceTaken))), "{told:?}");
     assert_eq!(world.store.catalogue().await.unwrap()[0].name, "alice");
+    world.books_are_sound();
+}
+
+#[tokio::test]
+async fn change_whose_entries_contradict_each_other_is_refused_and_writes_nothing() {
+    let world = World::with_credit(0).await;
+    let opening = |account, micros| LedgerEntry {
+        reference: Some("opening".to_owned()),
+        ..world.entry(account, LedgerKind::TopUp, micros)
+    };
+    let large = AMOUNT_MAX.as_micros();
+    let cases = [
+        (vec![opening(ALICE, 500), opening(ALICE, 501)], Some(PostRefusal::ReferenceTaken)),
+        (
+            vec![
+                world.entry(ALICE, LedgerKind::TopUp, large),
+                opening(BOB, 5),
+                world.entry(ALICE, LedgerKind::TopUp, 1),
+            ],
+            Some(PostRefusal::TooLarge),
+        ),
+        (vec![opening(ALICE, 500), opening(BOB, 700), opening(ALICE, 500)], None),
+    ];
+    for (entries, refusal) in cases {
+        let put = vec![row("account", 1, "alice", "{}")];
+        let change = CatalogueChange { put, entries, ..CatalogueChange::default() };
+        let told = world.store.change_catalogue(change).await;
+        let balances = (world.balance(ALICE).await, world.balance(BOB).await);
+        match refusal {
+            Some(refusal) => {
+                assert!(matches!(told, Err(StoreFault::EntryRefused(told)) if told == refusal), "{told:?}");
+                assert_eq!(world.store.catalogue().await.unwrap(), []);
+                assert_eq!(balances, (0, 0));
+            }
+            None => {
+                told.expect("a repeated entry is posted once");
+                assert_eq!(balances, (500, 700));
+            }
+        }
+    }
     world.books_are_sound();
 }
 

@@ -1,13 +1,37 @@
 //! How well carriers deliver, as it is counted while receipts come in.
 
 use crate::world::*;
-use hermod_domain::carrier::IdConversion;
+use hermod_domain::carrier::{IdConversion, Profile};
+use hermod_domain::catalogue::{Carrier, Catalogue, Documents};
 use hermod_domain::ids::CarrierId;
 use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::time::Day;
 use hermod_store::{Acceptance, DeliveryFigures, DeliveryRow, LinkKind};
+use std::sync::Arc;
+
+/// A catalogue of carriers whose receipts are waited for so many seconds.
+fn receipt_waits(carriers: &[(CarrierId, u32)]) -> Arc<Catalogue> {
+    let carrier = |(id, receipt_wait_s): &(CarrierId, u32)| {
+        let carrier = Carrier {
+            address: "127.0.0.1:2775".to_owned(),
+            system_id: "hermod".to_owned(),
+            password: String::new(),
+            system_type: String::new(),
+            window: 10,
+            parts_per_second: 100,
+            response_timeout_ms: 60_000,
+            enquire_link_ms: 30_000,
+            disabled: false,
+            tls: None,
+            profile: Profile { receipt_wait_s: *receipt_wait_s, ..Profile::default() },
+        };
+        (*id, format!("carrier-{}", id.get()), carrier)
+    };
+    let carriers = carriers.iter().map(carrier).collect();
+    Arc::new(Catalogue::build(Documents { carriers, ..Documents::default() }).expect("a catalogue"))
+}
 
 async fn figures(world: &World) -> Vec<DeliveryRow> {
     world.store.delivery_stats(Day::new(0), Day::new(99_999), None).await.expect("the store answers")
@@ -80,13 +104,14 @@ async fn each_carriers_receipts_are_waited_for_as_long_as_it_says() {
     }
     world.settles().await;
     world.now = world.now.plus(VALIDITY + secs(3600));
-    let waits = move |carrier| if carrier == quick { secs(3600) } else { secs(48 * 3600) };
-    assert_eq!(world.store.sweep(world.now, waits).await.unwrap(), 1);
+    let waits = || receipt_waits(&[(ACME, 48 * 3600), (quick, 3600)]);
+    world.store.follow(waits());
+    assert_eq!(world.store.sweep(world.now).await.unwrap(), 1);
     let unknown = (MessageState::Submitted, DlrCode::Unknown);
     let seen = world.sees(messages[1]).await;
     assert_eq!((seen.state, seen.dlr), unknown);
     world.now = world.now.plus(secs(47 * 3600));
-    assert_eq!(world.store.sweep(world.now, waits).await.unwrap(), 1);
+    assert_eq!(world.store.sweep(world.now).await.unwrap(), 1);
 
     // UNKNOWN gives way to one real end, and to nothing else.
     world.restarts().await;
@@ -100,6 +125,7 @@ async fn each_carriers_receipts_are_waited_for_as_long_as_it_says() {
     world.settles().await;
     let seen = world.sees(messages[1]).await;
     assert_eq!((seen.state, seen.dlr), (MessageState::Undeliverable, DlrCode::Undeliv));
-    assert_eq!(world.store.sweep(world.now, waits).await.unwrap(), 0);
+    world.store.follow(waits());
+    assert_eq!(world.store.sweep(world.now).await.unwrap(), 0);
     world.books_are_sound();
 }

@@ -57,7 +57,7 @@ async fn validity_that_began_with_a_clock_ahead_ends_within_72_hours_of_the_rest
     let message = world.sends(world.sms()).await;
     world.restarts_with_the_clock_set_back(right).await;
     world.passes(VALIDITY).await;
-    world.store.sweep(world.now, |_| RECEIPT_WAIT).await.expect("a sweep");
+    world.store.sweep(world.now).await.expect("a sweep");
     assert_eq!(world.state(message).await, MessageState::Expired);
     world.books_are_sound();
 }

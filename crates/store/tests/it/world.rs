@@ -27,6 +27,7 @@ pub(crate) const OTHER: CarrierId = CarrierId::new(2);
 pub(crate) const PRICE: i64 = 65_000;
 pub(crate) const IN_DOUBT_WAIT: Duration = Duration::from_secs(30);
 pub(crate) const VALIDITY: Duration = Duration::from_secs(72 * 3600);
+/// How long receipts are waited for beyond validity where the catalogue does not say.
 pub(crate) const RECEIPT_WAIT: Duration = Duration::from_secs(24 * 3600);
 /// Long enough for a loaded machine; nothing waits this long unless it is broken.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -185,9 +186,8 @@ impl World {
         link
     }
 
-    /// Every carrier's receipts are waited for so long beyond validity.
     pub(crate) async fn sweeps(&self, now: Timestamp) -> usize {
-        self.store.sweep(now, |_| RECEIPT_WAIT).await.expect("a sweep")
+        self.store.sweep(now).await.expect("a sweep")
     }
 
     /// Everything that was reported before is written: the writer answers in order.

@@ -7,12 +7,11 @@ use hermod_domain::catalogue::SmppAccess;
 use hermod_domain::ids::AccountId;
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::origin::MessageName;
-use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::ErrCode;
 use hermod_domain::sender::Sender;
 use hermod_smpp::time::TIME_CHARS;
 use hermod_smpp::{Address, CancelSm, CommandStatus, QuerySm, time};
-use hermod_store::{Cancelled, MessageRecord};
+use hermod_store::{Cancelled, ExpectedParties, MessageRecord};
 use smallvec::SmallVec;
 
 /// A `query_sm`, out of its frame.
@@ -68,8 +67,7 @@ impl Standing {
 /// A `cancel_sm`, out of its frame. The ends count where they are given.
 pub(super) struct Cancel {
     name: MessageName,
-    source: Option<Sender>,
-    destination: Option<Msisdn>,
+    expected: ExpectedParties,
 }
 
 impl Cancel {
@@ -79,19 +77,13 @@ impl Cancel {
             [] => None,
             _ => Some(submit::recipient(pdu.destination, access).map_err(|_| CommandStatus::INVMSGID)?),
         };
-        Ok(Cancel {
-            name: name(pdu.message_id)?,
-            source: submit::sender(pdu.source, access).map_err(|_| CommandStatus::INVMSGID)?,
-            destination,
-        })
+        let from = submit::sender(pdu.source, access).map_err(|_| CommandStatus::INVMSGID)?;
+        Ok(Cancel { name: name(pdu.message_id)?, expected: ExpectedParties { from, to: destination } })
     }
 
     pub(super) async fn run(self, world: &World, account: AccountId) -> Result<(), CommandStatus> {
-        let Cancel { name, source, destination } = self;
-        let is_it = move |from: &Sender, to: Msisdn| {
-            source.is_none_or(|source| source == *from) && destination.is_none_or(|number| number == to)
-        };
-        match world.store.cancel(account, name, is_it, world.clock.now()).await {
+        let Cancel { name, expected } = self;
+        match world.store.cancel(account, name, expected, world.clock.now()).await {
             Ok(Cancelled::Done) => Ok(()),
             Ok(Cancelled::TooLate) => Err(CommandStatus::CANCELFAIL),
             Ok(Cancelled::Unknown) => Err(CommandStatus::INVMSGID),

@@ -7,6 +7,7 @@ use crate::sqlite::reports::{OnTransmitters, on_transmitters};
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::bound_receivers::BoundReceivers;
+use hermod_engine::commands::MoveToWebhook;
 use hermod_engine::ops::ReportId;
 use hermod_engine::webhooks::tells_by_webhook;
 use std::collections::HashMap;
@@ -141,8 +142,7 @@ impl Embedded {
             *left = left.saturating_sub(looked_at.max(LOOK_COUNTS_AS));
             let more = looked_at == REPORTS_PER_LOOK;
             if !reports.is_empty() {
-                let moved =
-                    self.request(move |batch| Ok(batch.move_to_webhook(connection, &reports, now)?)).await?;
+                let moved = self.request(MoveToWebhook { connection, reports, now }).await?;
                 let Some(moved) = moved else { break };
                 shared.outboxes.forget(connection, &moved);
             }

@@ -11,4 +11,3 @@ mod requests;
 pub(crate) use absent::Absent;
 pub(crate) use bell::Bell;
 pub(crate) use queue::GivingUp;
-pub(crate) use requests::nobody;

@@ -1,7 +1,7 @@
 //! Finding what is due.
 
 use crate::embedded::Embedded;
-use crate::embedded::op::{Op, Reply};
+use crate::embedded::op::{Answer, Op, Reply};
 use crate::fault::StoreFault;
 use crate::sqlite::webhook_due::{Due, Untellable, due_events, waiting_endpoints};
 use hermod_domain::time::Timestamp;
@@ -54,18 +54,18 @@ impl Embedded {
             next,
         });
         let ends = HookEnds { settled: settled.collect(), now };
-        self.inner.queue.send(Op::Hooks(ends, reply)).await.map_err(|_| StoreFault::Closed)
+        self.send(Op::Command(ends.into(), Some(reply))).await
     }
 }
 
 /// Events that have nothing to tell and are being given up: one step at a time for each endpoint. They are read again until
 /// that is written, and need not be given up again.
 #[derive(Default)]
-pub(crate) struct GivingUp(Mutex<HashMap<Endpoint, oneshot::Receiver<Result<(), StoreFault>>>>);
+pub(crate) struct GivingUp(Mutex<HashMap<Endpoint, Answer>>);
 
 impl GivingUp {
     /// Where to say that a step has come to its end. Nothing: the one before has not.
-    fn begin(&self, endpoint: Endpoint) -> Option<Reply<()>> {
+    fn begin(&self, endpoint: Endpoint) -> Option<Reply> {
         let mut under_way = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         under_way.retain(|_, end| matches!(end.try_recv(), Err(TryRecvError::Empty)));
         let Entry::Vacant(free) = under_way.entry(endpoint) else { return None };
@@ -80,6 +80,7 @@ mod tests {
     use super::*;
     use hermod_domain::ids::AccountId;
     use hermod_domain::webhook::HookKind;
+    use hermod_engine::commands::AnyOutcome;
 
     #[test]
     fn an_endpoint_gives_up_one_step_at_a_time() {
@@ -89,7 +90,7 @@ mod tests {
         let reply = giving_up.begin(first).expect("nothing is under way");
         assert!(giving_up.begin(first).is_none());
         let other = giving_up.begin(second).expect("nobody else's matter");
-        drop(reply.send(Ok(())));
+        drop(reply.send(Ok(AnyOutcome::SettleWebhooks(()))));
         assert!(giving_up.begin(first).is_some(), "it has come to its end");
         drop(other);
         assert!(giving_up.begin(second).is_some(), "so has one that was never asked for");

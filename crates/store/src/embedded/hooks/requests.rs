@@ -2,16 +2,15 @@
 //! old ones are forgotten.
 
 use crate::embedded::Embedded;
-use crate::embedded::op::{Op, Reply};
 use crate::fault::StoreFault;
 use crate::sqlite::webhook_old::{OldEvents, old_events};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
+use hermod_engine::commands::{ForgetWebhooks, ReplayFailedWebhooks, ReplayWebhook};
 use hermod_engine::ops::{
     Endpoint, EventId, HOOKS_KEPT, HookReplayed, HookSettled, HooksReplayed, REPLAYED_AT_ONCE_MAX,
 };
 use hermod_engine::webhooks::HookEnds;
-use tokio::sync::oneshot;
 
 /// Looks for events to forget that find none before a step ends. The next step goes on where it ended.
 const LOOKS_IN_VAIN_PER_STEP: usize = 5;
@@ -23,7 +22,7 @@ impl Embedded {
         if settled.is_empty() {
             return Ok(());
         }
-        self.ask(|reply| Op::Hooks(HookEnds { settled, now }, reply)).await
+        self.request(HookEnds { settled, now }).await
     }
 
     /// Makes an event due now, whether it has ended or still waits.
@@ -33,7 +32,7 @@ impl Embedded {
         event: EventId,
         now: Timestamp,
     ) -> Result<HookReplayed, StoreFault> {
-        self.request(move |batch| Ok(batch.replay_hook(account, event, now)?)).await
+        self.request(ReplayWebhook { account, event, now }).await
     }
 
     /// Makes those due now that were given up at or after a time: one step, oldest first, behind an event. It looks at so
@@ -47,7 +46,7 @@ impl Embedded {
         now: Timestamp,
     ) -> Result<HooksReplayed, StoreFault> {
         let limit = limit.clamp(1, REPLAYED_AT_ONCE_MAX);
-        self.request(move |batch| Ok(batch.replay_failed(endpoint, since, after, limit, now)?)).await
+        self.request(ReplayFailedWebhooks { endpoint, since, after, limit, now }).await
     }
 
     /// Forgets some events that ended long ago: one step, which goes on where the last one ended. Returns how many. A
@@ -61,7 +60,7 @@ impl Embedded {
                 self.inner.readers.run(move |connection| old_events(connection, after, before)).await?;
             self.walk_places().webhook_event = next;
             if !events.is_empty() {
-                return self.request(move |batch| Ok(batch.forget_hooks(&events, before, now)?)).await;
+                return self.request(ForgetWebhooks { events, before, now }).await;
             }
             place = next;
             if place.is_none() {
@@ -70,9 +69,4 @@ impl Embedded {
         }
         Ok(0)
     }
-}
-
-/// Of an operation whose end nobody waits for.
-pub(crate) fn nobody() -> Reply<()> {
-    oneshot::channel().0
 }

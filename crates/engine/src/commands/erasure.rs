@@ -1,0 +1,52 @@
+//! Commands that erase a phone number.
+
+use crate::batch::Batch;
+use crate::commands::Command;
+use crate::tables::{InboundKey, TableError};
+use hermod_domain::ids::{AccountId, MessageId};
+use hermod_domain::phone::Msisdn;
+
+/// Erases the number in those of these messages that have ended. Returns how many, and the messages that are still being
+/// delivered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EraseMessages {
+    pub ids: Vec<MessageId>,
+}
+
+impl Command for EraseMessages {
+    type Outcome = (u64, Vec<MessageId>);
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<(u64, Vec<MessageId>), TableError> {
+        batch.erase_messages(&self.ids)
+    }
+}
+
+/// Erases the number in those of these MO messages that are not being delivered any more. Returns how many.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EraseInbound {
+    pub keys: Vec<InboundKey>,
+}
+
+impl Command for EraseInbound {
+    type Outcome = u64;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<u64, TableError> {
+        batch.erase_inbound(&self.keys)
+    }
+}
+
+/// Erases the number in held texts and conversations, and in parked receipts and unassigned MO messages if no account is
+/// given. Returns how many rows there were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EraseOthers {
+    pub number: Msisdn,
+    pub account: Option<AccountId>,
+}
+
+impl Command for EraseOthers {
+    type Outcome = u64;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<u64, TableError> {
+        batch.erase_others(self.number, self.account)
+    }
+}

@@ -1,0 +1,83 @@
+//! Commands about messages: accept, cancel, move to another carrier, find an idempotency key, read what waits.
+
+use crate::batch::Batch;
+use crate::commands::{Command, OnFullDisk};
+use crate::ops::{AcceptOutcome, Acceptance, Cancelled, ExpectedParties, KeyClaim, Move, Replay};
+use crate::queues::Glance;
+use crate::tables::TableError;
+use hermod_domain::ids::AccountId;
+use hermod_domain::origin::MessageName;
+use hermod_domain::time::Timestamp;
+
+impl Command for Acceptance {
+    type Outcome = AcceptOutcome;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<AcceptOutcome, TableError> {
+        batch.accept(self)
+    }
+}
+
+/// Cancels a message of which no part was given to a link, and refunds its cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cancel {
+    pub account: AccountId,
+    pub name: MessageName,
+    /// A message with other parties is unknown to the caller.
+    pub expected: ExpectedParties,
+    pub now: Timestamp,
+}
+
+impl Command for Cancel {
+    type Outcome = Cancelled;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<Cancelled, TableError> {
+        let Cancel { account, name, expected, now } = self;
+        batch.cancel(*account, *name, expected, *now)
+    }
+}
+
+/// Moves messages that wait for one carrier to another. Those that do not wait there any more stay as they are. Returns how
+/// many were moved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MoveWaiting {
+    pub moves: Vec<Move>,
+    pub now: Timestamp,
+}
+
+impl Command for MoveWaiting {
+    type Outcome = usize;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<usize, TableError> {
+        batch.move_waiting(&self.moves, self.now)
+    }
+}
+
+/// Finds the message that used an idempotency key. The writer is asked because it knows keys that are not durable yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FindKey {
+    pub key: KeyClaim,
+}
+
+impl Command for FindKey {
+    type Outcome = Option<Replay>;
+
+    const ON_FULL_DISK: OnFullDisk = OnFullDisk::Run;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<Option<Replay>, TableError> {
+        batch.books.keys.find(batch.tables, &self.key)
+    }
+}
+
+/// Reads what waits for each carrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadQueues;
+
+impl Command for ReadQueues {
+    type Outcome = Vec<Glance>;
+
+    const ON_FULL_DISK: OnFullDisk = OnFullDisk::Run;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<Vec<Glance>, TableError> {
+        Ok(batch.books.glance())
+    }
+}

@@ -1,0 +1,102 @@
+//! Commands about MO messages and opt-outs.
+
+use crate::batch::Batch;
+use crate::commands::Command;
+use crate::ops::{Inbound, InboundRecord, OptOut};
+use crate::tables::{ConversationKey, TableError};
+use hermod_domain::ids::{AccountId, MessageId};
+use hermod_domain::phone::Msisdn;
+use hermod_domain::time::Timestamp;
+
+impl Command for Inbound {
+    type Outcome = InboundRecord;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<InboundRecord, TableError> {
+        batch.receive(self)
+    }
+}
+
+/// Gives an unassigned MO message to an account. Returns none if there is no such message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AssignInbound {
+    pub message: MessageId,
+    pub account: AccountId,
+    pub now: Timestamp,
+}
+
+impl Command for AssignInbound {
+    type Outcome = Option<InboundRecord>;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<Option<InboundRecord>, TableError> {
+        batch.assign_inbound(self.message, self.account, self.now)
+    }
+}
+
+impl Command for OptOut {
+    /// Whether the recipient had not opted out before.
+    type Outcome = bool;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<bool, TableError> {
+        batch.opt_out(self)
+    }
+}
+
+/// Opts a recipient in again. Returns whether the recipient had opted out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OptIn {
+    pub account: AccountId,
+    pub number: Msisdn,
+}
+
+impl Command for OptIn {
+    type Outcome = bool;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<bool, TableError> {
+        batch.opt_in(self.account, self.number)
+    }
+}
+
+/// Deletes the digests of MO messages that are too old to be delivered again, `limit` at most. Returns how many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ForgetRepeats {
+    pub now: Timestamp,
+    pub limit: usize,
+}
+
+impl Command for ForgetRepeats {
+    type Outcome = usize;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<usize, TableError> {
+        batch.forget_repeats(self.now, self.limit)
+    }
+}
+
+/// Deletes unassigned MO messages that were kept long enough, `limit` at most. Returns how many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ForgetUnassigned {
+    pub now: Timestamp,
+    pub limit: usize,
+}
+
+impl Command for ForgetUnassigned {
+    type Outcome = usize;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<usize, TableError> {
+        batch.forget_unowned(self.now, self.limit)
+    }
+}
+
+/// Deletes those of these conversations that are still older than `before`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForgetConversations {
+    pub keys: Vec<ConversationKey>,
+    pub before: Timestamp,
+}
+
+impl Command for ForgetConversations {
+    type Outcome = ();
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
+        batch.forget_conversations(&self.keys, self.before)
+    }
+}

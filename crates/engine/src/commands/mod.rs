@@ -1,0 +1,204 @@
+//! Commands: everything the engine can be asked to do, as plain values. A command has no closure, no channel and no lock in
+//! it, so that it can be copied, run again after a rollback, and later be written to a journal or sent to another node.
+//!
+//! [`Command`] says what one command does and what its outcome is. The list at the end of this file names all of them once;
+//! [`AnyCommand`] and [`AnyOutcome`] come from it.
+
+mod erasure;
+mod links;
+mod messages;
+mod mo;
+mod money;
+mod receipts;
+mod reports;
+mod retention;
+mod reviews;
+mod upkeep;
+mod webhooks;
+
+pub use erasure::{EraseInbound, EraseMessages, EraseOthers};
+pub use links::{CloseLink, OpenLink};
+pub use messages::{Cancel, FindKey, MoveWaiting, ReadQueues};
+pub use mo::{AssignInbound, ForgetConversations, ForgetRepeats, ForgetUnassigned, OptIn};
+pub use receipts::{ForgetUnnamedParts, GiveUpParked, Rematch};
+pub use reports::{ForgetGivenUp, GiveUpOldReports, MoveToWebhook};
+pub use retention::{PurgeCarrierIds, PurgeInbound, PurgeKeys, PurgeRecords, PurgeTexts};
+pub use reviews::{DecideReview, ForgetReviews};
+pub use upkeep::{DropOldFigures, KeepFilterPart, Lapse, ReleaseDue, SetAside};
+pub use webhooks::{ForgetWebhooks, LimitWebhookWaits, ReplayFailedWebhooks, ReplayWebhook};
+
+use crate::batch::Batch;
+use crate::ops::{Acceptance, CatalogueChange, Inbound, LedgerEntry, LinkBatch, OptOut, Screened};
+use crate::report::ReportEnds;
+use crate::tables::TableError;
+use crate::webhooks::HookEnds;
+use std::fmt;
+
+/// What the writer does with a command while the disk is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnFullDisk {
+    /// Runs it: it writes nothing.
+    Run,
+    /// Refuses it. The caller can ask again.
+    Refuse,
+    /// Keeps it until there is room: it reports a fact, which a refusal would not undo.
+    Keep,
+}
+
+/// One thing the engine can be asked to do.
+pub trait Command: Clone + fmt::Debug + Send + 'static {
+    /// What the caller is told once the change is durable. A refusal is an outcome too, and changes nothing.
+    type Outcome: Send + 'static;
+
+    const ON_FULL_DISK: OnFullDisk = OnFullDisk::Refuse;
+
+    /// Runs the command. It can run more than once: a batch that fails is rolled back and its commands run again, each
+    /// in a batch of its own. After an error the rows of the batch must be rolled back.
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<Self::Outcome, TableError>;
+}
+
+/// A large command is boxed in [`AnyCommand`], which is as large as its largest variant.
+impl<C: Command> Command for Box<C> {
+    type Outcome = C::Outcome;
+
+    const ON_FULL_DISK: OnFullDisk = C::ON_FULL_DISK;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<C::Outcome, TableError> {
+        C::execute(self, batch)
+    }
+}
+
+/// A command that is in the list, and so a variant of [`AnyCommand`].
+pub trait Listed: Command + Into<AnyCommand> {
+    /// Returns the outcome of this command; none if it is the outcome of another one.
+    fn own_outcome(outcome: AnyOutcome) -> Option<Self::Outcome>;
+}
+
+/// Makes the two enums and the conversions from the list of all commands. The first type is what the variant holds.
+macro_rules! commands {
+    ($($name:ident($command:ty)),* $(,)?) => {
+        /// Any command.
+        #[derive(Clone, Debug)]
+        pub enum AnyCommand {
+            $($name($command)),*
+        }
+
+        /// The outcome of any command, under the name of the command.
+        pub enum AnyOutcome {
+            $($name(<$command as Command>::Outcome)),*
+        }
+
+        impl AnyCommand {
+            pub fn execute(&self, batch: &mut Batch<'_>) -> Result<AnyOutcome, TableError> {
+                Ok(match self {
+                    $(AnyCommand::$name(command) => AnyOutcome::$name(command.execute(batch)?)),*
+                })
+            }
+
+            pub fn on_full_disk(&self) -> OnFullDisk {
+                match self {
+                    $(AnyCommand::$name(_) => <$command as Command>::ON_FULL_DISK),*
+                }
+            }
+        }
+
+        impl AnyOutcome {
+            /// Returns the name of the command that it is the outcome of.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(AnyOutcome::$name(_) => stringify!($name)),*
+                }
+            }
+        }
+
+        $(
+            impl From<$command> for AnyCommand {
+                fn from(command: $command) -> AnyCommand {
+                    AnyCommand::$name(command)
+                }
+            }
+
+            impl Listed for $command {
+                fn own_outcome(outcome: AnyOutcome) -> Option<Self::Outcome> {
+                    if let AnyOutcome::$name(outcome) = outcome { Some(outcome) } else { None }
+                }
+            }
+        )*
+    };
+}
+
+commands! {
+    Accept(Box<Acceptance>),
+    AssignInbound(AssignInbound),
+    Cancel(Cancel),
+    ChangeCatalogue(CatalogueChange),
+    CloseLink(CloseLink),
+    DecideReview(DecideReview),
+    DropOldFigures(DropOldFigures),
+    EraseInbound(EraseInbound),
+    EraseMessages(EraseMessages),
+    EraseOthers(EraseOthers),
+    FindKey(FindKey),
+    ForgetConversations(ForgetConversations),
+    ForgetGivenUp(ForgetGivenUp),
+    ForgetRepeats(ForgetRepeats),
+    ForgetReviews(ForgetReviews),
+    ForgetUnassigned(ForgetUnassigned),
+    ForgetUnnamedParts(ForgetUnnamedParts),
+    ForgetWebhooks(ForgetWebhooks),
+    GiveUpOldReports(GiveUpOldReports),
+    GiveUpParked(GiveUpParked),
+    KeepFilterPart(KeepFilterPart),
+    Lapse(Lapse),
+    LimitWebhookWaits(LimitWebhookWaits),
+    MoveToWebhook(MoveToWebhook),
+    MoveWaiting(MoveWaiting),
+    OpenLink(OpenLink),
+    OptIn(OptIn),
+    OptOut(OptOut),
+    Post(LedgerEntry),
+    PurgeCarrierIds(PurgeCarrierIds),
+    PurgeInbound(PurgeInbound),
+    PurgeKeys(PurgeKeys),
+    PurgeRecords(PurgeRecords),
+    PurgeTexts(PurgeTexts),
+    ReadQueues(ReadQueues),
+    Receive(Inbound),
+    ReleaseDue(ReleaseDue),
+    Rematch(Rematch),
+    ReplayFailedWebhooks(ReplayFailedWebhooks),
+    ReplayWebhook(ReplayWebhook),
+    ReportLink(LinkBatch),
+    Screen(Screened),
+    SetAside(SetAside),
+    SettleReports(ReportEnds),
+    SettleWebhooks(HookEnds),
+}
+
+/// Only the name: an outcome can have a message text in it.
+impl fmt::Debug for AnyOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl AnyCommand {
+    /// Splits a command that reports several facts into commands of one fact each, so that one that cannot be written does
+    /// not take the others with it. Returns every other command as it is.
+    pub fn into_pieces(self) -> Result<Vec<AnyCommand>, AnyCommand> {
+        match self {
+            AnyCommand::ReportLink(learned) => Ok(into_all(learned.into_pieces())),
+            AnyCommand::SettleReports(ends) => Ok(into_all(ends.into_pieces())),
+            AnyCommand::SettleWebhooks(ends) => Ok(into_all(ends.into_pieces())),
+            command => Err(command),
+        }
+    }
+}
+
+fn into_all<C: Into<AnyCommand>>(commands: impl IntoIterator<Item = C>) -> Vec<AnyCommand> {
+    commands.into_iter().map(Into::into).collect()
+}
+
+#[cfg(test)]
+#[path = "commands_tests.rs"]
+mod tests;

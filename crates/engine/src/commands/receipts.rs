@@ -1,0 +1,54 @@
+//! Commands about parked receipts, and about parts without a carrier id.
+
+use crate::batch::Batch;
+use crate::commands::Command;
+use crate::tables::{TableError, UnnamedPart};
+use hermod_domain::carrier::IdConversion;
+use hermod_domain::ids::{CarrierId, RemoteId};
+use hermod_domain::time::Timestamp;
+
+/// Looks again for the parts of these parked receipts. Returns how many receipts found theirs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rematch {
+    pub carrier: CarrierId,
+    pub ids: IdConversion,
+    pub remotes: Vec<RemoteId>,
+    pub now: Timestamp,
+}
+
+impl Command for Rematch {
+    type Outcome = usize;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<usize, TableError> {
+        batch.rematch(self.carrier, self.ids, &self.remotes, self.now)
+    }
+}
+
+/// Gives up parked receipts that are too old, a bounded number of them. Returns how many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GiveUpParked {
+    pub now: Timestamp,
+}
+
+impl Command for GiveUpParked {
+    type Outcome = u64;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<u64, TableError> {
+        batch.give_up_parked(self.now)
+    }
+}
+
+/// Deletes those of these parts without a carrier id that were still taken before `before`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForgetUnnamedParts {
+    pub parts: Vec<UnnamedPart>,
+    pub before: Timestamp,
+}
+
+impl Command for ForgetUnnamedParts {
+    type Outcome = ();
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
+        batch.forget_unnamed_parts(&self.parts, self.before)
+    }
+}

@@ -1,0 +1,65 @@
+//! Commands about the reports of SMPP customers.
+
+use crate::batch::Batch;
+use crate::commands::{Command, OnFullDisk};
+use crate::ops::ReportId;
+use crate::report::ReportEnds;
+use crate::tables::TableError;
+use hermod_domain::ids::ConnectionId;
+use hermod_domain::time::Timestamp;
+
+impl Command for ReportEnds {
+    type Outcome = ();
+
+    const ON_FULL_DISK: OnFullDisk = OnFullDisk::Keep;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
+        batch.end_reports(self)
+    }
+}
+
+/// Gives up reports of a connection that waited too long, a bounded number of them. Returns which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GiveUpOldReports {
+    pub connection: ConnectionId,
+    pub now: Timestamp,
+}
+
+impl Command for GiveUpOldReports {
+    type Outcome = Vec<ReportId>;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<Vec<ReportId>, TableError> {
+        batch.give_up_old_reports(self.connection, self.now)
+    }
+}
+
+/// Deletes given-up reports that were listed long enough, a bounded number of them. Returns how many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ForgetGivenUp {
+    pub now: Timestamp,
+}
+
+impl Command for ForgetGivenUp {
+    type Outcome = usize;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<usize, TableError> {
+        batch.forget_given_up(self.now)
+    }
+}
+
+/// Moves reports of a connection that has no receiver to its account's webhook. Returns which were moved; none at all if
+/// the connection has a receiver again, or its reports do not go to a webhook.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MoveToWebhook {
+    pub connection: ConnectionId,
+    pub reports: Vec<ReportId>,
+    pub now: Timestamp,
+}
+
+impl Command for MoveToWebhook {
+    type Outcome = Option<Vec<ReportId>>;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<Option<Vec<ReportId>>, TableError> {
+        batch.move_to_webhook(self.connection, &self.reports, self.now)
+    }
+}

@@ -1,0 +1,82 @@
+//! Commands that delete what was kept long enough, one short step each.
+
+use crate::batch::Batch;
+use crate::commands::Command;
+use crate::ops::Retention;
+use crate::tables::TableError;
+use hermod_domain::ids::AccountId;
+use hermod_domain::time::Timestamp;
+
+/// Deletes the texts of old messages. Returns how many messages it dealt with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PurgeTexts {
+    pub keep: Retention,
+    pub now: Timestamp,
+}
+
+impl Command for PurgeTexts {
+    type Outcome = u64;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<u64, TableError> {
+        batch.purge_texts(self.keep, self.now)
+    }
+}
+
+/// Deletes the idempotency keys of old messages. Returns how many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PurgeKeys {
+    pub keep: Retention,
+    pub now: Timestamp,
+}
+
+impl Command for PurgeKeys {
+    type Outcome = u64;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<u64, TableError> {
+        batch.purge_keys(self.keep, self.now)
+    }
+}
+
+/// Deletes the records of old messages. Returns how many messages it dealt with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PurgeRecords {
+    pub keep: Retention,
+    pub now: Timestamp,
+}
+
+impl Command for PurgeRecords {
+    type Outcome = u64;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<u64, TableError> {
+        batch.purge_records(self.keep, self.now)
+    }
+}
+
+/// Deletes ids that carriers gave so long ago that no receipt can ask for them. Returns how many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PurgeCarrierIds {
+    pub now: Timestamp,
+}
+
+impl Command for PurgeCarrierIds {
+    type Outcome = u64;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<u64, TableError> {
+        batch.purge_carrier_ids(self.now)
+    }
+}
+
+/// Deletes MO messages of an account that were received before a time. Returns how many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PurgeInbound {
+    pub account: AccountId,
+    pub before: Timestamp,
+}
+
+impl Command for PurgeInbound {
+    type Outcome = u64;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<u64, TableError> {
+        batch.purge_inbound(self.account, self.before)
+    }
+}

@@ -1,0 +1,51 @@
+//! Commands about texts that are held for review.
+
+use crate::batch::Batch;
+use crate::commands::Command;
+use crate::ops::{ReviewCase, Screened, Screening};
+use crate::reviews::OldReviews;
+use crate::tables::TableError;
+use hermod_domain::time::Timestamp;
+
+impl Command for Screened {
+    type Outcome = Screening;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<Screening, TableError> {
+        batch.screen(self)
+    }
+}
+
+/// Approves or rejects a case. Returns the case; none if there is no such case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecideReview {
+    pub id: u64,
+    pub approve: bool,
+    /// Who decided.
+    pub by: String,
+    pub now: Timestamp,
+}
+
+impl Command for DecideReview {
+    /// Boxed, because a case is larger than all other outcomes.
+    type Outcome = Option<Box<ReviewCase>>;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<Option<Box<ReviewCase>>, TableError> {
+        let DecideReview { id, approve, by, now } = self;
+        Ok(batch.decide_review(*id, *approve, by, *now)?.map(Box::new))
+    }
+}
+
+/// Deletes those of these cases that are still old.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForgetReviews {
+    pub cases: Vec<u64>,
+    pub old: OldReviews,
+}
+
+impl Command for ForgetReviews {
+    type Outcome = ();
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
+        batch.forget_reviews(&self.cases, self.old)
+    }
+}

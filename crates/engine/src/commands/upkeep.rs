@@ -1,0 +1,85 @@
+//! Commands that the passing of time brings.
+
+use crate::batch::Batch;
+use crate::commands::Command;
+use crate::delivery_figures;
+use crate::tables::{KeyFilterPart, Place, TableError, UnreadablePart};
+use hermod_domain::ids::PartNo;
+use hermod_domain::time::{Day, Timestamp};
+
+/// Puts parts whose waiting time is over back into their lanes, and delivers MO messages whose other parts did not come in
+/// time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReleaseDue {
+    pub now: Timestamp,
+}
+
+impl Command for ReleaseDue {
+    type Outcome = ();
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
+        batch.release_due(self.now)?;
+        batch.deliver_unfinished(self.now)
+    }
+}
+
+/// Ends those of these parts whose time is still up, each with its message. Returns how many.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lapse {
+    pub parts: Vec<(Place, PartNo)>,
+    pub now: Timestamp,
+}
+
+impl Command for Lapse {
+    type Outcome = usize;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<usize, TableError> {
+        batch.lapse(&self.parts, self.now)
+    }
+}
+
+/// Sets aside those of these messages that still have a part that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetAside {
+    pub parts: Vec<UnreadablePart>,
+    pub now: Timestamp,
+}
+
+impl Command for SetAside {
+    type Outcome = ();
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
+        batch.at(self.now);
+        batch.set_aside_if_unreadable(&self.parts)
+    }
+}
+
+/// Stores a part of a past day's key filter, which a reader has built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeepFilterPart {
+    pub day: Day,
+    pub part: KeyFilterPart,
+}
+
+impl Command for KeepFilterPart {
+    type Outcome = ();
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
+        batch.tables.put_key_filter_part(self.day, &self.part)?;
+        if self.part.is_last() { batch.books.keys.load_filters(batch.tables) } else { Ok(()) }
+    }
+}
+
+/// Deletes the delivery figures of days that are not kept any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DropOldFigures {
+    pub today: Day,
+}
+
+impl Command for DropOldFigures {
+    type Outcome = ();
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
+        delivery_figures::drop_before(batch.tables, self.today)
+    }
+}

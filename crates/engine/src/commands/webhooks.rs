@@ -1,0 +1,88 @@
+//! Commands about webhook events.
+
+use crate::batch::Batch;
+use crate::commands::{Command, OnFullDisk};
+use crate::ops::{Endpoint, EventId, HookReplayed, HooksReplayed};
+use crate::tables::{EventKey, TableError};
+use crate::webhooks::HookEnds;
+use hermod_domain::ids::AccountId;
+use hermod_domain::time::Timestamp;
+use std::time::Duration;
+
+impl Command for HookEnds {
+    type Outcome = ();
+
+    const ON_FULL_DISK: OnFullDisk = OnFullDisk::Keep;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
+        batch.end_hooks(self)
+    }
+}
+
+/// Makes an event due now, whether it has ended or still waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplayWebhook {
+    pub account: AccountId,
+    pub event: EventId,
+    pub now: Timestamp,
+}
+
+impl Command for ReplayWebhook {
+    type Outcome = HookReplayed;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<HookReplayed, TableError> {
+        batch.replay_hook(self.account, self.event, self.now)
+    }
+}
+
+/// Looks at `limit` events of an endpoint that were given up, behind `after`, and makes those due now that were given up at
+/// or after `since`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplayFailedWebhooks {
+    pub endpoint: Endpoint,
+    pub since: Timestamp,
+    pub after: Option<EventId>,
+    pub limit: u32,
+    pub now: Timestamp,
+}
+
+impl Command for ReplayFailedWebhooks {
+    type Outcome = HooksReplayed;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<HooksReplayed, TableError> {
+        let ReplayFailedWebhooks { endpoint, since, after, limit, now } = *self;
+        batch.replay_failed(endpoint, since, after, limit, now)
+    }
+}
+
+/// Deletes those of these events that have ended, and not after `before`. Returns how many.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForgetWebhooks {
+    pub events: Vec<EventKey>,
+    pub before: Timestamp,
+    pub now: Timestamp,
+}
+
+impl Command for ForgetWebhooks {
+    type Outcome = u64;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<u64, TableError> {
+        batch.forget_hooks(&self.events, self.before, self.now)
+    }
+}
+
+/// Brings back events that are due later than their schedule allows: `waits` are the longest waits after each failure, from
+/// the first. Returns how many were changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LimitWebhookWaits {
+    pub waits: Vec<Duration>,
+    pub now: Timestamp,
+}
+
+impl Command for LimitWebhookWaits {
+    type Outcome = usize;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<usize, TableError> {
+        batch.limit_webhook_waits(&self.waits, self.now)
+    }
+}
