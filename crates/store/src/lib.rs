@@ -8,6 +8,7 @@ mod audit;
 mod embedded;
 mod fault;
 mod sqlite;
+mod writer;
 
 pub use audit::{AuditReport, Violation, audit, audit_unless};
 pub use embedded::{

@@ -5,11 +5,11 @@
 //! writes every page that a later batch changes into the part that was copied already, so that the copy is complete and
 //! consistent as of the last batch before its end. Where no gateway runs, the pages are copied in short reads.
 
-use crate::embedded::op::{Op, Reply};
 use crate::embedded::schema;
-use crate::embedded::writer::Writer;
 use crate::embedded::{Embedded, lock};
 use crate::fault::StoreFault;
+use crate::writer::Writer;
+use crate::writer::op::{Op, Reply};
 use hermod_engine::commands::ReadQueues;
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};

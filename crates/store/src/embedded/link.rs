@@ -1,9 +1,9 @@
 //! A link's side of the store: it reports what it learned and takes out what it may send.
 
-use crate::embedded::mailbox::Mailbox;
-use crate::embedded::op::Op;
 use crate::embedded::{Embedded, outcome_of};
 use crate::fault::StoreFault;
+use crate::writer::mailbox::Mailbox;
+use crate::writer::op::Op;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;

@@ -1,11 +1,11 @@
 //! A live bind's side of the store: it takes out what its customer is to be told, and says what became of it.
 
 use crate::embedded::Embedded;
-use crate::embedded::op::Op;
 use crate::embedded::outbox::{Outbox, PortNo, Refill, Settled, State, Took};
 use crate::fault::StoreFault;
 use crate::sqlite::inbound::read_handset_message;
 use crate::sqlite::reports::read_page;
+use crate::writer::op::Op;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{Delivery, HandsetMessage, News, Report, ReportId};

@@ -2,11 +2,11 @@
 //! look at the disk, build key filters, drop old cases. The caller owns the clock and says when.
 
 use crate::embedded::Embedded;
-use crate::embedded::op::Op;
 use crate::embedded::shared::LogSize;
 use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
 use crate::sqlite::parts::{PartPage, StoredKey, parts_after};
+use crate::writer::op::Op;
 use hermod_domain::ids::PartNo;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::commands::{DropOldFigures, KeepFilterPart, Lapse, ReleaseDue, SetAside};

@@ -1,9 +1,9 @@
 //! Finding what is due.
 
 use crate::embedded::Embedded;
-use crate::embedded::op::{Answer, Op, Reply};
 use crate::fault::StoreFault;
 use crate::sqlite::webhook_due::{Due, Untellable, due_events, waiting_endpoints};
+use crate::writer::op::{Answer, Op, Reply};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{Endpoint, EventId, HOOKS_TAKEN_MAX, HookGivenUp, HookNext, HookPage, HookSettled};
 use hermod_engine::webhooks::HookEnds;

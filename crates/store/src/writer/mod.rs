@@ -6,20 +6,27 @@
 //! what was asked for is refused, what carriers and customers said is kept in memory until there is room, and the rest
 //! goes on.
 
-use crate::embedded::checkpoint::Checkpointer;
-use crate::embedded::mailbox::Mailbox;
-use crate::embedded::mark::Mark;
-use crate::embedded::meters::Meters;
-use crate::embedded::op::{Op, Reply};
+pub(crate) mod checkpoint;
+pub(crate) mod mailbox;
+pub(crate) mod mark;
+pub(crate) mod meters;
+pub(crate) mod op;
+pub(crate) mod waiting;
+
 use crate::embedded::set_aside_requests::log_set_aside;
 use crate::embedded::shared::Shared;
 use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
+use checkpoint::Checkpointer;
 use hermod_engine::batch::{Batch, Books};
 use hermod_engine::commands::{AnyCommand, AnyOutcome, OnFullDisk};
 use hermod_engine::ops::LinkId;
 use hermod_engine::progress::ForbiddenEvent;
 use hermod_engine::report::UnreadableReport;
+use mailbox::Mailbox;
+use mark::Mark;
+use meters::Meters;
+use op::{Op, Reply};
 use rusqlite::Connection;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -403,5 +410,5 @@ pub(crate) fn log_forbidden(events: &[ForbiddenEvent]) {
 }
 
 #[cfg(test)]
-#[path = "writer_tests.rs"]
+#[path = "full_disk_tests.rs"]
 mod tests;

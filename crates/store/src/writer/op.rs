@@ -1,9 +1,9 @@
 //! What travels to the writer: a command, and the channel its outcome is sent to once the commit that holds it is durable,
 //! or the fault that kept it out.
 
-use crate::embedded::mailbox::Mailbox;
-use crate::embedded::waiting::Waiting;
 use crate::fault::StoreFault;
+use crate::writer::mailbox::Mailbox;
+use crate::writer::waiting::Waiting;
 use hermod_engine::batch::Batch;
 use hermod_engine::commands::{AnyCommand, AnyOutcome, Command, OnFullDisk, OpenLink};
 use std::fmt;
