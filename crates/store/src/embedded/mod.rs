@@ -20,7 +20,7 @@ mod receiver;
 mod report_requests;
 mod review_requests;
 pub(crate) mod schema;
-pub(crate) mod set_aside_requests;
+mod set_aside_requests;
 pub(crate) mod shared;
 pub(crate) mod statement;
 mod unconfirmed;
@@ -59,12 +59,13 @@ pub use statement::STATEMENT_ENTRIES_MAX;
 use crate::fault::StoreFault;
 use crate::sqlite::webhook_events::count_waiting;
 use crate::sqlite::{self, SqliteTables, records};
+use crate::writer::Writer;
 use crate::writer::checkpoint::{self, Checkpointer};
+use crate::writer::log::{log_forbidden, log_set_aside};
 use crate::writer::mark::Mark;
 use crate::writer::meters::Meters;
 use crate::writer::op::Op;
 use crate::writer::waiting::Waiting;
-use crate::writer::{self, Writer};
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
 use hermod_domain::time::Timestamp;
@@ -153,8 +154,8 @@ impl Embedded {
         let set_aside = std::mem::take(&mut batch.set_aside);
         connection.execute_batch("COMMIT")?;
         books.committed(*now);
-        writer::log_forbidden(&forbidden);
-        set_aside_requests::log_set_aside(&set_aside);
+        log_forbidden(&forbidden);
+        log_set_aside(&set_aside);
 
         let outboxes = Outboxes::load(&tables, &books, receivers, *now)?;
         let shared = Arc::new(Shared::new(folder.clone(), *low_water_bytes, outboxes));
@@ -308,7 +309,7 @@ fn set_aside_unreadable(connection: &Connection, now: Timestamp) -> Result<(), S
     let all = connection.unchecked_transaction()?;
     let unreadable = hermod_engine::set_aside::set_aside_unreadable(&SqliteTables { connection: &all }, now)?;
     all.commit()?;
-    set_aside_requests::log_set_aside(&unreadable);
+    log_set_aside(&unreadable);
     Ok(())
 }
 

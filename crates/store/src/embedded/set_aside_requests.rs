@@ -1,23 +1,9 @@
-//! What the log and operators are told of what was set aside.
+//! What operators are told of rows that were set aside.
 
 use crate::embedded::Embedded;
 use crate::fault::StoreFault;
 use crate::sqlite::set_aside;
 use hermod_engine::ops::{SetAside, SetAsideCount};
-use hermod_engine::tables::{StoredPlace, UnreadablePart};
-
-/// Logs what was set aside. Called once it is durable.
-pub(crate) fn log_set_aside(unreadable: &[UnreadablePart]) {
-    for UnreadablePart { place: StoredPlace { carrier, account, message }, reason } in unreadable {
-        tracing::error!(
-            carrier,
-            account,
-            message,
-            reason,
-            "A row makes no sense and is set aside; hermod set-aside list shows it"
-        );
-    }
-}
 
 impl Embedded {
     /// Lists rows that make no sense and were set aside, behind this one, in order.

@@ -1,0 +1,106 @@
+//! What the writer does while the disk is full: facts are kept in memory until there is room, requests are refused, and what
+//! writes nothing runs.
+
+use super::op::Op;
+use super::transact::Claims;
+use super::{BATCH_OPS_MAX, Writer, answer_all};
+use crate::fault::StoreFault;
+use hermod_engine::commands::{AnyCommand, OnFullDisk};
+use std::collections::VecDeque;
+
+/// Bytes of what came of webhooks that are kept while the disk is full. What is beyond is posted again.
+const HOOK_ENDS_KEPT_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// The disk has no room. What links have learned since, and what customers have answered, waits here, in order. It cannot
+/// grow much: nothing is claimed meanwhile, so answers are at most what the windows hold, and carriers stop when their
+/// receipts are not answered. What customers answer counts in their outboxes until it is written, and those are limited.
+#[derive(Default)]
+pub(crate) struct FullDisk {
+    kept: VecDeque<Op>,
+    hook_bytes: usize,
+}
+
+impl FullDisk {
+    /// What is to be tried next.
+    fn take(&mut self) -> Vec<Op> {
+        let ops: Vec<Op> = self.kept.drain(..self.kept.len().min(BATCH_OPS_MAX)).collect();
+        self.hook_bytes = self.hook_bytes.saturating_sub(hook_bytes(&ops));
+        ops
+    }
+
+    /// Only the answers of webhook receivers can be large; they are limited together.
+    fn has_memory_for(&self, op: &Op) -> bool {
+        let bytes = hook_bytes_of(op);
+        bytes == 0 || self.hook_bytes + bytes <= HOOK_ENDS_KEPT_BYTES_MAX
+    }
+
+    fn keep(&mut self, op: Op) {
+        self.hook_bytes += hook_bytes_of(&op);
+        self.kept.push_back(op);
+    }
+
+    fn put_back(&mut self, ops: Vec<Op>) {
+        self.hook_bytes += hook_bytes(&ops);
+        ops.into_iter().rev().for_each(|op| self.kept.push_front(op));
+    }
+}
+
+fn hook_bytes(ops: &[Op]) -> usize {
+    ops.iter().map(hook_bytes_of).sum()
+}
+
+fn hook_bytes_of(op: &Op) -> usize {
+    if let Op::Command(AnyCommand::SettleWebhooks(ends), _) = op { ends.weight() } else { 0 }
+}
+
+impl Writer<'_> {
+    /// Does with each command what it says about a full disk.
+    pub(super) fn handle_full_disk(&mut self, ops: &mut Vec<Op>) {
+        if self.full_disk.is_none() && self.shared.told_writes.is_to_be_told(false, self.shared.ticked_at()) {
+            tracing::error!("The disk is full; what carriers say waits in memory until there is room");
+        }
+        for op in ops.drain(..) {
+            let full_disk = self.full_disk.get_or_insert_default();
+            match op.on_full_disk() {
+                OnFullDisk::Keep if full_disk.has_memory_for(&op) => full_disk.keep(op),
+                OnFullDisk::Keep | OnFullDisk::Refuse => op.failed(StoreFault::DiskLow),
+                OnFullDisk::Run => match self.transact_one(&op, Claims::Withheld) {
+                    Ok(done) => op.done(done),
+                    Err(fault) => op.failed(fault),
+                },
+            }
+        }
+    }
+
+    /// Tries again to write what is kept. Once all of it is written, the disk counts as full no more.
+    pub(super) fn write_kept(&mut self) {
+        while let Some(full_disk) = &mut self.full_disk {
+            // An empty transaction would succeed and prove nothing.
+            if full_disk.kept.is_empty() && !self.shared.has_room_to_write() {
+                return;
+            }
+            let mut ops = full_disk.take();
+            // They tell what time it was.
+            self.books.told = self.books.told.max(self.shared.ticked_at());
+            match self.transact(&ops, Claims::Allowed) {
+                Ok(done) => {
+                    answer_all(&mut ops, done);
+                    self.full_disk.take_if(|full| full.kept.is_empty());
+                }
+                Err(fault) if fault.is_disk_full() => {
+                    self.full_disk.get_or_insert_default().put_back(ops);
+                    return;
+                }
+                // Not for lack of room: one of them is at fault.
+                Err(_) => ops.into_iter().for_each(|op| self.write_alone(op)),
+            }
+        }
+        if self.shared.told_writes.is_to_be_told(true, self.shared.ticked_at()) {
+            tracing::info!("There is room on the disk again; everything that was kept is written");
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "full_disk_tests.rs"]
+mod tests;

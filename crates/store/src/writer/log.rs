@@ -1,0 +1,34 @@
+//! What the writer logs about a batch once it is durable.
+
+use crate::fault::StoreFault;
+use hermod_engine::progress::ForbiddenEvent;
+use hermod_engine::report::UnreadableReport;
+use hermod_engine::tables::{StoredPlace, UnreadablePart};
+
+/// Logs what was set aside.
+pub(crate) fn log_set_aside(unreadable: &[UnreadablePart]) {
+    for UnreadablePart { place: StoredPlace { carrier, account, message }, reason } in unreadable {
+        tracing::error!(
+            carrier,
+            account,
+            message,
+            reason,
+            "A row makes no sense and is set aside; hermod set-aside list shows it"
+        );
+    }
+}
+
+/// Logs events that the lifecycle forbids.
+pub(crate) fn log_forbidden(events: &[ForbiddenEvent]) {
+    for ForbiddenEvent { message, part, event, before } in events {
+        tracing::error!(message.id = %message, %part, ?event, ?before, "An event that the lifecycle forbids was not applied");
+    }
+}
+
+/// Logs reports that cannot be read.
+pub(crate) fn log_unreadable_reports(reports: Vec<UnreadableReport>) {
+    for UnreadableReport { connection, report, error } in reports {
+        let fault = StoreFault::from(error);
+        tracing::error!(%fault, report.id = report.0, connection.id = %connection, "A report cannot be read; it is neither moved to a webhook nor listed as given up");
+    }
+}

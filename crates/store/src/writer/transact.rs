@@ -1,0 +1,196 @@
+//! One transaction: runs a batch of commands, commits it, and then acts on what it decided. After a fault everything is as it
+//! was before the batch, in the tables and in memory.
+
+use super::Writer;
+use super::log::{log_forbidden, log_set_aside, log_unreadable_reports};
+use super::op::Op;
+use crate::fault::StoreFault;
+use crate::sqlite::SqliteTables;
+use hermod_domain::ids::{CarrierId, ConnectionId};
+use hermod_domain::time::Timestamp;
+use hermod_engine::batch::{Batch, Tally};
+use hermod_engine::commands::{AnyCommand, AnyOutcome};
+use hermod_engine::handout::Handout;
+use hermod_engine::ops::{Endpoint, LinkId, Report};
+use hermod_engine::progress::ForbiddenEvent;
+use hermod_engine::report::UnreadableReport;
+use hermod_engine::tables::UnreadablePart;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// May a transaction give parts to links? That writes, so not while the disk is full.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Claims {
+    Allowed,
+    Withheld,
+}
+
+/// What a batch decided that is acted on once it is durable.
+struct Committing {
+    handouts: HashMap<LinkId, Handout>,
+    reports: Vec<Report>,
+    reports_gone: Vec<(ConnectionId, u64)>,
+    unreadable_reports: Vec<UnreadableReport>,
+    rung: HashSet<Endpoint>,
+    unconfirmed: HashMap<CarrierId, u64>,
+    set_aside: Vec<UnreadablePart>,
+    forbidden: Vec<ForbiddenEvent>,
+    tally: Tally,
+    now: Timestamp,
+}
+
+impl Committing {
+    fn of(batch: Batch<'_>) -> Committing {
+        let Batch {
+            handouts,
+            reports,
+            reports_gone,
+            unreadable_reports,
+            rung,
+            unconfirmed,
+            set_aside,
+            forbidden,
+            tally,
+            now,
+            ..
+        } = batch;
+        Committing {
+            handouts,
+            reports,
+            reports_gone,
+            unreadable_reports,
+            rung,
+            unconfirmed,
+            set_aside,
+            forbidden,
+            tally,
+            now,
+        }
+    }
+}
+
+impl Writer<'_> {
+    pub(super) fn transact_one(&mut self, op: &Op, claims: Claims) -> Result<Option<AnyOutcome>, StoreFault> {
+        let mut done = self.transact(std::slice::from_ref(op), claims)?;
+        Ok(done.pop().expect("one operation comes to one end"))
+    }
+
+    /// Runs the operations in one transaction. All of it is durable when this returns what they came to.
+    pub(super) fn transact(
+        &mut self,
+        ops: &[Op],
+        claims: Claims,
+    ) -> Result<Vec<Option<AnyOutcome>>, StoreFault> {
+        let rooms = self.books.lanes.rooms();
+        self.batches += 1;
+        match self.try_transact(ops, claims) {
+            Ok(done) => {
+                // Before anyone is answered: who was told of a deferral may ask for its release at once.
+                self.shared.next_due_is(self.books.next_due());
+                Ok(done)
+            }
+            Err(fault) => {
+                if fault.is_fatal() {
+                    fault.die();
+                }
+                if fault.is_disk_full() {
+                    self.shared.disk_is_full();
+                }
+                // A full disk may have ended the transaction already; then there is nothing to roll back.
+                if !self.connection.is_autocommit()
+                    && let Err(error) = self.connection.execute_batch("ROLLBACK")
+                {
+                    StoreFault::from(error).die();
+                }
+                self.books.lanes.restore_rooms(rooms);
+                if let Err(error) = self.books.rolled_back(&SqliteTables { connection: self.connection }) {
+                    StoreFault::from(error).die();
+                }
+                self.shared.next_due_is(self.books.next_due());
+                Err(fault)
+            }
+        }
+    }
+
+    fn try_transact(&mut self, ops: &[Op], claims: Claims) -> Result<Vec<Option<AnyOutcome>>, StoreFault> {
+        self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        let changes = self.connection.total_changes();
+        let tables = SqliteTables { connection: self.connection };
+        let mut batch = Batch::new(
+            &tables,
+            &mut self.books,
+            self.shared.outboxes.receivers(),
+            self.batches,
+            self.shared.catalogue.load_full(),
+        );
+        let mut done = Vec::with_capacity(ops.len());
+        for op in ops {
+            done.push(op.run(&mut batch)?);
+        }
+        if claims == Claims::Allowed {
+            batch.hand_out()?;
+            batch.books.delivery.write_if_due(batch.tables, batch.now)?;
+        }
+        batch.finish()?;
+        let committing = Committing::of(batch);
+        let wrote = self.connection.total_changes() != changes;
+        if wrote {
+            self.mark.count(self.connection)?;
+        }
+        self.connection.prepare_cached("COMMIT")?.execute([])?;
+        if wrote {
+            self.mark.committed();
+        }
+        self.publish(ops, committing);
+        Ok(done)
+    }
+
+    /// Acts on what is durable now. Only now may a link, a customer or the log hear of it.
+    fn publish(&mut self, ops: &[Op], committed: Committing) {
+        self.books.committed(committed.now);
+        ops.iter().for_each(|op| self.open_mailbox(op));
+        for (link, handout) in committed.handouts {
+            if let Some(mailbox) = self.mailboxes.get(&link) {
+                mailbox.put(handout);
+            }
+        }
+        self.shared.outboxes.committed(committed.reports, &committed.reports_gone);
+        for op in ops {
+            if let Op::Command(AnyCommand::SettleReports(ends), _) = op {
+                self.shared.outboxes.written(ends);
+            }
+        }
+        self.shared.bell.ring(committed.rung);
+        self.shared.unconfirmed.add(committed.unconfirmed);
+        log_unreadable_reports(committed.unreadable_reports);
+        log_set_aside(&committed.set_aside);
+        log_forbidden(&committed.forbidden);
+        self.meters.count(&committed.tally, ops.len(), self.books.lanes.in_memory());
+    }
+
+    /// Remembers the mailbox of a link that was opened. A closed link still learns that its receipts are recorded; a
+    /// mailbox without a reader is dropped.
+    fn open_mailbox(&mut self, op: &Op) {
+        if let Op::OpenLink(open, mailbox, _) = op {
+            self.mailboxes.retain(|_, mailbox| Arc::strong_count(mailbox) > 1);
+            self.mailboxes.insert(open.link, mailbox.clone());
+        }
+    }
+
+    /// Writes the delivery figures gathered since they were last written. No caller waits for them or is refused for them.
+    pub(super) fn write_last_figures(&mut self) {
+        if self.books.delivery.is_empty() || self.full_disk.is_some() {
+            return;
+        }
+        let written = self.connection.unchecked_transaction().map_err(StoreFault::from).and_then(|last| {
+            self.books.delivery.write(&SqliteTables { connection: &last })?;
+            self.mark.count(&last)?;
+            last.commit().map_err(StoreFault::from)
+        });
+        match written {
+            Ok(()) => self.mark.committed(),
+            Err(fault) if fault.is_fatal() => fault.die(),
+            Err(fault) => tracing::warn!(%fault, "The last seconds of delivery figures are lost"),
+        }
+    }
+}
