@@ -80,15 +80,16 @@ impl Queues {
     }
 }
 
-/// A queue as the writer knows it, and what it knows only where to read.
-pub struct Glance {
+/// A carrier's queue as the engine knows it, and where to read what only the tables know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueSnapshot {
     queue: CarrierQueue,
     unread: Vec<Unread>,
     /// Not all deferred parts of the carrier are in memory.
     deferred_stored: bool,
 }
 
-impl Glance {
+impl QueueSnapshot {
     /// The queue with its oldest message, where `look` finds the first that waits in a lane behind the place it was read to,
     /// and with its deferred parts, where `count` counts those of a carrier.
     pub fn complete(
@@ -96,7 +97,7 @@ impl Glance {
         look: &dyn Fn(CarrierId, Unread) -> Result<Option<MessageId>, TableError>,
         count: &dyn Fn(CarrierId) -> Result<usize, TableError>,
     ) -> Result<CarrierQueue, TableError> {
-        let Glance { mut queue, unread, deferred_stored } = self;
+        let QueueSnapshot { mut queue, unread, deferred_stored } = self;
         if deferred_stored {
             queue.deferred = count(queue.carrier)?;
         }
@@ -111,8 +112,9 @@ impl Glance {
 }
 
 impl Books {
-    pub fn glance(&self) -> Vec<Glance> {
-        let glance = |(carrier, counts): &(CarrierId, Counts)| {
+    /// Returns what waits for each carrier that ever had something.
+    pub fn queue_snapshots(&self) -> Vec<QueueSnapshot> {
+        let snapshot = |(carrier, counts): &(CarrierId, Counts)| {
             let (oldest, unread) = self.lanes.heads(*carrier);
             let deferred = self.deferred.count(*carrier);
             let queue = CarrierQueue {
@@ -122,8 +124,8 @@ impl Books {
                 deferred: deferred.unwrap_or(0),
                 oldest: oldest.map(MessageId::accepted_at),
             };
-            Glance { queue, unread, deferred_stored: deferred.is_none() }
+            QueueSnapshot { queue, unread, deferred_stored: deferred.is_none() }
         };
-        self.queues.carriers.iter().map(glance).collect()
+        self.queues.carriers.iter().map(snapshot).collect()
     }
 }

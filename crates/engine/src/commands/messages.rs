@@ -3,7 +3,7 @@
 use crate::batch::Batch;
 use crate::commands::{Command, OnFullDisk};
 use crate::ops::{AcceptOutcome, Acceptance, Cancelled, ExpectedParties, KeyClaim, Move, Replay};
-use crate::queues::Glance;
+use crate::queues::QueueSnapshot;
 use crate::tables::TableError;
 use hermod_domain::ids::AccountId;
 use hermod_domain::origin::MessageName;
@@ -73,11 +73,11 @@ impl Command for FindKey {
 pub struct ReadQueues;
 
 impl Command for ReadQueues {
-    type Outcome = Vec<Glance>;
+    type Outcome = Vec<QueueSnapshot>;
 
     const ON_FULL_DISK: OnFullDisk = OnFullDisk::Run;
 
-    fn execute(&self, batch: &mut Batch<'_>) -> Result<Vec<Glance>, TableError> {
-        Ok(batch.books.glance())
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<Vec<QueueSnapshot>, TableError> {
+        Ok(batch.books.queue_snapshots())
     }
 }

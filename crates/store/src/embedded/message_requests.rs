@@ -43,13 +43,13 @@ impl Embedded {
     /// for where a lane is read on next, so that neither grows with what waits. Deferred parts are counted in the tables
     /// while they are too many for memory.
     pub async fn queues(&self) -> Result<Vec<CarrierQueue>, StoreFault> {
-        let glances = self.request(ReadQueues).await?;
+        let snapshots = self.request(ReadQueues).await?;
         self.inner
             .readers
             .run(move |connection| {
                 let look = |carrier, unread| waiting::first_unread(connection, carrier, unread);
                 let count = |carrier| parts::count_deferred(connection, carrier);
-                glances.into_iter().map(|glance| Ok(glance.complete(&look, &count)?)).collect()
+                snapshots.into_iter().map(|queue| Ok(queue.complete(&look, &count)?)).collect()
             })
             .await
     }
