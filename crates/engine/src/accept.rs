@@ -6,7 +6,7 @@ use crate::day_totals;
 use crate::idempotency_keys::Claimed;
 use crate::lanes::Placed;
 use crate::ops::{AcceptOutcome, Acceptance, Balance, DayTotals, Job};
-use crate::tables::{MessageStanding, NewMessage, TableError};
+use crate::tables::{MessageChange, MessageRow, MessageStanding, PartChange, TableError};
 use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::lifecycle::{MessageState, Part, PartState};
 use hermod_domain::money::Money;
@@ -40,11 +40,11 @@ impl Batch<'_> {
         self.books.balances.set(acceptance.account, after);
         self.books.today.set(acceptance.account, today);
         if let Some(alias) = alias {
-            self.books.aliases.give(self.tables, acceptance.account, alias, message)?;
+            self.books.aliases.give(self.tables, acceptance.account, alias, message);
         }
         self.write_message(message, acceptance, alias)?;
         if let Some(number) = &acceptance.reply_to {
-            self.converse(message, acceptance, number)?;
+            self.converse(message, acceptance, number);
         }
         self.tally.accepted += 1;
         Ok(AcceptOutcome::Accepted { message, alias, balance: after.balance, today })
@@ -106,8 +106,27 @@ impl Batch<'_> {
         let expires_at = acceptance.now.plus(acceptance.validity);
         let reference = self.books.references.next(from, *to);
         let standing = MessageStanding { state: MessageState::Queued, code: DlrCode::Unknown, err: 0 };
-        let row = NewMessage { id: message, acceptance, alias, reference, expires_at, standing };
-        self.tables.add_message(&row)?;
+        let row = MessageRow {
+            id: message,
+            account: acceptance.account,
+            connection: acceptance.connection,
+            carrier: *carrier,
+            from: *from,
+            to: *to,
+            text: acceptance.text.clone(),
+            encoding: acceptance.encoding,
+            parts: *parts,
+            whole: *whole,
+            tlvs: acceptance.tlvs.clone(),
+            shape: acceptance.shape.clone(),
+            origin: acceptance.origin.clone(),
+            alias,
+            reference,
+            cost: acceptance.cost,
+            expires_at,
+            standing,
+        };
+        self.tables.write(MessageChange::Add(Box::new(row)));
         let submits = if *whole { 1 } else { *parts };
         self.books.queues.add(*carrier, PartState::Queued, u64::from(submits));
         let audience = Audience::of(acceptance, alias);
@@ -142,7 +161,7 @@ impl Batch<'_> {
             match self.books.lanes.offer(job) {
                 Placed::Memory => self.fresh.push(row),
                 // It will be read back from the store, perhaps by this very batch.
-                Placed::Spilled => self.tables.add_part(&row.row())?,
+                Placed::Spilled => self.tables.write(PartChange::Add(row.row())),
             }
         }
         Ok(())

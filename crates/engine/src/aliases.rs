@@ -3,7 +3,7 @@
 
 use crate::ops::REPORT_KEPT;
 use crate::overlay::Overlay;
-use crate::tables::{TableError, Tables};
+use crate::tables::{AliasChange, TableError, Tables};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::origin::{Alias, MessageName};
 use hermod_domain::time::Timestamp;
@@ -17,14 +17,14 @@ pub struct Aliases {
 }
 
 impl Aliases {
-    pub fn load(tables: &dyn Tables) -> Result<Aliases, TableError> {
-        Ok(Aliases { last: Overlay::over(tables.last_aliases()?.into_iter().collect()) })
+    pub fn load(tables: &Tables<'_>) -> Result<Aliases, TableError> {
+        Ok(Aliases { last: Overlay::over(tables.read()?.last_aliases()?.into_iter().collect()) })
     }
 
     /// The first free one behind the one that was given last. Writes nothing.
     pub fn find(
         &self,
-        tables: &dyn Tables,
+        tables: &Tables<'_>,
         account: AccountId,
         now: Timestamp,
     ) -> Result<Option<Alias>, TableError> {
@@ -38,20 +38,13 @@ impl Aliases {
         Ok(None)
     }
 
-    pub fn give(
-        &mut self,
-        tables: &dyn Tables,
-        account: AccountId,
-        alias: Alias,
-        message: MessageId,
-    ) -> Result<(), TableError> {
-        tables.put_alias(account, alias, message)?;
+    pub fn give(&mut self, tables: &Tables<'_>, account: AccountId, alias: Alias, message: MessageId) {
+        tables.write(AliasChange::Name { account, alias, message });
         self.last.set(account, alias);
-        Ok(())
     }
 
-    pub fn write(&self, tables: &dyn Tables) -> Result<(), TableError> {
-        self.last.changed().try_for_each(|(account, last)| tables.put_last_alias(account, last))
+    pub fn write(&self, tables: &Tables<'_>) {
+        self.last.changed().for_each(|(account, alias)| tables.write(AliasChange::Last { account, alias }));
     }
 
     pub fn committed(&mut self) {
@@ -64,24 +57,24 @@ impl Aliases {
 }
 
 fn is_free(
-    tables: &dyn Tables,
+    tables: &Tables<'_>,
     account: AccountId,
     alias: Alias,
     now: Timestamp,
 ) -> Result<bool, TableError> {
-    let Some(message) = tables.aliased_message(account, alias)? else { return Ok(true) };
-    let settled_at = tables.message_settled_at(message)?;
+    let Some(message) = tables.read()?.aliased_message(account, alias)? else { return Ok(true) };
+    let settled_at = tables.read()?.message_settled_at(message)?;
     Ok(settled_at.is_some_and(|at| at.plus(REPORT_KEPT) < now))
 }
 
 /// The account's message of that name.
 pub fn named(
-    tables: &dyn Tables,
+    tables: &Tables<'_>,
     account: AccountId,
     name: MessageName,
 ) -> Result<Option<MessageId>, TableError> {
     match name {
-        MessageName::Alias(alias) => tables.aliased_message(account, alias),
-        MessageName::Id(id) => Ok(tables.has_message(account, id)?.then_some(id)),
+        MessageName::Alias(alias) => tables.read()?.aliased_message(account, alias),
+        MessageName::Id(id) => Ok(tables.read()?.has_message(account, id)?.then_some(id)),
     }
 }

@@ -5,7 +5,7 @@ use crate::batch::Batch;
 use crate::deferred::Due;
 use crate::ops::{Answer, AnswerRecord, Elsewhere, LinkBatch, LinkId, Recorded};
 use crate::progress::{Applied, Wait};
-use crate::tables::{PartRow, Place, TableError};
+use crate::tables::{PartChange, PartRow, Place, TableError};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::{Event, PartState, RefusedFor, resend_wait};
@@ -114,7 +114,7 @@ impl Batch<'_> {
             return Ok(());
         }
         let due_at = self.now.plus(wait);
-        self.tables.put_part_due(place, part, Some(due_at))?;
+        self.tables.write(PartChange::DueTime { place, part, due_at: Some(due_at) });
         self.push_due(place, part, due_at);
         Ok(())
     }
@@ -137,7 +137,7 @@ impl Batch<'_> {
         if let Applied::Moved { ended: false, .. } =
             self.apply(place, part, Event::Deferred, 0, Some(wait))?
         {
-            self.note(place.message, part, "temporary_error", &format!("status {status:#x}"))?;
+            self.note(place.message, part, "temporary_error", format!("status {status:#x}"));
             if let Some(to) = otherwise
                 && self.fail_over(place, part, to, due_at)?
             {
@@ -179,21 +179,23 @@ impl Batch<'_> {
         self.tally.doubts.in_doubt += 1;
         if now.state == PartState::InDoubt {
             let detail = format!("no answer; resend {} of {} follows", now.doubts, doubt.resends_max());
-            self.note(place.message, part, "in_doubt", &detail)?;
+            self.note(place.message, part, "in_doubt", detail);
             self.push_due(place, part, due_at);
             return Ok(());
         }
-        self.note(place.message, part, "in_doubt", "no answer and no resend left; counts as submitted")
+        self.note(place.message, part, "in_doubt", "no answer and no resend left; counts as submitted");
+        Ok(())
     }
 
     /// An answer about a message that is with another carrier by now changes nothing, and is told. One about a message
     /// that has ended is no news.
-    pub fn latecomer(&self, place: Place, part: PartNo, said: &str) -> Result<(), TableError> {
-        let carrier = self.tables.open_message_carrier(place.message)?;
+    pub fn latecomer(&mut self, place: Place, part: PartNo, said: &str) -> Result<(), TableError> {
+        let carrier = self.tables.read()?.open_message_carrier(place.message)?;
         if carrier.is_none_or(|carrier| carrier == place.carrier) {
             return Ok(());
         }
-        self.note(place.message, part, "late_answer", &format!("{said}, by carrier {}", place.carrier))
+        self.note(place.message, part, "late_answer", format!("{said}, by carrier {}", place.carrier));
+        Ok(())
     }
 
     pub fn push_due(&mut self, place: Place, part: PartNo, at: Timestamp) {

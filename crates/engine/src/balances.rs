@@ -2,14 +2,14 @@
 
 use crate::ops::Balance;
 use crate::overlay::Overlay;
-use crate::tables::{TableError, Tables};
+use crate::tables::{BalanceChange, TableError, Tables};
 use hermod_domain::ids::AccountId;
 
 pub struct Balances(Overlay<Balance>);
 
 impl Balances {
-    pub fn load(tables: &dyn Tables) -> Result<Balances, TableError> {
-        Ok(Balances(Overlay::over(tables.all_balances()?.into_iter().collect())))
+    pub fn load(tables: &Tables<'_>) -> Result<Balances, TableError> {
+        Ok(Balances(Overlay::over(tables.read()?.all_balances()?.into_iter().collect())))
     }
 
     pub fn of(&self, account: AccountId) -> Balance {
@@ -21,8 +21,8 @@ impl Balances {
     }
 
     /// Writes the changed rows. They count as durable only after [`Balances::committed`].
-    pub fn write(&self, tables: &dyn Tables) -> Result<(), TableError> {
-        self.0.changed().try_for_each(|(account, balance)| tables.put_balance(account, balance))
+    pub fn write(&self, tables: &Tables<'_>) {
+        self.0.changed().for_each(|(account, balance)| tables.write(BalanceChange::Put { account, balance }));
     }
 
     pub fn committed(&mut self) {

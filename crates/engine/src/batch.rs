@@ -13,6 +13,7 @@ use crate::delivery_figures::DeliveryStats;
 use crate::handout::Handout;
 use crate::idempotency_keys::KeyDays;
 use crate::lanes::Lanes;
+use crate::last_ids::LastIds;
 use crate::mo_joining::Joining;
 use crate::ops::{Endpoint, Job, LinkId, Purged, Report};
 use crate::opt_outs::OptOuts;
@@ -22,7 +23,7 @@ use crate::queues::Queues;
 use crate::recent::Recent;
 use crate::references::References;
 use crate::report::UnreadableReport;
-use crate::tables::{PartRow, Place, TableError, Tables, UnreadablePart};
+use crate::tables::{PartChange, PartRow, Place, TableError, Tables, TimelineLine, UnreadablePart};
 use crate::webhooks::Numbering;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, IdMint, MessageId, PartNo};
@@ -55,6 +56,7 @@ pub struct Books {
     pub standing: Recent<MessageId, Known>,
     /// The id of the report that was written last.
     pub last_report: u64,
+    pub last_ids: LastIds,
     pub hooks: Numbering,
     /// How long a part in doubt waits before its first resend; see `lifecycle::resend_wait` for the others.
     pub in_doubt_wait: Duration,
@@ -147,7 +149,7 @@ pub struct Doubts {
 }
 
 pub struct Batch<'a> {
-    pub tables: &'a dyn Tables,
+    pub tables: &'a Tables<'a>,
     pub books: &'a mut Books,
     pub receivers: &'a dyn BoundReceivers,
     /// Tells this batch's fresh parts from those of earlier ones.
@@ -177,7 +179,7 @@ pub struct Batch<'a> {
 
 impl<'a> Batch<'a> {
     pub fn new(
-        tables: &'a dyn Tables,
+        tables: &'a Tables<'a>,
         books: &'a mut Books,
         receivers: &'a dyn BoundReceivers,
         number: u64,
@@ -209,16 +211,17 @@ impl<'a> Batch<'a> {
 
     /// The last step before the commit: everything that was held back is written.
     pub fn finish(&mut self) -> Result<(), TableError> {
-        self.write_fresh()?;
-        self.write_hook_number()?;
-        self.books.balances.write(self.tables)?;
-        self.books.aliases.write(self.tables)?;
-        self.books.today.write(self.tables)
+        self.write_fresh();
+        self.write_hook_number();
+        self.books.balances.write(self.tables);
+        self.books.aliases.write(self.tables);
+        self.books.today.write(self.tables);
+        self.tables.apply()
     }
 
     /// Writes the rows that were held back. From then on the tables know these parts like any other.
-    pub fn write_fresh(&mut self) -> Result<(), TableError> {
-        self.fresh.drain(..).try_for_each(|part| self.tables.add_part(&part.row()))
+    pub fn write_fresh(&mut self) {
+        self.fresh.drain(..).for_each(|part| self.tables.write(PartChange::Add(part.row())));
     }
 
     /// The row of a part accepted in this very batch.
@@ -227,7 +230,10 @@ impl<'a> Batch<'a> {
         if batch == self.number { self.fresh.get_mut(index) } else { None }
     }
 
-    pub fn note(&self, message: MessageId, part: PartNo, what: &str, detail: &str) -> Result<(), TableError> {
-        self.tables.add_timeline_line(message, self.now, part, what, detail)
+    /// Adds a line to the timeline of a message.
+    pub fn note(&mut self, message: MessageId, part: PartNo, what: &'static str, detail: impl Into<String>) {
+        let detail = detail.into();
+        let id = self.books.last_ids.next_timeline();
+        self.tables.write(TimelineLine { id, message, at: self.now, part, what, detail });
     }
 }

@@ -36,7 +36,7 @@ impl Batch<'_> {
         match self.apply(place, PartNo::FIRST, Event::Withdrawn, 0, None)? {
             Applied::Moved { ended: true, .. } => {
                 self.books.lanes.forget(carrier, account, message);
-                self.note(message, PartNo::FIRST, "cancelled", "by the customer")?;
+                self.note(message, PartNo::FIRST, "cancelled", "by the customer");
                 Ok(Cancelled::Done)
             }
             Applied::Moved { ended: false, .. } | Applied::Ignored | Applied::Over => Ok(Cancelled::TooLate),
@@ -50,7 +50,7 @@ impl Batch<'_> {
         message: MessageId,
         expected: &ExpectedParties,
     ) -> Result<Option<CarrierId>, TableError> {
-        let found = self.tables.message_parties(account, message)?;
+        let found = self.tables.read()?.message_parties(account, message)?;
         let expected = found.filter(|parties| expected.include(&parties.from, parties.to));
         Ok(expected.map(|parties| parties.carrier))
     }

@@ -19,19 +19,19 @@ pub struct RemoteDays {
 }
 
 impl RemoteDays {
-    pub fn load(tables: &dyn Tables) -> Result<RemoteDays, TableError> {
-        let mut days = tables.carrier_id_days()?;
+    pub fn load(tables: &Tables<'_>) -> Result<RemoteDays, TableError> {
+        let mut days = tables.read()?.carrier_id_days()?;
         days.reverse();
         Ok(RemoteDays { days })
     }
 
-    pub fn find(&self, tables: &dyn Tables, asked: &Asked<'_>) -> Result<Match, TableError> {
+    pub fn find(&self, tables: &Tables<'_>, asked: &Asked<'_>) -> Result<Match, TableError> {
         let Asked { carrier, ids, remote, source } = *asked;
         let key = RemoteKey::of(remote);
         let mut same_key = CarrierIds::new();
         for day in &self.days {
             let before = same_key.len();
-            tables.read_carrier_ids(*day, carrier, &key, SAME_KEY_MAX, &mut same_key)?;
+            tables.read()?.read_carrier_ids(*day, carrier, &key, SAME_KEY_MAX, &mut same_key)?;
             let found = same_key[before..].iter().find(|candidate| candidate.remote == *remote);
             // The newest id that is written just so, unless it went to somebody else and an older one did not.
             if let Some(found) = found.filter(|found| !contradicts(&found.tie, source)) {
@@ -48,19 +48,19 @@ impl RemoteDays {
         let Some(converted) = ids.key_in_answer(remote) else { return Ok(Match::Nothing) };
         let mut candidates = CarrierIds::new();
         for day in &self.days {
-            tables.read_carrier_ids(*day, carrier, &converted, SAME_KEY_MAX, &mut candidates)?;
+            tables.read()?.read_carrier_ids(*day, carrier, &converted, SAME_KEY_MAX, &mut candidates)?;
         }
         Ok(choose(&candidates, source))
     }
 
-    pub fn tie(&mut self, tables: &dyn Tables, id: CarrierIdKey<'_>, tie: Tie) -> Result<Tied, TableError> {
+    pub fn tie(&mut self, tables: &Tables<'_>, id: CarrierIdKey<'_>, tie: Tie) -> Result<Tied, TableError> {
         self.open(tables, tie.day)?;
-        if tables.add_carrier_id(id, &tie)? {
+        if tables.read()?.add_carrier_id(id, &tie)? {
             return Ok(Tied::New);
         }
         let mut before = CarrierIds::new();
-        tables.read_carrier_ids(tie.day, id.carrier, id.key, SAME_KEY_MAX, &mut before)?;
-        tables.put_carrier_id(id, &tie)?;
+        tables.read()?.read_carrier_ids(tie.day, id.carrier, id.key, SAME_KEY_MAX, &mut before)?;
+        tables.read()?.put_carrier_id(id, &tie)?;
         let same = before.iter().any(|known| known.remote == *id.remote && known.tie.part == tie.part);
         Ok(if same { Tied::New } else { Tied::Reused })
     }
@@ -69,23 +69,26 @@ impl RemoteDays {
     /// brought such a day again. Returns whether it retired any.
     pub fn retire_before(
         &mut self,
-        tables: &dyn Tables,
+        tables: &Tables<'_>,
         today: Day,
         retired: &[Day],
     ) -> Result<bool, TableError> {
         let is_old = |day: &Day| day.get() + DAYS_KEPT < today.get() && !retired.contains(day);
         let before = self.days.len();
-        self.days.iter().filter(|day| is_old(day)).try_for_each(|day| tables.retire_carrier_id_day(*day))?;
+        self.days
+            .iter()
+            .filter(|day| is_old(day))
+            .try_for_each(|day| tables.read()?.retire_carrier_id_day(*day))?;
         self.days.retain(|day| !is_old(day));
         Ok(self.days.len() < before)
     }
 
     /// Makes sure that a day has a table.
-    fn open(&mut self, tables: &dyn Tables, today: Day) -> Result<(), TableError> {
+    fn open(&mut self, tables: &Tables<'_>, today: Day) -> Result<(), TableError> {
         if self.days.contains(&today) {
             return Ok(());
         }
-        tables.create_carrier_id_day(today)?;
+        tables.read()?.create_carrier_id_day(today)?;
         let place = self.days.iter().position(|known| *known < today).unwrap_or(self.days.len());
         self.days.insert(place, today);
         Ok(())

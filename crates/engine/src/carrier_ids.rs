@@ -46,12 +46,12 @@ pub struct Remotes {
 }
 
 impl Remotes {
-    pub fn load(tables: &dyn Tables) -> Result<Remotes, TableError> {
+    pub fn load(tables: &Tables<'_>) -> Result<Remotes, TableError> {
         Ok(Remotes { days: RemoteDays::load(tables)?, recent: Recent::default() })
     }
 
     /// Whose id this is: the very same id, else one with the same key, else one with the converted key.
-    pub fn find(&self, tables: &dyn Tables, asked: &Asked<'_>) -> Result<Match, TableError> {
+    pub fn find(&self, tables: &Tables<'_>, asked: &Asked<'_>) -> Result<Match, TableError> {
         match self.at_hand(asked) {
             Some(tie) => Ok(Match::Part(tie)),
             None => self.days.find(tables, asked),
@@ -75,7 +75,7 @@ impl Remotes {
     /// On the usual way this is a single insert.
     pub fn tie(
         &mut self,
-        tables: &dyn Tables,
+        tables: &Tables<'_>,
         carrier: CarrierId,
         remote: &RemoteId,
         tie: Tie,
@@ -92,16 +92,16 @@ impl Remotes {
     /// Does one step of deleting the days that no receipt can ask for any more, and returns how many rows it dealt with.
     /// The first step of a day retires it: from then on it is not asked for. The others delete its ids, `limit` at most,
     /// and the last one drops its table.
-    pub fn purge_days(&mut self, tables: &dyn Tables, today: Day, limit: u32) -> Result<u64, TableError> {
-        let retired = tables.retired_carrier_id_days()?;
+    pub fn purge_days(&mut self, tables: &Tables<'_>, today: Day, limit: u32) -> Result<u64, TableError> {
+        let retired = tables.read()?.retired_carrier_id_days()?;
         if self.days.retire_before(tables, today, &retired)? {
             self.recent.clear();
             return Ok(1);
         }
         let Some(day) = retired.first() else { return Ok(0) };
-        let deleted = tables.delete_retired_carrier_ids(*day, limit)?;
+        let deleted = tables.read()?.delete_retired_carrier_ids(*day, limit)?;
         if deleted < limit {
-            tables.drop_retired_carrier_id_day(*day)?;
+            tables.read()?.drop_retired_carrier_id_day(*day)?;
         }
         // The table itself is something too: the step was not for nothing.
         Ok(u64::from(deleted).max(1))

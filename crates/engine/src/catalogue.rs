@@ -1,31 +1,58 @@
 //! The setup: small documents that are read whole and changed rarely, each change all or none.
 
 use crate::batch::Batch;
-use crate::ops::{CatalogueChange, PostRefusal};
-use crate::tables::TableError;
+use crate::ops::{CatalogueChange, CatalogueRefusal, CatalogueRow};
+use crate::tables::{CatalogueRowChange, TableError};
 
 impl Batch<'_> {
-    /// Writes a change of the setup. If one of its ledger entries is refused, it writes nothing and returns the refusal.
+    /// Writes a change of the setup. If one of its ledger entries is refused, or a name is taken, it writes nothing and
+    /// returns the refusal.
     pub fn change_catalogue(
         &mut self,
         change: &CatalogueChange,
-    ) -> Result<Result<(), PostRefusal>, TableError> {
+    ) -> Result<Result<(), CatalogueRefusal>, TableError> {
         let CatalogueChange { put, remove, entries, provisioned } = change;
         if let Some(refusal) = self.find_refusal(entries)? {
-            return Ok(Err(refusal));
+            return Ok(Err(CatalogueRefusal::Entry(refusal)));
+        }
+        if let Some(CatalogueRow { kind, name, .. }) = self.find_taken_name(put, remove)? {
+            return Ok(Err(CatalogueRefusal::NameTaken { kind: kind.clone(), name: name.clone() }));
         }
         for (kind, id) in remove {
-            self.tables.delete_catalogue_row(kind, *id)?;
+            self.tables.write(CatalogueRowChange::Delete { kind: kind.clone(), id: *id });
         }
         for row in put {
-            self.tables.put_catalogue_row(row)?;
+            self.tables.write(CatalogueRowChange::Put(row.clone()));
         }
         for entry in entries {
             self.post(entry)?;
         }
         for row in provisioned {
-            self.tables.put_provisioned_row(row)?;
+            self.tables.write(CatalogueRowChange::PutProvisioned(row.clone()));
         }
         Ok(Ok(()))
+    }
+
+    /// Returns the first entry whose name another entry of its kind has by then.
+    fn find_taken_name<'r>(
+        &self,
+        put: &'r [CatalogueRow],
+        remove: &[(String, u32)],
+    ) -> Result<Option<&'r CatalogueRow>, TableError> {
+        for (index, row) in put.iter().enumerate() {
+            let is_other = |other: &&CatalogueRow| other.kind == row.kind && other.id != row.id;
+            let mut before = put[..index].iter().filter(is_other);
+            let is_taken = match self.tables.read()?.catalogue_id(&row.kind, &row.name)? {
+                Some(id) if id != row.id => {
+                    let is_removed = remove.iter().any(|(kind, removed)| *kind == row.kind && *removed == id);
+                    !is_removed && !before.clone().any(|other| other.id == id)
+                }
+                Some(_) | None => false,
+            };
+            if is_taken || before.any(|other| other.name == row.name) {
+                return Ok(Some(row));
+            }
+        }
+        Ok(None)
     }
 }

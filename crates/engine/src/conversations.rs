@@ -3,28 +3,24 @@
 use crate::batch::Batch;
 use crate::mo::Owner;
 use crate::ops::{Acceptance, CONVERSATION_KEPT};
-use crate::tables::{Conversation, ConversationKey, TableError};
+use crate::tables::{Conversation, ConversationChange, ConversationKey, TableError};
 use hermod_domain::ids::MessageId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 
 impl Batch<'_> {
-    pub fn converse(
-        &self,
-        message: MessageId,
-        acceptance: &Acceptance,
-        number: &Sender,
-    ) -> Result<(), TableError> {
+    pub fn converse(&self, message: MessageId, acceptance: &Acceptance, number: &Sender) {
         let Acceptance { account, connection, to, now, .. } = acceptance;
         let last = Conversation { account: *account, connection: *connection, message, at: *now };
-        self.tables.put_conversation(*to, number.address(), &last)
+        let key = ConversationKey { handset: *to, number: number.address().to_owned() };
+        self.tables.write(ConversationChange::Put { key, last });
     }
 
     /// Who wrote to this handset from this number last, unless that is too long ago.
     pub fn conversation(&self, handset: Option<Msisdn>, number: &str) -> Result<Option<Owner>, TableError> {
         let Some(handset) = handset else { return Ok(None) };
-        let last = self.tables.conversation(handset, number)?;
+        let last = self.tables.read()?.conversation(handset, number)?;
         let before = self.now.minus(CONVERSATION_KEPT);
         Ok(last
             .filter(|last| last.at >= before)
@@ -39,9 +35,9 @@ impl Batch<'_> {
         before: Timestamp,
     ) -> Result<(), TableError> {
         for key in keys {
-            let last = self.tables.conversation(key.handset, &key.number)?;
+            let last = self.tables.read()?.conversation(key.handset, &key.number)?;
             if last.is_some_and(|last| last.at < before) {
-                self.tables.delete_conversation(key)?;
+                self.tables.write(ConversationChange::Delete(key.clone()));
             }
         }
         Ok(())

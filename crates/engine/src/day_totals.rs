@@ -6,7 +6,7 @@
 
 use crate::ops::{DailyLimit, DailyLimits, DayTotals};
 use crate::overlay::Overlay;
-use crate::tables::{TableError, Tables};
+use crate::tables::{DayTotalsChange, TableError, Tables};
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::time::Day;
@@ -22,8 +22,8 @@ pub struct Today {
 
 impl Today {
     /// `day` is that of the newest id: no message will belong to an earlier one.
-    pub fn load(tables: &dyn Tables, day: Day) -> Result<Today, TableError> {
-        let newest = Overlay::over(tables.day_totals_on(day)?.into_iter().collect());
+    pub fn load(tables: &Tables<'_>, day: Day) -> Result<Today, TableError> {
+        let newest = Overlay::over(tables.read()?.day_totals_on(day)?.into_iter().collect());
         Ok(Today { newest, ended: Vec::new() })
     }
 
@@ -42,9 +42,9 @@ impl Today {
     }
 
     /// Writes the changed rows. They count as durable only after [`Today::committed`].
-    pub fn write(&self, tables: &dyn Tables) -> Result<(), TableError> {
-        let mut changed = self.ended.iter().copied().chain(self.newest.changed());
-        changed.try_for_each(|(account, totals)| tables.put_day_totals(account, totals))
+    pub fn write(&self, tables: &Tables<'_>) {
+        let changed = self.ended.iter().copied().chain(self.newest.changed());
+        changed.for_each(|(account, totals)| tables.write(DayTotalsChange::Put { account, totals }));
     }
 
     pub fn committed(&mut self) {

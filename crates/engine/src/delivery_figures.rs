@@ -2,7 +2,7 @@
 //! and written every few seconds: a crash loses the seconds since, which figures bear and messages would not.
 
 use crate::ops::{DELIVERY_DAYS_KEPT, DELIVERY_TIMES, DeliveryFigures};
-use crate::tables::{DeliveryCell, TableError, Tables, Tie};
+use crate::tables::{DeliveryCell, DeliveryFigureChange, ParkedReceiptChange, TableError, Tables, Tie};
 use hermod_domain::ids::CarrierId;
 use hermod_domain::lifecycle::Verdict;
 use hermod_domain::numbers::{Destination, Numbers};
@@ -72,16 +72,16 @@ impl DeliveryStats {
         self.gathered.is_empty()
     }
 
-    pub fn write_if_due(&mut self, tables: &dyn Tables, now: Timestamp) -> Result<(), TableError> {
+    pub fn write_if_due(&mut self, tables: &Tables<'_>, now: Timestamp) -> Result<(), TableError> {
         if self.due_at().is_some_and(|due_at| due_at <= now) { self.write(tables) } else { Ok(()) }
     }
 
     /// Adds what was gathered to the rows.
-    pub fn write(&mut self, tables: &dyn Tables) -> Result<(), TableError> {
+    pub fn write(&mut self, tables: &Tables<'_>) -> Result<(), TableError> {
         for (cell, figures) in &self.gathered {
-            let mut sum = tables.delivery_figures(cell)?.unwrap_or_default();
+            let mut sum = tables.read()?.delivery_figures(cell)?.unwrap_or_default();
             add(&mut sum, figures);
-            tables.put_delivery_figures(cell, &sum)?;
+            tables.write(DeliveryFigureChange::Put { cell: *cell, figures: sum });
         }
         self.written = true;
         Ok(())
@@ -136,8 +136,8 @@ fn add(sum: &mut DeliveryFigures, figures: &DeliveryFigures) {
 }
 
 /// Deletes figures that are kept no longer.
-pub fn drop_before(tables: &dyn Tables, today: Day) -> Result<(), TableError> {
+pub fn drop_before(tables: &Tables<'_>, today: Day) {
     let oldest = Day::new(today.get() - DELIVERY_DAYS_KEPT);
-    tables.delete_delivery_figures_before(oldest)?;
-    tables.delete_receipt_losses_before(oldest)
+    tables.write(DeliveryFigureChange::DeleteBefore(oldest));
+    tables.write(ParkedReceiptChange::DeleteLossesBefore(oldest));
 }

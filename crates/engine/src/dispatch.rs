@@ -6,7 +6,7 @@ use crate::deferred::{Due, NextDue};
 use crate::lanes::Next;
 use crate::ops::{Job, LinkId};
 use crate::progress::Applied;
-use crate::tables::{PartRow, Place, TableError};
+use crate::tables::{PartChange, PartRow, Place, TableError};
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::PartNo;
 use hermod_domain::lifecycle::{self, Event, PartState, Progress, Step};
@@ -66,8 +66,8 @@ impl Batch<'_> {
                     Next::Refill(refill) => {
                         // A long message may stand half in memory and half in the tables: what is read next to the
                         // rows must find all of them there.
-                        self.write_fresh()?;
-                        let jobs = self.tables.waiting_jobs(refill)?;
+                        self.write_fresh();
+                        let jobs = self.tables.read()?.waiting_jobs(refill)?;
                         if jobs.unreadable.is_empty() {
                             self.books.lanes.refill(refill, jobs.rows);
                         } else {
@@ -109,7 +109,7 @@ impl Batch<'_> {
                 if part.doubts > 0 {
                     self.tally.doubts.resent += 1;
                     let detail = format!("resend {} after no answer", part.doubts);
-                    self.note(job.message, job.part, "resent", &detail)?;
+                    self.note(job.message, job.part, "resent", detail);
                 }
                 self.give(link, job)
             }
@@ -134,7 +134,7 @@ impl Batch<'_> {
             match self.books.deferred.next(lane, now) {
                 NextDue::Part(due) => self.release(due)?,
                 NextDue::Read(read) => {
-                    let found = self.tables.due_places(read)?;
+                    let found = self.tables.read()?.due_places(read)?;
                     self.books.deferred.refill(read, found);
                 }
                 NextDue::Nothing => continue,
@@ -161,7 +161,7 @@ impl Batch<'_> {
         if row.and_then(|row| row.due_at) != Some(due_at) {
             return Ok(false);
         }
-        self.tables.put_part_due(place, part, None)?;
+        self.tables.write(PartChange::DueTime { place, part, due_at: None });
         Ok(true)
     }
 

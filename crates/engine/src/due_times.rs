@@ -4,7 +4,10 @@
 
 use crate::batch::Batch;
 use crate::ops::PART_REPEATS_KNOWN;
-use crate::tables::{PartRow, TableError, Tables};
+use crate::tables::{
+    MessageChange, MoPartChange, ParkedReceiptChange, PartChange, PartRow, TableError, Tables,
+    WebhookEventChange,
+};
 use hermod_domain::lifecycle::{PartState, resend_wait};
 use hermod_domain::retry::Schedule;
 use hermod_domain::time::Timestamp;
@@ -30,7 +33,7 @@ pub struct BroughtBack {
 
 /// Brings back the due times whose schedules the store itself knows. Runs before anything is read into memory.
 pub fn bring_back(
-    tables: &dyn Tables,
+    tables: &Tables<'_>,
     in_doubt_wait: Duration,
     now: Timestamp,
 ) -> Result<BroughtBack, TableError> {
@@ -44,7 +47,7 @@ pub fn bring_back(
 
 /// Parts that wait for a time. Returns how many had to wait too long.
 fn bring_back_parts(
-    tables: &dyn Tables,
+    tables: &Tables<'_>,
     in_doubt_wait: Duration,
     now: Timestamp,
 ) -> Result<usize, TableError> {
@@ -53,7 +56,7 @@ fn bring_back_parts(
     let mut last: Option<PartRow> = None;
     loop {
         // A part that is brought back lands before the place up to which was read: none is read twice.
-        let page = tables.deferred_parts(last.as_ref(), PARTS_PER_READ)?;
+        let page = tables.read()?.deferred_parts(last.as_ref(), PARTS_PER_READ)?;
         for PartRow { place, part, now: stands, due_at, .. } in &page {
             // The wait for a resend grows with each doubt.
             let wait = match stands.state {
@@ -62,7 +65,7 @@ fn bring_back_parts(
             };
             let latest = now.plus(wait);
             if due_at.is_some_and(|due_at| due_at > latest) {
-                tables.put_part_due(*place, *part, Some(latest))?;
+                tables.write(PartChange::DueTime { place: *place, part: *part, due_at: Some(latest) });
                 changed += 1;
             }
         }
@@ -74,34 +77,37 @@ fn bring_back_parts(
 }
 
 /// Returns how many messages and parts were valid for too long.
-fn bring_back_validity(tables: &dyn Tables, now: Timestamp) -> Result<usize, TableError> {
+fn bring_back_validity(tables: &Tables<'_>, now: Timestamp) -> Result<usize, TableError> {
     let latest = now.plus(VALIDITY_MAX);
     let mut messages = HashSet::new();
-    let parts = tables.parts_expiring_after(latest)?;
+    let parts = tables.read()?.parts_expiring_after(latest)?;
     for PartRow { place, part, .. } in &parts {
-        tables.put_part_expiry(*place, *part, latest)?;
+        tables.write(PartChange::Expiry { place: *place, part: *part, expires_at: latest });
         if messages.insert(place.message) {
-            tables.put_message_expiry(place.message, latest)?;
+            tables.write(MessageChange::Expiry { message: place.message, expires_at: latest });
         }
     }
     Ok(messages.len() + parts.len())
 }
 
 /// Returns how many unfinished MO messages began in the future, or parts were known for too long.
-fn bring_back_inbound(tables: &dyn Tables, now: Timestamp) -> Result<usize, TableError> {
-    let unfinished = tables.unfinished_after(now)?;
-    unfinished.iter().try_for_each(|id| tables.put_unfinished_since(*id, now))?;
+fn bring_back_inbound(tables: &Tables<'_>, now: Timestamp) -> Result<usize, TableError> {
+    let unfinished = tables.read()?.unfinished_after(now)?;
+    unfinished.iter().for_each(|id| tables.write(MoPartChange::UnfinishedSince { id: *id, since: now }));
     let latest = now.plus(PART_REPEATS_KNOWN);
-    let seen = tables.seen_longer_than(latest)?;
-    seen.iter().try_for_each(|key| tables.put_seen(key, latest))?;
+    let seen = tables.read()?.seen_longer_than(latest)?;
+    seen.iter().for_each(|key| tables.write(MoPartChange::Seen { key: *key, until: latest }));
     Ok(unfinished.len() + seen.len())
 }
 
 /// Returns how many receipts were parked in the future.
-fn bring_back_receipts(tables: &dyn Tables, now: Timestamp) -> Result<usize, TableError> {
-    let parked = tables.parked_ids_after(now)?;
-    parked.iter().try_for_each(|(carrier, remote)| tables.put_parked_at(*carrier, remote, now))?;
-    Ok(parked.len())
+fn bring_back_receipts(tables: &Tables<'_>, now: Timestamp) -> Result<usize, TableError> {
+    let parked = tables.read()?.parked_ids_after(now)?;
+    let count = parked.len();
+    for (carrier, remote) in parked {
+        tables.write(ParkedReceiptChange::ParkedAt { carrier, remote, at: now });
+    }
+    Ok(count)
 }
 
 impl Batch<'_> {
@@ -110,8 +116,9 @@ impl Batch<'_> {
         let mut changed = 0;
         for (failures, wait) in (0..).zip(std::iter::once(TOLERANCE).chain(waits.iter().copied())) {
             let latest = now.plus(wait);
-            for key in self.tables.events_due_after(failures, latest)? {
-                changed += usize::from(self.tables.put_event_due(key, latest, failures)?);
+            for key in self.tables.read()?.events_due_after(failures, latest)? {
+                self.tables.write(WebhookEventChange::DueTime { key, due_at: latest, failures });
+                changed += 1;
             }
         }
         Ok(changed)

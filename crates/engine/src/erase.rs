@@ -29,9 +29,9 @@ impl Batch<'_> {
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, TableError>,
     ) -> Result<T, TableError> {
-        self.tables.overwrite_deleted(true)?;
+        self.tables.read()?.overwrite_deleted(true)?;
         let done = work(self);
-        self.tables.overwrite_deleted(false)?;
+        self.tables.read()?.overwrite_deleted(false)?;
         done
     }
 
@@ -41,7 +41,7 @@ impl Batch<'_> {
             let (mut done, mut left) = (0, Vec::new());
             for id in ids {
                 // Its record may have been purged since it was found.
-                let Some(message) = batch.tables.erasable_message(*id)? else { continue };
+                let Some(message) = batch.tables.read()?.erasable_message(*id)? else { continue };
                 if is_being_delivered(&message) {
                     left.push(*id);
                 } else {
@@ -59,8 +59,8 @@ impl Batch<'_> {
             row.origin.quote.clear();
         }
         // A receipt that would find it by its number comes too late anyway.
-        self.tables.erase_unnamed_parts(carrier, to, id)?;
-        self.tables.put_erased_message(id, ERASED_NUMBER, origin.as_ref())
+        self.tables.read()?.erase_unnamed_parts(carrier, to, id)?;
+        self.tables.read()?.put_erased_message(id, ERASED_NUMBER, origin.as_ref())
     }
 
     /// Returns how many were erased. What is still to be brought or posted keeps what it brings.
@@ -68,9 +68,9 @@ impl Batch<'_> {
         self.overwriting(|batch| {
             let mut done = 0;
             for key in keys {
-                let found = batch.tables.erasable_inbound(*key)?;
+                let found = batch.tables.read()?.erasable_inbound(*key)?;
                 if found == Some(ErasableInbound { has_report: false, has_webhook_event: false }) {
-                    batch.tables.put_erased_inbound(*key, ERASED_NUMBER)?;
+                    batch.tables.read()?.put_erased_inbound(*key, ERASED_NUMBER)?;
                     done += 1;
                 }
             }
@@ -82,11 +82,12 @@ impl Batch<'_> {
     pub fn erase_others(&mut self, number: Msisdn, account: Option<AccountId>) -> Result<u64, TableError> {
         self.overwriting(|batch| {
             let tables = batch.tables;
-            let mut done =
-                tables.erase_reviews(number, account)? + tables.erase_conversations(number, account)?;
+            let mut done = tables.read()?.erase_reviews(number, account)?
+                + tables.read()?.erase_conversations(number, account)?;
             // These belong to no account.
             if account.is_none() {
-                done += tables.erase_parked_receipts(number)? + tables.erase_unassigned_inbound(number)?;
+                done += tables.read()?.erase_parked_receipts(number)?
+                    + tables.read()?.erase_unassigned_inbound(number)?;
             }
             Ok(done)
         })

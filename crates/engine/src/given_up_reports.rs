@@ -3,7 +3,7 @@
 
 use crate::batch::{ALL_ROWS, Batch};
 use crate::ops::{GIVEN_UP_KEPT, GivenUpWhy, REPORT_KEPT, ReportId};
-use crate::tables::TableError;
+use crate::tables::{GivenUpReportChange, TableError};
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 
@@ -19,13 +19,14 @@ impl Batch<'_> {
         now: Timestamp,
     ) -> Result<Vec<ReportId>, TableError> {
         self.at(now);
-        let oldest = self.tables.first_reports(connection, now.minus(REPORT_KEPT), REPORTS_PER_WRITE)?;
+        let oldest =
+            self.tables.read()?.first_reports(connection, now.minus(REPORT_KEPT), REPORTS_PER_WRITE)?;
         let mut gone = 0;
         for id in &oldest {
             gone += self.give_up_report(connection, *id, GivenUpWhy::TooOld)?;
         }
         self.reports_gone(connection, gone);
-        if oldest.is_empty() && !self.tables.has_reports(connection)? {
+        if oldest.is_empty() && !self.tables.read()?.has_reports(connection)? {
             self.reports_gone.push((connection, ALL_ROWS));
         }
         Ok(oldest)
@@ -36,9 +37,9 @@ impl Batch<'_> {
     pub fn forget_given_up(&mut self, now: Timestamp) -> Result<usize, TableError> {
         self.at(now);
         let too_old = now.minus(GIVEN_UP_KEPT + REPORT_KEPT);
-        let oldest = self.tables.first_given_up_reports(too_old, REPORTS_PER_WRITE)?;
+        let oldest = self.tables.read()?.first_given_up_reports(too_old, REPORTS_PER_WRITE)?;
         if let (Some(first), Some(last)) = (oldest.first(), oldest.last()) {
-            self.tables.delete_given_up_between(*first, *last)?;
+            self.tables.write(GivenUpReportChange::DeleteBetween { first: *first, last: *last });
         }
         Ok(oldest.len())
     }

@@ -18,8 +18,8 @@ pub struct DayFilter(pub Vec<KeyFilterPart>);
 
 impl DayFilter {
     /// Reads a day's filter if it has all parts, and none was damaged.
-    fn load(tables: &dyn Tables, day: Day) -> Result<Option<DayFilter>, TableError> {
-        let parts = tables.key_filter_parts(day)?;
+    fn load(tables: &Tables<'_>, day: Day) -> Result<Option<DayFilter>, TableError> {
+        let parts = tables.read()?.key_filter_parts(day)?;
         let is_readable =
             |part: &KeyFilterPart| part.bytes.is_empty() || part.bytes.len() > BinaryFuse8::DESCRIPTOR_LEN;
         let is_whole = parts.last().is_some_and(KeyFilterPart::is_last) && parts.iter().all(is_readable);
@@ -62,9 +62,9 @@ pub enum Claimed {
 }
 
 impl KeyDays {
-    pub fn load(tables: &dyn Tables) -> Result<KeyDays, TableError> {
+    pub fn load(tables: &Tables<'_>) -> Result<KeyDays, TableError> {
         let mut keys = KeyDays { days: Vec::new() };
-        for day in tables.key_days()? {
+        for day in tables.read()?.key_days()? {
             keys.days.insert(0, KeyDay { day, filter: None });
         }
         keys.load_filters(tables)?;
@@ -72,10 +72,10 @@ impl KeyDays {
     }
 
     /// Takes in filters that were built since.
-    pub fn load_filters(&mut self, tables: &dyn Tables) -> Result<(), TableError> {
+    pub fn load_filters(&mut self, tables: &Tables<'_>) -> Result<(), TableError> {
         let mut bytes_left = FILTER_BYTES_MAX;
         for day in &mut self.days {
-            if day.filter.is_none() && tables.key_filter_size(day.day)? <= bytes_left {
+            if day.filter.is_none() && tables.read()?.key_filter_size(day.day)? <= bytes_left {
                 day.filter = DayFilter::load(tables, day.day)?;
             }
             // A newer day's filter goes before an older one's.
@@ -86,7 +86,7 @@ impl KeyDays {
     }
 
     /// Was this key used on any day that is kept?
-    pub fn find(&self, tables: &dyn Tables, key: &KeyClaim) -> Result<Option<Replay>, TableError> {
+    pub fn find(&self, tables: &Tables<'_>, key: &KeyClaim) -> Result<Option<Replay>, TableError> {
         for day in &self.days {
             if day.filter.as_ref().is_some_and(|filter| !filter.may_hold(&key.digest)) {
                 continue;
@@ -101,13 +101,13 @@ impl KeyDays {
     /// Writes the key for a message unless it was used before. On the usual way this is a single insert.
     pub fn claim(
         &mut self,
-        tables: &dyn Tables,
+        tables: &Tables<'_>,
         key: &KeyClaim,
         message: MessageId,
     ) -> Result<Claimed, TableError> {
         let day = message.accepted_at().day();
         let today = self.today(tables, day)?;
-        if tables.add_key(day, key, message)? {
+        if tables.read()?.add_key(day, key, message)? {
             return Ok(Claimed::New);
         }
         let used = self.days[today].find(tables, key)?;
@@ -117,7 +117,7 @@ impl KeyDays {
     /// Looks for the key on every day but the one a message accepted now would use.
     pub fn find_before(
         &self,
-        tables: &dyn Tables,
+        tables: &Tables<'_>,
         key: &KeyClaim,
         today: Day,
     ) -> Result<Option<Replay>, TableError> {
@@ -131,19 +131,19 @@ impl KeyDays {
     }
 
     /// A day that nobody needs any more.
-    pub fn drop_day(&mut self, tables: &dyn Tables, day: Day) -> Result<(), TableError> {
-        tables.delete_key_filter(day)?;
-        tables.drop_key_day(day)?;
+    pub fn drop_day(&mut self, tables: &Tables<'_>, day: Day) -> Result<(), TableError> {
+        tables.read()?.delete_key_filter(day)?;
+        tables.read()?.drop_key_day(day)?;
         self.days.retain(|known| known.day != day);
         Ok(())
     }
 
     /// Returns the index of a day. Creates its table if there is none.
-    fn today(&mut self, tables: &dyn Tables, day: Day) -> Result<usize, TableError> {
+    fn today(&mut self, tables: &Tables<'_>, day: Day) -> Result<usize, TableError> {
         if let Some(index) = self.days.iter().position(|known| known.day == day) {
             return Ok(index);
         }
-        tables.create_key_day(day)?;
+        tables.read()?.create_key_day(day)?;
         let place = self.days.iter().position(|known| known.day < day).unwrap_or(self.days.len());
         self.days.insert(place, KeyDay { day, filter: None });
         Ok(place)
@@ -151,8 +151,8 @@ impl KeyDays {
 }
 
 impl KeyDay {
-    fn find(&self, tables: &dyn Tables, key: &KeyClaim) -> Result<Option<Replay>, TableError> {
-        let used = tables.used_key(self.day, &key.digest)?;
+    fn find(&self, tables: &Tables<'_>, key: &KeyClaim) -> Result<Option<Replay>, TableError> {
+        let used = tables.read()?.used_key(self.day, &key.digest)?;
         Ok(used
             .map(|used| Replay { message: used.message, same_request: used.fingerprint == key.fingerprint }))
     }
@@ -164,15 +164,15 @@ fn filter_key(digest: &[u8; 16]) -> u64 {
 }
 
 /// Past days that have keys and no whole filter yet.
-pub fn days_to_seal(tables: &dyn Tables, today: Day) -> Result<Vec<Day>, TableError> {
-    let mut days = tables.key_days()?;
+pub fn days_to_seal(tables: &Tables<'_>, today: Day) -> Result<Vec<Day>, TableError> {
+    let mut days = tables.read()?.key_days()?;
     // A key goes to the day of its message's id, and ids only ever grow: a day before the newest one with keys gets no
     // more of them, wherever the clock is set. Until then it must not be sealed.
     let newest = days.last().copied();
     days.retain(|day| *day < today && Some(*day) != newest);
     let mut missing = Vec::new();
     for day in days {
-        if tables.last_key_filter_part(day)?.is_none_or(|(_, upto)| upto != u64::MAX) {
+        if tables.read()?.last_key_filter_part(day)?.is_none_or(|(_, upto)| upto != u64::MAX) {
             missing.push(day);
         }
     }
@@ -182,18 +182,18 @@ pub fn days_to_seal(tables: &dyn Tables, today: Day) -> Result<Vec<Day>, TableEr
 /// Builds the part behind those that a day's filter has, from at most so many keys; none if the filter is whole. What is
 /// stored says where to go on, so a filter that was begun before a crash is finished after it.
 pub fn build_next_part(
-    tables: &dyn Tables,
+    tables: &Tables<'_>,
     day: Day,
     keys_max: usize,
 ) -> Result<Option<KeyFilterPart>, TableError> {
-    let (no, after) = match tables.last_key_filter_part(day)? {
+    let (no, after) = match tables.read()?.last_key_filter_part(day)? {
         None => (0, None),
         Some((_, u64::MAX)) => return Ok(None),
         Some((no, upto)) => (no + 1, Some(highest_digest(upto))),
     };
     // In order, because digests are.
     let mut keys: Vec<u64> =
-        tables.key_digests_after(day, after.as_ref(), keys_max)?.iter().map(filter_key).collect();
+        tables.read()?.key_digests_after(day, after.as_ref(), keys_max)?.iter().map(filter_key).collect();
     let upto = keys.last().copied().filter(|_| keys.len() == keys_max).unwrap_or(u64::MAX);
     keys.dedup();
     Ok(Some(KeyFilterPart { no, upto, bytes: build_filter(&keys)? }))

@@ -3,7 +3,7 @@
 
 use crate::batch::Batch;
 use crate::ops::{Inbound, InboundRecord};
-use crate::tables::{InboundCounter, InboundRow, TableError};
+use crate::tables::{InboundChange, InboundCounter, InboundRow, TableError};
 
 impl Batch<'_> {
     /// Stores a message that no carrier delivered.
@@ -12,12 +12,12 @@ impl Batch<'_> {
         self.at(*received_at);
         let message = self.books.mint.mint(*received_at);
         let (account, received_at) = (*account, *received_at);
-        self.keep_inbound(&InboundRow {
+        self.keep_inbound(InboundRow {
             account,
             message,
-            from,
-            to,
-            text,
+            from: from.clone(),
+            to: to.clone(),
+            text: text.clone(),
             wire: None,
             missing: 0,
             received_at,
@@ -25,25 +25,26 @@ impl Batch<'_> {
     }
 
     /// Stores a message under the account's next number.
-    pub fn keep_inbound(&mut self, row: &InboundRow<'_>) -> Result<InboundRecord, TableError> {
-        let InboundRow { account, message, from, to, text, received_at, .. } = *row;
-        let counter = match self.tables.inbound_counter(account)? {
+    pub fn keep_inbound(&mut self, row: InboundRow) -> Result<InboundRecord, TableError> {
+        let InboundRow { account, message, received_at, .. } = row;
+        let counter = match self.tables.read()?.inbound_counter(account)? {
             Some(InboundCounter { last, newest }) => {
                 InboundCounter { last: last + 1, newest: newest.max(message) }
             }
             None => InboundCounter { last: 1, newest: message },
         };
         let id = counter.last;
-        self.tables.put_inbound_counter(account, counter)?;
-        self.tables.add_inbound(id, row)?;
-        self.hook_inbound(account, id, message, received_at)?;
-        Ok(InboundRecord {
+        self.tables.write(InboundChange::Counter { account, counter });
+        let record = InboundRecord {
             id,
             message,
-            from: from.to_owned(),
-            to: to.to_owned(),
-            text: text.to_owned(),
+            from: row.from.clone(),
+            to: row.to.clone(),
+            text: row.text.clone(),
             received_at,
-        })
+        };
+        self.tables.write(InboundChange::Add { id, row: Box::new(row) });
+        self.hook_inbound(account, id, message, received_at)?;
+        Ok(record)
     }
 }

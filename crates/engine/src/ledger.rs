@@ -3,7 +3,7 @@
 
 use crate::batch::Batch;
 use crate::ops::{Balance, LedgerEntry, LedgerKind, LedgerRow, PostOutcome, PostRefusal};
-use crate::tables::{NewPosting, TableError};
+use crate::tables::{LedgerChange, Posting, TableError};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::money::{AMOUNT_MAX, Money};
 use std::collections::HashMap;
@@ -15,12 +15,12 @@ impl Batch<'_> {
         let posted = self.posted_before(entry)?;
         Ok(match judge(entry, before, posted.as_ref().map(Posted::from)) {
             Err(refusal) => PostOutcome::Refused(refusal),
-            Ok(Posting::Repeated) => {
+            Ok(Judged::Repeated) => {
                 let entry = posted.map(|posted| posted.id).expect("a repeated entry was posted before");
                 PostOutcome::Repeated { entry, balance: before }
             }
-            Ok(Posting::New { change, after }) => {
-                let id = self.write_entry(entry, change, after, None)?;
+            Ok(Judged::New { change, after }) => {
+                let id = self.write_entry(entry, change, after, None);
                 PostOutcome::Posted { entry: id, balance: after }
             }
         })
@@ -40,8 +40,8 @@ impl Batch<'_> {
             };
             match judge(entry, before, posted) {
                 Err(refusal) => return Ok(Some(refusal)),
-                Ok(Posting::Repeated) => {}
-                Ok(Posting::New { change: _, after }) => {
+                Ok(Judged::Repeated) => {}
+                Ok(Judged::New { change: _, after }) => {
                     balances.insert(account, after);
                     let posted = Posted { kind: entry.kind, amount: Some(entry.amount) };
                     references.extend(reference.map(|reference| (reference, posted)));
@@ -64,7 +64,8 @@ impl Batch<'_> {
         let change = Balance { balance: cost, credit_used: Money::ZERO };
         let after = self.books.balances.of(account).checked_add(change);
         let after = after.ok_or_else(|| TableError::unreadable("a balance overflowed"))?;
-        self.write_entry(&entry, change, after, Some(message)).map(|_| ())
+        self.write_entry(&entry, change, after, Some(message));
+        Ok(())
     }
 
     fn write_entry(
@@ -73,25 +74,27 @@ impl Batch<'_> {
         change: Balance,
         after: Balance,
         message: Option<MessageId>,
-    ) -> Result<i64, TableError> {
+    ) -> i64 {
         let LedgerEntry { account, kind, amount: _, note, reference, now } = entry;
         self.at(*now);
-        let id = self.tables.add_posting(&NewPosting {
+        let id = self.books.last_ids.next_posting();
+        self.tables.write(LedgerChange::Add(Posting {
+            id,
             account: *account,
             at: *now,
             kind: *kind,
             change,
             message,
-            reference: reference.as_deref(),
-            note,
-        })?;
+            reference: reference.clone(),
+            note: note.clone(),
+        }));
         self.books.balances.set(*account, after);
-        Ok(id)
+        id
     }
 
     fn posted_before(&self, entry: &LedgerEntry) -> Result<Option<LedgerRow>, TableError> {
         let Some(reference) = &entry.reference else { return Ok(None) };
-        self.tables.posting_by_reference(entry.account, reference)
+        self.tables.read()?.posting_by_reference(entry.account, reference)
     }
 }
 
@@ -109,7 +112,7 @@ impl From<&LedgerRow> for Posted {
 }
 
 /// What posting an entry does.
-enum Posting {
+enum Judged {
     /// Nothing: it was posted before.
     Repeated,
     New {
@@ -119,15 +122,15 @@ enum Posting {
 }
 
 /// Decides on an entry. `posted`: the entry that has its reference already.
-fn judge(entry: &LedgerEntry, before: Balance, posted: Option<Posted>) -> Result<Posting, PostRefusal> {
+fn judge(entry: &LedgerEntry, before: Balance, posted: Option<Posted>) -> Result<Judged, PostRefusal> {
     check(entry)?;
     if let Some(Posted { kind, amount }) = posted {
         let same = kind == entry.kind && amount == Some(entry.amount);
-        return if same { Ok(Posting::Repeated) } else { Err(PostRefusal::ReferenceTaken) };
+        return if same { Ok(Judged::Repeated) } else { Err(PostRefusal::ReferenceTaken) };
     }
     let change = change(entry, before).ok_or(PostRefusal::TooLarge)?;
     let after = before.checked_add(change).filter(|after| !grows_too_large(before, *after));
-    Ok(Posting::New { change, after: after.ok_or(PostRefusal::TooLarge)? })
+    Ok(Judged::New { change, after: after.ok_or(PostRefusal::TooLarge)? })
 }
 
 fn check(entry: &LedgerEntry) -> Result<(), PostRefusal> {

@@ -28,6 +28,7 @@ pub mod handout;
 pub mod idempotency_keys;
 pub mod inbound;
 pub mod lanes;
+pub mod last_ids;
 pub mod ledger;
 pub mod mo;
 pub mod mo_joining;

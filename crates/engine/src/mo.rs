@@ -5,7 +5,7 @@
 use crate::batch::Batch;
 use crate::ops::{InboundRecord, News, OptOut, PART_REPEATS_KNOWN, REPEATS_KNOWN};
 use crate::report::Way;
-use crate::tables::{InboundRow, SeenKey, TableError, Wire};
+use crate::tables::{InboundRow, MoPartChange, SeenKey, TableError, Wire};
 use hermod_domain::catalogue::Claim;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::inbound::{InboundPart, Whole, Wish, handset, number, shown, tidied, wish_of};
@@ -80,9 +80,9 @@ impl Batch<'_> {
         // What waited for room on the disk was told long ago, and is known from now on.
         let now = self.now.max(self.books.told);
         let key = SeenKey { carrier, digest };
-        let is_news = self.tables.seen_until(&key)?.is_none_or(|until| until <= now);
+        let is_news = self.tables.read()?.seen_until(&key)?.is_none_or(|until| until <= now);
         if is_news {
-            self.tables.put_seen(&key, now.plus(known))?;
+            self.tables.write(MoPartChange::Seen { key, until: now.plus(known) });
         }
         Ok(is_news)
     }
@@ -90,8 +90,8 @@ impl Batch<'_> {
     /// Deletes digests that count for repeats no longer, at most `limit`. Returns how many.
     pub fn forget_repeats(&mut self, now: Timestamp, limit: usize) -> Result<usize, TableError> {
         self.at(now);
-        let over = self.tables.seen_no_longer_than(now, limit)?;
-        over.iter().try_for_each(|key| self.tables.delete_seen(key))?;
+        let over = self.tables.read()?.seen_no_longer_than(now, limit)?;
+        over.iter().for_each(|key| self.tables.write(MoPartChange::DeleteSeen(*key)));
         Ok(over.len())
     }
 
@@ -104,7 +104,8 @@ impl Batch<'_> {
             Some(owner) => self.deliver_to(owner, message, arrived).map(|_| ()),
             None => {
                 self.tally.inbound_unowned += 1;
-                self.keep_unowned(message, arrived)
+                self.keep_unowned(message, arrived);
+                Ok(())
             }
         }
     }
@@ -134,14 +135,13 @@ impl Batch<'_> {
         let Owner { account, connection } = owner;
         let Arrived { source, destination, whole, missing, at, .. } = arrived;
         self.heed(account, arrived)?;
-        let wire = arrived.wire();
-        let record = self.keep_inbound(&InboundRow {
+        let record = self.keep_inbound(InboundRow {
             account,
             message,
-            from: &shown(source),
-            to: &shown(destination),
-            text: &whole.text,
-            wire: Some(&wire),
+            from: shown(source),
+            to: shown(destination),
+            text: whole.text.clone(),
+            wire: Some(arrived.wire()),
             missing: *missing,
             received_at: *at,
         })?;

@@ -5,7 +5,8 @@ use crate::batch::Batch;
 use crate::mo::Arrived;
 use crate::ops::{JOINED_OCTETS_MAX, JOINING_WAIT, UNFINISHED_PARTS_PER_CARRIER_MAX};
 use crate::tables::{
-    TableError, Tables, Unfinished, UnfinishedFound, UnfinishedId, UnfinishedKey, UnfinishedSize,
+    MoPartChange, TableError, Tables, Unfinished, UnfinishedFound, UnfinishedId, UnfinishedKey,
+    UnfinishedSize,
 };
 use hermod_domain::ids::CarrierId;
 use hermod_domain::inbound::{InboundPart, Whole, number};
@@ -24,9 +25,9 @@ pub struct Joining {
 }
 
 impl Joining {
-    pub fn load(tables: &dyn Tables) -> Result<Joining, TableError> {
-        let parts = tables.unfinished_parts()?.into_iter().collect();
-        let oldest = tables.oldest_unfinished_since()?;
+    pub fn load(tables: &Tables<'_>) -> Result<Joining, TableError> {
+        let parts = tables.read()?.unfinished_parts()?.into_iter().collect();
+        let oldest = tables.read()?.oldest_unfinished_since()?;
         Ok(Joining { parts, oldest, limit: UNFINISHED_PARTS_PER_CARRIER_MAX })
     }
 
@@ -62,7 +63,7 @@ impl Batch<'_> {
             self.deliver_group(ended.id)?;
         }
         while self.books.joining.is_full(carrier) {
-            let Some(oldest) = self.tables.oldest_unfinished(carrier)? else { break };
+            let Some(oldest) = self.tables.read()?.oldest_unfinished(carrier)? else { break };
             group.take_if(|group| group.id == oldest);
             self.deliver_group(oldest)?;
         }
@@ -70,9 +71,9 @@ impl Batch<'_> {
             Some(group) => (group.id, group.size),
             None => (self.begin_group(carrier, part, joined)?, UnfinishedSize { parts: 0, octets: 0 }),
         };
-        self.tables.add_mo_part(id, joined.part, &part.piece)?;
+        self.tables.write(MoPartChange::AddPart { id, no: joined.part, piece: part.piece.clone() });
         let size = UnfinishedSize { parts: size.parts + 1, octets: size.octets + length };
-        self.tables.put_unfinished_size(id, size)?;
+        self.tables.write(MoPartChange::UnfinishedSize { id, size });
         self.books.joining.added(carrier, self.now);
         if size.parts == u32::from(joined.total) {
             self.deliver_group(id)?;
@@ -96,10 +97,11 @@ impl Batch<'_> {
         part: &InboundPart,
         joined: Joined,
     ) -> Result<Option<UnfinishedFound>, TableError> {
-        let (source, destination) = (number(&part.source), number(&part.destination));
+        let (source, destination) =
+            (number(&part.source).into_owned(), number(&part.destination).into_owned());
         let Joined { reference, total, part } = joined;
-        let key = UnfinishedKey { carrier, source: &source, destination: &destination, reference, total };
-        self.tables.find_unfinished(&key, part)
+        let key = UnfinishedKey { carrier, source, destination, reference, total };
+        self.tables.read()?.find_unfinished(&key, part)
     }
 
     fn begin_group(
@@ -109,11 +111,19 @@ impl Batch<'_> {
         joined: Joined,
     ) -> Result<UnfinishedId, TableError> {
         let InboundPart { source: written_source, destination: written_destination, .. } = part;
-        let (source, destination) = (number(written_source), number(written_destination));
+        let (source, destination) =
+            (number(written_source).into_owned(), number(written_destination).into_owned());
         let Joined { reference, total, .. } = joined;
-        let key = UnfinishedKey { carrier, source: &source, destination: &destination, reference, total };
-        let id = UnfinishedId(self.tables.last_unfinished()?.map_or(1, |last| last.0 + 1));
-        self.tables.add_unfinished(id, &key, written_source, written_destination, self.now)?;
+        let key = UnfinishedKey { carrier, source, destination, reference, total };
+        let id = UnfinishedId(self.tables.read()?.last_unfinished()?.map_or(1, |last| last.0 + 1));
+        let unfinished = Box::new(Unfinished {
+            carrier,
+            source: written_source.clone(),
+            destination: written_destination.clone(),
+            total,
+            since: self.now,
+        });
+        self.tables.write(MoPartChange::AddUnfinished { id, unfinished, key });
         Ok(id)
     }
 
@@ -124,20 +134,21 @@ impl Batch<'_> {
             return Ok(());
         }
         let since = now.minus(JOINING_WAIT);
-        let due = self.tables.unfinished_since(since, UNFINISHED_PER_BATCH_MAX)?;
+        let due = self.tables.read()?.unfinished_since(since, UNFINISHED_PER_BATCH_MAX)?;
         for group in due {
             self.deliver_group(group)?;
         }
-        self.books.joining.oldest = self.tables.oldest_unfinished_since()?;
+        self.books.joining.oldest = self.tables.read()?.oldest_unfinished_since()?;
         Ok(())
     }
 
     /// As it is: nothing is waited for any more.
     fn deliver_group(&mut self, group: UnfinishedId) -> Result<(), TableError> {
-        let Unfinished { carrier, source, destination, total, since } = self.tables.unfinished(group)?;
-        let pieces = self.tables.mo_parts(group)?;
-        self.tables.delete_mo_parts(group)?;
-        self.tables.delete_unfinished(group)?;
+        let Unfinished { carrier, source, destination, total, since } =
+            self.tables.read()?.unfinished(group)?;
+        let pieces = self.tables.read()?.mo_parts(group)?;
+        self.tables.write(MoPartChange::DeleteParts(group));
+        self.tables.write(MoPartChange::DeleteUnfinished(group));
         let count = u8::try_from(pieces.len()).unwrap_or(u8::MAX);
         self.books.joining.removed(carrier, u64::from(count));
         let missing = total.saturating_sub(count);

@@ -4,7 +4,7 @@
 use crate::batch::Batch;
 use crate::deferred::Due;
 use crate::ops::{Elsewhere, Move};
-use crate::tables::{PartRow, Place, TableError};
+use crate::tables::{MessageChange, PartChange, PartRow, Place, TableError};
 use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
@@ -21,7 +21,7 @@ impl Batch<'_> {
                 continue;
             }
             self.move_parts(place, &parts, *to, None)?;
-            self.note(place.message, PartNo::FIRST, "moved", &way(*from, to.carrier))?;
+            self.note(place.message, PartNo::FIRST, "moved", way(*from, to.carrier));
             moved += 1;
         }
         Ok(moved)
@@ -37,10 +37,10 @@ impl Batch<'_> {
     ) -> Result<(), TableError> {
         let Place { carrier, account, message } = place;
         let there = Place { carrier: to.carrier, ..place };
-        let in_parts = self.tables.message_parts(message);
+        let in_parts = self.tables.read()?.message_parts(message);
         let Some(in_parts) = self.or_set_aside(place, in_parts)? else { return Ok(()) };
-        self.tables.move_parts(place, to.carrier, due_at)?;
-        self.tables.put_message_carrier(message, to.carrier, to.whole)?;
+        self.tables.write(PartChange::Move { place, to: to.carrier, due_at });
+        self.tables.write(MessageChange::Carrier { message, carrier: to.carrier, whole: to.whole });
         let submits = if to.whole { 1 } else { in_parts };
         if parts.len() != usize::from(submits) {
             self.set_parts(there, submits)?;
@@ -50,7 +50,7 @@ impl Batch<'_> {
         self.books.standing.remove(&message);
         parts.iter().for_each(|part| self.books.queues.remove(carrier, part.now.state));
         self.tally.moved += 1;
-        let moved = self.tables.parts(there)?;
+        let moved = self.tables.read()?.parts(there)?;
         moved.iter().for_each(|part| self.books.queues.add(to.carrier, part.now.state, 1));
         for PartRow { part, .. } in moved {
             match due_at {
@@ -68,7 +68,7 @@ impl Batch<'_> {
     /// Makes the rows of a message's parts anew, so many of them. All must be ours. Each has the most that any of the old
     /// ones had behind it: whatever may have left keeps the money from coming back.
     fn set_parts(&self, place: Place, count: u8) -> Result<(), TableError> {
-        let rows = self.tables.parts(place)?;
+        let rows = self.tables.read()?.parts(place)?;
         let Some(mut most) = rows.first().copied() else {
             return Err(TableError::unreadable(format!("message {} has no parts", place.message)));
         };
@@ -85,8 +85,11 @@ impl Batch<'_> {
             most.due_at = most.due_at.max(row.due_at);
             most.expires_at = most.expires_at.max(row.expires_at);
         }
-        self.tables.delete_parts(place)?;
-        PartNo::up_to(count).try_for_each(|part| self.tables.add_part(&PartRow { part, ..most }))
+        self.tables.write(PartChange::Delete(place));
+        for part in PartNo::up_to(count) {
+            self.tables.write(PartChange::Add(PartRow { part, ..most }));
+        }
+        Ok(())
     }
 }
 

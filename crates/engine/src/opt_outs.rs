@@ -3,7 +3,7 @@
 
 use crate::batch::Batch;
 use crate::ops::OptOut;
-use crate::tables::{TableError, Tables};
+use crate::tables::{OptOutChange, TableError, Tables};
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
@@ -14,15 +14,15 @@ use std::collections::HashSet;
 pub struct OptOuts(HashSet<AccountId>);
 
 impl OptOuts {
-    pub fn load(tables: &dyn Tables) -> Result<OptOuts, TableError> {
-        Ok(OptOuts(tables.accounts_with_opt_outs()?.into_iter().collect()))
+    pub fn load(tables: &Tables<'_>) -> Result<OptOuts, TableError> {
+        Ok(OptOuts(tables.read()?.accounts_with_opt_outs()?.into_iter().collect()))
     }
 
-    pub fn has(&self, tables: &dyn Tables, account: AccountId, number: Msisdn) -> Result<bool, TableError> {
+    pub fn has(&self, tables: &Tables<'_>, account: AccountId, number: Msisdn) -> Result<bool, TableError> {
         if !self.0.contains(&account) {
             return Ok(false);
         }
-        Ok(tables.opted_out_at(account, number)?.is_some())
+        Ok(tables.read()?.opted_out_at(account, number)?.is_some())
     }
 }
 
@@ -30,9 +30,9 @@ impl Batch<'_> {
     /// Opts a recipient out. True if that is new; an earlier opt-out stays as it is.
     pub fn opt_out(&mut self, entry: &OptOut) -> Result<bool, TableError> {
         self.at(entry.now);
-        let is_new = self.tables.opted_out_at(entry.account, entry.number)?.is_none();
+        let is_new = self.tables.read()?.opted_out_at(entry.account, entry.number)?.is_none();
         if is_new {
-            self.tables.add_opt_out(entry)?;
+            self.tables.write(OptOutChange::Add(entry.clone()));
         }
         self.books.opt_outs.0.insert(entry.account);
         Ok(is_new)
@@ -40,9 +40,9 @@ impl Batch<'_> {
 
     /// Opts a recipient in again. True if the recipient had opted out.
     pub fn opt_in(&mut self, account: AccountId, number: Msisdn) -> Result<bool, TableError> {
-        let was_out = self.tables.opted_out_at(account, number)?.is_some();
+        let was_out = self.tables.read()?.opted_out_at(account, number)?.is_some();
         if was_out {
-            self.tables.delete_opt_out(account, number)?;
+            self.tables.write(OptOutChange::Delete { account, number });
         }
         Ok(was_out)
     }
@@ -54,9 +54,9 @@ impl Batch<'_> {
         number: Msisdn,
         at: Timestamp,
     ) -> Result<bool, TableError> {
-        let was_out = self.tables.opted_out_at(account, number)?.is_some_and(|out_at| out_at <= at);
+        let was_out = self.tables.read()?.opted_out_at(account, number)?.is_some_and(|out_at| out_at <= at);
         if was_out {
-            self.tables.delete_opt_out(account, number)?;
+            self.tables.write(OptOutChange::Delete { account, number });
         }
         Ok(was_out)
     }

@@ -4,7 +4,7 @@
 use crate::carrier_id_days::RemoteDays;
 use crate::carrier_ids::Match;
 use crate::ops::{Asked, PARKED_KEPT, PARKED_PER_CARRIER_MAX, ParkedReceipt, ReceiptLoss};
-use crate::tables::{TableError, Tables};
+use crate::tables::{ParkedReceiptChange, TableError, Tables};
 use hermod_domain::carrier::{IdConversion, RemoteKey};
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::lifecycle::Verdict;
@@ -37,13 +37,13 @@ enum GivenUp {
 }
 
 impl Parked {
-    pub fn load(tables: &dyn Tables) -> Result<Parked, TableError> {
+    pub fn load(tables: &Tables<'_>) -> Result<Parked, TableError> {
         Parked::load_limited(tables, PARKED_PER_CARRIER_MAX)
     }
 
     /// Loads the counts, with another limit per carrier.
-    pub fn load_limited(tables: &dyn Tables, limit: u64) -> Result<Parked, TableError> {
-        let counts = tables.parked_counts()?.into_iter().collect();
+    pub fn load_limited(tables: &Tables<'_>, limit: u64) -> Result<Parked, TableError> {
+        let counts = tables.read()?.parked_counts()?.into_iter().collect();
         Ok(Parked { counts, before: HashMap::new(), limit })
     }
 
@@ -68,15 +68,16 @@ impl Parked {
     /// for it because there were too many.
     pub fn park(
         &mut self,
-        tables: &dyn Tables,
+        tables: &Tables<'_>,
         carrier: CarrierId,
         receipt: &ParkedReceipt,
     ) -> Result<u64, TableError> {
-        if let Some(earlier) = tables.parked_receipt(carrier, &receipt.remote)? {
+        if let Some(earlier) = tables.read()?.parked_receipt(carrier, &receipt.remote)? {
             if outdoes(receipt.verdict, earlier.verdict) {
-                tables.put_parked_receipt(carrier, receipt)?;
+                tables.write(ParkedReceiptChange::Put { carrier, receipt: receipt.clone() });
             } else if receipt.ambiguous && !earlier.ambiguous {
-                tables.mark_parked_receipt_ambiguous(carrier, &receipt.remote)?;
+                let remote = receipt.remote.clone();
+                tables.write(ParkedReceiptChange::Ambiguous { carrier, remote });
             }
             return Ok(0);
         }
@@ -85,7 +86,7 @@ impl Parked {
         } else {
             0
         };
-        tables.put_parked_receipt(carrier, receipt)?;
+        tables.write(ParkedReceiptChange::Put { carrier, receipt: receipt.clone() });
         self.set(carrier, self.count(carrier) + 1);
         Ok(crowded_out)
     }
@@ -93,39 +94,40 @@ impl Parked {
     /// Those that an answer with this key may be the one for.
     pub fn under(
         &self,
-        tables: &dyn Tables,
+        tables: &Tables<'_>,
         carrier: CarrierId,
         key: &RemoteKey,
     ) -> Result<Vec<ParkedReceipt>, TableError> {
-        tables.parked_receipts_with_key(carrier, key, SAME_KEY_MAX)
+        tables.read()?.parked_receipts_with_key(carrier, key, SAME_KEY_MAX)
     }
 
     /// Up to two receipts about a number that came since then.
     pub fn lately_about(
         &self,
-        tables: &dyn Tables,
+        tables: &Tables<'_>,
         carrier: CarrierId,
         to: Msisdn,
         since: Timestamp,
     ) -> Result<Vec<ParkedReceipt>, TableError> {
-        tables.parked_receipts_about(carrier, to, since, LATELY_MAX, 2)
+        tables.read()?.parked_receipts_about(carrier, to, since, LATELY_MAX, 2)
     }
 
     /// It has found its part.
     pub fn remove(
         &mut self,
-        tables: &dyn Tables,
+        tables: &Tables<'_>,
         carrier: CarrierId,
         remote: &RemoteId,
     ) -> Result<(), TableError> {
-        if tables.delete_parked_receipt(carrier, remote)? {
+        if tables.read()?.parked_receipt(carrier, remote)?.is_some() {
+            tables.write(ParkedReceiptChange::Delete { carrier, remote: remote.clone() });
             self.set(carrier, self.count(carrier).saturating_sub(1));
         }
         Ok(())
     }
 
     /// Gives up, and counts, some of those that have waited long enough. Returns how many; it may be called again.
-    pub fn give_up_old(&mut self, tables: &dyn Tables, now: Timestamp) -> Result<u64, TableError> {
+    pub fn give_up_old(&mut self, tables: &Tables<'_>, now: Timestamp) -> Result<u64, TableError> {
         let carriers: Vec<CarrierId> =
             self.counts.iter().filter(|(_, count)| **count > 0).map(|(carrier, _)| *carrier).collect();
         let mut given_up = 0;
@@ -139,7 +141,7 @@ impl Parked {
     /// The oldest go first.
     fn give_up(
         &mut self,
-        tables: &dyn Tables,
+        tables: &Tables<'_>,
         carrier: CarrierId,
         limit: u64,
         now: Timestamp,
@@ -150,20 +152,21 @@ impl Parked {
             GivenUp::CrowdedOut => None,
         };
         let mut count = 0;
-        for remote in tables.oldest_parked_ids(carrier, before, limit)? {
-            count += u64::from(tables.delete_parked_receipt(carrier, &remote)?);
+        for remote in tables.read()?.oldest_parked_ids(carrier, before, limit)? {
+            tables.write(ParkedReceiptChange::Delete { carrier, remote });
+            count += 1;
         }
         if count == 0 {
             return Ok(0);
         }
         let day = now.day();
-        let earlier = tables.receipt_loss(day, carrier)?;
+        let earlier = tables.read()?.receipt_loss(day, carrier)?;
         let mut loss = earlier.unwrap_or(ReceiptLoss { day, carrier, too_old: 0, crowded_out: 0 });
         match why {
             GivenUp::TooOld => loss.too_old += count,
             GivenUp::CrowdedOut => loss.crowded_out += count,
         }
-        tables.put_receipt_loss(&loss)?;
+        tables.write(ParkedReceiptChange::Loss(loss));
         self.set(carrier, self.count(carrier).saturating_sub(count));
         Ok(count)
     }
@@ -181,13 +184,13 @@ pub struct ParkedPage {
 impl ParkedPage {
     /// Reads the page behind a position, and looks up the part of each receipt. Changes nothing.
     pub fn read(
-        tables: &dyn Tables,
+        tables: &Tables<'_>,
         carrier: CarrierId,
         ids: IdConversion,
         after: Option<&RemoteId>,
     ) -> Result<ParkedPage, TableError> {
         let days = RemoteDays::load(tables)?;
-        let receipts = tables.parked_receipts_after(carrier, after, PAGE_ROWS)?;
+        let receipts = tables.read()?.parked_receipts_after(carrier, after, PAGE_ROWS)?;
         let mut page = ParkedPage { worth_trying: Vec::new(), looked_at: receipts.len(), last: None };
         for receipt in receipts {
             let ParkedReceipt { remote, source, ambiguous, .. } = receipt;

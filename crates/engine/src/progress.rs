@@ -5,7 +5,9 @@
 use crate::audience::Audience;
 use crate::batch::{Batch, Known};
 use crate::report;
-use crate::tables::{MessageStanding, Place, TableError, Tables, UNKNOWN_LINE, UnreadablePart};
+use crate::tables::{
+    MessageChange, MessageStanding, PartChange, Place, TableError, Tables, UNKNOWN_LINE, UnreadablePart,
+};
 use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::lifecycle::{self, Event, MessageState, Moved, Part, PartState, Progress, Step};
 use hermod_domain::origin::Told;
@@ -66,7 +68,7 @@ impl Batch<'_> {
         };
         match lifecycle::apply(&before, part, event) {
             Step::Moved(moved) => {
-                let written = self.write(place, part, event, &before, &moved, err, wait)?;
+                let written = self.write(place, part, event, &before, &moved, err, wait, &audience)?;
                 if written == Written::SetAside {
                     return Ok(Applied::Over);
                 }
@@ -75,7 +77,7 @@ impl Batch<'_> {
                 let repeats = news == Some(unknown) && self.was_unknown(place.message, &before)?;
                 if let Some(told) = news.filter(|_| !repeats) {
                     if told == unknown {
-                        self.note(place.message, part, UNKNOWN_LINE, "no receipt came in time")?;
+                        self.note(place.message, part, UNKNOWN_LINE, "no receipt came in time");
                     }
                     self.tell(place, told, &moved.after, err, &mut audience)?;
                 }
@@ -108,7 +110,7 @@ impl Batch<'_> {
         if before.parts.len() == 1 {
             return Ok(false);
         }
-        self.tables.has_timeline_line(message, UNKNOWN_LINE)
+        self.tables.read()?.has_timeline_line(message, UNKNOWN_LINE)
     }
 
     /// Nothing if it has ended, or is with another carrier.
@@ -131,10 +133,11 @@ impl Batch<'_> {
         moved: &Moved,
         err: u16,
         wait: Option<Wait>,
+        audience: &Audience,
     ) -> Result<Written, TableError> {
         let Moved { after, dlr, refund } = moved;
         if after.state.is_final() {
-            if self.settle(place, moved, err)? == Written::SetAside {
+            if self.settle(place, moved, err, audience)? == Written::SetAside {
                 return Ok(Written::SetAside);
             }
             self.books.queues.ended(place.carrier, &before.parts);
@@ -147,31 +150,49 @@ impl Batch<'_> {
         let was = before.parts.get(part.index()).expect("the part that moved");
         self.books.queues.changed(place.carrier, was.state, now.state);
         let (due_at, attempts) = (wait.map(|wait| wait.until), wait.and_then(|wait| wait.attempts));
-        self.tables.put_part_state(place, part, *now, due_at, attempts)?;
+        self.tables.write(PartChange::State { place, part, now: *now, due_at, attempts });
         let enroute = before.state != after.state && after.state == MessageState::Enroute;
         if let Some(code) = dlr.filter(|_| enroute || event == Event::ReceiptOverdue) {
             let standing = MessageStanding { state: after.state, code, err };
-            self.tables.put_message_standing(place.message, standing)?;
+            self.tables.write(MessageChange::Standing { message: place.message, standing });
         }
         Ok(Written::All)
     }
 
     /// The message ends: its row says how, its parts' rows go. Parts without a message are set aside.
-    fn settle(&mut self, place: Place, moved: &Moved, err: u16) -> Result<Written, TableError> {
+    fn settle(
+        &mut self,
+        place: Place,
+        moved: &Moved,
+        err: u16,
+        audience: &Audience,
+    ) -> Result<Written, TableError> {
         let code = moved.dlr.expect("every end has a code");
         let standing = MessageStanding { state: moved.after.state, code, err };
-        if !self.tables.put_message_end(place.message, standing, self.now)? {
+        if !self.has_row(place, audience)? {
             let reason = "its message has no row".to_owned();
             self.set_aside(UnreadablePart { place: place.into(), reason })?;
             return Ok(Written::SetAside);
         }
-        self.tables.delete_parts(place)?;
+        let message = place.message;
+        self.tables.write(MessageChange::End { message, standing, settled_at: self.now });
+        self.tables.write(PartChange::Delete(place));
         self.tally.settled += 1;
         Ok(Written::All)
     }
 
+    /// Returns whether a message has a row. Who is told of it was read from there, or is not known yet.
+    fn has_row(&self, place: Place, audience: &Audience) -> Result<bool, TableError> {
+        match audience {
+            Audience::Web(_) | Audience::Customer(_) => Ok(true),
+            Audience::Unread | Audience::Nobody => {
+                self.tables.read()?.has_message(place.account, place.message)
+            }
+        }
+    }
+
     fn give_back(&mut self, place: Place) -> Result<(), TableError> {
-        let cost = self.tables.message_cost(place.message)?;
+        let cost = self.tables.read()?.message_cost(place.message)?;
         self.refund(place.account, place.message, cost)?;
         self.tally.refunded += 1;
         Ok(())
@@ -179,13 +200,16 @@ impl Batch<'_> {
 }
 
 /// Where a message stands. Nothing if it has no parts left: it has ended, or it never was.
-pub fn load(tables: &dyn Tables, place: Place) -> Result<Option<Progress>, TableError> {
-    let parts = tables.part_states(place)?;
+pub fn load(tables: &Tables<'_>, place: Place) -> Result<Option<Progress>, TableError> {
+    let parts = tables.read()?.part_states(place)?;
     if parts.is_empty() {
         return Ok(None);
     }
-    let remembered =
-        if needs_memory(&parts) { tables.message_state(place.message)? } else { MessageState::Queued };
+    let remembered = if needs_memory(&parts) {
+        tables.read()?.message_state(place.message)?
+    } else {
+        MessageState::Queued
+    };
     Ok(Some(Progress::of(remembered, parts)))
 }
 

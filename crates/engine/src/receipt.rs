@@ -4,7 +4,7 @@ use crate::batch::Batch;
 use crate::carrier_ids::{Match, Tied};
 use crate::ops::{Asked, LATE_LINES_MAX, ParkedReceipt, ReceiptFate, ReceiptRecord};
 use crate::progress::Applied;
-use crate::tables::{PartKey, Place, TableError, Tie};
+use crate::tables::{ParkedReceiptChange, PartKey, Place, TableError, Tie};
 use hermod_domain::carrier::{IdConversion, RemoteKey};
 use hermod_domain::ids::{CarrierId, PartNo, RemoteId};
 use hermod_domain::lifecycle::{Event, Verdict};
@@ -48,7 +48,7 @@ impl Batch<'_> {
         let tie = Tie { part: key, to: Some(to), at: Some(at), day };
         if self.books.remotes.tie(self.tables, carrier, remote, tie)? == Tied::Reused {
             self.tally.ids_reused += 1;
-            self.note(message, part, "carrier_id_reused", &remote.to_text())?;
+            self.note(message, part, "carrier_id_reused", remote.to_text());
         }
         self.books.delivery.sent(carrier, to, day);
         if self.books.parked.count(carrier) == 0 {
@@ -120,7 +120,8 @@ impl Batch<'_> {
                 self.settle_receipt(carrier, &tie, &said).map(|_| true)
             }
             Match::Ambiguous if !receipt.ambiguous => {
-                self.tables.mark_parked_receipt_ambiguous(carrier, remote).map(|()| false)
+                self.tables.write(ParkedReceiptChange::Ambiguous { carrier, remote: remote.clone() });
+                Ok(false)
             }
             Match::Ambiguous | Match::Nothing => Ok(false),
         }
@@ -138,7 +139,7 @@ impl Batch<'_> {
         let mut matched = 0;
         for remote in remotes {
             // It may have found its part, or gone, since it was looked at.
-            if let Some(receipt) = self.tables.parked_receipt(carrier, remote)? {
+            if let Some(receipt) = self.tables.read()?.parked_receipt(carrier, remote)? {
                 matched += usize::from(self.try_again(carrier, ids, &receipt)?);
             }
         }
@@ -175,9 +176,15 @@ impl Batch<'_> {
     }
 
     /// A carrier that repeats itself without end must not fill the disk with it.
-    fn note_late(&self, place: Place, part: PartNo, what: &str, detail: &str) -> Result<(), TableError> {
-        if self.tables.count_timeline_lines(place.message, [LATE, UNREAD])? < LATE_LINES_MAX {
-            self.note(place.message, part, what, detail)?;
+    fn note_late(
+        &mut self,
+        place: Place,
+        part: PartNo,
+        what: &'static str,
+        detail: &str,
+    ) -> Result<(), TableError> {
+        if self.tables.read()?.count_timeline_lines(place.message, [LATE, UNREAD])? < LATE_LINES_MAX {
+            self.note(place.message, part, what, detail);
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use crate::deferred::{Deferred, DeferredLane};
 use crate::delivery_figures::DeliveryStats;
 use crate::idempotency_keys::KeyDays;
 use crate::lanes::Lanes;
+use crate::last_ids::LastIds;
 use crate::mo_joining::Joining;
 use crate::ops::{Answer, AnswerRecord};
 use crate::opt_outs::OptOuts;
@@ -29,8 +30,8 @@ use std::time::Duration;
 const NODE: u8 = 0;
 
 impl Books {
-    pub fn load(tables: &dyn Tables, in_doubt_wait: Duration, seed: u64) -> Result<Books, TableError> {
-        let last = tables.highest_id()?;
+    pub fn load(tables: &Tables<'_>, in_doubt_wait: Duration, seed: u64) -> Result<Books, TableError> {
+        let last = tables.read()?.highest_id()?;
         let newest_day = last.map_or(Timestamp::EPOCH, MessageId::accepted_at).day();
         let mut books = Books {
             mint: IdMint::new(NODE, last),
@@ -49,6 +50,7 @@ impl Books {
             joining: Joining::load(tables)?,
             standing: Recent::default(),
             last_report: report::last_id(tables)?,
+            last_ids: LastIds::load(tables)?,
             hooks: Numbering::load(tables)?,
             in_doubt_wait,
             told: Timestamp::EPOCH,
@@ -78,7 +80,7 @@ impl Books {
     }
 
     /// The batch under way came to nothing: back to what the tables say.
-    pub fn rolled_back(&mut self, tables: &dyn Tables) -> Result<(), TableError> {
+    pub fn rolled_back(&mut self, tables: &Tables<'_>) -> Result<(), TableError> {
         self.balances.rolled_back();
         self.today.rolled_back();
         self.aliases.rolled_back();
@@ -89,6 +91,7 @@ impl Books {
         self.keys = KeyDays::load(tables)?;
         self.remotes = Remotes::load(tables)?;
         self.joining = Joining::load(tables)?;
+        self.last_ids = LastIds::load(tables)?;
         self.load_waiting(tables)
     }
 
@@ -101,11 +104,11 @@ impl Books {
 
     /// Every lane starts out spilled: it is read from the store when a link has room, and what is deferred at the next
     /// tick.
-    pub fn load_waiting(&mut self, tables: &dyn Tables) -> Result<(), TableError> {
+    pub fn load_waiting(&mut self, tables: &Tables<'_>) -> Result<(), TableError> {
         self.lanes.forget_waiting();
         self.deferred.clear();
         self.queues.clear();
-        for lane in tables.lane_counts()? {
+        for lane in tables.read()?.lane_counts()? {
             self.queues.add(lane.carrier, PartState::Queued, lane.waiting);
             self.queues.add(lane.carrier, PartState::Sending, lane.in_flight);
             if lane.for_a_slot > 0 {
@@ -115,7 +118,7 @@ impl Books {
                 self.deferred.spill(DeferredLane { carrier: lane.carrier, account: lane.account });
             }
         }
-        self.unreadable = tables.unreadable_deferred_parts()?;
+        self.unreadable = tables.read()?.unreadable_deferred_parts()?;
         Ok(())
     }
 }
@@ -124,7 +127,7 @@ impl Batch<'_> {
     /// At start: every part that was being sent when the process ended is in doubt.
     pub fn doubt_what_was_being_sent(&mut self, now: Timestamp) -> Result<(), TableError> {
         self.at(now);
-        let sending = self.tables.sending_parts()?;
+        let sending = self.tables.read()?.sending_parts()?;
         self.set_aside_all(sending.unreadable)?;
         for SendingPart { place: Place { carrier, account, message }, part, to } in sending.rows {
             let answer = Answer::NoAnswer;

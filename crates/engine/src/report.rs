@@ -6,7 +6,7 @@ use crate::audience::{Audience, Customer};
 use crate::batch::Batch;
 use crate::ops::{GivenUp, GivenUpWhy, MessageNews, News, Report, ReportId};
 pub use crate::report_ends::ReportEnds;
-use crate::tables::{Place, StoredReport, TableError, Tables};
+use crate::tables::{GivenUpReportChange, Place, ReportChange, StoredReport, TableError, Tables};
 use crate::webhooks::{Became, has_hook};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::{Event, MessageState, Moved, PartState, Progress};
@@ -22,8 +22,8 @@ pub struct UnreadableReport {
 }
 
 /// Returns the highest id that was ever given to a report and is still known.
-pub fn last_id(tables: &dyn Tables) -> Result<u64, TableError> {
-    let last = tables.last_report()?.max(tables.last_given_up_report()?);
+pub fn last_id(tables: &Tables<'_>) -> Result<u64, TableError> {
+    let last = tables.read()?.last_report()?.max(tables.read()?.last_given_up_report()?);
     Ok(last.map_or(0, |id| id.0))
 }
 
@@ -78,7 +78,7 @@ impl Batch<'_> {
         audience: &mut Audience,
     ) -> Result<(), TableError> {
         if matches!(audience, Audience::Unread) {
-            *audience = match self.tables.message_origin(place.message) {
+            *audience = match self.tables.read()?.message_origin(place.message) {
                 Ok(origin) => Audience::of_row(origin),
                 Err(error) => {
                     self.set_message_aside(place, error)?;
@@ -131,7 +131,7 @@ impl Batch<'_> {
             News::Inbound(_) => true,
         };
         let report = Report { id, account, connection, message, at: self.now, news };
-        self.tables.put_report(&report, is_hooked)?;
+        self.tables.write(ReportChange::Add { report: report.clone(), is_hooked });
         self.tally.reports += 1;
         self.reports.push(report);
         Ok(())
@@ -169,10 +169,12 @@ impl Batch<'_> {
         // Most often a connection's reports are answered in the order they were told, so few deletions do.
         for run in taken.chunk_by(|one, next| one.0 + 1 == next.0) {
             let (first, last) = (run[0], run[run.len() - 1]);
-            let deleted = self.tables.delete_reports(*connection, first, last)?;
+            let deleted = self.tables.read()?.count_reports(*connection, first, last)?;
+            self.tables.write(ReportChange::Delete { connection: *connection, first, last });
             if deleted < run.len() {
                 // Given up while it was on its way, and taken after all.
-                self.tables.delete_given_up_reports(*connection, first, last)?;
+                let connection = *connection;
+                self.tables.write(GivenUpReportChange::DeleteRange { connection, first, last });
             }
             gone += deleted;
         }
@@ -191,11 +193,11 @@ impl Batch<'_> {
         id: ReportId,
         why: GivenUpWhy,
     ) -> Result<usize, TableError> {
-        match self.tables.report(connection, id) {
+        match self.tables.read()?.report(connection, id) {
             Ok(Some(StoredReport { account: Some(account), message, told, at, .. })) => {
                 let given_up_at = self.now;
                 let given_up = GivenUp { id, account, connection, message, told, at, given_up_at, why };
-                self.tables.put_given_up_report(&given_up)?;
+                self.tables.write(GivenUpReportChange::Put(given_up));
             }
             Ok(Some(StoredReport { account: None, .. })) => {}
             Ok(None) => return Ok(0),
@@ -204,9 +206,9 @@ impl Batch<'_> {
             }
             Err(error) => return Err(error),
         }
-        let gone = self.tables.delete_reports(connection, id, id)?;
-        self.tally.reports_given_up += u64::try_from(gone).unwrap_or(0);
-        Ok(gone)
+        self.tables.write(ReportChange::Delete { connection, first: id, last: id });
+        self.tally.reports_given_up += 1;
+        Ok(1)
     }
 
     pub fn reports_gone(&mut self, connection: ConnectionId, gone: usize) {

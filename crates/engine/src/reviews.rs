@@ -5,7 +5,7 @@ use crate::batch::Batch;
 use crate::ops::{
     APPROVAL_LASTS, REVIEW_CASE_KEPT, REVIEW_CASES_OPEN_MAX, ReviewCase, ReviewState, Screened, Screening,
 };
-use crate::tables::{ReopenedReview, ReviewStanding, TableError};
+use crate::tables::{ReopenedReview, ReviewChange, ReviewStanding, TableError};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 
@@ -31,7 +31,7 @@ impl Batch<'_> {
     pub fn screen(&mut self, screened: &Screened) -> Result<Screening, TableError> {
         let Screened { account, digest, now, .. } = screened;
         self.at(*now);
-        let Some(known) = self.tables.review_by_digest(*account, digest)? else {
+        let Some(known) = self.tables.read()?.review_by_digest(*account, digest)? else {
             return self.open_case(screened);
         };
         let held = Screening::Held { case: Some(known.id) };
@@ -45,11 +45,12 @@ impl Batch<'_> {
                 if self.has_too_many_open(*account)? {
                     return Ok(Screening::Held { case: None });
                 }
-                self.reopen_case(known, screened)?;
+                self.reopen_case(known, screened);
                 Ok(held)
             }
             ReviewState::Open | ReviewState::Rejected => {
-                self.tables.put_review_met(known.id, known.last_at.max(*now), known.seen + 1)?;
+                let (last_at, seen) = (known.last_at.max(*now), known.seen + 1);
+                self.tables.write(ReviewChange::Met { id: known.id, last_at, seen });
                 Ok(held)
             }
         }
@@ -59,18 +60,20 @@ impl Batch<'_> {
         if self.has_too_many_open(screened.account)? {
             return Ok(Screening::Held { case: None });
         }
-        Ok(Screening::Held { case: Some(self.tables.add_review(screened)?) })
+        let id = self.books.last_ids.next_review();
+        self.tables.write(ReviewChange::Add { id, screened: Box::new(screened.clone()) });
+        Ok(Screening::Held { case: Some(id) })
     }
 
     /// Opens a case again whose approval is over, with the rules that its text meets now.
-    fn reopen_case(&mut self, known: ReviewStanding, screened: &Screened) -> Result<(), TableError> {
+    fn reopen_case(&mut self, known: ReviewStanding, screened: &Screened) {
         let Screened { to, rules, now, .. } = screened;
-        self.tables
-            .put_review_open(known.id, &ReopenedReview { to: *to, rules, at: *now, seen: known.seen + 1 })
+        let reopened = ReopenedReview { to: *to, rules: rules.clone(), at: *now, seen: known.seen + 1 };
+        self.tables.write(ReviewChange::Reopen { id: known.id, reopened });
     }
 
     fn has_too_many_open(&self, account: AccountId) -> Result<bool, TableError> {
-        let open = self.tables.count_open_reviews(account, REVIEW_CASES_OPEN_MAX)?;
+        let open = self.tables.read()?.count_open_reviews(account, REVIEW_CASES_OPEN_MAX)?;
         Ok(open >= REVIEW_CASES_OPEN_MAX)
     }
 
@@ -83,15 +86,15 @@ impl Batch<'_> {
     ) -> Result<Option<ReviewCase>, TableError> {
         self.at(now);
         let state = if approve { ReviewState::Approved } else { ReviewState::Rejected };
-        self.tables.put_review_decision(id, state, now, by)?;
-        self.tables.review(id)
+        self.tables.write(ReviewChange::Decision { id, state, at: now, by: by.to_owned() });
+        self.tables.read()?.review(id)
     }
 
     /// Deletes these cases, except those that are not old any more because a message met them meanwhile.
     pub fn forget_reviews(&mut self, cases: &[u64], old: OldReviews) -> Result<(), TableError> {
         for case in cases {
-            if self.tables.review_standing(*case)?.is_some_and(|case| old.include(&case)) {
-                self.tables.delete_review(*case)?;
+            if self.tables.read()?.review_standing(*case)?.is_some_and(|case| old.include(&case)) {
+                self.tables.write(ReviewChange::Delete(*case));
             }
         }
         Ok(())

@@ -4,7 +4,7 @@
 
 use crate::batch::{Batch, Books};
 use crate::ops::Job;
-use crate::tables::{PartRow, Place, StoredPlace, TableError, Tables, UnreadablePart};
+use crate::tables::{PartRow, Place, SetAsideChange, StoredPlace, TableError, Tables, UnreadablePart};
 use hermod_domain::ids::PartNo;
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
@@ -14,16 +14,18 @@ const UNREADABLE_PER_LOOK: u32 = 1_000;
 
 /// Sets aside all parts whose own rows make no sense. Runs before anything is read into memory. Returns what was set
 /// aside, for the log.
-pub fn set_aside_unreadable(tables: &dyn Tables, now: Timestamp) -> Result<Vec<UnreadablePart>, TableError> {
+pub fn set_aside_unreadable(tables: &Tables<'_>, now: Timestamp) -> Result<Vec<UnreadablePart>, TableError> {
     let mut all = Vec::new();
     loop {
-        let found = tables.unreadable_parts(UNREADABLE_PER_LOOK)?;
+        let found = tables.read()?.unreadable_parts(UNREADABLE_PER_LOOK)?;
         if found.is_empty() {
             return Ok(all);
         }
         for part in found {
             // Nothing, if another part of its message was found before.
-            if !tables.set_parts_aside(part.place, &part.reason, now)?.is_empty() {
+            if !tables.read()?.stored_states(part.place)?.is_empty() {
+                let (place, reason) = (part.place, part.reason.clone());
+                tables.write(SetAsideChange::Parts { place, reason, at: now });
                 all.push(part);
             }
         }
@@ -60,7 +62,9 @@ impl Batch<'_> {
 
     /// Sets aside all parts of a message.
     pub fn set_aside(&mut self, part: UnreadablePart) -> Result<(), TableError> {
-        let states = self.tables.set_parts_aside(part.place, &part.reason, self.now)?;
+        let states = self.tables.read()?.stored_states(part.place)?;
+        let (place, reason) = (part.place, part.reason.clone());
+        self.tables.write(SetAsideChange::Parts { place, reason, at: self.now });
         if let Some(place) = part.place.place() {
             self.books.forget_message(place, &states);
         }
@@ -80,39 +84,40 @@ impl Batch<'_> {
             Ok(read) => return Ok(Some(read)),
             Err(error) => error,
         };
-        let reason = self.tables.why_unreadable(error)?;
+        let reason = self.tables.read()?.why_unreadable(error)?;
         self.set_aside(UnreadablePart { place: place.into(), reason })?;
         Ok(None)
     }
 
     /// Writes that a message's row makes no sense. Its parts go on.
     pub fn set_message_aside(&mut self, place: Place, error: TableError) -> Result<(), TableError> {
-        let reason = self.tables.why_unreadable(error)?;
+        let reason = self.tables.read()?.why_unreadable(error)?;
         self.set_message_row_aside(UnreadablePart { place: StoredPlace::from(place), reason })
     }
 
     /// Writes that the row of this message makes no sense. Its parts go on.
     pub fn set_message_row_aside(&mut self, message: UnreadablePart) -> Result<(), TableError> {
-        self.tables.put_message_aside(message.place, &message.reason, self.now)?;
+        let (place, reason) = (message.place, message.reason.clone());
+        self.tables.write(SetAsideChange::Message { place, reason, at: self.now });
         self.set_aside.push(message);
         Ok(())
     }
 
     /// Returns a part's row; None if there is none, or if it made no sense and is set aside.
     pub fn read_part(&mut self, place: Place, part: PartNo) -> Result<Option<PartRow>, TableError> {
-        let read = self.tables.part(place, part);
+        let read = self.tables.read()?.part(place, part);
         Ok(self.or_set_aside(place, read)?.flatten())
     }
 
     /// Returns the rows of a message's parts; none if one of them made no sense and the message is set aside.
     pub fn read_parts(&mut self, place: Place) -> Result<Vec<PartRow>, TableError> {
-        let read = self.tables.parts(place);
+        let read = self.tables.read()?.parts(place);
         Ok(self.or_set_aside(place, read)?.unwrap_or_default())
     }
 
     /// Returns a part as a job, if it waits; None if it, or its message, made no sense and is set aside.
     pub fn read_waiting_job(&mut self, place: Place, part: PartNo) -> Result<Option<Job>, TableError> {
-        let read = self.tables.waiting_job(place, part);
+        let read = self.tables.read()?.waiting_job(place, part);
         Ok(self.or_set_aside(place, read)?.flatten())
     }
 }

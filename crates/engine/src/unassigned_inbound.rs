@@ -3,24 +3,24 @@
 use crate::batch::Batch;
 use crate::mo::{Arrived, Owner};
 use crate::ops::{InboundRecord, UNOWNED_KEPT};
-use crate::tables::{TableError, UnassignedMessage, UnassignedRow, Wire};
+use crate::tables::{TableError, UnassignedInboundChange, UnassignedMessage, UnassignedRow, Wire};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::inbound::{Whole, shown};
 use hermod_domain::time::Timestamp;
 
 impl Batch<'_> {
-    pub fn keep_unowned(&mut self, message: MessageId, arrived: &Arrived) -> Result<(), TableError> {
+    pub fn keep_unowned(&mut self, message: MessageId, arrived: &Arrived) {
         let Arrived { carrier, source, destination, whole, missing, at } = arrived;
-        self.tables.add_unassigned(&UnassignedRow {
+        self.tables.write(UnassignedInboundChange::Add(Box::new(UnassignedRow {
             message,
             carrier: *carrier,
-            from: &shown(source),
-            to: &shown(destination),
-            text: &whole.text,
-            wire: &arrived.wire(),
+            from: shown(source),
+            to: shown(destination),
+            text: whole.text.clone(),
+            wire: arrived.wire(),
             missing: *missing,
             received_at: *at,
-        })
+        })));
     }
 
     /// Gives such a message to an account. `None` if there is none.
@@ -31,8 +31,8 @@ impl Batch<'_> {
         now: Timestamp,
     ) -> Result<Option<InboundRecord>, TableError> {
         self.at(now);
-        let Some(found) = self.tables.unassigned(message)? else { return Ok(None) };
-        self.tables.delete_unassigned(message)?;
+        let Some(found) = self.tables.read()?.unassigned(message)? else { return Ok(None) };
+        self.tables.write(UnassignedInboundChange::Delete(message));
         let owner = Owner { account, connection: None };
         self.deliver_to(owner, message, &Arrived::from_unassigned(found)).map(Some)
     }
@@ -41,8 +41,8 @@ impl Batch<'_> {
     pub fn forget_unowned(&mut self, now: Timestamp, limit: usize) -> Result<usize, TableError> {
         self.at(now);
         let before = MessageId::first_at(now.minus(UNOWNED_KEPT));
-        let old = self.tables.unassigned_below(before, limit)?;
-        old.iter().try_for_each(|message| self.tables.delete_unassigned(*message))?;
+        let old = self.tables.read()?.unassigned_below(before, limit)?;
+        old.iter().for_each(|message| self.tables.write(UnassignedInboundChange::Delete(*message)));
         Ok(old.len())
     }
 }

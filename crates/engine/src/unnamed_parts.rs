@@ -6,7 +6,7 @@ use crate::carrier_id_days::DAYS_KEPT;
 use crate::ops::ReceiptRecord;
 use crate::progress::Applied;
 use crate::receipt::is_final;
-use crate::tables::{PartKey, Place, TableError, Tie, UnnamedPart};
+use crate::tables::{PartKey, Place, TableError, Tie, UnnamedPart, UnnamedPartChange};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::Event;
@@ -30,9 +30,9 @@ impl Batch<'_> {
         }
         let Place { carrier, account, message } = place;
         self.books.delivery.sent(carrier, to, self.now.day());
-        self.note(message, part, "no_carrier_id", "taken without a usable message id")?;
+        self.note(message, part, "no_carrier_id", "taken without a usable message id");
         let part = PartKey { account, message, part };
-        self.tables.put_unnamed_part(&UnnamedPart { carrier, to, part, at: self.now })?;
+        self.tables.write(UnnamedPartChange::Put(UnnamedPart { carrier, to, part, at: self.now }));
         self.match_overtaking(carrier, to)
     }
 
@@ -68,7 +68,7 @@ impl Batch<'_> {
         record: &ReceiptRecord,
     ) -> Result<Option<Tie>, TableError> {
         let Some(to) = record.source else { return Ok(None) };
-        let mut candidates = self.tables.unnamed_parts(carrier, to, SAME_NUMBER_MAX)?;
+        let mut candidates = self.tables.read()?.unnamed_parts(carrier, to, SAME_NUMBER_MAX)?;
         if candidates.len() == SAME_NUMBER_MAX {
             return Ok(None);
         }
@@ -83,7 +83,7 @@ impl Batch<'_> {
             self.books.remotes.tie(self.tables, carrier, remote, tie)?;
         }
         if record.remote.is_some() || is_final(record.verdict) {
-            self.tables.delete_unnamed_part(carrier, to, &part)?;
+            self.tables.write(UnnamedPartChange::Delete { carrier, to, part });
         }
         self.tally.receipts_by_number += 1;
         Ok(Some(tie))
@@ -95,7 +95,14 @@ impl Batch<'_> {
         parts: &[UnnamedPart],
         before: Timestamp,
     ) -> Result<(), TableError> {
-        parts.iter().try_for_each(|part| self.tables.delete_unnamed_part_before(part, before))
+        for UnnamedPart { carrier, to, part, .. } in parts {
+            let (carrier, to, part) = (*carrier, *to, *part);
+            // The carrier may have taken it again meanwhile.
+            if self.tables.read()?.unnamed_part_taken_at(carrier, to, &part)?.is_some_and(|at| at < before) {
+                self.tables.write(UnnamedPartChange::Delete { carrier, to, part });
+            }
+        }
+        Ok(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! How the store says that its surroundings failed. Each means the operation was certainly not
 //! done: an outcome that cannot be known ends the process instead.
 
-use hermod_engine::ops::PostRefusal;
+use hermod_engine::ops::{CatalogueRefusal, PostRefusal};
 use hermod_engine::tables::TableError;
 use std::path::PathBuf;
 
@@ -13,6 +13,8 @@ pub enum StoreFault {
     Waited,
     #[error("nothing was changed, because a ledger entry was refused: {0}")]
     EntryRefused(PostRefusal),
+    #[error("nothing was changed: another {kind} is named {name:?}; choose another name")]
+    NameTaken { kind: String, name: String },
     #[error("the disk is nearly full; nothing is accepted until space returns")]
     DiskLow,
     #[error("the store is shutting down")]
@@ -56,6 +58,15 @@ impl From<TableError> for StoreFault {
         match error.downcast::<StoreFault>() {
             Ok(fault) => *fault,
             Err(error) => StoreFault::Damaged(error.to_string()),
+        }
+    }
+}
+
+impl From<CatalogueRefusal> for StoreFault {
+    fn from(refusal: CatalogueRefusal) -> StoreFault {
+        match refusal {
+            CatalogueRefusal::Entry(refusal) => StoreFault::EntryRefused(refusal),
+            CatalogueRefusal::NameTaken { kind, name } => StoreFault::NameTaken { kind, name },
         }
     }
 }

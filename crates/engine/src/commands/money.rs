@@ -2,7 +2,7 @@
 
 use crate::batch::Batch;
 use crate::commands::Command;
-use crate::ops::{CatalogueChange, LedgerEntry, PostOutcome, PostRefusal};
+use crate::ops::{CatalogueChange, CatalogueRefusal, LedgerEntry, PostOutcome};
 use crate::tables::TableError;
 
 impl Command for LedgerEntry {
@@ -15,9 +15,9 @@ impl Command for LedgerEntry {
 
 impl Command for CatalogueChange {
     /// The refusal of the first ledger entry that cannot be posted.
-    type Outcome = Result<(), PostRefusal>;
+    type Outcome = Result<(), CatalogueRefusal>;
 
-    fn execute(&self, batch: &mut Batch<'_>) -> Result<Result<(), PostRefusal>, TableError> {
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<Result<(), CatalogueRefusal>, TableError> {
         batch.change_catalogue(self)
     }
 }

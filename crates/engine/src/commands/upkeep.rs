@@ -65,7 +65,7 @@ impl Command for KeepFilterPart {
     type Outcome = ();
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
-        batch.tables.put_key_filter_part(self.day, &self.part)?;
+        batch.tables.read()?.put_key_filter_part(self.day, &self.part)?;
         if self.part.is_last() { batch.books.keys.load_filters(batch.tables) } else { Ok(()) }
     }
 }
@@ -80,6 +80,7 @@ impl Command for DropOldFigures {
     type Outcome = ();
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
-        delivery_figures::drop_before(batch.tables, self.today)
+        delivery_figures::drop_before(batch.tables, self.today);
+        Ok(())
     }
 }

@@ -339,6 +339,17 @@ pub struct CatalogueChange {
     pub provisioned: Vec<ProvisionedRow>,
 }
 
+/// Why a change of the setup was not made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CatalogueRefusal {
+    Entry(PostRefusal),
+    /// Another entry of this kind has this name.
+    NameTaken {
+        kind: String,
+        name: String,
+    },
+}
+
 /// What a provision file said of one entry when it was last applied. The store does not read the body.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ProvisionedRow {

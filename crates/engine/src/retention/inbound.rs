@@ -9,10 +9,10 @@ use hermod_domain::time::Timestamp;
 impl Batch<'_> {
     /// How many it has dealt with.
     pub fn purge_inbound(&mut self, account: AccountId, before: Timestamp) -> Result<u64, TableError> {
-        let first = self.tables.first_inbound(account, PURGED_PER_STEP_MAX)?;
+        let first = self.tables.read()?.first_inbound(account, PURGED_PER_STEP_MAX)?;
         let old = first.iter().take_while(|(_, received_at)| *received_at < before);
         let Some((last, _)) = old.last() else { return Ok(0) };
-        let done = self.tables.delete_inbound_up_to(account, *last)?;
+        let done = self.tables.read()?.delete_inbound_up_to(account, *last)?;
         self.tally.purged.inbound += done;
         Ok(done)
     }

@@ -42,7 +42,7 @@ impl Batch<'_> {
     pub fn purge_records(&mut self, keep: Retention, now: Timestamp) -> Result<u64, TableError> {
         self.at(now);
         let due = now.minus(keep.messages).day();
-        let with_keys = self.tables.key_days()?.first().copied();
+        let with_keys = self.tables.read()?.key_days()?.first().copied();
         let day = with_keys.map_or(due, |with_keys| with_keys.min(due));
         self.purge_records_before(MessageId::first_at(day.start()))
     }
@@ -57,7 +57,7 @@ impl Batch<'_> {
     /// because its validity ends.
     fn is_still_to_be_sent(&mut self, place: Place) -> Result<bool, TableError> {
         let to_be_sent = [PartState::Queued, PartState::Sending, PartState::InDoubt];
-        let parts = self.tables.part_states(place);
+        let parts = self.tables.read()?.part_states(place);
         let parts = self.or_set_aside(place, parts)?.unwrap_or_default();
         Ok(parts.iter().any(|part| to_be_sent.contains(&part.state)))
     }

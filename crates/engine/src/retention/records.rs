@@ -4,10 +4,10 @@
 
 use super::{PURGED_PER_STEP_MAX, QUIET};
 use crate::batch::Batch;
-use crate::ops::LedgerKind;
+use crate::ops::{Balance, LedgerKind};
 use crate::tables::{
-    MessageRange, Place, PurgeMark, RecordRow, Refund, RolledUpKey, TableError, Tables, UNKNOWN_LINE,
-    UnreadableMessage, UnreadablePart,
+    LedgerChange, MessageRange, PartChange, Place, Posting, PurgeMark, RecordRow, Refund, RolledUpKey,
+    SetAsideChange, TableError, Tables, UNKNOWN_LINE, UnreadableMessage, UnreadablePart,
 };
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::PartState;
@@ -32,7 +32,7 @@ struct Overflow;
 impl RolledUp {
     fn add(
         &mut self,
-        tables: &dyn Tables,
+        tables: &Tables<'_>,
         row: &RecordRow,
         refund: Option<&Refund>,
     ) -> Result<Result<(), Overflow>, TableError> {
@@ -47,7 +47,7 @@ impl RolledUp {
         for (key, amount) in &mut sums {
             let before = match self.0.get(key) {
                 Some(before) => *before,
-                None => tables.rolled_up_amount(*key)?.unwrap_or(Money::ZERO),
+                None => tables.read()?.rolled_up_amount(*key)?.unwrap_or(Money::ZERO),
             };
             *amount = amount.and_then(|amount| before.checked_add(amount));
         }
@@ -79,9 +79,9 @@ impl Batch<'_> {
     /// The idempotency keys of the oldest day that has any, if it is before this one: from here on a request that comes
     /// again is a new one.
     pub(super) fn purge_keys_before(&mut self, before: Day) -> Result<u64, TableError> {
-        let oldest = self.tables.key_days()?.first().copied();
+        let oldest = self.tables.read()?.key_days()?.first().copied();
         let Some(day) = oldest.filter(|day| *day < before) else { return Ok(0) };
-        let deleted = self.tables.delete_keys(day, PURGED_PER_STEP_MAX)?;
+        let deleted = self.tables.read()?.delete_keys(day, PURGED_PER_STEP_MAX)?;
         if deleted < PURGED_PER_STEP_MAX {
             self.books.keys.drop_day(self.tables, day)?;
         }
@@ -130,32 +130,54 @@ impl Batch<'_> {
         }
         let Some(last) = last else { return Ok(0) };
         // Before the refunds go: no number of an entry is given twice.
-        rolled_up.0.iter().try_for_each(|(key, amount)| self.tables.put_rolled_up(*key, *amount))?;
+        self.write_rolled_up(&rolled_up)?;
         ranges.into_iter().try_for_each(|range| self.delete_records(range))?;
-        self.tables.put_last_purged(PurgeMark::Records, last)?;
+        self.tables.read()?.put_last_purged(PurgeMark::Records, last)?;
         self.tally.purged.messages += done;
         Ok(done)
     }
 
+    /// Writes rolled-up postings, new or not.
+    fn write_rolled_up(&mut self, rolled_up: &RolledUp) -> Result<(), TableError> {
+        for (key, amount) in &rolled_up.0 {
+            let (key, amount) = (*key, *amount);
+            if self.tables.read()?.rolled_up_amount(key)?.is_some() {
+                self.tables.write(LedgerChange::RolledUp { key, amount });
+                continue;
+            }
+            self.tables.write(LedgerChange::Add(Posting {
+                id: self.books.last_ids.next_posting(),
+                account: key.account,
+                at: key.day.start(),
+                kind: key.kind,
+                change: Balance { balance: amount, credit_used: Money::ZERO },
+                message: None,
+                reference: None,
+                note: String::new(),
+            }));
+        }
+        Ok(())
+    }
+
     fn delete_records(&self, range: MessageRange) -> Result<(), TableError> {
-        self.tables.delete_refunds(range)?;
-        self.tables.delete_timelines(range)?;
-        self.tables.delete_set_aside(range)?;
-        self.tables.delete_messages(range)
+        self.tables.write(LedgerChange::DeleteRefunds(range));
+        self.tables.read()?.delete_timelines(range)?;
+        self.tables.write(SetAsideChange::Delete(range));
+        self.tables.read()?.delete_messages(range)
     }
 
     fn refunds_of(&self, page: &RecordPage) -> Result<Vec<Refund>, TableError> {
         let id =
             |row: &Result<RecordRow, UnreadableMessage>| row.as_ref().map_or_else(|row| row.id, |row| row.id);
         match (page.first().map(id), page.last().map(id)) {
-            (Some(first), Some(last)) => self.tables.refunds(MessageRange { first, last }),
+            (Some(first), Some(last)) => self.tables.read()?.refunds(MessageRange { first, last }),
             (None, _) | (_, None) => Ok(Vec::new()),
         }
     }
 
     fn next_records(&self, before: MessageId) -> Result<RecordPage, TableError> {
-        let after = self.tables.last_purged(PurgeMark::Records)?;
-        self.tables.records_between(after, before, PURGED_PER_STEP_MAX)
+        let after = self.tables.read()?.last_purged(PurgeMark::Records)?;
+        self.tables.read()?.records_between(after, before, PURGED_PER_STEP_MAX)
     }
 
     /// Something was said of it lately, or will be: it ended or was reported unknown not long ago, or it is under way.
@@ -164,12 +186,12 @@ impl Batch<'_> {
         if let Some(settled_at) = row.settled_at {
             return Ok(settled_at > quiet_since);
         }
-        let parts = self.tables.part_states(place_of(row));
+        let parts = self.tables.read()?.part_states(place_of(row));
         let parts = self.or_set_aside(place_of(row), parts)?.unwrap_or_default();
         if parts.iter().any(|part| is_under_way(part.state)) {
             return Ok(true);
         }
-        let unknown_at = self.tables.last_timeline_line(row.id, UNKNOWN_LINE)?;
+        let unknown_at = self.tables.read()?.last_timeline_line(row.id, UNKNOWN_LINE)?;
         Ok(unknown_at.is_some_and(|at| at > quiet_since))
     }
 
@@ -177,12 +199,12 @@ impl Batch<'_> {
     fn remove_beside(&mut self, row: &RecordRow) -> Result<(), TableError> {
         self.books.standing.remove(&row.id);
         if row.settled_at.is_none() {
-            self.tables.delete_parts(place_of(row))?;
+            self.tables.write(PartChange::Delete(place_of(row)));
         }
         if let Some(alias) = row.alias
-            && self.tables.aliased_message(row.account, alias)? == Some(row.id)
+            && self.tables.read()?.aliased_message(row.account, alias)? == Some(row.id)
         {
-            self.tables.delete_alias(row.account, alias)?;
+            self.tables.read()?.delete_alias(row.account, alias)?;
         }
         Ok(())
     }

@@ -29,17 +29,17 @@ impl Batch<'_> {
             done += 1;
         }
         if let Some(range) = range {
-            self.tables.delete_texts(range)?;
-            self.tables.put_last_purged(PurgeMark::Texts, range.last)?;
+            self.tables.read()?.delete_texts(range)?;
+            self.tables.read()?.put_last_purged(PurgeMark::Texts, range.last)?;
         }
         self.tally.purged.texts += done;
         Ok(done)
     }
 
     fn next_texts(&self, before: MessageId) -> Result<Vec<Result<TextRow, UnreadableMessage>>, TableError> {
-        let texts = self.tables.last_purged(PurgeMark::Texts)?;
-        let after = texts.max(self.tables.last_purged(PurgeMark::Records)?);
-        self.tables.texts_between(after, before, PURGED_PER_STEP_MAX)
+        let texts = self.tables.read()?.last_purged(PurgeMark::Texts)?;
+        let after = texts.max(self.tables.read()?.last_purged(PurgeMark::Records)?);
+        self.tables.read()?.texts_between(after, before, PURGED_PER_STEP_MAX)
     }
 
     /// Deletes what a message's origin quotes of its text.
@@ -49,6 +49,6 @@ impl Batch<'_> {
             return Ok(());
         }
         origin.quote.clear();
-        self.tables.put_origin(id, &OriginRow { origin, alias })
+        self.tables.read()?.put_origin(id, &OriginRow { origin, alias })
     }
 }

@@ -1,14 +1,26 @@
 //! The table of the balance of each account.
 
 use crate::ops::Balance;
-use crate::tables::TableError;
+use crate::tables::{Change, TableError};
 use hermod_domain::ids::AccountId;
+
+/// A change of the table.
+#[derive(Clone, Debug)]
+pub enum BalanceChange {
+    Put { account: AccountId, balance: Balance },
+}
+
+impl From<BalanceChange> for Change {
+    fn from(change: BalanceChange) -> Change {
+        Change::Balance(change)
+    }
+}
 
 /// Reads and writes the balance of each account.
 pub trait BalanceRows {
+    /// Applies a change.
+    fn change_balance(&self, change: &BalanceChange) -> Result<(), TableError>;
+
     /// Returns every account that has a row.
     fn all_balances(&self) -> Result<Vec<(AccountId, Balance)>, TableError>;
-
-    /// Writes an account's row, new or not.
-    fn put_balance(&self, account: AccountId, balance: Balance) -> Result<(), TableError>;
 }

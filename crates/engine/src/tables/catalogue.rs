@@ -1,15 +1,31 @@
 //! The tables of the setup: its entries, and what provision files said of them.
 
 use crate::ops::{CatalogueRow, ProvisionedRow};
-use crate::tables::TableError;
+use crate::tables::{Change, TableError};
+
+/// A change of the tables.
+#[derive(Clone, Debug)]
+pub enum CatalogueRowChange {
+    Put(CatalogueRow),
+    Delete {
+        kind: String,
+        id: u32,
+    },
+    /// What a provision file said of an entry.
+    PutProvisioned(ProvisionedRow),
+}
+
+impl From<CatalogueRowChange> for Change {
+    fn from(change: CatalogueRowChange) -> Change {
+        Change::CatalogueRow(change)
+    }
+}
 
 /// Writes the setup.
 pub trait CatalogueRows {
-    /// Writes an entry, new or not. Fails if another one of its kind has its name.
-    fn put_catalogue_row(&self, row: &CatalogueRow) -> Result<(), TableError>;
+    /// Returns the id of the entry of this kind that has this name.
+    fn catalogue_id(&self, kind: &str, name: &str) -> Result<Option<u32>, TableError>;
 
-    fn delete_catalogue_row(&self, kind: &str, id: u32) -> Result<(), TableError>;
-
-    /// Writes what a provision file said of an entry, for the first time or anew.
-    fn put_provisioned_row(&self, row: &ProvisionedRow) -> Result<(), TableError>;
+    /// Applies a change.
+    fn change_catalogue_row(&self, change: &CatalogueRowChange) -> Result<(), TableError>;
 }

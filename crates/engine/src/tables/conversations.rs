@@ -1,6 +1,6 @@
 //! The table of which account last wrote to whom from a shared number.
 
-use crate::tables::TableError;
+use crate::tables::{Change, TableError};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
@@ -21,14 +21,28 @@ pub struct Conversation {
     pub at: Timestamp,
 }
 
+/// A change of the table.
+#[derive(Clone)]
+pub enum ConversationChange {
+    /// The last message to a handset from a number, in place of the one before.
+    Put {
+        key: ConversationKey,
+        last: Conversation,
+    },
+    Delete(ConversationKey),
+}
+
+impl From<ConversationChange> for Change {
+    fn from(change: ConversationChange) -> Change {
+        Change::Conversation(change)
+    }
+}
+
 /// Reads and writes which account last wrote to whom from a shared number.
 pub trait ConversationRows {
+    /// Applies a change.
+    fn change_conversation(&self, change: &ConversationChange) -> Result<(), TableError>;
+
     /// Returns the last message to a handset from a number.
     fn conversation(&self, handset: Msisdn, number: &str) -> Result<Option<Conversation>, TableError>;
-
-    /// Writes the last message to a handset from a number, in place of the one before.
-    fn put_conversation(&self, handset: Msisdn, number: &str, last: &Conversation) -> Result<(), TableError>;
-
-    /// Deletes a row.
-    fn delete_conversation(&self, key: &ConversationKey) -> Result<(), TableError>;
 }

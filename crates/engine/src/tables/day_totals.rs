@@ -1,15 +1,27 @@
 //! The table of what each account sent per day.
 
 use crate::ops::DayTotals;
-use crate::tables::TableError;
+use crate::tables::{Change, TableError};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Day;
 
+/// A change of the table.
+#[derive(Clone, Debug)]
+pub enum DayTotalsChange {
+    Put { account: AccountId, totals: DayTotals },
+}
+
+impl From<DayTotalsChange> for Change {
+    fn from(change: DayTotalsChange) -> Change {
+        Change::DayTotals(change)
+    }
+}
+
 /// Reads and writes what each account sent per day.
 pub trait DayTotalRows {
+    /// Applies a change.
+    fn change_day_totals(&self, change: &DayTotalsChange) -> Result<(), TableError>;
+
     /// Returns the totals of every account that has a balance and sent on this day.
     fn day_totals_on(&self, day: Day) -> Result<Vec<(AccountId, DayTotals)>, TableError>;
-
-    /// Writes an account's totals of their day, new or not.
-    fn put_day_totals(&self, account: AccountId, totals: DayTotals) -> Result<(), TableError>;
 }

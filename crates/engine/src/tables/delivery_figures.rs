@@ -1,7 +1,7 @@
 //! The table of delivery figures per day, carrier and network.
 
 use crate::ops::DeliveryFigures;
-use crate::tables::TableError;
+use crate::tables::{Change, TableError};
 use hermod_domain::ids::CarrierId;
 use hermod_domain::numbers::{Country, Network};
 use hermod_domain::time::Day;
@@ -17,14 +17,28 @@ pub struct DeliveryCell {
     pub network: Option<Network>,
 }
 
+/// A change of the table.
+#[derive(Clone, Debug)]
+pub enum DeliveryFigureChange {
+    Put {
+        cell: DeliveryCell,
+        figures: DeliveryFigures,
+    },
+    /// The rows of all days before this one are deleted.
+    DeleteBefore(Day),
+}
+
+impl From<DeliveryFigureChange> for Change {
+    fn from(change: DeliveryFigureChange) -> Change {
+        Change::DeliveryFigure(change)
+    }
+}
+
 /// Reads and writes delivery figures per day, carrier and network.
 pub trait DeliveryFigureRows {
+    /// Applies a change.
+    fn change_delivery_figures(&self, change: &DeliveryFigureChange) -> Result<(), TableError>;
+
     /// Returns the figures in a row.
     fn delivery_figures(&self, cell: &DeliveryCell) -> Result<Option<DeliveryFigures>, TableError>;
-
-    /// Writes a row, new or not.
-    fn put_delivery_figures(&self, cell: &DeliveryCell, figures: &DeliveryFigures) -> Result<(), TableError>;
-
-    /// Deletes the rows of all days before this one.
-    fn delete_delivery_figures_before(&self, day: Day) -> Result<(), TableError>;
 }

@@ -1,6 +1,6 @@
 //! The table of MO messages of accounts.
 
-use crate::tables::TableError;
+use crate::tables::{Change, TableError};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::inbound::Form;
 use hermod_domain::origin::WrittenAddress;
@@ -15,15 +15,15 @@ pub struct InboundCounter {
 }
 
 /// An MO message as its account's table has it, but for its number there.
-#[derive(Clone, Copy)]
-pub struct InboundRow<'a> {
+#[derive(Clone)]
+pub struct InboundRow {
     pub account: AccountId,
     pub message: MessageId,
-    pub from: &'a str,
-    pub to: &'a str,
-    pub text: &'a str,
+    pub from: String,
+    pub to: String,
+    pub text: String,
     /// `None` if no carrier delivered it.
-    pub wire: Option<&'a Wire>,
+    pub wire: Option<Wire>,
     /// The number of parts that were never received.
     pub missing: u8,
     pub received_at: Timestamp,
@@ -38,14 +38,31 @@ pub struct Wire {
     pub header: Box<[u8]>,
 }
 
+/// A change of the tables.
+#[derive(Clone)]
+pub enum InboundChange {
+    Counter {
+        account: AccountId,
+        counter: InboundCounter,
+    },
+    /// A new MO message under its number.
+    Add {
+        id: u64,
+        row: Box<InboundRow>,
+    },
+}
+
+impl From<InboundChange> for Change {
+    fn from(change: InboundChange) -> Change {
+        Change::Inbound(change)
+    }
+}
+
 /// Reads and writes MO messages of accounts.
 pub trait InboundRows {
+    /// Applies a change.
+    fn change_inbound(&self, change: &InboundChange) -> Result<(), TableError>;
+
     /// Returns the counter of an account, or `None` before its first MO message.
     fn inbound_counter(&self, account: AccountId) -> Result<Option<InboundCounter>, TableError>;
-
-    /// Writes the counter of an account, new or not.
-    fn put_inbound_counter(&self, account: AccountId, counter: InboundCounter) -> Result<(), TableError>;
-
-    /// Writes a new MO message under its number.
-    fn add_inbound(&self, id: u64, row: &InboundRow<'_>) -> Result<(), TableError>;
 }

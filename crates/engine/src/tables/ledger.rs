@@ -1,22 +1,23 @@
 //! The table of postings to accounts.
 
 use crate::ops::{Balance, LedgerKind, LedgerRow};
-use crate::tables::{MessageRange, TableError};
+use crate::tables::{Change, MessageRange, TableError};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::money::Money;
 use hermod_domain::time::{Day, Timestamp};
 
-/// A posting that is to be written.
-#[derive(Clone, Copy, Debug)]
-pub struct NewPosting<'a> {
+/// The row of a posting.
+#[derive(Clone, Debug)]
+pub struct Posting {
+    pub id: i64,
     pub account: AccountId,
     pub at: Timestamp,
     pub kind: LedgerKind,
     pub change: Balance,
     /// The message that a refund is for.
     pub message: Option<MessageId>,
-    pub reference: Option<&'a str>,
-    pub note: &'a str,
+    pub reference: Option<String>,
+    pub note: String,
 }
 
 /// The posting that gave a message's cost back.
@@ -35,8 +36,33 @@ pub struct RolledUpKey {
     pub kind: LedgerKind,
 }
 
+/// A change of the table.
+#[derive(Clone, Debug)]
+pub enum LedgerChange {
+    Add(Posting),
+    /// The postings that refunded these messages are deleted.
+    DeleteRefunds(MessageRange),
+    /// The amount of a rolled-up posting that has a row.
+    RolledUp {
+        key: RolledUpKey,
+        amount: Money,
+    },
+}
+
+impl From<LedgerChange> for Change {
+    fn from(change: LedgerChange) -> Change {
+        Change::Ledger(change)
+    }
+}
+
 /// Reads and writes postings to accounts.
 pub trait LedgerRows {
+    /// Returns the highest id of a posting; 0 if there is none.
+    fn last_posting(&self) -> Result<i64, TableError>;
+
+    /// Applies a change.
+    fn change_ledger(&self, change: &LedgerChange) -> Result<(), TableError>;
+
     /// Returns the account's posting that has this reference.
     fn posting_by_reference(
         &self,
@@ -44,18 +70,9 @@ pub trait LedgerRows {
         reference: &str,
     ) -> Result<Option<LedgerRow>, TableError>;
 
-    /// Writes a posting and returns its id, which is higher than that of every posting in the table.
-    fn add_posting(&self, posting: &NewPosting<'_>) -> Result<i64, TableError>;
-
     /// Returns the postings that refunded these messages, in the order of the messages.
     fn refunds(&self, range: MessageRange) -> Result<Vec<Refund>, TableError>;
 
-    /// Deletes the postings that refunded these messages.
-    fn delete_refunds(&self, range: MessageRange) -> Result<(), TableError>;
-
     /// Returns the amount of a rolled-up posting.
     fn rolled_up_amount(&self, key: RolledUpKey) -> Result<Option<Money>, TableError>;
-
-    /// Writes a rolled-up posting, new or not. A new one gets an id as with `add_posting`.
-    fn put_rolled_up(&self, key: RolledUpKey, amount: Money) -> Result<(), TableError>;
 }

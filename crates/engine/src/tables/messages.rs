@@ -1,7 +1,7 @@
 //! The table of MT messages: one row each, from acceptance to the end of its retention.
 
-use crate::ops::Acceptance;
-use crate::tables::TableError;
+use crate::ops::CustomerTlvs;
+use crate::tables::{Change, TableError};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::money::Money;
@@ -9,19 +9,67 @@ use hermod_domain::origin::{Alias, Origin};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::sender::Sender;
+use hermod_domain::text::{Encoding, MessageText, Shape};
 use hermod_domain::time::Timestamp;
+use std::sync::Arc;
 
-/// A message that was accepted.
-#[derive(Clone, Copy, Debug)]
-pub struct NewMessage<'a> {
+/// The row of a message that was accepted.
+#[derive(Clone, Debug)]
+pub struct MessageRow {
     pub id: MessageId,
-    pub acceptance: &'a Acceptance,
+    pub account: AccountId,
+    pub connection: ConnectionId,
+    pub carrier: CarrierId,
+    pub from: Sender,
+    pub to: Msisdn,
+    pub text: MessageText,
+    pub encoding: Encoding,
+    pub parts: u8,
+    /// Its carrier takes it whole.
+    pub whole: bool,
+    pub tlvs: Option<CustomerTlvs>,
+    pub shape: Option<Arc<Shape>>,
+    /// How it was submitted over SMPP. None: it came over HTTP.
+    pub origin: Option<Arc<Origin>>,
     /// Its name where ids must be short.
     pub alias: Option<Alias>,
     /// Ties its parts together on the handset.
     pub reference: u8,
+    pub cost: Money,
     pub expires_at: Timestamp,
     pub standing: MessageStanding,
+}
+
+/// A change of the table.
+#[derive(Clone, Debug)]
+pub enum MessageChange {
+    Add(Box<MessageRow>),
+    Standing {
+        message: MessageId,
+        standing: MessageStanding,
+    },
+    /// How a message ended, and when.
+    End {
+        message: MessageId,
+        standing: MessageStanding,
+        settled_at: Timestamp,
+    },
+    /// The carrier of a message, and whether that carrier takes it whole.
+    Carrier {
+        message: MessageId,
+        carrier: CarrierId,
+        whole: bool,
+    },
+    Expiry {
+        message: MessageId,
+        expires_at: Timestamp,
+    },
+}
+
+impl From<MessageChange> for Change {
+    fn from(change: MessageChange) -> Change {
+        Change::Message(change)
+    }
 }
 
 /// Where a message stands, for its customer.
@@ -58,8 +106,8 @@ pub trait MessageRows {
     /// Returns the highest id of the messages that are kept.
     fn newest_message(&self) -> Result<Option<MessageId>, TableError>;
 
-    /// Adds the row of a message.
-    fn add_message(&self, message: &NewMessage<'_>) -> Result<(), TableError>;
+    /// Applies a change.
+    fn change_message(&self, change: &MessageChange) -> Result<(), TableError>;
 
     /// Returns the state in a message's row.
     fn message_state(&self, message: MessageId) -> Result<MessageState, TableError>;
@@ -79,28 +127,6 @@ pub trait MessageRows {
 
     /// Returns the carrier of a message that has not ended.
     fn open_message_carrier(&self, message: MessageId) -> Result<Option<CarrierId>, TableError>;
-
-    /// Writes where a message stands.
-    fn put_message_standing(&self, message: MessageId, standing: MessageStanding) -> Result<(), TableError>;
-
-    /// Writes how a message ended, and when. Returns false if it has no row.
-    fn put_message_end(
-        &self,
-        message: MessageId,
-        standing: MessageStanding,
-        settled_at: Timestamp,
-    ) -> Result<bool, TableError>;
-
-    /// Writes a message's carrier, and whether that carrier takes it whole.
-    fn put_message_carrier(
-        &self,
-        message: MessageId,
-        carrier: CarrierId,
-        whole: bool,
-    ) -> Result<(), TableError>;
-
-    /// Writes when a message expires.
-    fn put_message_expiry(&self, message: MessageId, expires_at: Timestamp) -> Result<(), TableError>;
 
     /// Returns where a message came from; None if it has no row.
     fn message_origin(&self, message: MessageId) -> Result<Option<MessageOrigin>, TableError>;

@@ -1,6 +1,6 @@
 //! The table of parts of concatenated MO messages, and what was received before.
 
-use crate::tables::TableError;
+use crate::tables::{Change, TableError};
 use hermod_domain::ids::CarrierId;
 use hermod_domain::inbound::Piece;
 use hermod_domain::origin::WrittenAddress;
@@ -11,11 +11,11 @@ use hermod_domain::time::Timestamp;
 pub struct UnfinishedId(pub u64);
 
 /// What the parts of one MO message have in common.
-#[derive(Clone, Copy)]
-pub struct UnfinishedKey<'a> {
+#[derive(Clone)]
+pub struct UnfinishedKey {
     pub carrier: CarrierId,
-    pub source: &'a str,
-    pub destination: &'a str,
+    pub source: String,
+    pub destination: String,
     pub reference: u16,
     pub total: u8,
 }
@@ -53,22 +53,59 @@ pub struct SeenKey {
     pub digest: [u8; 16],
 }
 
+/// A change of the tables.
+#[derive(Clone)]
+pub enum MoPartChange {
+    /// Until when a digest is known.
+    Seen {
+        key: SeenKey,
+        until: Timestamp,
+    },
+    DeleteSeen(SeenKey),
+    /// A new message that has no parts yet.
+    AddUnfinished {
+        id: UnfinishedId,
+        unfinished: Box<Unfinished>,
+        key: UnfinishedKey,
+    },
+    UnfinishedSince {
+        id: UnfinishedId,
+        since: Timestamp,
+    },
+    UnfinishedSize {
+        id: UnfinishedId,
+        size: UnfinishedSize,
+    },
+    /// A message is deleted, but not its parts.
+    DeleteUnfinished(UnfinishedId),
+    AddPart {
+        id: UnfinishedId,
+        no: u8,
+        piece: Piece,
+    },
+    /// The parts of a message are deleted.
+    DeleteParts(UnfinishedId),
+}
+
+impl From<MoPartChange> for Change {
+    fn from(change: MoPartChange) -> Change {
+        Change::MoPart(change)
+    }
+}
+
 /// Reads and writes parts of concatenated MO messages, and what was received before.
 pub trait MoPartRows {
+    /// Applies a change.
+    fn change_mo_parts(&self, change: &MoPartChange) -> Result<(), TableError>;
+
     /// Returns until when a digest is known.
     fn seen_until(&self, key: &SeenKey) -> Result<Option<Timestamp>, TableError>;
-
-    /// Writes until when a digest is known, new or not.
-    fn put_seen(&self, key: &SeenKey, until: Timestamp) -> Result<(), TableError>;
 
     /// Returns the digests that are known until a time or shorter, the shortest first, at most `limit`.
     fn seen_no_longer_than(&self, until: Timestamp, limit: usize) -> Result<Vec<SeenKey>, TableError>;
 
     /// Returns the digests that are known longer than this.
     fn seen_longer_than(&self, until: Timestamp) -> Result<Vec<SeenKey>, TableError>;
-
-    /// Deletes a digest.
-    fn delete_seen(&self, key: &SeenKey) -> Result<(), TableError>;
 
     /// Returns for every carrier the number of parts that its unfinished messages have.
     fn unfinished_parts(&self) -> Result<Vec<(CarrierId, u64)>, TableError>;
@@ -77,8 +114,7 @@ pub trait MoPartRows {
     fn oldest_unfinished_since(&self) -> Result<Option<Timestamp>, TableError>;
 
     /// Returns the unfinished message with a key, and whether it has part `no`.
-    fn find_unfinished(&self, key: &UnfinishedKey<'_>, no: u8)
-    -> Result<Option<UnfinishedFound>, TableError>;
+    fn find_unfinished(&self, key: &UnfinishedKey, no: u8) -> Result<Option<UnfinishedFound>, TableError>;
 
     /// Returns the highest id of the unfinished messages.
     fn last_unfinished(&self) -> Result<Option<UnfinishedId>, TableError>;
@@ -92,34 +128,9 @@ pub trait MoPartRows {
     /// Returns the messages whose wait began later than this.
     fn unfinished_after(&self, since: Timestamp) -> Result<Vec<UnfinishedId>, TableError>;
 
-    /// Writes since when a message waits.
-    fn put_unfinished_since(&self, id: UnfinishedId, since: Timestamp) -> Result<(), TableError>;
-
     /// Returns an unfinished message. That there is none with this id is an error.
     fn unfinished(&self, id: UnfinishedId) -> Result<Unfinished, TableError>;
 
-    /// Writes a new message that has no parts yet. `source` and `destination` are the addresses as the carrier wrote them.
-    fn add_unfinished(
-        &self,
-        id: UnfinishedId,
-        key: &UnfinishedKey<'_>,
-        source: &WrittenAddress,
-        destination: &WrittenAddress,
-        since: Timestamp,
-    ) -> Result<(), TableError>;
-
-    /// Writes the size of a message.
-    fn put_unfinished_size(&self, id: UnfinishedId, size: UnfinishedSize) -> Result<(), TableError>;
-
-    /// Deletes a message, but not its parts.
-    fn delete_unfinished(&self, id: UnfinishedId) -> Result<(), TableError>;
-
     /// Returns the parts of a message in their order, each with its number.
     fn mo_parts(&self, id: UnfinishedId) -> Result<Vec<(u8, Piece)>, TableError>;
-
-    /// Writes a new part of a message.
-    fn add_mo_part(&self, id: UnfinishedId, no: u8, piece: &Piece) -> Result<(), TableError>;
-
-    /// Deletes the parts of a message.
-    fn delete_mo_parts(&self, id: UnfinishedId) -> Result<(), TableError>;
 }

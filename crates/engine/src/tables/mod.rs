@@ -7,6 +7,7 @@ mod aliases;
 mod balances;
 mod carrier_ids;
 mod catalogue;
+mod changes;
 mod conversations;
 mod day_totals;
 mod delivery_figures;
@@ -35,6 +36,7 @@ pub use aliases::*;
 pub use balances::*;
 pub use carrier_ids::*;
 pub use catalogue::*;
+pub use changes::{Change, Changes, Tables};
 pub use conversations::*;
 pub use day_totals::*;
 pub use delivery_figures::*;
@@ -59,13 +61,13 @@ pub use unnamed_parts::*;
 pub use webhook_attempts::*;
 pub use webhook_events::*;
 
-/// Names each trait once: for what [`Tables`] is, and for who has it.
+/// Names each trait once: for what [`StoredTables`] is, and for who has it.
 macro_rules! tables {
     ($($rows:ident),* $(,)?) => {
-        /// All tables.
-        pub trait Tables: $($rows +)* {}
+        /// All tables as they are stored.
+        pub trait StoredTables: $($rows +)* {}
 
-        impl<T: $($rows +)*> Tables for T {}
+        impl<T: $($rows +)*> StoredTables for T {}
     };
 }
 

@@ -1,14 +1,51 @@
 //! The tables of receipts that found no part: those that wait for one, and how many were given up.
 
 use crate::ops::{ParkedReceipt, ReceiptLoss};
-use crate::tables::TableError;
+use crate::tables::{Change, TableError};
 use hermod_domain::carrier::RemoteKey;
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
 
+/// A change of the tables.
+#[derive(Clone, Debug)]
+pub enum ParkedReceiptChange {
+    /// The receipt that is parked for its id, in place of any other.
+    Put {
+        carrier: CarrierId,
+        receipt: ParkedReceipt,
+    },
+    ParkedAt {
+        carrier: CarrierId,
+        remote: RemoteId,
+        at: Timestamp,
+    },
+    /// The receipt parked for this id could be about several parts.
+    Ambiguous {
+        carrier: CarrierId,
+        remote: RemoteId,
+    },
+    Delete {
+        carrier: CarrierId,
+        remote: RemoteId,
+    },
+    /// How many receipts of a carrier were given up on a day, in place of the earlier figures.
+    Loss(ReceiptLoss),
+    /// The figures of given-up receipts of all days before this one are deleted.
+    DeleteLossesBefore(Day),
+}
+
+impl From<ParkedReceiptChange> for Change {
+    fn from(change: ParkedReceiptChange) -> Change {
+        Change::ParkedReceipt(change)
+    }
+}
+
 /// Reads and writes receipts that found no part.
 pub trait ParkedReceiptRows {
+    /// Applies a change.
+    fn change_parked_receipt(&self, change: &ParkedReceiptChange) -> Result<(), TableError>;
+
     /// Returns how many receipts each carrier has parked.
     fn parked_counts(&self) -> Result<Vec<(CarrierId, u64)>, TableError>;
 
@@ -57,24 +94,6 @@ pub trait ParkedReceiptRows {
     /// Returns the ids of the receipts of all carriers that were parked later than this.
     fn parked_ids_after(&self, at: Timestamp) -> Result<Vec<(CarrierId, RemoteId)>, TableError>;
 
-    /// Writes when the receipt for this id was parked.
-    fn put_parked_at(&self, carrier: CarrierId, remote: &RemoteId, at: Timestamp) -> Result<(), TableError>;
-
-    /// Writes the receipt that is parked for its id, in place of any other.
-    fn put_parked_receipt(&self, carrier: CarrierId, receipt: &ParkedReceipt) -> Result<(), TableError>;
-
-    /// Writes that the receipt parked for this id could be about several parts.
-    fn mark_parked_receipt_ambiguous(&self, carrier: CarrierId, remote: &RemoteId) -> Result<(), TableError>;
-
-    /// Deletes the receipt that is parked for this id. Returns whether there was one.
-    fn delete_parked_receipt(&self, carrier: CarrierId, remote: &RemoteId) -> Result<bool, TableError>;
-
     /// Returns how many receipts of a carrier were given up on a day.
     fn receipt_loss(&self, day: Day, carrier: CarrierId) -> Result<Option<ReceiptLoss>, TableError>;
-
-    /// Writes how many receipts of a carrier were given up on a day, in place of the earlier figures.
-    fn put_receipt_loss(&self, loss: &ReceiptLoss) -> Result<(), TableError>;
-
-    /// Deletes the figures of given-up receipts of all days before this one.
-    fn delete_receipt_losses_before(&self, day: Day) -> Result<(), TableError>;
 }

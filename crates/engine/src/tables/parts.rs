@@ -2,7 +2,7 @@
 
 use crate::lanes::Refill;
 use crate::ops::Job;
-use crate::tables::{Readings, TableError, UnreadablePart};
+use crate::tables::{Change, Readings, TableError, UnreadablePart};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Part, Parts};
 use hermod_domain::phone::Msisdn;
@@ -29,6 +29,44 @@ pub struct PartRow {
     /// The time it waits for; none if it waits for a slot, or does not wait.
     pub due_at: Option<Timestamp>,
     pub expires_at: Timestamp,
+}
+
+/// A change of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartChange {
+    Add(PartRow),
+    /// The state and the due time of a part; and its attempts, if they are given.
+    State {
+        place: Place,
+        part: PartNo,
+        now: Part,
+        due_at: Option<Timestamp>,
+        attempts: Option<u32>,
+    },
+    DueTime {
+        place: Place,
+        part: PartNo,
+        due_at: Option<Timestamp>,
+    },
+    Expiry {
+        place: Place,
+        part: PartNo,
+        expires_at: Timestamp,
+    },
+    /// The parts of a message go to another carrier, and have this due time there.
+    Move {
+        place: Place,
+        to: CarrierId,
+        due_at: Option<Timestamp>,
+    },
+    /// The parts of a message are deleted.
+    Delete(Place),
+}
+
+impl From<PartChange> for Change {
+    fn from(change: PartChange) -> Change {
+        Change::Part(change)
+    }
 }
 
 /// How many parts of an account a carrier has, by what they wait for.
@@ -71,8 +109,8 @@ pub struct SendingPart {
 
 /// Reads and writes parts of messages that have not ended. A part waits while it is queued or in doubt.
 pub trait PartRows {
-    /// Adds the row of a part.
-    fn add_part(&self, row: &PartRow) -> Result<(), TableError>;
+    /// Applies a change.
+    fn change_part(&self, change: &PartChange) -> Result<(), TableError>;
 
     /// Returns the row of a part.
     fn part(&self, place: Place, part: PartNo) -> Result<Option<PartRow>, TableError>;
@@ -82,28 +120,6 @@ pub trait PartRows {
 
     /// Returns the states of a message's parts, in order.
     fn part_states(&self, place: Place) -> Result<Parts, TableError>;
-
-    /// Writes a part's state and due time; and its attempts, if they are given.
-    fn put_part_state(
-        &self,
-        place: Place,
-        part: PartNo,
-        now: Part,
-        due_at: Option<Timestamp>,
-        attempts: Option<u32>,
-    ) -> Result<(), TableError>;
-
-    /// Writes a part's due time.
-    fn put_part_due(&self, place: Place, part: PartNo, due_at: Option<Timestamp>) -> Result<(), TableError>;
-
-    /// Writes when a part expires.
-    fn put_part_expiry(&self, place: Place, part: PartNo, expires_at: Timestamp) -> Result<(), TableError>;
-
-    /// Moves the rows of a message's parts to another carrier, and writes their due time.
-    fn move_parts(&self, place: Place, to: CarrierId, due_at: Option<Timestamp>) -> Result<(), TableError>;
-
-    /// Deletes the rows of a message's parts.
-    fn delete_parts(&self, place: Place) -> Result<(), TableError>;
 
     /// Returns a part as a job, if it waits.
     fn waiting_job(&self, place: Place, part: PartNo) -> Result<Option<Job>, TableError>;

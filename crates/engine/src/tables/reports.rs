@@ -1,7 +1,7 @@
 //! The table of reports that wait for a bind.
 
 use crate::ops::{Report, ReportId};
-use crate::tables::TableError;
+use crate::tables::{Change, TableError};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::Told;
 use hermod_domain::time::Timestamp;
@@ -33,8 +33,26 @@ pub struct StoredReport {
     pub at: Timestamp,
 }
 
+/// A change of the table.
+#[derive(Clone, Debug)]
+pub enum ReportChange {
+    /// A new report. `is_hooked`: a webhook tells the same.
+    Add { report: Report, is_hooked: bool },
+    /// The reports of a connection from one id to another, both included, are deleted.
+    Delete { connection: ConnectionId, first: ReportId, last: ReportId },
+}
+
+impl From<ReportChange> for Change {
+    fn from(change: ReportChange) -> Change {
+        Change::Report(change)
+    }
+}
+
 /// Reads and writes reports that wait for a bind.
 pub trait ReportRows {
+    /// Applies a change.
+    fn change_report(&self, change: &ReportChange) -> Result<(), TableError>;
+
     /// Returns the connections that have reports.
     fn connections_with_reports(&self) -> Result<Vec<ConnectionId>, TableError>;
 
@@ -48,6 +66,14 @@ pub trait ReportRows {
     /// if the row is damaged.
     fn report(&self, connection: ConnectionId, id: ReportId) -> Result<Option<StoredReport>, TableError>;
 
+    /// Returns how many reports a connection has from one id to another, both included.
+    fn count_reports(
+        &self,
+        connection: ConnectionId,
+        first: ReportId,
+        last: ReportId,
+    ) -> Result<usize, TableError>;
+
     /// Returns the first reports of a connection, in order: at most `limit`, and none from the first on that is newer than
     /// `newest`.
     fn first_reports(
@@ -56,15 +82,4 @@ pub trait ReportRows {
         newest: Timestamp,
         limit: usize,
     ) -> Result<Vec<ReportId>, TableError>;
-
-    /// Writes a new report. `is_hooked`: a webhook tells the same.
-    fn put_report(&self, report: &Report, is_hooked: bool) -> Result<(), TableError>;
-
-    /// Deletes a connection's reports from one id to another, both included. Returns how many there were.
-    fn delete_reports(
-        &self,
-        connection: ConnectionId,
-        first: ReportId,
-        last: ReportId,
-    ) -> Result<usize, TableError>;
 }

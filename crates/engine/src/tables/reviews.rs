@@ -1,7 +1,7 @@
 //! The table of messages held for review, and the decisions about them.
 
 use crate::ops::{ReviewCase, ReviewState, Screened};
-use crate::tables::TableError;
+use crate::tables::{Change, TableError};
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
@@ -18,17 +18,57 @@ pub struct ReviewStanding {
 }
 
 /// What changes when a decided case is opened again.
-#[derive(Clone, Copy, Debug)]
-pub struct ReopenedReview<'a> {
+#[derive(Clone, Debug)]
+pub struct ReopenedReview {
     pub to: Msisdn,
-    pub rules: &'a [String],
+    pub rules: Vec<String>,
     /// When it was opened and last met.
     pub at: Timestamp,
     pub seen: u64,
 }
 
+/// A change of the table.
+#[derive(Clone)]
+pub enum ReviewChange {
+    /// A case that is open and was met once.
+    Add {
+        id: u64,
+        screened: Box<Screened>,
+    },
+    /// When a case was last met, and how often.
+    Met {
+        id: u64,
+        last_at: Timestamp,
+        seen: u64,
+    },
+    /// A case is open, without a decision.
+    Reopen {
+        id: u64,
+        reopened: ReopenedReview,
+    },
+    Decision {
+        id: u64,
+        state: ReviewState,
+        at: Timestamp,
+        by: String,
+    },
+    Delete(u64),
+}
+
+impl From<ReviewChange> for Change {
+    fn from(change: ReviewChange) -> Change {
+        Change::Review(change)
+    }
+}
+
 /// Reads and writes messages held for review, and the decisions about them.
 pub trait ReviewRows {
+    /// Returns the highest id that any case has or had; 0 if there was none.
+    fn last_review(&self) -> Result<u64, TableError>;
+
+    /// Applies a change.
+    fn change_review(&self, change: &ReviewChange) -> Result<(), TableError>;
+
     fn review(&self, id: u64) -> Result<Option<ReviewCase>, TableError>;
 
     /// Returns the case of an account's text and sender, by their digest.
@@ -43,24 +83,4 @@ pub trait ReviewRows {
 
     /// Returns how many open cases an account has, counted up to a limit.
     fn count_open_reviews(&self, account: AccountId, limit: u32) -> Result<u32, TableError>;
-
-    /// Writes a case that is open and was met once, and returns its id, which no case had before.
-    fn add_review(&self, screened: &Screened) -> Result<u64, TableError>;
-
-    /// Writes when a case was last met and how often.
-    fn put_review_met(&self, id: u64, last_at: Timestamp, seen: u64) -> Result<(), TableError>;
-
-    /// Writes that a case is open, without a decision.
-    fn put_review_open(&self, id: u64, reopened: &ReopenedReview<'_>) -> Result<(), TableError>;
-
-    /// Writes the decision about a case.
-    fn put_review_decision(
-        &self,
-        id: u64,
-        state: ReviewState,
-        at: Timestamp,
-        by: &str,
-    ) -> Result<(), TableError>;
-
-    fn delete_review(&self, id: u64) -> Result<(), TableError>;
 }

@@ -1,23 +1,36 @@
 //! The table of what happened to a message beyond its ordinary course.
 
-use crate::tables::TableError;
+use crate::tables::{Change, TableError};
 use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::time::Timestamp;
 
 /// What a timeline says when a message is reported UNKNOWN.
 pub const UNKNOWN_LINE: &str = "unknown";
 
+/// A line of a message's timeline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimelineLine {
+    pub id: i64,
+    pub message: MessageId,
+    pub at: Timestamp,
+    pub part: PartNo,
+    pub what: &'static str,
+    pub detail: String,
+}
+
+impl From<TimelineLine> for Change {
+    fn from(line: TimelineLine) -> Change {
+        Change::TimelineLine(line)
+    }
+}
+
 /// Reads and writes what happened to a message beyond its ordinary course.
 pub trait TimelineRows {
-    /// Adds a line to the timeline of a message.
-    fn add_timeline_line(
-        &self,
-        message: MessageId,
-        at: Timestamp,
-        part: PartNo,
-        what: &str,
-        detail: &str,
-    ) -> Result<(), TableError>;
+    /// Returns the highest id of a line; 0 if there is none.
+    fn last_timeline_id(&self) -> Result<i64, TableError>;
+
+    /// Adds a line.
+    fn add_timeline_line(&self, line: &TimelineLine) -> Result<(), TableError>;
 
     /// Returns whether a message's timeline has such a line.
     fn has_timeline_line(&self, message: MessageId, what: &str) -> Result<bool, TableError>;

@@ -1,18 +1,18 @@
 //! The table of MO messages to numbers that belong to no account.
 
-use crate::tables::{TableError, Wire};
+use crate::tables::{Change, TableError, Wire};
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::time::Timestamp;
 
 /// An unassigned MO message as it is written.
-#[derive(Clone, Copy)]
-pub struct UnassignedRow<'a> {
+#[derive(Clone)]
+pub struct UnassignedRow {
     pub message: MessageId,
     pub carrier: CarrierId,
-    pub from: &'a str,
-    pub to: &'a str,
-    pub text: &'a str,
-    pub wire: &'a Wire,
+    pub from: String,
+    pub to: String,
+    pub text: String,
+    pub wire: Wire,
     /// The number of parts that were never received.
     pub missing: u8,
     pub received_at: Timestamp,
@@ -28,17 +28,27 @@ pub struct UnassignedMessage {
     pub received_at: Timestamp,
 }
 
+/// A change of the table.
+#[derive(Clone)]
+pub enum UnassignedInboundChange {
+    Add(Box<UnassignedRow>),
+    Delete(MessageId),
+}
+
+impl From<UnassignedInboundChange> for Change {
+    fn from(change: UnassignedInboundChange) -> Change {
+        Change::UnassignedInbound(change)
+    }
+}
+
 /// Reads and writes MO messages to numbers that belong to no account.
 pub trait UnassignedInboundRows {
-    /// Writes a new message.
-    fn add_unassigned(&self, row: &UnassignedRow<'_>) -> Result<(), TableError>;
+    /// Applies a change.
+    fn change_unassigned_inbound(&self, change: &UnassignedInboundChange) -> Result<(), TableError>;
 
     /// Returns a message, if it is there.
     fn unassigned(&self, message: MessageId) -> Result<Option<UnassignedMessage>, TableError>;
 
     /// Returns the ids of the oldest messages with ids below one, at most `limit`.
     fn unassigned_below(&self, message: MessageId, limit: usize) -> Result<Vec<MessageId>, TableError>;
-
-    /// Deletes a message.
-    fn delete_unassigned(&self, message: MessageId) -> Result<(), TableError>;
 }

@@ -1,6 +1,6 @@
 //! The table of parts that carriers took without giving them an id.
 
-use crate::tables::{PartKey, TableError};
+use crate::tables::{Change, PartKey, TableError};
 use hermod_domain::ids::CarrierId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
@@ -16,8 +16,24 @@ pub struct UnnamedPart {
     pub at: Timestamp,
 }
 
+/// A change of the table.
+#[derive(Clone, Debug)]
+pub enum UnnamedPartChange {
+    Put(UnnamedPart),
+    Delete { carrier: CarrierId, to: Msisdn, part: PartKey },
+}
+
+impl From<UnnamedPartChange> for Change {
+    fn from(change: UnnamedPartChange) -> Change {
+        Change::UnnamedPart(change)
+    }
+}
+
 /// Reads and writes parts that carriers took without giving them an id.
 pub trait UnnamedPartRows {
+    /// Applies a change.
+    fn change_unnamed_part(&self, change: &UnnamedPartChange) -> Result<(), TableError>;
+
     /// Returns up to `limit` parts that a carrier took for this recipient, each with the sender of its message, the
     /// oldest message first.
     fn unnamed_parts(
@@ -27,12 +43,11 @@ pub trait UnnamedPartRows {
         limit: usize,
     ) -> Result<Vec<(UnnamedPart, Sender)>, TableError>;
 
-    /// Writes a part's row, new or not.
-    fn put_unnamed_part(&self, part: &UnnamedPart) -> Result<(), TableError>;
-
-    /// Deletes a part's row.
-    fn delete_unnamed_part(&self, carrier: CarrierId, to: Msisdn, part: &PartKey) -> Result<(), TableError>;
-
-    /// Deletes a part's row if the carrier took the part before this time.
-    fn delete_unnamed_part_before(&self, part: &UnnamedPart, before: Timestamp) -> Result<(), TableError>;
+    /// Returns when the carrier took a part, if it has a row.
+    fn unnamed_part_taken_at(
+        &self,
+        carrier: CarrierId,
+        to: Msisdn,
+        part: &PartKey,
+    ) -> Result<Option<Timestamp>, TableError>;
 }

@@ -1,38 +1,54 @@
 //! The table of attempts to post webhook events.
 
-use crate::tables::{EventKey, EventRange, TableError};
+use crate::tables::{Change, EventKey, EventRange, TableError};
 use hermod_domain::time::Timestamp;
 use std::time::Duration;
 
 /// One attempt to post an event.
-#[derive(Clone, Copy)]
-pub struct StoredAttempt<'a> {
+#[derive(Clone)]
+pub struct StoredAttempt {
     /// The first attempt of an event is 1.
     pub no: u32,
     pub at: Timestamp,
     pub took: Duration,
-    pub outcome: StoredOutcome<'a>,
+    pub outcome: StoredOutcome,
     /// The beginning of the answer's body.
-    pub answer: &'a [u8],
+    pub answer: Vec<u8>,
 }
 
 /// What came of an attempt.
-#[derive(Clone, Copy)]
-pub enum StoredOutcome<'a> {
+#[derive(Clone)]
+pub enum StoredOutcome {
     /// The receiver's status code.
     Status(u16),
     /// Why there was no answer.
-    Failed(&'a str),
+    Failed(String),
+}
+
+/// A change of the table.
+#[derive(Clone)]
+pub enum WebhookAttemptChange {
+    Put {
+        key: EventKey,
+        attempt: StoredAttempt,
+    },
+    /// The attempts of an event up to a number, that one included, are deleted.
+    DeleteUpTo {
+        key: EventKey,
+        last: u32,
+    },
+    /// The attempts of events that are neither among those that wait nor among those that have ended are deleted.
+    DeleteWithoutEvent(EventRange),
+}
+
+impl From<WebhookAttemptChange> for Change {
+    fn from(change: WebhookAttemptChange) -> Change {
+        Change::WebhookAttempt(change)
+    }
 }
 
 /// Reads and writes attempts to post webhook events.
 pub trait WebhookAttemptRows {
-    /// Writes an attempt, new or not.
-    fn put_attempt(&self, key: EventKey, attempt: &StoredAttempt<'_>) -> Result<(), TableError>;
-
-    /// Deletes an event's attempts up to a number, that one included.
-    fn delete_attempts(&self, key: EventKey, last: u32) -> Result<(), TableError>;
-
-    /// Deletes the attempts of events that are neither among those that wait nor among those that have ended.
-    fn delete_attempts_without_event(&self, range: EventRange) -> Result<(), TableError>;
+    /// Applies a change.
+    fn change_webhook_attempt(&self, change: &WebhookAttemptChange) -> Result<(), TableError>;
 }

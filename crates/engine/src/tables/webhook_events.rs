@@ -1,7 +1,7 @@
 //! The tables of webhook events: those that wait, and those that have ended.
 
 use crate::ops::{Endpoint, EventId, HookGivenUp};
-use crate::tables::TableError;
+use crate::tables::{Change, TableError};
 use hermod_domain::ids::{ConnectionId, MessageId};
 use hermod_domain::origin::Told;
 use hermod_domain::time::Timestamp;
@@ -59,51 +59,54 @@ pub struct EventAttempts {
     pub attempts: u32,
 }
 
+/// A change of the tables.
+#[derive(Clone, Debug)]
+pub enum WebhookEventChange {
+    /// The id that was given last.
+    Last(EventId),
+    /// A new event among those that wait.
+    Add(NewEvent),
+    /// The attempts that an event that waits has had.
+    Attempts { key: EventKey, attempts: u32 },
+    /// When an event that waits is due, and how often it has failed.
+    DueTime { key: EventKey, due_at: Timestamp, failures: u32 },
+    /// When an event that waits is due again, and all it has had.
+    PutOff { key: EventKey, due_at: Timestamp, counts: EventAttempts },
+    /// An event that waits goes among those that have ended, with all its attempts.
+    End { key: EventKey, end: EventEnd, ended_at: Timestamp, attempts: u32 },
+    /// An event that has ended goes among those that wait, without a failure.
+    Restore { key: EventKey, due_at: Timestamp },
+    /// The attempts that an event that has ended has had.
+    EndedAttempts { key: EventKey, attempts: u32 },
+    /// The events that ended no later than this are deleted, but not their attempts.
+    DeleteEndedBy { range: EventRange, ended_by: Timestamp },
+}
+
+impl From<WebhookEventChange> for Change {
+    fn from(change: WebhookEventChange) -> Change {
+        Change::WebhookEvent(change)
+    }
+}
+
 /// Reads and writes webhook events.
 pub trait WebhookEventRows {
+    /// Applies a change.
+    fn change_webhook_event(&self, change: &WebhookEventChange) -> Result<(), TableError>;
+
     /// Returns the id that was given last.
     fn last_event(&self) -> Result<EventId, TableError>;
-
-    /// Writes the id that was given last.
-    fn put_last_event(&self, event: EventId) -> Result<(), TableError>;
-
-    /// Writes a new event among those that wait.
-    fn put_event(&self, event: &NewEvent) -> Result<(), TableError>;
 
     /// Returns the attempts of an event that waits; None if it does not wait.
     fn event_attempts(&self, key: EventKey) -> Result<Option<EventAttempts>, TableError>;
 
-    /// Writes how many attempts an event that waits has had.
-    fn put_event_attempts(&self, key: EventKey, attempts: u32) -> Result<(), TableError>;
-
-    /// Writes when an event that waits is due, and how often it has failed. Returns whether it waits.
-    fn put_event_due(&self, key: EventKey, due_at: Timestamp, failures: u32) -> Result<bool, TableError>;
-
     /// Returns the events that wait, have failed so often, and are due later than this.
     fn events_due_after(&self, failures: u32, due_at: Timestamp) -> Result<Vec<EventKey>, TableError>;
 
-    /// Adds to the attempts and failures of an event that waits, and writes when it is due. Returns its attempts; None if
-    /// it does not wait.
-    fn put_off_event(&self, key: EventKey, due_at: Timestamp, made: u32) -> Result<Option<u32>, TableError>;
-
-    /// Moves an event that waits among those that have ended, and adds to its attempts. Returns its attempts; None if it
-    /// does not wait.
-    fn end_event(
-        &self,
-        key: EventKey,
-        end: EventEnd,
-        ended_at: Timestamp,
-        made: u32,
-    ) -> Result<Option<u32>, TableError>;
-
-    /// Moves an event that has ended among those that wait, without a failure. Returns whether it had ended.
-    fn restore_event(&self, key: EventKey, due_at: Timestamp) -> Result<bool, TableError>;
+    /// Returns when an event ended; None if it has not.
+    fn event_ended_at(&self, key: EventKey) -> Result<Option<Timestamp>, TableError>;
 
     /// Returns how many attempts an event that has ended has had; None if it has not ended.
     fn ended_event_attempts(&self, key: EventKey) -> Result<Option<u32>, TableError>;
-
-    /// Writes how many attempts an event that has ended has had.
-    fn put_ended_event_attempts(&self, key: EventKey, attempts: u32) -> Result<(), TableError>;
 
     /// Returns an endpoint's events that were given up, behind one of them, in order, and when each was: at most `limit`.
     fn failed_events(
@@ -113,6 +116,6 @@ pub trait WebhookEventRows {
         limit: u32,
     ) -> Result<Vec<(EventId, Timestamp)>, TableError>;
 
-    /// Deletes the events that ended no later than this, but not their attempts. Returns how many.
-    fn delete_events_ended_by(&self, range: EventRange, ended_by: Timestamp) -> Result<u64, TableError>;
+    /// Returns how many events ended no later than this.
+    fn count_events_ended_by(&self, range: EventRange, ended_by: Timestamp) -> Result<u64, TableError>;
 }

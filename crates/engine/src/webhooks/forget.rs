@@ -1,7 +1,7 @@
 //! Events that ended long ago go, with their attempts.
 
 use crate::batch::Batch;
-use crate::tables::{EventKey, EventRange, TableError};
+use crate::tables::{EventKey, EventRange, TableError, WebhookAttemptChange, WebhookEventChange};
 use hermod_domain::time::Timestamp;
 
 impl Batch<'_> {
@@ -19,8 +19,9 @@ impl Batch<'_> {
             let (Some(first), Some(last)) = (some.first(), some.last()) else { continue };
             let range = EventRange { endpoint: first.endpoint, first: first.event, last: last.event };
             // One may have been replayed meanwhile, and wait or have ended again: it keeps its attempts.
-            deleted += self.tables.delete_events_ended_by(range, before)?;
-            self.tables.delete_attempts_without_event(range)?;
+            deleted += self.tables.read()?.count_events_ended_by(range, before)?;
+            self.tables.write(WebhookEventChange::DeleteEndedBy { range, ended_by: before });
+            self.tables.write(WebhookAttemptChange::DeleteWithoutEvent(range));
         }
         Ok(deleted)
     }

@@ -11,7 +11,7 @@ pub use settle::HookEnds;
 
 use crate::batch::Batch;
 use crate::ops::{Endpoint, EventId};
-use crate::tables::{EventAbout, EventKey, NewEvent, TableError, Tables};
+use crate::tables::{EventAbout, EventKey, NewEvent, TableError, Tables, WebhookEventChange};
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::Told;
@@ -30,8 +30,8 @@ pub struct Numbering {
 }
 
 impl Numbering {
-    pub fn load(tables: &dyn Tables) -> Result<Numbering, TableError> {
-        Ok(Numbering { last: tables.last_event()?.0, due: Timestamp::EPOCH })
+    pub fn load(tables: &Tables<'_>) -> Result<Numbering, TableError> {
+        Ok(Numbering { last: tables.read()?.last_event()?.0, due: Timestamp::EPOCH })
     }
 
     fn next(&mut self, now: Timestamp) -> (EventId, Timestamp) {
@@ -99,18 +99,17 @@ impl Batch<'_> {
     ) -> Result<(), TableError> {
         let (event, due_at) = self.books.hooks.next(self.now);
         let key = EventKey { endpoint, event };
-        self.tables.put_event(&NewEvent { key, due_at, message, at, about })?;
+        self.tables.write(WebhookEventChange::Add(NewEvent { key, due_at, message, at, about }));
         self.tally.hooks += 1;
         self.rung.insert(endpoint);
         Ok(())
     }
 
     /// Before the commit: the numbers given so far are never given again.
-    pub fn write_hook_number(&self) -> Result<(), TableError> {
+    pub fn write_hook_number(&self) {
         if self.tally.hooks > 0 {
-            self.tables.put_last_event(EventId(self.books.hooks.last))?;
+            self.tables.write(WebhookEventChange::Last(EventId(self.books.hooks.last)));
         }
-        Ok(())
     }
 }
 

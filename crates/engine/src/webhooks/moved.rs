@@ -3,7 +3,7 @@
 use crate::batch::Batch;
 use crate::ops::ReportId;
 use crate::report::UnreadableReport;
-use crate::tables::{StoredReport, TableError};
+use crate::tables::{ReportChange, StoredReport, TableError};
 use crate::webhooks::{Became, tells_by_webhook};
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
@@ -35,7 +35,7 @@ impl Batch<'_> {
                 Err(error) => return Err(error),
             };
             self.hook_dlr(became)?;
-            self.tables.delete_reports(connection, *report, *report)?;
+            self.tables.write(ReportChange::Delete { connection, first: *report, last: *report });
             moved.push(*report);
         }
         self.tally.reports_moved += u64::try_from(moved.len()).unwrap_or(0);
@@ -45,7 +45,7 @@ impl Batch<'_> {
 
     /// Nothing if it has been taken or given up meanwhile, or its message is not kept any more.
     fn told_by(&self, connection: ConnectionId, report: ReportId) -> Result<Option<Became>, TableError> {
-        let Some(found) = self.tables.report(connection, report)? else { return Ok(None) };
+        let Some(found) = self.tables.read()?.report(connection, report)? else { return Ok(None) };
         let StoredReport { account: Some(account), message, told: Some(told), err, at } = found else {
             return Ok(None);
         };

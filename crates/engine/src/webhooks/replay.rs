@@ -2,7 +2,7 @@
 
 use crate::batch::Batch;
 use crate::ops::{Endpoint, EventId, HookReplayed, HooksReplayed};
-use crate::tables::{EventKey, TableError};
+use crate::tables::{EventKey, TableError, WebhookEventChange};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::HookKind;
@@ -27,8 +27,9 @@ impl Batch<'_> {
 
     /// True if it waited.
     fn hurry(&mut self, key: EventKey, now: Timestamp) -> Result<bool, TableError> {
-        let waited = self.tables.put_event_due(key, now, 0)?;
+        let waited = self.tables.read()?.event_attempts(key)?.is_some();
         if waited {
+            self.tables.write(WebhookEventChange::DueTime { key, due_at: now, failures: 0 });
             self.rung.insert(key.endpoint);
         }
         Ok(waited)
@@ -36,9 +37,10 @@ impl Batch<'_> {
 
     /// True if it had ended.
     fn bring_back(&mut self, key: EventKey, now: Timestamp) -> Result<bool, TableError> {
-        if !self.tables.restore_event(key, now)? {
+        if self.tables.read()?.event_ended_at(key)?.is_none() {
             return Ok(false);
         }
+        self.tables.write(WebhookEventChange::Restore { key, due_at: now });
         self.tally.hooks_replayed += 1;
         self.rung.insert(key.endpoint);
         Ok(true)
@@ -54,7 +56,7 @@ impl Batch<'_> {
         now: Timestamp,
     ) -> Result<HooksReplayed, TableError> {
         self.at(now);
-        let failed = self.tables.failed_events(endpoint, after, limit)?;
+        let failed = self.tables.read()?.failed_events(endpoint, after, limit)?;
         let full = u32::try_from(failed.len()).is_ok_and(|looked_at| looked_at >= limit);
         let next = failed.last().filter(|_| full).map(|(event, _)| *event);
         let mut replayed = 0;

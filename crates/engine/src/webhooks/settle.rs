@@ -4,7 +4,10 @@ use crate::batch::Batch;
 use crate::ops::{
     ANSWER_KEPT_BYTES_MAX, AttemptOutcome, HOOK_ATTEMPTS_KEPT, HookAttempt, HookNext, HookSettled,
 };
-use crate::tables::{EventEnd, EventKey, StoredAttempt, StoredOutcome, TableError};
+use crate::tables::{
+    EventAttempts, EventEnd, EventKey, StoredAttempt, StoredOutcome, TableError, WebhookAttemptChange,
+    WebhookEventChange,
+};
 use hermod_domain::time::Timestamp;
 
 /// What one settled event weighs in memory beside what its receiver answered.
@@ -51,7 +54,7 @@ impl Batch<'_> {
             (Some(attempts), _) => Some(attempts),
             (None, HookNext::Done) => self.end_hook(key, EventEnd::Delivered, made)?,
             (None, HookNext::GiveUp(why)) => self.end_hook(key, EventEnd::GivenUp(*why), made)?,
-            (None, HookNext::RetryAt(at)) => self.tables.put_off_event(key, *at, made)?,
+            (None, HookNext::RetryAt(at)) => self.put_off_hook(key, *at, made)?,
         };
         let counted = match counted {
             Some(attempts) => Some(attempts),
@@ -75,29 +78,43 @@ impl Batch<'_> {
         if failures == 0 {
             return Ok(None);
         }
-        let waiting = self.tables.event_attempts(key)?;
+        let waiting = self.tables.read()?.event_attempts(key)?;
         let Some(replayed) = waiting.filter(|waiting| waiting.failures < failures) else { return Ok(None) };
         let attempts = replayed.attempts.saturating_add(made);
-        self.tables.put_event_attempts(key, attempts)?;
+        self.tables.write(WebhookEventChange::Attempts { key, attempts });
         self.rung.insert(key.endpoint);
         Ok(Some(attempts))
     }
 
     /// The attempts it had in all; nothing if it does not wait.
     fn end_hook(&mut self, key: EventKey, end: EventEnd, made: u32) -> Result<Option<u32>, TableError> {
-        let attempts = self.tables.end_event(key, end, self.now, made)?;
-        let ended = u64::from(attempts.is_some());
+        let Some(before) = self.tables.read()?.event_attempts(key)? else { return Ok(None) };
+        let attempts = before.attempts.saturating_add(made);
+        self.tables.write(WebhookEventChange::End { key, end, ended_at: self.now, attempts });
         match end {
-            EventEnd::Delivered => self.tally.hooks_delivered += ended,
-            EventEnd::GivenUp(_) => self.tally.hooks_given_up += ended,
+            EventEnd::Delivered => self.tally.hooks_delivered += 1,
+            EventEnd::GivenUp(_) => self.tally.hooks_given_up += 1,
         }
-        Ok(attempts)
+        Ok(Some(attempts))
+    }
+
+    /// The attempts it had in all; nothing if it does not wait.
+    fn put_off_hook(&self, key: EventKey, due_at: Timestamp, made: u32) -> Result<Option<u32>, TableError> {
+        let Some(EventAttempts { failures, attempts }) = self.tables.read()?.event_attempts(key)? else {
+            return Ok(None);
+        };
+        let counts = EventAttempts {
+            failures: failures.saturating_add(made),
+            attempts: attempts.saturating_add(made),
+        };
+        self.tables.write(WebhookEventChange::PutOff { key, due_at, counts });
+        Ok(Some(counts.attempts))
     }
 
     fn attempt_at_past(&self, key: EventKey, made: u32) -> Result<Option<u32>, TableError> {
-        let Some(attempts) = self.tables.ended_event_attempts(key)? else { return Ok(None) };
+        let Some(attempts) = self.tables.read()?.ended_event_attempts(key)? else { return Ok(None) };
         let attempts = attempts.saturating_add(made);
-        self.tables.put_ended_event_attempts(key, attempts)?;
+        self.tables.write(WebhookEventChange::EndedAttempts { key, attempts });
         Ok(Some(attempts))
     }
 
@@ -105,12 +122,14 @@ impl Batch<'_> {
         let HookAttempt { at, took, outcome, answer } = attempt;
         let stored = match outcome {
             AttemptOutcome::Status(status) => StoredOutcome::Status(*status),
-            AttemptOutcome::Failed(why) => StoredOutcome::Failed(beginning_of(why)),
+            AttemptOutcome::Failed(why) => StoredOutcome::Failed(beginning_of(why).to_owned()),
         };
-        let answer = &answer[..answer.len().min(ANSWER_KEPT_BYTES_MAX)];
-        self.tables.put_attempt(key, &StoredAttempt { no, at: *at, took: *took, outcome: stored, answer })?;
+        let answer = answer[..answer.len().min(ANSWER_KEPT_BYTES_MAX)].to_vec();
+        let attempt = StoredAttempt { no, at: *at, took: *took, outcome: stored, answer };
+        self.tables.write(WebhookAttemptChange::Put { key, attempt });
         if no > HOOK_ATTEMPTS_KEPT {
-            self.tables.delete_attempts(key, no - HOOK_ATTEMPTS_KEPT)?;
+            let last = no - HOOK_ATTEMPTS_KEPT;
+            self.tables.write(WebhookAttemptChange::DeleteUpTo { key, last });
         }
         self.tally.hook_attempts += 1;
         self.tally.hook_failures += u64::from(!outcome.is_success());

@@ -17,7 +17,7 @@ impl Embedded {
     ) -> Result<Option<MessageId>, StoreFault> {
         self.inner
             .readers
-            .run(move |connection| Ok(aliases::named(&SqliteTables { connection }, account, name)?))
+            .run(move |connection| Ok(aliases::named(&SqliteTables::of(connection), account, name)?))
             .await
     }
 
@@ -28,7 +28,7 @@ impl Embedded {
         name: MessageName,
     ) -> Result<Option<MessageRecord>, StoreFault> {
         let read = self.inner.readers.run(move |connection| {
-            match aliases::named(&SqliteTables { connection }, account, name)? {
+            match aliases::named(&SqliteTables::of(connection), account, name)? {
                 Some(id) => records::message(connection, account, id),
                 None => Ok(None),
             }

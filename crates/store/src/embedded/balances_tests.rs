@@ -17,7 +17,7 @@ fn balance(micros: i64) -> Balance {
 fn changes_of_a_batch_see_each_other_and_vanish_with_it() {
     let folder = tempfile::TempDir::new().unwrap();
     let connection = schema::open_for_writing(folder.path()).unwrap();
-    let tables = SqliteTables { connection: &connection };
+    let tables = SqliteTables::of(&connection);
     let mut balances = Balances::load(&tables).unwrap();
     assert_eq!(balances.of(ALICE), Balance::default(), "an account nobody has paid into has nothing");
     balances.set(ALICE, balance(5));
@@ -26,7 +26,8 @@ fn changes_of_a_batch_see_each_other_and_vanish_with_it() {
     assert_eq!(balances.of(ALICE), Balance::default());
 
     balances.set(ALICE, balance(7));
-    balances.write(&tables).unwrap();
+    balances.write(&tables);
+    tables.apply().unwrap();
     balances.committed();
     balances.rolled_back();
     assert_eq!(balances.of(ALICE), balance(7), "what is durable stays");

@@ -11,8 +11,7 @@ use hermod_domain::time::Timestamp;
 use hermod_engine::carrier_id_days::DAYS_KEPT;
 use hermod_engine::carrier_ids::*;
 use hermod_engine::ops::Asked;
-use hermod_engine::tables::PartKey;
-use hermod_engine::tables::Tie;
+use hermod_engine::tables::{PartKey, Tables, Tie};
 use rusqlite::Connection;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -68,8 +67,8 @@ impl World {
     }
 }
 
-fn tables(connection: &Connection) -> SqliteTables<'_> {
-    SqliteTables { connection }
+fn tables(connection: &Connection) -> Tables<'_> {
+    SqliteTables::of(connection)
 }
 
 fn id(text: &str) -> RemoteId {

@@ -8,7 +8,7 @@ use hermod_engine::ops::{CatalogueChange, CatalogueRow, ProvisionedRow};
 impl Embedded {
     /// Changes the setup, all or none. An account's opening entries go with it.
     pub async fn change_catalogue(&self, change: CatalogueChange) -> Result<(), StoreFault> {
-        self.request(change).await?.map_err(StoreFault::EntryRefused)
+        self.request(change).await?.map_err(StoreFault::from)
     }
 
     pub async fn catalogue(&self) -> Result<Vec<CatalogueRow>, StoreFault> {

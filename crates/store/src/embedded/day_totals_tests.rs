@@ -13,12 +13,13 @@ const MONDAY: Day = Day::new(20_771);
 fn yesterday_is_not_today() {
     let folder = tempfile::TempDir::new().unwrap();
     let connection = crate::embedded::schema::open_for_writing(folder.path()).unwrap();
-    let tables = SqliteTables { connection: &connection };
+    let tables = SqliteTables::of(&connection);
     let (alice, tuesday) = (AccountId::new(1), MONDAY.next());
     let mut today = Today::load(&tables, MONDAY).unwrap();
     let monday = DayTotals { day: MONDAY, messages: 3, spend: Money::from_micros(30) };
     today.set(alice, monday);
-    today.write(&tables).unwrap();
+    today.write(&tables);
+    tables.apply().unwrap();
     today.committed();
     assert_eq!(today.of(alice, MONDAY), monday);
     assert_eq!(today.of(alice, tuesday), DayTotals::none(tuesday));

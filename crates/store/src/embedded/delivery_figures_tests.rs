@@ -11,8 +11,7 @@ use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::delivery_figures::*;
 use hermod_engine::ops::DeliveryRow;
 use hermod_engine::ops::{DELIVERY_DAYS_KEPT, DeliveryFigures};
-use hermod_engine::tables::PartKey;
-use hermod_engine::tables::Tie;
+use hermod_engine::tables::{PartKey, Tables, Tie};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -32,8 +31,12 @@ fn tie(to: Msisdn, tied_at: Option<i64>) -> Tie {
     Tie { part, to: Some(to), at: tied_at.map(at), day: Day::new(0) }
 }
 
-fn tables(connection: &Connection) -> SqliteTables<'_> {
-    SqliteTables { connection }
+/// Does something that changes the tables, and applies what it changed.
+fn changing<T>(connection: &Connection, work: impl FnOnce(&Tables<'_>) -> T) -> T {
+    let tables = SqliteTables::of(connection);
+    let done = work(&tables);
+    tables.finish().expect("the changes can be applied");
+    done
 }
 
 struct World {
@@ -63,10 +66,10 @@ fn figures_are_gathered_and_written_together() {
     world.stats.committed(at(1_000));
     assert_eq!(world.stats.due_at(), Some(at(11_000)));
     world.stats.settled(ACME, &tie(german(), Some(1)), Verdict::Delivered, at(2_001));
-    world.stats.write_if_due(&tables(&world.connection), at(10_999)).unwrap();
+    changing(&world.connection, |tables| world.stats.write_if_due(tables, at(10_999))).unwrap();
     world.stats.committed(at(10_999));
     assert!(world.rows().is_empty(), "not yet");
-    world.stats.write_if_due(&tables(&world.connection), at(11_000)).unwrap();
+    changing(&world.connection, |tables| world.stats.write_if_due(tables, at(11_000))).unwrap();
     world.stats.committed(at(11_000));
     assert!(world.stats.is_empty());
     assert_eq!(world.stats.due_at(), None);
@@ -84,7 +87,7 @@ fn figures_are_gathered_and_written_together() {
     // Later ones are added.
     world.stats.sent(ACME, german(), Day::new(0));
     world.stats.committed(at(12_000));
-    world.stats.write(&tables(&world.connection)).unwrap();
+    changing(&world.connection, |tables| world.stats.write(tables)).unwrap();
     assert_eq!(world.rows()[0].figures, DeliveryFigures { sent: 2, ..figures });
 }
 
@@ -95,11 +98,11 @@ fn a_batch_that_came_to_nothing_is_not_counted_and_loses_nothing() {
     world.stats.committed(at(0));
     world.stats.sent(ACME, german(), Day::new(0));
     world.connection.execute_batch("BEGIN").unwrap();
-    world.stats.write_if_due(&tables(&world.connection), at(20_000)).unwrap();
+    changing(&world.connection, |tables| world.stats.write_if_due(tables, at(20_000))).unwrap();
     world.connection.execute_batch("ROLLBACK").unwrap();
     world.stats.rolled_back();
     assert_eq!(world.stats.due_at(), Some(at(10_000)));
-    world.stats.write(&tables(&world.connection)).unwrap();
+    changing(&world.connection, |tables| world.stats.write(tables)).unwrap();
     assert_eq!(world.rows()[0].figures.sent, 1);
 }
 
@@ -114,7 +117,7 @@ fn delivery_times_fall_into_their_ranges() {
     world.stats.settled(ACME, &tie(german(), Some(5_000)), Verdict::Delivered, at(4_000));
     world.stats.settled(ACME, &tie(german(), None), Verdict::Delivered, at(4_000));
     world.stats.committed(at(1));
-    world.stats.write(&tables(&world.connection)).unwrap();
+    changing(&world.connection, |tables| world.stats.write(tables)).unwrap();
     let figures = world.rows()[0].figures;
     assert_eq!(figures.times, [3, 2, 2, 2, 2, 2]);
     assert_eq!((figures.delivered, figures.time_ms), (14, 97_965_000));
@@ -131,7 +134,7 @@ fn each_fate_is_counted_under_its_own_name_for_each_network() {
     world.stats.sent(ACME, american, Day::new(1));
     world.stats.sent(CarrierId::new(2), nobodys, Day::new(1));
     world.stats.committed(at(1));
-    world.stats.write(&tables(&world.connection)).unwrap();
+    changing(&world.connection, |tables| world.stats.write(tables)).unwrap();
     let rows = world.rows();
     let countries: Vec<_> =
         rows.iter().map(|row| row.country.map(|country| country.to_string()).unwrap_or_default()).collect();
@@ -150,9 +153,9 @@ fn too_many_counts_are_written_at_once_and_old_days_go() {
     }
     world.stats.committed(at(77));
     assert_eq!(world.stats.due_at(), Some(at(77)));
-    world.stats.write_if_due(&tables(&world.connection), at(77)).unwrap();
+    changing(&world.connection, |tables| world.stats.write_if_due(tables, at(77))).unwrap();
     world.stats.committed(at(77));
     assert!(world.stats.is_empty());
-    drop_before(&tables(&world.connection), Day::new(20_000)).unwrap();
+    changing(&world.connection, |tables| drop_before(tables, Day::new(20_000)));
     assert_eq!(world.rows().last().map(|row| row.day), Some(Day::new(20_000 - DELIVERY_DAYS_KEPT)));
 }

@@ -7,7 +7,7 @@ use hermod_domain::ids::MessageId;
 use hermod_domain::time::Day;
 use hermod_engine::idempotency_keys::*;
 use hermod_engine::ops::{KeyClaim, Replay};
-use hermod_engine::tables::{IdempotencyKeyRows, KeyFilterPart};
+use hermod_engine::tables::{KeyFilterPart, Tables};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -48,7 +48,7 @@ impl World {
         let days = days_to_seal(&tables, Day::new(today)).unwrap();
         for day in &days {
             while let Some(part) = build_next_part(&tables, *day, FILTER_KEYS_PER_PART).unwrap() {
-                tables.put_key_filter_part(*day, &part).unwrap();
+                tables.read().unwrap().put_key_filter_part(*day, &part).unwrap();
             }
         }
         self.keys.load_filters(&tables).unwrap();
@@ -65,8 +65,8 @@ impl World {
     }
 }
 
-fn tables(connection: &Connection) -> SqliteTables<'_> {
-    SqliteTables { connection }
+fn tables(connection: &Connection) -> Tables<'_> {
+    SqliteTables::of(connection)
 }
 
 fn claim(key: u64) -> KeyClaim {
@@ -181,7 +181,7 @@ fn a_filter_is_built_in_parts_of_so_many_keys_and_goes_on_after_a_crash() {
     let builds = |world: &World, parts: usize| {
         let tables = tables(&world.connection);
         let built = || build_next_part(&tables, monday, 100).unwrap();
-        let stored = |part: KeyFilterPart| tables.put_key_filter_part(monday, &part).unwrap();
+        let stored = |part: KeyFilterPart| tables.read().unwrap().put_key_filter_part(monday, &part).unwrap();
         (0..parts).map_while(|_| built().map(stored)).count()
     };
     assert_eq!(builds(&world, 4), 4);
@@ -190,7 +190,7 @@ fn a_filter_is_built_in_parts_of_so_many_keys_and_goes_on_after_a_crash() {
     assert_eq!(days_to_seal(&tables(&world.connection), Day::new(MONDAY + 2)).unwrap(), [monday]);
     assert_eq!(builds(&world, 100), 7, "six of a hundred keys, and the end");
     assert!(days_to_seal(&tables(&world.connection), Day::new(MONDAY + 2)).unwrap().is_empty());
-    let parts = tables(&world.connection).key_filter_parts(monday).unwrap();
+    let parts = tables(&world.connection).read().unwrap().key_filter_parts(monday).unwrap();
     assert!(parts.iter().all(|part| part.bytes.len() < 400), "none has more than its share");
     world.keys = KeyDays::load(&tables(&world.connection)).unwrap();
     for (key, message) in (0..).zip(&messages) {

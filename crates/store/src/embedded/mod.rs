@@ -142,10 +142,10 @@ impl Embedded {
         let was_empty = sqlite::catalogue::is_empty(&connection)?;
         set_aside_unreadable(&connection, *now)?;
         bring_back_due_times(&connection, *in_doubt_wait, *now)?;
-        let mut books = Books::load(&SqliteTables { connection: &connection }, *in_doubt_wait, chance())?;
+        let mut books = Books::load(&SqliteTables::of(&connection), *in_doubt_wait, chance())?;
         let receivers = Arc::new(Receivers::new(*now));
         connection.execute_batch("BEGIN IMMEDIATE")?;
-        let tables = SqliteTables { connection: &connection };
+        let tables = SqliteTables::of(&connection);
         let mut batch = Batch::new(&tables, &mut books, &*receivers, 0, Arc::default());
         batch.doubt_what_was_being_sent(*now)?;
         batch.finish()?;
@@ -158,6 +158,7 @@ impl Embedded {
         log_set_aside(&set_aside);
 
         let outboxes = Outboxes::load(&tables, &books, receivers, *now)?;
+        drop(tables);
         let shared = Arc::new(Shared::new(folder.clone(), *low_water_bytes, outboxes));
         shared.next_due_is(books.next_due());
         shared.unconfirmed.add(unconfirmed);
@@ -307,7 +308,9 @@ fn outcome_of<C: Listed>(
 /// Sets aside the parts whose rows make no sense, and logs them.
 fn set_aside_unreadable(connection: &Connection, now: Timestamp) -> Result<(), StoreFault> {
     let all = connection.unchecked_transaction()?;
-    let unreadable = hermod_engine::set_aside::set_aside_unreadable(&SqliteTables { connection: &all }, now)?;
+    let tables = SqliteTables::of(&all);
+    let unreadable = hermod_engine::set_aside::set_aside_unreadable(&tables, now)?;
+    tables.finish()?;
     all.commit()?;
     log_set_aside(&unreadable);
     Ok(())
@@ -320,7 +323,9 @@ fn bring_back_due_times(
     now: Timestamp,
 ) -> Result<(), StoreFault> {
     let all = connection.unchecked_transaction()?;
-    let back = due_times::bring_back(&SqliteTables { connection: &all }, in_doubt_wait, now)?;
+    let tables = SqliteTables::of(&all);
+    let back = due_times::bring_back(&tables, in_doubt_wait, now)?;
+    tables.finish()?;
     all.commit()?;
     if back != BroughtBack::default() {
         let BroughtBack { parts, validity, inbound, receipts } = back;

@@ -9,7 +9,7 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::ParkedReceipt;
 use hermod_engine::parked_receipts::*;
-use hermod_engine::tables::ParkedReceiptRows;
+use hermod_engine::tables::Tables;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -31,11 +31,13 @@ impl World {
     }
 
     fn parks(&mut self, carrier: CarrierId, remote: &str, verdict: Verdict, at: i64) -> u64 {
-        self.parked.park(&tables(&self.connection), carrier, &receipt(remote, verdict, at)).unwrap()
+        changing(&self.connection, |tables| self.parked.park(tables, carrier, &receipt(remote, verdict, at)))
+            .unwrap()
     }
 
     fn has(&self, carrier: CarrierId) -> Vec<String> {
-        let mut kept = tables(&self.connection).parked_receipts_after(carrier, None, 1_000).unwrap();
+        let mut kept =
+            tables(&self.connection).read().unwrap().parked_receipts_after(carrier, None, 1_000).unwrap();
         kept.sort_by_key(|receipt| receipt.at);
         let shown: Vec<String> =
             kept.iter().map(|receipt| format!("{} {:?}", receipt.remote, receipt.verdict)).collect();
@@ -53,8 +55,16 @@ impl World {
     }
 }
 
-fn tables(connection: &Connection) -> SqliteTables<'_> {
-    SqliteTables { connection }
+fn tables(connection: &Connection) -> Tables<'_> {
+    SqliteTables::of(connection)
+}
+
+/// Does something that changes the tables, and applies what it changed.
+fn changing<T>(connection: &Connection, work: impl FnOnce(&Tables<'_>) -> T) -> T {
+    let tables = tables(connection);
+    let done = work(&tables);
+    tables.finish().expect("the changes can be applied");
+    done
 }
 
 fn id(text: &str) -> RemoteId {
@@ -78,13 +88,19 @@ fn a_receipt_is_kept_as_it_came() {
     let mut world = World::with_limit(10);
     for (remote, ambiguous) in [("00aB", false), ("77", true), ("\u{0}", false)] {
         let kept = ParkedReceipt { ambiguous, ..receipt(remote, Verdict::Delivered, 5) };
-        world.parked.park(&tables(&world.connection), ACME, &kept).unwrap();
-        assert_eq!(tables(&world.connection).parked_receipt(ACME, &kept.remote).unwrap(), Some(kept));
+        changing(&world.connection, |tables| world.parked.park(tables, ACME, &kept)).unwrap();
+        assert_eq!(
+            tables(&world.connection).read().unwrap().parked_receipt(ACME, &kept.remote).unwrap(),
+            Some(kept)
+        );
     }
     let bare = ParkedReceipt { word: None, source: None, ..receipt("bare", Verdict::NoNews, 6) };
-    world.parked.park(&tables(&world.connection), ACME, &bare).unwrap();
-    assert_eq!(tables(&world.connection).parked_receipt(ACME, &bare.remote).unwrap(), Some(bare));
-    assert_eq!(tables(&world.connection).parked_receipt(OTHER, &id("77")).unwrap(), None);
+    changing(&world.connection, |tables| world.parked.park(tables, ACME, &bare)).unwrap();
+    assert_eq!(
+        tables(&world.connection).read().unwrap().parked_receipt(ACME, &bare.remote).unwrap(),
+        Some(bare)
+    );
+    assert_eq!(tables(&world.connection).read().unwrap().parked_receipt(OTHER, &id("77")).unwrap(), None);
     assert_eq!(
         world.parked.under(&tables(&world.connection), ACME, &RemoteKey::of(&id("AB"))).unwrap().len(),
         1
@@ -132,8 +148,14 @@ fn what_has_waited_three_days_is_given_up_and_counted() {
         world.parks(carrier, remote, Verdict::Delivered, at);
     }
     let now = |ms| Timestamp::from_millis(ms);
-    assert_eq!(world.parked.give_up_old(&tables(&world.connection), now(3 * day + 1)).unwrap(), 0);
-    assert_eq!(world.parked.give_up_old(&tables(&world.connection), now(3 * day + 3)).unwrap(), 2);
+    assert_eq!(
+        changing(&world.connection, |tables| world.parked.give_up_old(tables, now(3 * day + 1))).unwrap(),
+        0
+    );
+    assert_eq!(
+        changing(&world.connection, |tables| world.parked.give_up_old(tables, now(3 * day + 3))).unwrap(),
+        2
+    );
     assert_eq!(world.has(ACME), ["b Delivered"]);
     assert!(world.has(OTHER).is_empty());
     assert_eq!(world.losses(), [(3, 1, 1, 0), (3, 2, 1, 0)]);
@@ -147,9 +169,9 @@ fn counts_of_a_batch_that_came_to_nothing_are_forgotten() {
     world.connection.execute_batch("BEGIN").unwrap();
     world.parks(ACME, "b", Verdict::Delivered, 1);
     world.parks(OTHER, "b", Verdict::Delivered, 1);
-    world.parked.remove(&tables(&world.connection), ACME, &id("a")).unwrap();
-    world.parked.remove(&tables(&world.connection), ACME, &id("b")).unwrap();
-    world.parked.remove(&tables(&world.connection), ACME, &id("nobody's")).unwrap();
+    changing(&world.connection, |tables| world.parked.remove(tables, ACME, &id("a"))).unwrap();
+    changing(&world.connection, |tables| world.parked.remove(tables, ACME, &id("b"))).unwrap();
+    changing(&world.connection, |tables| world.parked.remove(tables, ACME, &id("nobody's"))).unwrap();
     assert_eq!(world.parked.count(ACME), 0);
     world.connection.execute_batch("ROLLBACK").unwrap();
     world.parked.rolled_back();

@@ -126,5 +126,5 @@ fn look(
     after: Option<&RemoteId>,
 ) -> Result<ParkedPage, StoreFault> {
     let snapshot = connection.unchecked_transaction()?;
-    Ok(ParkedPage::read(&SqliteTables { connection: &snapshot }, carrier, ids, after)?)
+    Ok(ParkedPage::read(&SqliteTables::of(&snapshot), carrier, ids, after)?)
 }

@@ -116,14 +116,14 @@ impl Embedded {
         let days = self
             .inner
             .readers
-            .run(move |connection| Ok(idempotency_keys::days_to_seal(&SqliteTables { connection }, today)?))
+            .run(move |connection| Ok(idempotency_keys::days_to_seal(&SqliteTables::of(connection), today)?))
             .await?;
         let mut days = days.into_iter().peekable();
         for _ in 0..FILTER_PARTS_PER_CALL {
             let Some(day) = days.peek().copied() else { return Ok(()) };
             let build = move |connection: &Connection| {
                 Ok(idempotency_keys::build_next_part(
-                    &SqliteTables { connection },
+                    &SqliteTables::of(connection),
                     day,
                     FILTER_KEYS_PER_PART,
                 )?)

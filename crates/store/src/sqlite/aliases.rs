@@ -3,10 +3,33 @@
 use crate::sqlite::SqliteTables;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::origin::Alias;
-use hermod_engine::tables::{AliasRows, TableError};
+use hermod_engine::tables::{AliasChange, AliasRows, TableError};
 use rusqlite::{OptionalExtension, params};
 
+impl SqliteTables<'_> {
+    fn put_last_alias(&self, account: AccountId, alias: Alias) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("INSERT OR REPLACE INTO alias_counter (account, last) VALUES (?1, ?2)")?
+            .execute(params![account.get(), alias.get()])?;
+        Ok(())
+    }
+
+    fn put_alias(&self, account: AccountId, alias: Alias, message: MessageId) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("INSERT OR REPLACE INTO alias (account, alias, message) VALUES (?1, ?2, ?3)")?
+            .execute(params![account.get(), alias.get(), message.as_i64()])?;
+        Ok(())
+    }
+}
+
 impl AliasRows for SqliteTables<'_> {
+    fn change_alias(&self, change: &AliasChange) -> Result<(), TableError> {
+        match change {
+            AliasChange::Last { account, alias } => self.put_last_alias(*account, *alias),
+            AliasChange::Name { account, alias, message } => self.put_alias(*account, *alias, *message),
+        }
+    }
+
     fn last_aliases(&self) -> Result<Vec<(AccountId, Alias)>, TableError> {
         let mut statement = self.connection.prepare("SELECT account, last FROM alias_counter")?;
         let mut rows = statement.query([])?;
@@ -15,13 +38,6 @@ impl AliasRows for SqliteTables<'_> {
             last.push((AccountId::new(row.get(0)?), stored_alias(row.get(1)?)?));
         }
         Ok(last)
-    }
-
-    fn put_last_alias(&self, account: AccountId, alias: Alias) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("INSERT OR REPLACE INTO alias_counter (account, last) VALUES (?1, ?2)")?
-            .execute(params![account.get(), alias.get()])?;
-        Ok(())
     }
 
     fn aliased_message(&self, account: AccountId, alias: Alias) -> Result<Option<MessageId>, TableError> {
@@ -35,13 +51,6 @@ impl AliasRows for SqliteTables<'_> {
                 MessageId::from_i64(stored).ok_or_else(|| TableError::unreadable("an alias's message"))
             })
             .transpose()
-    }
-
-    fn put_alias(&self, account: AccountId, alias: Alias, message: MessageId) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("INSERT OR REPLACE INTO alias (account, alias, message) VALUES (?1, ?2, ?3)")?
-            .execute(params![account.get(), alias.get(), message.as_i64()])?;
-        Ok(())
     }
 }
 

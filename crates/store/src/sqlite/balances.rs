@@ -4,16 +4,10 @@ use crate::sqlite::SqliteTables;
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_engine::ops::Balance;
-use hermod_engine::tables::{BalanceRows, TableError};
+use hermod_engine::tables::{BalanceChange, BalanceRows, TableError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-impl BalanceRows for SqliteTables<'_> {
-    fn all_balances(&self) -> Result<Vec<(AccountId, Balance)>, TableError> {
-        let mut statement = self.connection.prepare("SELECT balance, credit_used, account FROM balance")?;
-        let rows = statement.query_map([], |row| Ok((AccountId::new(row.get(2)?), read_row(row)?)))?;
-        Ok(rows.collect::<Result<_, _>>()?)
-    }
-
+impl SqliteTables<'_> {
     fn put_balance(&self, account: AccountId, balance: Balance) -> Result<(), TableError> {
         let Balance { balance, credit_used } = balance;
         self.connection
@@ -22,6 +16,20 @@ impl BalanceRows for SqliteTables<'_> {
             )?
             .execute(params![account.get(), balance.as_micros(), credit_used.as_micros()])?;
         Ok(())
+    }
+}
+
+impl BalanceRows for SqliteTables<'_> {
+    fn change_balance(&self, change: &BalanceChange) -> Result<(), TableError> {
+        match change {
+            BalanceChange::Put { account, balance } => self.put_balance(*account, *balance),
+        }
+    }
+
+    fn all_balances(&self) -> Result<Vec<(AccountId, Balance)>, TableError> {
+        let mut statement = self.connection.prepare("SELECT balance, credit_used, account FROM balance")?;
+        let rows = statement.query_map([], |row| Ok((AccountId::new(row.get(2)?), read_row(row)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 }
 

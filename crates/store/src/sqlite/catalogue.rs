@@ -2,10 +2,10 @@
 
 use crate::sqlite::SqliteTables;
 use hermod_engine::ops::{CatalogueRow, ProvisionedRow};
-use hermod_engine::tables::{CatalogueRows, TableError};
-use rusqlite::{Connection, params};
+use hermod_engine::tables::{CatalogueRowChange, CatalogueRows, TableError};
+use rusqlite::{Connection, OptionalExtension, params};
 
-impl CatalogueRows for SqliteTables<'_> {
+impl SqliteTables<'_> {
     fn put_catalogue_row(&self, row: &CatalogueRow) -> Result<(), TableError> {
         let CatalogueRow { kind, id, name, body } = row;
         // Not OR REPLACE: an entry under another one's name must fail, not make the other one vanish.
@@ -34,6 +34,22 @@ impl CatalogueRows for SqliteTables<'_> {
             )?
             .execute(params![kind, name, body])?;
         Ok(())
+    }
+}
+
+impl CatalogueRows for SqliteTables<'_> {
+    fn catalogue_id(&self, kind: &str, name: &str) -> Result<Option<u32>, TableError> {
+        let mut ids =
+            self.connection.prepare_cached("SELECT id FROM catalogue WHERE kind = ?1 AND name = ?2")?;
+        Ok(ids.query_row([kind, name], |row| row.get(0)).optional()?)
+    }
+
+    fn change_catalogue_row(&self, change: &CatalogueRowChange) -> Result<(), TableError> {
+        match change {
+            CatalogueRowChange::Put(row) => self.put_catalogue_row(row),
+            CatalogueRowChange::Delete { kind, id } => self.delete_catalogue_row(kind, *id),
+            CatalogueRowChange::PutProvisioned(row) => self.put_provisioned_row(row),
+        }
     }
 }
 

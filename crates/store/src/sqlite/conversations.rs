@@ -4,27 +4,12 @@ use crate::sqlite::SqliteTables;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
-use hermod_engine::tables::{Conversation, ConversationKey, ConversationRows, TableError};
+use hermod_engine::tables::{
+    Conversation, ConversationChange, ConversationKey, ConversationRows, TableError,
+};
 use rusqlite::{Connection, OptionalExtension, params};
 
-impl ConversationRows for SqliteTables<'_> {
-    fn conversation(&self, handset: Msisdn, number: &str) -> Result<Option<Conversation>, TableError> {
-        let found = self
-            .connection
-            .prepare_cached(
-                "SELECT account, connection, message, at FROM conversation WHERE handset = ?1 AND number = ?2",
-            )?
-            .query_row(params![handset.number().cast_signed(), number], |row| {
-                let (account, connection) = (AccountId::new(row.get(0)?), ConnectionId::new(row.get(1)?));
-                Ok((account, connection, row.get(2)?, Timestamp::from_millis(row.get(3)?)))
-            })
-            .optional()?;
-        let Some((account, connection, message, at)) = found else { return Ok(None) };
-        let message = MessageId::from_i64(message)
-            .ok_or_else(|| TableError::unreadable("the last message of a conversation"))?;
-        Ok(Some(Conversation { account, connection, message, at }))
-    }
-
+impl SqliteTables<'_> {
     fn put_conversation(&self, handset: Msisdn, number: &str, last: &Conversation) -> Result<(), TableError> {
         let Conversation { account, connection, message, at } = last;
         self.connection
@@ -50,6 +35,32 @@ impl ConversationRows for SqliteTables<'_> {
             .prepare_cached("DELETE FROM conversation WHERE handset = ?1 AND number = ?2")?
             .execute(params![key.handset.number().cast_signed(), key.number])?;
         Ok(())
+    }
+}
+
+impl ConversationRows for SqliteTables<'_> {
+    fn change_conversation(&self, change: &ConversationChange) -> Result<(), TableError> {
+        match change {
+            ConversationChange::Put { key, last } => self.put_conversation(key.handset, &key.number, last),
+            ConversationChange::Delete(key) => self.delete_conversation(key),
+        }
+    }
+
+    fn conversation(&self, handset: Msisdn, number: &str) -> Result<Option<Conversation>, TableError> {
+        let found = self
+            .connection
+            .prepare_cached(
+                "SELECT account, connection, message, at FROM conversation WHERE handset = ?1 AND number = ?2",
+            )?
+            .query_row(params![handset.number().cast_signed(), number], |row| {
+                let (account, connection) = (AccountId::new(row.get(0)?), ConnectionId::new(row.get(1)?));
+                Ok((account, connection, row.get(2)?, Timestamp::from_millis(row.get(3)?)))
+            })
+            .optional()?;
+        let Some((account, connection, message, at)) = found else { return Ok(None) };
+        let message = MessageId::from_i64(message)
+            .ok_or_else(|| TableError::unreadable("the last message of a conversation"))?;
+        Ok(Some(Conversation { account, connection, message, at }))
     }
 }
 

@@ -6,20 +6,10 @@ use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::time::Day;
 use hermod_engine::ops::DayTotals;
-use hermod_engine::tables::{DayTotalRows, TableError};
+use hermod_engine::tables::{DayTotalRows, DayTotalsChange, TableError};
 use rusqlite::{Connection, Row, params};
 
-impl DayTotalRows for SqliteTables<'_> {
-    fn day_totals_on(&self, day: Day) -> Result<Vec<(AccountId, DayTotals)>, TableError> {
-        // Starts from the balances, which have every account that ever sent: one seek each instead of a scan of all days.
-        let mut statement = self.connection.prepare(
-            "SELECT d.day, d.messages, d.spend, d.account FROM balance b
-             JOIN daily d ON d.account = b.account AND d.day = ?1",
-        )?;
-        let rows = statement.query_map([day.get()], |row| Ok((AccountId::new(row.get(3)?), read(row)?)))?;
-        Ok(rows.collect::<Result<_, _>>()?)
-    }
-
+impl SqliteTables<'_> {
     fn put_day_totals(&self, account: AccountId, totals: DayTotals) -> Result<(), TableError> {
         let DayTotals { day, messages, spend } = totals;
         self.connection
@@ -28,6 +18,24 @@ impl DayTotalRows for SqliteTables<'_> {
             )?
             .execute(params![account.get(), day.get(), messages.cast_signed(), spend.as_micros()])?;
         Ok(())
+    }
+}
+
+impl DayTotalRows for SqliteTables<'_> {
+    fn change_day_totals(&self, change: &DayTotalsChange) -> Result<(), TableError> {
+        match change {
+            DayTotalsChange::Put { account, totals } => self.put_day_totals(*account, *totals),
+        }
+    }
+
+    fn day_totals_on(&self, day: Day) -> Result<Vec<(AccountId, DayTotals)>, TableError> {
+        // Starts from the balances, which have every account that ever sent: one seek each instead of a scan of all days.
+        let mut statement = self.connection.prepare(
+            "SELECT d.day, d.messages, d.spend, d.account FROM balance b
+             JOIN daily d ON d.account = b.account AND d.day = ?1",
+        )?;
+        let rows = statement.query_map([day.get()], |row| Ok((AccountId::new(row.get(3)?), read(row)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 }
 

@@ -6,26 +6,13 @@ use hermod_domain::ids::CarrierId;
 use hermod_domain::numbers::{Country, Network};
 use hermod_domain::time::Day;
 use hermod_engine::ops::{DELIVERY_ROWS_MAX, DeliveryFigures, DeliveryRow};
-use hermod_engine::tables::{DeliveryCell, DeliveryFigureRows, TableError};
+use hermod_engine::tables::{DeliveryCell, DeliveryFigureChange, DeliveryFigureRows, TableError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 const FIGURES: &str = "sent, delivered, failed, expired, rejected,
     within_5s, within_15s, within_1m, within_5m, within_1h, longer, time_ms";
 
-impl DeliveryFigureRows for SqliteTables<'_> {
-    fn delivery_figures(&self, cell: &DeliveryCell) -> Result<Option<DeliveryFigures>, TableError> {
-        let DeliveryCell { day, carrier, country, network } = cell;
-        let (country, network) = stored_names(*country, *network);
-        Ok(self
-            .connection
-            .prepare_cached(&format!(
-                "SELECT {FIGURES} FROM delivery
-                 WHERE day = ?1 AND carrier = ?2 AND country = ?3 AND network = ?4"
-            ))?
-            .query_row(params![day.get(), carrier.get(), country, network], |row| read_figures(row, 0))
-            .optional()?)
-    }
-
+impl SqliteTables<'_> {
     fn put_delivery_figures(&self, cell: &DeliveryCell, figures: &DeliveryFigures) -> Result<(), TableError> {
         let DeliveryCell { day, carrier, country, network } = cell;
         let (country, network) = stored_names(*country, *network);
@@ -60,6 +47,28 @@ impl DeliveryFigureRows for SqliteTables<'_> {
     fn delete_delivery_figures_before(&self, day: Day) -> Result<(), TableError> {
         self.connection.prepare_cached("DELETE FROM delivery WHERE day < ?1")?.execute([day.get()])?;
         Ok(())
+    }
+}
+
+impl DeliveryFigureRows for SqliteTables<'_> {
+    fn change_delivery_figures(&self, change: &DeliveryFigureChange) -> Result<(), TableError> {
+        match change {
+            DeliveryFigureChange::Put { cell, figures } => self.put_delivery_figures(cell, figures),
+            DeliveryFigureChange::DeleteBefore(day) => self.delete_delivery_figures_before(*day),
+        }
+    }
+
+    fn delivery_figures(&self, cell: &DeliveryCell) -> Result<Option<DeliveryFigures>, TableError> {
+        let DeliveryCell { day, carrier, country, network } = cell;
+        let (country, network) = stored_names(*country, *network);
+        Ok(self
+            .connection
+            .prepare_cached(&format!(
+                "SELECT {FIGURES} FROM delivery
+                 WHERE day = ?1 AND carrier = ?2 AND country = ?3 AND network = ?4"
+            ))?
+            .query_row(params![day.get(), carrier.get(), country, network], |row| read_figures(row, 0))
+            .optional()?)
     }
 }
 

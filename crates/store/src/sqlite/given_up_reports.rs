@@ -8,21 +8,10 @@ use crate::sqlite::reports::{
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{GivenUp, GivenUpWhy, PAGE_ROWS_MAX, ReportId};
-use hermod_engine::tables::{GivenUpReportRows, TableError};
+use hermod_engine::tables::{GivenUpReportChange, GivenUpReportRows, TableError};
 use rusqlite::{Connection, Row, params};
 
-impl GivenUpReportRows for SqliteTables<'_> {
-    fn last_given_up_report(&self) -> Result<Option<ReportId>, TableError> {
-        let last: Option<i64> =
-            self.connection.query_row("SELECT max(id) FROM given_up", [], |row| row.get(0))?;
-        Ok(last.map(report_id))
-    }
-
-    fn first_given_up_reports(&self, newest: Timestamp, limit: usize) -> Result<Vec<ReportId>, TableError> {
-        let query = "SELECT id, at FROM given_up WHERE id > ?1 ORDER BY id LIMIT ?2";
-        first_ids(self.connection, query, 0, newest, limit)
-    }
-
+impl SqliteTables<'_> {
     fn put_given_up_report(&self, report: &GivenUp) -> Result<(), TableError> {
         let GivenUp { id, account, connection, message, told, at, given_up_at, why } = report;
         let status = match why {
@@ -64,6 +53,29 @@ impl GivenUpReportRows for SqliteTables<'_> {
             .prepare_cached("DELETE FROM given_up WHERE connection = ?1 AND id BETWEEN ?2 AND ?3")?
             .execute(params![connection.get(), first.0.cast_signed(), last.0.cast_signed()])?;
         Ok(())
+    }
+}
+
+impl GivenUpReportRows for SqliteTables<'_> {
+    fn change_given_up_report(&self, change: &GivenUpReportChange) -> Result<(), TableError> {
+        match change {
+            GivenUpReportChange::Put(report) => self.put_given_up_report(report),
+            GivenUpReportChange::DeleteBetween { first, last } => self.delete_given_up_between(*first, *last),
+            GivenUpReportChange::DeleteRange { connection, first, last } => {
+                self.delete_given_up_reports(*connection, *first, *last)
+            }
+        }
+    }
+
+    fn last_given_up_report(&self) -> Result<Option<ReportId>, TableError> {
+        let last: Option<i64> =
+            self.connection.query_row("SELECT max(id) FROM given_up", [], |row| row.get(0))?;
+        Ok(last.map(report_id))
+    }
+
+    fn first_given_up_reports(&self, newest: Timestamp, limit: usize) -> Result<Vec<ReportId>, TableError> {
+        let query = "SELECT id, at FROM given_up WHERE id > ?1 ORDER BY id LIMIT ?2";
+        first_ids(self.connection, query, 0, newest, limit)
     }
 }
 

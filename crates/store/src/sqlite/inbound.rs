@@ -6,20 +6,10 @@ use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::inbound::Whole;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{HandsetMessage, InboundRecord, PAGE_ROWS_MAX};
-use hermod_engine::tables::{InboundCounter, InboundRow, InboundRows, TableError, Wire};
+use hermod_engine::tables::{InboundChange, InboundCounter, InboundRow, InboundRows, TableError, Wire};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-impl InboundRows for SqliteTables<'_> {
-    fn inbound_counter(&self, account: AccountId) -> Result<Option<InboundCounter>, TableError> {
-        let found: Option<(i64, i64)> = self
-            .connection
-            .prepare_cached("SELECT last, message FROM inbound_counter WHERE account = ?1")?
-            .query_row([account.get()], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()?;
-        let Some((last, newest)) = found else { return Ok(None) };
-        Ok(Some(InboundCounter { last: last.cast_unsigned(), newest: read_message(newest)? }))
-    }
-
+impl SqliteTables<'_> {
     fn put_inbound_counter(&self, account: AccountId, counter: InboundCounter) -> Result<(), TableError> {
         let InboundCounter { last, newest } = counter;
         self.connection
@@ -31,8 +21,8 @@ impl InboundRows for SqliteTables<'_> {
         Ok(())
     }
 
-    fn add_inbound(&self, id: u64, row: &InboundRow<'_>) -> Result<(), TableError> {
-        let InboundRow { account, message, from, to, text, wire, missing, received_at } = *row;
+    fn add_inbound(&self, id: u64, row: &InboundRow) -> Result<(), TableError> {
+        let InboundRow { account, message, from, to, text, wire, missing, received_at } = row;
         self.connection
             .prepare_cached(
                 "INSERT INTO inbound (account, id, message, source, dest, text, received_at, wire, missing)
@@ -46,10 +36,29 @@ impl InboundRows for SqliteTables<'_> {
                 to,
                 text,
                 received_at.as_millis(),
-                wire.map(wire::to_blob).as_deref(),
+                wire.as_ref().map(wire::to_blob).as_deref(),
                 missing
             ])?;
         Ok(())
+    }
+}
+
+impl InboundRows for SqliteTables<'_> {
+    fn change_inbound(&self, change: &InboundChange) -> Result<(), TableError> {
+        match change {
+            InboundChange::Counter { account, counter } => self.put_inbound_counter(*account, *counter),
+            InboundChange::Add { id, row } => self.add_inbound(*id, row),
+        }
+    }
+
+    fn inbound_counter(&self, account: AccountId) -> Result<Option<InboundCounter>, TableError> {
+        let found: Option<(i64, i64)> = self
+            .connection
+            .prepare_cached("SELECT last, message FROM inbound_counter WHERE account = ?1")?
+            .query_row([account.get()], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        let Some((last, newest)) = found else { return Ok(None) };
+        Ok(Some(InboundCounter { last: last.cast_unsigned(), newest: read_message(newest)? }))
     }
 }
 

@@ -6,29 +6,24 @@ use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::money::Money;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::{Balance, LedgerKind, LedgerRow};
-use hermod_engine::tables::{LedgerRows, MessageRange, NewPosting, Refund, RolledUpKey, TableError};
+use hermod_engine::tables::{
+    LedgerChange, LedgerRows, MessageRange, Posting, Refund, RolledUpKey, TableError,
+};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// In the order in which [`read`] takes them.
 const COLUMNS: &str = "id, at, kind, balance, credit_used, message, reference, note";
 
-impl LedgerRows for SqliteTables<'_> {
-    fn posting_by_reference(
-        &self,
-        account: AccountId,
-        reference: &str,
-    ) -> Result<Option<LedgerRow>, TableError> {
-        by_reference(self.connection, account, reference)
-    }
-
-    fn add_posting(&self, posting: &NewPosting<'_>) -> Result<i64, TableError> {
-        let NewPosting { account, at, kind, change, message, reference, note } = posting;
+impl SqliteTables<'_> {
+    fn add_posting(&self, posting: &Posting) -> Result<(), TableError> {
+        let Posting { id, account, at, kind, change, message, reference, note } = posting;
         self.connection
             .prepare_cached(
-                "INSERT INTO ledger (account, at, kind, balance, credit_used, message, reference, note)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                "INSERT INTO ledger (id, account, at, kind, balance, credit_used, message, reference, note)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             )?
             .execute(params![
+                id,
                 account.get(),
                 at.as_millis(),
                 kind.to_stored(),
@@ -38,7 +33,52 @@ impl LedgerRows for SqliteTables<'_> {
                 reference,
                 note
             ])?;
-        Ok(self.connection.last_insert_rowid())
+        Ok(())
+    }
+
+    fn delete_refunds(&self, range: MessageRange) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("DELETE FROM ledger WHERE message BETWEEN ?1 AND ?2")?
+            .execute(params![range.first.as_i64(), range.last.as_i64()])?;
+        Ok(())
+    }
+
+    fn put_rolled_up(&self, key: RolledUpKey, amount: Money) -> Result<(), TableError> {
+        let RolledUpKey { account, day, kind } = key;
+        self.connection
+            .prepare_cached(
+                "UPDATE ledger SET balance = ?4 WHERE account = ?1 AND at = ?2 AND kind = ?3 AND kind IN (6, 7)",
+            )?
+            .execute(params![
+                account.get(),
+                day.start().as_millis(),
+                kind.to_stored(),
+                amount.as_micros()
+            ])?;
+        Ok(())
+    }
+}
+
+impl LedgerRows for SqliteTables<'_> {
+    fn last_posting(&self) -> Result<i64, TableError> {
+        let mut last = self.connection.prepare_cached("SELECT coalesce(max(id), 0) FROM ledger")?;
+        Ok(last.query_row([], |row| row.get(0))?)
+    }
+
+    fn change_ledger(&self, change: &LedgerChange) -> Result<(), TableError> {
+        match change {
+            LedgerChange::Add(posting) => self.add_posting(posting),
+            LedgerChange::DeleteRefunds(range) => self.delete_refunds(*range),
+            LedgerChange::RolledUp { key, amount } => self.put_rolled_up(*key, *amount),
+        }
+    }
+
+    fn posting_by_reference(
+        &self,
+        account: AccountId,
+        reference: &str,
+    ) -> Result<Option<LedgerRow>, TableError> {
+        by_reference(self.connection, account, reference)
     }
 
     fn refunds(&self, range: MessageRange) -> Result<Vec<Refund>, TableError> {
@@ -57,13 +97,6 @@ impl LedgerRows for SqliteTables<'_> {
         Ok(refunds)
     }
 
-    fn delete_refunds(&self, range: MessageRange) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("DELETE FROM ledger WHERE message BETWEEN ?1 AND ?2")?
-            .execute(params![range.first.as_i64(), range.last.as_i64()])?;
-        Ok(())
-    }
-
     fn rolled_up_amount(&self, key: RolledUpKey) -> Result<Option<Money>, TableError> {
         let RolledUpKey { account, day, kind } = key;
         // The literals let the partial index answer it.
@@ -73,22 +106,6 @@ impl LedgerRows for SqliteTables<'_> {
         let found = statement
             .query_row(params![account.get(), day.start().as_millis(), kind.to_stored()], |row| row.get(0));
         Ok(found.optional()?.map(Money::from_micros))
-    }
-
-    fn put_rolled_up(&self, key: RolledUpKey, amount: Money) -> Result<(), TableError> {
-        let RolledUpKey { account, day, kind } = key;
-        self.connection
-            .prepare_cached(
-                "INSERT INTO ledger (account, at, kind, balance, credit_used, note) VALUES (?1, ?2, ?3, ?4, 0, '')
-                 ON CONFLICT (account, at, kind) WHERE kind IN (6, 7) DO UPDATE SET balance = excluded.balance",
-            )?
-            .execute(params![
-                account.get(),
-                day.start().as_millis(),
-                kind.to_stored(),
-                amount.as_micros()
-            ])?;
-        Ok(())
     }
 }
 

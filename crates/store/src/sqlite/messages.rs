@@ -7,11 +7,94 @@ use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::money::Money;
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::Acceptance;
 use hermod_engine::tables::{
-    MessageOrigin, MessageParties, MessageRows, MessageStanding, NewMessage, TableError,
+    MessageChange, MessageOrigin, MessageParties, MessageRow, MessageRows, MessageStanding, TableError,
 };
 use rusqlite::{OptionalExtension, params};
+
+impl SqliteTables<'_> {
+    fn add_message(&self, row: &MessageRow) -> Result<(), TableError> {
+        let shape = row.shape.as_ref().filter(|shape| !shape.is_plain());
+        let shape = shape.map(|shape| blobs::shape_to_blob(shape));
+        let origin = row.origin.as_ref().map(|origin| blobs::origin_to_blob(origin, row.alias));
+        self.connection
+            .prepare_cached(
+                "INSERT INTO message (id, account, connection, carrier, source, dest, text, encoding, parts,
+                     reference, cost, expires_at, state, dlr, err, whole, tlvs, shape, origin)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+            )?
+            .execute(params![
+                row.id.as_i64(),
+                row.account.get(),
+                row.connection.get(),
+                row.carrier.get(),
+                row.from.as_str(),
+                row.to.number().cast_signed(),
+                row.text.as_str(),
+                encoding_to_stored(row.encoding),
+                row.parts,
+                row.reference,
+                row.cost.as_micros(),
+                row.expires_at.as_millis(),
+                row.standing.state.to_stored(),
+                row.standing.code.as_u8(),
+                row.standing.err,
+                row.whole,
+                row.tlvs.as_ref().map(|tlvs| &*tlvs.0),
+                shape.as_deref(),
+                origin.as_deref(),
+            ])?;
+        Ok(())
+    }
+
+    fn put_message_standing(&self, message: MessageId, standing: MessageStanding) -> Result<(), TableError> {
+        let MessageStanding { state, code, err } = standing;
+        self.connection
+            .prepare_cached("UPDATE message SET state = ?2, dlr = ?3, err = ?4 WHERE id = ?1")?
+            .execute(params![message.as_i64(), state.to_stored(), code.as_u8(), err])?;
+        Ok(())
+    }
+
+    fn put_message_end(
+        &self,
+        message: MessageId,
+        standing: MessageStanding,
+        settled_at: Timestamp,
+    ) -> Result<(), TableError> {
+        let MessageStanding { state, code, err } = standing;
+        self.connection
+            .prepare_cached(
+                "UPDATE message SET state = ?2, dlr = ?3, err = ?4, settled_at = ?5 WHERE id = ?1",
+            )?
+            .execute(params![
+                message.as_i64(),
+                state.to_stored(),
+                code.as_u8(),
+                err,
+                settled_at.as_millis()
+            ])?;
+        Ok(())
+    }
+
+    fn put_message_carrier(
+        &self,
+        message: MessageId,
+        carrier: CarrierId,
+        whole: bool,
+    ) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("UPDATE message SET carrier = ?2, whole = ?3 WHERE id = ?1")?
+            .execute(params![message.as_i64(), carrier.get(), whole])?;
+        Ok(())
+    }
+
+    fn put_message_expiry(&self, message: MessageId, expires_at: Timestamp) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("UPDATE message SET expires_at = ?2 WHERE id = ?1")?
+            .execute(params![message.as_i64(), expires_at.as_millis()])?;
+        Ok(())
+    }
+}
 
 impl MessageRows for SqliteTables<'_> {
     fn highest_id(&self) -> Result<Option<MessageId>, TableError> {
@@ -30,41 +113,18 @@ impl MessageRows for SqliteTables<'_> {
         Ok(newest.and_then(MessageId::from_i64))
     }
 
-    fn add_message(&self, message: &NewMessage<'_>) -> Result<(), TableError> {
-        let NewMessage { id, acceptance, alias, reference, expires_at, standing } = message;
-        let Acceptance { account, connection, carrier, to, from, text, encoding, parts, whole, cost, .. } =
-            acceptance;
-        let shape = acceptance.shape.as_ref().filter(|shape| !shape.is_plain());
-        let shape = shape.map(|shape| blobs::shape_to_blob(shape));
-        let origin = acceptance.origin.as_ref().map(|origin| blobs::origin_to_blob(origin, *alias));
-        self.connection
-            .prepare_cached(
-                "INSERT INTO message (id, account, connection, carrier, source, dest, text, encoding, parts,
-                     reference, cost, expires_at, state, dlr, err, whole, tlvs, shape, origin)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
-            )?
-            .execute(params![
-                id.as_i64(),
-                account.get(),
-                connection.get(),
-                carrier.get(),
-                from.as_str(),
-                to.number().cast_signed(),
-                text.as_str(),
-                encoding_to_stored(*encoding),
-                parts,
-                reference,
-                cost.as_micros(),
-                expires_at.as_millis(),
-                standing.state.to_stored(),
-                standing.code.as_u8(),
-                standing.err,
-                whole,
-                acceptance.tlvs.as_ref().map(|tlvs| &*tlvs.0),
-                shape.as_deref(),
-                origin.as_deref(),
-            ])?;
-        Ok(())
+    fn change_message(&self, change: &MessageChange) -> Result<(), TableError> {
+        match change {
+            MessageChange::Add(row) => self.add_message(row),
+            MessageChange::Standing { message, standing } => self.put_message_standing(*message, *standing),
+            MessageChange::End { message, standing, settled_at } => {
+                self.put_message_end(*message, *standing, *settled_at)
+            }
+            MessageChange::Carrier { message, carrier, whole } => {
+                self.put_message_carrier(*message, *carrier, *whole)
+            }
+            MessageChange::Expiry { message, expires_at } => self.put_message_expiry(*message, *expires_at),
+        }
     }
 
     fn message_state(&self, message: MessageId) -> Result<MessageState, TableError> {
@@ -110,55 +170,6 @@ impl MessageRows for SqliteTables<'_> {
             .query_row([message.as_i64()], |row| row.get(0))
             .optional()?;
         Ok(carrier.map(CarrierId::new))
-    }
-
-    fn put_message_standing(&self, message: MessageId, standing: MessageStanding) -> Result<(), TableError> {
-        let MessageStanding { state, code, err } = standing;
-        self.connection
-            .prepare_cached("UPDATE message SET state = ?2, dlr = ?3, err = ?4 WHERE id = ?1")?
-            .execute(params![message.as_i64(), state.to_stored(), code.as_u8(), err])?;
-        Ok(())
-    }
-
-    fn put_message_end(
-        &self,
-        message: MessageId,
-        standing: MessageStanding,
-        settled_at: Timestamp,
-    ) -> Result<bool, TableError> {
-        let MessageStanding { state, code, err } = standing;
-        let updated = self
-            .connection
-            .prepare_cached(
-                "UPDATE message SET state = ?2, dlr = ?3, err = ?4, settled_at = ?5 WHERE id = ?1",
-            )?
-            .execute(params![
-                message.as_i64(),
-                state.to_stored(),
-                code.as_u8(),
-                err,
-                settled_at.as_millis()
-            ])?;
-        Ok(updated == 1)
-    }
-
-    fn put_message_carrier(
-        &self,
-        message: MessageId,
-        carrier: CarrierId,
-        whole: bool,
-    ) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("UPDATE message SET carrier = ?2, whole = ?3 WHERE id = ?1")?
-            .execute(params![message.as_i64(), carrier.get(), whole])?;
-        Ok(())
-    }
-
-    fn put_message_expiry(&self, message: MessageId, expires_at: Timestamp) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("UPDATE message SET expires_at = ?2 WHERE id = ?1")?
-            .execute(params![message.as_i64(), expires_at.as_millis()])?;
-        Ok(())
     }
 
     fn message_origin(&self, message: MessageId) -> Result<Option<MessageOrigin>, TableError> {

@@ -7,20 +7,12 @@ use hermod_domain::inbound::{Alphabet, Piece};
 use hermod_domain::origin::WrittenAddress;
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{
-    MoPartRows, SeenKey, TableError, Unfinished, UnfinishedFound, UnfinishedId, UnfinishedKey, UnfinishedSize,
+    MoPartChange, MoPartRows, SeenKey, TableError, Unfinished, UnfinishedFound, UnfinishedId, UnfinishedKey,
+    UnfinishedSize,
 };
 use rusqlite::{OptionalExtension, Row, params};
 
-impl MoPartRows for SqliteTables<'_> {
-    fn seen_until(&self, key: &SeenKey) -> Result<Option<Timestamp>, TableError> {
-        let until = self
-            .connection
-            .prepare_cached("SELECT until FROM inbound_seen WHERE carrier = ?1 AND digest = ?2")?
-            .query_row(params![key.carrier.get(), key.digest], |row| row.get(0))
-            .optional()?;
-        Ok(until.map(Timestamp::from_millis))
-    }
-
+impl SqliteTables<'_> {
     fn put_seen(&self, key: &SeenKey, until: Timestamp) -> Result<(), TableError> {
         self.connection
             .prepare_cached(
@@ -29,6 +21,101 @@ impl MoPartRows for SqliteTables<'_> {
             )?
             .execute(params![key.carrier.get(), key.digest, until.as_millis()])?;
         Ok(())
+    }
+
+    fn delete_seen(&self, key: &SeenKey) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("DELETE FROM inbound_seen WHERE carrier = ?1 AND digest = ?2")?
+            .execute(params![key.carrier.get(), key.digest])?;
+        Ok(())
+    }
+
+    fn add_unfinished(
+        &self,
+        id: UnfinishedId,
+        unfinished: &Unfinished,
+        key: &UnfinishedKey,
+    ) -> Result<(), TableError> {
+        let Unfinished { source, destination, since, .. } = unfinished;
+        self.connection
+            .prepare_cached(
+                "INSERT INTO inbound_group (id, carrier, source, dest, reference, total, ends, parts, octets, since)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, ?8)",
+            )?
+            .execute(params![
+                stored_id(id),
+                key.carrier.get(),
+                key.source,
+                key.destination,
+                key.reference,
+                key.total,
+                &wire::ends_to_blob(source, destination)[..],
+                since.as_millis()
+            ])?;
+        Ok(())
+    }
+
+    fn put_unfinished_since(&self, id: UnfinishedId, since: Timestamp) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("UPDATE inbound_group SET since = ?2 WHERE id = ?1")?
+            .execute(params![stored_id(id), since.as_millis()])?;
+        Ok(())
+    }
+
+    fn put_unfinished_size(&self, id: UnfinishedId, size: UnfinishedSize) -> Result<(), TableError> {
+        let octets = i64::try_from(size.octets).unwrap_or(i64::MAX);
+        self.connection
+            .prepare_cached("UPDATE inbound_group SET parts = ?2, octets = ?3 WHERE id = ?1")?
+            .execute(params![stored_id(id), size.parts, octets])?;
+        Ok(())
+    }
+
+    fn delete_unfinished(&self, id: UnfinishedId) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("DELETE FROM inbound_group WHERE id = ?1")?
+            .execute([stored_id(id)])?;
+        Ok(())
+    }
+
+    fn add_mo_part(&self, id: UnfinishedId, no: u8, piece: &Piece) -> Result<(), TableError> {
+        let Piece { data_coding, alphabet, header, octets } = piece;
+        self.connection
+            .prepare_cached(
+                "INSERT INTO inbound_part (grp, no, coding, alphabet, header, octets) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?
+            .execute(params![stored_id(id), no, data_coding, alphabet.as_u8(), &header[..], &octets[..]])?;
+        Ok(())
+    }
+
+    fn delete_mo_parts(&self, id: UnfinishedId) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("DELETE FROM inbound_part WHERE grp = ?1")?
+            .execute([stored_id(id)])?;
+        Ok(())
+    }
+}
+
+impl MoPartRows for SqliteTables<'_> {
+    fn change_mo_parts(&self, change: &MoPartChange) -> Result<(), TableError> {
+        match change {
+            MoPartChange::Seen { key, until } => self.put_seen(key, *until),
+            MoPartChange::DeleteSeen(key) => self.delete_seen(key),
+            MoPartChange::AddUnfinished { id, unfinished, key } => self.add_unfinished(*id, unfinished, key),
+            MoPartChange::UnfinishedSince { id, since } => self.put_unfinished_since(*id, *since),
+            MoPartChange::UnfinishedSize { id, size } => self.put_unfinished_size(*id, *size),
+            MoPartChange::DeleteUnfinished(id) => self.delete_unfinished(*id),
+            MoPartChange::AddPart { id, no, piece } => self.add_mo_part(*id, *no, piece),
+            MoPartChange::DeleteParts(id) => self.delete_mo_parts(*id),
+        }
+    }
+
+    fn seen_until(&self, key: &SeenKey) -> Result<Option<Timestamp>, TableError> {
+        let until = self
+            .connection
+            .prepare_cached("SELECT until FROM inbound_seen WHERE carrier = ?1 AND digest = ?2")?
+            .query_row(params![key.carrier.get(), key.digest], |row| row.get(0))
+            .optional()?;
+        Ok(until.map(Timestamp::from_millis))
     }
 
     fn seen_no_longer_than(&self, until: Timestamp, limit: usize) -> Result<Vec<SeenKey>, TableError> {
@@ -45,13 +132,6 @@ impl MoPartRows for SqliteTables<'_> {
             self.connection.prepare("SELECT carrier, digest FROM inbound_seen WHERE until > ?1")?;
         let rows = statement.query_map([until.as_millis()], read_seen)?;
         Ok(rows.collect::<Result<_, _>>()?)
-    }
-
-    fn delete_seen(&self, key: &SeenKey) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("DELETE FROM inbound_seen WHERE carrier = ?1 AND digest = ?2")?
-            .execute(params![key.carrier.get(), key.digest])?;
-        Ok(())
     }
 
     fn unfinished_parts(&self) -> Result<Vec<(CarrierId, u64)>, TableError> {
@@ -71,12 +151,8 @@ impl MoPartRows for SqliteTables<'_> {
         Ok(since.map(Timestamp::from_millis))
     }
 
-    fn find_unfinished(
-        &self,
-        key: &UnfinishedKey<'_>,
-        no: u8,
-    ) -> Result<Option<UnfinishedFound>, TableError> {
-        let UnfinishedKey { carrier, source, destination, reference, total } = *key;
+    fn find_unfinished(&self, key: &UnfinishedKey, no: u8) -> Result<Option<UnfinishedFound>, TableError> {
+        let UnfinishedKey { carrier, source, destination, reference, total } = key;
         let found = self
             .connection
             .prepare_cached(
@@ -120,13 +196,6 @@ impl MoPartRows for SqliteTables<'_> {
         Ok(ids.collect::<Result<_, _>>()?)
     }
 
-    fn put_unfinished_since(&self, id: UnfinishedId, since: Timestamp) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("UPDATE inbound_group SET since = ?2 WHERE id = ?1")?
-            .execute(params![stored_id(id), since.as_millis()])?;
-        Ok(())
-    }
-
     fn unfinished(&self, id: UnfinishedId) -> Result<Unfinished, TableError> {
         let message = self
             .connection
@@ -146,47 +215,6 @@ impl MoPartRows for SqliteTables<'_> {
         Ok(message)
     }
 
-    fn add_unfinished(
-        &self,
-        id: UnfinishedId,
-        key: &UnfinishedKey<'_>,
-        source: &WrittenAddress,
-        destination: &WrittenAddress,
-        since: Timestamp,
-    ) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached(
-                "INSERT INTO inbound_group (id, carrier, source, dest, reference, total, ends, parts, octets, since)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, ?8)",
-            )?
-            .execute(params![
-                stored_id(id),
-                key.carrier.get(),
-                key.source,
-                key.destination,
-                key.reference,
-                key.total,
-                &wire::ends_to_blob(source, destination)[..],
-                since.as_millis()
-            ])?;
-        Ok(())
-    }
-
-    fn put_unfinished_size(&self, id: UnfinishedId, size: UnfinishedSize) -> Result<(), TableError> {
-        let octets = i64::try_from(size.octets).unwrap_or(i64::MAX);
-        self.connection
-            .prepare_cached("UPDATE inbound_group SET parts = ?2, octets = ?3 WHERE id = ?1")?
-            .execute(params![stored_id(id), size.parts, octets])?;
-        Ok(())
-    }
-
-    fn delete_unfinished(&self, id: UnfinishedId) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("DELETE FROM inbound_group WHERE id = ?1")?
-            .execute([stored_id(id)])?;
-        Ok(())
-    }
-
     fn mo_parts(&self, id: UnfinishedId) -> Result<Vec<(u8, Piece)>, TableError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT no, coding, alphabet, header, octets FROM inbound_part WHERE grp = ?1 ORDER BY no",
@@ -204,23 +232,6 @@ impl MoPartRows for SqliteTables<'_> {
             pieces.push((row.get(0)?, piece));
         }
         Ok(pieces)
-    }
-
-    fn add_mo_part(&self, id: UnfinishedId, no: u8, piece: &Piece) -> Result<(), TableError> {
-        let Piece { data_coding, alphabet, header, octets } = piece;
-        self.connection
-            .prepare_cached(
-                "INSERT INTO inbound_part (grp, no, coding, alphabet, header, octets) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            )?
-            .execute(params![stored_id(id), no, data_coding, alphabet.as_u8(), &header[..], &octets[..]])?;
-        Ok(())
-    }
-
-    fn delete_mo_parts(&self, id: UnfinishedId) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("DELETE FROM inbound_part WHERE grp = ?1")?
-            .execute([stored_id(id)])?;
-        Ok(())
     }
 }
 

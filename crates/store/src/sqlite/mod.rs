@@ -36,9 +36,17 @@ pub(crate) mod webhook_events;
 pub(crate) mod webhook_listing;
 pub(crate) mod webhook_old;
 
+use hermod_engine::tables::Tables;
 use rusqlite::Connection;
 
-/// The tables as the writer's transaction sees them.
+/// The tables as a connection sees them.
 pub(crate) struct SqliteTables<'c> {
     pub(crate) connection: &'c Connection,
+}
+
+impl<'c> SqliteTables<'c> {
+    /// Returns them as the engine works with them.
+    pub(crate) fn of(connection: &'c Connection) -> Tables<'c> {
+        Tables::new(SqliteTables { connection })
+    }
 }

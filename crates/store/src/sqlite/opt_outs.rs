@@ -5,10 +5,34 @@ use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{OptOut, PAGE_ROWS_MAX};
-use hermod_engine::tables::{OptOutRows, TableError};
+use hermod_engine::tables::{OptOutChange, OptOutRows, TableError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+impl SqliteTables<'_> {
+    fn add_opt_out(&self, entry: &OptOut) -> Result<(), TableError> {
+        let OptOut { account, number, how, now } = entry;
+        self.connection
+            .prepare_cached("INSERT INTO opt_out (account, number, at, how) VALUES (?1, ?2, ?3, ?4)")?
+            .execute(params![account.get(), number.number().cast_signed(), now.as_millis(), how])?;
+        Ok(())
+    }
+
+    fn delete_opt_out(&self, account: AccountId, number: Msisdn) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("DELETE FROM opt_out WHERE account = ?1 AND number = ?2")?
+            .execute(params![account.get(), number.number().cast_signed()])?;
+        Ok(())
+    }
+}
+
 impl OptOutRows for SqliteTables<'_> {
+    fn change_opt_out(&self, change: &OptOutChange) -> Result<(), TableError> {
+        match change {
+            OptOutChange::Add(entry) => self.add_opt_out(entry),
+            OptOutChange::Delete { account, number } => self.delete_opt_out(*account, *number),
+        }
+    }
+
     fn accounts_with_opt_outs(&self) -> Result<Vec<AccountId>, TableError> {
         // From account to account: DISTINCT would read every row.
         let mut statement = self.connection.prepare(
@@ -31,21 +55,6 @@ impl OptOutRows for SqliteTables<'_> {
             .query_row(params![account.get(), number.number().cast_signed()], |row| row.get(0))
             .optional()?;
         Ok(at.map(Timestamp::from_millis))
-    }
-
-    fn add_opt_out(&self, entry: &OptOut) -> Result<(), TableError> {
-        let OptOut { account, number, how, now } = entry;
-        self.connection
-            .prepare_cached("INSERT INTO opt_out (account, number, at, how) VALUES (?1, ?2, ?3, ?4)")?
-            .execute(params![account.get(), number.number().cast_signed(), now.as_millis(), how])?;
-        Ok(())
-    }
-
-    fn delete_opt_out(&self, account: AccountId, number: Msisdn) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("DELETE FROM opt_out WHERE account = ?1 AND number = ?2")?
-            .execute(params![account.get(), number.number().cast_signed()])?;
-        Ok(())
     }
 }
 

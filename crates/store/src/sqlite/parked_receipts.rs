@@ -9,12 +9,89 @@ use hermod_domain::lifecycle::Verdict;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::{PAGE_ROWS_MAX, ParkedReceipt, ReceiptLoss};
-use hermod_engine::tables::{ParkedReceiptRows, TableError};
+use hermod_engine::tables::{ParkedReceiptChange, ParkedReceiptRows, TableError};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 const COLUMNS: &str = "key, raw, verdict, err, word, source, at, ambiguous";
 
+impl SqliteTables<'_> {
+    fn put_parked_receipt(&self, carrier: CarrierId, receipt: &ParkedReceipt) -> Result<(), TableError> {
+        let ParkedReceipt { remote, verdict, err, word, source, at, ambiguous } = receipt;
+        let (key, raw) = split_id(remote);
+        self.connection
+            .prepare_cached(&format!(
+                "INSERT OR REPLACE INTO parked (carrier, {COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+            ))?
+            .execute(params![
+                carrier.get(),
+                key.octets(),
+                raw,
+                verdict_to_stored(*verdict),
+                err,
+                word.as_deref(),
+                source.map(|source| source.number().cast_signed()),
+                at.as_millis(),
+                ambiguous
+            ])?;
+        Ok(())
+    }
+
+    fn put_parked_at(&self, carrier: CarrierId, remote: &RemoteId, at: Timestamp) -> Result<(), TableError> {
+        let (key, raw) = split_id(remote);
+        self.connection
+            .prepare_cached("UPDATE parked SET at = ?4 WHERE carrier = ?1 AND key = ?2 AND raw = ?3")?
+            .execute(params![carrier.get(), key.octets(), raw, at.as_millis()])?;
+        Ok(())
+    }
+
+    fn mark_parked_receipt_ambiguous(&self, carrier: CarrierId, remote: &RemoteId) -> Result<(), TableError> {
+        let (key, raw) = split_id(remote);
+        self.connection
+            .prepare_cached("UPDATE parked SET ambiguous = 1 WHERE carrier = ?1 AND key = ?2 AND raw = ?3")?
+            .execute(params![carrier.get(), key.octets(), raw])?;
+        Ok(())
+    }
+
+    fn delete_parked_receipt(&self, carrier: CarrierId, remote: &RemoteId) -> Result<(), TableError> {
+        let (key, raw) = split_id(remote);
+        self.connection
+            .prepare_cached("DELETE FROM parked WHERE carrier = ?1 AND key = ?2 AND raw = ?3")?
+            .execute(params![carrier.get(), key.octets(), raw])?;
+        Ok(())
+    }
+
+    fn put_receipt_loss(&self, loss: &ReceiptLoss) -> Result<(), TableError> {
+        let ReceiptLoss { day, carrier, too_old, crowded_out } = loss;
+        self.connection
+            .prepare_cached(
+                "INSERT OR REPLACE INTO receipt_loss (day, carrier, too_old, crowded_out) VALUES (?1, ?2, ?3, ?4)",
+            )?
+            .execute(params![day.get(), carrier.get(), too_old.cast_signed(), crowded_out.cast_signed()])?;
+        Ok(())
+    }
+
+    fn delete_receipt_losses_before(&self, day: Day) -> Result<(), TableError> {
+        self.connection.prepare_cached("DELETE FROM receipt_loss WHERE day < ?1")?.execute([day.get()])?;
+        Ok(())
+    }
+}
+
 impl ParkedReceiptRows for SqliteTables<'_> {
+    fn change_parked_receipt(&self, change: &ParkedReceiptChange) -> Result<(), TableError> {
+        match change {
+            ParkedReceiptChange::Put { carrier, receipt } => self.put_parked_receipt(*carrier, receipt),
+            ParkedReceiptChange::ParkedAt { carrier, remote, at } => {
+                self.put_parked_at(*carrier, remote, *at)
+            }
+            ParkedReceiptChange::Ambiguous { carrier, remote } => {
+                self.mark_parked_receipt_ambiguous(*carrier, remote)
+            }
+            ParkedReceiptChange::Delete { carrier, remote } => self.delete_parked_receipt(*carrier, remote),
+            ParkedReceiptChange::Loss(loss) => self.put_receipt_loss(loss),
+            ParkedReceiptChange::DeleteLossesBefore(day) => self.delete_receipt_losses_before(*day),
+        }
+    }
+
     fn parked_counts(&self) -> Result<Vec<(CarrierId, u64)>, TableError> {
         let mut statement =
             self.connection.prepare("SELECT carrier, count(*) FROM parked GROUP BY carrier")?;
@@ -108,52 +185,6 @@ impl ParkedReceiptRows for SqliteTables<'_> {
         Ok(ids)
     }
 
-    fn put_parked_at(&self, carrier: CarrierId, remote: &RemoteId, at: Timestamp) -> Result<(), TableError> {
-        let (key, raw) = split_id(remote);
-        self.connection
-            .prepare_cached("UPDATE parked SET at = ?4 WHERE carrier = ?1 AND key = ?2 AND raw = ?3")?
-            .execute(params![carrier.get(), key.octets(), raw, at.as_millis()])?;
-        Ok(())
-    }
-
-    fn put_parked_receipt(&self, carrier: CarrierId, receipt: &ParkedReceipt) -> Result<(), TableError> {
-        let ParkedReceipt { remote, verdict, err, word, source, at, ambiguous } = receipt;
-        let (key, raw) = split_id(remote);
-        self.connection
-            .prepare_cached(&format!(
-                "INSERT OR REPLACE INTO parked (carrier, {COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
-            ))?
-            .execute(params![
-                carrier.get(),
-                key.octets(),
-                raw,
-                verdict_to_stored(*verdict),
-                err,
-                word.as_deref(),
-                source.map(|source| source.number().cast_signed()),
-                at.as_millis(),
-                ambiguous
-            ])?;
-        Ok(())
-    }
-
-    fn mark_parked_receipt_ambiguous(&self, carrier: CarrierId, remote: &RemoteId) -> Result<(), TableError> {
-        let (key, raw) = split_id(remote);
-        self.connection
-            .prepare_cached("UPDATE parked SET ambiguous = 1 WHERE carrier = ?1 AND key = ?2 AND raw = ?3")?
-            .execute(params![carrier.get(), key.octets(), raw])?;
-        Ok(())
-    }
-
-    fn delete_parked_receipt(&self, carrier: CarrierId, remote: &RemoteId) -> Result<bool, TableError> {
-        let (key, raw) = split_id(remote);
-        let deleted = self
-            .connection
-            .prepare_cached("DELETE FROM parked WHERE carrier = ?1 AND key = ?2 AND raw = ?3")?
-            .execute(params![carrier.get(), key.octets(), raw])?;
-        Ok(deleted == 1)
-    }
-
     fn receipt_loss(&self, day: Day, carrier: CarrierId) -> Result<Option<ReceiptLoss>, TableError> {
         Ok(self
             .connection
@@ -162,21 +193,6 @@ impl ParkedReceiptRows for SqliteTables<'_> {
             )?
             .query_row(params![day.get(), carrier.get()], read_loss)
             .optional()?)
-    }
-
-    fn put_receipt_loss(&self, loss: &ReceiptLoss) -> Result<(), TableError> {
-        let ReceiptLoss { day, carrier, too_old, crowded_out } = loss;
-        self.connection
-            .prepare_cached(
-                "INSERT OR REPLACE INTO receipt_loss (day, carrier, too_old, crowded_out) VALUES (?1, ?2, ?3, ?4)",
-            )?
-            .execute(params![day.get(), carrier.get(), too_old.cast_signed(), crowded_out.cast_signed()])?;
-        Ok(())
-    }
-
-    fn delete_receipt_losses_before(&self, day: Day) -> Result<(), TableError> {
-        self.connection.prepare_cached("DELETE FROM receipt_loss WHERE day < ?1")?.execute([day.get()])?;
-        Ok(())
     }
 }
 

@@ -10,7 +10,7 @@ use hermod_domain::time::Timestamp;
 use hermod_engine::lanes::Refill;
 use hermod_engine::ops::Job;
 use hermod_engine::tables::{
-    DuePlace, DueRead, LaneCounts, PartRow, PartRows, Place, Readings, SendingPart, TableError,
+    DuePlace, DueRead, LaneCounts, PartChange, PartRow, PartRows, Place, Readings, SendingPart, TableError,
     UnreadablePart,
 };
 use rusqlite::{Connection, Row, Rows, params};
@@ -32,7 +32,7 @@ const READABLE: &str = "carrier BETWEEN 0 AND 4294967295 AND account BETWEEN 0 A
     AND no BETWEEN 1 AND 255 AND state BETWEEN 0 AND 10 AND doubts BETWEEN 0 AND 255 AND resend BETWEEN 0 AND 255
     AND attempts BETWEEN 0 AND 4294967295";
 
-impl PartRows for SqliteTables<'_> {
+impl SqliteTables<'_> {
     fn add_part(&self, row: &PartRow) -> Result<(), TableError> {
         let PartRow { place: Place { carrier, account, message }, part, now, .. } = row;
         self.connection
@@ -53,38 +53,6 @@ impl PartRows for SqliteTables<'_> {
                 row.expires_at.as_millis()
             ])?;
         Ok(())
-    }
-
-    fn part(&self, place: Place, part: PartNo) -> Result<Option<PartRow>, TableError> {
-        let Place { carrier, account, message } = place;
-        let mut statement = self.connection.prepare_cached(
-            "SELECT carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at FROM part
-             WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
-        )?;
-        let mut rows =
-            statement.query(params![carrier.get(), account.get(), message.as_i64(), part.get()])?;
-        rows.next()?.map(read).transpose()
-    }
-
-    fn parts(&self, place: Place) -> Result<Vec<PartRow>, TableError> {
-        let Place { carrier, account, message } = place;
-        let mut statement = self.connection.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3 ORDER BY no"
-        ))?;
-        read_all(statement.query(params![carrier.get(), account.get(), message.as_i64()])?)
-    }
-
-    fn part_states(&self, place: Place) -> Result<Parts, TableError> {
-        let Place { carrier, account, message } = place;
-        let mut statement = self.connection.prepare_cached(
-            "SELECT state, doubts FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3 ORDER BY no",
-        )?;
-        let mut rows = statement.query(params![carrier.get(), account.get(), message.as_i64()])?;
-        let mut parts = Parts::new();
-        while let Some(row) = rows.next()? {
-            parts.push(Part { state: stored_state(row.get(0)?)?, doubts: row.get(1)? });
-        }
-        Ok(parts)
     }
 
     fn put_part_state(
@@ -154,6 +122,53 @@ impl PartRows for SqliteTables<'_> {
             .prepare_cached("DELETE FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3")?
             .execute(params![carrier.get(), account.get(), message.as_i64()])?;
         Ok(())
+    }
+}
+
+impl PartRows for SqliteTables<'_> {
+    fn change_part(&self, change: &PartChange) -> Result<(), TableError> {
+        match *change {
+            PartChange::Add(row) => self.add_part(&row),
+            PartChange::State { place, part, now, due_at, attempts } => {
+                self.put_part_state(place, part, now, due_at, attempts)
+            }
+            PartChange::DueTime { place, part, due_at } => self.put_part_due(place, part, due_at),
+            PartChange::Expiry { place, part, expires_at } => self.put_part_expiry(place, part, expires_at),
+            PartChange::Move { place, to, due_at } => self.move_parts(place, to, due_at),
+            PartChange::Delete(place) => self.delete_parts(place),
+        }
+    }
+
+    fn part(&self, place: Place, part: PartNo) -> Result<Option<PartRow>, TableError> {
+        let Place { carrier, account, message } = place;
+        let mut statement = self.connection.prepare_cached(
+            "SELECT carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at FROM part
+             WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
+        )?;
+        let mut rows =
+            statement.query(params![carrier.get(), account.get(), message.as_i64(), part.get()])?;
+        rows.next()?.map(read).transpose()
+    }
+
+    fn parts(&self, place: Place) -> Result<Vec<PartRow>, TableError> {
+        let Place { carrier, account, message } = place;
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3 ORDER BY no"
+        ))?;
+        read_all(statement.query(params![carrier.get(), account.get(), message.as_i64()])?)
+    }
+
+    fn part_states(&self, place: Place) -> Result<Parts, TableError> {
+        let Place { carrier, account, message } = place;
+        let mut statement = self.connection.prepare_cached(
+            "SELECT state, doubts FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3 ORDER BY no",
+        )?;
+        let mut rows = statement.query(params![carrier.get(), account.get(), message.as_i64()])?;
+        let mut parts = Parts::new();
+        while let Some(row) = rows.next()? {
+            parts.push(Part { state: stored_state(row.get(0)?)?, doubts: row.get(1)? });
+        }
+        Ok(parts)
     }
 
     fn waiting_job(&self, place: Place, part: PartNo) -> Result<Option<Job>, TableError> {

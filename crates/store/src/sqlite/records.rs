@@ -32,7 +32,7 @@ pub(crate) fn message(
     let Some(mut record) = record else { return Ok(None) };
     if !record.state.is_final()
         && let Some(progress) = progress::load(
-            &SqliteTables { connection: &snapshot },
+            &SqliteTables::of(&snapshot),
             Place { carrier: record.carrier, account, message: id },
         )?
     {

@@ -8,14 +8,81 @@ use hermod_domain::origin::Told;
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{MessageNews, News, Report, ReportId};
-use hermod_engine::tables::{ReportPage, ReportRows, StoredReport, TableError};
+use hermod_engine::tables::{ReportChange, ReportPage, ReportRows, StoredReport, TableError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::sync::Arc;
 
 /// Stands in place of what is told about a message: the report brings a message from a handset. On disk for ever.
 const INBOUND: u8 = 200;
 
+impl SqliteTables<'_> {
+    fn put_report(&self, report: &Report, is_hooked: bool) -> Result<(), TableError> {
+        let Report { id, account, connection: to, message, at, news } = report;
+        let (to, id, message, at) = (to.get(), id.0.cast_signed(), message.as_i64(), at.as_millis());
+        match news {
+            News::Message(MessageNews { told, err, delivered, .. }) => self
+                .connection
+                .prepare_cached(
+                    "INSERT INTO report (connection, id, message, told, err, delivered, at, hooked)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                )?
+                .execute(params![to, id, message, told.as_u8(), err, delivered, at, is_hooked])?,
+            News::Inbound(number) => self
+                .connection
+                .prepare_cached(
+                    "INSERT INTO report (connection, id, message, told, err, delivered, at, account, inbound, hooked)
+                     VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, ?6, ?7, ?8)",
+                )?
+                .execute(params![
+                    to,
+                    id,
+                    message,
+                    INBOUND,
+                    at,
+                    account.get(),
+                    number.cast_signed(),
+                    is_hooked
+                ])?,
+        };
+        Ok(())
+    }
+
+    fn delete_reports(
+        &self,
+        connection: ConnectionId,
+        first: ReportId,
+        last: ReportId,
+    ) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("DELETE FROM report WHERE connection = ?1 AND id BETWEEN ?2 AND ?3")?
+            .execute(params![connection.get(), first.0.cast_signed(), last.0.cast_signed()])?;
+        Ok(())
+    }
+}
+
 impl ReportRows for SqliteTables<'_> {
+    fn count_reports(
+        &self,
+        connection: ConnectionId,
+        first: ReportId,
+        last: ReportId,
+    ) -> Result<usize, TableError> {
+        let mut count = self
+            .connection
+            .prepare_cached("SELECT count(*) FROM report WHERE connection = ?1 AND id BETWEEN ?2 AND ?3")?;
+        let range = params![connection.get(), first.0.cast_signed(), last.0.cast_signed()];
+        Ok(usize::try_from(count.query_row(range, |row| row.get::<_, i64>(0))?).unwrap_or(0))
+    }
+
+    fn change_report(&self, change: &ReportChange) -> Result<(), TableError> {
+        match change {
+            ReportChange::Add { report, is_hooked } => self.put_report(report, *is_hooked),
+            ReportChange::Delete { connection, first, last } => {
+                self.delete_reports(*connection, *first, *last)
+            }
+        }
+    }
+
     /// Makes one look for each connection, not one for each report.
     fn connections_with_reports(&self) -> Result<Vec<ConnectionId>, TableError> {
         let mut statement =
@@ -71,49 +138,6 @@ impl ReportRows for SqliteTables<'_> {
     ) -> Result<Vec<ReportId>, TableError> {
         let query = "SELECT id, at FROM report WHERE connection = ?1 ORDER BY id LIMIT ?2";
         first_ids(self.connection, query, i64::from(connection.get()), newest, limit)
-    }
-
-    fn put_report(&self, report: &Report, is_hooked: bool) -> Result<(), TableError> {
-        let Report { id, account, connection: to, message, at, news } = report;
-        let (to, id, message, at) = (to.get(), id.0.cast_signed(), message.as_i64(), at.as_millis());
-        match news {
-            News::Message(MessageNews { told, err, delivered, .. }) => self
-                .connection
-                .prepare_cached(
-                    "INSERT INTO report (connection, id, message, told, err, delivered, at, hooked)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                )?
-                .execute(params![to, id, message, told.as_u8(), err, delivered, at, is_hooked])?,
-            News::Inbound(number) => self
-                .connection
-                .prepare_cached(
-                    "INSERT INTO report (connection, id, message, told, err, delivered, at, account, inbound, hooked)
-                     VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, ?6, ?7, ?8)",
-                )?
-                .execute(params![
-                    to,
-                    id,
-                    message,
-                    INBOUND,
-                    at,
-                    account.get(),
-                    number.cast_signed(),
-                    is_hooked
-                ])?,
-        };
-        Ok(())
-    }
-
-    fn delete_reports(
-        &self,
-        connection: ConnectionId,
-        first: ReportId,
-        last: ReportId,
-    ) -> Result<usize, TableError> {
-        Ok(self
-            .connection
-            .prepare_cached("DELETE FROM report WHERE connection = ?1 AND id BETWEEN ?2 AND ?3")?
-            .execute(params![connection.get(), first.0.cast_signed(), last.0.cast_signed()])?)
     }
 }
 

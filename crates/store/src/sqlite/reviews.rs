@@ -5,7 +5,7 @@ use crate::sqlite::columns::{stored_number, stored_sender};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{OPEN_REVIEWS_COUNTED_MAX, OpenReviews, ReviewCase, ReviewState, Screened};
-use hermod_engine::tables::{ReopenedReview, ReviewRows, ReviewStanding, TableError};
+use hermod_engine::tables::{ReopenedReview, ReviewChange, ReviewRows, ReviewStanding, TableError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// Between the names of the rules in a case's row. No name has it: names are printable.
@@ -15,7 +15,93 @@ const RULE_SEPARATOR: &str = "\u{1f}";
 const COLUMNS: &str =
     "id, account, source, dest, text, rules, opened_at, last_at, seen, state, decided_at, decided_by";
 
+impl SqliteTables<'_> {
+    fn add_review(&self, id: u64, screened: &Screened) -> Result<(), TableError> {
+        let Screened { account, from, to, text, digest, rules, now } = screened;
+        self.connection
+            .prepare_cached(
+                "INSERT INTO review (id, account, digest, source, dest, text, rules, opened_at, last_at, seen, state,
+                     decided_by)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, 1, ?9, '')",
+            )?
+            .execute(params![
+                stored_id(id),
+                account.get(),
+                digest,
+                from.as_str(),
+                to.number().cast_signed(),
+                text,
+                rules.join(RULE_SEPARATOR),
+                now.as_millis(),
+                ReviewState::Open.to_stored()
+            ])?;
+        Ok(())
+    }
+
+    fn put_review_met(&self, id: u64, last_at: Timestamp, seen: u64) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("UPDATE review SET seen = ?2, last_at = ?3 WHERE id = ?1")?
+            .execute(params![stored_id(id), seen.cast_signed(), last_at.as_millis()])?;
+        Ok(())
+    }
+
+    fn put_review_open(&self, id: u64, reopened: &ReopenedReview) -> Result<(), TableError> {
+        let ReopenedReview { to, rules, at, seen } = reopened;
+        self.connection
+            .prepare_cached(
+                "UPDATE review SET state = ?2, decided_at = NULL, decided_by = '', dest = ?3, rules = ?4,
+                     opened_at = ?5, last_at = ?5, seen = ?6
+                 WHERE id = ?1",
+            )?
+            .execute(params![
+                stored_id(id),
+                ReviewState::Open.to_stored(),
+                to.number().cast_signed(),
+                rules.join(RULE_SEPARATOR),
+                at.as_millis(),
+                seen.cast_signed()
+            ])?;
+        Ok(())
+    }
+
+    fn put_review_decision(
+        &self,
+        id: u64,
+        state: ReviewState,
+        at: Timestamp,
+        by: &str,
+    ) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("UPDATE review SET state = ?2, decided_at = ?3, decided_by = ?4 WHERE id = ?1")?
+            .execute(params![stored_id(id), state.to_stored(), at.as_millis(), by])?;
+        Ok(())
+    }
+
+    fn delete_review(&self, id: u64) -> Result<(), TableError> {
+        self.connection.prepare_cached("DELETE FROM review WHERE id = ?1")?.execute([stored_id(id)])?;
+        Ok(())
+    }
+}
+
 impl ReviewRows for SqliteTables<'_> {
+    fn last_review(&self) -> Result<u64, TableError> {
+        // The table counts the ids that it has given, those of deleted rows included.
+        let mut last = self
+            .connection
+            .prepare_cached("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'review'")?;
+        Ok(last.query_row([], |row| row.get::<_, i64>(0))?.cast_unsigned())
+    }
+
+    fn change_review(&self, change: &ReviewChange) -> Result<(), TableError> {
+        match change {
+            ReviewChange::Add { id, screened } => self.add_review(*id, screened),
+            ReviewChange::Met { id, last_at, seen } => self.put_review_met(*id, *last_at, *seen),
+            ReviewChange::Reopen { id, reopened } => self.put_review_open(*id, reopened),
+            ReviewChange::Decision { id, state, at, by } => self.put_review_decision(*id, *state, *at, by),
+            ReviewChange::Delete(id) => self.delete_review(*id),
+        }
+    }
+
     fn review(&self, id: u64) -> Result<Option<ReviewCase>, TableError> {
         find(self.connection, id)
     }
@@ -51,71 +137,6 @@ impl ReviewRows for SqliteTables<'_> {
             )?
             .query_row(params![account.get(), limit], |row| row.get(0))?;
         Ok(count)
-    }
-
-    fn add_review(&self, screened: &Screened) -> Result<u64, TableError> {
-        let Screened { account, from, to, text, digest, rules, now } = screened;
-        self.connection
-            .prepare_cached(
-                "INSERT INTO review (account, digest, source, dest, text, rules, opened_at, last_at, seen, state,
-                     decided_by)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, 1, ?8, '')",
-            )?
-            .execute(params![
-                account.get(),
-                digest,
-                from.as_str(),
-                to.number().cast_signed(),
-                text,
-                rules.join(RULE_SEPARATOR),
-                now.as_millis(),
-                ReviewState::Open.to_stored()
-            ])?;
-        Ok(self.connection.last_insert_rowid().cast_unsigned())
-    }
-
-    fn put_review_met(&self, id: u64, last_at: Timestamp, seen: u64) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("UPDATE review SET seen = ?2, last_at = ?3 WHERE id = ?1")?
-            .execute(params![stored_id(id), seen.cast_signed(), last_at.as_millis()])?;
-        Ok(())
-    }
-
-    fn put_review_open(&self, id: u64, reopened: &ReopenedReview<'_>) -> Result<(), TableError> {
-        let ReopenedReview { to, rules, at, seen } = reopened;
-        self.connection
-            .prepare_cached(
-                "UPDATE review SET state = ?2, decided_at = NULL, decided_by = '', dest = ?3, rules = ?4,
-                     opened_at = ?5, last_at = ?5, seen = ?6
-                 WHERE id = ?1",
-            )?
-            .execute(params![
-                stored_id(id),
-                ReviewState::Open.to_stored(),
-                to.number().cast_signed(),
-                rules.join(RULE_SEPARATOR),
-                at.as_millis(),
-                seen.cast_signed()
-            ])?;
-        Ok(())
-    }
-
-    fn put_review_decision(
-        &self,
-        id: u64,
-        state: ReviewState,
-        at: Timestamp,
-        by: &str,
-    ) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("UPDATE review SET state = ?2, decided_at = ?3, decided_by = ?4 WHERE id = ?1")?
-            .execute(params![stored_id(id), state.to_stored(), at.as_millis(), by])?;
-        Ok(())
-    }
-
-    fn delete_review(&self, id: u64) -> Result<(), TableError> {
-        self.connection.prepare_cached("DELETE FROM review WHERE id = ?1")?.execute([stored_id(id)])?;
-        Ok(())
     }
 }
 

@@ -5,31 +5,15 @@ use crate::sqlite::{SqliteTables, parts};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{SetAside, SetAsideCount, StoredPart};
-use hermod_engine::tables::{MessageRange, Readings, SetAsideRows, StoredPlace, TableError, UnreadablePart};
+use hermod_engine::tables::{
+    MessageRange, Readings, SetAsideChange, SetAsideRows, StoredPlace, TableError, UnreadablePart,
+};
 use rusqlite::{Connection, Error, Row, params};
 
-impl SetAsideRows for SqliteTables<'_> {
-    fn why_unreadable(&self, error: TableError) -> Result<String, TableError> {
-        why_unreadable(error)
-    }
-
-    fn unreadable_parts(&self, limit: u32) -> Result<Vec<UnreadablePart>, TableError> {
-        parts::unreadable(self.connection, limit)
-    }
-
-    fn set_parts_aside(
-        &self,
-        place: StoredPlace,
-        reason: &str,
-        at: Timestamp,
-    ) -> Result<Vec<Option<PartState>>, TableError> {
+impl SqliteTables<'_> {
+    fn set_parts_aside(&self, place: StoredPlace, reason: &str, at: Timestamp) -> Result<(), TableError> {
         let StoredPlace { carrier, account, message } = place;
         let key = params![carrier, account, message];
-        let mut statement = self.connection.prepare_cached(
-            "SELECT state FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3 ORDER BY no",
-        )?;
-        let states = statement.query_map(key, |row| Ok(PartState::from_stored(row.get(0)?).ok()))?;
-        let states = states.collect::<Result<_, _>>()?;
         self.connection
             .prepare_cached(
                 "INSERT INTO set_aside (at, reason, carrier, account, message, no, state, doubts, resend, attempts,
@@ -41,7 +25,7 @@ impl SetAsideRows for SqliteTables<'_> {
         self.connection
             .prepare_cached("DELETE FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3")?
             .execute(key)?;
-        Ok(states)
+        Ok(())
     }
 
     fn put_message_aside(&self, place: StoredPlace, reason: &str, at: Timestamp) -> Result<(), TableError> {
@@ -60,6 +44,35 @@ impl SetAsideRows for SqliteTables<'_> {
             .prepare_cached("DELETE FROM set_aside WHERE message BETWEEN ?1 AND ?2")?
             .execute(params![range.first.as_i64(), range.last.as_i64()])?;
         Ok(())
+    }
+}
+
+impl SetAsideRows for SqliteTables<'_> {
+    fn stored_states(&self, place: StoredPlace) -> Result<Vec<Option<PartState>>, TableError> {
+        let StoredPlace { carrier, account, message } = place;
+        let mut statement = self.connection.prepare_cached(
+            "SELECT state FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3 ORDER BY no",
+        )?;
+        let states = statement.query_map(params![carrier, account, message], |row| {
+            Ok(PartState::from_stored(row.get(0)?).ok())
+        })?;
+        Ok(states.collect::<Result<_, _>>()?)
+    }
+
+    fn change_set_aside(&self, change: &SetAsideChange) -> Result<(), TableError> {
+        match change {
+            SetAsideChange::Parts { place, reason, at } => self.set_parts_aside(*place, reason, *at),
+            SetAsideChange::Message { place, reason, at } => self.put_message_aside(*place, reason, *at),
+            SetAsideChange::Delete(range) => self.delete_set_aside(*range),
+        }
+    }
+
+    fn why_unreadable(&self, error: TableError) -> Result<String, TableError> {
+        why_unreadable(error)
+    }
+
+    fn unreadable_parts(&self, limit: u32) -> Result<Vec<UnreadablePart>, TableError> {
+        parts::unreadable(self.connection, limit)
     }
 }
 

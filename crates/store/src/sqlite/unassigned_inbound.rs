@@ -6,12 +6,14 @@ use crate::sqlite::inbound::read_message;
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{PAGE_ROWS_MAX, UnownedInbound};
-use hermod_engine::tables::{TableError, UnassignedInboundRows, UnassignedMessage, UnassignedRow};
+use hermod_engine::tables::{
+    TableError, UnassignedInboundChange, UnassignedInboundRows, UnassignedMessage, UnassignedRow,
+};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-impl UnassignedInboundRows for SqliteTables<'_> {
-    fn add_unassigned(&self, row: &UnassignedRow<'_>) -> Result<(), TableError> {
-        let UnassignedRow { message, carrier, from, to, text, wire, missing, received_at } = *row;
+impl SqliteTables<'_> {
+    fn add_unassigned(&self, row: &UnassignedRow) -> Result<(), TableError> {
+        let UnassignedRow { message, carrier, from, to, text, wire, missing, received_at } = row;
         self.connection
             .prepare_cached(
                 "INSERT INTO unowned_inbound (message, carrier, source, dest, text, wire, missing, received_at)
@@ -28,6 +30,22 @@ impl UnassignedInboundRows for SqliteTables<'_> {
                 received_at.as_millis()
             ])?;
         Ok(())
+    }
+
+    fn delete_unassigned(&self, message: MessageId) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("DELETE FROM unowned_inbound WHERE message = ?1")?
+            .execute([message.as_i64()])?;
+        Ok(())
+    }
+}
+
+impl UnassignedInboundRows for SqliteTables<'_> {
+    fn change_unassigned_inbound(&self, change: &UnassignedInboundChange) -> Result<(), TableError> {
+        match change {
+            UnassignedInboundChange::Add(row) => self.add_unassigned(row),
+            UnassignedInboundChange::Delete(message) => self.delete_unassigned(*message),
+        }
     }
 
     fn unassigned(&self, message: MessageId) -> Result<Option<UnassignedMessage>, TableError> {
@@ -47,13 +65,6 @@ impl UnassignedInboundRows for SqliteTables<'_> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let rows = statement.query_map(params![message.as_i64(), limit], |row| row.get(0))?;
         rows.map(|row| read_message(row?)).collect()
-    }
-
-    fn delete_unassigned(&self, message: MessageId) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("DELETE FROM unowned_inbound WHERE message = ?1")?
-            .execute([message.as_i64()])?;
-        Ok(())
     }
 }
 

@@ -6,32 +6,10 @@ use hermod_domain::ids::{AccountId, CarrierId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
-use hermod_engine::tables::{PartKey, TableError, UnnamedPart, UnnamedPartRows};
-use rusqlite::{Connection, Row, params};
+use hermod_engine::tables::{PartKey, TableError, UnnamedPart, UnnamedPartChange, UnnamedPartRows};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
-impl UnnamedPartRows for SqliteTables<'_> {
-    fn unnamed_parts(
-        &self,
-        carrier: CarrierId,
-        to: Msisdn,
-        limit: usize,
-    ) -> Result<Vec<(UnnamedPart, Sender)>, TableError> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT u.message, u.part, u.account, u.at, m.source FROM unnamed u JOIN message m ON m.id = u.message
-             WHERE u.carrier = ?1 AND u.dest = ?2 ORDER BY u.message LIMIT ?3",
-        )?;
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let mut rows = statement.query(params![carrier.get(), to.number().cast_signed(), limit])?;
-        let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
-            let part =
-                UnnamedPart { carrier, to, part: read_key(row)?, at: Timestamp::from_millis(row.get(3)?) };
-            let from: String = row.get(4)?;
-            found.push((part, stored_sender(&from)?));
-        }
-        Ok(found)
-    }
-
+impl SqliteTables<'_> {
     fn put_unnamed_part(&self, part: &UnnamedPart) -> Result<(), TableError> {
         let UnnamedPart { carrier, to, part: PartKey { account, message, part }, at } = part;
         self.connection
@@ -59,21 +37,56 @@ impl UnnamedPartRows for SqliteTables<'_> {
             .execute(params![carrier.get(), to.number().cast_signed(), message.as_i64(), part.get()])?;
         Ok(())
     }
+}
 
-    fn delete_unnamed_part_before(&self, part: &UnnamedPart, before: Timestamp) -> Result<(), TableError> {
-        let UnnamedPart { carrier, to, part: PartKey { account: _, message, part }, at: _ } = part;
-        self.connection
+impl UnnamedPartRows for SqliteTables<'_> {
+    fn change_unnamed_part(&self, change: &UnnamedPartChange) -> Result<(), TableError> {
+        match change {
+            UnnamedPartChange::Put(part) => self.put_unnamed_part(part),
+            UnnamedPartChange::Delete { carrier, to, part } => self.delete_unnamed_part(*carrier, *to, part),
+        }
+    }
+
+    fn unnamed_parts(
+        &self,
+        carrier: CarrierId,
+        to: Msisdn,
+        limit: usize,
+    ) -> Result<Vec<(UnnamedPart, Sender)>, TableError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT u.message, u.part, u.account, u.at, m.source FROM unnamed u JOIN message m ON m.id = u.message
+             WHERE u.carrier = ?1 AND u.dest = ?2 ORDER BY u.message LIMIT ?3",
+        )?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let mut rows = statement.query(params![carrier.get(), to.number().cast_signed(), limit])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            let part =
+                UnnamedPart { carrier, to, part: read_key(row)?, at: Timestamp::from_millis(row.get(3)?) };
+            let from: String = row.get(4)?;
+            found.push((part, stored_sender(&from)?));
+        }
+        Ok(found)
+    }
+
+    fn unnamed_part_taken_at(
+        &self,
+        carrier: CarrierId,
+        to: Msisdn,
+        part: &PartKey,
+    ) -> Result<Option<Timestamp>, TableError> {
+        let PartKey { account: _, message, part } = part;
+        let at = self
+            .connection
             .prepare_cached(
-                "DELETE FROM unnamed WHERE carrier = ?1 AND dest = ?2 AND message = ?3 AND part = ?4 AND at < ?5",
+                "SELECT at FROM unnamed WHERE carrier = ?1 AND dest = ?2 AND message = ?3 AND part = ?4",
             )?
-            .execute(params![
-                carrier.get(),
-                to.number().cast_signed(),
-                message.as_i64(),
-                part.get(),
-                before.as_millis()
-            ])?;
-        Ok(())
+            .query_row(
+                params![carrier.get(), to.number().cast_signed(), message.as_i64(), part.get()],
+                |row| row.get(0),
+            )
+            .optional()?;
+        Ok(at.map(Timestamp::from_millis))
     }
 }
 

@@ -6,18 +6,18 @@ use crate::sqlite::webhook_events::stored_range;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{AttemptOutcome, Endpoint, HOOK_ATTEMPTS_KEPT, HookAttempt};
 use hermod_engine::tables::{
-    EventKey, EventRange, StoredAttempt, StoredOutcome, TableError, WebhookAttemptRows,
+    EventKey, EventRange, StoredAttempt, StoredOutcome, TableError, WebhookAttemptChange, WebhookAttemptRows,
 };
 use rusqlite::{Connection, Row, params};
 use std::time::Duration;
 
-impl WebhookAttemptRows for SqliteTables<'_> {
-    fn put_attempt(&self, key: EventKey, attempt: &StoredAttempt<'_>) -> Result<(), TableError> {
+impl SqliteTables<'_> {
+    fn put_attempt(&self, key: EventKey, attempt: &StoredAttempt) -> Result<(), TableError> {
         let EventKey { endpoint: Endpoint { account, kind }, event } = key;
         let StoredAttempt { no, at, took, outcome, answer } = attempt;
         let (status, failure) = match outcome {
             StoredOutcome::Status(status) => (Some(*status), None),
-            StoredOutcome::Failed(why) => (None, Some(*why)),
+            StoredOutcome::Failed(why) => (None, Some(why)),
         };
         self.connection
             .prepare_cached(
@@ -60,6 +60,16 @@ impl WebhookAttemptRows for SqliteTables<'_> {
             )?
             .execute(stored_range(range))?;
         Ok(())
+    }
+}
+
+impl WebhookAttemptRows for SqliteTables<'_> {
+    fn change_webhook_attempt(&self, change: &WebhookAttemptChange) -> Result<(), TableError> {
+        match change {
+            WebhookAttemptChange::Put { key, attempt } => self.put_attempt(*key, attempt),
+            WebhookAttemptChange::DeleteUpTo { key, last } => self.delete_attempts(*key, *last),
+            WebhookAttemptChange::DeleteWithoutEvent(range) => self.delete_attempts_without_event(*range),
+        }
     }
 }
 

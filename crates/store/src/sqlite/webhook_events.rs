@@ -7,16 +7,12 @@ use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::HookKind;
 use hermod_engine::ops::{Endpoint, EventId, HookGivenUp, HookState};
 use hermod_engine::tables::{
-    EventAbout, EventAttempts, EventEnd, EventKey, EventRange, NewEvent, TableError, WebhookEventRows,
+    EventAbout, EventAttempts, EventEnd, EventKey, EventRange, NewEvent, TableError, WebhookEventChange,
+    WebhookEventRows,
 };
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, Error, OptionalExtension, params};
 
-impl WebhookEventRows for SqliteTables<'_> {
-    fn last_event(&self) -> Result<EventId, TableError> {
-        let last = self.connection.query_row("SELECT last FROM webhook_counter", [], |row| row.get(0))?;
-        Ok(event_id(last))
-    }
-
+impl SqliteTables<'_> {
     fn put_last_event(&self, event: EventId) -> Result<(), TableError> {
         self.connection
             .prepare_cached("UPDATE webhook_counter SET last = ?1")?
@@ -59,18 +55,6 @@ impl WebhookEventRows for SqliteTables<'_> {
         Ok(())
     }
 
-    fn event_attempts(&self, key: EventKey) -> Result<Option<EventAttempts>, TableError> {
-        Ok(self
-            .connection
-            .prepare_cached(
-                "SELECT failures, attempts FROM webhook WHERE account = ?1 AND kind = ?2 AND id = ?3",
-            )?
-            .query_row(stored_key(key), |row| {
-                Ok(EventAttempts { failures: row.get(0)?, attempts: row.get(1)? })
-            })
-            .optional()?)
-    }
-
     fn put_event_attempts(&self, key: EventKey, attempts: u32) -> Result<(), TableError> {
         let (account, kind, id) = stored_key(key);
         self.connection
@@ -79,15 +63,134 @@ impl WebhookEventRows for SqliteTables<'_> {
         Ok(())
     }
 
-    fn put_event_due(&self, key: EventKey, due_at: Timestamp, failures: u32) -> Result<bool, TableError> {
+    fn put_event_due(&self, key: EventKey, due_at: Timestamp, failures: u32) -> Result<(), TableError> {
         let (account, kind, id) = stored_key(key);
-        let changed = self
-            .connection
+        self.connection
             .prepare_cached(
                 "UPDATE webhook SET due_at = ?4, failures = ?5 WHERE account = ?1 AND kind = ?2 AND id = ?3",
             )?
             .execute(params![account, kind, id, due_at.as_millis(), failures])?;
-        Ok(changed > 0)
+        Ok(())
+    }
+
+    fn put_off_event(
+        &self,
+        key: EventKey,
+        due_at: Timestamp,
+        counts: EventAttempts,
+    ) -> Result<(), TableError> {
+        let (account, kind, id) = stored_key(key);
+        let EventAttempts { failures, attempts } = counts;
+        self.connection
+            .prepare_cached(
+                "UPDATE webhook SET due_at = ?4, failures = ?5, attempts = ?6
+                 WHERE account = ?1 AND kind = ?2 AND id = ?3",
+            )?
+            .execute(params![account, kind, id, due_at.as_millis(), failures, attempts])?;
+        Ok(())
+    }
+
+    fn end_event(
+        &self,
+        key: EventKey,
+        end: EventEnd,
+        ended_at: Timestamp,
+        attempts: u32,
+    ) -> Result<(), TableError> {
+        let (account, kind, id) = stored_key(key);
+        self.connection
+            .prepare_cached(
+                "INSERT INTO webhook_past
+                     (account, kind, id, state, ended_at, attempts, message, at, connection, told, err, form, inbound)
+                 SELECT account, kind, id, ?4, ?5, ?6, message, at, connection, told, err, form, inbound
+                 FROM webhook WHERE account = ?1 AND kind = ?2 AND id = ?3",
+            )?
+            .execute(params![account, kind, id, end_to_stored(end), ended_at.as_millis(), attempts])?;
+        self.connection
+            .prepare_cached("DELETE FROM webhook WHERE account = ?1 AND kind = ?2 AND id = ?3")?
+            .execute(params![account, kind, id])?;
+        Ok(())
+    }
+
+    fn restore_event(&self, key: EventKey, due_at: Timestamp) -> Result<(), TableError> {
+        let (account, kind, id) = stored_key(key);
+        self.connection
+            .prepare_cached(
+                "INSERT INTO webhook
+                     (account, kind, id, due_at, failures, attempts, message, at, connection, told, err, form, inbound)
+                 SELECT account, kind, id, ?4, 0, attempts, message, at, connection, told, err, form, inbound
+                 FROM webhook_past WHERE account = ?1 AND kind = ?2 AND id = ?3",
+            )?
+            .execute(params![account, kind, id, due_at.as_millis()])?;
+        self.connection
+            .prepare_cached("DELETE FROM webhook_past WHERE account = ?1 AND kind = ?2 AND id = ?3")?
+            .execute(stored_key(key))?;
+        Ok(())
+    }
+
+    fn put_ended_event_attempts(&self, key: EventKey, attempts: u32) -> Result<(), TableError> {
+        let (account, kind, id) = stored_key(key);
+        self.connection
+            .prepare_cached(
+                "UPDATE webhook_past SET attempts = ?4 WHERE account = ?1 AND kind = ?2 AND id = ?3",
+            )?
+            .execute(params![account, kind, id, attempts])?;
+        Ok(())
+    }
+
+    fn delete_events_ended_by(&self, range: EventRange, ended_by: Timestamp) -> Result<(), TableError> {
+        let [account, kind, first, last] = stored_range(range);
+        self.connection
+            .prepare_cached(
+                "DELETE FROM webhook_past
+                 WHERE account = ?1 AND kind = ?2 AND id BETWEEN ?3 AND ?4 AND ended_at <= ?5",
+            )?
+            .execute([account, kind, first, last, ended_by.as_millis()])?;
+        Ok(())
+    }
+}
+
+impl WebhookEventRows for SqliteTables<'_> {
+    fn change_webhook_event(&self, change: &WebhookEventChange) -> Result<(), TableError> {
+        match change {
+            WebhookEventChange::Last(event) => self.put_last_event(*event),
+            WebhookEventChange::Add(event) => self.put_event(event),
+            WebhookEventChange::Attempts { key, attempts } => self.put_event_attempts(*key, *attempts),
+            WebhookEventChange::DueTime { key, due_at, failures } => {
+                self.put_event_due(*key, *due_at, *failures)
+            }
+            WebhookEventChange::PutOff { key, due_at, counts } => self.put_off_event(*key, *due_at, *counts),
+            WebhookEventChange::End { key, end, ended_at, attempts } => {
+                self.end_event(*key, *end, *ended_at, *attempts)
+            }
+            WebhookEventChange::Restore { key, due_at } => self.restore_event(*key, *due_at),
+            WebhookEventChange::EndedAttempts { key, attempts } => {
+                self.put_ended_event_attempts(*key, *attempts)
+            }
+            WebhookEventChange::DeleteEndedBy { range, ended_by } => {
+                self.delete_events_ended_by(*range, *ended_by)
+            }
+        }
+    }
+
+    fn last_event(&self) -> Result<EventId, TableError> {
+        let last = self.connection.query_row("SELECT last FROM webhook_counter", [], |row| row.get(0))?;
+        Ok(event_id(last))
+    }
+
+    fn event_attempts(&self, key: EventKey) -> Result<Option<EventAttempts>, TableError> {
+        Ok(self
+            .connection
+            .prepare_cached(
+                "SELECT failures, attempts FROM webhook WHERE account = ?1 AND kind = ?2 AND id = ?3",
+            )?
+            .query_row(stored_key(key), |row| {
+                // A count that makes no sense is the highest: its event must still be able to end.
+                let count =
+                    |column| Ok::<_, Error>(u32::try_from(row.get::<_, i64>(column)?).unwrap_or(u32::MAX));
+                Ok(EventAttempts { failures: count(0)?, attempts: count(1)? })
+            })
+            .optional()?)
     }
 
     fn events_due_after(&self, failures: u32, due_at: Timestamp) -> Result<Vec<EventKey>, TableError> {
@@ -106,64 +209,12 @@ impl WebhookEventRows for SqliteTables<'_> {
         Ok(found)
     }
 
-    fn put_off_event(&self, key: EventKey, due_at: Timestamp, made: u32) -> Result<Option<u32>, TableError> {
-        let (account, kind, id) = stored_key(key);
+    fn event_ended_at(&self, key: EventKey) -> Result<Option<Timestamp>, TableError> {
         Ok(self
             .connection
-            .prepare_cached(
-                "UPDATE webhook SET due_at = ?4, failures = failures + ?5, attempts = attempts + ?5
-                 WHERE account = ?1 AND kind = ?2 AND id = ?3 RETURNING attempts",
-            )?
-            .query_row(params![account, kind, id, due_at.as_millis(), made], |row| row.get(0))
+            .prepare_cached("SELECT ended_at FROM webhook_past WHERE account = ?1 AND kind = ?2 AND id = ?3")?
+            .query_row(stored_key(key), |row| Ok(Timestamp::from_millis(row.get(0)?)))
             .optional()?)
-    }
-
-    fn end_event(
-        &self,
-        key: EventKey,
-        end: EventEnd,
-        ended_at: Timestamp,
-        made: u32,
-    ) -> Result<Option<u32>, TableError> {
-        let (account, kind, id) = stored_key(key);
-        let attempts: Option<u32> = self
-            .connection
-            .prepare_cached(
-                "INSERT INTO webhook_past
-                     (account, kind, id, state, ended_at, attempts, message, at, connection, told, err, form, inbound)
-                 SELECT account, kind, id, ?4, ?5, attempts + ?6, message, at, connection, told, err, form, inbound
-                 FROM webhook WHERE account = ?1 AND kind = ?2 AND id = ?3 RETURNING attempts",
-            )?
-            .query_row(
-                params![account, kind, id, end_to_stored(end), ended_at.as_millis(), made],
-                |row| row.get(0),
-            )
-            .optional()?;
-        if attempts.is_some() {
-            self.connection
-                .prepare_cached("DELETE FROM webhook WHERE account = ?1 AND kind = ?2 AND id = ?3")?
-                .execute(params![account, kind, id])?;
-        }
-        Ok(attempts)
-    }
-
-    fn restore_event(&self, key: EventKey, due_at: Timestamp) -> Result<bool, TableError> {
-        let (account, kind, id) = stored_key(key);
-        let restored = self
-            .connection
-            .prepare_cached(
-                "INSERT INTO webhook
-                     (account, kind, id, due_at, failures, attempts, message, at, connection, told, err, form, inbound)
-                 SELECT account, kind, id, ?4, 0, attempts, message, at, connection, told, err, form, inbound
-                 FROM webhook_past WHERE account = ?1 AND kind = ?2 AND id = ?3",
-            )?
-            .execute(params![account, kind, id, due_at.as_millis()])?;
-        if restored > 0 {
-            self.connection
-                .prepare_cached("DELETE FROM webhook_past WHERE account = ?1 AND kind = ?2 AND id = ?3")?
-                .execute(stored_key(key))?;
-        }
-        Ok(restored > 0)
     }
 
     fn ended_event_attempts(&self, key: EventKey) -> Result<Option<u32>, TableError> {
@@ -172,16 +223,6 @@ impl WebhookEventRows for SqliteTables<'_> {
             .prepare_cached("SELECT attempts FROM webhook_past WHERE account = ?1 AND kind = ?2 AND id = ?3")?
             .query_row(stored_key(key), |row| row.get(0))
             .optional()?)
-    }
-
-    fn put_ended_event_attempts(&self, key: EventKey, attempts: u32) -> Result<(), TableError> {
-        let (account, kind, id) = stored_key(key);
-        self.connection
-            .prepare_cached(
-                "UPDATE webhook_past SET attempts = ?4 WHERE account = ?1 AND kind = ?2 AND id = ?3",
-            )?
-            .execute(params![account, kind, id, attempts])?;
-        Ok(())
     }
 
     fn failed_events(
@@ -202,16 +243,14 @@ impl WebhookEventRows for SqliteTables<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    fn delete_events_ended_by(&self, range: EventRange, ended_by: Timestamp) -> Result<u64, TableError> {
+    fn count_events_ended_by(&self, range: EventRange, ended_by: Timestamp) -> Result<u64, TableError> {
         let [account, kind, first, last] = stored_range(range);
-        let deleted = self
-            .connection
-            .prepare_cached(
-                "DELETE FROM webhook_past
-                 WHERE account = ?1 AND kind = ?2 AND id BETWEEN ?3 AND ?4 AND ended_at <= ?5",
-            )?
-            .execute([account, kind, first, last, ended_by.as_millis()])?;
-        Ok(u64::try_from(deleted).unwrap_or(0))
+        let mut count = self.connection.prepare_cached(
+            "SELECT count(*) FROM webhook_past
+             WHERE account = ?1 AND kind = ?2 AND id BETWEEN ?3 AND ?4 AND ended_at <= ?5",
+        )?;
+        let range = [account, kind, first, last, ended_by.as_millis()];
+        Ok(count.query_row(range, |row| row.get::<_, i64>(0))?.cast_unsigned())
     }
 }
 

@@ -103,7 +103,7 @@ impl Writer<'_> {
                     StoreFault::from(error).die();
                 }
                 self.books.lanes.restore_rooms(rooms);
-                if let Err(error) = self.books.rolled_back(&SqliteTables { connection: self.connection }) {
+                if let Err(error) = self.books.rolled_back(&SqliteTables::of(self.connection)) {
                     StoreFault::from(error).die();
                 }
                 self.shared.next_due_is(self.books.next_due());
@@ -115,7 +115,7 @@ impl Writer<'_> {
     fn try_transact(&mut self, ops: &[Op], claims: Claims) -> Result<Vec<Option<AnyOutcome>>, StoreFault> {
         self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         let changes = self.connection.total_changes();
-        let tables = SqliteTables { connection: self.connection };
+        let tables = SqliteTables::of(self.connection);
         let mut batch = Batch::new(
             &tables,
             &mut self.books,
@@ -183,7 +183,9 @@ impl Writer<'_> {
             return;
         }
         let written = self.connection.unchecked_transaction().map_err(StoreFault::from).and_then(|last| {
-            self.books.delivery.write(&SqliteTables { connection: &last })?;
+            let tables = SqliteTables::of(&last);
+            self.books.delivery.write(&tables)?;
+            tables.finish()?;
             self.mark.count(&last)?;
             last.commit().map_err(StoreFault::from)
         });

@@ -124,12 +124,12 @@ impl Outbox {
 
 impl Outboxes {
     pub(crate) fn load(
-        tables: &dyn Tables,
+        tables: &Tables<'_>,
         books: &Books,
         receivers: Arc<Receivers>,
         now: Timestamp,
     ) -> Result<Outboxes, TableError> {
-        let waiting = Waiting::in_tables(tables.connections_with_reports()?);
+        let waiting = Waiting::in_tables(tables.read()?.connections_with_reports()?);
         Ok(Outboxes::new(waiting, books.last_report, receivers, now))
     }
 
