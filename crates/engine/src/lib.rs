@@ -29,6 +29,7 @@ pub mod idempotency_keys;
 pub mod inbound;
 pub mod lanes;
 pub mod last_ids;
+pub mod late_receipts;
 pub mod ledger;
 pub mod mo;
 pub mod mo_joining;

@@ -72,7 +72,7 @@ fn read(connection: &Connection) -> Result<AuditReport, StoreFault> {
     let mut report = AuditReport {
         messages: count(&snapshot, "SELECT count(*) FROM message")?,
         accounts: count(&snapshot, "SELECT count(*) FROM balance")?,
-        open_parts: count(&snapshot, "SELECT count(*) FROM part")?,
+        open_parts: count(&snapshot, "SELECT count(*) FROM open_part")?,
         waiting_parts: count(&snapshot, &waiting_parts())?,
         resends: count(&snapshot, "SELECT count(*) FROM timeline WHERE what = 'resent'")?,
         purged_before: purged_before(&snapshot)?,
@@ -106,7 +106,7 @@ fn read(connection: &Connection) -> Result<AuditReport, StoreFault> {
 
 /// Reads every part that is still to be sent the way the gateway does, and every row of a part.
 fn check_parts(connection: &Connection, report: &mut AuditReport) -> Result<(), StoreFault> {
-    let mut unreadable = parts::unreadable(connection, UNREADABLE_PARTS_LISTED_MAX)?;
+    let mut unreadable = parts::unreadable(connection, true, UNREADABLE_PARTS_LISTED_MAX)?;
     jobs::find_unreadable(connection, LISTED_PER_RULE_MAX, &mut unreadable)?;
     for UnreadablePart { place: StoredPlace { carrier, account, message }, reason } in unreadable {
         let detail = format!("message {message} of account {account}, carrier {carrier}: {reason}");

@@ -24,7 +24,7 @@ pub use receipts::{ForgetUnnamedParts, GiveUpParked, Rematch};
 pub use reports::{ForgetGivenUp, GiveUpOldReports, MoveToWebhook};
 pub use retention::{PurgeCarrierIds, PurgeInbound, PurgeKeys, PurgeRecords, PurgeTexts};
 pub use reviews::{DecideReview, ForgetReviews};
-pub use upkeep::{DropOldFigures, KeepFilterPart, Lapse, ReleaseDue, SetAside};
+pub use upkeep::{DropOldFigures, KeepFilterPart, Lapse, ReleaseDue, SetAside, SetLate};
 pub use webhooks::{ForgetWebhooks, LimitWebhookWaits, ReplayFailedWebhooks, ReplayWebhook};
 
 use crate::batch::Batch;
@@ -171,6 +171,7 @@ commands! {
     ReportLink(LinkBatch),
     Screen(Screened),
     SetAside(SetAside),
+    SetLate(SetLate),
     SettleReports(ReportEnds),
     SettleWebhooks(HookEnds),
 }

@@ -54,6 +54,21 @@ impl Command for SetAside {
     }
 }
 
+/// Moves those of these messages whose parts are all handed over among those whose receipts are late.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetLate {
+    pub places: Vec<Place>,
+    pub now: Timestamp,
+}
+
+impl Command for SetLate {
+    type Outcome = ();
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
+        batch.set_late(&self.places, self.now)
+    }
+}
+
 /// Stores a part of a past day's key filter, which a reader has built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeepFilterPart {

@@ -61,6 +61,9 @@ pub enum PartChange {
     },
     /// The parts of a message are deleted.
     Delete(Place),
+    /// The receipts of a message are late. Its parts stand apart from then on, where all reads of one message's parts find
+    /// them and all other reads of this table but that by expiry do not.
+    SetLate(Place),
 }
 
 impl From<PartChange> for Change {

@@ -33,7 +33,7 @@ pub(super) const RULES: &[Rule] = &[
         name: "a message that has not ended has all its parts",
         query: "SELECT 'message ' || m.id FROM message m WHERE m.state IN (0, 1, 2) AND
              CASE m.whole WHEN 1 THEN 1 ELSE m.parts END <>
-             (SELECT count(*) FROM part p
+             (SELECT count(*) FROM open_part p
               WHERE p.carrier = m.carrier AND p.account = m.account AND p.message = m.id AND p.no BETWEEN 1 AND m.parts)
              AND NOT EXISTS (SELECT 1 FROM set_aside s WHERE s.message = m.id AND s.no IS NOT NULL)",
     },
@@ -49,12 +49,12 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         name: "every part belongs to a message that has not ended",
-        query: "SELECT 'part ' || p.no || ' of message ' || p.message FROM part p LEFT JOIN message m ON m.id = p.message
+        query: "SELECT 'part ' || p.no || ' of message ' || p.message FROM open_part p LEFT JOIN message m ON m.id = p.message
              WHERE m.id IS NULL OR m.account <> p.account OR m.carrier <> p.carrier OR m.state NOT IN (0, 1, 2)",
     },
     Rule {
         name: "a part's state fits a message that has not ended",
-        query: "SELECT 'part ' || no || ' of message ' || message || ': state ' || state FROM part
+        query: "SELECT 'part ' || no || ' of message ' || message || ': state ' || state FROM open_part
              WHERE state NOT BETWEEN 0 AND 7",
     },
     Rule {

@@ -8,6 +8,7 @@ mod carrier_ids;
 mod deferred;
 mod inbound;
 pub(super) mod key_filters;
+mod late_parts;
 mod provisioned;
 mod retention;
 mod set_aside;
@@ -41,6 +42,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::Sql(key_filters::PARTS),
     Migration::Sql(deferred::INDEX),
     Migration::Sql(set_aside::TABLE),
+    Migration::Sql(late_parts::TABLE),
 ];
 
 /// One step from a schema to the next.

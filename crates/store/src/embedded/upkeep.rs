@@ -5,21 +5,26 @@ use crate::embedded::Embedded;
 use crate::embedded::shared::LogSize;
 use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
+use crate::sqlite::late_parts::{LatePage, carriers_with_late_parts, expired_late_parts};
 use crate::sqlite::parts::{PartPage, StoredKey, parts_after};
 use crate::writer::op::Op;
 use hermod_domain::ids::PartNo;
 use hermod_domain::time::{Day, Timestamp};
-use hermod_engine::commands::{DropOldFigures, KeepFilterPart, Lapse, ReleaseDue, SetAside};
+use hermod_engine::commands::{DropOldFigures, KeepFilterPart, Lapse, ReleaseDue, SetAside, SetLate};
 use hermod_engine::dispatch::lapse_of;
 use hermod_engine::idempotency_keys::{self, FILTER_KEYS_PER_PART};
+use hermod_engine::late_receipts::late_messages;
 use hermod_engine::ops::DiskSpace;
-use hermod_engine::tables::{PartRow, Place};
+use hermod_engine::tables::{PartRow, Place, Readings};
 use rusqlite::Connection;
 
 /// Rows looked at in one read, so that no snapshot lasts long.
 const SWEEP_ROWS: u32 = 5_000;
 /// Parts ended in one transaction.
 const LAPSE_PARTS: usize = 500;
+/// Messages that one sweep moves among those whose receipts are late; the next one goes on. It matters after a release that
+/// kept them all in one table.
+const LATE_PER_SWEEP_MAX: usize = 100_000;
 /// Parts of key filters that are built in one call: ten million keys.
 const FILTER_PARTS_PER_CALL: usize = 40;
 
@@ -58,31 +63,31 @@ impl Embedded {
     }
 
     /// Ends parts whose validity has ended, marks parts without a receipt in time, and gives up reports that waited too
-    /// long. Reads every part that has not ended: an index for it would cost every message a write, and this costs a scan
-    /// a minute. How long a carrier's receipt is waited for is in the catalogue that the store follows. Returns how many
-    /// parts it found whose time was up.
+    /// long. Reads every part that waits, is being sent or was sent lately: an index for those would cost every message a
+    /// write, and this costs a scan a minute. Parts whose receipts are late stand apart and are found by the time they
+    /// expire. How long a carrier's receipt is waited for is in the catalogue that the store follows. Returns how many parts
+    /// it found whose time was up.
     pub async fn sweep(&self, now: Timestamp) -> Result<usize, StoreFault> {
         let mut position: Option<StoredKey> = None;
-        let mut found = 0;
+        let (mut found, mut room) = (0, LATE_PER_SWEEP_MAX);
         loop {
             let PartPage { parts, last } = self
                 .inner
                 .readers
                 .run(move |connection| Ok(parts_after(connection, position, SWEEP_ROWS)?))
                 .await?;
-            let lapsed = self.find_lapsed(&parts.rows, now);
-            found += lapsed.len();
-            for chunk in lapsed.chunks(LAPSE_PARTS) {
-                self.request(Lapse { parts: chunk.to_vec(), now }).await?;
-            }
-            if !parts.unreadable.is_empty() {
-                self.request(SetAside { parts: parts.unreadable, now }).await?;
+            let late = late_messages(&parts.rows, now);
+            found += self.lapse(parts, now).await?;
+            for places in late.chunks(LAPSE_PARTS).take(room.div_ceil(LAPSE_PARTS)) {
+                self.request(SetLate { places: places.to_vec(), now }).await?;
+                room = room.saturating_sub(places.len());
             }
             position = last;
             if position.is_none() {
                 break;
             }
         }
+        found += self.sweep_late(now).await?;
         self.give_up_old_reports(now).await?;
         self.forget_repeats(now).await?;
         Ok(found)
@@ -93,6 +98,40 @@ impl Embedded {
         let catalogue = self.inner.shared.catalogue.load();
         let lapsed = rows.iter().filter(|row| lapse_of(row, now, &catalogue).is_some());
         lapsed.map(|row| (row.place, row.part)).collect()
+    }
+
+    /// Marks the late parts that got no receipt in time. Returns how many.
+    async fn sweep_late(&self, now: Timestamp) -> Result<usize, StoreFault> {
+        let mut found = 0;
+        let carriers = self.inner.readers.run(|connection| Ok(carriers_with_late_parts(connection)?)).await?;
+        for carrier in carriers {
+            let expired_by = now.minus(self.inner.shared.catalogue.load().receipt_wait(carrier));
+            let mut position = None;
+            loop {
+                let read = move |connection: &Connection| {
+                    Ok(expired_late_parts(connection, carrier, expired_by, position, SWEEP_ROWS)?)
+                };
+                let LatePage { parts, last } = self.inner.readers.run(read).await?;
+                found += self.lapse(parts, now).await?;
+                position = last;
+                if position.is_none() {
+                    break;
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Ends those of these parts whose time is up, and sets aside what makes no sense. Returns how many parts' time was up.
+    async fn lapse(&self, parts: Readings<PartRow>, now: Timestamp) -> Result<usize, StoreFault> {
+        let lapsed = self.find_lapsed(&parts.rows, now);
+        for chunk in lapsed.chunks(LAPSE_PARTS) {
+            self.request(Lapse { parts: chunk.to_vec(), now }).await?;
+        }
+        if !parts.unreadable.is_empty() {
+            self.request(SetAside { parts: parts.unreadable, now }).await?;
+        }
+        Ok(lapsed.len())
     }
 
     /// Deletes what was kept long enough and is rarer than messages, and builds the key filters of past days. To be called

@@ -14,6 +14,7 @@ pub(crate) mod given_up_reports;
 mod idempotency_keys;
 pub(crate) mod inbound;
 pub(crate) mod jobs;
+pub(crate) mod late_parts;
 pub(crate) mod ledger;
 mod messages;
 mod mo_parts;

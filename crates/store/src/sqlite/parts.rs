@@ -3,6 +3,7 @@
 use crate::sqlite::SqliteTables;
 use crate::sqlite::columns::{message_and_part, stored_number, stored_state, stored_time, time_to_stored};
 use crate::sqlite::jobs::{self, WAITING_FOR_A_SLOT};
+use crate::sqlite::late_parts::late_parts_expiring_after;
 use crate::sqlite::set_aside::{KeyColumns, NO_MESSAGE, sort_in};
 use hermod_domain::ids::{AccountId, CarrierId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Part, PartState, Parts};
@@ -16,7 +17,11 @@ use hermod_engine::tables::{
 use rusqlite::{Connection, Row, Rows, params};
 
 /// The columns of a [`PartRow`], in the order in which [`read`] expects them.
-const COLUMNS: &str = "carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at";
+pub(super) const COLUMNS: &str =
+    "carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at";
+
+/// Where the parts of a message stand: all of them in one of these.
+const TABLES: [&str; 2] = ["part", "late_part"];
 
 // Parts that wait and have a due time. The index `part_due` has the same condition, or it would not be used.
 const DUE_PLACES: &str = "SELECT due_at, message, no FROM part
@@ -26,7 +31,7 @@ const DUE_PLACES: &str = "SELECT due_at, message, no FROM part
 const COUNT_DEFERRED: &str =
     "SELECT count(*) FROM part INDEXED BY part_due WHERE carrier = ?1 AND due_at > 0 AND state IN (0, 2)";
 /// Where the key stands in these columns.
-const KEY: KeyColumns = [0, 1, 2, 3];
+pub(super) const KEY: KeyColumns = [0, 1, 2, 3];
 /// What [`read`] can make sense of.
 const READABLE: &str = "carrier BETWEEN 0 AND 4294967295 AND account BETWEEN 0 AND 4294967295 AND message > 0
     AND no BETWEEN 1 AND 255 AND state BETWEEN 0 AND 10 AND doubts BETWEEN 0 AND 255 AND resend BETWEEN 0 AND 255
@@ -64,12 +69,13 @@ impl SqliteTables<'_> {
         attempts: Option<u32>,
     ) -> Result<(), TableError> {
         let Place { carrier, account, message } = place;
-        self.connection
-            .prepare_cached(
-                "UPDATE part SET state = ?5, doubts = ?6, attempts = coalesce(?7, attempts), due_at = ?8
-                 WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
-            )?
-            .execute(params![
+        for query in [
+            "UPDATE part SET state = ?5, doubts = ?6, attempts = coalesce(?7, attempts), due_at = ?8
+             WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
+            "UPDATE late_part SET state = ?5, doubts = ?6, attempts = coalesce(?7, attempts), due_at = ?8
+             WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
+        ] {
+            let changed = self.connection.prepare_cached(query)?.execute(params![
                 carrier.get(),
                 account.get(),
                 message.as_i64(),
@@ -79,6 +85,10 @@ impl SqliteTables<'_> {
                 attempts,
                 time_to_stored(due_at)
             ])?;
+            if changed > 0 {
+                break;
+            }
+        }
         Ok(())
     }
 
@@ -95,13 +105,20 @@ impl SqliteTables<'_> {
 
     fn put_part_expiry(&self, place: Place, part: PartNo, expires_at: Timestamp) -> Result<(), TableError> {
         let Place { carrier, account, message } = place;
-        let expires_at = expires_at.as_millis();
-        self.connection
-            .prepare_cached(
-                "UPDATE part SET expires_at = ?5
-                 WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
-            )?
-            .execute(params![carrier.get(), account.get(), message.as_i64(), part.get(), expires_at])?;
+        for table in TABLES {
+            self.connection
+                .prepare_cached(&format!(
+                    "UPDATE {table} SET expires_at = ?5
+                     WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4"
+                ))?
+                .execute(params![
+                    carrier.get(),
+                    account.get(),
+                    message.as_i64(),
+                    part.get(),
+                    expires_at.as_millis()
+                ])?;
+        }
         Ok(())
     }
 
@@ -118,9 +135,15 @@ impl SqliteTables<'_> {
 
     fn delete_parts(&self, place: Place) -> Result<(), TableError> {
         let Place { carrier, account, message } = place;
-        self.connection
-            .prepare_cached("DELETE FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3")?
-            .execute(params![carrier.get(), account.get(), message.as_i64()])?;
+        for query in [
+            "DELETE FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3",
+            "DELETE FROM late_part WHERE carrier = ?1 AND account = ?2 AND message = ?3",
+        ] {
+            let key = params![carrier.get(), account.get(), message.as_i64()];
+            if self.connection.prepare_cached(query)?.execute(key)? > 0 {
+                break;
+            }
+        }
         Ok(())
     }
 }
@@ -136,37 +159,53 @@ impl PartRows for SqliteTables<'_> {
             PartChange::Expiry { place, part, expires_at } => self.put_part_expiry(place, part, expires_at),
             PartChange::Move { place, to, due_at } => self.move_parts(place, to, due_at),
             PartChange::Delete(place) => self.delete_parts(place),
+            PartChange::SetLate(place) => self.set_parts_late(place),
         }
     }
 
     fn part(&self, place: Place, part: PartNo) -> Result<Option<PartRow>, TableError> {
         let Place { carrier, account, message } = place;
-        let mut statement = self.connection.prepare_cached(
-            "SELECT carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at FROM part
-             WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
-        )?;
-        let mut rows =
-            statement.query(params![carrier.get(), account.get(), message.as_i64(), part.get()])?;
-        rows.next()?.map(read).transpose()
+        for table in TABLES {
+            let mut statement = self.connection.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM {table} WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4"
+            ))?;
+            let key = params![carrier.get(), account.get(), message.as_i64(), part.get()];
+            if let Some(row) = statement.query(key)?.next()? {
+                return read(row).map(Some);
+            }
+        }
+        Ok(None)
     }
 
     fn parts(&self, place: Place) -> Result<Vec<PartRow>, TableError> {
         let Place { carrier, account, message } = place;
-        let mut statement = self.connection.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3 ORDER BY no"
-        ))?;
-        read_all(statement.query(params![carrier.get(), account.get(), message.as_i64()])?)
+        for table in TABLES {
+            let mut statement = self.connection.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM {table} WHERE carrier = ?1 AND account = ?2 AND message = ?3 ORDER BY no"
+            ))?;
+            let rows = read_all(statement.query(params![carrier.get(), account.get(), message.as_i64()])?)?;
+            if !rows.is_empty() {
+                return Ok(rows);
+            }
+        }
+        Ok(Vec::new())
     }
 
     fn part_states(&self, place: Place) -> Result<Parts, TableError> {
         let Place { carrier, account, message } = place;
-        let mut statement = self.connection.prepare_cached(
-            "SELECT state, doubts FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3 ORDER BY no",
-        )?;
-        let mut rows = statement.query(params![carrier.get(), account.get(), message.as_i64()])?;
         let mut parts = Parts::new();
-        while let Some(row) = rows.next()? {
-            parts.push(Part { state: stored_state(row.get(0)?)?, doubts: row.get(1)? });
+        for query in [
+            "SELECT state, doubts FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3 ORDER BY no",
+            "SELECT state, doubts FROM late_part WHERE carrier = ?1 AND account = ?2 AND message = ?3 ORDER BY no",
+        ] {
+            let mut statement = self.connection.prepare_cached(query)?;
+            let mut rows = statement.query(params![carrier.get(), account.get(), message.as_i64()])?;
+            while let Some(row) = rows.next()? {
+                parts.push(Part { state: stored_state(row.get(0)?)?, doubts: row.get(1)? });
+            }
+            if !parts.is_empty() {
+                break;
+            }
         }
         Ok(parts)
     }
@@ -247,7 +286,9 @@ impl PartRows for SqliteTables<'_> {
     fn parts_expiring_after(&self, at: Timestamp) -> Result<Vec<PartRow>, TableError> {
         let mut statement =
             self.connection.prepare(&format!("SELECT {COLUMNS} FROM part WHERE expires_at > ?1"))?;
-        read_all(statement.query([at.as_millis()])?)
+        let mut parts = read_all(statement.query([at.as_millis()])?)?;
+        parts.extend(late_parts_expiring_after(self.connection, at)?);
+        Ok(parts)
     }
 }
 
@@ -289,10 +330,16 @@ pub(crate) fn parts_after(
     Ok(PartPage { parts, last: last.filter(|_| read_rows == limit) })
 }
 
-/// Returns parts whose rows make no sense, so many at most.
-pub(crate) fn unreadable(connection: &Connection, limit: u32) -> Result<Vec<UnreadablePart>, TableError> {
+/// Returns parts whose rows make no sense, so many at most: of the table of parts, or also of those whose receipts are
+/// late.
+pub(crate) fn unreadable(
+    connection: &Connection,
+    with_late: bool,
+    limit: u32,
+) -> Result<Vec<UnreadablePart>, TableError> {
+    let table = if with_late { "open_part" } else { "part" };
     let mut statement =
-        connection.prepare(&format!("SELECT {COLUMNS} FROM part WHERE NOT ({READABLE}) LIMIT ?1"))?;
+        connection.prepare(&format!("SELECT {COLUMNS} FROM {table} WHERE NOT ({READABLE}) LIMIT ?1"))?;
     Ok(read_readable(statement.query([limit])?)?.unreadable)
 }
 
@@ -314,7 +361,7 @@ fn read_readable(mut rows: Rows<'_>) -> Result<Readings<PartRow>, TableError> {
     Ok(parts)
 }
 
-fn read_all(mut rows: Rows<'_>) -> Result<Vec<PartRow>, TableError> {
+pub(super) fn read_all(mut rows: Rows<'_>) -> Result<Vec<PartRow>, TableError> {
     let mut parts = Vec::new();
     while let Some(row) = rows.next()? {
         parts.push(read(row)?);
@@ -322,7 +369,7 @@ fn read_all(mut rows: Rows<'_>) -> Result<Vec<PartRow>, TableError> {
     Ok(parts)
 }
 
-fn read(row: &Row<'_>) -> Result<PartRow, TableError> {
+pub(super) fn read(row: &Row<'_>) -> Result<PartRow, TableError> {
     let (place, part) = read_key(row)?;
     Ok(PartRow {
         place,

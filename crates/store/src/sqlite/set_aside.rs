@@ -19,12 +19,15 @@ impl SqliteTables<'_> {
                 "INSERT INTO set_aside (at, reason, carrier, account, message, no, state, doubts, resend, attempts,
                      due_at, expires_at)
                  SELECT ?4, ?5, carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at
-                 FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3 ORDER BY no",
+                 FROM open_part WHERE carrier = ?1 AND account = ?2 AND message = ?3 ORDER BY no",
             )?
             .execute(params![carrier, account, message, at.as_millis(), reason])?;
-        self.connection
-            .prepare_cached("DELETE FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3")?
-            .execute(key)?;
+        for query in [
+            "DELETE FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3",
+            "DELETE FROM late_part WHERE carrier = ?1 AND account = ?2 AND message = ?3",
+        ] {
+            self.connection.prepare_cached(query)?.execute(key)?;
+        }
         Ok(())
     }
 
@@ -51,7 +54,7 @@ impl SetAsideRows for SqliteTables<'_> {
     fn stored_states(&self, place: StoredPlace) -> Result<Vec<Option<PartState>>, TableError> {
         let StoredPlace { carrier, account, message } = place;
         let mut statement = self.connection.prepare_cached(
-            "SELECT state FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3 ORDER BY no",
+            "SELECT state FROM open_part WHERE carrier = ?1 AND account = ?2 AND message = ?3 ORDER BY no",
         )?;
         let states = statement.query_map(params![carrier, account, message], |row| {
             Ok(PartState::from_stored(row.get(0)?).ok())
@@ -72,7 +75,7 @@ impl SetAsideRows for SqliteTables<'_> {
     }
 
     fn unreadable_parts(&self, limit: u32) -> Result<Vec<UnreadablePart>, TableError> {
-        parts::unreadable(self.connection, limit)
+        parts::unreadable(self.connection, false, limit)
     }
 }
 

@@ -15,6 +15,7 @@ mod handsets;
 mod hooking;
 mod in_doubt;
 mod inbound;
+mod late_receipts;
 mod ledger;
 mod lifecycle;
 mod limits;

@@ -235,7 +235,12 @@ async fn folder_of_the_schema_before_gets_the_table() {
     let mut world = World::new().await;
     let message = world.sends(world.sms()).await;
     world.store.close().await.unwrap();
-    world.raw().execute_batch("DROP TABLE set_aside; PRAGMA user_version = 11").unwrap();
+    world
+        .raw()
+        .execute_batch(
+            "DROP TABLE set_aside; DROP VIEW open_part; DROP TABLE late_part; PRAGMA user_version = 11",
+        )
+        .unwrap();
     damage(&world, message, "UPDATE part SET state = 99 WHERE message = ?1");
     world.store = Store::open(&options(world.path(), world.now)).unwrap();
     is_set_aside(&world, message, "99 is not").await;

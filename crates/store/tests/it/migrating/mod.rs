@@ -163,7 +163,7 @@ async fn parts_deferred_in_schema_10_come_out_at_their_times() {
     link.answers(&job, Answer::Temporary { status: 8, after: Some(secs(60)) }).await;
     world.settles().await;
     world.store.close().await.unwrap();
-    world.raw().execute_batch("DROP INDEX part_due; DROP TABLE set_aside; PRAGMA user_version = 10").unwrap();
+    world.raw().execute_batch("DROP INDEX part_due; DROP TABLE set_aside; DROP VIEW open_part; DROP TABLE late_part; PRAGMA user_version = 10").unwrap();
     world.opens();
     let link = world.link_with_room(1).await;
     world.passes(secs(59)).await;

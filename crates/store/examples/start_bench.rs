@@ -1,0 +1,100 @@
+//! Measures how long a start, what a rollback reads, and sweeps take with many messages whose receipts never came.
+//!
+//! `cargo run --release -p hermod-store --example start_bench -- [messages] [folder]`
+//!
+//! First all of them stand in the table of parts, as releases before schema 13 left them; sweeps move them; then the same
+//! is measured again.
+
+use hermod_domain::ids::MessageId;
+use hermod_domain::time::Timestamp;
+use hermod_store::{OpenOptions, Store};
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// The messages were accepted so long ago.
+const AGO: Duration = Duration::from_secs(30 * 86_400);
+
+#[tokio::main(flavor = "multi_thread", worker_threads = 2)]
+async fn main() {
+    let mut words = std::env::args().skip(1);
+    let messages: u64 = words.next().map_or(2_000_000, |word| word.parse().expect("a number"));
+    let folder = words.next().map_or_else(|| std::env::temp_dir().join("hermod-start-bench"), PathBuf::from);
+    let _ = std::fs::remove_dir_all(&folder);
+    open(&folder).close().await.expect("the store closes");
+    fill(&folder, messages);
+    println!("{messages} messages whose receipts never came, among the parts");
+    let store = measure(&folder).await;
+    let (moving, mut sweeps) = (instant(), 1);
+    while count(&folder, "part") > 0 {
+        store.sweep(wall_clock()).await.expect("a sweep");
+        sweeps += 1;
+    }
+    println!("moved             in {sweeps} sweeps, {} ms", moving.elapsed().as_millis());
+    store.close().await.expect("the store closes");
+    println!("{} of them among the late parts", count(&folder, "late_part"));
+    measure(&folder).await.close().await.expect("the store closes");
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+async fn measure(folder: &Path) -> Store {
+    let began = instant();
+    let store = open(folder);
+    println!("start             {} ms", began.elapsed().as_millis());
+    let connection = Connection::open(folder.join("hermod.db")).expect("the store's file");
+    let began = instant();
+    let lanes = "SELECT count(*) FROM (SELECT carrier, account, sum(state IN (0, 2)), sum(state = 1),
+         sum(state IN (0, 2) AND due_at = 0) FROM part GROUP BY carrier, account)";
+    connection.query_row(lanes, [], |row| row.get::<_, i64>(0)).expect("a number");
+    println!("rollback          {} ms for the counts of the lanes", began.elapsed().as_millis());
+    let began = instant();
+    store.sweep(wall_clock()).await.expect("a sweep");
+    println!("sweep             {} ms", began.elapsed().as_millis());
+    store
+}
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark looks at the clock")]
+fn wall_clock() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
+    Timestamp::from_millis(i64::try_from(since.as_millis()).expect("before the year 292 million"))
+}
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark looks at the clock")]
+fn instant() -> Instant {
+    Instant::now()
+}
+
+fn open(folder: &Path) -> Store {
+    let options = OpenOptions {
+        folder: folder.to_owned(),
+        low_water_bytes: 0,
+        in_doubt_wait: Duration::from_secs(30),
+        now: wall_clock(),
+    };
+    Store::open(&options).expect("a store")
+}
+
+fn count(folder: &Path, table: &str) -> i64 {
+    let connection = Connection::open(folder.join("hermod.db")).expect("the store's file");
+    connection.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).expect("a number")
+}
+
+/// Writes messages that were reported UNKNOWN, and their parts.
+fn fill(folder: &Path, messages: u64) {
+    let connection = Connection::open(folder.join("hermod.db")).expect("the store's file");
+    let at = wall_clock().minus(AGO);
+    let (first, at) = (MessageId::first_at(at).as_i64(), at.as_millis());
+    let numbers =
+        format!("WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {messages} - 1)");
+    let rows = format!(
+        "BEGIN;
+         {numbers} INSERT INTO message (id, account, connection, carrier, source, dest, text, encoding, parts, reference,
+                 cost, expires_at, state, dlr, err, settled_at)
+             SELECT {first} + i, 1 + i % 20, 1, 1, 'Hermod', 491510000000 + i, 'hello', 0, 1, 0, 65000, {at}, 1, 6, 0, NULL
+             FROM n;
+         {numbers} INSERT INTO part (carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at)
+             SELECT 1, 1 + i % 20, {first} + i, 1, 6, 0, 3, 0, 0, {at} FROM n;
+         COMMIT;"
+    );
+    connection.execute_batch(&rows).expect("old rows");
+}

@@ -1,0 +1,116 @@
+//! SQL for parts whose receipts are late.
+
+use crate::sqlite::SqliteTables;
+use crate::sqlite::parts::{COLUMNS, KEY, StoredKey, read, read_all};
+use crate::sqlite::set_aside::sort_in;
+use hermod_domain::ids::CarrierId;
+use hermod_domain::time::Timestamp;
+use hermod_engine::tables::{PartRow, Place, Readings, TableError};
+use rusqlite::{Connection, params};
+
+/// Parts that are waited for, by when they expire. The index `late_part_expiry` has the same condition.
+const EXPIRED: &str =
+    "SELECT carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at
+     FROM late_part
+     WHERE carrier = ?1 AND expires_at <= ?2 AND (expires_at, account, message, no) > (?3, ?4, ?5, ?6)
+         AND state IN (3, 4, 5) ORDER BY expires_at, account, message, no LIMIT ?7";
+/// One look for each carrier.
+const CARRIERS: &str = "WITH RECURSIVE known (carrier) AS (
+         SELECT min(carrier) FROM late_part
+         UNION ALL SELECT (SELECT min(carrier) FROM late_part WHERE carrier > known.carrier)
+         FROM known WHERE known.carrier IS NOT NULL)
+     SELECT carrier FROM known WHERE carrier IS NOT NULL";
+
+impl SqliteTables<'_> {
+    pub(super) fn set_parts_late(&self, place: Place) -> Result<(), TableError> {
+        let Place { carrier, account, message } = place;
+        let key = params![carrier.get(), account.get(), message.as_i64()];
+        self.connection
+            .prepare_cached(&format!(
+                "INSERT INTO late_part ({COLUMNS}) SELECT {COLUMNS} FROM part
+                 WHERE carrier = ?1 AND account = ?2 AND message = ?3"
+            ))?
+            .execute(key)?;
+        self.connection
+            .prepare_cached("DELETE FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3")?
+            .execute(key)?;
+        Ok(())
+    }
+}
+
+/// Some parts whose receipts are late, the first to expire first.
+pub(crate) struct LatePage {
+    pub parts: Readings<PartRow>,
+    /// Where to read on; None at the end.
+    pub last: Option<LatePlace>,
+}
+
+/// The place of a part among those of its carrier, as it is stored: when it expires, account, message and number.
+pub(crate) type LatePlace = StoredKey;
+
+/// Returns the carriers that have parts whose receipts are late.
+pub(crate) fn carriers_with_late_parts(connection: &Connection) -> Result<Vec<CarrierId>, TableError> {
+    let mut statement = connection.prepare_cached(CARRIERS)?;
+    let carriers = statement.query_map([], |row| row.get::<_, i64>(0))?.collect::<Result<Vec<_>, _>>()?;
+    // A number that makes no sense is no carrier's.
+    Ok(carriers.into_iter().filter_map(|carrier| u32::try_from(carrier).ok()).map(CarrierId::new).collect())
+}
+
+/// Returns the parts that are waited for and expire later than this.
+pub(super) fn late_parts_expiring_after(
+    connection: &Connection,
+    at: Timestamp,
+) -> Result<Vec<PartRow>, TableError> {
+    let mut parts = Vec::new();
+    for carrier in carriers_with_late_parts(connection)? {
+        let mut statement = connection.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM late_part WHERE carrier = ?1 AND expires_at > ?2 AND state IN (3, 4, 5)"
+        ))?;
+        parts.extend(read_all(statement.query(params![carrier.get(), at.as_millis()])?)?);
+    }
+    Ok(parts)
+}
+
+/// Returns a carrier's parts that are waited for and have expired by a time, behind one of them.
+pub(crate) fn expired_late_parts(
+    connection: &Connection,
+    carrier: CarrierId,
+    expired_by: Timestamp,
+    after: Option<LatePlace>,
+    limit: u32,
+) -> Result<LatePage, TableError> {
+    let [expires_at, account, message, no] = after.unwrap_or([i64::MIN; 4]);
+    let mut statement = connection.prepare_cached(EXPIRED)?;
+    let mut rows = statement.query(params![
+        carrier.get(),
+        expired_by.as_millis(),
+        expires_at,
+        account,
+        message,
+        no,
+        limit
+    ])?;
+    let (mut parts, mut read_rows, mut last) = (Readings::default(), 0, None);
+    while let Some(row) = rows.next()? {
+        read_rows += 1;
+        last = Some([row.get(9)?, row.get(1)?, row.get(2)?, row.get(3)?]);
+        sort_in(&mut parts, row, KEY, read(row))?;
+    }
+    Ok(LatePage { parts, last: last.filter(|_| read_rows == limit) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::embedded::schema::open_for_writing;
+
+    #[test]
+    fn expired_parts_are_found_by_their_index_in_order() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let connection = open_for_writing(folder.path()).unwrap();
+        let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {EXPIRED}")).unwrap();
+        let steps = plan.query_map([0; 7], |row| row.get::<_, String>(3)).unwrap();
+        let steps: Vec<String> = steps.map(Result::unwrap).collect();
+        assert!(steps.len() == 1 && steps[0].contains("late_part_expiry"), "{steps:?}");
+    }
+}
