@@ -3,7 +3,6 @@
 use crate::audience::Audience;
 use crate::batch::{Batch, FreshPart};
 use crate::day_totals;
-use crate::idempotency_keys::Claimed;
 use crate::lanes::Placed;
 use crate::ops::{AcceptOutcome, Acceptance, Balance, DayTotals, Job};
 use crate::tables::{MessageChange, MessageRow, MessageStanding, PartChange, TableError};
@@ -17,25 +16,22 @@ impl Batch<'_> {
     pub fn accept(&mut self, acceptance: &Acceptance) -> Result<AcceptOutcome, TableError> {
         self.at(acceptance.now);
         let message = self.books.mint.mint(acceptance.now);
-        // Used before, on another day? (The keys of the id's own day are checked by the insert itself.)
+        // Before anything that may refuse: a retry of an accepted send must never become a refusal.
         if let Some(key) = &acceptance.key
-            && let Some(replay) =
-                self.books.keys.find_before(self.tables, key, message.accepted_at().day())?
+            && let Some(replay) = self.books.keys.find(self.tables, key)?
         {
             return Ok(AcceptOutcome::Replay(replay));
         }
         let (after, today) = match self.judge(acceptance, message)? {
             Ok(figures) => figures,
-            Err(refused) => return self.replay_or(acceptance, refused),
+            Err(refused) => return Ok(refused),
         };
         let alias = match self.short_name(acceptance)? {
             Ok(alias) => alias,
-            Err(refused) => return self.replay_or(acceptance, refused),
+            Err(refused) => return Ok(refused),
         };
-        if let Some(key) = &acceptance.key
-            && let Claimed::Used(replay) = self.books.keys.claim(self.tables, key, message)?
-        {
-            return Ok(AcceptOutcome::Replay(replay));
+        if let Some(key) = &acceptance.key {
+            self.books.keys.claim(key, message);
         }
         self.books.balances.set(acceptance.account, after);
         self.books.today.set(acceptance.account, today);
@@ -83,17 +79,6 @@ impl Batch<'_> {
         }
         let found = self.books.aliases.find(self.tables, acceptance.account, acceptance.now)?;
         Ok(found.map(Some).ok_or(AcceptOutcome::NoAliasFree))
-    }
-
-    /// A retry of an accepted send must never become a refusal: the key may have been used today.
-    fn replay_or(
-        &self,
-        acceptance: &Acceptance,
-        refused: AcceptOutcome,
-    ) -> Result<AcceptOutcome, TableError> {
-        let Some(key) = &acceptance.key else { return Ok(refused) };
-        let used = self.books.keys.find(self.tables, key)?;
-        Ok(used.map_or(refused, AcceptOutcome::Replay))
     }
 
     fn write_message(

@@ -11,7 +11,7 @@ use crate::day_totals::Today;
 use crate::deferred::Deferred;
 use crate::delivery_figures::DeliveryStats;
 use crate::handout::Handout;
-use crate::idempotency_keys::KeyDays;
+use crate::idempotency_keys::IdempotencyKeys;
 use crate::lanes::Lanes;
 use crate::last_ids::LastIds;
 use crate::mo_joining::Joining;
@@ -44,7 +44,7 @@ pub struct Books {
     pub today: Today,
     pub opt_outs: OptOuts,
     pub aliases: Aliases,
-    pub keys: KeyDays,
+    pub keys: IdempotencyKeys,
     pub remotes: Remotes,
     pub parked: Parked,
     pub delivery: DeliveryStats,
@@ -213,6 +213,7 @@ impl<'a> Batch<'a> {
     pub fn finish(&mut self) -> Result<(), TableError> {
         self.write_fresh();
         self.write_hook_number();
+        self.books.keys.write(self.tables)?;
         self.books.balances.write(self.tables);
         self.books.aliases.write(self.tables);
         self.books.today.write(self.tables);

@@ -1,35 +1,69 @@
-//! The days that have carrier ids, and the rules by which an id in a receipt is found in them.
+//! The days that have carrier ids, and the rules by which an id in a receipt is found in them. The newest days have a filter
+//! in memory, so that an id that is new is written without a look into the table.
 
+use crate::block_filter::GrowingFilter;
 use crate::carrier_ids::{Match, Tied, contradicts};
 use crate::ops::Asked;
 use crate::tables::{CarrierIdKey, CarrierIdRow, CarrierIds, TableError, Tables, Tie};
 use hermod_domain::carrier::{RECEIPT_WAIT_MAX_S, RemoteKey};
+use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Day;
 use smallvec::SmallVec;
+use std::hash::{DefaultHasher, Hasher};
 
 /// Validity (3 days), the longest wait for a receipt, late receipts (3), and the day itself.
 pub const DAYS_KEPT: i64 = 3 + (RECEIPT_WAIT_MAX_S / 86_400) as i64 + 3 + 1;
 /// Ids with one key that are looked at in a day. Honest carriers have one; beyond that nobody could tell anyway.
 const SAME_KEY_MAX: u32 = 64;
 
+/// Octets of a day's filter: 8 million ids. Beyond that the table is read before an id is written.
+pub const FILTER_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Ids of the newest day that are read at start: less than a second. A day that has more is without a filter until midnight.
+pub const IDS_READ_MAX: u32 = 1_000_000;
+/// Days that have a filter: an answer of before midnight may be recorded after one of today.
+const FILTERED_DAYS: usize = 2;
+
+/// A day that has carrier ids.
+struct RemoteDay {
+    day: Day,
+    /// Of all its ids.
+    filter: Option<GrowingFilter>,
+}
+
 /// The days that have carrier ids, newest first.
 pub struct RemoteDays {
-    days: Vec<Day>,
+    days: Vec<RemoteDay>,
 }
 
 impl RemoteDays {
     pub fn load(tables: &Tables<'_>) -> Result<RemoteDays, TableError> {
-        let mut days = tables.read()?.carrier_id_days()?;
-        days.reverse();
+        let days = tables.read()?.carrier_id_days()?;
+        let mut days: Vec<RemoteDay> =
+            days.into_iter().rev().map(|day| RemoteDay { day, filter: None }).collect();
+        if let Some(newest) = days.first_mut() {
+            newest.filter = load_filter(tables, newest.day)?;
+        }
         Ok(RemoteDays { days })
+    }
+
+    /// The batch came to nothing: days that it created or dropped are not. Filters stay, and say "perhaps" of its ids.
+    pub fn rolled_back(&mut self, tables: &Tables<'_>) -> Result<(), TableError> {
+        let before = std::mem::take(&mut self.days);
+        let mut before = before.into_iter().peekable();
+        for day in tables.read()?.carrier_id_days()?.into_iter().rev() {
+            while before.next_if(|known| known.day > day).is_some() {}
+            let known = before.next_if(|known| known.day == day);
+            self.days.push(known.unwrap_or(RemoteDay { day, filter: None }));
+        }
+        Ok(())
     }
 
     pub fn find(&self, tables: &Tables<'_>, asked: &Asked<'_>) -> Result<Match, TableError> {
         let Asked { carrier, ids, remote, source } = *asked;
         let key = RemoteKey::of(remote);
         let mut same_key = CarrierIds::new();
-        for day in &self.days {
+        for RemoteDay { day, .. } in &self.days {
             let before = same_key.len();
             tables.read()?.read_carrier_ids(*day, carrier, &key, SAME_KEY_MAX, &mut same_key)?;
             let found = same_key[before..].iter().find(|candidate| candidate.remote == *remote);
@@ -47,22 +81,25 @@ impl RemoteDays {
         }
         let Some(converted) = ids.key_in_answer(remote) else { return Ok(Match::Nothing) };
         let mut candidates = CarrierIds::new();
-        for day in &self.days {
+        for RemoteDay { day, .. } in &self.days {
             tables.read()?.read_carrier_ids(*day, carrier, &converted, SAME_KEY_MAX, &mut candidates)?;
         }
         Ok(choose(&candidates, source))
     }
 
     pub fn tie(&mut self, tables: &Tables<'_>, id: CarrierIdKey<'_>, tie: Tie) -> Result<Tied, TableError> {
-        self.open(tables, tie.day)?;
-        if tables.read()?.add_carrier_id(id, &tie)? {
+        let day = self.open(tables, tie.day)?;
+        if day.is_new(hash(id.carrier, id.remote)) {
+            tables.read()?.add_carrier_id(id, &tie)?;
             return Ok(Tied::New);
         }
-        let mut before = CarrierIds::new();
-        tables.read()?.read_carrier_ids(tie.day, id.carrier, id.key, SAME_KEY_MAX, &mut before)?;
+        let before = tables.read()?.carrier_id(tie.day, id)?;
+        let Some(before) = before else {
+            tables.read()?.add_carrier_id(id, &tie)?;
+            return Ok(Tied::New);
+        };
         tables.read()?.put_carrier_id(id, &tie)?;
-        let same = before.iter().any(|known| known.remote == *id.remote && known.tie.part == tie.part);
-        Ok(if same { Tied::New } else { Tied::Reused })
+        Ok(if before.part == tie.part { Tied::New } else { Tied::Reused })
     }
 
     /// Retires the days that no receipt can ask for any more, but those in `retired`: a clock that was set back may have
@@ -73,26 +110,57 @@ impl RemoteDays {
         today: Day,
         retired: &[Day],
     ) -> Result<bool, TableError> {
-        let is_old = |day: &Day| day.get() + DAYS_KEPT < today.get() && !retired.contains(day);
+        let is_old =
+            |known: &RemoteDay| known.day.get() + DAYS_KEPT < today.get() && !retired.contains(&known.day);
         let before = self.days.len();
-        self.days
-            .iter()
-            .filter(|day| is_old(day))
-            .try_for_each(|day| tables.read()?.retire_carrier_id_day(*day))?;
-        self.days.retain(|day| !is_old(day));
+        let mut old = self.days.iter().filter(|known| is_old(known));
+        old.try_for_each(|known| tables.read()?.retire_carrier_id_day(known.day))?;
+        self.days.retain(|known| !is_old(known));
         Ok(self.days.len() < before)
     }
 
-    /// Makes sure that a day has a table.
-    fn open(&mut self, tables: &Tables<'_>, today: Day) -> Result<(), TableError> {
-        if self.days.contains(&today) {
-            return Ok(());
+    /// Returns a day. Creates its table if there is none.
+    fn open(&mut self, tables: &Tables<'_>, today: Day) -> Result<&mut RemoteDay, TableError> {
+        let place = self.days.partition_point(|known| known.day > today);
+        if self.days.get(place).is_none_or(|known| known.day != today) {
+            tables.read()?.create_carrier_id_day(today)?;
+            let filter = Some(GrowingFilter::new(FILTER_BYTES_MAX));
+            self.days.insert(place, RemoteDay { day: today, filter });
+            self.days.iter_mut().skip(FILTERED_DAYS).for_each(|known| known.filter = None);
         }
-        tables.read()?.create_carrier_id_day(today)?;
-        let place = self.days.iter().position(|known| *known < today).unwrap_or(self.days.len());
-        self.days.insert(place, today);
-        Ok(())
+        self.days.get_mut(place).ok_or_else(|| TableError::unreadable("a day of carrier ids is missing"))
     }
+}
+
+impl RemoteDay {
+    /// Whether this id is certainly not in the table. Notes that it will be.
+    fn is_new(&mut self, hash: u64) -> bool {
+        let Some(filter) = &mut self.filter else { return false };
+        if filter.may_hold(hash) {
+            return false;
+        }
+        if !filter.add(hash) {
+            self.filter = None;
+        }
+        true
+    }
+}
+
+/// Reads a day's ids. None if there are too many.
+fn load_filter(tables: &Tables<'_>, day: Day) -> Result<Option<GrowingFilter>, TableError> {
+    let mut filter = GrowingFilter::new(FILTER_BYTES_MAX);
+    let mut is_whole = true;
+    let read = tables.read()?.visit_carrier_ids(day, IDS_READ_MAX, &mut |carrier, remote| {
+        is_whole &= filter.add(hash(carrier, remote));
+    })?;
+    Ok((is_whole && read < IDS_READ_MAX).then_some(filter))
+}
+
+fn hash(carrier: CarrierId, remote: &RemoteId) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write_u32(carrier.get());
+    hasher.write(remote.octets());
+    hasher.finish()
 }
 
 /// Of several ids none of which is written as the receipt writes it: the one that went to the receipt's number. An id

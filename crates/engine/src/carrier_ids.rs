@@ -50,6 +50,12 @@ impl Remotes {
         Ok(Remotes { days: RemoteDays::load(tables)?, recent: Recent::default() })
     }
 
+    /// The batch came to nothing.
+    pub fn rolled_back(&mut self, tables: &Tables<'_>) -> Result<(), TableError> {
+        self.recent.clear();
+        self.days.rolled_back(tables)
+    }
+
     /// Whose id this is: the very same id, else one with the same key, else one with the converted key.
     pub fn find(&self, tables: &Tables<'_>, asked: &Asked<'_>) -> Result<Match, TableError> {
         match self.at_hand(asked) {

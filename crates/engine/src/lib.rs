@@ -9,6 +9,7 @@ pub mod answer;
 pub mod audience;
 pub mod balances;
 pub mod batch;
+pub mod block_filter;
 pub mod bound_receivers;
 pub mod cancel;
 pub mod carrier_id_days;

@@ -7,7 +7,7 @@ use crate::carrier_ids::Remotes;
 use crate::day_totals::Today;
 use crate::deferred::{Deferred, DeferredLane};
 use crate::delivery_figures::DeliveryStats;
-use crate::idempotency_keys::KeyDays;
+use crate::idempotency_keys::{IdempotencyKeys, KeyLimits};
 use crate::lanes::Lanes;
 use crate::last_ids::LastIds;
 use crate::mo_joining::Joining;
@@ -40,7 +40,7 @@ impl Books {
             today: Today::load(tables, newest_day)?,
             opt_outs: OptOuts::load(tables)?,
             aliases: Aliases::load(tables)?,
-            keys: KeyDays::load(tables)?,
+            keys: IdempotencyKeys::load(tables, KeyLimits::DEFAULT)?,
             remotes: Remotes::load(tables)?,
             parked: Parked::load(tables)?,
             delivery: DeliveryStats::default(),
@@ -66,6 +66,7 @@ impl Books {
         self.balances.committed();
         self.today.committed();
         self.aliases.committed();
+        self.keys.committed();
         self.parked.committed();
         self.delivery.committed(now);
         if now > Timestamp::EPOCH {
@@ -88,8 +89,8 @@ impl Books {
         self.delivery.rolled_back();
         self.goes_on_at = None;
         self.standing.clear();
-        self.keys = KeyDays::load(tables)?;
-        self.remotes = Remotes::load(tables)?;
+        self.keys.rolled_back();
+        self.remotes.rolled_back(tables)?;
         self.joining = Joining::load(tables)?;
         self.last_ids = LastIds::load(tables)?;
         self.load_waiting(tables)

@@ -40,6 +40,8 @@ const LOOK: Duration = Duration::from_secs(1);
 const SLOW_LOOK: Duration = Duration::from_secs(5);
 /// How often everything that has not ended is looked through for what has outlived its validity.
 const SWEEP: Duration = Duration::from_secs(60);
+/// How often idempotency keys are merged.
+const MERGE_KEYS: Duration = Duration::from_secs(5);
 /// How often receipts that found no part are tried again: the operator may have corrected how a carrier writes its ids.
 const REMATCH: Duration = Duration::from_secs(300);
 
@@ -329,6 +331,7 @@ impl Running {
             let (daily, swept) = (world.store.daily(now).await, world.store.sweep(now).await);
             daily.and(swept.map(|_| ()))
         });
+        self.repeat("upkeep/keys", MERGE_KEYS, |world| async move { world.store.merge_keys().await });
         let keep = purging::retention(&config.retention);
         self.repeat("upkeep/purge", Duration::ZERO, move |world| purging::purge(world, keep));
         self.repeat("upkeep/rematch", REMATCH, |world| async move {

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p hermod-store --example purge_bench -- [messages] [rate per second] [seconds] [folder]`
 //!
-//! So many messages of 401 days ago, each with a text, an idempotency key, a carrier id, a timeline line, a webhook event
+//! So many messages of 401 days ago, each with a text, a carrier id, a timeline line, a webhook event
 //! and an attempt, are purged alone. Then messages are accepted at the rate, in turns alone and while the same number of
 //! old messages is purged with the pauses of the gateway.
 
@@ -26,6 +26,7 @@ const DAY_S: u64 = 86_400;
 const KEEP: Retention = Retention {
     text: Duration::from_secs(30 * DAY_S),
     messages: Duration::from_secs(400 * DAY_S),
+    idempotency_keys: Duration::from_secs(400 * DAY_S),
     inbound: Duration::from_secs(30 * DAY_S),
 };
 /// The gateway pauses as long as a step took, and at least this, once much is due.
@@ -108,9 +109,6 @@ fn fill(folder: &Path, days_ago: u64, messages: u64) {
          {numbers} INSERT INTO message (id, account, connection, carrier, source, dest, text, encoding, parts, reference,
                  cost, expires_at, state, dlr, err, settled_at)
              SELECT {first} + i, 1, 1, 1, 'Hermod', 491510000000 + i, '{text}', 0, 1, 0, 65000, {at}, 3, 1, 0, {at} FROM n;
-         CREATE TABLE key_{day} (digest BLOB PRIMARY KEY, message INTEGER NOT NULL, fingerprint INTEGER NOT NULL)
-             WITHOUT ROWID, STRICT;
-         {numbers} INSERT INTO key_{day} SELECT randomblob(16), {first} + i, i FROM n;
          CREATE TABLE remote_{day} (
              carrier INTEGER NOT NULL, key BLOB NOT NULL, raw BLOB NOT NULL, account INTEGER NOT NULL,
              message INTEGER NOT NULL, part INTEGER NOT NULL, dest INTEGER NOT NULL, at INTEGER NOT NULL,
@@ -137,7 +135,6 @@ async fn purge(store: &Store, pause_min: Option<Duration>) -> String {
         let took = step.elapsed();
         longest = longest.max(took);
         all.texts += purged.texts;
-        all.keys += purged.keys;
         all.messages += purged.messages;
         all.carrier_ids += purged.carrier_ids;
         all.webhook_events += purged.webhook_events;
@@ -148,9 +145,8 @@ async fn purge(store: &Store, pause_min: Option<Duration>) -> String {
     let took = began.elapsed();
     let rate = |rows: u64| u128::from(rows) * 1_000 / took.as_millis().max(1);
     format!(
-        "{} messages/s (texts, keys {}/s, carrier ids {}/s, records {}/s, webhook events {}/s), longest step {} us",
+        "{} messages/s (texts, carrier ids {}/s, records {}/s, webhook events {}/s), longest step {} us",
         rate(all.texts),
-        rate(all.keys),
         rate(all.carrier_ids),
         rate(all.messages),
         rate(all.webhook_events),

@@ -6,7 +6,7 @@ mod webhook_rules;
 
 use crate::embedded::{ERASED_NUMBER, schema};
 use crate::fault::StoreFault;
-use crate::sqlite::{jobs, parts, purging};
+use crate::sqlite::{idempotency_keys, jobs, parts, purging};
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
@@ -81,16 +81,7 @@ fn read(connection: &Connection) -> Result<AuditReport, StoreFault> {
     for Rule { name, query } in RULES.iter().chain(WEBHOOK_RULES) {
         check(&snapshot, name, query, &mut report)?;
     }
-    for day in schema::bucket_days(&snapshot, "key")? {
-        let query = format!(
-            "SELECT 'key of message ' || k.message FROM key_{day} k LEFT JOIN message m ON m.id = k.message
-             WHERE m.id IS NULL"
-        );
-        check(&snapshot, "every idempotency key has its message", &query, &mut report)?;
-        let query =
-            format!("SELECT 'message ' || message FROM key_{day} GROUP BY message HAVING count(*) > 1");
-        check(&snapshot, "a message has at most one idempotency key", &query, &mut report)?;
-    }
+    check_keys(&snapshot, &mut report)?;
     for day in schema::bucket_days(&snapshot, "remote")? {
         let query = format!(
             "SELECT 'carrier id of message ' || r.message FROM remote_{day} r LEFT JOIN message m ON m.id = r.message
@@ -102,6 +93,23 @@ fn read(connection: &Connection) -> Result<AuditReport, StoreFault> {
     check_parts(&snapshot, &mut report)?;
     check_pages(&snapshot, &mut report)?;
     Ok(report)
+}
+
+/// Lists the messages of all valid keys in a temporary table, and compares it.
+fn check_keys(connection: &Connection, report: &mut AuditReport) -> Result<(), StoreFault> {
+    connection.execute_batch("CREATE TEMP TABLE key_message (message INTEGER NOT NULL) STRICT")?;
+    idempotency_keys::visit_valid(connection, |entry| {
+        connection
+            .prepare_cached("INSERT INTO temp.key_message (message) VALUES (?1)")?
+            .execute([entry.message.as_i64()])?;
+        Ok(())
+    })?;
+    let query = "SELECT 'key of message ' || k.message FROM temp.key_message k
+                 LEFT JOIN message m ON m.id = k.message WHERE m.id IS NULL";
+    check(connection, "every idempotency key has its message", query, report)?;
+    let query = "SELECT 'message ' || message FROM temp.key_message GROUP BY message HAVING count(*) > 1";
+    check(connection, "a message has at most one idempotency key", query, report)?;
+    Ok(connection.execute_batch("DROP TABLE temp.key_message")?)
 }
 
 /// Reads every part that is still to be sent the way the gateway does, and every row of a part.

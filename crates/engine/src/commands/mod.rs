@@ -22,12 +22,13 @@ pub use messages::{Cancel, FindKey, MoveWaiting, ReadQueues};
 pub use mo::{AssignInbound, ForgetConversations, ForgetRepeats, ForgetUnassigned, OptIn};
 pub use receipts::{ForgetUnnamedParts, GiveUpParked, Rematch};
 pub use reports::{ForgetGivenUp, GiveUpOldReports, MoveToWebhook};
-pub use retention::{PurgeCarrierIds, PurgeInbound, PurgeKeys, PurgeRecords, PurgeTexts};
+pub use retention::{ExpireKeys, PurgeCarrierIds, PurgeInbound, PurgeRecords, PurgeTexts};
 pub use reviews::{DecideReview, ForgetReviews};
-pub use upkeep::{DropOldFigures, KeepFilterPart, Lapse, ReleaseDue, SetAside, SetLate};
+pub use upkeep::{DropOldFigures, Lapse, ReleaseDue, SetAside, SetLate};
 pub use webhooks::{ForgetWebhooks, LimitWebhookWaits, ReplayFailedWebhooks, ReplayWebhook};
 
 use crate::batch::Batch;
+use crate::idempotency_keys::KeyStep;
 use crate::ops::{Acceptance, CatalogueChange, Inbound, LedgerEntry, LinkBatch, OptOut, Screened};
 use crate::report::ReportEnds;
 use crate::tables::TableError;
@@ -138,6 +139,7 @@ commands! {
     EraseInbound(EraseInbound),
     EraseMessages(EraseMessages),
     EraseOthers(EraseOthers),
+    ExpireKeys(ExpireKeys),
     FindKey(FindKey),
     ForgetConversations(ForgetConversations),
     ForgetGivenUp(ForgetGivenUp),
@@ -148,9 +150,9 @@ commands! {
     ForgetWebhooks(ForgetWebhooks),
     GiveUpOldReports(GiveUpOldReports),
     GiveUpParked(GiveUpParked),
-    KeepFilterPart(KeepFilterPart),
     Lapse(Lapse),
     LimitWebhookWaits(LimitWebhookWaits),
+    MergeKeys(KeyStep),
     MoveToWebhook(MoveToWebhook),
     MoveWaiting(MoveWaiting),
     OpenLink(OpenLink),
@@ -159,7 +161,6 @@ commands! {
     Post(LedgerEntry),
     PurgeCarrierIds(PurgeCarrierIds),
     PurgeInbound(PurgeInbound),
-    PurgeKeys(PurgeKeys),
     PurgeRecords(PurgeRecords),
     PurgeTexts(PurgeTexts),
     ReadQueues(ReadQueues),

@@ -22,18 +22,18 @@ impl Command for PurgeTexts {
     }
 }
 
-/// Deletes the idempotency keys of old messages. Returns how many.
+/// Makes old idempotency keys void. Returns whether there may be any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PurgeKeys {
+pub struct ExpireKeys {
     pub keep: Retention,
     pub now: Timestamp,
 }
 
-impl Command for PurgeKeys {
-    type Outcome = u64;
+impl Command for ExpireKeys {
+    type Outcome = bool;
 
-    fn execute(&self, batch: &mut Batch<'_>) -> Result<u64, TableError> {
-        batch.purge_keys(self.keep, self.now)
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<bool, TableError> {
+        batch.expire_keys(self.keep, self.now)
     }
 }
 

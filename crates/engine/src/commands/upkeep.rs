@@ -3,7 +3,8 @@
 use crate::batch::Batch;
 use crate::commands::Command;
 use crate::delivery_figures;
-use crate::tables::{KeyFilterPart, Place, TableError, UnreadablePart};
+use crate::idempotency_keys::KeyStep;
+use crate::tables::{Place, TableError, UnreadablePart};
 use hermod_domain::ids::PartNo;
 use hermod_domain::time::{Day, Timestamp};
 
@@ -69,19 +70,12 @@ impl Command for SetLate {
     }
 }
 
-/// Stores a part of a past day's key filter, which a reader has built.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeepFilterPart {
-    pub day: Day,
-    pub part: KeyFilterPart,
-}
-
-impl Command for KeepFilterPart {
+/// Takes a step of merging idempotency keys, which a reader has prepared.
+impl Command for KeyStep {
     type Outcome = ();
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
-        batch.tables.read()?.put_key_filter_part(self.day, &self.part)?;
-        if self.part.is_last() { batch.books.keys.load_filters(batch.tables) } else { Ok(()) }
+        batch.books.keys.apply(batch.tables, self)
     }
 }
 

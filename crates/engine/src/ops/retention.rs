@@ -7,8 +7,10 @@ use std::time::Duration;
 pub struct Retention {
     /// The text of messages, and everything else of theirs that quotes it.
     pub text: Duration,
-    /// The records of messages, their idempotency keys among them: whole UTC days.
+    /// The records of messages: whole UTC days.
     pub messages: Duration,
+    /// Idempotency keys: whole UTC days, and never longer than the records of their messages.
+    pub idempotency_keys: Duration,
     /// Messages from handsets.
     pub inbound: Duration,
 }
@@ -18,7 +20,7 @@ pub struct Retention {
 pub struct Purged {
     /// Messages whose text is gone.
     pub texts: u64,
-    /// Idempotency keys of messages that are next.
+    /// 1 if idempotency keys became void by age. Their rows are deleted when they are merged.
     pub keys: u64,
     /// Messages whose record is gone.
     pub messages: u64,

@@ -31,19 +31,19 @@ impl Batch<'_> {
         self.purge_texts_before(MessageId::first_at(now.minus(keep.text)))
     }
 
-    /// Deletes some idempotency keys of messages that are older than they are kept, of whole days. Returns how many.
-    pub fn purge_keys(&mut self, keep: Retention, now: Timestamp) -> Result<u64, TableError> {
+    /// Makes the idempotency keys void that are older than they are kept, of whole days. Returns whether there may be any.
+    pub fn expire_keys(&mut self, keep: Retention, now: Timestamp) -> Result<bool, TableError> {
         self.at(now);
-        self.purge_keys_before(now.minus(keep.messages).day())
+        let day = now.minus(keep.idempotency_keys.min(keep.messages)).day();
+        self.books.keys.expire(self.tables, MessageId::first_at(day.start()))
     }
 
-    /// Deletes the records of some messages that are older than they are kept, of whole days: none of a day that has
-    /// idempotency keys. Returns how many messages it dealt with.
+    /// Deletes the records of some messages that are older than they are kept, of whole days. Returns how many messages it
+    /// dealt with.
     pub fn purge_records(&mut self, keep: Retention, now: Timestamp) -> Result<u64, TableError> {
-        self.at(now);
-        let due = now.minus(keep.messages).day();
-        let with_keys = self.tables.read()?.key_days()?.first().copied();
-        let day = with_keys.map_or(due, |with_keys| with_keys.min(due));
+        // No key is found whose message is gone.
+        self.expire_keys(keep, now)?;
+        let day = now.minus(keep.messages).day();
         self.purge_records_before(MessageId::first_at(day.start()))
     }
 

@@ -12,7 +12,6 @@ use crate::tables::{
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::money::Money;
-use hermod_domain::time::Day;
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
 use std::iter::Peekable;
@@ -76,19 +75,6 @@ const fn is_under_way(state: PartState) -> bool {
 }
 
 impl Batch<'_> {
-    /// The idempotency keys of the oldest day that has any, if it is before this one: from here on a request that comes
-    /// again is a new one.
-    pub(super) fn purge_keys_before(&mut self, before: Day) -> Result<u64, TableError> {
-        let oldest = self.tables.read()?.key_days()?.first().copied();
-        let Some(day) = oldest.filter(|day| *day < before) else { return Ok(0) };
-        let deleted = self.tables.read()?.delete_keys(day, PURGED_PER_STEP_MAX)?;
-        if deleted < PURGED_PER_STEP_MAX {
-            self.books.keys.drop_day(self.tables, day)?;
-        }
-        // The table itself is something too: the step was not for nothing.
-        Ok(u64::from(deleted).max(1))
-    }
-
     /// Deletes the records of some messages before this one. Returns how many messages it has dealt with. A message that
     /// cannot be read, or whose cost cannot be, is set aside and stays.
     pub(super) fn purge_records_before(&mut self, before: MessageId) -> Result<u64, TableError> {

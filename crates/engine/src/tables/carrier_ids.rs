@@ -78,8 +78,19 @@ pub trait CarrierIdRows {
         found: &mut CarrierIds,
     ) -> Result<(), TableError>;
 
-    /// Writes the row of an id to the table of the tie's day unless the id has one there. Returns whether it wrote it.
-    fn add_carrier_id(&self, id: CarrierIdKey<'_>, tie: &Tie) -> Result<bool, TableError>;
+    /// Returns what is known of an id that a carrier gave on a day.
+    fn carrier_id(&self, day: Day, id: CarrierIdKey<'_>) -> Result<Option<Tie>, TableError>;
+
+    /// Calls `visit` with up to `limit` ids of a day. Returns how many there were.
+    fn visit_carrier_ids(
+        &self,
+        day: Day,
+        limit: u32,
+        visit: &mut dyn FnMut(CarrierId, &RemoteId),
+    ) -> Result<u32, TableError>;
+
+    /// Writes the row of an id, which has none, to the table of the tie's day.
+    fn add_carrier_id(&self, id: CarrierIdKey<'_>, tie: &Tie) -> Result<(), TableError>;
 
     /// Writes the row of an id to the table of the tie's day, in place of any other.
     fn put_carrier_id(&self, id: CarrierIdKey<'_>, tie: &Tie) -> Result<(), TableError>;

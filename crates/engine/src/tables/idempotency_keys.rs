@@ -1,72 +1,97 @@
-//! The tables of idempotency keys, one per UTC day, and the filter of each past day, which is stored in parts.
+//! The tables of idempotency keys: a log of the latest, and buckets of all others, in which a key is found by its digest.
 
-use crate::ops::KeyClaim;
+use crate::block_filter::FilterBlock;
 use crate::tables::TableError;
 use hermod_domain::ids::MessageId;
-use hermod_domain::time::Day;
 
-/// The message that used a key, and the fingerprint of its request.
+/// The digest of a key, the message that used it, and the fingerprint of its request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UsedKey {
+pub struct KeyEntry {
+    pub digest: [u8; 16],
     pub message: MessageId,
     pub fingerprint: u64,
 }
 
-/// A part of a day's filter. It is about the filter keys above those of the part before, up to its own highest.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyFilterPart {
-    /// Counted from 0.
-    pub no: u32,
-    /// The highest filter key that it is about; the highest there is in a day's last part.
-    pub upto: u64,
-    /// Empty where there are no keys.
-    pub bytes: Vec<u8>,
+/// The number of a bucket. It is never given to another bucket while rows of the first are left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeyBucketId(pub u32);
+
+/// What a bucket is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyBucketState {
+    /// The keys of other buckets are being merged into it. They are looked for in those.
+    Building,
+    /// Keys are looked for in it.
+    Live,
+    /// It is deleted, segment by segment.
+    Dropped,
 }
 
-impl KeyFilterPart {
-    /// Says whether it is the last of its day.
-    pub fn is_last(&self) -> bool {
-        self.upto == u64::MAX
-    }
+/// A sealed set of keys. Its entries are in blocks by the beginning of their digest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyBucketRow {
+    pub id: KeyBucketId,
+    pub state: KeyBucketState,
+    pub blocks: u32,
+    /// Entries written so far.
+    pub keys: u64,
+    /// Its keys are of messages from this one on.
+    pub first: MessageId,
+    /// Its keys are of messages up to this one. No other live bucket has any between the two.
+    pub last: MessageId,
+}
+
+/// Consecutive blocks of a bucket, and the filter block of each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeySegment {
+    /// Counted from 0.
+    pub no: u32,
+    /// Each in the order of digests.
+    pub blocks: Vec<Vec<KeyEntry>>,
+    pub filter: Vec<FilterBlock>,
 }
 
 /// Reads and writes idempotency keys.
 pub trait IdempotencyKeyRows {
-    /// Returns the days that have a table, the oldest first.
-    fn key_days(&self) -> Result<Vec<Day>, TableError>;
+    /// Returns the keys in the log, the oldest first.
+    fn key_log(&self) -> Result<Vec<KeyEntry>, TableError>;
 
-    /// Creates the table of a day that has none.
-    fn create_key_day(&self, day: Day) -> Result<(), TableError>;
+    /// Adds keys, of which there is at least one, to the log. All are of later messages than those in it.
+    fn add_to_key_log(&self, keys: &[KeyEntry]) -> Result<(), TableError>;
 
-    /// Drops the table of a day, with all keys in it.
-    fn drop_key_day(&self, day: Day) -> Result<(), TableError>;
+    /// Deletes the whole log.
+    fn clear_key_log(&self) -> Result<(), TableError>;
 
-    /// Returns which message used this key on a day.
-    fn used_key(&self, day: Day, digest: &[u8; 16]) -> Result<Option<UsedKey>, TableError>;
+    /// Deletes rows of the log that have no key of a message behind this one.
+    fn delete_key_log_up_to(&self, last: MessageId) -> Result<(), TableError>;
 
-    /// Writes which message used a key on a day unless the key has a row there. Returns whether it wrote it.
-    fn add_key(&self, day: Day, key: &KeyClaim, message: MessageId) -> Result<bool, TableError>;
+    /// Returns all buckets, in the order of their first messages.
+    fn key_buckets(&self) -> Result<Vec<KeyBucketRow>, TableError>;
 
-    /// Returns up to `limit` digests of a day in their order, from the one behind `after` on.
-    fn key_digests_after(
+    /// Writes the row of a bucket, in place of any other of its number.
+    fn put_key_bucket(&self, bucket: &KeyBucketRow) -> Result<(), TableError>;
+
+    /// Deletes the row of a bucket, which has no segments.
+    fn delete_key_bucket(&self, bucket: KeyBucketId) -> Result<(), TableError>;
+
+    /// Returns the number of a bucket's last segment.
+    fn last_key_segment(&self, bucket: KeyBucketId) -> Result<Option<u32>, TableError>;
+
+    /// Writes a segment, which the bucket does not have.
+    fn add_key_segment(&self, bucket: KeyBucketId, segment: &KeySegment) -> Result<(), TableError>;
+
+    /// Deletes a segment, with its blocks.
+    fn delete_key_segment(&self, bucket: KeyBucketId, no: u32) -> Result<(), TableError>;
+
+    /// Returns the filter of a bucket: one block for each of its blocks.
+    fn key_filter(&self, bucket: KeyBucketId) -> Result<Vec<FilterBlock>, TableError>;
+
+    /// Adds the entries of consecutive blocks, both ends included, to `found`. Returns how many of the blocks have a row.
+    fn read_key_blocks(
         &self,
-        day: Day,
-        after: Option<&[u8; 16]>,
-        limit: usize,
-    ) -> Result<Vec<[u8; 16]>, TableError>;
-
-    /// Returns how many bytes the parts of a day's filter have together, without reading them.
-    fn key_filter_size(&self, day: Day) -> Result<usize, TableError>;
-
-    /// Returns the number of the last part of a day's filter and its highest filter key, without reading the part.
-    fn last_key_filter_part(&self, day: Day) -> Result<Option<(u32, u64)>, TableError>;
-
-    /// Returns the parts of a day's filter, in order.
-    fn key_filter_parts(&self, day: Day) -> Result<Vec<KeyFilterPart>, TableError>;
-
-    /// Writes a part of a day's filter, in place of any other of its number.
-    fn put_key_filter_part(&self, day: Day, part: &KeyFilterPart) -> Result<(), TableError>;
-
-    /// Deletes the filter of a day, with all parts.
-    fn delete_key_filter(&self, day: Day) -> Result<(), TableError>;
+        bucket: KeyBucketId,
+        first: u32,
+        last: u32,
+        found: &mut Vec<KeyEntry>,
+    ) -> Result<u32, TableError>;
 }

@@ -4,13 +4,15 @@ use crate::tables::{TableError, UnreadablePart};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::money::Money;
 use hermod_domain::origin::{Alias, Origin};
-use hermod_domain::time::{Day, Timestamp};
+use hermod_domain::time::Timestamp;
 
 /// What a mark is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PurgeMark {
     Texts,
     Records,
+    /// Idempotency keys: void up to there, and deleted some time later.
+    Keys,
 }
 
 /// How a message was submitted over SMPP, as its row has it.
@@ -98,9 +100,6 @@ pub trait PurgingRows {
 
     /// Deletes a message's alias.
     fn delete_alias(&self, account: AccountId, alias: Alias) -> Result<(), TableError>;
-
-    /// Deletes idempotency keys of a day, any of them up to a limit, and returns how many.
-    fn delete_keys(&self, day: Day, limit: u32) -> Result<u32, TableError>;
 
     /// Returns the first MO messages of an account, by id, and when each was received.
     fn first_inbound(&self, account: AccountId, limit: u32) -> Result<Vec<(u64, Timestamp)>, TableError>;

@@ -225,12 +225,19 @@ fn check_webhooks(webhooks: &Webhooks) -> Checked {
 
 /// A text outlives every wait for its delivery. A record outlives its text, its receipts and the lists of what nobody took.
 fn check_retention(retention: &Retention) -> Checked {
-    let Retention { text, messages, inbound } = retention;
+    let Retention { text, messages, idempotency_keys, inbound } = retention;
     let days = |days: u64| Period::from_secs(days * 86_400);
     within("retention.text", *text, days(7), days(3_650))?;
     within("retention.messages", *messages, days(60), days(3_650))?;
     if messages < text {
         return Err(("retention.messages", format!("{messages} is shorter than text, which is {text}")));
+    }
+    if let Some(keys) = idempotency_keys {
+        within("retention.idempotency_keys", *keys, days(1), days(3_650))?;
+        if keys > messages {
+            let why = format!("{keys} is longer than messages, which is {messages}");
+            return Err(("retention.idempotency_keys", why));
+        }
     }
     within("retention.inbound", *inbound, days(30), days(3_650))
 }

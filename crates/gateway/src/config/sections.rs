@@ -114,6 +114,8 @@ pub struct Messages {
 pub struct Retention {
     pub text: Period,
     pub messages: Period,
+    /// As long as `messages` unless it is given.
+    pub idempotency_keys: Option<Period>,
     pub inbound: Period,
 }
 

@@ -22,13 +22,16 @@ fn what_is_kept_is_kept_long_enough() {
         ("text = \"6d\"", "6d is not between 7d and 3650d"),
         ("messages = \"59d\"", "59d is not between 60d and 3650d"),
         ("text = \"70d\"\nmessages = \"69d\"", "69d is shorter than text, which is 70d"),
+        ("idempotency_keys = \"23h\"", "23h is not between 1d and 3650d"),
+        ("idempotency_keys = \"401d\"", "401d is longer than messages, which is 400d"),
         ("inbound = \"29d\"", "29d is not between 30d and 3650d"),
         ("inbound = \"for ever\"", "a time is a whole number and a unit"),
     ] {
         let told = refused(lines).unwrap_err();
         assert!(told.contains(why), "{lines}: {told}");
     }
-    let kept = refused("text = \"60d\"\nmessages = \"60d\"").unwrap();
+    let kept = refused("text = \"60d\"\nmessages = \"60d\"\nidempotency_keys = \"60d\"").unwrap();
+    assert_eq!(kept.idempotency_keys, Some(kept.messages));
     assert_eq!(
         (kept.text, kept.messages, kept.inbound),
         (kept.messages, Period::from_secs(60 * 86_400), Period::from_secs(30 * 86_400))

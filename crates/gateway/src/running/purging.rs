@@ -20,8 +20,13 @@ const PAUSE_MIN: Duration = Duration::from_millis(2);
 const PAUSE_HALVED_AFTER: Duration = Duration::from_secs(5);
 
 pub(super) fn retention(settings: &config::Retention) -> Retention {
-    let config::Retention { text, messages, inbound } = settings;
-    Retention { text: (*text).into(), messages: (*messages).into(), inbound: (*inbound).into() }
+    let config::Retention { text, messages, idempotency_keys, inbound } = settings;
+    Retention {
+        text: (*text).into(),
+        messages: (*messages).into(),
+        idempotency_keys: idempotency_keys.unwrap_or(*messages).into(),
+        inbound: (*inbound).into(),
+    }
 }
 
 /// What a start believes of a clock that has run ahead of everything stored. A machine that comes up in another year must

@@ -117,7 +117,7 @@ pub(super) const RULES: &[Rule] = &[
              UNION ALL SELECT 'text of message ' || id FROM message
              WHERE id < (SELECT upto FROM retention WHERE what = 1)
                  AND (text IS NOT NULL OR tlvs IS NOT NULL OR shape IS NOT NULL)
-             UNION ALL SELECT 'mark ' || what FROM (SELECT count(*) AS what FROM retention) WHERE what <> 2",
+             UNION ALL SELECT 'mark ' || what FROM (SELECT count(*) AS what FROM retention) WHERE what <> 3",
     },
     Rule {
         name: "no more was refunded than was charged",

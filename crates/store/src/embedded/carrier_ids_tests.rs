@@ -294,3 +294,35 @@ fn a_sample_shows_ids_as_the_carrier_wrote_them() {
     assert_eq!(shown, ["A3", "77"]);
     assert!(carrier_ids::sample(&world.connection, OTHER, 2).unwrap().is_empty());
 }
+
+#[test]
+fn id_given_again_on_the_day_of_a_restart_is_known_as_reused() {
+    let mut world = World::new();
+    world.answers("0aB", 5, noon());
+    world.answers("b", 6, noon());
+    world.remotes = Remotes::load(&tables(&world.connection)).unwrap();
+    assert_eq!(world.answers("0aB", 7, noon()), Tied::Reused);
+    assert_eq!(world.answers("b", 6, noon()), Tied::New, "the same part again");
+    // An earlier day has no filter after a restart: its table is asked.
+    assert_eq!(world.answers("c", 8, days_later(1)), Tied::New);
+    world.remotes = Remotes::load(&tables(&world.connection)).unwrap();
+    assert_eq!(world.answers("b", 9, noon()), Tied::Reused);
+    assert_eq!(world.answers("d", 10, noon()), Tied::New);
+    world.finds("0aB", None, "7");
+}
+
+#[test]
+fn ids_and_days_of_a_batch_that_is_rolled_back_are_new_again() {
+    let mut world = World::new();
+    world.answers("a", 1, noon());
+    world.connection.execute_batch("BEGIN").unwrap();
+    world.answers("b", 2, noon());
+    world.answers("c", 3, days_later(1));
+    world.connection.execute_batch("ROLLBACK").unwrap();
+    world.remotes.rolled_back(&tables(&world.connection)).unwrap();
+    world.finds("b", None, "nothing");
+    assert_eq!(world.answers("b", 4, noon()), Tied::New);
+    assert_eq!(world.answers("c", 5, days_later(1)), Tied::New);
+    assert_eq!(world.answers("a", 6, noon()), Tied::Reused);
+    world.finds("c", None, "5");
+}

@@ -1,67 +1,120 @@
-//! Keys over several days, with and without their filters.
+//! Idempotency keys over days, seals, merges, restarts and rollbacks.
 
 use crate::embedded::schema;
 use crate::sqlite::SqliteTables;
-use hermod_domain::ids::IdMint;
-use hermod_domain::ids::MessageId;
+use hermod_domain::ids::{IdMint, MessageId};
 use hermod_domain::time::Day;
 use hermod_engine::idempotency_keys::*;
 use hermod_engine::ops::{KeyClaim, Replay};
-use hermod_engine::tables::{KeyFilterPart, Tables};
+use hermod_engine::tables::{IdempotencyKeyRows, KeyBucketState, Tables};
 use rusqlite::Connection;
+use std::collections::BTreeMap;
 use tempfile::TempDir;
 
 const MONDAY: i64 = 20_771;
+/// Small enough that a few hundred keys are sealed and merged.
+const SMALL: KeyLimits = KeyLimits { sealed_keys: 50, filter_bytes: 1 << 20 };
 
 struct World {
     connection: Connection,
-    keys: KeyDays,
+    keys: IdempotencyKeys,
     mint: IdMint,
+    limits: KeyLimits,
     _folder: TempDir,
 }
 
 impl World {
-    fn new() -> World {
+    fn new(limits: KeyLimits) -> World {
         let folder = TempDir::new().unwrap();
         let connection = schema::open_for_writing(folder.path()).unwrap();
-        let keys = KeyDays::load(&tables(&connection)).unwrap();
-        World { connection, keys, mint: IdMint::new(0, None), _folder: folder }
+        connection.execute_batch("PRAGMA synchronous = OFF").unwrap();
+        let keys = IdempotencyKeys::load(&tables(&connection), limits).unwrap();
+        World { connection, keys, mint: IdMint::new(0, None), limits, _folder: folder }
     }
 
-    /// What a send with this key came to: its own message number, or the earlier one's.
-    fn sends(&mut self, key: u64, day: i64) -> MessageId {
-        let message = self.mint.mint(Day::new(day).start());
-        let used_before =
-            self.keys.find_before(&tables(&self.connection), &claim(key), Day::new(day)).unwrap();
-        if let Some(replay) = used_before {
-            return replay.message;
-        }
-        match self.keys.claim(&tables(&self.connection), &claim(key), message).unwrap() {
-            Claimed::New => message,
-            Claimed::Used(replay) => replay.message,
-        }
+    /// Sends in one batch, and returns the message of each: its own, or the earlier one's.
+    fn sends(&mut self, keys: &[u64], day: i64) -> Vec<MessageId> {
+        let messages = self.tries_to_send(keys, day);
+        self.commits();
+        messages
     }
 
-    /// What the daily upkeep does.
-    fn seals(&mut self, today: i64) -> Vec<i64> {
-        let tables = tables(&self.connection);
-        let days = days_to_seal(&tables, Day::new(today)).unwrap();
-        for day in &days {
-            while let Some(part) = build_next_part(&tables, *day, FILTER_KEYS_PER_PART).unwrap() {
-                tables.read().unwrap().put_key_filter_part(*day, &part).unwrap();
+    fn tries_to_send(&mut self, keys: &[u64], day: i64) -> Vec<MessageId> {
+        self.connection.execute_batch("BEGIN").unwrap();
+        let mut messages = Vec::new();
+        for key in keys {
+            let message = self.mint.mint(Day::new(day).start());
+            let found = self.finds(*key);
+            if found.is_none() {
+                self.keys.claim(&claim(*key), message);
             }
+            messages.push(found.map_or(message, |replay| replay.message));
         }
-        self.keys.load_filters(&tables).unwrap();
-        days.into_iter().map(Day::get).collect()
+        self.keys.write(&tables(&self.connection)).unwrap();
+        messages
+    }
+
+    fn commits(&mut self) {
+        self.connection.execute_batch("COMMIT").unwrap();
+        self.keys.committed();
+    }
+
+    fn rolls_back(&mut self) {
+        self.connection.execute_batch("ROLLBACK").unwrap();
+        self.keys.rolled_back();
+    }
+
+    fn restarts(&mut self) {
+        self.keys = IdempotencyKeys::load(&tables(&self.connection), self.limits).unwrap();
+    }
+
+    /// What one step of the daily work does. False if there is nothing to do.
+    fn takes_step(&mut self, commits: bool) -> bool {
+        let Some(step) = next_step(&SqliteTables { connection: &self.connection }, self.limits).unwrap()
+        else {
+            return false;
+        };
+        self.connection.execute_batch("BEGIN").unwrap();
+        self.keys.apply(&tables(&self.connection), &step).unwrap();
+        if commits {
+            self.commits()
+        } else {
+            self.rolls_back()
+        }
+        true
+    }
+
+    fn merges_all(&mut self) {
+        while self.takes_step(true) {}
+    }
+
+    fn expires(&mut self, before: i64) -> bool {
+        self.connection.execute_batch("BEGIN").unwrap();
+        let first = MessageId::first_at(Day::new(before).start());
+        let expired = self.keys.expire(&tables(&self.connection), first).unwrap();
+        self.commits();
+        expired
     }
 
     fn finds(&self, key: u64) -> Option<Replay> {
         self.keys.find(&tables(&self.connection), &claim(key)).unwrap()
     }
 
-    /// Makes any look-up in that day's table an error.
-    fn forbid_lookups(&self, day: i64) {
-        self.connection.execute_batch(&format!("DROP TABLE key_{day}")).unwrap();
+    fn finds_message(&self, key: u64) -> Option<MessageId> {
+        self.finds(key).map(|replay| replay.message)
+    }
+
+    fn count(&self, query: &str) -> i64 {
+        self.connection.query_row(query, [], |row| row.get(0)).unwrap()
+    }
+
+    /// New keys of which the tables had to be asked: without blocks, asking fails.
+    fn reads_for_new_keys(&self, keys: std::ops::Range<u64>) -> usize {
+        self.connection.execute_batch("BEGIN; DELETE FROM key_block").unwrap();
+        let fails = |key: &u64| self.keys.find(&tables(&self.connection), &claim(*key)).is_err();
+        let reads = keys.filter(fails).count();
+        self.connection.execute_batch("ROLLBACK").unwrap();
+        reads
     }
 }
 
@@ -69,158 +122,222 @@ fn tables(connection: &Connection) -> Tables<'_> {
     SqliteTables::of(connection)
 }
 
+/// Spread as a real digest is.
+fn mixed(number: u64) -> u64 {
+    let mixed = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ (mixed >> 31)
+}
+
 fn claim(key: u64) -> KeyClaim {
-    let mut digest = [7; 16];
-    // Spread as a real digest is.
-    digest[..8].copy_from_slice(&key.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes());
+    let mut digest = [0; 16];
+    digest[..8].copy_from_slice(&mixed(key + 1).to_be_bytes());
+    digest[8..].copy_from_slice(&mixed(!key).to_be_bytes());
     KeyClaim { digest, fingerprint: key }
 }
 
 #[test]
-fn a_key_makes_one_message_on_one_day() {
-    let mut world = World::new();
-    let first = world.sends(1, MONDAY);
-    assert_eq!(world.sends(1, MONDAY), first);
-    assert_ne!(world.sends(2, MONDAY), first);
+fn key_used_twice_in_one_batch_makes_one_message() {
+    let mut world = World::new(SMALL);
+    let messages = world.sends(&[1, 2, 1, 1], MONDAY);
+    assert_eq!((messages[2], messages[3]), (messages[0], messages[0]));
+    assert_ne!(messages[1], messages[0]);
+    assert_eq!(world.sends(&[1], MONDAY), [messages[0]]);
 }
 
 #[test]
-fn a_key_is_remembered_over_midnight_and_for_days() {
-    let mut world = World::new();
-    let first = world.sends(1, MONDAY);
-    for day in [MONDAY + 1, MONDAY + 3, MONDAY + 300] {
-        assert_eq!(world.sends(1, day), first, "day {day}");
+fn key_used_on_an_earlier_day_is_found_after_a_restart() {
+    let mut world = World::new(SMALL);
+    let first = world.sends(&[1], MONDAY);
+    for day in [MONDAY, MONDAY + 1, MONDAY + 300] {
+        assert_eq!(world.sends(&[1], day), first, "day {day}");
+        world.restarts();
     }
 }
 
 #[test]
-fn another_request_under_the_same_key_is_told() {
-    let mut world = World::new();
-    let message = world.sends(1, MONDAY);
-    let KeyClaim { digest, .. } = claim(1);
-    let other = KeyClaim { digest, fingerprint: 99 };
-    let replay = |same_request| Some(Replay { message, same_request });
-    assert_eq!(world.keys.find(&tables(&world.connection), &other).unwrap(), replay(false));
-    assert_eq!(world.finds(1), replay(true));
-    // A fingerprint with its highest bit set survives the signed column.
-    let high = KeyClaim { digest: [9; 16], fingerprint: u64::MAX };
-    let id = world.mint.mint(Day::new(MONDAY).start());
-    assert!(matches!(world.keys.claim(&tables(&world.connection), &high, id).unwrap(), Claimed::New));
-    let found = world.keys.find(&tables(&world.connection), &high).unwrap();
-    assert_eq!(found, Some(Replay { message: id, same_request: true }));
-}
-
-#[test]
-fn a_sealed_day_is_found_through_its_filter_and_costs_new_keys_no_lookup() {
-    let mut world = World::new();
-    let messages: Vec<MessageId> = (0..1_000).map(|key| world.sends(key, MONDAY)).collect();
-    world.sends(5_000, MONDAY + 2);
-    assert_eq!(world.seals(MONDAY + 3), [MONDAY]);
-    for (key, message) in (0..).zip(&messages) {
-        assert_eq!(world.finds(key).map(|replay| replay.message), Some(*message), "key {key}");
+fn same_key_with_another_request_is_a_replay_that_says_so() {
+    let mut world = World::new(SMALL);
+    // In memory, then in a bucket.
+    for fill in [1..2, 100..200] {
+        let keys: Vec<u64> = fill.collect();
+        let message = world.sends(&keys, MONDAY)[0];
+        let KeyClaim { digest, .. } = claim(keys[0]);
+        // The highest bit survives the signed column.
+        let other = KeyClaim { digest, fingerprint: u64::MAX };
+        let found = world.keys.find(&tables(&world.connection), &other).unwrap();
+        assert_eq!(found, Some(Replay { message, same_request: false }));
+        assert_eq!(world.finds(keys[0]), Some(Replay { message, same_request: true }));
     }
-    // Without a table to look in, only a false alarm of the filter (one in 256) can fail.
-    world.forbid_lookups(MONDAY);
-    let looked_up =
-        (10_000..14_000).filter(|key| world.keys.find(&tables(&world.connection), &claim(*key)).is_err());
-    assert!(looked_up.count() < 4_000 / 64);
-    assert!(world.keys.find(&tables(&world.connection), &claim(1)).is_err(), "a used key is looked up");
+    assert_eq!(world.count("SELECT count(*) FROM key_bucket"), 1);
 }
 
 #[test]
-fn filters_are_there_again_after_a_restart() {
-    let mut world = World::new();
-    let message = world.sends(1, MONDAY);
-    world.sends(2, MONDAY + 1);
-    world.seals(MONDAY + 3);
-    world.keys = KeyDays::load(&tables(&world.connection)).unwrap();
-    assert_eq!(world.finds(1).map(|replay| replay.message), Some(message));
-    assert!(world.keys.days.iter().any(|day| day.day.get() == MONDAY && day.filter.is_some()));
+fn keys_claimed_by_a_batch_that_is_rolled_back_are_free() {
+    let mut world = World::new(SMALL);
+    let kept = world.sends(&[1, 2], MONDAY);
+    // With a seal and without.
+    for keys in [vec![3], (10..100).collect()] {
+        world.tries_to_send(&keys, MONDAY);
+        world.rolls_back();
+        assert!(keys.iter().all(|key| world.finds(*key).is_none()));
+        assert_eq!([world.finds_message(1), world.finds_message(2)], [Some(kept[0]), Some(kept[1])]);
+    }
+    world.sends(&(10..100).collect::<Vec<_>>(), MONDAY);
+    assert_eq!(world.count("SELECT count(*) FROM key_log"), 0);
+    world.restarts();
+    assert_eq!([world.finds_message(1), world.finds_message(2)], [Some(kept[0]), Some(kept[1])]);
 }
 
 #[test]
-fn a_day_that_may_still_get_keys_is_not_sealed() {
-    let mut world = World::new();
-    world.sends(1, MONDAY);
-    // The clock was three days ahead for a moment; the next message is still Monday's.
-    assert_eq!(world.seals(MONDAY + 3), [] as [i64; 0]);
-    world.sends(2, MONDAY);
-    assert!(world.finds(2).is_some());
-    world.sends(3, MONDAY + 1);
-    assert_eq!(world.seals(MONDAY + 1), [MONDAY], "from here on ids are Tuesday's");
-    assert_eq!(world.seals(MONDAY + 1), [] as [i64; 0], "once is enough");
-    assert!([1, 2, 3].iter().all(|key| world.finds(*key).is_some()));
+fn new_keys_are_told_without_a_read_however_many_days_there_are() {
+    let mut world = World::new(SMALL);
+    for day in 0..100 {
+        world.sends(&(day * 100..(day + 1) * 100).collect::<Vec<_>>(), MONDAY + i64::try_from(day).unwrap());
+    }
+    world.merges_all();
+    let buckets = world.count("SELECT count(*) FROM key_bucket");
+    assert!(buckets <= 12, "{buckets} of 100 seals");
+    let reads = world.reads_for_new_keys(20_000..30_000);
+    assert!(reads < 10_000 / 15, "{reads} of 10,000");
+    assert!((0..10_000).all(|key| world.finds(key).is_some()));
+    // The same after a start, which reads the filters.
+    world.restarts();
+    assert_eq!(world.reads_for_new_keys(20_000..30_000), reads);
 }
 
 #[test]
-fn filters_beyond_their_memory_are_left_to_the_tables() {
-    let mut world = World::new();
-    world.sends(1, MONDAY);
-    world.sends(2, MONDAY + 1);
-    world.sends(3, MONDAY + 2);
-    world.seals(MONDAY + 2);
-    let loaded = |world: &World| -> Vec<i64> {
-        world.keys.days.iter().filter(|day| day.filter.is_some()).map(|day| day.day.get()).collect()
+fn buckets_beyond_the_memory_of_filters_are_read() {
+    let mut world = World::new(KeyLimits { filter_bytes: 0, ..SMALL });
+    let keys: Vec<u64> = (0..500).collect();
+    let messages = world.sends(&keys, MONDAY);
+    for _ in 0..2 {
+        assert!((0..).zip(&messages).all(|(key, message)| world.finds_message(key) == Some(*message)));
+        assert!(world.finds(1_000).is_none());
+        assert_eq!(world.reads_for_new_keys(1_000..1_100), 100);
+        world.restarts();
+    }
+}
+
+#[test]
+fn key_used_after_its_retention_is_a_new_message() {
+    let mut world = World::new(SMALL);
+    let first = world.sends(&(0..60).collect::<Vec<_>>(), MONDAY);
+    let second = world.sends(&[100], MONDAY + 1);
+    assert!(!world.expires(MONDAY), "nothing is that old");
+    assert!(world.expires(MONDAY + 1));
+    assert!(!world.expires(MONDAY + 1), "once is enough");
+    assert_eq!((world.finds(0), world.finds_message(100)), (None, Some(second[0])));
+    let again = world.sends(&[0], MONDAY + 2)[0];
+    assert_ne!(again, first[0]);
+    assert!(world.expires(MONDAY + 2));
+    world.merges_all();
+    assert_eq!(world.count("SELECT count(*) FROM key_bucket"), 0, "a bucket without a valid key is dropped");
+    world.restarts();
+    assert_eq!((world.finds_message(0), world.finds(100), world.finds(1)), (Some(again), None, None));
+    assert_eq!(world.count("SELECT count(*) FROM key_log"), 1, "rows without a valid key are deleted");
+}
+
+#[test]
+fn keys_are_valid_although_the_clock_was_ahead_when_others_expired() {
+    let mut world = World::new(SMALL);
+    world.sends(&[1], MONDAY);
+    assert!(world.expires(MONDAY + 500));
+    assert_eq!(world.finds(1), None);
+    let message = world.sends(&[2], MONDAY + 1)[0];
+    world.restarts();
+    assert_eq!(world.finds_message(2), Some(message));
+}
+
+#[test]
+fn bucket_of_which_half_is_void_is_written_anew() {
+    let mut world = World::new(SMALL);
+    for day in 0..40 {
+        world.sends(&(day * 60..(day + 1) * 60).collect::<Vec<_>>(), MONDAY + i64::try_from(day).unwrap());
+    }
+    world.merges_all();
+    let before = world.count("SELECT sum(keys) FROM key_bucket");
+    world.expires(MONDAY + 30);
+    world.merges_all();
+    let after = world.count("SELECT sum(keys) FROM key_bucket");
+    assert!(before == 2_400 && after < 1_000, "{before}, {after}");
+    assert!((0..1_800).all(|key| world.finds(key).is_none()));
+    assert!((1_800..2_400).all(|key| world.finds(key).is_some()));
+}
+
+#[test]
+fn step_applied_twice_changes_nothing_more() {
+    let mut world = World::new(SMALL);
+    for round in 0..8 {
+        world.sends(&(round * 60..(round + 1) * 60).collect::<Vec<_>>(), MONDAY);
+    }
+    while let Some(step) = next_step(&SqliteTables { connection: &world.connection }, SMALL).unwrap() {
+        for _ in 0..2 {
+            world.keys.apply(&tables(&world.connection), &step).unwrap();
+            world.keys.committed();
+        }
+        assert!((0..480).all(|key| world.finds(key).is_some()), "{step:?}");
+    }
+    let live = SqliteTables { connection: &world.connection }.key_buckets().unwrap();
+    assert!(live.iter().all(|row| row.state == KeyBucketState::Live));
+}
+
+/// Any order of sends, repeats, merge steps, rollbacks, restarts and expiries: every valid key is found, no other is.
+#[test]
+fn every_key_of_every_age_is_found_through_any_history() {
+    for seed in 0..6 {
+        any_history(seed);
+    }
+}
+
+fn any_history(seed: u64) {
+    let filter_bytes = if seed.is_multiple_of(3) { 4_096 } else { 1 << 20 };
+    let mut world = World::new(KeyLimits { sealed_keys: 40, filter_bytes });
+    let mut state = seed;
+    let mut chance = |below: u64| {
+        state += 1;
+        mixed(state.wrapping_mul(0x9E37_79B9_7F4A_7C15)) % below
     };
-    assert_eq!(loaded(&world), [MONDAY + 1, MONDAY]);
-    // Tuesday's grows beyond what is left: Monday's makes room, and nothing underflows.
-    let huge = DayFilter(vec![KeyFilterPart { no: 0, upto: u64::MAX, bytes: vec![0; FILTER_BYTES_MAX] }]);
-    world.keys.days.iter_mut().find(|day| day.day.get() == MONDAY + 1).unwrap().filter = Some(huge);
-    world.keys.load_filters(&tables(&world.connection)).unwrap();
-    assert_eq!(loaded(&world), [MONDAY + 1]);
-    world.keys.days.retain(|day| day.day.get() != MONDAY + 1);
-    assert!(world.finds(1).is_some(), "found in its table");
-}
-
-#[test]
-fn a_filter_is_built_in_parts_of_so_many_keys_and_goes_on_after_a_crash() {
-    let mut world = World::new();
-    let messages: Vec<MessageId> = (0..1_000).map(|key| world.sends(key, MONDAY)).collect();
-    world.sends(5_000, MONDAY + 1);
-    let monday = Day::new(MONDAY);
-    let builds = |world: &World, parts: usize| {
-        let tables = tables(&world.connection);
-        let built = || build_next_part(&tables, monday, 100).unwrap();
-        let stored = |part: KeyFilterPart| tables.read().unwrap().put_key_filter_part(monday, &part).unwrap();
-        (0..parts).map_while(|_| built().map(stored)).count()
-    };
-    assert_eq!(builds(&world, 4), 4);
-    world.keys = KeyDays::load(&tables(&world.connection)).unwrap();
-    assert!(world.keys.days.iter().all(|day| day.filter.is_none()), "a filter without its end is not used");
-    assert_eq!(days_to_seal(&tables(&world.connection), Day::new(MONDAY + 2)).unwrap(), [monday]);
-    assert_eq!(builds(&world, 100), 7, "six of a hundred keys, and the end");
-    assert!(days_to_seal(&tables(&world.connection), Day::new(MONDAY + 2)).unwrap().is_empty());
-    let parts = tables(&world.connection).read().unwrap().key_filter_parts(monday).unwrap();
-    assert!(parts.iter().all(|part| part.bytes.len() < 400), "none has more than its share");
-    world.keys = KeyDays::load(&tables(&world.connection)).unwrap();
-    for (key, message) in (0..).zip(&messages) {
-        assert_eq!(world.finds(key).map(|replay| replay.message), Some(*message), "key {key}");
+    let mut used: BTreeMap<u64, MessageId> = BTreeMap::new();
+    let (mut day, mut valid_from, mut next_key) = (MONDAY, MONDAY, 0);
+    for _ in 0..1_500 {
+        match chance(20) {
+            0..8 => {
+                let keys: Vec<u64> = (0..chance(40)).map(|_| chance(next_key + 20)).collect();
+                next_key = keys.iter().max().map_or(next_key, |key| next_key.max(key + 1));
+                let messages = world.tries_to_send(&keys, day);
+                if chance(8) == 0 {
+                    world.rolls_back();
+                    continue;
+                }
+                world.commits();
+                for (key, message) in keys.iter().zip(messages) {
+                    let first = used.entry(*key).or_insert(message);
+                    assert_eq!(*first, message, "seed {seed}, key {key}");
+                }
+            }
+            8..16 => drop(world.takes_step(chance(6) > 0)),
+            16 => day += i64::try_from(chance(3)).unwrap(),
+            17 => world.restarts(),
+            18 if chance(4) == 0 => world.merges_all(),
+            _ if chance(10) == 0 => {
+                valid_from = valid_from.max(day - i64::try_from(chance(40)).unwrap());
+                world.expires(valid_from);
+                let first = MessageId::first_at(Day::new(valid_from).start());
+                used.retain(|_, message| *message >= first);
+            }
+            _ => {
+                let key = chance(next_key + 20);
+                assert_eq!(world.finds_message(key), used.get(&key).copied(), "seed {seed}, key {key}");
+            }
+        }
     }
-    world.forbid_lookups(MONDAY);
-    let looked_up =
-        (10_000..14_000).filter(|key| world.keys.find(&tables(&world.connection), &claim(*key)).is_err());
-    assert!(looked_up.count() < 4_000 / 64);
-}
-
-#[test]
-fn a_filter_of_schema_9_is_the_only_part_of_its_day() {
-    let folder = TempDir::new().unwrap();
-    let connection = schema::open_for_writing(folder.path()).unwrap();
-    let mut world =
-        World { connection, keys: KeyDays { days: Vec::new() }, mint: IdMint::new(0, None), _folder: folder };
-    let message = world.sends(1, MONDAY);
-    world.sends(2, MONDAY + 1);
-    world.sends(3, MONDAY + 2);
-    world.seals(MONDAY + 2);
-    let before = "
-        CREATE TABLE before_10 (day INTEGER PRIMARY KEY, filter BLOB NOT NULL) STRICT;
-        INSERT INTO before_10 SELECT day, CASE day WHEN 20771 THEN filter ELSE x'00' END FROM key_filter;
-        DROP TABLE key_filter; ALTER TABLE before_10 RENAME TO key_filter;";
-    world.connection.execute_batch(before).unwrap();
-    world.connection.execute_batch(schema::key_filters::PARTS).unwrap();
-    world.keys = KeyDays::load(&tables(&world.connection)).unwrap();
-    assert_eq!(world.finds(1).map(|replay| replay.message), Some(message));
-    assert!(world.keys.days.iter().any(|day| day.day.get() == MONDAY && day.filter.is_some()));
-    assert_eq!(world.seals(MONDAY + 2), [MONDAY + 1], "one that is too short is built again");
-    assert!(world.finds(2).is_some());
+    for restarted in [false, true] {
+        for key in 0..next_key + 20 {
+            let found = world.finds_message(key);
+            assert_eq!(found, used.get(&key).copied(), "seed {seed}, key {key}, restarted {restarted}");
+        }
+        world.merges_all();
+        world.restarts();
+    }
 }

@@ -7,7 +7,7 @@ use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{
-    EraseInbound, EraseMessages, EraseOthers, PurgeCarrierIds, PurgeInbound, PurgeKeys, PurgeRecords,
+    EraseInbound, EraseMessages, EraseOthers, ExpireKeys, PurgeCarrierIds, PurgeInbound, PurgeRecords,
     PurgeTexts,
 };
 use hermod_engine::erase::Erased;
@@ -41,12 +41,12 @@ impl Embedded {
     pub async fn purge(&self, keep: Retention, now: Timestamp) -> Result<Purged, StoreFault> {
         let mut faults = Faults::default();
         let texts = self.request(PurgeTexts { keep, now }).await;
-        let keys = self.request(PurgeKeys { keep, now }).await;
+        let keys = self.request(ExpireKeys { keep, now }).await;
         let carrier_ids = self.request(PurgeCarrierIds { now }).await;
         let records = self.request(PurgeRecords { keep, now }).await;
         let purged = Purged {
             texts: faults.keep(texts),
-            keys: faults.keep(keys),
+            keys: faults.keep(keys.map(u64::from)),
             messages: faults.keep(records),
             inbound: faults.keep(self.purge_inbound(now.minus(keep.inbound)).await),
             carrier_ids: faults.keep(carrier_ids),

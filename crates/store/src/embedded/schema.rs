@@ -7,7 +7,8 @@
 mod carrier_ids;
 mod deferred;
 mod inbound;
-pub(super) mod key_filters;
+mod key_buckets;
+mod key_filters;
 mod late_parts;
 mod provisioned;
 mod retention;
@@ -43,6 +44,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::Sql(deferred::INDEX),
     Migration::Sql(set_aside::TABLE),
     Migration::Sql(late_parts::TABLE),
+    Migration::Code(key_buckets::migrate),
 ];
 
 /// One step from a schema to the next.

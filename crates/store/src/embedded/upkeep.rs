@@ -1,5 +1,5 @@
 //! What has to be done from time to time: release parts whose waiting time is over, end what has outlived its validity,
-//! look at the disk, build key filters, drop old cases. The caller owns the clock and says when.
+//! look at the disk, merge idempotency keys, drop old cases. The caller owns the clock and says when.
 
 use crate::embedded::Embedded;
 use crate::embedded::shared::LogSize;
@@ -9,10 +9,10 @@ use crate::sqlite::late_parts::{LatePage, carriers_with_late_parts, expired_late
 use crate::sqlite::parts::{PartPage, StoredKey, parts_after};
 use crate::writer::op::Op;
 use hermod_domain::ids::PartNo;
-use hermod_domain::time::{Day, Timestamp};
-use hermod_engine::commands::{DropOldFigures, KeepFilterPart, Lapse, ReleaseDue, SetAside, SetLate};
+use hermod_domain::time::Timestamp;
+use hermod_engine::commands::{DropOldFigures, Lapse, ReleaseDue, SetAside, SetLate};
 use hermod_engine::dispatch::lapse_of;
-use hermod_engine::idempotency_keys::{self, FILTER_KEYS_PER_PART};
+use hermod_engine::idempotency_keys::{KeyLimits, next_step};
 use hermod_engine::late_receipts::late_messages;
 use hermod_engine::ops::DiskSpace;
 use hermod_engine::tables::{PartRow, Place, Readings};
@@ -25,8 +25,9 @@ const LAPSE_PARTS: usize = 500;
 /// Messages that one sweep moves among those whose receipts are late; the next one goes on. It matters after a release that
 /// kept them all in one table.
 const LATE_PER_SWEEP_MAX: usize = 100_000;
-/// Parts of key filters that are built in one call: ten million keys.
-const FILTER_PARTS_PER_CALL: usize = 40;
+/// Steps of merging idempotency keys in one call: 800,000 keys. Called every 5 seconds, it keeps up with 20,000 new keys a
+/// second, each of which is merged six times before it is in a bucket of 100 million.
+const KEY_STEPS_PER_CALL: usize = 100;
 
 impl Embedded {
     /// To be called often (several times a second). Cheap when there is nothing to do.
@@ -134,12 +135,11 @@ impl Embedded {
         Ok(lapsed.len())
     }
 
-    /// Deletes what was kept long enough and is rarer than messages, and builds the key filters of past days. To be called
+    /// Deletes what was kept long enough and is rarer than messages. To be called
     /// at start and every minute: where old rows cannot be found by their time, a call looks at a bounded number of rows
     /// and the next one goes on. What there is for each message is deleted by [`Embedded::purge`].
     pub async fn daily(&self, now: Timestamp) -> Result<(), StoreFault> {
         let today = now.day();
-        self.build_key_filters(today).await?;
         self.request(DropOldFigures { today }).await?;
         self.forget_unnamed_parts(now).await?;
         self.give_up_parked(now).await?;
@@ -150,32 +150,14 @@ impl Embedded {
 }
 
 impl Embedded {
-    /// Builds filters of past days' keys, at most [`FILTER_PARTS_PER_CALL`] parts; the next call goes on.
-    async fn build_key_filters(&self, today: Day) -> Result<(), StoreFault> {
-        let days = self
-            .inner
-            .readers
-            .run(move |connection| Ok(idempotency_keys::days_to_seal(&SqliteTables::of(connection), today)?))
-            .await?;
-        let mut days = days.into_iter().peekable();
-        for _ in 0..FILTER_PARTS_PER_CALL {
-            let Some(day) = days.peek().copied() else { return Ok(()) };
-            let build = move |connection: &Connection| {
-                Ok(idempotency_keys::build_next_part(
-                    &SqliteTables::of(connection),
-                    day,
-                    FILTER_KEYS_PER_PART,
-                )?)
-            };
-            match self.inner.readers.run(build).await? {
-                Some(part) => {
-                    if part.is_last() {
-                        days.next();
-                    }
-                    self.request(KeepFilterPart { day, part }).await?;
-                }
-                None => drop(days.next()),
-            }
+    /// Merges and drops buckets of idempotency keys, at most [`KEY_STEPS_PER_CALL`] steps; the next call goes on. To be
+    /// called every few seconds.
+    pub async fn merge_keys(&self) -> Result<(), StoreFault> {
+        for _ in 0..KEY_STEPS_PER_CALL {
+            let find =
+                |connection: &Connection| Ok(next_step(&SqliteTables { connection }, KeyLimits::DEFAULT)?);
+            let Some(step) = self.inner.readers.run(find).await? else { return Ok(()) };
+            self.request(step).await?;
         }
         Ok(())
     }

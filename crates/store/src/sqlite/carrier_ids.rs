@@ -86,10 +86,43 @@ impl CarrierIdRows for SqliteTables<'_> {
         Ok(())
     }
 
-    fn add_carrier_id(&self, id: CarrierIdKey<'_>, tie: &Tie) -> Result<bool, TableError> {
+    fn carrier_id(&self, day: Day, id: CarrierIdKey<'_>) -> Result<Option<Tie>, TableError> {
+        let sql = DaySql::new(format_args!(
+            "SELECT key, raw, account, message, part, dest, at FROM {TABLE}_{}
+             WHERE carrier = ?1 AND key = ?2 AND raw = ?3",
+            day.get()
+        ))?;
+        let mut statement = self.connection.prepare_cached(sql.as_str()?)?;
+        let mut rows =
+            statement.query(params![id.carrier.get(), id.key.octets(), stored_raw(id.key, id.remote)])?;
+        Ok(rows.next()?.map(|row| read_row(row, day)).transpose()?.map(|row| row.tie))
+    }
+
+    fn visit_carrier_ids(
+        &self,
+        day: Day,
+        limit: u32,
+        visit: &mut dyn FnMut(CarrierId, &RemoteId),
+    ) -> Result<u32, TableError> {
+        let sql = format!("SELECT carrier, key, raw FROM {TABLE}_{} LIMIT ?1", day.get());
+        let mut statement = self.connection.prepare(&sql)?;
+        let mut rows = statement.query([limit])?;
+        let mut visited = 0;
+        while let Some(row) = rows.next()? {
+            // One that cannot be read is not equal to any that a carrier gives.
+            if let Ok(remote) = read_id(row, 1, 2) {
+                visit(CarrierId::new(row.get(0)?), &remote);
+            }
+            visited += 1;
+        }
+        Ok(visited)
+    }
+
+    fn add_carrier_id(&self, id: CarrierIdKey<'_>, tie: &Tie) -> Result<(), TableError> {
         let day = tie.day.get();
-        let sql = format_args!("INSERT INTO {TABLE}_{day} {VALUES} ON CONFLICT DO NOTHING");
-        Ok(write_row(self.connection, &DaySql::new(sql)?, id, tie)? == 1)
+        let sql = format_args!("INSERT INTO {TABLE}_{day} {VALUES}");
+        write_row(self.connection, &DaySql::new(sql)?, id, tie)?;
+        Ok(())
     }
 
     fn put_carrier_id(&self, id: CarrierIdKey<'_>, tie: &Tie) -> Result<(), TableError> {

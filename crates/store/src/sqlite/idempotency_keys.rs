@@ -1,121 +1,223 @@
-//! SQL for idempotency keys and their filters.
+//! SQL for idempotency keys: the log, the buckets, and their blocks and filters.
 
-use crate::embedded::schema;
+use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
-use crate::sqlite::day_sql::DaySql;
+use crate::sqlite::purging::purged_before;
 use hermod_domain::ids::MessageId;
-use hermod_domain::time::Day;
-use hermod_engine::ops::KeyClaim;
-use hermod_engine::tables::{IdempotencyKeyRows, KeyFilterPart, TableError, UsedKey};
-use rusqlite::{OptionalExtension, params};
+use hermod_engine::block_filter::FilterBlock;
+use hermod_engine::idempotency_keys::BLOCKS_PER_SEGMENT;
+use hermod_engine::tables::{
+    IdempotencyKeyRows, KeyBucketId, KeyBucketRow, KeyBucketState, KeyEntry, KeySegment, PurgeMark,
+    TableError,
+};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
-/// Each day's table has this name and the number of the day.
-const TABLE: &str = "key";
+/// Octets of an entry: the digest, the message and the fingerprint.
+const ENTRY_BYTES: usize = 32;
 
 impl IdempotencyKeyRows for SqliteTables<'_> {
-    fn key_days(&self) -> Result<Vec<Day>, TableError> {
-        Ok(schema::bucket_days(self.connection, TABLE)?.into_iter().map(Day::new).collect())
+    fn key_log(&self) -> Result<Vec<KeyEntry>, TableError> {
+        let mut entries = Vec::new();
+        let mut statement = self.connection.prepare("SELECT entries FROM key_log ORDER BY last")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            read_entries(row.get_ref(0)?.as_blob()?, &mut entries)?;
+        }
+        Ok(entries)
     }
 
-    fn create_key_day(&self, day: Day) -> Result<(), TableError> {
-        Ok(self.connection.execute_batch(&format!(
-            "CREATE TABLE {TABLE}_{} (digest BLOB PRIMARY KEY, message INTEGER NOT NULL, fingerprint INTEGER NOT NULL)
-             WITHOUT ROWID, STRICT",
-            day.get()
-        ))?)
+    fn add_to_key_log(&self, keys: &[KeyEntry]) -> Result<(), TableError> {
+        let Some(last) = keys.last() else { return Ok(()) };
+        self.connection
+            .prepare_cached("INSERT INTO key_log (last, entries) VALUES (?1, ?2)")?
+            .execute(params![last.message.as_i64(), entries_to_blob(keys)])?;
+        Ok(())
     }
 
-    fn drop_key_day(&self, day: Day) -> Result<(), TableError> {
-        Ok(self.connection.execute_batch(&format!("DROP TABLE {TABLE}_{}", day.get()))?)
+    fn clear_key_log(&self) -> Result<(), TableError> {
+        self.connection.execute("DELETE FROM key_log", [])?;
+        Ok(())
     }
 
-    fn used_key(&self, day: Day, digest: &[u8; 16]) -> Result<Option<UsedKey>, TableError> {
-        let day = day.get();
-        let sql =
-            DaySql::new(format_args!("SELECT message, fingerprint FROM {TABLE}_{day} WHERE digest = ?1"))?;
-        let found: Option<(i64, i64)> = self
-            .connection
-            .prepare_cached(sql.as_str()?)?
-            .query_row([digest], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()?;
-        let Some((message, fingerprint)) = found else { return Ok(None) };
-        let message =
-            MessageId::from_i64(message).ok_or_else(|| TableError::unreadable("a key's message id"))?;
-        Ok(Some(UsedKey { message, fingerprint: fingerprint.cast_unsigned() }))
+    fn delete_key_log_up_to(&self, last: MessageId) -> Result<(), TableError> {
+        self.connection.execute("DELETE FROM key_log WHERE last <= ?1", [last.as_i64()])?;
+        Ok(())
     }
 
-    fn add_key(&self, day: Day, key: &KeyClaim, message: MessageId) -> Result<bool, TableError> {
-        let sql = DaySql::new(format_args!(
-            "INSERT INTO {TABLE}_{} (digest, message, fingerprint) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
-            day.get()
-        ))?;
-        let added = self.connection.prepare_cached(sql.as_str()?)?.execute(params![
-            key.digest,
-            message.as_i64(),
-            key.fingerprint.cast_signed()
-        ])?;
-        Ok(added == 1)
-    }
-
-    fn key_digests_after(
-        &self,
-        day: Day,
-        after: Option<&[u8; 16]>,
-        limit: usize,
-    ) -> Result<Vec<[u8; 16]>, TableError> {
-        let mut statement = self.connection.prepare(&format!(
-            "SELECT digest FROM {TABLE}_{} WHERE digest > ?1 ORDER BY digest LIMIT ?2",
-            day.get()
-        ))?;
-        let after = after.map_or(&[][..], |digest| digest.as_slice());
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let digests = statement.query_map(params![after, limit], |row| row.get::<_, [u8; 16]>(0))?;
-        Ok(digests.collect::<Result<_, _>>()?)
-    }
-
-    fn key_filter_size(&self, day: Day) -> Result<usize, TableError> {
-        let size: i64 = self.connection.query_row(
-            "SELECT ifnull(sum(length(filter)), 0) FROM key_filter WHERE day = ?1",
-            [day.get()],
-            |row| row.get(0),
+    fn key_buckets(&self) -> Result<Vec<KeyBucketRow>, TableError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT id, state, blocks, keys, first, last FROM key_bucket ORDER BY first, id",
         )?;
-        Ok(usize::try_from(size)?)
+        let rows = statement.query_map([], |row| Ok(read_bucket(row)))?;
+        rows.map(|row| row?).collect()
     }
 
-    fn last_key_filter_part(&self, day: Day) -> Result<Option<(u32, u64)>, TableError> {
-        Ok(self
-            .connection
-            .query_row(
-                "SELECT part, upto FROM key_filter WHERE day = ?1 ORDER BY part DESC LIMIT 1",
-                [day.get()],
-                |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned())),
-            )
-            .optional()?)
-    }
-
-    fn key_filter_parts(&self, day: Day) -> Result<Vec<KeyFilterPart>, TableError> {
-        let mut statement = self
-            .connection
-            .prepare("SELECT part, upto, filter FROM key_filter WHERE day = ?1 ORDER BY part")?;
-        let parts = statement.query_map([day.get()], |row| {
-            let upto = row.get::<_, i64>(1)?.cast_unsigned();
-            Ok(KeyFilterPart { no: row.get(0)?, upto, bytes: row.get(2)? })
-        })?;
-        Ok(parts.collect::<Result<_, _>>()?)
-    }
-
-    fn put_key_filter_part(&self, day: Day, part: &KeyFilterPart) -> Result<(), TableError> {
-        let KeyFilterPart { no, upto, bytes } = part;
+    fn put_key_bucket(&self, bucket: &KeyBucketRow) -> Result<(), TableError> {
+        let KeyBucketRow { id, state, blocks, keys, first, last } = bucket;
+        let state = match state {
+            KeyBucketState::Building => 1,
+            KeyBucketState::Live => 2,
+            KeyBucketState::Dropped => 3,
+        };
         self.connection
             .prepare_cached(
-                "INSERT OR REPLACE INTO key_filter (day, part, upto, filter) VALUES (?1, ?2, ?3, ?4)",
+                "INSERT OR REPLACE INTO key_bucket (id, state, blocks, keys, first, last)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?
-            .execute(params![day.get(), no, upto.cast_signed(), bytes])?;
+            .execute(params![id.0, state, blocks, keys.cast_signed(), first.as_i64(), last.as_i64()])?;
         Ok(())
     }
 
-    fn delete_key_filter(&self, day: Day) -> Result<(), TableError> {
-        self.connection.execute("DELETE FROM key_filter WHERE day = ?1", [day.get()])?;
+    fn delete_key_bucket(&self, bucket: KeyBucketId) -> Result<(), TableError> {
+        self.connection.execute("DELETE FROM key_bucket WHERE id = ?1", [bucket.0])?;
         Ok(())
     }
+
+    fn last_key_segment(&self, bucket: KeyBucketId) -> Result<Option<u32>, TableError> {
+        let last: Option<i64> = self
+            .connection
+            .prepare_cached("SELECT id FROM key_filter WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT 1")?
+            .query_row([row_id(bucket, 0), row_id(bucket, u32::MAX)], |row| row.get(0))
+            .optional()?;
+        Ok(last.map(|id| u32::try_from(id - row_id(bucket, 0))).transpose()?)
+    }
+
+    fn add_key_segment(&self, bucket: KeyBucketId, segment: &KeySegment) -> Result<(), TableError> {
+        let mut insert =
+            self.connection.prepare_cached("INSERT INTO key_block (id, entries) VALUES (?1, ?2)")?;
+        for (no, entries) in (segment.no * BLOCKS_PER_SEGMENT..).zip(&segment.blocks) {
+            insert.execute(params![row_id(bucket, no), entries_to_blob(entries)])?;
+        }
+        let words = segment.filter.iter().flat_map(|block| block.0);
+        let filter: Vec<u8> = words.flat_map(u64::to_be_bytes).collect();
+        self.connection
+            .prepare_cached("INSERT INTO key_filter (id, filter) VALUES (?1, ?2)")?
+            .execute(params![row_id(bucket, segment.no), filter])?;
+        Ok(())
+    }
+
+    fn delete_key_segment(&self, bucket: KeyBucketId, no: u32) -> Result<(), TableError> {
+        let first = no.saturating_mul(BLOCKS_PER_SEGMENT);
+        let last = first.saturating_add(BLOCKS_PER_SEGMENT - 1);
+        self.connection
+            .prepare_cached("DELETE FROM key_block WHERE id BETWEEN ?1 AND ?2")?
+            .execute([row_id(bucket, first), row_id(bucket, last)])?;
+        self.connection
+            .prepare_cached("DELETE FROM key_filter WHERE id = ?1")?
+            .execute([row_id(bucket, no)])?;
+        Ok(())
+    }
+
+    fn key_filter(&self, bucket: KeyBucketId) -> Result<Vec<FilterBlock>, TableError> {
+        let mut filter = Vec::new();
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT filter FROM key_filter WHERE id BETWEEN ?1 AND ?2 ORDER BY id")?;
+        let mut rows = statement.query([row_id(bucket, 0), row_id(bucket, u32::MAX)])?;
+        while let Some(row) = rows.next()? {
+            let (blocks, _) = row.get_ref(0)?.as_blob()?.as_chunks::<{ FilterBlock::BYTES }>();
+            for block in blocks {
+                let (words, _) = block.as_chunks::<8>();
+                let mut words = words.iter().map(|word| u64::from_be_bytes(*word));
+                filter.push(FilterBlock(std::array::from_fn(|_| words.next().unwrap_or(u64::MAX))));
+            }
+        }
+        Ok(filter)
+    }
+
+    fn read_key_blocks(
+        &self,
+        bucket: KeyBucketId,
+        first: u32,
+        last: u32,
+        found: &mut Vec<KeyEntry>,
+    ) -> Result<u32, TableError> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT entries FROM key_block WHERE id BETWEEN ?1 AND ?2 ORDER BY id")?;
+        let mut rows = statement.query([row_id(bucket, first), row_id(bucket, last)])?;
+        let mut count = 0;
+        while let Some(row) = rows.next()? {
+            read_entries(row.get_ref(0)?.as_blob()?, found)?;
+            count += 1;
+        }
+        Ok(count)
+    }
+}
+
+/// Calls `visit` with every valid key: those of the log, and those of the buckets that are looked in.
+pub(crate) fn visit_valid(
+    connection: &Connection,
+    mut visit: impl FnMut(&KeyEntry) -> Result<(), StoreFault>,
+) -> Result<(), StoreFault> {
+    let tables = SqliteTables { connection };
+    let valid_from = purged_before(connection, PurgeMark::Keys)?;
+    let mut visit_all = |entries: &[KeyEntry]| {
+        entries.iter().filter(|entry| entry.message.as_i64() >= valid_from).try_for_each(&mut visit)
+    };
+    visit_all(&tables.key_log()?)?;
+    for bucket in tables.key_buckets()?.iter().filter(|row| row.state == KeyBucketState::Live) {
+        for segment in 0..bucket.blocks.div_ceil(BLOCKS_PER_SEGMENT) {
+            let first = segment * BLOCKS_PER_SEGMENT;
+            let last = first.saturating_add(BLOCKS_PER_SEGMENT - 1);
+            let mut entries = Vec::new();
+            tables.read_key_blocks(bucket.id, first, last, &mut entries)?;
+            visit_all(&entries)?;
+        }
+    }
+    Ok(())
+}
+
+fn read_bucket(row: &Row<'_>) -> Result<KeyBucketRow, TableError> {
+    let state = match row.get(1)? {
+        1 => KeyBucketState::Building,
+        2 => KeyBucketState::Live,
+        3 => KeyBucketState::Dropped,
+        other => return Err(TableError::unreadable(format!("{other} is not a state of a bucket of keys"))),
+    };
+    Ok(KeyBucketRow {
+        id: KeyBucketId(row.get(0)?),
+        state,
+        blocks: row.get(2)?,
+        keys: row.get::<_, i64>(3)?.cast_unsigned(),
+        first: message_id(row.get(4)?)?,
+        last: message_id(row.get(5)?)?,
+    })
+}
+
+/// The number of a bucket's block or segment.
+fn row_id(bucket: KeyBucketId, no: u32) -> i64 {
+    (i64::from(bucket.0) << 32) | i64::from(no)
+}
+
+fn entries_to_blob(entries: &[KeyEntry]) -> Vec<u8> {
+    let mut blob = Vec::with_capacity(entries.len() * ENTRY_BYTES);
+    for KeyEntry { digest, message, fingerprint } in entries {
+        blob.extend_from_slice(digest);
+        blob.extend_from_slice(&message.as_i64().to_be_bytes());
+        blob.extend_from_slice(&fingerprint.to_be_bytes());
+    }
+    blob
+}
+
+/// Adds the entries of a block, or of a row of the log, to `found`.
+pub(crate) fn read_entries(blob: &[u8], found: &mut Vec<KeyEntry>) -> Result<(), TableError> {
+    let (entries, rest) = blob.as_chunks::<ENTRY_BYTES>();
+    if !rest.is_empty() {
+        return Err(TableError::unreadable("a block of idempotency keys is cut short"));
+    }
+    for entry in entries {
+        let (digest, rest) = entry.split_at(16);
+        let (message, fingerprint) = rest.split_at(8);
+        found.push(KeyEntry {
+            digest: digest.try_into()?,
+            message: message_id(i64::from_be_bytes(message.try_into()?))?,
+            fingerprint: u64::from_be_bytes(fingerprint.try_into()?),
+        });
+    }
+    Ok(())
+}
+
+fn message_id(stored: i64) -> Result<MessageId, TableError> {
+    MessageId::from_i64(stored).ok_or_else(|| TableError::unreadable("the message id of an idempotency key"))
 }

@@ -11,7 +11,7 @@ pub(crate) mod day_totals;
 pub(crate) mod delivery_figures;
 pub(crate) mod erasure;
 pub(crate) mod given_up_reports;
-mod idempotency_keys;
+pub(crate) mod idempotency_keys;
 pub(crate) mod inbound;
 pub(crate) mod jobs;
 pub(crate) mod late_parts;

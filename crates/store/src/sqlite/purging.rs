@@ -7,7 +7,7 @@ use crate::sqlite::set_aside::why_unreadable;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::money::Money;
 use hermod_domain::origin::Alias;
-use hermod_domain::time::{Day, Timestamp};
+use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{
     MessageRange, OriginRow, PurgeMark, PurgingRows, RecordRow, StoredPlace, TableError, TextRow,
     UnreadableMessage, UnreadablePart,
@@ -98,15 +98,6 @@ impl PurgingRows for SqliteTables<'_> {
         Ok(())
     }
 
-    fn delete_keys(&self, day: Day, limit: u32) -> Result<u32, TableError> {
-        let day = day.get();
-        let deleted = self.connection.execute(
-            &format!("DELETE FROM key_{day} WHERE digest IN (SELECT digest FROM key_{day} LIMIT ?1)"),
-            [limit],
-        )?;
-        Ok(u32::try_from(deleted).unwrap_or(u32::MAX))
-    }
-
     fn first_inbound(&self, account: AccountId, limit: u32) -> Result<Vec<(u64, Timestamp)>, TableError> {
         let mut statement = self
             .connection
@@ -148,6 +139,7 @@ fn stored_mark(mark: PurgeMark) -> i64 {
     match mark {
         PurgeMark::Texts => 1,
         PurgeMark::Records => 2,
+        PurgeMark::Keys => 3,
     }
 }
 

@@ -6,6 +6,7 @@ use crate::writer::mailbox::Mailbox;
 use crate::writer::waiting::Waiting;
 use hermod_engine::batch::Batch;
 use hermod_engine::commands::{AnyCommand, AnyOutcome, Command, OnFullDisk, OpenLink};
+use hermod_engine::ops::KeyClaim;
 use std::fmt;
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -35,6 +36,11 @@ impl Op {
             Op::OpenLink(open, ..) => Some(AnyOutcome::OpenLink(open.execute(batch)?)),
             Op::Accept(..) | Op::Stop(_) => None,
         })
+    }
+
+    /// The idempotency key of a submission.
+    pub(crate) fn key(&self) -> Option<&KeyClaim> {
+        if let Op::Accept(waiting, _) = self { waiting.acceptance.key.as_ref() } else { None }
     }
 
     /// Answers the caller, if there is one and it still waits.

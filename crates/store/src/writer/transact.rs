@@ -123,6 +123,7 @@ impl Writer<'_> {
             self.batches,
             self.shared.catalogue.load_full(),
         );
+        batch.books.keys.touch(ops.iter().filter_map(Op::key));
         let mut done = Vec::with_capacity(ops.len());
         for op in ops {
             done.push(op.run(&mut batch)?);

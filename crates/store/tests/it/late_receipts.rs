@@ -113,6 +113,7 @@ async fn overdue_parts_of_the_schema_before_are_moved_by_a_sweep() {
     let message = world.is_submitted(&link, world.sms(), "a").await;
     world.passes(VALIDITY + RECEIPT_WAIT).await;
     world.sweeps(world.now).await;
+    world.raw().execute_batch(UNDO_14).unwrap();
     world
         .raw()
         .execute_batch(

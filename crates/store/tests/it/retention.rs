@@ -20,6 +20,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 pub(crate) const KEEP: Retention = Retention {
     text: Duration::from_secs(30 * 86_400),
     messages: Duration::from_secs(400 * 86_400),
+    idempotency_keys: Duration::from_secs(400 * 86_400),
     inbound: Duration::from_secs(30 * 86_400),
 };
 
@@ -138,7 +139,7 @@ async fn a_record_goes_with_all_that_belongs_to_it_and_its_money_is_rolled_up() 
     }
     assert_eq!(world.state(young).await, MessageState::Queued);
     assert_eq!(world.balance(ALICE).await, balance);
-    for (table, rows) in [("part", 1), ("timeline", 0), ("alias", 0), ("message", 1), ("key_filter", 0)] {
+    for (table, rows) in [("part", 1), ("timeline", 0), ("alias", 0), ("message", 1), ("key_bucket", 0)] {
         assert_eq!(world.count(&format!("SELECT count(*) FROM {table}")), rows, "{table}");
     }
     assert_eq!(world.count("SELECT count(*) FROM ledger WHERE kind = 2"), 0);

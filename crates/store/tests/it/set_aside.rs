@@ -235,6 +235,7 @@ async fn folder_of_the_schema_before_gets_the_table() {
     let mut world = World::new().await;
     let message = world.sends(world.sms()).await;
     world.store.close().await.unwrap();
+    world.raw().execute_batch(UNDO_14).unwrap();
     world
         .raw()
         .execute_batch(

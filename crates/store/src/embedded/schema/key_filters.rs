@@ -2,7 +2,7 @@
 
 /// `upto` is the highest filter key that a part is about, as a signed number; -1 is the highest there is, and stands in a
 /// day's last part. A filter of before is the only part of its day; one that is too short to be read is built again.
-pub(crate) const PARTS: &str = "
+pub(super) const PARTS: &str = "
 ALTER TABLE key_filter RENAME TO key_filter_in_one;
 CREATE TABLE key_filter (
     day         INTEGER NOT NULL,

@@ -6,7 +6,9 @@ use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::money::Money;
 use hermod_domain::origin::{Alias, MessageName};
 use hermod_domain::time::{Day, Timestamp};
-use hermod_store::{Acceptance, Answer, DayTotals, Delivery, LedgerKind, Store, StoreFault, audit};
+use hermod_store::{
+    Acceptance, Answer, DayTotals, Delivery, KeyClaim, LedgerKind, Replay, Store, StoreFault, audit,
+};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -163,6 +165,7 @@ async fn parts_deferred_in_schema_10_come_out_at_their_times() {
     link.answers(&job, Answer::Temporary { status: 8, after: Some(secs(60)) }).await;
     world.settles().await;
     world.store.close().await.unwrap();
+    world.raw().execute_batch(UNDO_14).unwrap();
     world.raw().execute_batch("DROP INDEX part_due; DROP TABLE set_aside; DROP VIEW open_part; DROP TABLE late_part; PRAGMA user_version = 10").unwrap();
     world.opens();
     let link = world.link_with_room(1).await;
@@ -171,4 +174,43 @@ async fn parts_deferred_in_schema_10_come_out_at_their_times() {
     world.passes(secs(1)).await;
     assert_eq!(link.takes_job().await.message, waiting);
     world.books_are_sound();
+}
+
+#[tokio::test]
+async fn keys_of_the_days_of_schema_13_are_found_and_merged() {
+    let mut world = World::new().await;
+    let mut messages = Vec::new();
+    for day in 0..6 {
+        world.now = noon().plus(secs(day * 86_400));
+        for _ in 0..50 {
+            messages.push(world.sends(world.sms()).await);
+        }
+    }
+    world.store.close().await.unwrap();
+    world.raw().execute_batch(UNDO_14).unwrap();
+    for (number, message) in (0..).zip(&messages) {
+        let day = message.accepted_at().day().get();
+        let table = format!(
+            "CREATE TABLE IF NOT EXISTS key_{day} (digest BLOB PRIMARY KEY, message INTEGER NOT NULL,
+                 fingerprint INTEGER NOT NULL) WITHOUT ROWID, STRICT"
+        );
+        world.raw().execute_batch(&table).unwrap();
+        let KeyClaim { digest, fingerprint } = key(number);
+        let insert = format!("INSERT INTO key_{day} VALUES (?1, ?2, ?3)");
+        let row = rusqlite::params![digest, message.as_i64(), fingerprint.cast_signed()];
+        world.raw().execute(&insert, row).unwrap();
+    }
+    world.opens();
+    for _ in 0..2 {
+        for (number, message) in (0..).zip(&messages) {
+            let found = world.store.find_key(key(number)).await.unwrap();
+            assert_eq!(found, Some(Replay { message: *message, same_request: true }), "key {number}");
+        }
+        assert_eq!(world.store.find_key(key(1_000)).await.unwrap(), None);
+        world.books_are_sound();
+        world.store.merge_keys().await.unwrap();
+    }
+    let buckets: i64 =
+        world.raw().query_row("SELECT count(*) FROM key_bucket", [], |row| row.get(0)).unwrap();
+    assert_eq!(buckets, 1, "six days are merged");
 }

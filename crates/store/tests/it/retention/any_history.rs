@@ -17,6 +17,7 @@ const HOUR: Duration = Duration::from_secs(3_600);
 const SHORT: Retention = Retention {
     text: Duration::from_secs(7 * 86_400),
     messages: Duration::from_secs(60 * 86_400),
+    idempotency_keys: Duration::from_secs(60 * 86_400),
     inbound: Duration::from_secs(30 * 86_400),
 };
 

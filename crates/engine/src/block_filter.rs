@@ -1,0 +1,154 @@
+//! Filters that say of a key "certainly not there" or "perhaps". A filter is an array of blocks of 64 octets, and a key has
+//! all its bits in one block, so that a look-up is one access to memory (a blocked Bloom filter).
+
+/// Bits that a key sets in its block.
+const BITS_PER_KEY: u32 = 6;
+/// Keys for each block of a filter that is filled as intended: 16 bits a key, about one wrong "perhaps" in 500.
+pub const KEYS_PER_BLOCK: usize = 32;
+/// Blocks of the first filter of a growing one.
+const FIRST_BLOCKS: usize = 256;
+/// How many times larger each further filter is.
+const GROWTH: usize = 4;
+
+/// 512 bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FilterBlock(pub [u64; 8]);
+
+impl FilterBlock {
+    /// Octets of a block.
+    pub const BYTES: usize = 64;
+
+    /// Adds a key by its hash.
+    pub fn add(&mut self, hash: u64) {
+        for (word, bit) in places(hash) {
+            if let Some(word) = self.0.get_mut(word) {
+                *word |= bit;
+            }
+        }
+    }
+
+    /// Whether the key with this hash may have been added.
+    pub fn may_hold(&self, hash: u64) -> bool {
+        places(hash).all(|(word, bit)| self.0.get(word).is_some_and(|word| word & bit != 0))
+    }
+}
+
+/// The words and bits of a hash: nine bits of it say one place.
+fn places(hash: u64) -> impl Iterator<Item = (usize, u64)> {
+    (0..BITS_PER_KEY).map(move |no| {
+        let place = hash >> (9 * no);
+        // Three bits, which fit any usize.
+        (usize::from((place & 7) as u8), 1 << ((place >> 3) & 63))
+    })
+}
+
+/// Returns which of so many blocks the keys with this prefix are in. It grows with the prefix.
+pub fn block_of(prefix: u64, blocks: u32) -> u32 {
+    ((u128::from(prefix) * u128::from(blocks)) >> 64) as u32
+}
+
+/// Returns the lowest prefix whose keys are in a block; none if there are not so many blocks.
+pub fn first_prefix(block: u32, blocks: u32) -> Option<u64> {
+    u64::try_from((u128::from(block) << 64).div_ceil(u128::from(blocks.max(1)))).ok()
+}
+
+/// A filter that takes keys until it has as many blocks as it may have. It begins small and adds larger and larger filters.
+pub struct GrowingFilter {
+    filters: Vec<Vec<FilterBlock>>,
+    /// Keys that the last filter still takes.
+    room: usize,
+    /// Blocks that may still be added.
+    blocks_left: usize,
+}
+
+impl GrowingFilter {
+    /// Makes an empty filter of at most so many octets.
+    pub fn new(bytes_max: usize) -> GrowingFilter {
+        GrowingFilter { filters: Vec::new(), room: 0, blocks_left: bytes_max / FilterBlock::BYTES }
+    }
+
+    /// Adds a key by its hash. Returns false, and adds nothing, once there is no room.
+    pub fn add(&mut self, hash: u64) -> bool {
+        if self.room == 0 && !self.grow() {
+            return false;
+        }
+        self.room -= 1;
+        if let Some(block) = self.filters.last_mut().and_then(|blocks| {
+            let place = place_in(hash, blocks.len());
+            blocks.get_mut(place)
+        }) {
+            block.add(spread(hash));
+        }
+        true
+    }
+
+    /// Whether the key with this hash may have been added.
+    pub fn may_hold(&self, hash: u64) -> bool {
+        let bits = spread(hash);
+        self.filters
+            .iter()
+            .any(|blocks| blocks.get(place_in(hash, blocks.len())).is_none_or(|block| block.may_hold(bits)))
+    }
+
+    fn grow(&mut self) -> bool {
+        let blocks =
+            self.filters.last().map_or(FIRST_BLOCKS, |last| last.len() * GROWTH).min(self.blocks_left);
+        self.blocks_left -= blocks;
+        self.room = blocks * KEYS_PER_BLOCK;
+        self.filters.push(vec![FilterBlock::default(); blocks]);
+        blocks > 0
+    }
+}
+
+fn place_in(hash: u64, blocks: usize) -> usize {
+    let blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
+    usize::try_from(block_of(hash, blocks)).unwrap_or(0)
+}
+
+/// Bits that say nothing of the block.
+fn spread(hash: u64) -> u64 {
+    (hash ^ (hash >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hash(number: u64) -> u64 {
+        let mixed = (number + 1).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        (mixed ^ (mixed >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93)
+    }
+
+    #[test]
+    fn growing_filter_holds_every_key_and_few_others() {
+        let mut filter = GrowingFilter::new(1 << 20);
+        assert!(!filter.may_hold(hash(0)), "an empty filter holds nothing");
+        for number in 0..100_000 {
+            assert!(filter.add(hash(number)), "{number}");
+        }
+        assert!((0..100_000).all(|number| filter.may_hold(hash(number))));
+        let wrong = (1_000_000..1_100_000).filter(|number| filter.may_hold(hash(*number))).count();
+        assert!(wrong < 2_500, "{wrong} of 100,000");
+    }
+
+    #[test]
+    fn full_filter_takes_no_key_and_still_holds_the_others() {
+        let mut filter = GrowingFilter::new(FilterBlock::BYTES * 2);
+        let taken = (0..1_000).filter(|number| filter.add(hash(*number))).count();
+        assert_eq!(taken, 2 * KEYS_PER_BLOCK);
+        assert!((0..64).all(|number| filter.may_hold(hash(number))));
+    }
+
+    #[test]
+    fn first_prefix_of_a_block_is_the_lowest_in_it() {
+        for blocks in [1, 2, 3, 7, 256, 1_000_003] {
+            for block in [0, 1, blocks / 2, blocks - 1] {
+                let first = first_prefix(block.min(blocks - 1), blocks).unwrap();
+                assert_eq!(block_of(first, blocks), block.min(blocks - 1));
+                assert!(first == 0 || block_of(first - 1, blocks) < block.min(blocks - 1));
+            }
+            assert_eq!(first_prefix(blocks, blocks), None);
+        }
+        assert_eq!(block_of(u64::MAX, 7), 6);
+    }
+}

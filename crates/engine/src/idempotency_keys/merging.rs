@@ -1,0 +1,233 @@
+//! Merging buckets into larger ones, and dropping those that are void. It happens in steps: each is found by reading the
+//! tables, without the writer, and applied by the writer in a transaction. The tables say where to go on, so a merge that
+//! was begun before a crash is finished after it.
+//!
+//! Keys are looked for in the buckets that are merged until the merged one is whole; that one transaction changes over.
+
+use super::segments::{BLOCKS_PER_SEGMENT, blocks_for, build_segment, prefix};
+use super::{Bucket, IdempotencyKeys, KeyLimits, filter_bytes, load_filter, missing_block};
+use crate::block_filter::{FilterBlock, block_of, first_prefix};
+use crate::tables::{
+    KeyBucketId, KeyBucketRow, KeyBucketState, KeyEntry, KeySegment, PurgeMark, StoredTables, TableError,
+    Tables,
+};
+use hermod_domain::ids::MessageId;
+use std::cmp::Reverse;
+use std::fmt;
+use std::sync::Arc;
+
+/// Buckets of about one size that are merged. At rest there are fewer of any size, and each size is so many times the one
+/// before: 21 buckets at most for 100 million keys.
+const MERGED_MIN: usize = 4;
+/// Buckets merged at once, where there are more.
+const MERGED_MAX: usize = 16;
+
+/// What is to be done next.
+#[derive(Clone)]
+pub enum KeyStep {
+    /// Begin to merge the live buckets from this message to that one into a bucket of so many blocks.
+    Begin { first: MessageId, last: MessageId, blocks: u32 },
+    /// Write the next segment of a bucket that is being built.
+    Fill { bucket: KeyBucketId, segment: KeySegment },
+    /// Put a bucket that is whole in the place of those that were merged into it.
+    Finish { bucket: KeyBucketId, filter: Option<Arc<[FilterBlock]>> },
+    /// Let go of a live bucket whose keys are all void.
+    Drop(KeyBucketId),
+    /// Delete a segment of a bucket that is not needed any more.
+    DeleteSegment(KeyBucketId, u32),
+    /// Delete the row of such a bucket, now that it has no segments.
+    Delete(KeyBucketId),
+}
+
+/// Says which step it is, without the keys.
+impl fmt::Debug for KeyStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KeyStep::Begin { first, last, .. } => write!(f, "Begin({first} to {last})"),
+            KeyStep::Fill { bucket, segment } => write!(f, "Fill({}, {})", bucket.0, segment.no),
+            KeyStep::Finish { bucket, .. } => write!(f, "Finish({})", bucket.0),
+            KeyStep::Drop(bucket) => write!(f, "Drop({})", bucket.0),
+            KeyStep::DeleteSegment(bucket, no) => write!(f, "DeleteSegment({}, {no})", bucket.0),
+            KeyStep::Delete(bucket) => write!(f, "Delete({})", bucket.0),
+        }
+    }
+}
+
+/// Returns what is to be done next; none if there is nothing to merge and nothing to drop.
+pub fn next_step(tables: &dyn StoredTables, limits: KeyLimits) -> Result<Option<KeyStep>, TableError> {
+    let rows = tables.key_buckets()?;
+    let void_up_to = tables.last_purged(PurgeMark::Keys)?;
+    let in_state = |state| rows.iter().filter(move |row| row.state == state);
+    let live: Vec<KeyBucketRow> = in_state(KeyBucketState::Live).copied().collect();
+    if let Some(row) = in_state(KeyBucketState::Building).next() {
+        return Ok(Some(continue_merge(tables, row, &live, void_up_to, limits)?));
+    }
+    if let Some(row) = in_state(KeyBucketState::Dropped).next() {
+        let segment = tables.last_key_segment(row.id)?;
+        return Ok(Some(segment.map_or(KeyStep::Delete(row.id), |no| KeyStep::DeleteSegment(row.id, no))));
+    }
+    if let Some(row) = live.iter().find(|row| Some(row.last) <= void_up_to) {
+        return Ok(Some(KeyStep::Drop(row.id)));
+    }
+    let merged = half_void(&live, void_up_to).or_else(|| choose(&live, limits));
+    let Some([first, ..]) = merged else { return Ok(None) };
+    let keys = merged.unwrap_or_default().iter().map(|row| row.keys).sum();
+    let last = merged.and_then(<[_]>::last).unwrap_or(first).last;
+    Ok(Some(KeyStep::Begin { first: first.first, last, blocks: blocks_for(keys) }))
+}
+
+/// Returns the oldest bucket if about half of its keys are void: it is written anew without them.
+fn half_void(live: &[KeyBucketRow], void_up_to: Option<MessageId>) -> Option<&[KeyBucketRow]> {
+    let void_up_to = void_up_to?.as_i64();
+    let oldest = live.get(..1)?;
+    let (first, last) = oldest.first().map(|row| (row.first.as_i64(), row.last.as_i64()))?;
+    // Ids grow with time.
+    let is_half_void = void_up_to >= first && void_up_to - first >= (last - first) / 2;
+    is_half_void.then_some(oldest)
+}
+
+/// Returns which buckets, next to each other in time, are to be merged: the smallest of which there are enough.
+fn choose(live: &[KeyBucketRow], limits: KeyLimits) -> Option<&[KeyBucketRow]> {
+    let mut levels: Vec<u32> = live.iter().map(|row| level(row, limits)).collect();
+    // A small bucket before a larger one is merged with it.
+    let mut largest = 0;
+    for level in levels.iter_mut().rev() {
+        largest = largest.max(*level);
+        *level = largest;
+    }
+    let mut rest = live;
+    let mut chosen = None;
+    for same in levels.chunk_by(|one, next| one == next) {
+        let (these, others) = rest.split_at(same.len());
+        rest = others;
+        if these.len() >= MERGED_MIN {
+            chosen = these.get(..these.len().min(MERGED_MAX));
+        }
+    }
+    chosen
+}
+
+/// Returns the size of a bucket: how many times as many keys as were sealed at once, as a power.
+fn level(row: &KeyBucketRow, limits: KeyLimits) -> u32 {
+    let sealed = u64::try_from(limits.sealed_keys).unwrap_or(u64::MAX);
+    let size = u64::try_from(MERGED_MIN).unwrap_or(u64::MAX);
+    (row.keys / sealed).max(1).ilog(size)
+}
+
+fn continue_merge(
+    tables: &dyn StoredTables,
+    row: &KeyBucketRow,
+    live: &[KeyBucketRow],
+    void_up_to: Option<MessageId>,
+    limits: KeyLimits,
+) -> Result<KeyStep, TableError> {
+    let no = tables.last_key_segment(row.id)?.map_or(0, |last| last + 1);
+    if no < row.blocks.div_ceil(BLOCKS_PER_SEGMENT) {
+        let inputs = live.iter().filter(|input| is_merged_into(input, row));
+        let entries = read_segment(tables, row, inputs, no, void_up_to)?;
+        return Ok(KeyStep::Fill { bucket: row.id, segment: build_segment(no, &entries, row.blocks) });
+    }
+    let filter = if filter_bytes(row) <= limits.filter_bytes { load_filter(tables, row)? } else { None };
+    Ok(KeyStep::Finish { bucket: row.id, filter })
+}
+
+fn is_merged_into(input: &KeyBucketRow, merged: &KeyBucketRow) -> bool {
+    input.state == KeyBucketState::Live && input.first >= merged.first && input.last <= merged.last
+}
+
+/// Returns the valid entries of the buckets that belong into this segment of the merged one, in the order of their digests.
+fn read_segment<'a>(
+    tables: &dyn StoredTables,
+    merged: &KeyBucketRow,
+    inputs: impl Iterator<Item = &'a KeyBucketRow>,
+    no: u32,
+    void_up_to: Option<MessageId>,
+) -> Result<Vec<KeyEntry>, TableError> {
+    let end = (no + 1).saturating_mul(BLOCKS_PER_SEGMENT);
+    let lowest = first_prefix(no * BLOCKS_PER_SEGMENT, merged.blocks).unwrap_or(u64::MAX);
+    let highest = first_prefix(end, merged.blocks).map_or(u64::MAX, |next| next - 1);
+    let mut entries = Vec::new();
+    for input in inputs {
+        let (first, last) = (block_of(lowest, input.blocks), block_of(highest, input.blocks));
+        if tables.read_key_blocks(input.id, first, last, &mut entries)? != last - first + 1 {
+            return Err(missing_block());
+        }
+    }
+    entries.retain(|entry| {
+        (lowest..=highest).contains(&prefix(&entry.digest)) && Some(entry.message) > void_up_to
+    });
+    // A key that was used again when it was void is the later message's.
+    entries.sort_unstable_by_key(|entry| (u128::from_be_bytes(entry.digest), Reverse(entry.message)));
+    entries.dedup_by_key(|entry| entry.digest);
+    Ok(entries)
+}
+
+impl IdempotencyKeys {
+    /// Applies a step. One that was found before another changed the tables does nothing.
+    pub fn apply(&mut self, tables: &Tables<'_>, step: &KeyStep) -> Result<(), TableError> {
+        let tables = tables.read()?;
+        let rows = tables.key_buckets()?;
+        let find =
+            |id: KeyBucketId, state| rows.iter().find(|row| row.id == id && row.state == state).copied();
+        match step {
+            KeyStep::Begin { first, last, blocks } => {
+                if rows.iter().any(|row| row.state == KeyBucketState::Building) {
+                    return Ok(());
+                }
+                let id = self.next_bucket();
+                let state = KeyBucketState::Building;
+                let row = KeyBucketRow { id, state, blocks: *blocks, keys: 0, first: *first, last: *last };
+                tables.put_key_bucket(&row)
+            }
+            KeyStep::Fill { bucket, segment } => {
+                let next = tables.last_key_segment(*bucket)?.map_or(0, |last| last + 1);
+                let Some(row) = find(*bucket, KeyBucketState::Building).filter(|_| next == segment.no) else {
+                    return Ok(());
+                };
+                tables.add_key_segment(*bucket, segment)?;
+                let added: usize = segment.blocks.iter().map(Vec::len).sum();
+                let keys = row.keys + u64::try_from(added).unwrap_or(0);
+                tables.put_key_bucket(&KeyBucketRow { keys, ..row })
+            }
+            KeyStep::Finish { bucket, filter } => match find(*bucket, KeyBucketState::Building) {
+                Some(row) => self.finish_merge(tables, row, filter.clone(), &rows),
+                None => Ok(()),
+            },
+            KeyStep::Drop(bucket) => match find(*bucket, KeyBucketState::Live) {
+                Some(row) => self.drop_bucket(tables, row),
+                None => Ok(()),
+            },
+            KeyStep::DeleteSegment(bucket, no) => tables.delete_key_segment(*bucket, *no),
+            KeyStep::Delete(bucket) => tables.delete_key_bucket(*bucket),
+        }
+    }
+
+    fn finish_merge(
+        &mut self,
+        tables: &dyn StoredTables,
+        row: KeyBucketRow,
+        filter: Option<Arc<[FilterBlock]>>,
+        rows: &[KeyBucketRow],
+    ) -> Result<(), TableError> {
+        self.before();
+        for input in rows.iter().filter(|input| is_merged_into(input, &row)) {
+            self.drop_bucket(tables, *input)?;
+        }
+        // What was void when it was read is not in it.
+        let first_valid = self.void_up_to.and_then(|void| MessageId::from_i64(void.as_i64() + 1));
+        let first = first_valid.map_or(row.first, |valid| row.first.max(valid).min(row.last));
+        let row = KeyBucketRow { state: KeyBucketState::Live, first, ..row };
+        tables.put_key_bucket(&row)?;
+        let place = self.buckets.iter().position(|other| other.row.last < row.first);
+        self.buckets.insert(place.unwrap_or(self.buckets.len()), Bucket { row, filter });
+        self.limit_filters();
+        Ok(())
+    }
+
+    fn drop_bucket(&mut self, tables: &dyn StoredTables, row: KeyBucketRow) -> Result<(), TableError> {
+        self.before();
+        tables.put_key_bucket(&KeyBucketRow { state: KeyBucketState::Dropped, ..row })?;
+        self.buckets.retain(|bucket| bucket.row.id != row.id);
+        Ok(())
+    }
+}
