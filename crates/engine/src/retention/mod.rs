@@ -15,7 +15,7 @@ use hermod_domain::time::Timestamp;
 use std::time::Duration;
 
 /// Rows that one step deals with.
-pub const PURGED_PER_STEP_MAX: u32 = 500;
+pub const PURGED_PER_STEP_MAX: u32 = 250;
 
 /// A record stays for so long after anything was last said of its message, however old it is: a report may still wait to be
 /// told, be listed as given up, or be replayed. It only matters to a gateway that was away for most of a year.

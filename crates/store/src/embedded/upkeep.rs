@@ -6,7 +6,7 @@ use crate::embedded::shared::LogSize;
 use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
 use crate::sqlite::late_parts::{LatePage, carriers_with_late_parts, expired_late_parts};
-use crate::sqlite::parts::{PartPage, StoredKey, parts_after};
+use crate::sqlite::part_pages::{PartPage, StoredKey, parts_after};
 use crate::writer::op::Op;
 use hermod_domain::ids::PartNo;
 use hermod_domain::time::Timestamp;

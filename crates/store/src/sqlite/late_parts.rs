@@ -1,7 +1,8 @@
 //! SQL for parts whose receipts are late.
 
 use crate::sqlite::SqliteTables;
-use crate::sqlite::parts::{COLUMNS, KEY, StoredKey, read, read_all};
+use crate::sqlite::part_pages::StoredKey;
+use crate::sqlite::parts::{COLUMNS, KEY, read, read_all};
 use crate::sqlite::set_aside::sort_in;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;

@@ -20,6 +20,7 @@ mod messages;
 mod mo_parts;
 pub(crate) mod opt_outs;
 pub(crate) mod parked_receipts;
+pub(crate) mod part_pages;
 pub(crate) mod parts;
 pub(crate) mod purging;
 pub(crate) mod records;
