@@ -47,6 +47,11 @@ impl Aliases {
         self.last.changed().for_each(|(account, alias)| tables.write(AliasChange::Last { account, alias }));
     }
 
+    /// Returns the alias that each account was given last, in order.
+    pub fn rows(&self) -> Vec<(AccountId, Alias)> {
+        self.last.rows()
+    }
+
     pub fn committed(&mut self) {
         self.last.committed();
     }

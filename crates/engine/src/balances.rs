@@ -16,6 +16,11 @@ impl Balances {
         self.0.get(account).unwrap_or_default()
     }
 
+    /// Returns all accounts that have a balance, in order.
+    pub fn rows(&self) -> Vec<(AccountId, Balance)> {
+        self.0.rows()
+    }
+
     pub fn set(&mut self, account: AccountId, balance: Balance) {
         self.0.set(account, balance);
     }

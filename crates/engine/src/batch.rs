@@ -71,6 +71,7 @@ pub struct Books {
 /// Where a message stands, with which carrier, and who wants to hear of it.
 #[derive(Clone)]
 pub struct Known {
+    pub account: AccountId,
     pub carrier: CarrierId,
     pub progress: Progress,
     pub audience: Audience,

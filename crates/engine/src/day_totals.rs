@@ -47,6 +47,11 @@ impl Today {
         changed.for_each(|(account, totals)| tables.write(DayTotalsChange::Put { account, totals }));
     }
 
+    /// Returns the newest totals of each account, in order.
+    pub fn rows(&self) -> Vec<(AccountId, DayTotals)> {
+        self.newest.rows()
+    }
+
     pub fn committed(&mut self) {
         self.ended.clear();
         self.newest.committed();

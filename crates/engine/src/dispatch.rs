@@ -93,7 +93,8 @@ impl Batch<'_> {
             fresh.now = *moved.after.parts.get(job.part.index()).expect("the part that was claimed");
             if job.submits() == 1 {
                 let audience = fresh.audience.clone();
-                let known = Known { carrier: job.carrier, progress: moved.after, audience };
+                let known =
+                    Known { account: job.account, carrier: job.carrier, progress: moved.after, audience };
                 self.books.standing.insert(job.message, known);
             }
             self.books.queues.changed(job.carrier, PartState::Queued, PartState::Sending);

@@ -3,7 +3,7 @@
 //! proved. What has not ended yet is left alone and named. Opt-outs stay: they protect the person.
 
 use crate::batch::Batch;
-use crate::tables::{ErasableInbound, ErasableMessage, InboundKey, TableError};
+use crate::tables::{ErasableInbound, ErasableKind, ErasableMessage, ErasureChange, InboundKey, TableError};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::phone::Msisdn;
 
@@ -24,73 +24,62 @@ pub struct Erased {
 }
 
 impl Batch<'_> {
-    /// Overwrites what is deleted, instead of leaving it in the free space of pages, while `work` is done.
-    fn overwriting<T>(
-        &mut self,
-        work: impl FnOnce(&mut Self) -> Result<T, TableError>,
-    ) -> Result<T, TableError> {
-        self.tables.read()?.overwrite_deleted(true)?;
-        let done = work(self);
-        self.tables.read()?.overwrite_deleted(false)?;
-        done
-    }
-
     /// Returns how many were erased, and those that are still being delivered.
     pub fn erase_messages(&mut self, ids: &[MessageId]) -> Result<(u64, Vec<MessageId>), TableError> {
-        self.overwriting(|batch| {
-            let (mut done, mut left) = (0, Vec::new());
-            for id in ids {
-                // Its record may have been purged since it was found.
-                let Some(message) = batch.tables.read()?.erasable_message(*id)? else { continue };
-                if is_being_delivered(&message) {
-                    left.push(*id);
-                } else {
-                    batch.erase_message(*id, message)?;
-                    done += 1;
-                }
+        let (mut done, mut left) = (0, Vec::new());
+        for id in ids {
+            // Its record may have been purged since it was found.
+            let Some(message) = self.tables.read()?.erasable_message(*id)? else { continue };
+            if is_being_delivered(&message) {
+                left.push(*id);
+            } else {
+                self.erase_message(*id, message);
+                done += 1;
             }
-            Ok((done, left))
-        })
+        }
+        Ok((done, left))
     }
 
-    fn erase_message(&self, id: MessageId, message: ErasableMessage) -> Result<(), TableError> {
-        let ErasableMessage { carrier, to, mut origin, .. } = message;
+    fn erase_message(&self, message: MessageId, found: ErasableMessage) {
+        let ErasableMessage { carrier, to, mut origin, .. } = found;
         if let Some(row) = &mut origin {
             row.origin.quote.clear();
         }
         // A receipt that would find it by its number comes too late anyway.
-        self.tables.read()?.erase_unnamed_parts(carrier, to, id)?;
-        self.tables.read()?.put_erased_message(id, ERASED_NUMBER, origin.as_ref())
+        self.tables.write(ErasureChange::UnnamedParts { carrier, to, message });
+        self.tables.write(ErasureChange::Message { message, to: ERASED_NUMBER, origin });
     }
 
     /// Returns how many were erased. What is still to be brought or posted keeps what it brings.
     pub fn erase_inbound(&mut self, keys: &[InboundKey]) -> Result<u64, TableError> {
-        self.overwriting(|batch| {
-            let mut done = 0;
-            for key in keys {
-                let found = batch.tables.read()?.erasable_inbound(*key)?;
-                if found == Some(ErasableInbound { has_report: false, has_webhook_event: false }) {
-                    batch.tables.read()?.put_erased_inbound(*key, ERASED_NUMBER)?;
-                    done += 1;
-                }
+        let mut done = 0;
+        for key in keys {
+            let found = self.tables.read()?.erasable_inbound(*key)?;
+            if found == Some(ErasableInbound { has_report: false, has_webhook_event: false }) {
+                self.tables.write(ErasureChange::Inbound { key: *key, from: ERASED_NUMBER });
+                done += 1;
             }
-            Ok(done)
-        })
+        }
+        Ok(done)
     }
 
     /// Erases what is neither a message nor an MO message of an account, and returns how many rows there were.
     pub fn erase_others(&mut self, number: Msisdn, account: Option<AccountId>) -> Result<u64, TableError> {
-        self.overwriting(|batch| {
-            let tables = batch.tables;
-            let mut done = tables.read()?.erase_reviews(number, account)?
-                + tables.read()?.erase_conversations(number, account)?;
-            // These belong to no account.
-            if account.is_none() {
-                done += tables.read()?.erase_parked_receipts(number)?
-                    + tables.read()?.erase_unassigned_inbound(number)?;
-            }
-            Ok(done)
-        })
+        let mut changes = vec![
+            (ErasableKind::Review, ErasureChange::Reviews { number, account }),
+            (ErasableKind::Conversation, ErasureChange::Conversations { handset: number, account }),
+        ];
+        // These belong to no account.
+        if account.is_none() {
+            changes.push((ErasableKind::ParkedReceipt, ErasureChange::ParkedReceipts(number)));
+            changes.push((ErasableKind::UnassignedInbound, ErasureChange::UnassignedInbound(number)));
+        }
+        let mut done = 0;
+        for (kind, change) in changes {
+            done += self.tables.read()?.count_erasable(kind, number, account)?;
+            self.tables.write(change);
+        }
+        Ok(done)
     }
 }
 

@@ -16,6 +16,7 @@ pub mod carrier_id_days;
 pub mod carrier_ids;
 pub mod catalogue;
 pub mod commands;
+pub mod consistency;
 pub mod conversations;
 pub mod day_totals;
 pub mod deferred;

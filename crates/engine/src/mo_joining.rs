@@ -36,6 +36,18 @@ impl Joining {
         self.oldest.map(|since| since.plus(JOINING_WAIT))
     }
 
+    /// Returns how many parts of each carrier wait for others, in order; not those of carriers without any.
+    pub fn rows(&self) -> Vec<(CarrierId, u64)> {
+        let mut rows: Vec<_> = self
+            .parts
+            .iter()
+            .map(|(carrier, parts)| (*carrier, *parts))
+            .filter(|(_, parts)| *parts > 0)
+            .collect();
+        rows.sort_unstable();
+        rows
+    }
+
     fn is_full(&self, carrier: CarrierId) -> bool {
         self.parts.get(&carrier).is_some_and(|parts| *parts >= self.limit)
     }

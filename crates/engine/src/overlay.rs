@@ -19,6 +19,14 @@ impl<V: Copy> Overlay<V> {
         self.changed.get(&account).or_else(|| self.durable.get(&account)).copied()
     }
 
+    /// Returns what is durable, in order.
+    pub fn rows(&self) -> Vec<(AccountId, V)> {
+        let mut rows: Vec<(AccountId, V)> =
+            self.durable.iter().map(|(account, value)| (*account, *value)).collect();
+        rows.sort_by_key(|(account, _)| *account);
+        rows
+    }
+
     pub fn set(&mut self, account: AccountId, value: V) {
         self.changed.insert(account, value);
     }

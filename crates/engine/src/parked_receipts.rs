@@ -47,6 +47,18 @@ impl Parked {
         Ok(Parked { counts, before: HashMap::new(), limit })
     }
 
+    /// Returns how many receipts each carrier has parked, in order; not those of carriers without any.
+    pub fn rows(&self) -> Vec<(CarrierId, u64)> {
+        let mut rows: Vec<_> = self
+            .counts
+            .iter()
+            .map(|(carrier, count)| (*carrier, *count))
+            .filter(|(_, count)| *count > 0)
+            .collect();
+        rows.sort_unstable();
+        rows
+    }
+
     pub fn count(&self, carrier: CarrierId) -> u64 {
         self.counts.get(&carrier).copied().unwrap_or(0)
     }

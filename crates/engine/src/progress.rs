@@ -90,7 +90,12 @@ impl Batch<'_> {
                 if ended {
                     self.books.standing.remove(&place.message);
                 } else {
-                    let known = Known { carrier: place.carrier, progress: moved.after, audience };
+                    let known = Known {
+                        account: place.account,
+                        carrier: place.carrier,
+                        progress: moved.after,
+                        audience,
+                    };
                     self.books.standing.insert(place.message, known);
                 }
                 Ok(Applied::Moved { part: now, ended })
@@ -116,7 +121,7 @@ impl Batch<'_> {
     /// Nothing if it has ended, or is with another carrier.
     fn standing_of(&self, place: Place) -> Result<Option<(Progress, Audience)>, TableError> {
         match self.books.standing.get(&place.message) {
-            Some(Known { carrier, progress, audience }) => {
+            Some(Known { carrier, progress, audience, .. }) => {
                 Ok((*carrier == place.carrier).then(|| (progress.clone(), audience.clone())))
             }
             None => Ok(load(self.tables, place)?.map(|progress| (progress, Audience::Unread))),

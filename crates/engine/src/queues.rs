@@ -42,6 +42,15 @@ impl Queues {
         self.carriers.clear();
     }
 
+    /// Returns the parts of each carrier that wait and that are being sent, in order; not those of carriers without any.
+    pub fn rows(&self) -> Vec<(CarrierId, u64, u64)> {
+        let rows = self.carriers.iter().map(|(carrier, counts)| (*carrier, counts.waiting, counts.in_flight));
+        let mut rows: Vec<_> =
+            rows.filter(|(_, waiting, in_flight)| (*waiting, *in_flight) != (0, 0)).collect();
+        rows.sort_unstable();
+        rows
+    }
+
     pub fn add(&mut self, carrier: CarrierId, state: PartState, parts: u64) {
         if let Some(count) = self.counts(carrier).of(state) {
             *count += parts;

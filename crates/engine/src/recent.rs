@@ -46,6 +46,10 @@ impl<K: Hash + Eq, V> Recent<K, V> {
         }
     }
 
+    pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
+        self.young.iter().chain(&self.old)
+    }
+
     pub fn clear(&mut self) {
         self.young.clear();
         self.old.clear();

@@ -2,7 +2,7 @@
 
 use super::PURGED_PER_STEP_MAX;
 use crate::batch::Batch;
-use crate::tables::TableError;
+use crate::tables::{PurgeChange, TableError};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 
@@ -10,9 +10,14 @@ impl Batch<'_> {
     /// How many it has dealt with.
     pub fn purge_inbound(&mut self, account: AccountId, before: Timestamp) -> Result<u64, TableError> {
         let first = self.tables.read()?.first_inbound(account, PURGED_PER_STEP_MAX)?;
-        let old = first.iter().take_while(|(_, received_at)| *received_at < before);
-        let Some((last, _)) = old.last() else { return Ok(0) };
-        let done = self.tables.read()?.delete_inbound_up_to(account, *last)?;
+        let old: Vec<u64> = first
+            .into_iter()
+            .take_while(|(_, received_at)| *received_at < before)
+            .map(|(id, _)| id)
+            .collect();
+        let Some(last) = old.last().copied() else { return Ok(0) };
+        self.tables.write(PurgeChange::DeleteInboundUpTo { account, last });
+        let done = u64::try_from(old.len()).unwrap_or(0);
         self.tally.purged.inbound += done;
         Ok(done)
     }

@@ -6,8 +6,8 @@ use super::{PURGED_PER_STEP_MAX, QUIET};
 use crate::batch::Batch;
 use crate::ops::{Balance, LedgerKind};
 use crate::tables::{
-    LedgerChange, MessageRange, PartChange, Place, Posting, PurgeMark, RecordRow, Refund, RolledUpKey,
-    SetAsideChange, TableError, Tables, UNKNOWN_LINE, UnreadableMessage, UnreadablePart,
+    LedgerChange, MessageRange, PartChange, Place, Posting, PurgeChange, PurgeMark, RecordRow, Refund,
+    RolledUpKey, SetAsideChange, TableError, Tables, UNKNOWN_LINE, UnreadableMessage, UnreadablePart,
 };
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::PartState;
@@ -117,8 +117,8 @@ impl Batch<'_> {
         let Some(last) = last else { return Ok(0) };
         // Before the refunds go: no number of an entry is given twice.
         self.write_rolled_up(&rolled_up)?;
-        ranges.into_iter().try_for_each(|range| self.delete_records(range))?;
-        self.tables.read()?.put_last_purged(PurgeMark::Records, last)?;
+        ranges.into_iter().for_each(|range| self.delete_records(range));
+        self.tables.write(PurgeChange::Mark { mark: PurgeMark::Records, last });
         self.tally.purged.messages += done;
         Ok(done)
     }
@@ -145,11 +145,11 @@ impl Batch<'_> {
         Ok(())
     }
 
-    fn delete_records(&self, range: MessageRange) -> Result<(), TableError> {
+    fn delete_records(&self, range: MessageRange) {
         self.tables.write(LedgerChange::DeleteRefunds(range));
-        self.tables.read()?.delete_timelines(range)?;
+        self.tables.write(PurgeChange::DeleteTimelines(range));
         self.tables.write(SetAsideChange::Delete(range));
-        self.tables.read()?.delete_messages(range)
+        self.tables.write(PurgeChange::DeleteMessages(range));
     }
 
     fn refunds_of(&self, page: &RecordPage) -> Result<Vec<Refund>, TableError> {
@@ -190,7 +190,7 @@ impl Batch<'_> {
         if let Some(alias) = row.alias
             && self.tables.read()?.aliased_message(row.account, alias)? == Some(row.id)
         {
-            self.tables.read()?.delete_alias(row.account, alias)?;
+            self.tables.write(PurgeChange::DeleteAlias { account: row.account, alias });
         }
         Ok(())
     }

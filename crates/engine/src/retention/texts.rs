@@ -2,7 +2,9 @@
 
 use super::PURGED_PER_STEP_MAX;
 use crate::batch::Batch;
-use crate::tables::{MessageRange, OriginRow, Place, PurgeMark, TableError, TextRow, UnreadableMessage};
+use crate::tables::{
+    MessageRange, OriginRow, Place, PurgeChange, PurgeMark, TableError, TextRow, UnreadableMessage,
+};
 use hermod_domain::ids::MessageId;
 
 impl Batch<'_> {
@@ -17,7 +19,7 @@ impl Batch<'_> {
                     if !has_ended && self.is_still_to_be_sent(Place { carrier, account, message: id })? {
                         break;
                     }
-                    self.clear_quote(id, origin)?;
+                    self.clear_quote(id, origin);
                     id
                 }
                 Err(UnreadableMessage { id, part }) => {
@@ -29,8 +31,8 @@ impl Batch<'_> {
             done += 1;
         }
         if let Some(range) = range {
-            self.tables.read()?.delete_texts(range)?;
-            self.tables.read()?.put_last_purged(PurgeMark::Texts, range.last)?;
+            self.tables.write(PurgeChange::DeleteTexts(range));
+            self.tables.write(PurgeChange::Mark { mark: PurgeMark::Texts, last: range.last });
         }
         self.tally.purged.texts += done;
         Ok(done)
@@ -43,12 +45,10 @@ impl Batch<'_> {
     }
 
     /// Deletes what a message's origin quotes of its text.
-    fn clear_quote(&self, id: MessageId, origin: Option<OriginRow>) -> Result<(), TableError> {
-        let Some(OriginRow { mut origin, alias }) = origin else { return Ok(()) };
-        if origin.quote.is_empty() {
-            return Ok(());
+    fn clear_quote(&self, message: MessageId, origin: Option<OriginRow>) {
+        if let Some(mut origin) = origin.filter(|row| !row.origin.quote.is_empty()) {
+            origin.origin.quote.clear();
+            self.tables.write(PurgeChange::Origin { message, origin });
         }
-        origin.quote.clear();
-        self.tables.read()?.put_origin(id, &OriginRow { origin, alias })
     }
 }

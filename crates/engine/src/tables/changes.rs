@@ -2,16 +2,18 @@
 
 use crate::tables::{
     AliasChange, BalanceChange, CatalogueRowChange, ConversationChange, DayTotalsChange,
-    DeliveryFigureChange, GivenUpReportChange, InboundChange, LedgerChange, MessageChange, MoPartChange,
-    OptOutChange, ParkedReceiptChange, PartChange, ReportChange, ReviewChange, SetAsideChange, StoredTables,
-    TableError, TimelineLine, UnassignedInboundChange, UnnamedPartChange, WebhookAttemptChange,
-    WebhookEventChange,
+    DeliveryFigureChange, ErasureChange, GivenUpReportChange, InboundChange, LedgerChange, MessageChange,
+    MoPartChange, OptOutChange, ParkedReceiptChange, PartChange, PurgeChange, ReportChange, ReviewChange,
+    SetAsideChange, StoredTables, TableError, TimelineLine, UnassignedInboundChange, UnnamedPartChange,
+    WebhookAttemptChange, WebhookEventChange,
 };
 use std::cell::RefCell;
 
 /// A change of one table.
 #[derive(Clone)]
 pub enum Change {
+    Purge(PurgeChange),
+    Erasure(ErasureChange),
     Review(ReviewChange),
     Ledger(LedgerChange),
     TimelineLine(TimelineLine),
@@ -39,6 +41,8 @@ pub enum Change {
 impl Change {
     fn apply(&self, stored: &dyn StoredTables) -> Result<(), TableError> {
         match self {
+            Change::Purge(change) => stored.change_by_purging(change),
+            Change::Erasure(change) => stored.change_erasure(change),
             Change::Review(change) => stored.change_review(change),
             Change::Ledger(change) => stored.change_ledger(change),
             Change::TimelineLine(line) => stored.add_timeline_line(line),

@@ -1,6 +1,6 @@
 //! What erasing a phone number reads and overwrites.
 
-use crate::tables::{OriginRow, TableError};
+use crate::tables::{Change, OriginRow, TableError};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::phone::Msisdn;
 
@@ -33,45 +33,56 @@ pub struct ErasableInbound {
     pub has_webhook_event: bool,
 }
 
+/// Rows that have a phone number in them, beside messages and MO messages of accounts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErasableKind {
+    Review,
+    Conversation,
+    ParkedReceipt,
+    UnassignedInbound,
+}
+
+/// A change of any table that erases a phone number. What it deletes is overwritten.
+#[derive(Clone)]
+pub enum ErasureChange {
+    /// A message's recipient and origin. It has no text any more.
+    Message { message: MessageId, to: u64, origin: Option<OriginRow> },
+    /// The parts of a message are deleted from those that receipts match by number.
+    UnnamedParts { carrier: CarrierId, to: Msisdn, message: MessageId },
+    /// An MO message's sender. It has no text any more.
+    Inbound { key: InboundKey, from: u64 },
+    /// The reviews of messages to a number, of one account or of all, are deleted.
+    Reviews { number: Msisdn, account: Option<AccountId> },
+    /// The conversations with a handset, of one account or of all, are deleted.
+    Conversations { handset: Msisdn, account: Option<AccountId> },
+    /// A number is removed from all parked receipts.
+    ParkedReceipts(Msisdn),
+    /// The unassigned MO messages from a handset are deleted.
+    UnassignedInbound(Msisdn),
+}
+
+impl From<ErasureChange> for Change {
+    fn from(change: ErasureChange) -> Change {
+        Change::Erasure(change)
+    }
+}
+
 /// Reads and overwrites what erasing a phone number touches.
 pub trait ErasureRows {
-    /// Sets whether what is deleted is overwritten, instead of being left in free space.
-    fn overwrite_deleted(&self, overwrite: bool) -> Result<(), TableError>;
+    /// Applies a change.
+    fn change_erasure(&self, change: &ErasureChange) -> Result<(), TableError>;
+
+    /// Returns how many rows of a kind there are to erase for a number, of one account or of all.
+    fn count_erasable(
+        &self,
+        kind: ErasableKind,
+        number: Msisdn,
+        account: Option<AccountId>,
+    ) -> Result<u64, TableError>;
 
     /// Returns a message as erasing needs it; none if it has no row.
     fn erasable_message(&self, message: MessageId) -> Result<Option<ErasableMessage>, TableError>;
 
-    /// Writes a message's recipient and origin, and that it has no text.
-    fn put_erased_message(
-        &self,
-        message: MessageId,
-        to: u64,
-        origin: Option<&OriginRow>,
-    ) -> Result<(), TableError>;
-
-    /// Deletes the parts of a message from those that receipts match by number.
-    fn erase_unnamed_parts(
-        &self,
-        carrier: CarrierId,
-        to: Msisdn,
-        message: MessageId,
-    ) -> Result<(), TableError>;
-
     /// Returns an MO message as erasing needs it.
     fn erasable_inbound(&self, key: InboundKey) -> Result<Option<ErasableInbound>, TableError>;
-
-    /// Writes an MO message's sender, and that it has no text.
-    fn put_erased_inbound(&self, key: InboundKey, from: u64) -> Result<(), TableError>;
-
-    /// Deletes the reviews of messages to a number, of one account or of all, and returns how many.
-    fn erase_reviews(&self, number: Msisdn, account: Option<AccountId>) -> Result<u64, TableError>;
-
-    /// Deletes the conversations with a handset, of one account or of all, and returns how many.
-    fn erase_conversations(&self, handset: Msisdn, account: Option<AccountId>) -> Result<u64, TableError>;
-
-    /// Removes a number from all parked receipts and returns from how many.
-    fn erase_parked_receipts(&self, number: Msisdn) -> Result<u64, TableError>;
-
-    /// Deletes the unassigned MO messages from a handset and returns how many.
-    fn erase_unassigned_inbound(&self, handset: Msisdn) -> Result<u64, TableError>;
 }

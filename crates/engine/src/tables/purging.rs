@@ -1,6 +1,6 @@
 //! What retention reads and removes, and the marks of how far it is.
 
-use crate::tables::{TableError, UnreadablePart};
+use crate::tables::{Change, TableError, UnreadablePart};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::money::Money;
 use hermod_domain::origin::{Alias, Origin};
@@ -59,13 +59,47 @@ pub struct MessageRange {
     pub last: MessageId,
 }
 
+/// A change of any table that retention makes.
+#[derive(Clone)]
+pub enum PurgeChange {
+    /// All messages up to this one are purged.
+    Mark {
+        mark: PurgeMark,
+        last: MessageId,
+    },
+    /// Messages have no text any more, and nothing else that the customer wrote beside their origin.
+    DeleteTexts(MessageRange),
+    Origin {
+        message: MessageId,
+        origin: OriginRow,
+    },
+    /// Messages are deleted, but not what other tables have of them.
+    DeleteMessages(MessageRange),
+    DeleteTimelines(MessageRange),
+    DeleteAlias {
+        account: AccountId,
+        alias: Alias,
+    },
+    /// An account's MO messages up to an id are deleted.
+    DeleteInboundUpTo {
+        account: AccountId,
+        last: u64,
+    },
+}
+
+impl From<PurgeChange> for Change {
+    fn from(change: PurgeChange) -> Change {
+        Change::Purge(change)
+    }
+}
+
 /// Reads and removes what retention removes.
 pub trait PurgingRows {
+    /// Applies a change.
+    fn change_by_purging(&self, change: &PurgeChange) -> Result<(), TableError>;
+
     /// Returns the last message that a mark says is purged.
     fn last_purged(&self, mark: PurgeMark) -> Result<Option<MessageId>, TableError>;
-
-    /// Writes a mark: all messages up to this one are purged.
-    fn put_last_purged(&self, mark: PurgeMark, last: MessageId) -> Result<(), TableError>;
 
     /// Returns messages behind one and before another, in order, as purging their texts needs them.
     fn texts_between(
@@ -83,27 +117,9 @@ pub trait PurgingRows {
         limit: u32,
     ) -> Result<Vec<Result<RecordRow, UnreadableMessage>>, TableError>;
 
-    /// Writes that messages have no text, and nothing else that the customer wrote beside their origin.
-    fn delete_texts(&self, range: MessageRange) -> Result<(), TableError>;
-
-    /// Writes a message's origin.
-    fn put_origin(&self, message: MessageId, origin: &OriginRow) -> Result<(), TableError>;
-
-    /// Deletes messages, but not what other tables have of them.
-    fn delete_messages(&self, range: MessageRange) -> Result<(), TableError>;
-
-    /// Deletes the timelines of messages.
-    fn delete_timelines(&self, range: MessageRange) -> Result<(), TableError>;
-
     /// Returns when this was last written to a message's timeline.
     fn last_timeline_line(&self, message: MessageId, what: &str) -> Result<Option<Timestamp>, TableError>;
 
-    /// Deletes a message's alias.
-    fn delete_alias(&self, account: AccountId, alias: Alias) -> Result<(), TableError>;
-
     /// Returns the first MO messages of an account, by id, and when each was received.
     fn first_inbound(&self, account: AccountId, limit: u32) -> Result<Vec<(u64, Timestamp)>, TableError>;
-
-    /// Deletes an account's MO messages up to an id and returns how many.
-    fn delete_inbound_up_to(&self, account: AccountId, last: u64) -> Result<u64, TableError>;
 }

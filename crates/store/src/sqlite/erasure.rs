@@ -6,7 +6,8 @@ use crate::sqlite::purging::{origin_to_blob, read_origin};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::phone::Msisdn;
 use hermod_engine::tables::{
-    ErasableInbound, ErasableMessage, ErasureRows, InboundKey, OriginRow, TableError,
+    ErasableInbound, ErasableKind, ErasableMessage, ErasureChange, ErasureRows, InboundKey, OriginRow,
+    TableError,
 };
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
@@ -19,23 +20,7 @@ pub(crate) struct Page<T> {
     pub(crate) last: Option<T>,
 }
 
-impl ErasureRows for SqliteTables<'_> {
-    fn overwrite_deleted(&self, overwrite: bool) -> Result<(), TableError> {
-        let value = if overwrite { "ON" } else { "OFF" };
-        self.connection.query_row(&format!("PRAGMA secure_delete = {value}"), [], |_| Ok(()))?;
-        Ok(())
-    }
-
-    fn erasable_message(&self, message: MessageId) -> Result<Option<ErasableMessage>, TableError> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT m.carrier, m.dest, m.origin, m.settled_at IS NOT NULL,
-                 EXISTS (SELECT 1 FROM report r WHERE r.connection = m.connection AND r.message = m.id),
-                 EXISTS (SELECT 1 FROM webhook w WHERE w.account = m.account AND w.message = m.id)
-             FROM message m WHERE m.id = ?1",
-        )?;
-        statement.query_row([message.as_i64()], |row| Ok(read_message(row))).optional()?.transpose()
-    }
-
+impl SqliteTables<'_> {
     fn put_erased_message(
         &self,
         message: MessageId,
@@ -63,6 +48,90 @@ impl ErasureRows for SqliteTables<'_> {
         Ok(())
     }
 
+    fn put_erased_inbound(&self, key: InboundKey, from: u64) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached(
+                "UPDATE inbound SET source = '+' || ?3, text = '', wire = NULL WHERE account = ?1 AND id = ?2",
+            )?
+            .execute(params![key.account.get(), key.id.cast_signed(), from.cast_signed()])?;
+        Ok(())
+    }
+
+    fn erase_reviews(&self, number: Msisdn, account: Option<AccountId>) -> Result<(), TableError> {
+        self.run(
+            "DELETE FROM review WHERE dest = ?1 AND (?2 IS NULL OR account = ?2)",
+            params![stored(number), account.map(AccountId::get)],
+        )
+    }
+
+    fn erase_conversations(&self, handset: Msisdn, account: Option<AccountId>) -> Result<(), TableError> {
+        self.run(
+            "DELETE FROM conversation WHERE handset = ?1 AND (?2 IS NULL OR account = ?2)",
+            params![stored(handset), account.map(AccountId::get)],
+        )
+    }
+
+    fn erase_parked_receipts(&self, number: Msisdn) -> Result<(), TableError> {
+        self.run("UPDATE parked SET source = NULL WHERE source = ?1", [stored(number)])
+    }
+
+    fn erase_unassigned_inbound(&self, handset: Msisdn) -> Result<(), TableError> {
+        self.run("DELETE FROM unowned_inbound WHERE ltrim(source, '+') = CAST(?1 AS TEXT)", [stored(handset)])
+    }
+}
+
+impl ErasureRows for SqliteTables<'_> {
+    fn change_erasure(&self, change: &ErasureChange) -> Result<(), TableError> {
+        self.overwrite_deleted(true)?;
+        let changed = match change {
+            ErasureChange::Message { message, to, origin } => {
+                self.put_erased_message(*message, *to, origin.as_ref())
+            }
+            ErasureChange::UnnamedParts { carrier, to, message } => {
+                self.erase_unnamed_parts(*carrier, *to, *message)
+            }
+            ErasureChange::Inbound { key, from } => self.put_erased_inbound(*key, *from),
+            ErasureChange::Reviews { number, account } => self.erase_reviews(*number, *account),
+            ErasureChange::Conversations { handset, account } => self.erase_conversations(*handset, *account),
+            ErasureChange::ParkedReceipts(number) => self.erase_parked_receipts(*number),
+            ErasureChange::UnassignedInbound(handset) => self.erase_unassigned_inbound(*handset),
+        };
+        let back = self.overwrite_deleted(false);
+        changed.and(back)
+    }
+
+    fn count_erasable(
+        &self,
+        kind: ErasableKind,
+        number: Msisdn,
+        account: Option<AccountId>,
+    ) -> Result<u64, TableError> {
+        let condition = match kind {
+            ErasableKind::Review => "review WHERE dest = ?1 AND (?2 IS NULL OR account = ?2)",
+            ErasableKind::Conversation => "conversation WHERE handset = ?1 AND (?2 IS NULL OR account = ?2)",
+            ErasableKind::ParkedReceipt => "parked WHERE source = ?1 AND ?2 IS NULL",
+            ErasableKind::UnassignedInbound => {
+                "unowned_inbound WHERE ltrim(source, '+') = CAST(?1 AS TEXT) AND ?2 IS NULL"
+            }
+        };
+        let count: i64 = self.connection.query_row(
+            &format!("SELECT count(*) FROM {condition}"),
+            params![stored(number), account.map(AccountId::get)],
+            |row| row.get(0),
+        )?;
+        Ok(count.cast_unsigned())
+    }
+
+    fn erasable_message(&self, message: MessageId) -> Result<Option<ErasableMessage>, TableError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT m.carrier, m.dest, m.origin, m.settled_at IS NOT NULL,
+                 EXISTS (SELECT 1 FROM report r WHERE r.connection = m.connection AND r.message = m.id),
+                 EXISTS (SELECT 1 FROM webhook w WHERE w.account = m.account AND w.message = m.id)
+             FROM message m WHERE m.id = ?1",
+        )?;
+        statement.query_row([message.as_i64()], |row| Ok(read_message(row))).optional()?.transpose()
+    }
+
     fn erasable_inbound(&self, key: InboundKey) -> Result<Option<ErasableInbound>, TableError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM report r WHERE r.account = ?1 AND r.inbound = ?2),
@@ -74,45 +143,19 @@ impl ErasureRows for SqliteTables<'_> {
         });
         Ok(found.optional()?)
     }
-
-    fn put_erased_inbound(&self, key: InboundKey, from: u64) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached(
-                "UPDATE inbound SET source = '+' || ?3, text = '', wire = NULL WHERE account = ?1 AND id = ?2",
-            )?
-            .execute(params![key.account.get(), key.id.cast_signed(), from.cast_signed()])?;
-        Ok(())
-    }
-
-    fn erase_reviews(&self, number: Msisdn, account: Option<AccountId>) -> Result<u64, TableError> {
-        self.count_changed(
-            "DELETE FROM review WHERE dest = ?1 AND (?2 IS NULL OR account = ?2)",
-            params![stored(number), account.map(AccountId::get)],
-        )
-    }
-
-    fn erase_conversations(&self, handset: Msisdn, account: Option<AccountId>) -> Result<u64, TableError> {
-        self.count_changed(
-            "DELETE FROM conversation WHERE handset = ?1 AND (?2 IS NULL OR account = ?2)",
-            params![stored(handset), account.map(AccountId::get)],
-        )
-    }
-
-    fn erase_parked_receipts(&self, number: Msisdn) -> Result<u64, TableError> {
-        self.count_changed("UPDATE parked SET source = NULL WHERE source = ?1", [stored(number)])
-    }
-
-    fn erase_unassigned_inbound(&self, handset: Msisdn) -> Result<u64, TableError> {
-        self.count_changed(
-            "DELETE FROM unowned_inbound WHERE ltrim(source, '+') = CAST(?1 AS TEXT)",
-            [stored(handset)],
-        )
-    }
 }
 
 impl SqliteTables<'_> {
-    fn count_changed(&self, statement: &str, values: impl Params) -> Result<u64, TableError> {
-        Ok(u64::try_from(self.connection.execute(statement, values)?).unwrap_or(0))
+    fn run(&self, statement: &str, values: impl Params) -> Result<(), TableError> {
+        self.connection.execute(statement, values)?;
+        Ok(())
+    }
+
+    /// Sets whether what is deleted is overwritten, instead of being left in the free space of pages.
+    fn overwrite_deleted(&self, overwrite: bool) -> Result<(), TableError> {
+        let value = if overwrite { "ON" } else { "OFF" };
+        self.connection.query_row(&format!("PRAGMA secure_delete = {value}"), [], |_| Ok(()))?;
+        Ok(())
     }
 }
 

@@ -9,47 +9,17 @@ use hermod_domain::money::Money;
 use hermod_domain::origin::Alias;
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{
-    MessageRange, OriginRow, PurgeMark, PurgingRows, RecordRow, StoredPlace, TableError, TextRow,
-    UnreadableMessage, UnreadablePart,
+    MessageRange, OriginRow, PurgeChange, PurgeMark, PurgingRows, RecordRow, StoredPlace, TableError,
+    TextRow, UnreadableMessage, UnreadablePart,
 };
 use rusqlite::{Connection, OptionalExtension, Row, Rows, params};
 
-impl PurgingRows for SqliteTables<'_> {
-    fn last_purged(&self, mark: PurgeMark) -> Result<Option<MessageId>, TableError> {
-        Ok(MessageId::from_i64(purged_before(self.connection, mark)? - 1))
-    }
-
+impl SqliteTables<'_> {
     fn put_last_purged(&self, mark: PurgeMark, last: MessageId) -> Result<(), TableError> {
         self.connection
             .prepare_cached("UPDATE retention SET upto = ?2 WHERE what = ?1")?
             .execute(params![stored_mark(mark), last.as_i64() + 1])?;
         Ok(())
-    }
-
-    fn texts_between(
-        &self,
-        after: Option<MessageId>,
-        before: MessageId,
-        limit: u32,
-    ) -> Result<Vec<Result<TextRow, UnreadableMessage>>, TableError> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT id, carrier, account, settled_at IS NOT NULL, origin
-             FROM message WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT ?3",
-        )?;
-        read_page(statement.query(params![stored_after(after), before.as_i64(), limit])?, read_text)
-    }
-
-    fn records_between(
-        &self,
-        after: Option<MessageId>,
-        before: MessageId,
-        limit: u32,
-    ) -> Result<Vec<Result<RecordRow, UnreadableMessage>>, TableError> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT id, carrier, account, cost, settled_at, origin FROM message
-             WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT ?3",
-        )?;
-        read_page(statement.query(params![stored_after(after), before.as_i64(), limit])?, read_record)
     }
 
     fn delete_texts(&self, range: MessageRange) -> Result<(), TableError> {
@@ -83,19 +53,70 @@ impl PurgingRows for SqliteTables<'_> {
         Ok(())
     }
 
+    fn delete_alias(&self, account: AccountId, alias: Alias) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("DELETE FROM alias WHERE account = ?1 AND alias = ?2")?
+            .execute(params![account.get(), alias.get()])?;
+        Ok(())
+    }
+
+    fn delete_inbound_up_to(&self, account: AccountId, last: u64) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("DELETE FROM inbound WHERE account = ?1 AND id <= ?2")?
+            .execute(params![account.get(), last.cast_signed()])?;
+        Ok(())
+    }
+}
+
+impl PurgingRows for SqliteTables<'_> {
+    fn change_by_purging(&self, change: &PurgeChange) -> Result<(), TableError> {
+        match change {
+            PurgeChange::Mark { mark, last } => self.put_last_purged(*mark, *last),
+            PurgeChange::DeleteTexts(range) => self.delete_texts(*range),
+            PurgeChange::Origin { message, origin } => self.put_origin(*message, origin),
+            PurgeChange::DeleteMessages(range) => self.delete_messages(*range),
+            PurgeChange::DeleteTimelines(range) => self.delete_timelines(*range),
+            PurgeChange::DeleteAlias { account, alias } => self.delete_alias(*account, *alias),
+            PurgeChange::DeleteInboundUpTo { account, last } => self.delete_inbound_up_to(*account, *last),
+        }
+    }
+
+    fn last_purged(&self, mark: PurgeMark) -> Result<Option<MessageId>, TableError> {
+        Ok(MessageId::from_i64(purged_before(self.connection, mark)? - 1))
+    }
+
+    fn texts_between(
+        &self,
+        after: Option<MessageId>,
+        before: MessageId,
+        limit: u32,
+    ) -> Result<Vec<Result<TextRow, UnreadableMessage>>, TableError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT id, carrier, account, settled_at IS NOT NULL, origin
+             FROM message WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT ?3",
+        )?;
+        read_page(statement.query(params![stored_after(after), before.as_i64(), limit])?, read_text)
+    }
+
+    fn records_between(
+        &self,
+        after: Option<MessageId>,
+        before: MessageId,
+        limit: u32,
+    ) -> Result<Vec<Result<RecordRow, UnreadableMessage>>, TableError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT id, carrier, account, cost, settled_at, origin FROM message
+             WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT ?3",
+        )?;
+        read_page(statement.query(params![stored_after(after), before.as_i64(), limit])?, read_record)
+    }
+
     fn last_timeline_line(&self, message: MessageId, what: &str) -> Result<Option<Timestamp>, TableError> {
         let at: Option<i64> = self
             .connection
             .prepare_cached("SELECT max(at) FROM timeline WHERE message = ?1 AND what = ?2")?
             .query_row(params![message.as_i64(), what], |row| row.get(0))?;
         Ok(at.map(Timestamp::from_millis))
-    }
-
-    fn delete_alias(&self, account: AccountId, alias: Alias) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached("DELETE FROM alias WHERE account = ?1 AND alias = ?2")?
-            .execute(params![account.get(), alias.get()])?;
-        Ok(())
     }
 
     fn first_inbound(&self, account: AccountId, limit: u32) -> Result<Vec<(u64, Timestamp)>, TableError> {
@@ -106,14 +127,6 @@ impl PurgingRows for SqliteTables<'_> {
             Ok((row.get::<_, i64>(0)?.cast_unsigned(), Timestamp::from_millis(row.get(1)?)))
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
-    }
-
-    fn delete_inbound_up_to(&self, account: AccountId, last: u64) -> Result<u64, TableError> {
-        let deleted = self
-            .connection
-            .prepare_cached("DELETE FROM inbound WHERE account = ?1 AND id <= ?2")?
-            .execute(params![account.get(), last.cast_signed()])?;
-        Ok(u64::try_from(deleted).unwrap_or(0))
     }
 }
 
