@@ -14,6 +14,7 @@ use crate::handout::Handout;
 use crate::idempotency_keys::IdempotencyKeys;
 use crate::lanes::Lanes;
 use crate::last_ids::LastIds;
+use crate::maps::{HashMap, HashSet};
 use crate::mo_joining::Joining;
 use crate::ops::{Endpoint, Job, LinkId, Purged, Report};
 use crate::opt_outs::OptOuts;
@@ -29,7 +30,6 @@ use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, IdMint, MessageId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Part, Progress};
 use hermod_domain::time::Timestamp;
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -193,12 +193,12 @@ impl<'a> Batch<'a> {
             number,
             now: Timestamp::EPOCH,
             fresh: Vec::new(),
-            handouts: HashMap::new(),
+            handouts: HashMap::default(),
             reports: Vec::new(),
             reports_gone: Vec::new(),
             unreadable_reports: Vec::new(),
-            rung: HashSet::new(),
-            unconfirmed: HashMap::new(),
+            rung: HashSet::default(),
+            unconfirmed: HashMap::default(),
             set_aside: Vec::new(),
             forbidden: Vec::new(),
             tally: Tally::default(),

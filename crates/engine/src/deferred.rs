@@ -2,10 +2,11 @@
 //! doubt. Each stands in the tables with its due time. Of every lane the soonest are in memory, and the rest is read when
 //! its time comes: any number of them costs disk, not memory, and no lane waits for another's.
 
+use crate::maps::HashMap;
 use crate::tables::{DuePlace, DueRead};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::time::Timestamp;
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 /// Parts in memory that wait for a time, between batches. Lanes share it evenly; each has at least one.
 pub const DEFERRED_IN_MEMORY_MAX: usize = 10_000;

@@ -1,6 +1,7 @@
 //! How well carriers deliver, counted as parts settle and never by looking at old rows. Counts are gathered in memory
 //! and written every few seconds: a crash loses the seconds since, which figures bear and messages would not.
 
+use crate::maps::HashMap;
 use crate::ops::{DELIVERY_DAYS_KEPT, DELIVERY_TIMES, DeliveryFigures};
 use crate::tables::{DeliveryCell, DeliveryFigureChange, ParkedReceiptChange, TableError, Tables, Tie};
 use hermod_domain::ids::CarrierId;
@@ -8,7 +9,6 @@ use hermod_domain::lifecycle::Verdict;
 use hermod_domain::numbers::{Destination, Numbers};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
-use std::collections::HashMap;
 use std::time::Duration;
 
 /// How long counts are gathered before they are written.

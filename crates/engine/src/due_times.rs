@@ -3,6 +3,7 @@
 //! own schedule has. A clock that is set while the gateway runs does not matter: see `domain::steady_time`.
 
 use crate::batch::Batch;
+use crate::maps::HashSet;
 use crate::ops::PART_REPEATS_KNOWN;
 use crate::tables::{
     MessageChange, MoPartChange, ParkedReceiptChange, PartChange, PartRow, TableError, Tables,
@@ -11,7 +12,6 @@ use crate::tables::{
 use hermod_domain::lifecycle::{PartState, resend_wait};
 use hermod_domain::retry::Schedule;
 use hermod_domain::time::Timestamp;
-use std::collections::HashSet;
 use std::time::Duration;
 
 /// Longest validity that a message can be given.
@@ -79,7 +79,7 @@ fn bring_back_parts(
 /// Returns how many messages and parts were valid for too long.
 fn bring_back_validity(tables: &Tables<'_>, now: Timestamp) -> Result<usize, TableError> {
     let latest = now.plus(VALIDITY_MAX);
-    let mut messages = HashSet::new();
+    let mut messages = HashSet::default();
     let parts = tables.read()?.parts_expiring_after(latest)?;
     for PartRow { place, part, .. } in &parts {
         tables.write(PartChange::Expiry { place: *place, part: *part, expires_at: latest });

@@ -9,9 +9,10 @@
 
 mod room;
 
+use crate::maps::HashMap;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use room::Rooms;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use crate::ops::{Job, LinkId};
 
@@ -319,10 +320,13 @@ impl Lanes {
         self.in_memory += read;
     }
 
-    /// Carriers that have both a link with room and something waiting.
+    /// Returns the carriers that have both a link with room and something waiting, in order.
     pub fn sendable(&self) -> Vec<CarrierId> {
         let ready = |lanes: &CarrierLanes| !lanes.turns.is_empty() && lanes.rooms.any_free();
-        self.carriers.iter().filter(|(_, lanes)| ready(lanes)).map(|(carrier, _)| *carrier).collect()
+        let carriers = self.carriers.iter().filter(|(_, lanes)| ready(lanes));
+        let mut carriers: Vec<CarrierId> = carriers.map(|(carrier, _)| *carrier).collect();
+        carriers.sort_unstable();
+        carriers
     }
 
     pub fn in_memory(&self) -> usize {

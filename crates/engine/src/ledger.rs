@@ -2,11 +2,11 @@
 //! account's balance and credit in use are the sums of them.
 
 use crate::batch::Batch;
+use crate::maps::HashMap;
 use crate::ops::{Balance, LedgerEntry, LedgerKind, LedgerRow, PostOutcome, PostRefusal};
 use crate::tables::{LedgerChange, Posting, TableError};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::money::{AMOUNT_MAX, Money};
-use std::collections::HashMap;
 
 impl Batch<'_> {
     /// Writes an entry that somebody asked for, unless it is refused or was written before.
@@ -28,8 +28,8 @@ impl Batch<'_> {
 
     /// Returns the first refusal that these entries would meet if they were posted in this order. Writes nothing.
     pub fn find_refusal(&self, entries: &[LedgerEntry]) -> Result<Option<PostRefusal>, TableError> {
-        let mut balances: HashMap<AccountId, Balance> = HashMap::new();
-        let mut references: HashMap<(AccountId, &str), Posted> = HashMap::new();
+        let mut balances: HashMap<AccountId, Balance> = HashMap::default();
+        let mut references: HashMap<(AccountId, &str), Posted> = HashMap::default();
         for entry in entries {
             let account = entry.account;
             let before = balances.get(&account).copied().unwrap_or_else(|| self.books.balances.of(account));

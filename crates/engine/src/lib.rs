@@ -33,6 +33,7 @@ pub mod lanes;
 pub mod last_ids;
 pub mod late_receipts;
 pub mod ledger;
+pub mod maps;
 pub mod mo;
 pub mod mo_joining;
 pub mod moving;

@@ -2,6 +2,7 @@
 //! restarts. When all are there the message is delivered; after a while what has come of it.
 
 use crate::batch::Batch;
+use crate::maps::HashMap;
 use crate::mo::Arrived;
 use crate::ops::{JOINED_OCTETS_MAX, JOINING_WAIT, UNFINISHED_PARTS_PER_CARRIER_MAX};
 use crate::tables::{
@@ -12,7 +13,6 @@ use hermod_domain::ids::CarrierId;
 use hermod_domain::inbound::{InboundPart, Whole, number};
 use hermod_domain::text::Joined;
 use hermod_domain::time::Timestamp;
-use std::collections::HashMap;
 
 /// Messages delivered for their time in one batch; the rest follow in the next.
 const UNFINISHED_PER_BATCH_MAX: u32 = 200;

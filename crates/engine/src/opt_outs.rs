@@ -2,12 +2,12 @@
 //! of any other account costs no look-up.
 
 use crate::batch::Batch;
+use crate::maps::HashSet;
 use crate::ops::OptOut;
 use crate::tables::{OptOutChange, TableError, Tables};
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
-use std::collections::HashSet;
 
 /// Accounts that may have opt-outs. One too many costs a look-up, so nothing is taken back when a batch fails or the
 /// last recipient opts in again.

@@ -1,8 +1,8 @@
 //! Figures kept in memory, one per account, as of the batch under way: operations of one batch see each other's changes,
 //! and what the batch changed is written once, at its end. A batch that is rolled back leaves no trace here.
 
+use crate::maps::HashMap;
 use hermod_domain::ids::AccountId;
-use std::collections::HashMap;
 
 pub struct Overlay<V> {
     durable: HashMap<AccountId, V>,
@@ -12,7 +12,7 @@ pub struct Overlay<V> {
 
 impl<V: Copy> Overlay<V> {
     pub fn over(durable: HashMap<AccountId, V>) -> Overlay<V> {
-        Overlay { durable, changed: HashMap::new() }
+        Overlay { durable, changed: HashMap::default() }
     }
 
     pub fn get(&self, account: AccountId) -> Option<V> {

@@ -3,6 +3,7 @@
 
 use crate::carrier_id_days::RemoteDays;
 use crate::carrier_ids::Match;
+use crate::maps::HashMap;
 use crate::ops::{Asked, PARKED_KEPT, PARKED_PER_CARRIER_MAX, ParkedReceipt, ReceiptLoss};
 use crate::tables::{ParkedReceiptChange, TableError, Tables};
 use hermod_domain::carrier::{IdConversion, RemoteKey};
@@ -10,7 +11,6 @@ use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::lifecycle::Verdict;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
-use std::collections::HashMap;
 
 /// Parked receipts with one key that are tried when an answer brings it.
 const SAME_KEY_MAX: u32 = 64;
@@ -44,7 +44,7 @@ impl Parked {
     /// Loads the counts, with another limit per carrier.
     pub fn load_limited(tables: &Tables<'_>, limit: u64) -> Result<Parked, TableError> {
         let counts = tables.read()?.parked_counts()?.into_iter().collect();
-        Ok(Parked { counts, before: HashMap::new(), limit })
+        Ok(Parked { counts, before: HashMap::default(), limit })
     }
 
     /// Returns how many receipts each carrier has parked, in order; not those of carriers without any.
@@ -140,8 +140,7 @@ impl Parked {
 
     /// Gives up, and counts, some of those that have waited long enough. Returns how many; it may be called again.
     pub fn give_up_old(&mut self, tables: &Tables<'_>, now: Timestamp) -> Result<u64, TableError> {
-        let carriers: Vec<CarrierId> =
-            self.counts.iter().filter(|(_, count)| **count > 0).map(|(carrier, _)| *carrier).collect();
+        let carriers: Vec<CarrierId> = self.rows().into_iter().map(|(carrier, _)| carrier).collect();
         let mut given_up = 0;
         for carrier in carriers {
             let room = GIVEN_UP_PER_BATCH_MAX - given_up;

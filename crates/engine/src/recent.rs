@@ -1,8 +1,8 @@
 //! What was used lately, kept at hand: two generations, of which the older is forgotten whole when the younger is full.
 //! Lookups that find it here save a read of the tables; nothing is lost by forgetting.
 
+use crate::maps::HashMap;
 use std::borrow::Borrow;
-use std::collections::HashMap;
 use std::hash::Hash;
 
 /// Entries a generation holds. Two of them cover what a fast carrier has under way.
@@ -16,7 +16,7 @@ pub struct Recent<K, V> {
 
 impl<K, V> Default for Recent<K, V> {
     fn default() -> Recent<K, V> {
-        Recent { young: HashMap::new(), old: HashMap::new(), generation: GENERATION }
+        Recent { young: HashMap::default(), old: HashMap::default(), generation: GENERATION }
     }
 }
 

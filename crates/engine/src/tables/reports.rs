@@ -1,11 +1,11 @@
 //! The table of reports that wait for a bind.
 
+use crate::maps::HashMap;
 use crate::ops::{Report, ReportId};
 use crate::tables::{Change, TableError};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::Told;
 use hermod_domain::time::Timestamp;
-use std::collections::HashMap;
 
 /// Consecutive reports of a connection.
 #[derive(Default)]

@@ -1,0 +1,7 @@
+//! Hash maps without chance in them: the same commands in the same order leave the same maps, in every process.
+
+use std::collections;
+use std::hash::{BuildHasherDefault, DefaultHasher};
+
+pub type HashMap<K, V> = collections::HashMap<K, V, BuildHasherDefault<DefaultHasher>>;
+pub type HashSet<T> = collections::HashSet<T, BuildHasherDefault<DefaultHasher>>;
