@@ -214,7 +214,7 @@ impl<'a> Batch<'a> {
     pub fn finish(&mut self) -> Result<(), TableError> {
         self.write_fresh();
         self.write_hook_number();
-        self.books.keys.write(self.tables)?;
+        self.books.keys.write(self.tables);
         self.books.balances.write(self.tables);
         self.books.aliases.write(self.tables);
         self.books.today.write(self.tables);

@@ -4,7 +4,7 @@
 use crate::block_filter::GrowingFilter;
 use crate::carrier_ids::{Match, Tied, contradicts};
 use crate::ops::Asked;
-use crate::tables::{CarrierIdKey, CarrierIdRow, CarrierIds, TableError, Tables, Tie};
+use crate::tables::{CarrierIdChange, CarrierIdKey, CarrierIdRow, CarrierIds, TableError, Tables, Tie};
 use hermod_domain::carrier::{RECEIPT_WAIT_MAX_S, RemoteKey};
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::phone::Msisdn;
@@ -89,16 +89,17 @@ impl RemoteDays {
 
     pub fn tie(&mut self, tables: &Tables<'_>, id: CarrierIdKey<'_>, tie: Tie) -> Result<Tied, TableError> {
         let day = self.open(tables, tie.day)?;
+        let (carrier, remote) = (id.carrier, id.remote.clone());
         if day.is_new(hash(id.carrier, id.remote)) {
-            tables.read()?.add_carrier_id(id, &tie)?;
+            tables.write(CarrierIdChange::Add { carrier, remote, tie });
             return Ok(Tied::New);
         }
         let before = tables.read()?.carrier_id(tie.day, id)?;
         let Some(before) = before else {
-            tables.read()?.add_carrier_id(id, &tie)?;
+            tables.write(CarrierIdChange::Add { carrier, remote, tie });
             return Ok(Tied::New);
         };
-        tables.read()?.put_carrier_id(id, &tie)?;
+        tables.write(CarrierIdChange::Put { carrier, remote, tie });
         Ok(if before.part == tie.part { Tied::New } else { Tied::Reused })
     }
 
@@ -113,8 +114,8 @@ impl RemoteDays {
         let is_old =
             |known: &RemoteDay| known.day.get() + DAYS_KEPT < today.get() && !retired.contains(&known.day);
         let before = self.days.len();
-        let mut old = self.days.iter().filter(|known| is_old(known));
-        old.try_for_each(|known| tables.read()?.retire_carrier_id_day(known.day))?;
+        let old = self.days.iter().filter(|known| is_old(known));
+        old.for_each(|known| tables.write(CarrierIdChange::RetireDay(known.day)));
         self.days.retain(|known| !is_old(known));
         Ok(self.days.len() < before)
     }
@@ -123,7 +124,7 @@ impl RemoteDays {
     fn open(&mut self, tables: &Tables<'_>, today: Day) -> Result<&mut RemoteDay, TableError> {
         let place = self.days.partition_point(|known| known.day > today);
         if self.days.get(place).is_none_or(|known| known.day != today) {
-            tables.read()?.create_carrier_id_day(today)?;
+            tables.write(CarrierIdChange::CreateDay(today));
             let filter = Some(GrowingFilter::new(FILTER_BYTES_MAX));
             self.days.insert(place, RemoteDay { day: today, filter });
             self.days.iter_mut().skip(FILTERED_DAYS).for_each(|known| known.filter = None);

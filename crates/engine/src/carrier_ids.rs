@@ -7,7 +7,7 @@
 use crate::carrier_id_days::RemoteDays;
 use crate::ops::Asked;
 use crate::recent::Recent;
-use crate::tables::{CarrierIdKey, TableError, Tables, Tie};
+use crate::tables::{CarrierIdChange, CarrierIdKey, TableError, Tables, Tie};
 use hermod_domain::carrier::RemoteKey;
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::phone::Msisdn;
@@ -105,9 +105,11 @@ impl Remotes {
             return Ok(1);
         }
         let Some(day) = retired.first() else { return Ok(0) };
-        let deleted = tables.read()?.delete_retired_carrier_ids(*day, limit)?;
+        let day = *day;
+        let deleted = tables.read()?.count_retired_carrier_ids(day, limit)?;
+        tables.write(CarrierIdChange::DeleteRetired { day, limit });
         if deleted < limit {
-            tables.read()?.drop_retired_carrier_id_day(*day)?;
+            tables.write(CarrierIdChange::DropRetiredDay(day));
         }
         // The table itself is something too: the step was not for nothing.
         Ok(u64::from(deleted).max(1))

@@ -188,11 +188,11 @@ impl Traffic {
             messages: 0,
             opened: 0,
             open: Vec::new(),
-            given: HashMap::new(),
+            given: HashMap::default(),
             under_way: Vec::new(),
             deferred: Vec::new(),
             may_change: HashSet::new(),
-            last_link: HashMap::new(),
+            last_link: HashMap::default(),
         };
         traffic.crowds();
         traffic

@@ -248,7 +248,7 @@ fn memory_is_bounded_however_lanes_come_and_grow() {
         world.lanes.trim();
         assert!(world.lanes.in_memory() <= JOBS_IN_MEMORY_MAX, "{} lanes", account);
     }
-    let mut last_of = HashMap::new();
+    let mut last_of = HashMap::default();
     let mut sent = 0;
     while let Some(job) = world.sends(ACME) {
         sent += 1;

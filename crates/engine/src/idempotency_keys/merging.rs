@@ -8,8 +8,8 @@ use super::segments::{BLOCKS_PER_SEGMENT, blocks_for, build_segment, prefix};
 use super::{Bucket, IdempotencyKeys, KeyLimits, filter_bytes, load_filter, missing_block};
 use crate::block_filter::{FilterBlock, block_of, first_prefix};
 use crate::tables::{
-    KeyBucketId, KeyBucketRow, KeyBucketState, KeyEntry, KeySegment, PurgeMark, StoredTables, TableError,
-    Tables,
+    KeyBucketId, KeyBucketRow, KeyBucketState, KeyChange, KeyEntry, KeySegment, PurgeMark, StoredTables,
+    TableError, Tables,
 };
 use hermod_domain::ids::MessageId;
 use std::cmp::Reverse;
@@ -165,8 +165,7 @@ fn read_segment<'a>(
 impl IdempotencyKeys {
     /// Applies a step. One that was found before another changed the tables does nothing.
     pub fn apply(&mut self, tables: &Tables<'_>, step: &KeyStep) -> Result<(), TableError> {
-        let tables = tables.read()?;
-        let rows = tables.key_buckets()?;
+        let rows = tables.read()?.key_buckets()?;
         let find =
             |id: KeyBucketId, state| rows.iter().find(|row| row.id == id && row.state == state).copied();
         match step {
@@ -177,57 +176,58 @@ impl IdempotencyKeys {
                 let id = self.next_bucket();
                 let state = KeyBucketState::Building;
                 let row = KeyBucketRow { id, state, blocks: *blocks, keys: 0, first: *first, last: *last };
-                tables.put_key_bucket(&row)
+                tables.write(KeyChange::Bucket(row));
             }
             KeyStep::Fill { bucket, segment } => {
-                let next = tables.last_key_segment(*bucket)?.map_or(0, |last| last + 1);
+                let next = tables.read()?.last_key_segment(*bucket)?.map_or(0, |last| last + 1);
                 let Some(row) = find(*bucket, KeyBucketState::Building).filter(|_| next == segment.no) else {
                     return Ok(());
                 };
-                tables.add_key_segment(*bucket, segment)?;
+                tables.write(KeyChange::AddSegment { bucket: *bucket, segment: segment.clone() });
                 let added: usize = segment.blocks.iter().map(Vec::len).sum();
                 let keys = row.keys + u64::try_from(added).unwrap_or(0);
-                tables.put_key_bucket(&KeyBucketRow { keys, ..row })
+                tables.write(KeyChange::Bucket(KeyBucketRow { keys, ..row }));
             }
             KeyStep::Finish { bucket, filter } => match find(*bucket, KeyBucketState::Building) {
                 Some(row) => self.finish_merge(tables, row, filter.clone(), &rows),
-                None => Ok(()),
+                None => {}
             },
             KeyStep::Drop(bucket) => match find(*bucket, KeyBucketState::Live) {
                 Some(row) => self.drop_bucket(tables, row),
-                None => Ok(()),
+                None => {}
             },
-            KeyStep::DeleteSegment(bucket, no) => tables.delete_key_segment(*bucket, *no),
-            KeyStep::Delete(bucket) => tables.delete_key_bucket(*bucket),
+            KeyStep::DeleteSegment(bucket, no) => {
+                tables.write(KeyChange::DeleteSegment { bucket: *bucket, no: *no });
+            }
+            KeyStep::Delete(bucket) => tables.write(KeyChange::DeleteBucket(*bucket)),
         }
+        Ok(())
     }
 
     fn finish_merge(
         &mut self,
-        tables: &dyn StoredTables,
+        tables: &Tables<'_>,
         row: KeyBucketRow,
         filter: Option<Arc<[FilterBlock]>>,
         rows: &[KeyBucketRow],
-    ) -> Result<(), TableError> {
+    ) {
         self.before();
         for input in rows.iter().filter(|input| is_merged_into(input, &row)) {
-            self.drop_bucket(tables, *input)?;
+            self.drop_bucket(tables, *input);
         }
         // What was void when it was read is not in it.
         let first_valid = self.void_up_to.and_then(|void| MessageId::from_i64(void.as_i64() + 1));
         let first = first_valid.map_or(row.first, |valid| row.first.max(valid).min(row.last));
         let row = KeyBucketRow { state: KeyBucketState::Live, first, ..row };
-        tables.put_key_bucket(&row)?;
+        tables.write(KeyChange::Bucket(row));
         let place = self.buckets.iter().position(|other| other.row.last < row.first);
         self.buckets.insert(place.unwrap_or(self.buckets.len()), Bucket { row, filter });
         self.limit_filters();
-        Ok(())
     }
 
-    fn drop_bucket(&mut self, tables: &dyn StoredTables, row: KeyBucketRow) -> Result<(), TableError> {
+    fn drop_bucket(&mut self, tables: &Tables<'_>, row: KeyBucketRow) {
         self.before();
-        tables.put_key_bucket(&KeyBucketRow { state: KeyBucketState::Dropped, ..row })?;
+        tables.write(KeyChange::Bucket(KeyBucketRow { state: KeyBucketState::Dropped, ..row }));
         self.buckets.retain(|bucket| bucket.row.id != row.id);
-        Ok(())
     }
 }

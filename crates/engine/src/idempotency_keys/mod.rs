@@ -14,7 +14,8 @@ pub use segments::{BLOCKS_PER_SEGMENT, blocks_for, build_segments};
 use crate::block_filter::{FilterBlock, block_of};
 use crate::ops::{KeyClaim, Replay};
 use crate::tables::{
-    KeyBucketId, KeyBucketRow, KeyBucketState, KeyEntry, PurgeMark, StoredTables, TableError, Tables,
+    KeyBucketId, KeyBucketRow, KeyBucketState, KeyChange, KeyEntry, PurgeChange, PurgeMark, StoredTables,
+    TableError, Tables,
 };
 use hermod_domain::ids::MessageId;
 use segments::{filter_hash, prefix};
@@ -180,15 +181,15 @@ impl IdempotencyKeys {
     }
 
     /// Writes what the batch has claimed: to the log, or with all of the log to a bucket. The last step of a batch.
-    pub fn write(&mut self, tables: &Tables<'_>) -> Result<(), TableError> {
+    pub fn write(&mut self, tables: &Tables<'_>) {
         if self.claimed.is_empty() {
-            return Ok(());
+            return;
         }
-        let tables = tables.read()?;
         if self.recent.len() < self.limits.sealed_keys {
-            return tables.add_to_key_log(&self.claimed);
+            tables.write(KeyChange::AddToLog(self.claimed.clone()));
+        } else {
+            self.seal(tables);
         }
-        self.seal(tables)
     }
 
     /// The batch is durable.
@@ -215,27 +216,26 @@ impl IdempotencyKeys {
     }
 
     /// Makes the keys of all messages before this one void. Returns whether there may be any.
-    pub fn expire(&mut self, tables: &Tables<'_>, before: MessageId) -> Result<bool, TableError> {
-        let tables = tables.read()?;
+    pub fn expire(&mut self, tables: &Tables<'_>, before: MessageId) -> bool {
         // Never above the newest key: with a clock that was ahead, the next message may be before that time.
         let last = before.as_i64().checked_sub(1).and_then(MessageId::from_i64).min(self.newest);
-        let Some(last) = last else { return Ok(false) };
+        let Some(last) = last else { return false };
         let oldest_sealed = self.buckets.last().map(|bucket| bucket.row.first);
         let oldest = oldest_sealed.into_iter().chain(self.oldest_recent).min();
         if Some(last) <= self.void_up_to || oldest.is_none_or(|oldest| oldest > last) {
-            return Ok(false);
+            return false;
         }
-        tables.put_last_purged(PurgeMark::Keys, last)?;
-        tables.delete_key_log_up_to(last)?;
+        tables.write(PurgeChange::Mark { mark: PurgeMark::Keys, last });
+        tables.write(KeyChange::DeleteLogUpTo(last));
         let recent = self.recent.clone();
         self.before().recent.get_or_insert(recent);
         self.void_up_to = Some(last);
         self.recent.retain(|_, used| used.message > last);
         self.oldest_recent = self.recent.values().map(|used| used.message).min();
-        Ok(true)
+        true
     }
 
-    fn seal(&mut self, tables: &dyn StoredTables) -> Result<(), TableError> {
+    fn seal(&mut self, tables: &Tables<'_>) {
         let entry = |(digest, used): (&[u8; 16], &Used)| KeyEntry {
             digest: *digest,
             message: used.message,
@@ -244,24 +244,23 @@ impl IdempotencyKeys {
         let mut entries: Vec<KeyEntry> = self.recent.iter().map(entry).collect();
         entries.sort_unstable_by_key(|entry| u128::from_be_bytes(entry.digest));
         let messages = || entries.iter().map(|entry| entry.message);
-        let (Some(first), Some(last)) = (messages().min(), messages().max()) else { return Ok(()) };
+        let (Some(first), Some(last)) = (messages().min(), messages().max()) else { return };
         let id = self.next_bucket();
         let keys = u64::try_from(entries.len()).unwrap_or(u64::MAX);
         let blocks = blocks_for(keys);
         let mut filter = Vec::new();
         for segment in build_segments(&entries, blocks) {
-            tables.add_key_segment(id, &segment)?;
             filter.extend_from_slice(&segment.filter);
+            tables.write(KeyChange::AddSegment { bucket: id, segment });
         }
         let row = KeyBucketRow { id, state: KeyBucketState::Live, blocks, keys, first, last };
-        tables.put_key_bucket(&row)?;
-        tables.clear_key_log()?;
+        tables.write(KeyChange::Bucket(row));
+        tables.write(KeyChange::ClearLog);
         let recent = std::mem::replace(&mut self.recent, self.limits.new_recent());
         self.before().recent.get_or_insert(recent);
         self.oldest_recent = None;
         self.buckets.insert(0, Bucket { row, filter: Some(filter.into()) });
         self.limit_filters();
-        Ok(())
     }
 
     fn next_bucket(&mut self) -> KeyBucketId {

@@ -35,7 +35,7 @@ impl Batch<'_> {
     pub fn expire_keys(&mut self, keep: Retention, now: Timestamp) -> Result<bool, TableError> {
         self.at(now);
         let day = now.minus(keep.idempotency_keys.min(keep.messages)).day();
-        self.books.keys.expire(self.tables, MessageId::first_at(day.start()))
+        Ok(self.books.keys.expire(self.tables, MessageId::first_at(day.start())))
     }
 
     /// Deletes the records of some messages that are older than they are kept, of whole days. Returns how many messages it

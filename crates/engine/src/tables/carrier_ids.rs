@@ -1,6 +1,6 @@
 //! The tables of the ids that carriers gave to parts, one per UTC day.
 
-use crate::tables::TableError;
+use crate::tables::{Change, TableError};
 use hermod_domain::carrier::RemoteKey;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo, RemoteId};
 use hermod_domain::phone::Msisdn;
@@ -46,27 +46,42 @@ pub struct CarrierIdRow {
 /// The ids that have one key. Most keys have one id.
 pub type CarrierIds = SmallVec<[CarrierIdRow; 4]>;
 
+/// A change of the tables.
+#[derive(Clone, Debug)]
+pub enum CarrierIdChange {
+    /// The table of a day that has none is created.
+    CreateDay(Day),
+    /// The table of a day is taken out of use, with all ids in it.
+    RetireDay(Day),
+    /// Ids of a day that was retired are deleted, any of them up to a limit.
+    DeleteRetired { day: Day, limit: u32 },
+    /// The table of a day that was retired is dropped.
+    DropRetiredDay(Day),
+    /// The row of an id that has none, in the table of the tie's day.
+    Add { carrier: CarrierId, remote: RemoteId, tie: Tie },
+    /// The row of an id in the table of the tie's day, in place of any other.
+    Put { carrier: CarrierId, remote: RemoteId, tie: Tie },
+}
+
+impl From<CarrierIdChange> for Change {
+    fn from(change: CarrierIdChange) -> Change {
+        Change::CarrierId(change)
+    }
+}
+
 /// Reads and writes the ids that carriers gave to parts.
 pub trait CarrierIdRows {
+    /// Returns how many ids a day has that was retired, counted up to a limit.
+    fn count_retired_carrier_ids(&self, day: Day, limit: u32) -> Result<u32, TableError>;
+
+    /// Applies a change.
+    fn change_carrier_id(&self, change: &CarrierIdChange) -> Result<(), TableError>;
+
     /// Returns the days that have a table, the oldest first.
     fn carrier_id_days(&self) -> Result<Vec<Day>, TableError>;
 
-    /// Creates the table of a day that has none.
-    fn create_carrier_id_day(&self, day: Day) -> Result<(), TableError>;
-
-    /// Takes the table of a day out of use, with all ids in it: it is not among [`carrier_id_days`] any more.
-    ///
-    /// [`carrier_id_days`]: CarrierIdRows::carrier_id_days
-    fn retire_carrier_id_day(&self, day: Day) -> Result<(), TableError>;
-
     /// Returns the days whose tables were retired and are still there, the oldest first.
     fn retired_carrier_id_days(&self) -> Result<Vec<Day>, TableError>;
-
-    /// Deletes ids of a day that was retired, any of them up to a limit, and returns how many.
-    fn delete_retired_carrier_ids(&self, day: Day, limit: u32) -> Result<u32, TableError>;
-
-    /// Drops the table of a day that was retired.
-    fn drop_retired_carrier_id_day(&self, day: Day) -> Result<(), TableError>;
 
     /// Adds up to `limit` ids that a carrier gave on a day and that have this key to `found`.
     fn read_carrier_ids(
@@ -88,10 +103,4 @@ pub trait CarrierIdRows {
         limit: u32,
         visit: &mut dyn FnMut(CarrierId, &RemoteId),
     ) -> Result<u32, TableError>;
-
-    /// Writes the row of an id, which has none, to the table of the tie's day.
-    fn add_carrier_id(&self, id: CarrierIdKey<'_>, tie: &Tie) -> Result<(), TableError>;
-
-    /// Writes the row of an id to the table of the tie's day, in place of any other.
-    fn put_carrier_id(&self, id: CarrierIdKey<'_>, tie: &Tie) -> Result<(), TableError>;
 }

@@ -1,17 +1,19 @@
 //! What a batch changes in the tables, as data.
 
 use crate::tables::{
-    AliasChange, BalanceChange, CatalogueRowChange, ConversationChange, DayTotalsChange,
-    DeliveryFigureChange, ErasureChange, GivenUpReportChange, InboundChange, LedgerChange, MessageChange,
-    MoPartChange, OptOutChange, ParkedReceiptChange, PartChange, PurgeChange, ReportChange, ReviewChange,
-    SetAsideChange, StoredTables, TableError, TimelineLine, UnassignedInboundChange, UnnamedPartChange,
-    WebhookAttemptChange, WebhookEventChange,
+    AliasChange, BalanceChange, CarrierIdChange, CatalogueRowChange, ConversationChange, DayTotalsChange,
+    DeliveryFigureChange, ErasureChange, GivenUpReportChange, InboundChange, KeyChange, LedgerChange,
+    MessageChange, MoPartChange, OptOutChange, ParkedReceiptChange, PartChange, PurgeChange, ReportChange,
+    ReviewChange, SetAsideChange, StoredTables, TableError, TimelineLine, UnassignedInboundChange,
+    UnnamedPartChange, WebhookAttemptChange, WebhookEventChange,
 };
 use std::cell::RefCell;
 
 /// A change of one table.
 #[derive(Clone)]
 pub enum Change {
+    CarrierId(CarrierIdChange),
+    Key(KeyChange),
     Purge(PurgeChange),
     Erasure(ErasureChange),
     Review(ReviewChange),
@@ -41,6 +43,8 @@ pub enum Change {
 impl Change {
     fn apply(&self, stored: &dyn StoredTables) -> Result<(), TableError> {
         match self {
+            Change::CarrierId(change) => stored.change_carrier_id(change),
+            Change::Key(change) => stored.change_keys(change),
             Change::Purge(change) => stored.change_by_purging(change),
             Change::Erasure(change) => stored.change_erasure(change),
             Change::Review(change) => stored.change_review(change),

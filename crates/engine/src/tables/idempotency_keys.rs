@@ -1,7 +1,7 @@
 //! The tables of idempotency keys: a log of the latest, and buckets of all others, in which a key is found by its digest.
 
 use crate::block_filter::FilterBlock;
-use crate::tables::TableError;
+use crate::tables::{Change, TableError};
 use hermod_domain::ids::MessageId;
 
 /// The digest of a key, the message that used it, and the fingerprint of its request.
@@ -51,37 +51,49 @@ pub struct KeySegment {
     pub filter: Vec<FilterBlock>,
 }
 
+/// A change of the tables.
+#[derive(Clone, Debug)]
+pub enum KeyChange {
+    /// Keys, of which there is at least one, of later messages than those in the log.
+    AddToLog(Vec<KeyEntry>),
+    ClearLog,
+    /// The rows of the log that have no key of a message behind this one are deleted.
+    DeleteLogUpTo(MessageId),
+    /// The row of a bucket, in place of any other of its number.
+    Bucket(KeyBucketRow),
+    /// The row of a bucket without segments is deleted.
+    DeleteBucket(KeyBucketId),
+    /// A segment that the bucket does not have.
+    AddSegment {
+        bucket: KeyBucketId,
+        segment: KeySegment,
+    },
+    /// A segment is deleted, with its blocks.
+    DeleteSegment {
+        bucket: KeyBucketId,
+        no: u32,
+    },
+}
+
+impl From<KeyChange> for Change {
+    fn from(change: KeyChange) -> Change {
+        Change::Key(change)
+    }
+}
+
 /// Reads and writes idempotency keys.
 pub trait IdempotencyKeyRows {
+    /// Applies a change.
+    fn change_keys(&self, change: &KeyChange) -> Result<(), TableError>;
+
     /// Returns the keys in the log, the oldest first.
     fn key_log(&self) -> Result<Vec<KeyEntry>, TableError>;
-
-    /// Adds keys, of which there is at least one, to the log. All are of later messages than those in it.
-    fn add_to_key_log(&self, keys: &[KeyEntry]) -> Result<(), TableError>;
-
-    /// Deletes the whole log.
-    fn clear_key_log(&self) -> Result<(), TableError>;
-
-    /// Deletes rows of the log that have no key of a message behind this one.
-    fn delete_key_log_up_to(&self, last: MessageId) -> Result<(), TableError>;
 
     /// Returns all buckets, in the order of their first messages.
     fn key_buckets(&self) -> Result<Vec<KeyBucketRow>, TableError>;
 
-    /// Writes the row of a bucket, in place of any other of its number.
-    fn put_key_bucket(&self, bucket: &KeyBucketRow) -> Result<(), TableError>;
-
-    /// Deletes the row of a bucket, which has no segments.
-    fn delete_key_bucket(&self, bucket: KeyBucketId) -> Result<(), TableError>;
-
     /// Returns the number of a bucket's last segment.
     fn last_key_segment(&self, bucket: KeyBucketId) -> Result<Option<u32>, TableError>;
-
-    /// Writes a segment, which the bucket does not have.
-    fn add_key_segment(&self, bucket: KeyBucketId, segment: &KeySegment) -> Result<(), TableError>;
-
-    /// Deletes a segment, with its blocks.
-    fn delete_key_segment(&self, bucket: KeyBucketId, no: u32) -> Result<(), TableError>;
 
     /// Returns the filter of a bucket: one block for each of its blocks.
     fn key_filter(&self, bucket: KeyBucketId) -> Result<Vec<FilterBlock>, TableError>;

@@ -1,7 +1,7 @@
 //! Ids in answers and in receipts: written alike and not, given twice, and over the days.
 
 use crate::embedded::schema;
-use crate::sqlite::{SqliteTables, carrier_ids};
+use crate::sqlite::{SqliteTables, carrier_ids, changing};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, MessageId, PartNo};
 use hermod_domain::ids::{CarrierId, RemoteId};
@@ -47,7 +47,7 @@ impl World {
         let message = MessageId::from_i64(message).unwrap();
         let part = PartKey { account: AccountId::new(7), message, part: PartNo::FIRST };
         let tie = Tie { part, to: Some(to), at: Some(now), day: now.day() };
-        self.remotes.tie(&tables(&self.connection), ACME, &id(remote), tie).unwrap()
+        changing(&self.connection, |tables| self.remotes.tie(tables, ACME, &id(remote), tie)).unwrap()
     }
 
     /// What is found at hand must be what the tables say, and the other way round.
@@ -241,8 +241,9 @@ fn day_that_no_receipt_can_ask_for_is_retired_at_once_and_deleted_in_steps() {
     }
     world.answers("new", 2, days_later(DAYS_KEPT));
     let after = |days| Day::new(TODAY.get() + days);
-    let step =
-        |world: &mut World, today| world.remotes.purge_days(&tables(&world.connection), today, 2).unwrap();
+    let step = |world: &mut World, today| {
+        changing(&world.connection, |tables| world.remotes.purge_days(tables, today, 2)).unwrap()
+    };
     let left = |world: &World| -> i64 {
         let query = format!("SELECT count(*) FROM retired_remote_{}", TODAY.get());
         world.connection.query_row(&query, [], |row| row.get(0)).unwrap()
@@ -269,7 +270,9 @@ fn day_that_no_receipt_can_ask_for_is_retired_at_once_and_deleted_in_steps() {
 fn day_that_comes_again_while_it_is_deleted_waits_until_that_is_done() {
     let mut world = World::new();
     let today = Day::new(TODAY.get() + DAYS_KEPT + 1);
-    let step = |world: &mut World| world.remotes.purge_days(&tables(&world.connection), today, 2).unwrap();
+    let step = |world: &mut World| {
+        changing(&world.connection, |tables| world.remotes.purge_days(tables, today, 2)).unwrap()
+    };
     world.answers("old", 1, noon());
     assert_eq!(step(&mut world), 1);
     world.answers("again", 2, noon());

@@ -1,7 +1,7 @@
 //! When figures are written, and that a batch that came to nothing counts for nothing.
 
 use crate::embedded::schema;
-use crate::sqlite::SqliteTables;
+use crate::sqlite::changing;
 use crate::sqlite::delivery_figures::delivery_rows;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::ids::{AccountId, MessageId, PartNo};
@@ -11,7 +11,7 @@ use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::delivery_figures::*;
 use hermod_engine::ops::DeliveryRow;
 use hermod_engine::ops::{DELIVERY_DAYS_KEPT, DeliveryFigures};
-use hermod_engine::tables::{PartKey, Tables, Tie};
+use hermod_engine::tables::{PartKey, Tie};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -29,14 +29,6 @@ fn tie(to: Msisdn, tied_at: Option<i64>) -> Tie {
     let message = MessageId::from_i64(1).unwrap();
     let part = PartKey { account: AccountId::new(1), message, part: PartNo::FIRST };
     Tie { part, to: Some(to), at: tied_at.map(at), day: Day::new(0) }
-}
-
-/// Does something that changes the tables, and applies what it changed.
-fn changing<T>(connection: &Connection, work: impl FnOnce(&Tables<'_>) -> T) -> T {
-    let tables = SqliteTables::of(connection);
-    let done = work(&tables);
-    tables.finish().expect("the changes can be applied");
-    done
 }
 
 struct World {

@@ -1,7 +1,7 @@
 //! Idempotency keys over days, seals, merges, restarts and rollbacks.
 
 use crate::embedded::schema;
-use crate::sqlite::SqliteTables;
+use crate::sqlite::{SqliteTables, changing};
 use hermod_domain::ids::{IdMint, MessageId};
 use hermod_domain::time::Day;
 use hermod_engine::idempotency_keys::*;
@@ -50,7 +50,7 @@ impl World {
             }
             messages.push(found.map_or(message, |replay| replay.message));
         }
-        self.keys.write(&tables(&self.connection)).unwrap();
+        changing(&self.connection, |tables| self.keys.write(tables));
         messages
     }
 
@@ -75,7 +75,7 @@ impl World {
             return false;
         };
         self.connection.execute_batch("BEGIN").unwrap();
-        self.keys.apply(&tables(&self.connection), &step).unwrap();
+        changing(&self.connection, |tables| self.keys.apply(tables, &step)).unwrap();
         if commits {
             self.commits()
         } else {
@@ -91,7 +91,7 @@ impl World {
     fn expires(&mut self, before: i64) -> bool {
         self.connection.execute_batch("BEGIN").unwrap();
         let first = MessageId::first_at(Day::new(before).start());
-        let expired = self.keys.expire(&tables(&self.connection), first).unwrap();
+        let expired = changing(&self.connection, |tables| self.keys.expire(tables, first));
         self.commits();
         expired
     }
@@ -273,7 +273,7 @@ fn step_applied_twice_changes_nothing_more() {
     }
     while let Some(step) = next_step(&SqliteTables { connection: &world.connection }, SMALL).unwrap() {
         for _ in 0..2 {
-            world.keys.apply(&tables(&world.connection), &step).unwrap();
+            changing(&world.connection, |tables| world.keys.apply(tables, &step)).unwrap();
             world.keys.committed();
         }
         assert!((0..480).all(|key| world.finds(key).is_some()), "{step:?}");

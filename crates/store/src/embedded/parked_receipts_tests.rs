@@ -1,7 +1,7 @@
 //! Which receipts stay parked, how many, and for how long.
 
 use crate::embedded::schema;
-use crate::sqlite::SqliteTables;
+use crate::sqlite::{SqliteTables, changing};
 use hermod_domain::carrier::RemoteKey;
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::lifecycle::Verdict;
@@ -57,14 +57,6 @@ impl World {
 
 fn tables(connection: &Connection) -> Tables<'_> {
     SqliteTables::of(connection)
-}
-
-/// Does something that changes the tables, and applies what it changed.
-fn changing<T>(connection: &Connection, work: impl FnOnce(&Tables<'_>) -> T) -> T {
-    let tables = tables(connection);
-    let done = work(&tables);
-    tables.finish().expect("the changes can be applied");
-    done
 }
 
 fn id(text: &str) -> RemoteId {

@@ -2,13 +2,14 @@
 
 use crate::embedded::Embedded;
 use hermod_domain::ids::CarrierId;
-use std::collections::HashMap;
+use hermod_engine::maps::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 /// How many parts of each carrier are unconfirmed since they were last taken. Holds one number per carrier.
 #[derive(Default)]
 pub(crate) struct Unconfirmed {
-    counts: Mutex<HashMap<CarrierId, u64>>,
+    counts: Mutex<BTreeMap<CarrierId, u64>>,
 }
 
 impl Unconfirmed {
@@ -26,7 +27,7 @@ impl Unconfirmed {
 
 impl Embedded {
     /// Takes the number of parts per carrier that ran out of resends without an answer since the last call.
-    pub fn take_unconfirmed(&self) -> HashMap<CarrierId, u64> {
+    pub fn take_unconfirmed(&self) -> BTreeMap<CarrierId, u64> {
         let counts = &self.inner.shared.unconfirmed.counts;
         std::mem::take(&mut counts.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -11,7 +11,7 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::TiedId;
 use hermod_engine::tables::{
-    CarrierIdKey, CarrierIdRow, CarrierIdRows, CarrierIds, PartKey, TableError, Tie,
+    CarrierIdChange, CarrierIdKey, CarrierIdRow, CarrierIdRows, CarrierIds, PartKey, TableError, Tie,
 };
 use rusqlite::{Connection, Row, params};
 
@@ -24,11 +24,7 @@ const VALUES: &str = "(carrier, key, raw, account, message, part, dest, at)
 /// Rows looked at for a sample of ids.
 const SAMPLE_ROWS: u32 = 1_000;
 
-impl CarrierIdRows for SqliteTables<'_> {
-    fn carrier_id_days(&self) -> Result<Vec<Day>, TableError> {
-        Ok(carrier_id_days(self.connection)?)
-    }
-
+impl SqliteTables<'_> {
     fn create_carrier_id_day(&self, day: Day) -> Result<(), TableError> {
         Ok(self.connection.execute_batch(&format!(
             "CREATE TABLE {TABLE}_{} (
@@ -45,24 +41,60 @@ impl CarrierIdRows for SqliteTables<'_> {
         Ok(self.connection.execute_batch(&format!("ALTER TABLE {TABLE}_{day} RENAME TO {RETIRED}_{day}"))?)
     }
 
-    fn retired_carrier_id_days(&self) -> Result<Vec<Day>, TableError> {
-        Ok(schema::bucket_days(self.connection, RETIRED)?.into_iter().map(Day::new).collect())
-    }
-
-    fn delete_retired_carrier_ids(&self, day: Day, limit: u32) -> Result<u32, TableError> {
+    fn delete_retired_carrier_ids(&self, day: Day, limit: u32) -> Result<(), TableError> {
         let table = format!("{RETIRED}_{}", day.get());
-        let deleted = self
-            .connection
+        self.connection
             .prepare_cached(&format!(
                 "DELETE FROM {table}
                  WHERE (carrier, key, raw) IN (SELECT carrier, key, raw FROM {table} LIMIT ?1)"
             ))?
             .execute([limit])?;
-        Ok(u32::try_from(deleted).unwrap_or(u32::MAX))
+        Ok(())
     }
 
     fn drop_retired_carrier_id_day(&self, day: Day) -> Result<(), TableError> {
         Ok(self.connection.execute_batch(&format!("DROP TABLE {RETIRED}_{}", day.get()))?)
+    }
+
+    fn add_carrier_id(&self, carrier: CarrierId, remote: &RemoteId, tie: &Tie) -> Result<(), TableError> {
+        let (day, key) = (tie.day.get(), &RemoteKey::of(remote));
+        let sql = format_args!("INSERT INTO {TABLE}_{day} {VALUES}");
+        write_row(self.connection, &DaySql::new(sql)?, CarrierIdKey { carrier, key, remote }, tie)?;
+        Ok(())
+    }
+
+    fn put_carrier_id(&self, carrier: CarrierId, remote: &RemoteId, tie: &Tie) -> Result<(), TableError> {
+        let (day, key) = (tie.day.get(), &RemoteKey::of(remote));
+        let sql = format_args!("INSERT OR REPLACE INTO {TABLE}_{day} {VALUES}");
+        write_row(self.connection, &DaySql::new(sql)?, CarrierIdKey { carrier, key, remote }, tie)?;
+        Ok(())
+    }
+}
+
+impl CarrierIdRows for SqliteTables<'_> {
+    fn count_retired_carrier_ids(&self, day: Day, limit: u32) -> Result<u32, TableError> {
+        let table = format!("{RETIRED}_{}", day.get());
+        let sql = format!("SELECT count(*) FROM (SELECT 1 FROM {table} LIMIT ?1)");
+        Ok(self.connection.query_row(&sql, [limit], |row| row.get(0))?)
+    }
+
+    fn change_carrier_id(&self, change: &CarrierIdChange) -> Result<(), TableError> {
+        match change {
+            CarrierIdChange::CreateDay(day) => self.create_carrier_id_day(*day),
+            CarrierIdChange::RetireDay(day) => self.retire_carrier_id_day(*day),
+            CarrierIdChange::DeleteRetired { day, limit } => self.delete_retired_carrier_ids(*day, *limit),
+            CarrierIdChange::DropRetiredDay(day) => self.drop_retired_carrier_id_day(*day),
+            CarrierIdChange::Add { carrier, remote, tie } => self.add_carrier_id(*carrier, remote, tie),
+            CarrierIdChange::Put { carrier, remote, tie } => self.put_carrier_id(*carrier, remote, tie),
+        }
+    }
+
+    fn carrier_id_days(&self) -> Result<Vec<Day>, TableError> {
+        Ok(carrier_id_days(self.connection)?)
+    }
+
+    fn retired_carrier_id_days(&self) -> Result<Vec<Day>, TableError> {
+        Ok(schema::bucket_days(self.connection, RETIRED)?.into_iter().map(Day::new).collect())
     }
 
     fn read_carrier_ids(
@@ -116,20 +148,6 @@ impl CarrierIdRows for SqliteTables<'_> {
             visited += 1;
         }
         Ok(visited)
-    }
-
-    fn add_carrier_id(&self, id: CarrierIdKey<'_>, tie: &Tie) -> Result<(), TableError> {
-        let day = tie.day.get();
-        let sql = format_args!("INSERT INTO {TABLE}_{day} {VALUES}");
-        write_row(self.connection, &DaySql::new(sql)?, id, tie)?;
-        Ok(())
-    }
-
-    fn put_carrier_id(&self, id: CarrierIdKey<'_>, tie: &Tie) -> Result<(), TableError> {
-        let day = tie.day.get();
-        let sql = format_args!("INSERT OR REPLACE INTO {TABLE}_{day} {VALUES}");
-        write_row(self.connection, &DaySql::new(sql)?, id, tie)?;
-        Ok(())
     }
 }
 

@@ -7,25 +7,15 @@ use hermod_domain::ids::MessageId;
 use hermod_engine::block_filter::FilterBlock;
 use hermod_engine::idempotency_keys::BLOCKS_PER_SEGMENT;
 use hermod_engine::tables::{
-    IdempotencyKeyRows, KeyBucketId, KeyBucketRow, KeyBucketState, KeyEntry, KeySegment, PurgeMark,
-    TableError,
+    IdempotencyKeyRows, KeyBucketId, KeyBucketRow, KeyBucketState, KeyChange, KeyEntry, KeySegment,
+    PurgeMark, TableError,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// Octets of an entry: the digest, the message and the fingerprint.
 const ENTRY_BYTES: usize = 32;
 
-impl IdempotencyKeyRows for SqliteTables<'_> {
-    fn key_log(&self) -> Result<Vec<KeyEntry>, TableError> {
-        let mut entries = Vec::new();
-        let mut statement = self.connection.prepare("SELECT entries FROM key_log ORDER BY last")?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            read_entries(row.get_ref(0)?.as_blob()?, &mut entries)?;
-        }
-        Ok(entries)
-    }
-
+impl SqliteTables<'_> {
     fn add_to_key_log(&self, keys: &[KeyEntry]) -> Result<(), TableError> {
         let Some(last) = keys.last() else { return Ok(()) };
         self.connection
@@ -44,15 +34,7 @@ impl IdempotencyKeyRows for SqliteTables<'_> {
         Ok(())
     }
 
-    fn key_buckets(&self) -> Result<Vec<KeyBucketRow>, TableError> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT id, state, blocks, keys, first, last FROM key_bucket ORDER BY first, id",
-        )?;
-        let rows = statement.query_map([], |row| Ok(read_bucket(row)))?;
-        rows.map(|row| row?).collect()
-    }
-
-    fn put_key_bucket(&self, bucket: &KeyBucketRow) -> Result<(), TableError> {
+    pub(crate) fn put_key_bucket(&self, bucket: &KeyBucketRow) -> Result<(), TableError> {
         let KeyBucketRow { id, state, blocks, keys, first, last } = bucket;
         let state = match state {
             KeyBucketState::Building => 1,
@@ -73,16 +55,11 @@ impl IdempotencyKeyRows for SqliteTables<'_> {
         Ok(())
     }
 
-    fn last_key_segment(&self, bucket: KeyBucketId) -> Result<Option<u32>, TableError> {
-        let last: Option<i64> = self
-            .connection
-            .prepare_cached("SELECT id FROM key_filter WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT 1")?
-            .query_row([row_id(bucket, 0), row_id(bucket, u32::MAX)], |row| row.get(0))
-            .optional()?;
-        Ok(last.map(|id| u32::try_from(id - row_id(bucket, 0))).transpose()?)
-    }
-
-    fn add_key_segment(&self, bucket: KeyBucketId, segment: &KeySegment) -> Result<(), TableError> {
+    pub(crate) fn add_key_segment(
+        &self,
+        bucket: KeyBucketId,
+        segment: &KeySegment,
+    ) -> Result<(), TableError> {
         let mut insert =
             self.connection.prepare_cached("INSERT INTO key_block (id, entries) VALUES (?1, ?2)")?;
         for (no, entries) in (segment.no * BLOCKS_PER_SEGMENT..).zip(&segment.blocks) {
@@ -106,6 +83,47 @@ impl IdempotencyKeyRows for SqliteTables<'_> {
             .prepare_cached("DELETE FROM key_filter WHERE id = ?1")?
             .execute([row_id(bucket, no)])?;
         Ok(())
+    }
+}
+
+impl IdempotencyKeyRows for SqliteTables<'_> {
+    fn change_keys(&self, change: &KeyChange) -> Result<(), TableError> {
+        match change {
+            KeyChange::AddToLog(keys) => self.add_to_key_log(keys),
+            KeyChange::ClearLog => self.clear_key_log(),
+            KeyChange::DeleteLogUpTo(last) => self.delete_key_log_up_to(*last),
+            KeyChange::Bucket(bucket) => self.put_key_bucket(bucket),
+            KeyChange::DeleteBucket(bucket) => self.delete_key_bucket(*bucket),
+            KeyChange::AddSegment { bucket, segment } => self.add_key_segment(*bucket, segment),
+            KeyChange::DeleteSegment { bucket, no } => self.delete_key_segment(*bucket, *no),
+        }
+    }
+
+    fn key_log(&self) -> Result<Vec<KeyEntry>, TableError> {
+        let mut entries = Vec::new();
+        let mut statement = self.connection.prepare("SELECT entries FROM key_log ORDER BY last")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            read_entries(row.get_ref(0)?.as_blob()?, &mut entries)?;
+        }
+        Ok(entries)
+    }
+
+    fn key_buckets(&self) -> Result<Vec<KeyBucketRow>, TableError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT id, state, blocks, keys, first, last FROM key_bucket ORDER BY first, id",
+        )?;
+        let rows = statement.query_map([], |row| Ok(read_bucket(row)))?;
+        rows.map(|row| row?).collect()
+    }
+
+    fn last_key_segment(&self, bucket: KeyBucketId) -> Result<Option<u32>, TableError> {
+        let last: Option<i64> = self
+            .connection
+            .prepare_cached("SELECT id FROM key_filter WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT 1")?
+            .query_row([row_id(bucket, 0), row_id(bucket, u32::MAX)], |row| row.get(0))
+            .optional()?;
+        Ok(last.map(|id| u32::try_from(id - row_id(bucket, 0))).transpose()?)
     }
 
     fn key_filter(&self, bucket: KeyBucketId) -> Result<Vec<FilterBlock>, TableError> {

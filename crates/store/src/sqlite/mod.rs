@@ -52,3 +52,12 @@ impl<'c> SqliteTables<'c> {
         Tables::new(SqliteTables { connection })
     }
 }
+
+/// Does something that changes the tables, and applies what it changed.
+#[cfg(test)]
+pub(crate) fn changing<T>(connection: &Connection, work: impl FnOnce(&Tables<'_>) -> T) -> T {
+    let tables = SqliteTables::of(connection);
+    let done = work(&tables);
+    tables.finish().expect("the changes can be applied");
+    done
+}

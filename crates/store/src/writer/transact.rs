@@ -11,11 +11,11 @@ use hermod_domain::time::Timestamp;
 use hermod_engine::batch::{Batch, Tally};
 use hermod_engine::commands::{AnyCommand, AnyOutcome};
 use hermod_engine::handout::Handout;
+use hermod_engine::maps::{HashMap, HashSet};
 use hermod_engine::ops::{Endpoint, LinkId, Report};
 use hermod_engine::progress::ForbiddenEvent;
 use hermod_engine::report::UnreadableReport;
 use hermod_engine::tables::UnreadablePart;
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// May a transaction give parts to links? That writes, so not while the disk is full.

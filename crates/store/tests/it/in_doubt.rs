@@ -3,7 +3,7 @@
 use crate::world::*;
 use hermod_domain::lifecycle::{DoubtPolicy, MessageState, Verdict};
 use hermod_store::{Acceptance, Answer, audit};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// What the gateway does by default.
@@ -34,7 +34,7 @@ async fn part_in_doubt_is_resent_three_times_with_growing_waits_and_is_then_unco
     world.passes(secs(24 * 3600)).await;
     link.has_nothing().await;
     assert_eq!(world.state(message).await, MessageState::Submitted);
-    assert_eq!(world.store.take_unconfirmed(), HashMap::from([(ACME, 1)]));
+    assert_eq!(world.store.take_unconfirmed(), BTreeMap::from([(ACME, 1)]));
     assert!(world.store.take_unconfirmed().is_empty(), "it is counted once");
     assert_eq!(audit(world.path()).unwrap().resends, 3);
     let told = ["in_doubt", "resent", "in_doubt", "resent", "in_doubt", "resent", "in_doubt"];
@@ -84,7 +84,7 @@ async fn crash_after_the_last_resend_leaves_the_part_unconfirmed() {
     world.link_with_room(1).await.takes_job().await;
     world.is_killed();
     assert_eq!(world.state(message).await, MessageState::Submitted);
-    assert_eq!(world.store.take_unconfirmed(), HashMap::from([(ACME, 1)]));
+    assert_eq!(world.store.take_unconfirmed(), BTreeMap::from([(ACME, 1)]));
     world.books_are_sound();
 }
 
@@ -98,6 +98,6 @@ async fn part_in_doubt_at_the_end_of_its_validity_is_unconfirmed() {
     world.now = world.now.plus(VALIDITY);
     world.sweeps(world.now).await;
     assert_eq!(world.state(message).await, MessageState::Submitted);
-    assert_eq!(world.store.take_unconfirmed(), HashMap::from([(ACME, 1)]));
+    assert_eq!(world.store.take_unconfirmed(), BTreeMap::from([(ACME, 1)]));
     world.books_are_sound();
 }

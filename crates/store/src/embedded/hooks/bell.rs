@@ -1,8 +1,8 @@
 //! Where it is rung once something is due: the writer rings after the commit, whoever posts listens.
 
 use crate::embedded::Embedded;
+use hermod_engine::maps::HashSet;
 use hermod_engine::ops::{ENDPOINTS_RUNG_MAX, Endpoint};
-use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 

@@ -6,9 +6,7 @@ use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
 use hermod_domain::ids::MessageId;
 use hermod_engine::idempotency_keys::{blocks_for, build_segments};
-use hermod_engine::tables::{
-    IdempotencyKeyRows, KeyBucketId, KeyBucketRow, KeyBucketState, KeyEntry, TableError,
-};
+use hermod_engine::tables::{KeyBucketId, KeyBucketRow, KeyBucketState, KeyEntry, TableError};
 use rusqlite::Connection;
 
 const TABLES: &str = "
