@@ -19,7 +19,7 @@ use crate::tls::Tls;
 use crate::workers::Workers;
 use crate::world::World;
 use hermod_domain::numbers::Numbers;
-use hermod_store::{OpenOptions, Rematched, Store};
+use hermod_store::{OpenOptions, Rematched};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use tokio::net::TcpListener;
 pub use crate::edges::webhooks::Resolver;
 
 /// For the commands that look at a data folder from outside.
-pub use hermod_store::{AuditReport, StoreFault, audit, audit_unless, backup, is_in_use};
+pub use hermod_store::{AuditReport, Store, StoreFault};
 
 /// How often parts whose waiting time is over are released.
 const TICK: Duration = Duration::from_millis(200);

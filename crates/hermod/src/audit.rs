@@ -96,7 +96,7 @@ fn audit_showing_progress(folder: &Path, starts: GatewayStarts) -> Result<AuditR
     let stop = Arc::new(AtomicBool::new(false));
     let (audited, stopped) = (folder.to_owned(), stop.clone());
     let working = std::thread::spawn(move || {
-        let report = running::audit_unless(&audited, move || stopped.load(Ordering::Relaxed));
+        let report = running::Store::audit_unless(&audited, move || stopped.load(Ordering::Relaxed));
         // Nobody may be waiting for the signal any more; the report itself is joined below.
         let _ = done.send(());
         report
@@ -105,7 +105,7 @@ fn audit_showing_progress(folder: &Path, starts: GatewayStarts) -> Result<AuditR
     let mut seconds = 0;
     while waiting.recv_timeout(Duration::from_secs(1)) == Err(RecvTimeoutError::Timeout) {
         seconds += 1;
-        if starts == GatewayStarts::EndsIt && running::is_in_use(folder)? {
+        if starts == GatewayStarts::EndsIt && running::Store::is_in_use(folder)? {
             stop.store(true, Ordering::Relaxed);
         }
         if shown && seconds >= PROGRESS_AFTER_S {

@@ -113,7 +113,7 @@ async fn copy(place: &Place, from: &Path, draft: &Path, keys: &[&str]) -> Result
         Some(gateway) => copy_by_gateway(&gateway, draft).await?,
         None => {
             std::fs::DirBuilder::new().mode(0o700).create(draft).map_err(|error| about(draft, &error))?;
-            running::backup(from, &draft.join(DATABASE)).map_err(Failure::failed)?;
+            running::Store::backup(from, &draft.join(DATABASE)).map_err(Failure::failed)?;
             size_of(&draft.join(DATABASE))?
         }
     };

@@ -16,7 +16,7 @@ use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
 use hermod_store::{
     AcceptOutcome, Acceptance, Answer, AnswerRecord, DailyLimits, Delivery, Job, KeyClaim, LedgerEntry,
-    LedgerKind, LinkKind, LinkPort, OpenOptions, PostOutcome, ReceiptRecord, ReceiverPort, Store, audit,
+    LedgerKind, LinkKind, LinkPort, OpenOptions, PostOutcome, ReceiptRecord, ReceiverPort, Store,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -106,7 +106,7 @@ async fn run(plan: Plan) {
     report(messages, accepted_in, settled_in, &took, handouts);
     after.report_since(&before, messages);
     store.close().await.expect("the store closes");
-    let report = audit(&folder).expect("an audit");
+    let report = Store::audit(&folder).expect("an audit");
     assert!(report.is_clean() && report.messages == messages && report.open_parts == 0, "{report:?}");
     println!(
         "audit             clean, {} messages, {} bytes on disk each",

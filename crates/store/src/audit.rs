@@ -4,13 +4,13 @@
 mod rules;
 mod webhook_rules;
 
-use crate::embedded::{ERASED_NUMBER, schema};
+use crate::embedded::{ERASED_NUMBER, Store, schema};
 use crate::fault::StoreFault;
 use crate::sqlite::{idempotency_keys, jobs, parts, purging};
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
-use hermod_engine::tables::{PurgeMark, StoredPlace, UnreadablePart};
+use hermod_engine::tables::{PurgeMark, StoredPlace, TableError, UnreadablePart};
 use rules::{RULES, Rule};
 use rusqlite::Connection;
 use std::path::Path;
@@ -51,23 +51,25 @@ impl AuditReport {
     }
 }
 
-/// Audits the store in a data folder. It reads one snapshot, for as long as that takes: beside a running gateway audit a
-/// copy, or the log grows meanwhile.
-pub fn audit(folder: &Path) -> Result<AuditReport, StoreFault> {
-    audit_unless(folder, || false)
+impl Store {
+    /// Audits the store in a data folder. It reads one snapshot, for as long as that takes: beside a running gateway audit a
+    /// copy, or the log grows meanwhile.
+    pub fn audit(folder: &Path) -> Result<AuditReport, StoreFault> {
+        Store::audit_unless(folder, || false)
+    }
+
+    /// The same, given up with [`StoreFault::ReadTooLong`] once `stop` says so. It is asked several times a second.
+    pub fn audit_unless(
+        folder: &Path,
+        stop: impl FnMut() -> bool + Send + 'static,
+    ) -> Result<AuditReport, StoreFault> {
+        let mut connection = schema::open_existing(folder)?;
+        connection.progress_handler(STEPS_PER_LOOK, Some(stop)).map_err(StoreFault::sqlite)?;
+        read(&connection).map_err(|error| StoreFault::from(error).or_too_long())
+    }
 }
 
-/// The same, given up with [`StoreFault::ReadTooLong`] once `stop` says so. It is asked several times a second.
-pub fn audit_unless(
-    folder: &Path,
-    stop: impl FnMut() -> bool + Send + 'static,
-) -> Result<AuditReport, StoreFault> {
-    let mut connection = schema::open_existing(folder)?;
-    connection.progress_handler(STEPS_PER_LOOK, Some(stop))?;
-    read(&connection).map_err(StoreFault::or_too_long)
-}
-
-fn read(connection: &Connection) -> Result<AuditReport, StoreFault> {
+fn read(connection: &Connection) -> Result<AuditReport, TableError> {
     let snapshot = connection.unchecked_transaction()?;
     let mut report = AuditReport {
         messages: count(&snapshot, "SELECT count(*) FROM message")?,
@@ -96,7 +98,7 @@ fn read(connection: &Connection) -> Result<AuditReport, StoreFault> {
 }
 
 /// Lists the messages of all valid keys in a temporary table, and compares it.
-fn check_keys(connection: &Connection, report: &mut AuditReport) -> Result<(), StoreFault> {
+fn check_keys(connection: &Connection, report: &mut AuditReport) -> Result<(), TableError> {
     connection.execute_batch("CREATE TEMP TABLE key_message (message INTEGER NOT NULL) STRICT")?;
     idempotency_keys::visit_valid(connection, |entry| {
         connection
@@ -113,7 +115,7 @@ fn check_keys(connection: &Connection, report: &mut AuditReport) -> Result<(), S
 }
 
 /// Reads every part that is still to be sent the way the gateway does, and every row of a part.
-fn check_parts(connection: &Connection, report: &mut AuditReport) -> Result<(), StoreFault> {
+fn check_parts(connection: &Connection, report: &mut AuditReport) -> Result<(), TableError> {
     let mut unreadable = parts::unreadable(connection, true, UNREADABLE_PARTS_LISTED_MAX)?;
     jobs::find_unreadable(connection, LISTED_PER_RULE_MAX, &mut unreadable)?;
     for UnreadablePart { place: StoredPlace { carrier, account, message }, reason } in unreadable {
@@ -133,7 +135,7 @@ fn check(
     rule: &'static str,
     query: &str,
     report: &mut AuditReport,
-) -> Result<(), StoreFault> {
+) -> Result<(), TableError> {
     let mut statement = connection.prepare(query)?;
     let mut rows = statement.query([])?;
     let mut found = 0;
@@ -152,7 +154,7 @@ fn check(
 
 /// The database's own check: the structure of every page, the type of every value, and every index against its table. It
 /// has no checksums, so a byte that changed inside a value is found only where a rule or an index knows better.
-fn check_pages(connection: &Connection, report: &mut AuditReport) -> Result<(), StoreFault> {
+fn check_pages(connection: &Connection, report: &mut AuditReport) -> Result<(), TableError> {
     let mut statement = connection.prepare("PRAGMA integrity_check(20)")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
@@ -164,12 +166,12 @@ fn check_pages(connection: &Connection, report: &mut AuditReport) -> Result<(), 
     Ok(())
 }
 
-fn purged_before(connection: &Connection) -> Result<Option<Timestamp>, StoreFault> {
+fn purged_before(connection: &Connection) -> Result<Option<Timestamp>, TableError> {
     let first_kept = purging::purged_before(connection, PurgeMark::Records)?;
     Ok(MessageId::from_i64(first_kept).filter(|_| first_kept > 0).map(MessageId::accepted_at))
 }
 
-fn count(connection: &Connection, query: &str) -> Result<u64, StoreFault> {
+fn count(connection: &Connection, query: &str) -> Result<u64, TableError> {
     let number: i64 = connection.query_row(query, [], |row| row.get(0))?;
     Ok(number.cast_unsigned())
 }

@@ -3,6 +3,7 @@
 
 use hermod_engine::ops::{CatalogueRefusal, PostRefusal};
 use hermod_engine::tables::TableError;
+use rusqlite::ErrorCode;
 use std::path::PathBuf;
 
 #[derive(Debug, thiserror::Error)]
@@ -28,7 +29,7 @@ pub enum StoreFault {
     )]
     NoRoomForCopy { folder: PathBuf, needed: u64, free: u64 },
     #[error("the store refused: {0}")]
-    Sql(#[from] rusqlite::Error),
+    Backend(BackendFault),
     #[error("the data makes no sense: {0}")]
     Damaged(String),
     #[error("{path}: {error}")]
@@ -49,10 +50,42 @@ pub enum StoreFault {
     Behind { path: PathBuf, told: u64, found: u64 },
 }
 
+/// An error of the database itself. It says what happened; only the store knows which database that is.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct BackendFault(BackendError);
+
+/// One variant per backend.
+#[derive(Debug, thiserror::Error)]
+enum BackendError {
+    #[error(transparent)]
+    Sqlite(rusqlite::Error),
+}
+
+impl BackendFault {
+    fn is_disk_full(&self) -> bool {
+        let BackendError::Sqlite(error) = &self.0;
+        error.sqlite_error_code() == Some(ErrorCode::DiskFull)
+    }
+
+    fn is_interrupted(&self) -> bool {
+        let BackendError::Sqlite(error) = &self.0;
+        error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted)
+    }
+
+    fn is_fatal(&self) -> bool {
+        let BackendError::Sqlite(error) = &self.0;
+        matches!(
+            error.sqlite_error_code(),
+            Some(ErrorCode::SystemIoFailure | ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+        )
+    }
+}
+
 impl From<TableError> for StoreFault {
     fn from(error: TableError) -> StoreFault {
         let error = match error.into_inner().downcast::<rusqlite::Error>() {
-            Ok(sql) => return StoreFault::Sql(*sql),
+            Ok(error) => return StoreFault::sqlite(*error),
             Err(error) => error,
         };
         match error.downcast::<StoreFault>() {
@@ -85,36 +118,20 @@ impl StoreFault {
         std::process::exit(EXIT_DISK_FAILED)
     }
 
-    /// The disk is full: nothing was written, and the same operation may succeed later.
-    pub(crate) fn is_disk_full(&self) -> bool {
-        matches!(self, StoreFault::Sql(rusqlite::Error::SqliteFailure(error, _))
-            if error.code == rusqlite::ErrorCode::DiskFull)
+    /// An error of SQLite. No `From`: that would make SQLite a part of the store's public face.
+    pub(crate) fn sqlite(error: rusqlite::Error) -> StoreFault {
+        StoreFault::Backend(BackendFault(BackendError::Sqlite(error)))
     }
 
-    /// What is stored makes no sense. Reading it again comes to the same, unlike after any other fault.
-    pub(crate) fn is_damage(&self) -> bool {
-        use rusqlite::Error;
-        match self {
-            StoreFault::Damaged(_) => true,
-            StoreFault::Sql(error) => matches!(
-                error,
-                Error::FromSqlConversionFailure(..)
-                    | Error::IntegralValueOutOfRange(..)
-                    | Error::InvalidColumnType(..)
-                    | Error::Utf8Error(..)
-            ),
-            _ => false,
-        }
+    /// The disk is full: nothing was written, and the same operation may succeed later.
+    pub(crate) fn is_disk_full(&self) -> bool {
+        matches!(self, StoreFault::Backend(error) if error.is_disk_full())
     }
 
     /// A read that was ended because it took too long is told as such.
     pub(crate) fn or_too_long(self) -> StoreFault {
         match self {
-            StoreFault::Sql(error)
-                if error.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted) =>
-            {
-                StoreFault::ReadTooLong
-            }
+            StoreFault::Backend(error) if error.is_interrupted() => StoreFault::ReadTooLong,
             fault => fault,
         }
     }
@@ -122,9 +139,36 @@ impl StoreFault {
     /// The disk itself failed (a failed fsync above all). What is on it now cannot be known from here: a second fsync
     /// may report success for data the first one lost. The process must end and recover from the log.
     pub(crate) fn is_fatal(&self) -> bool {
-        matches!(self, StoreFault::Sql(rusqlite::Error::SqliteFailure(error, _))
-            if matches!(error.code, rusqlite::ErrorCode::SystemIoFailure
-                | rusqlite::ErrorCode::DatabaseCorrupt
-                | rusqlite::ErrorCode::NotADatabase))
+        matches!(self, StoreFault::Backend(error) if error.is_fatal())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::ffi;
+
+    #[test]
+    fn error_of_sqlite_keeps_its_text_and_says_what_the_writer_has_to_know() {
+        for (code, full, fatal, interrupted) in [
+            (ffi::SQLITE_FULL, true, false, false),
+            (ffi::SQLITE_IOERR_FSYNC, false, true, false),
+            (ffi::SQLITE_CORRUPT, false, true, false),
+            (ffi::SQLITE_NOTADB, false, true, false),
+            (ffi::SQLITE_INTERRUPT, false, false, true),
+            (ffi::SQLITE_BUSY, false, false, false),
+        ] {
+            let error = || rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+            let fault = StoreFault::from(TableError::from(error()));
+            assert_eq!(fault.to_string(), format!("the store refused: {}", error()));
+            assert_eq!((fault.is_disk_full(), fault.is_fatal()), (full, fatal), "{fault}");
+            assert_eq!(matches!(fault.or_too_long(), StoreFault::ReadTooLong), interrupted, "{code}");
+        }
+    }
+
+    #[test]
+    fn fault_that_passed_through_a_table_error_is_the_same_fault() {
+        let fault = StoreFault::from(TableError::from(StoreFault::CopyUnderWay));
+        assert!(matches!(fault, StoreFault::CopyUnderWay), "{fault}");
     }
 }

@@ -22,6 +22,11 @@ impl TableError {
         self.0.is::<Unreadable>()
     }
 
+    /// Returns the store's own error, if it is of this type.
+    pub fn downcast_ref<E: Error + 'static>(&self) -> Option<&E> {
+        self.0.downcast_ref()
+    }
+
     pub fn into_inner(self) -> Box<dyn Error + Send + Sync> {
         self.0
     }

@@ -20,7 +20,7 @@ async fn backup_is_made_in_a_new_private_folder_and_nothing_is_overwritten() {
     assert_eq!(made.body["bytes"].as_u64(), Some(copy.len()));
     assert_eq!(copy.permissions().mode() & 0o777, 0o600);
     assert_eq!(std::fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
-    assert!(hermod_store::audit(&folder).unwrap().is_clean());
+    assert!(hermod_store::Store::audit(&folder).unwrap().is_clean());
 
     let refused = office.post("/backups", wanted).await.told();
     assert!(refused.starts_with("400 INVALID_FIELD"), "it is there already: {refused}");

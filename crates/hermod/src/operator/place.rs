@@ -109,7 +109,7 @@ impl Place {
     pub(crate) async fn running(&self) -> Result<Option<Desk>, Failure> {
         let config = self.settings()?;
         let free = || {
-            Ok(match running::is_in_use(&config.data.folder).map_err(Failure::failed)? {
+            Ok(match running::Store::is_in_use(&config.data.folder).map_err(Failure::failed)? {
                 true => None,
                 false => Some(()),
             })

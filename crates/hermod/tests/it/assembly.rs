@@ -260,7 +260,7 @@ impl Served {
         let started = now();
         loop {
             let data = data_folder(folder);
-            let audit = tokio::task::spawn_blocking(move || hermod_store::audit(&data)).await;
+            let audit = tokio::task::spawn_blocking(move || hermod_store::Store::audit(&data)).await;
             let open = audit.expect("an audit does not panic").expect("an audit").open_parts;
             if open == 0 {
                 return;

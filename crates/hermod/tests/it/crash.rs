@@ -147,7 +147,7 @@ impl Customer {
 
 async fn compare(folder: &Path, customer: &Customer, carrier: &Carrier) {
     let data = assembly::data_folder(folder);
-    let audit = hermod_store::audit(&data).expect("an audit");
+    let audit = hermod_store::Store::audit(&data).expect("an audit");
     assert!(audit.is_clean(), "the audit found {:#?}", audit.violations);
     assert_eq!(audit.open_parts, 0, "parts that have not ended");
 

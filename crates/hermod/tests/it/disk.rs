@@ -40,7 +40,7 @@ async fn a_disk_that_fills_up_refuses_in_time_and_accepts_again_when_there_is_ro
         println!("round {round}: refused and accepted again");
     }
     gateway.stop().await;
-    let report = hermod_store::audit(&assembly::data_folder(&disk.path)).expect("an audit");
+    let report = hermod_store::Store::audit(&assembly::data_folder(&disk.path)).expect("an audit");
     assert!(report.is_clean(), "{:#?}", report.violations);
     carrier.stop().await;
 }
@@ -71,7 +71,7 @@ async fn a_disk_that_fails_to_sync_ends_the_process_and_nothing_acknowledged_is_
     }
     gateway.wait_until_nothing_is_open(folder.path(), Duration::from_secs(60)).await;
     gateway.stop().await;
-    let report = hermod_store::audit(&assembly::data_folder(folder.path())).expect("an audit");
+    let report = hermod_store::Store::audit(&assembly::data_folder(folder.path())).expect("an audit");
     assert!(report.is_clean(), "{:#?}", report.violations);
     carrier.stop().await;
 }

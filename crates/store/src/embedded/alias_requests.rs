@@ -1,24 +1,19 @@
 //! Messages by the name their customer knows, read beside the writer.
 
-use crate::embedded::Embedded;
+use crate::embedded::Store;
 use crate::fault::StoreFault;
-use crate::sqlite::{SqliteTables, records};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::origin::MessageName;
-use hermod_engine::aliases;
 use hermod_engine::ops::MessageRecord;
 
-impl Embedded {
+impl Store {
     /// The id of the account's message of that name.
     pub async fn named(
         &self,
         account: AccountId,
         name: MessageName,
     ) -> Result<Option<MessageId>, StoreFault> {
-        self.inner
-            .readers
-            .run(move |connection| Ok(aliases::named(&SqliteTables::of(connection), account, name)?))
-            .await
+        self.inner.backend.named(account, name).await
     }
 
     /// The account's message of that name.
@@ -27,12 +22,6 @@ impl Embedded {
         account: AccountId,
         name: MessageName,
     ) -> Result<Option<MessageRecord>, StoreFault> {
-        let read = self.inner.readers.run(move |connection| {
-            match aliases::named(&SqliteTables::of(connection), account, name)? {
-                Some(id) => records::message(connection, account, id),
-                None => Ok(None),
-            }
-        });
-        read.await
+        self.inner.backend.message_named(account, name).await
     }
 }

@@ -1,9 +1,9 @@
 //! How a message's shape and its origin stand in its row: a version, flags that say what follows, and no more than that.
 //! On disk for ever: a new field is a new flag, a new meaning is a new version.
 
-use crate::fault::StoreFault;
 use hermod_domain::origin::{Alias, Origin, ReceiptWish, WrittenAddress};
 use hermod_domain::text::{Joined, Shape};
+use hermod_engine::tables::TableError;
 use smallvec::SmallVec;
 
 /// Most of them need no allocation.
@@ -46,8 +46,8 @@ pub(crate) fn shape_to_blob(shape: &Shape) -> Blob {
     blob
 }
 
-pub(crate) fn shape_of(blob: &[u8]) -> Result<Shape, StoreFault> {
-    read_shape(&mut Octets(blob)).ok_or_else(|| StoreFault::damaged("a message's shape"))
+pub(crate) fn shape_of(blob: &[u8]) -> Result<Shape, TableError> {
+    read_shape(&mut Octets(blob)).ok_or_else(|| TableError::unreadable("a message's shape"))
 }
 
 fn read_shape(octets: &mut Octets<'_>) -> Option<Shape> {
@@ -89,8 +89,8 @@ pub(crate) fn origin_to_blob(origin: &Origin, alias: Option<Alias>) -> Blob {
     blob
 }
 
-pub(crate) fn origin_of(blob: &[u8]) -> Result<(Origin, Option<Alias>), StoreFault> {
-    read_origin(&mut Octets(blob)).ok_or_else(|| StoreFault::damaged("a message's origin"))
+pub(crate) fn origin_of(blob: &[u8]) -> Result<(Origin, Option<Alias>), TableError> {
+    read_origin(&mut Octets(blob)).ok_or_else(|| TableError::unreadable("a message's origin"))
 }
 
 fn read_origin(octets: &mut Octets<'_>) -> Option<(Origin, Option<Alias>)> {
@@ -172,6 +172,7 @@ impl<'a> Octets<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fault::StoreFault;
     use proptest::collection::vec;
     use proptest::option;
     use proptest::prelude::*;
@@ -249,12 +250,12 @@ mod tests {
     #[test]
     fn damaged_octets_are_told_for_what_they_are() {
         for blob in [&[][..], &[1], &[2, 0, 0], &[1, 0], &[1, 8, 0], &[1, 1, 0, 1, 2, 3], &[1, 2, 0]] {
-            let told = shape_of(blob).unwrap_err().to_string();
+            let told = StoreFault::from(shape_of(blob).unwrap_err()).to_string();
             assert_eq!(told, "the data makes no sense: a message's shape", "{blob:?}");
         }
         let no_alias = [1, 64, 0x0f, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0];
         for blob in [&[][..], &[1, 128], &[1, 0, 1, 1, 3, 1, 1], &[3, 0, 0, 0, 0, 0, 0, 0], &no_alias] {
-            let told = origin_of(blob).unwrap_err().to_string();
+            let told = StoreFault::from(origin_of(blob).unwrap_err()).to_string();
             assert_eq!(told, "the data makes no sense: a message's origin", "{blob:?}");
         }
     }

@@ -1,22 +1,21 @@
 //! The store's operations on the setup: what the writer is asked to do, and what is read beside it.
 
-use crate::embedded::Embedded;
+use crate::embedded::Store;
 use crate::fault::StoreFault;
-use crate::sqlite::catalogue;
 use hermod_engine::ops::{CatalogueChange, CatalogueRow, ProvisionedRow};
 
-impl Embedded {
+impl Store {
     /// Changes the setup, all or none. An account's opening entries go with it.
     pub async fn change_catalogue(&self, change: CatalogueChange) -> Result<(), StoreFault> {
         self.request(change).await?.map_err(StoreFault::from)
     }
 
     pub async fn catalogue(&self) -> Result<Vec<CatalogueRow>, StoreFault> {
-        self.inner.readers.run(|connection| Ok(catalogue::read(connection)?)).await
+        self.inner.backend.catalogue().await
     }
 
     /// What provision files said of their entries when they were last applied.
     pub async fn provisioned(&self) -> Result<Vec<ProvisionedRow>, StoreFault> {
-        self.inner.readers.run(|connection| Ok(catalogue::read_provisioned(connection)?)).await
+        self.inner.backend.provisioned().await
     }
 }

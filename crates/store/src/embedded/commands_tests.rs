@@ -1,6 +1,6 @@
 //! Tests that the writer looks again at what a reader proposed: the proposal may be out of date when its turn comes.
 
-use crate::embedded::{Embedded, OpenOptions};
+use crate::embedded::{OpenOptions, Store};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, MessageState};
 use hermod_domain::money::Money;
@@ -19,7 +19,7 @@ const VALIDITY: Duration = Duration::from_secs(3600);
 const ALICE: AccountId = AccountId::new(1);
 const ACME: CarrierId = CarrierId::new(1);
 
-fn open() -> (TempDir, Embedded) {
+fn open() -> (TempDir, Store) {
     let folder = TempDir::new().expect("a folder");
     let options = OpenOptions {
         folder: folder.path().to_owned(),
@@ -27,7 +27,7 @@ fn open() -> (TempDir, Embedded) {
         in_doubt_wait: Duration::from_secs(30),
         now: NOW,
     };
-    let store = Embedded::open(&options).expect("a store");
+    let store = Store::open(&options).expect("a store");
     (folder, store)
 }
 
@@ -57,14 +57,14 @@ fn free_message() -> Acceptance {
     }
 }
 
-async fn send(store: &Embedded) -> MessageId {
+async fn send(store: &Store) -> MessageId {
     match store.accept(free_message()).await.expect("the store answers") {
         AcceptOutcome::Accepted { message, .. } => message,
         other => panic!("not accepted: {other:?}"),
     }
 }
 
-async fn state(store: &Embedded, message: MessageId) -> MessageState {
+async fn state(store: &Store, message: MessageId) -> MessageState {
     store.message(ALICE, message).await.expect("the store answers").expect("a message").state
 }
 

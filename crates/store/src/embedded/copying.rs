@@ -6,11 +6,12 @@
 //! consistent as of the last batch before its end. Where no gateway runs, the pages are copied in short reads.
 
 use crate::embedded::schema;
-use crate::embedded::{Embedded, lock};
+use crate::embedded::{Store, lock};
 use crate::fault::StoreFault;
 use crate::writer::Writer;
 use crate::writer::op::{Op, Reply};
 use hermod_engine::commands::ReadQueues;
+use hermod_engine::tables::TableError;
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 use std::fs::File;
@@ -53,11 +54,11 @@ impl Copies {
     }
 }
 
-impl Embedded {
+impl Store {
     /// Copies the database into a new file. The copy is durable when this returns and has at least everything that was
     /// committed before the call. Sending goes on meanwhile. Dropping the future ends the copy and removes the file.
     pub async fn copy_to(&self, file: &Path) -> Result<u64, StoreFault> {
-        let needed = self.inner.readers.run(database_bytes).await?;
+        let needed = self.inner.backend.database_bytes().await?;
         self.inner.shared.check_room_for(file, needed)?;
         let (reply, answer) = oneshot::channel();
         self.inner.shared.copies.ask(CopyRequest { file: file.to_owned(), reply })?;
@@ -66,7 +67,16 @@ impl Embedded {
         answer.await.map_err(|_| StoreFault::Closed)??;
         let file = file.to_owned();
         let finished = tokio::task::spawn_blocking(move || finish(&file)).await;
-        finished.map_err(|_| StoreFault::damaged("finishing a copy panicked"))?
+        Ok(finished.map_err(|_| StoreFault::damaged("finishing a copy panicked"))??)
+    }
+
+    /// Copies the database of a folder that no gateway works on. Gives up if one starts meanwhile.
+    pub fn backup(folder: &Path, destination: &Path) -> Result<(), StoreFault> {
+        let source = schema::open_existing(folder)?;
+        make_new(destination)?;
+        let copied = copy_alone(&source, folder, destination).and_then(|()| finish(destination));
+        // What is half a copy must not be taken for one.
+        Ok(copied.map(drop).inspect_err(|_| discard(destination))?)
     }
 }
 
@@ -76,8 +86,10 @@ impl Writer<'_> {
         let Some(CopyRequest { file, mut reply }) = self.shared.copies.take() else { return true };
         tracing::info!(file = %file.display(), "Copying the database");
         let mut goes_on = true;
-        let copied = make_new(&file)
-            .and_then(|()| self.copy(&file, ops, &mut reply, &mut goes_on).inspect_err(|_| discard(&file)));
+        let copied = make_new(&file).and_then(|()| {
+            let copied = self.copy(&file, ops, &mut reply, &mut goes_on);
+            copied.map_err(StoreFault::from).inspect_err(|_| discard(&file))
+        });
         if let Err(fault) = &copied {
             tracing::warn!(%fault, file = %file.display(), "The copy of the database was not completed");
         }
@@ -93,7 +105,7 @@ impl Writer<'_> {
         ops: &mut Vec<Op>,
         reply: &mut Reply<()>,
         goes_on: &mut bool,
-    ) -> Result<(), StoreFault> {
+    ) -> Result<(), TableError> {
         let mut copy = open_copy(file)?;
         let steps = Backup::new(self.connection, &mut copy)?;
         loop {
@@ -104,28 +116,19 @@ impl Writer<'_> {
             }
             *goes_on = self.work_off_waiting(ops);
             if !*goes_on || reply.is_closed() {
-                return Err(StoreFault::Closed);
+                return Err(StoreFault::Closed.into());
             }
         }
     }
 }
 
-/// Copies the database of a folder that no gateway works on. Gives up if one starts meanwhile.
-pub fn backup(folder: &Path, destination: &Path) -> Result<(), StoreFault> {
-    let source = schema::open_existing(folder)?;
-    make_new(destination)?;
-    let copied = copy_alone(&source, folder, destination).and_then(|()| finish(destination));
-    // What is half a copy must not be taken for one.
-    copied.map(drop).inspect_err(|_| discard(destination))
-}
-
-fn copy_alone(source: &Connection, folder: &Path, destination: &Path) -> Result<(), StoreFault> {
+fn copy_alone(source: &Connection, folder: &Path, destination: &Path) -> Result<(), TableError> {
     let mut copy = open_copy(destination)?;
     let steps = Backup::new(source, &mut copy)?;
     loop {
         // What others change would make SQLite begin again and again.
         if lock::is_in_use(folder)? {
-            return Err(StoreFault::InUse(folder.to_owned()));
+            return Err(StoreFault::InUse(folder.to_owned()).into());
         }
         match steps.step(PAGES_PER_STEP_ALONE)? {
             StepResult::Done => return Ok(()),
@@ -143,14 +146,14 @@ fn make_new(file: &Path) -> Result<(), StoreFault> {
 
 /// Nothing is journalled or synced while a copy is filled: one that is not completed is discarded, and one that is gets
 /// synced as a whole.
-fn open_copy(file: &Path) -> Result<Connection, StoreFault> {
+fn open_copy(file: &Path) -> Result<Connection, TableError> {
     let copy = Connection::open(file)?;
     copy.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -2048;")?;
     Ok(copy)
 }
 
 /// Makes a complete copy durable, and readable without a log beside it. Returns its size.
-fn finish(file: &Path) -> Result<u64, StoreFault> {
+fn finish(file: &Path) -> Result<u64, TableError> {
     let copy = Connection::open(file)?;
     copy.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()))?;
     copy.close().map_err(|(_, error)| error)?;
@@ -160,18 +163,12 @@ fn finish(file: &Path) -> Result<u64, StoreFault> {
         synced.map_err(|error| StoreFault::File { path: path.to_owned(), error })?;
     }
     let bytes = std::fs::metadata(file).map(|file| file.len());
-    bytes.map_err(|error| StoreFault::File { path: file.to_owned(), error })
+    Ok(bytes.map_err(|error| StoreFault::File { path: file.to_owned(), error })?)
 }
 
 fn discard(file: &Path) {
     // What cannot be removed stays under a name that says what it is.
     let _ = std::fs::remove_file(file);
-}
-
-fn database_bytes(connection: &Connection) -> Result<u64, StoreFault> {
-    let pragma = |name: &str| connection.query_row(name, [], |row| row.get::<_, i64>(0));
-    let (pages, page_bytes) = (pragma("PRAGMA page_count")?, pragma("PRAGMA page_size")?);
-    Ok(pages.saturating_mul(page_bytes).cast_unsigned())
 }
 
 /// Whether two paths are on the same file system, as far as can be told.

@@ -1,11 +1,7 @@
 //! The store's operations on MO messages and opt-outs: what the writer is asked to do, and what is read beside it.
 
-use crate::embedded::Embedded;
+use crate::embedded::Store;
 use crate::fault::StoreFault;
-use crate::sqlite::conversations::read_conversation_page;
-use crate::sqlite::inbound::read_inbound_page;
-use crate::sqlite::opt_outs::{find_opt_out, read_opt_out_page};
-use crate::sqlite::unassigned_inbound::read_unassigned_page;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
@@ -24,7 +20,7 @@ const CONVERSATIONS_KEPT_PER_CALL: usize = 50_000;
 /// Conversations that are deleted in one transaction.
 const CONVERSATIONS_PER_WRITE: usize = 500;
 
-impl Embedded {
+impl Store {
     /// Keeps a message for its account.
     pub async fn receive(&self, inbound: Inbound) -> Result<InboundRecord, StoreFault> {
         self.request(inbound).await
@@ -37,10 +33,7 @@ impl Embedded {
         since: u64,
         limit: u32,
     ) -> Result<Vec<InboundRecord>, StoreFault> {
-        self.inner
-            .readers
-            .run(move |connection| Ok(read_inbound_page(connection, account, since, limit)?))
-            .await
+        self.inner.backend.inbound(account, since, limit).await
     }
 
     /// Messages that are nobody's, oldest first, behind one of them.
@@ -49,7 +42,7 @@ impl Embedded {
         since: Option<MessageId>,
         limit: u32,
     ) -> Result<Vec<UnownedInbound>, StoreFault> {
-        self.inner.readers.run(move |connection| Ok(read_unassigned_page(connection, since, limit)?)).await
+        self.inner.backend.unassigned_inbound(since, limit).await
     }
 
     /// Gives such a message to an account, as if it had been the account's from the beginning. `None` if there is none.
@@ -73,7 +66,7 @@ impl Embedded {
     }
 
     pub async fn opted_out(&self, account: AccountId, number: Msisdn) -> Result<Option<OptOut>, StoreFault> {
-        self.inner.readers.run(move |connection| Ok(find_opt_out(connection, account, number)?)).await
+        self.inner.backend.opted_out(account, number).await
     }
 
     /// In order of their numbers, from behind one or from the beginning.
@@ -83,10 +76,7 @@ impl Embedded {
         after: Option<Msisdn>,
         limit: u32,
     ) -> Result<Vec<OptOut>, StoreFault> {
-        self.inner
-            .readers
-            .run(move |connection| Ok(read_opt_out_page(connection, account, after, limit)?))
-            .await
+        self.inner.backend.opt_outs(account, after, limit).await
     }
 
     /// Deletes the digests of MO messages that are too old to be delivered again.
@@ -110,7 +100,7 @@ impl Embedded {
         let mut behind = self.walk_places().conversation.take();
         let mut kept = 0;
         while kept < CONVERSATIONS_KEPT_PER_CALL {
-            let mut page = self.conversation_page(behind).await?;
+            let mut page = self.inner.backend.conversation_page(behind, CONVERSATIONS_PER_READ).await?;
             let read = page.len();
             behind = page.last().filter(|_| read == CONVERSATIONS_PER_READ).map(|(key, _)| key.clone());
             page.retain(|(_, at)| *at < before);
@@ -125,15 +115,5 @@ impl Embedded {
         }
         self.walk_places().conversation = behind;
         Ok(())
-    }
-
-    async fn conversation_page(
-        &self,
-        behind: Option<ConversationKey>,
-    ) -> Result<Vec<(ConversationKey, Timestamp)>, StoreFault> {
-        let read = move |connection: &_| {
-            Ok(read_conversation_page(connection, behind.as_ref(), CONVERSATIONS_PER_READ)?)
-        };
-        self.inner.readers.run(read).await
     }
 }

@@ -1,6 +1,6 @@
 //! A link's side of the store: it reports what it learned and takes out what it may send.
 
-use crate::embedded::{Embedded, outcome_of};
+use crate::embedded::{Store, outcome_of};
 use crate::fault::StoreFault;
 use crate::writer::mailbox::Mailbox;
 use crate::writer::op::Op;
@@ -16,14 +16,14 @@ use tokio::sync::oneshot;
 
 /// One bound link. It must be closed with [`LinkPort::close`]; a process that dies instead leaves its parts in doubt.
 pub struct LinkPort {
-    store: Embedded,
+    store: Store,
     carrier: CarrierId,
     ids: IdConversion,
     link: LinkId,
     mailbox: Arc<Mailbox>,
 }
 
-impl Embedded {
+impl Store {
     /// `ids`: how this carrier writes the ids of its answers in its receipts.
     pub async fn open_link(
         &self,

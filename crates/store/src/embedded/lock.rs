@@ -55,7 +55,7 @@ impl FolderLock {
 }
 
 /// Whether a process works on this data folder: a gateway, or a command that opened the folder itself.
-pub fn is_in_use(folder: &Path) -> Result<bool, StoreFault> {
+pub(crate) fn is_in_use(folder: &Path) -> Result<bool, StoreFault> {
     let path = folder.join(FILE_NAME);
     let file = match File::open(&path) {
         Ok(file) => file,

@@ -1,9 +1,8 @@
 //! What callers of the store ask for about messages under way: cancel one, move some to another carrier, tell what waits.
 
-use crate::embedded::Embedded;
+use crate::embedded::Store;
 use crate::fault::StoreFault;
-use crate::sqlite::parts;
-use crate::sqlite::waiting::{self, Page};
+use crate::sqlite::waiting::Page;
 use hermod_domain::ids::{AccountId, CarrierId};
 use hermod_domain::origin::MessageName;
 use hermod_domain::time::Timestamp;
@@ -16,7 +15,7 @@ use std::time::Duration;
 /// Messages moved in one transaction.
 const MOVED_PER_WRITE_MAX: usize = 250;
 
-impl Embedded {
+impl Store {
     /// Ends a message that still waits as `rejected` and refunds its cost. A message that has other parties than expected
     /// is as unknown as one that does not exist.
     pub async fn cancel(
@@ -44,14 +43,7 @@ impl Embedded {
     /// while they are too many for memory.
     pub async fn queues(&self) -> Result<Vec<CarrierQueue>, StoreFault> {
         let snapshots = self.request(ReadQueues).await?;
-        self.inner
-            .readers
-            .run(move |connection| {
-                let look = |carrier, unread| waiting::first_unread(connection, carrier, unread);
-                let count = |carrier| parts::count_deferred(connection, carrier);
-                snapshots.into_iter().map(|queue| Ok(queue.complete(&look, &count)?)).collect()
-            })
-            .await
+        self.inner.backend.complete_queues(snapshots).await
     }
 
     /// Messages that wait for a carrier and have not been given to it, behind a place and in order: of which no part was
@@ -67,11 +59,7 @@ impl Embedded {
         let mut found = Vec::new();
         loop {
             let wanted = limit - found.len();
-            let read = self
-                .inner
-                .readers
-                .run(move |connection| Ok(waiting::read_page(connection, carrier, place, wanted)?));
-            let Page { waiting, last } = read.await?;
+            let Page { waiting, last } = self.inner.backend.waiting(carrier, place, wanted).await?;
             found.extend(waiting);
             place = last;
             if found.len() >= limit || place.is_none() {

@@ -14,7 +14,6 @@ mod message_requests;
 mod money_requests;
 mod outbox;
 mod purge_requests;
-mod readers;
 mod receipt_requests;
 mod receiver;
 mod report_requests;
@@ -43,22 +42,21 @@ mod idempotency_keys_tests;
 #[cfg(test)]
 mod parked_receipts_tests;
 
-pub use copying::backup;
 pub use hermod_engine::day_totals::DAYS_PER_READ_MAX;
 pub use hermod_engine::deferred::DEFERRED_IN_MEMORY_MAX;
 pub use hermod_engine::erase::{ERASED_NUMBER, Erased};
 pub use hermod_engine::handout::Handout;
 pub use hermod_engine::retention::PURGED_PER_STEP_MAX;
 pub use link::LinkPort;
-pub use lock::is_in_use;
-pub use readers::SNAPSHOT_MAX;
 pub use receiver::ReceiverPort;
 pub use shared::LogSize;
 pub use statement::STATEMENT_ENTRIES_MAX;
 
+use crate::backend::Backend;
 use crate::fault::StoreFault;
+use crate::sqlite::readers::Readers;
 use crate::sqlite::webhook_events::count_waiting;
-use crate::sqlite::{self, SqliteTables, records};
+use crate::sqlite::{self, SqliteTables};
 use crate::writer::Writer;
 use crate::writer::checkpoint::{self, Checkpointer};
 use crate::writer::log::{log_forbidden, log_set_aside};
@@ -73,15 +71,14 @@ use hermod_engine::batch::{Batch, Books};
 use hermod_engine::commands::{AnyOutcome, FindKey, Listed};
 use hermod_engine::due_times::{self, BroughtBack};
 use hermod_engine::ops::{AcceptOutcome, Acceptance, KeyClaim, MessageRecord, Replay};
-use hermod_engine::tables::MessageRows;
+use hermod_engine::tables::{MessageRows, TableError};
 use lock::FolderLock;
 use outbox::{Outboxes, Receivers};
-use readers::Readers;
 use rusqlite::Connection;
 use shared::Shared;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -109,13 +106,13 @@ pub struct OpenOptions {
 
 /// A handle to the store; clones share it.
 #[derive(Clone)]
-pub struct Embedded {
+pub struct Store {
     inner: Arc<Inner>,
 }
 
 struct Inner {
     queue: mpsc::Sender<Op>,
-    readers: Readers,
+    backend: Backend,
     shared: Arc<Shared>,
     links_opened: AtomicU64,
     newest_at_open: Option<Timestamp>,
@@ -128,9 +125,9 @@ struct Inner {
     lock: Mutex<Option<FolderLock>>,
 }
 
-impl Embedded {
+impl Store {
     /// Opens or makes the store. Parts that were being sent when the last process ended are in doubt from here on.
-    pub fn open(options: &OpenOptions) -> Result<Embedded, StoreFault> {
+    pub fn open(options: &OpenOptions) -> Result<Store, StoreFault> {
         let OpenOptions { folder, low_water_bytes, in_doubt_wait, now } = options;
         lock::make_folder(folder)?;
         let lock = FolderLock::take(folder)?;
@@ -144,7 +141,7 @@ impl Embedded {
         bring_back_due_times(&connection, *in_doubt_wait, *now)?;
         let mut books = Books::load(&SqliteTables::of(&connection), *in_doubt_wait, chance())?;
         let receivers = Arc::new(Receivers::new(*now));
-        connection.execute_batch("BEGIN IMMEDIATE")?;
+        connection.execute_batch("BEGIN IMMEDIATE").map_err(StoreFault::sqlite)?;
         let tables = SqliteTables::of(&connection);
         let mut batch = Batch::new(&tables, &mut books, &*receivers, 0, Arc::default());
         batch.doubt_what_was_being_sent(*now)?;
@@ -152,7 +149,7 @@ impl Embedded {
         let unconfirmed = std::mem::take(&mut batch.unconfirmed);
         let forbidden = std::mem::take(&mut batch.forbidden);
         let set_aside = std::mem::take(&mut batch.set_aside);
-        connection.execute_batch("COMMIT")?;
+        connection.execute_batch("COMMIT").map_err(StoreFault::sqlite)?;
         books.committed(*now);
         log_forbidden(&forbidden);
         log_set_aside(&set_aside);
@@ -185,10 +182,10 @@ impl Embedded {
             .name("hermod-writer".to_owned())
             .spawn(write)
             .map_err(|error| StoreFault::File { path: folder.clone(), error })?;
-        Ok(Embedded {
+        Ok(Store {
             inner: Arc::new(Inner {
                 queue,
-                readers: Readers::open(folder)?,
+                backend: Backend::Sqlite(Readers::open(folder)?),
                 shared,
                 links_opened: AtomicU64::new(0),
                 newest_at_open,
@@ -199,6 +196,11 @@ impl Embedded {
                 lock: Mutex::new(Some(lock)),
             }),
         })
+    }
+
+    /// Whether a process works on this data folder: a gateway, or a command that opened the folder itself.
+    pub fn is_in_use(folder: &Path) -> Result<bool, StoreFault> {
+        lock::is_in_use(folder)
     }
 
     /// When the newest message was accepted that the store held when it was opened.
@@ -259,7 +261,7 @@ impl Embedded {
         account: AccountId,
         id: MessageId,
     ) -> Result<Option<MessageRecord>, StoreFault> {
-        self.inner.readers.run(move |connection| records::message(connection, account, id)).await
+        self.inner.backend.message(account, id).await
     }
 
     /// Is there room on the disk for new messages?
@@ -279,7 +281,7 @@ impl Embedded {
                 return Err(StoreFault::damaged("the writer thread panicked"));
             }
         }
-        self.inner.readers.close();
+        self.inner.backend.close();
         drop(self.inner.lock.lock().unwrap_or_else(PoisonError::into_inner).take());
         Ok(())
     }
@@ -306,7 +308,7 @@ fn outcome_of<C: Listed>(
 }
 
 /// Sets aside the parts whose rows make no sense, and logs them.
-fn set_aside_unreadable(connection: &Connection, now: Timestamp) -> Result<(), StoreFault> {
+fn set_aside_unreadable(connection: &Connection, now: Timestamp) -> Result<(), TableError> {
     let all = connection.unchecked_transaction()?;
     let tables = SqliteTables::of(&all);
     let unreadable = hermod_engine::set_aside::set_aside_unreadable(&tables, now)?;
@@ -321,7 +323,7 @@ fn bring_back_due_times(
     connection: &Connection,
     in_doubt_wait: Duration,
     now: Timestamp,
-) -> Result<(), StoreFault> {
+) -> Result<(), TableError> {
     let all = connection.unchecked_transaction()?;
     let tables = SqliteTables::of(&all);
     let back = due_times::bring_back(&tables, in_doubt_wait, now)?;

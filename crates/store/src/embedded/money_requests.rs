@@ -1,18 +1,16 @@
 //! The store's operations on money: what the writer is asked to do, and what is read beside it.
 
-use crate::embedded::Embedded;
-use crate::embedded::statement::work_out;
+use crate::embedded::Store;
 use crate::fault::StoreFault;
-use crate::sqlite::{balances, day_totals, ledger, statement};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Day;
 use hermod_engine::day_totals::DAYS_PER_READ_MAX;
 use hermod_engine::ops::{Balance, DayTotals, LedgerEntry, LedgerRow, PAGE_ROWS_MAX, PostOutcome, Statement};
 
-impl Embedded {
+impl Store {
     /// What an account has and owes.
     pub async fn balance(&self, account: AccountId) -> Result<Balance, StoreFault> {
-        self.inner.readers.run(move |connection| Ok(balances::read(connection, account)?)).await
+        self.inner.backend.balance(account).await
     }
 
     /// Changes a balance by a ledger entry. With a reference it can be repeated until its answer arrives.
@@ -28,7 +26,7 @@ impl Embedded {
         limit: u32,
     ) -> Result<Vec<LedgerRow>, StoreFault> {
         let limit = limit.min(PAGE_ROWS_MAX);
-        self.inner.readers.run(move |connection| Ok(ledger::page(connection, account, before, limit)?)).await
+        self.inner.backend.ledger(account, before, limit).await
     }
 
     /// The entry that was posted under a reference.
@@ -37,10 +35,7 @@ impl Embedded {
         account: AccountId,
         reference: String,
     ) -> Result<Option<LedgerRow>, StoreFault> {
-        self.inner
-            .readers
-            .run(move |connection| Ok(ledger::by_reference(connection, account, &reference)?))
-            .await
+        self.inner.backend.posted(account, reference).await
     }
 
     /// The days from the first to the last, both included, that had messages; a year of them at most.
@@ -50,20 +45,13 @@ impl Embedded {
         from: Day,
         to: Day,
     ) -> Result<Vec<DayTotals>, StoreFault> {
-        self.inner
-            .readers
-            .run(move |connection| Ok(day_totals::between(connection, account, (from, to))?))
-            .await
+        self.inner.backend.day_totals(account, (from, to)).await
     }
 
     /// An account's movements from the first day to the last, both included.
     pub async fn statement(&self, account: AccountId, from: Day, to: Day) -> Result<Statement, StoreFault> {
         let last = to.min(Day::new(from.get().saturating_add(DAYS_PER_READ_MAX - 1)));
-        let statement = self
-            .inner
-            .readers
-            .run(move |connection| Ok(work_out(statement::read(connection, account, (from, last))?, from)?))
-            .await?;
+        let statement = self.inner.backend.statement(account, (from, last)).await?;
         Ok(Statement { cut_off: statement.cut_off || last < to, ..statement })
     }
 }

@@ -1,8 +1,7 @@
 //! The store's operations that remove what is old and erase phone numbers: short reads, and short transactions.
 
-use crate::embedded::Embedded;
+use crate::embedded::Store;
 use crate::fault::StoreFault;
-use crate::sqlite::{erasure, purging};
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
@@ -34,7 +33,7 @@ impl Faults {
     }
 }
 
-impl Embedded {
+impl Store {
     /// Deletes some of everything that there is for each message and that is older than it is kept: one short transaction
     /// for each kind. To be called again after a pause, until it has nothing to do. A kind that fails keeps no other from
     /// its turn; its fault is returned once there is nothing else to do.
@@ -65,11 +64,7 @@ impl Embedded {
 
     async fn purge_inbound(&self, before: Timestamp) -> Result<u64, StoreFault> {
         // The account is found without the writer: there may be many.
-        let old = self
-            .inner
-            .readers
-            .run(move |connection| Ok(purging::account_with_old_inbound(connection, before)?))
-            .await?;
+        let old = self.inner.backend.account_with_old_inbound(before).await?;
         let Some(account) = old else { return Ok(0) };
         self.request(PurgeInbound { account, before }).await
     }
@@ -97,11 +92,7 @@ impl Embedded {
     ) -> Result<(), StoreFault> {
         let mut after = None;
         loop {
-            let page = self
-                .inner
-                .readers
-                .run(move |connection| Ok(erasure::messages_to(connection, number, account, after)?))
-                .await?;
+            let page = self.inner.backend.messages_to(number, account, after).await?;
             for ids in page.found.chunks(ROWS_PER_WRITE) {
                 let (done, left) = self.request(EraseMessages { ids: ids.to_vec() }).await?;
                 erased.messages += done;
@@ -124,11 +115,7 @@ impl Embedded {
     ) -> Result<(), StoreFault> {
         let mut after = None;
         loop {
-            let page = self
-                .inner
-                .readers
-                .run(move |connection| Ok(erasure::inbound_from(connection, number, account, after)?))
-                .await?;
+            let page = self.inner.backend.inbound_from(number, account, after).await?;
             for keys in page.found.chunks(ROWS_PER_WRITE) {
                 erased.inbound += self.request(EraseInbound { keys: keys.to_vec() }).await?;
             }

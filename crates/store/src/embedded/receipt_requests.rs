@@ -1,17 +1,14 @@
 //! What becomes of parked receipts as time goes by, and how an operator sees them.
 
-use crate::embedded::Embedded;
+use crate::embedded::Store;
 use crate::fault::StoreFault;
-use crate::sqlite::unnamed_parts::read_unnamed_page;
-use crate::sqlite::{SqliteTables, carrier_ids, parked_receipts};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::commands::{ForgetUnnamedParts, GiveUpParked, Rematch};
 use hermod_engine::ops::{PAGE_ROWS_MAX, ParkedReceipt, REMATCH_ROWS_MAX, ReceiptLoss, Rematched, TiedId};
-use hermod_engine::parked_receipts::{GIVEN_UP_PER_BATCH_MAX, ParkedPage};
+use hermod_engine::parked_receipts::GIVEN_UP_PER_BATCH_MAX;
 use hermod_engine::unnamed_parts::not_waited_for_before;
-use rusqlite::Connection;
 use std::sync::PoisonError;
 
 /// Parts without an id that are read at once, so that no snapshot lasts long.
@@ -21,7 +18,7 @@ const UNNAMED_PARTS_PER_WRITE: usize = 500;
 /// Parts without an id that a call looks at and keeps.
 const UNNAMED_PARTS_KEPT_PER_CALL: usize = 50_000;
 
-impl Embedded {
+impl Store {
     /// Looks again whether parked receipts of this carrier find their part: its id conversion may have been corrected.
     /// Each call looks at [`REMATCH_ROWS_MAX`] of them at most and goes on where the last one ended.
     pub async fn rematch(
@@ -33,11 +30,7 @@ impl Embedded {
         let mut position = self.rematch_from(carrier);
         let mut came_to = Rematched::default();
         while came_to.tried < REMATCH_ROWS_MAX {
-            let page = self
-                .inner
-                .readers
-                .run(move |connection| look(connection, carrier, ids, position.as_ref()))
-                .await?;
+            let page = self.inner.backend.parked_page(carrier, ids, position).await?;
             came_to.tried += page.looked_at;
             if !page.worth_trying.is_empty() {
                 let remotes = page.worth_trying;
@@ -82,10 +75,7 @@ impl Embedded {
         let mut behind = self.walk_places().unnamed_part.take();
         let mut kept = 0;
         while kept < UNNAMED_PARTS_KEPT_PER_CALL {
-            let read = move |connection: &Connection| {
-                Ok(read_unnamed_page(connection, behind.as_ref(), UNNAMED_PARTS_PER_READ)?)
-            };
-            let mut page = self.inner.readers.run(read).await?;
+            let mut page = self.inner.backend.unnamed_parts(behind, UNNAMED_PARTS_PER_READ).await?;
             let rows = page.len();
             behind = page.last().copied().filter(|_| rows == UNNAMED_PARTS_PER_READ);
             page.retain(|part| part.at < before);
@@ -103,28 +93,17 @@ impl Embedded {
 
     /// A carrier's parked receipts, the latest first.
     pub async fn parked(&self, carrier: CarrierId, limit: u32) -> Result<Vec<ParkedReceipt>, StoreFault> {
-        let read = move |connection: &Connection| parked_receipts::latest_parked(connection, carrier, limit);
-        self.inner.readers.run(read).await
+        self.inner.backend.parked(carrier, limit).await
     }
 
     /// Some ids that a carrier gave in its answers of late, to be held against those in its parked receipts.
     pub async fn tied_lately(&self, carrier: CarrierId, limit: u32) -> Result<Vec<TiedId>, StoreFault> {
         let limit = usize::try_from(limit.min(PAGE_ROWS_MAX)).expect("a page");
-        self.inner.readers.run(move |connection| carrier_ids::sample(connection, carrier, limit)).await
+        self.inner.backend.tied_lately(carrier, limit).await
     }
 
     /// Receipts that were given up, from the first day to the last, both included, the newest first.
     pub async fn receipt_losses(&self, from: Day, to: Day) -> Result<Vec<ReceiptLoss>, StoreFault> {
-        self.inner.readers.run(move |connection| parked_receipts::receipt_losses(connection, from, to)).await
+        self.inner.backend.receipt_losses(from, to).await
     }
-}
-
-fn look(
-    connection: &Connection,
-    carrier: CarrierId,
-    ids: IdConversion,
-    after: Option<&RemoteId>,
-) -> Result<ParkedPage, StoreFault> {
-    let snapshot = connection.unchecked_transaction()?;
-    Ok(ParkedPage::read(&SqliteTables::of(&snapshot), carrier, ids, after)?)
 }

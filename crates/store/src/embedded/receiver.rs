@@ -1,10 +1,8 @@
 //! A live bind's side of the store: it takes out what its customer is to be told, and says what became of it.
 
-use crate::embedded::Embedded;
+use crate::embedded::Store;
 use crate::embedded::outbox::{Outbox, PortNo, Refill, Settled, State, Took};
 use crate::fault::StoreFault;
-use crate::sqlite::inbound::read_handset_message;
-use crate::sqlite::reports::read_page;
 use crate::writer::op::Op;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
@@ -15,14 +13,14 @@ use tokio::sync::Notify;
 
 /// One bind that takes reports. When it is dropped, what it took and did not settle is told again after a while.
 pub struct ReceiverPort {
-    store: Embedded,
+    store: Store,
     connection: ConnectionId,
     number: PortNo,
     outbox: Arc<Outbox>,
     wake: Arc<Notify>,
 }
 
-impl Embedded {
+impl Store {
     /// A bind of the connection's that reports can be sent to.
     pub fn open_receiver(&self, connection: ConnectionId) -> ReceiverPort {
         let wake = Arc::new(Notify::new());
@@ -61,13 +59,7 @@ impl ReceiverPort {
         if wanted.is_empty() {
             return Ok(Vec::new());
         }
-        let read = self.store.inner.readers.run(move |connection| {
-            let each = wanted.into_iter().map(|(id, account, number)| {
-                Ok(read_handset_message(connection, account, number)?.map(|message| (id, message)))
-            });
-            each.filter_map(Result::transpose).collect()
-        });
-        read.await
+        self.store.inner.backend.handset_messages(wanted).await
     }
 
     /// What became of reports that were taken here. Others are passed over. It is written soon; a report that was taken
@@ -99,15 +91,14 @@ impl ReceiverPort {
         let reading = Reading(self.outbox.clone());
         let outboxes = &self.store.inner.shared.outboxes;
         let (connection, now) = (self.connection, outboxes.now());
-        let read = self.store.inner.readers.run(move |tables| {
-            let page = read_page(tables, connection, refill.after, refill.limit)?;
+        let refilled = move |page| {
             // That the read has ended shows when `reading` goes.
-            let due = reading.0.with(|state| {
+            reading.0.with(|state| {
                 state.refill(refill, page, now);
                 state.next_due()
-            });
-            Ok(due)
-        });
+            })
+        };
+        let read = self.store.inner.backend.report_page(connection, refill.after, refill.limit, refilled);
         match read.await {
             Ok(due) => outboxes.due_at(due),
             Err(fault) => {

@@ -1,16 +1,14 @@
 //! What callers ask of reports: how many wait, which were given up, and that old ones are.
 
-use crate::embedded::Embedded;
+use crate::embedded::Store;
 use crate::fault::StoreFault;
-use crate::sqlite::given_up_reports::list_given_up;
-use crate::sqlite::reports::count_reports;
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{ForgetGivenUp, GiveUpOldReports};
 use hermod_engine::given_up_reports::REPORTS_PER_WRITE;
 use hermod_engine::ops::{GivenUp, ReportId};
 
-impl Embedded {
+impl Store {
     /// Reports that were given up, oldest first, behind one of them: an account's, or everyone's.
     pub async fn given_up(
         &self,
@@ -18,14 +16,14 @@ impl Embedded {
         after: Option<ReportId>,
         limit: u32,
     ) -> Result<Vec<GivenUp>, StoreFault> {
-        self.inner.readers.run(move |connection| list_given_up(connection, account, after, limit)).await
+        self.inner.backend.given_up(account, after, limit).await
     }
 
     /// How many reports wait for a connection, those under way among them.
     pub async fn reports_waiting(&self, connection: ConnectionId) -> Result<u64, StoreFault> {
         match self.inner.shared.outboxes.waiting(connection) {
             Some(count) => Ok(count),
-            None => self.inner.readers.run(move |tables| count_reports(tables, connection)).await,
+            None => self.inner.backend.count_reports(connection).await,
         }
     }
 

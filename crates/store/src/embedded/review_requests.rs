@@ -1,20 +1,18 @@
 //! The store's operations on messages held for review: what the writer is asked to do, and what is read beside it.
 
-use crate::embedded::Embedded;
+use crate::embedded::Store;
 use crate::fault::StoreFault;
-use crate::sqlite::reviews;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{DecideReview, ForgetReviews};
 use hermod_engine::ops::{OpenReviews, PAGE_ROWS_MAX, ReviewCase, ReviewState, Screened, Screening};
 use hermod_engine::reviews::OldReviews;
-use rusqlite::Connection;
 
 /// Cases that are read at a time, and deleted in one transaction.
 const CASES_PER_STEP: usize = 500;
 /// Cases that a call looks at and keeps.
 const CASES_KEPT_PER_CALL: usize = 5_000;
 
-impl Embedded {
+impl Store {
     /// Whether a text that a rule has met may pass: if it was approved lately. Otherwise its case is opened, or counted
     /// up. It writes, so a replay and an opt-out are looked for first.
     pub async fn screen(&self, screened: Screened) -> Result<Screening, StoreFault> {
@@ -29,16 +27,16 @@ impl Embedded {
         limit: u32,
     ) -> Result<Vec<ReviewCase>, StoreFault> {
         let limit = limit.min(PAGE_ROWS_MAX);
-        self.inner.readers.run(move |connection| Ok(reviews::page(connection, state, before, limit)?)).await
+        self.inner.backend.reviews(state, before, limit).await
     }
 
     pub async fn review(&self, id: u64) -> Result<Option<ReviewCase>, StoreFault> {
-        self.inner.readers.run(move |connection| Ok(reviews::find(connection, id)?)).await
+        self.inner.backend.review(id).await
     }
 
     /// How many cases wait for a decision, over all accounts.
     pub async fn open_reviews(&self) -> Result<OpenReviews, StoreFault> {
-        self.inner.readers.run(|connection| Ok(reviews::count_open(connection)?)).await
+        self.inner.backend.open_reviews().await
     }
 
     /// Approves or rejects a case, whatever was decided before. Nothing if there is no such case.
@@ -60,10 +58,7 @@ impl Embedded {
         let mut kept = 0;
         while kept < CASES_KEPT_PER_CALL {
             // Read beside the writer, which then has only to delete.
-            let read = move |connection: &Connection| {
-                Ok(reviews::standings_after(connection, after, CASES_PER_STEP)?)
-            };
-            let page = self.inner.readers.run(read).await?;
+            let page = self.inner.backend.review_standings(after, CASES_PER_STEP).await?;
             after = page.last().filter(|_| page.len() == CASES_PER_STEP).map(|case| case.id);
             let old: Vec<u64> = page.iter().filter(|case| times.include(case)).map(|case| case.id).collect();
             kept += page.len() - old.len();

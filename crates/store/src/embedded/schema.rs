@@ -17,6 +17,7 @@ mod unnamed;
 mod webhooks;
 
 use crate::fault::StoreFault;
+use hermod_engine::tables::TableError;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, TransactionBehavior};
 use std::cmp::Ordering;
@@ -51,7 +52,7 @@ const MIGRATIONS: &[Migration] = &[
 enum Migration {
     Sql(&'static str),
     /// Where SQL alone cannot say it.
-    Code(fn(&Connection) -> Result<(), StoreFault>),
+    Code(fn(&Connection) -> Result<(), TableError>),
 }
 
 const SPINE: &str = "
@@ -251,7 +252,7 @@ CREATE INDEX given_up_account ON given_up (account, id);
 ";
 
 /// Opens the file for the writer: made if need be, brought up to the newest schema, and set up to be durable.
-pub(crate) fn open_for_writing(folder: &Path) -> Result<Connection, StoreFault> {
+pub(crate) fn open_for_writing(folder: &Path) -> Result<Connection, TableError> {
     let path = folder.join(FILE_NAME);
     make_private(&path)?;
     let mut connection = Connection::open(&path)?;
@@ -279,7 +280,7 @@ pub(crate) fn make_private(path: &Path) -> Result<(), StoreFault> {
     made.map(drop).map_err(|error| StoreFault::File { path: path.to_owned(), error })
 }
 
-pub(crate) fn open_for_reading(folder: &Path) -> Result<Connection, StoreFault> {
+pub(crate) fn open_for_reading(folder: &Path) -> Result<Connection, TableError> {
     let connection = Connection::open(folder.join(FILE_NAME))?;
     connection.execute_batch("PRAGMA query_only = ON; PRAGMA cache_size = -4096;")?;
     keep_plans(&connection)?;
@@ -288,15 +289,15 @@ pub(crate) fn open_for_reading(folder: &Path) -> Result<Connection, StoreFault> 
 }
 
 /// A statement is planned once, not again for every value that is bound to it: that was a quarter of the writer's time.
-fn keep_plans(connection: &Connection) -> Result<(), StoreFault> {
+fn keep_plans(connection: &Connection) -> Result<(), TableError> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
 }
 
-fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreFault> {
+fn migrate(connection: &mut Connection, path: &Path) -> Result<(), TableError> {
     let (found, known) = versions(connection)?;
     if found > known {
-        return Err(StoreFault::TooNew { path: path.to_owned(), found, known });
+        return Err(StoreFault::TooNew { path: path.to_owned(), found, known }.into());
     }
     for (number, migration) in (1..).zip(MIGRATIONS).skip_while(|(number, _)| *number <= found) {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -311,13 +312,13 @@ fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreFault> {
 }
 
 /// The schema the file has, and the newest this release knows.
-fn versions(connection: &Connection) -> Result<(i64, i64), StoreFault> {
+fn versions(connection: &Connection) -> Result<(i64, i64), TableError> {
     let known = i64::try_from(MIGRATIONS.len()).expect("a handful of migrations");
     Ok((connection.query_row("PRAGMA user_version", [], |row| row.get(0))?, known))
 }
 
 /// The days for which a table of this kind exists (`key` or `remote`), oldest first.
-pub(crate) fn bucket_days(connection: &Connection, kind: &str) -> Result<Vec<i64>, StoreFault> {
+pub(crate) fn bucket_days(connection: &Connection, kind: &str) -> Result<Vec<i64>, TableError> {
     let mut statement =
         connection.prepare_cached("SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB ?1")?;
     let names = statement.query_map([format!("{kind}_[0-9]*")], |row| row.get::<_, String>(0))?;
@@ -332,11 +333,11 @@ pub(crate) fn bucket_days(connection: &Connection, kind: &str) -> Result<Vec<i64
 }
 
 /// Opens a store that must be there already, for the commands that look at one from outside.
-pub(crate) fn open_existing(folder: &Path) -> Result<Connection, StoreFault> {
+pub(crate) fn open_existing(folder: &Path) -> Result<Connection, TableError> {
     let path = folder.join(FILE_NAME);
     if !path.exists() {
         let error = std::io::Error::new(std::io::ErrorKind::NotFound, "there is no Hermod store here");
-        return Err(StoreFault::File { path, error });
+        return Err(StoreFault::File { path, error }.into());
     }
     let connection = Connection::open(&path)?;
     connection.busy_timeout(BUSY_WAIT)?;
@@ -344,7 +345,7 @@ pub(crate) fn open_existing(folder: &Path) -> Result<Connection, StoreFault> {
     let (found, known) = versions(&connection)?;
     match found.cmp(&known) {
         Ordering::Equal => Ok(connection),
-        Ordering::Greater => Err(StoreFault::TooNew { path, found, known }),
-        Ordering::Less => Err(StoreFault::TooOld { path, found, known }),
+        Ordering::Greater => Err(StoreFault::TooNew { path, found, known }.into()),
+        Ordering::Less => Err(StoreFault::TooOld { path, found, known }.into()),
     }
 }

@@ -1,6 +1,6 @@
 //! Parts whose last resend got no answer either: they count as submitted, and the operator is alarmed.
 
-use crate::embedded::Embedded;
+use crate::embedded::Store;
 use hermod_domain::ids::CarrierId;
 use hermod_engine::maps::HashMap;
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ impl Unconfirmed {
     }
 }
 
-impl Embedded {
+impl Store {
     /// Takes the number of parts per carrier that ran out of resends without an answer since the last call.
     pub fn take_unconfirmed(&self) -> BTreeMap<CarrierId, u64> {
         let counts = &self.inner.shared.unconfirmed.counts;

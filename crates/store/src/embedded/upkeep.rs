@@ -1,22 +1,20 @@
 //! What has to be done from time to time: release parts whose waiting time is over, end what has outlived its validity,
 //! look at the disk, merge idempotency keys, drop old cases. The caller owns the clock and says when.
 
-use crate::embedded::Embedded;
+use crate::embedded::Store;
 use crate::embedded::shared::LogSize;
 use crate::fault::StoreFault;
-use crate::sqlite::SqliteTables;
-use crate::sqlite::late_parts::{LatePage, carriers_with_late_parts, expired_late_parts};
-use crate::sqlite::part_pages::{PartPage, StoredKey, parts_after};
+use crate::sqlite::late_parts::LatePage;
+use crate::sqlite::part_pages::{PartPage, StoredKey};
 use crate::writer::op::Op;
 use hermod_domain::ids::PartNo;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{DropOldFigures, Lapse, ReleaseDue, SetAside, SetLate};
 use hermod_engine::dispatch::lapse_of;
-use hermod_engine::idempotency_keys::{KeyLimits, next_step};
+use hermod_engine::idempotency_keys::KeyLimits;
 use hermod_engine::late_receipts::late_messages;
 use hermod_engine::ops::DiskSpace;
 use hermod_engine::tables::{PartRow, Place, Readings};
-use rusqlite::Connection;
 
 /// Rows looked at in one read, so that no snapshot lasts long.
 const SWEEP_ROWS: u32 = 5_000;
@@ -29,7 +27,7 @@ const LATE_PER_SWEEP_MAX: usize = 100_000;
 /// second, each of which is merged six times before it is in a bucket of 100 million.
 const KEY_STEPS_PER_CALL: usize = 100;
 
-impl Embedded {
+impl Store {
     /// To be called often (several times a second). Cheap when there is nothing to do.
     pub async fn tick(&self, now: Timestamp) -> Result<(), StoreFault> {
         let outboxes = &self.inner.shared.outboxes;
@@ -72,11 +70,7 @@ impl Embedded {
         let mut position: Option<StoredKey> = None;
         let (mut found, mut room) = (0, LATE_PER_SWEEP_MAX);
         loop {
-            let PartPage { parts, last } = self
-                .inner
-                .readers
-                .run(move |connection| Ok(parts_after(connection, position, SWEEP_ROWS)?))
-                .await?;
+            let PartPage { parts, last } = self.inner.backend.parts_after(position, SWEEP_ROWS).await?;
             let late = late_messages(&parts.rows, now);
             found += self.lapse(parts, now).await?;
             for places in late.chunks(LAPSE_PARTS).take(room.div_ceil(LAPSE_PARTS)) {
@@ -104,15 +98,13 @@ impl Embedded {
     /// Marks the late parts that got no receipt in time. Returns how many.
     async fn sweep_late(&self, now: Timestamp) -> Result<usize, StoreFault> {
         let mut found = 0;
-        let carriers = self.inner.readers.run(|connection| Ok(carriers_with_late_parts(connection)?)).await?;
+        let carriers = self.inner.backend.carriers_with_late_parts().await?;
         for carrier in carriers {
             let expired_by = now.minus(self.inner.shared.catalogue.load().receipt_wait(carrier));
             let mut position = None;
             loop {
-                let read = move |connection: &Connection| {
-                    Ok(expired_late_parts(connection, carrier, expired_by, position, SWEEP_ROWS)?)
-                };
-                let LatePage { parts, last } = self.inner.readers.run(read).await?;
+                let read = self.inner.backend.expired_late_parts(carrier, expired_by, position, SWEEP_ROWS);
+                let LatePage { parts, last } = read.await?;
                 found += self.lapse(parts, now).await?;
                 position = last;
                 if position.is_none() {
@@ -137,7 +129,7 @@ impl Embedded {
 
     /// Deletes what was kept long enough and is rarer than messages. To be called
     /// at start and every minute: where old rows cannot be found by their time, a call looks at a bounded number of rows
-    /// and the next one goes on. What there is for each message is deleted by [`Embedded::purge`].
+    /// and the next one goes on. What there is for each message is deleted by [`Store::purge`].
     pub async fn daily(&self, now: Timestamp) -> Result<(), StoreFault> {
         let today = now.day();
         self.request(DropOldFigures { today }).await?;
@@ -149,14 +141,13 @@ impl Embedded {
     }
 }
 
-impl Embedded {
+impl Store {
     /// Merges and drops buckets of idempotency keys, at most [`KEY_STEPS_PER_CALL`] steps; the next call goes on. To be
     /// called every few seconds.
     pub async fn merge_keys(&self) -> Result<(), StoreFault> {
         for _ in 0..KEY_STEPS_PER_CALL {
-            let find =
-                |connection: &Connection| Ok(next_step(&SqliteTables { connection }, KeyLimits::DEFAULT)?);
-            let Some(step) = self.inner.readers.run(find).await? else { return Ok(()) };
+            let next = self.inner.backend.next_key_step(KeyLimits::DEFAULT);
+            let Some(step) = next.await? else { return Ok(()) };
             self.request(step).await?;
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Where the walks over tables that have no index by time go on. Old rows of such a table are found by looking at all of
 //! its rows in the order of their keys, a bounded number in each call; an index would cost every message a write.
 
-use crate::embedded::Embedded;
+use crate::embedded::Store;
 use crate::sqlite::webhook_old::OldPlace;
 use hermod_engine::tables::{ConversationKey, UnnamedPart};
 use std::sync::{MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ pub(crate) struct WalkPlaces {
     pub webhook_event: Option<OldPlace>,
 }
 
-impl Embedded {
+impl Store {
     pub(crate) fn walk_places(&self) -> MutexGuard<'_, WalkPlaces> {
         self.inner.walks.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,7 +1,6 @@
 //! SQL for the ids that carriers gave to parts.
 
 use crate::embedded::schema;
-use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
 use crate::sqlite::columns::{message_and_part, time_to_stored};
 use crate::sqlite::day_sql::DaySql;
@@ -152,7 +151,7 @@ impl CarrierIdRows for SqliteTables<'_> {
 }
 
 /// Returns the days that have a table, the oldest first.
-pub(crate) fn carrier_id_days(connection: &Connection) -> Result<Vec<Day>, StoreFault> {
+pub(crate) fn carrier_id_days(connection: &Connection) -> Result<Vec<Day>, TableError> {
     Ok(schema::bucket_days(connection, TABLE)?.into_iter().map(Day::new).collect())
 }
 
@@ -161,7 +160,7 @@ pub(crate) fn sample(
     connection: &Connection,
     carrier: CarrierId,
     limit: usize,
-) -> Result<Vec<TiedId>, StoreFault> {
+) -> Result<Vec<TiedId>, TableError> {
     for day in carrier_id_days(connection)?.into_iter().rev() {
         let mut statement = connection.prepare(&format!(
             "SELECT key, raw, at FROM {TABLE}_{} WHERE carrier = ?1 LIMIT {SAMPLE_ROWS}",

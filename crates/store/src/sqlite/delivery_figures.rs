@@ -1,6 +1,5 @@
 //! SQL for delivery figures per day, carrier and network.
 
-use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::numbers::{Country, Network};
@@ -79,7 +78,7 @@ pub(crate) fn delivery_rows(
     from: Day,
     to: Day,
     carrier: Option<CarrierId>,
-) -> Result<Vec<DeliveryRow>, StoreFault> {
+) -> Result<Vec<DeliveryRow>, TableError> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT day, carrier, country, network, {FIGURES} FROM delivery
          WHERE day BETWEEN ?1 AND ?2 AND (?3 IS NULL OR carrier = ?3)

@@ -1,6 +1,5 @@
 //! SQL for reports that were given up.
 
-use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
 use crate::sqlite::reports::{
     first_ids, report_id, report_message, told_or_inbound, told_or_inbound_to_stored,
@@ -85,7 +84,7 @@ pub(crate) fn list_given_up(
     account: Option<AccountId>,
     after: Option<ReportId>,
     limit: u32,
-) -> Result<Vec<GivenUp>, StoreFault> {
+) -> Result<Vec<GivenUp>, TableError> {
     const COLUMNS: &str = "id, account, connection, message, told, at, given_up_at, status";
     let whose = if account.is_some() { "account = ?3 AND" } else { "?3 IS NULL AND" };
     let mut statement = connection.prepare_cached(&format!(
@@ -97,7 +96,7 @@ pub(crate) fn list_given_up(
     rows.map(|row| row?).collect()
 }
 
-fn read(row: &Row<'_>) -> Result<GivenUp, StoreFault> {
+fn read(row: &Row<'_>) -> Result<GivenUp, TableError> {
     let status: Option<u32> = row.get(7)?;
     Ok(GivenUp {
         id: report_id(row.get(0)?),

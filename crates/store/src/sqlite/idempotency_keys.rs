@@ -1,6 +1,5 @@
 //! SQL for idempotency keys: the log, the buckets, and their blocks and filters.
 
-use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
 use crate::sqlite::purging::purged_before;
 use hermod_domain::ids::MessageId;
@@ -166,8 +165,8 @@ impl IdempotencyKeyRows for SqliteTables<'_> {
 /// Calls `visit` with every valid key: those of the log, and those of the buckets that are looked in.
 pub(crate) fn visit_valid(
     connection: &Connection,
-    mut visit: impl FnMut(&KeyEntry) -> Result<(), StoreFault>,
-) -> Result<(), StoreFault> {
+    mut visit: impl FnMut(&KeyEntry) -> Result<(), TableError>,
+) -> Result<(), TableError> {
     let tables = SqliteTables { connection };
     let valid_from = purged_before(connection, PurgeMark::Keys)?;
     let mut visit_all = |entries: &[KeyEntry]| {

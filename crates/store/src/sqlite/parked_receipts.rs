@@ -1,6 +1,5 @@
 //! SQL for receipts that found no part.
 
-use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
 use crate::sqlite::carrier_ids::{read_id, split_id};
 use hermod_domain::carrier::RemoteKey;
@@ -201,7 +200,7 @@ pub(crate) fn latest_parked(
     connection: &Connection,
     carrier: CarrierId,
     limit: u32,
-) -> Result<Vec<ParkedReceipt>, StoreFault> {
+) -> Result<Vec<ParkedReceipt>, TableError> {
     let sql = format!("SELECT {COLUMNS} FROM parked WHERE carrier = ?1 ORDER BY at DESC LIMIT ?2");
     Ok(read_rows(connection, &sql, params![carrier.get(), limit.min(PAGE_ROWS_MAX)])?)
 }
@@ -211,7 +210,7 @@ pub(crate) fn receipt_losses(
     connection: &Connection,
     from: Day,
     to: Day,
-) -> Result<Vec<ReceiptLoss>, StoreFault> {
+) -> Result<Vec<ReceiptLoss>, TableError> {
     let mut statement = connection.prepare_cached(
         "SELECT day, carrier, too_old, crowded_out FROM receipt_loss WHERE day BETWEEN ?1 AND ?2
          ORDER BY day DESC, carrier LIMIT ?3",

@@ -1,6 +1,5 @@
 //! SQL for the records of messages that customers read. The account is part of every key.
 
-use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
 use crate::sqlite::columns::{stored_number, stored_sender};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
@@ -18,7 +17,7 @@ pub(crate) fn message(
     connection: &Connection,
     account: AccountId,
     id: MessageId,
-) -> Result<Option<MessageRecord>, StoreFault> {
+) -> Result<Option<MessageRecord>, TableError> {
     // One snapshot for the message and its parts: it must not end in between.
     let snapshot = connection.unchecked_transaction()?;
     let record = snapshot

@@ -3,6 +3,7 @@
 use crate::embedded::blobs;
 use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
+use crate::sqlite::columns::is_damage;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::Told;
 use hermod_domain::receipt::DlrCode;
@@ -142,15 +143,14 @@ impl ReportRows for SqliteTables<'_> {
 }
 
 /// Makes an error that tells of damage one that the engine knows as such.
-fn unreadable_if_damaged(fault: StoreFault) -> TableError {
-    match fault {
-        StoreFault::Damaged(what) => TableError::unreadable(what),
-        fault if fault.is_damage() => TableError::unreadable(fault),
-        fault => fault.into(),
+fn unreadable_if_damaged(error: TableError) -> TableError {
+    match error.downcast_ref() {
+        Some(sqlite) if is_damage(sqlite) => TableError::unreadable(format!("the store refused: {sqlite}")),
+        _ => error,
     }
 }
 
-fn read_stored(row: &Row<'_>) -> Result<StoredReport, StoreFault> {
+fn read_stored(row: &Row<'_>) -> Result<StoredReport, TableError> {
     Ok(StoredReport {
         account: row.get::<_, Option<u32>>(0)?.map(AccountId::new),
         message: report_message(row.get(1)?)?,
@@ -189,7 +189,7 @@ pub(crate) fn read_page(
     of: ConnectionId,
     after: ReportId,
     limit: usize,
-) -> Result<ReportPage, StoreFault> {
+) -> Result<ReportPage, TableError> {
     let mut statement = connection.prepare_cached(
         "SELECT r.id, r.message, r.told, r.err, r.delivered, r.at, ifnull(r.account, m.account), m.parts, m.origin,
              CASE WHEN m.settled_at IS NOT NULL THEN m.dlr END, r.inbound
@@ -210,15 +210,16 @@ pub(crate) fn read_page(
                 }
                 page.reports.push(report);
             }
-            Err(fault) => {
-                tracing::error!(%fault, report.id = id.0, connection.id = %of, "A report cannot be read")
+            Err(error) => {
+                let fault = StoreFault::from(error);
+                tracing::error!(%fault, report.id = id.0, connection.id = %of, "A report cannot be read");
             }
         }
     }
     Ok(page)
 }
 
-fn read(row: &Row<'_>, id: ReportId, connection: ConnectionId) -> Result<Report, StoreFault> {
+fn read(row: &Row<'_>, id: ReportId, connection: ConnectionId) -> Result<Report, TableError> {
     let news = match row.get::<_, Option<i64>>(10)? {
         Some(number) => News::Inbound(number.cast_unsigned()),
         None => News::Message(read_news(row)?),
@@ -233,8 +234,8 @@ fn read(row: &Row<'_>, id: ReportId, connection: ConnectionId) -> Result<Report,
     })
 }
 
-fn read_news(row: &Row<'_>) -> Result<MessageNews, StoreFault> {
-    let (origin, alias) = blobs::origin_of(row.get_ref(8)?.as_blob().map_err(StoreFault::damaged)?)?;
+fn read_news(row: &Row<'_>) -> Result<MessageNews, TableError> {
+    let (origin, alias) = blobs::origin_of(row.get_ref(8)?.as_blob().map_err(TableError::unreadable)?)?;
     Ok(MessageNews {
         alias,
         origin: Arc::new(origin),
@@ -246,7 +247,7 @@ fn read_news(row: &Row<'_>) -> Result<MessageNews, StoreFault> {
 }
 
 /// Returns how many reports a connection has.
-pub(crate) fn count_reports(connection: &Connection, of: ConnectionId) -> Result<u64, StoreFault> {
+pub(crate) fn count_reports(connection: &Connection, of: ConnectionId) -> Result<u64, TableError> {
     let mut statement = connection.prepare_cached("SELECT count(*) FROM report WHERE connection = ?1")?;
     Ok(statement.query_row([of.get()], |row| row.get::<_, i64>(0))?.cast_unsigned())
 }
@@ -267,7 +268,7 @@ pub(crate) fn on_transmitters(
     connection: ConnectionId,
     after: ReportId,
     limit: usize,
-) -> Result<OnTransmitters, StoreFault> {
+) -> Result<OnTransmitters, TableError> {
     // What is passed over is looked at as well: a look must come to its end.
     let mut statement = tables.prepare_cached(
         "SELECT r.id, r.hooked, m.origin FROM report r LEFT JOIN message m ON m.id = r.message
@@ -293,11 +294,11 @@ pub(super) fn report_id(number: i64) -> ReportId {
     ReportId(number.cast_unsigned())
 }
 
-pub(super) fn report_message(number: i64) -> Result<MessageId, StoreFault> {
-    MessageId::from_i64(number).ok_or_else(|| StoreFault::damaged("a report's message"))
+pub(super) fn report_message(number: i64) -> Result<MessageId, TableError> {
+    MessageId::from_i64(number).ok_or_else(|| TableError::unreadable("a report's message"))
 }
 
-pub(super) fn told_or_inbound(number: u8) -> Result<Option<Told>, StoreFault> {
+pub(super) fn told_or_inbound(number: u8) -> Result<Option<Told>, TableError> {
     (number != INBOUND).then(|| stored_told(number)).transpose()
 }
 
@@ -305,8 +306,8 @@ pub(super) fn told_or_inbound_to_stored(told: Option<Told>) -> u8 {
     told.map_or(INBOUND, Told::as_u8)
 }
 
-pub(super) fn stored_told(number: u8) -> Result<Told, StoreFault> {
-    Told::from_u8(number).ok_or_else(|| StoreFault::damaged(format!("{number} is nothing a report says")))
+pub(super) fn stored_told(number: u8) -> Result<Told, TableError> {
+    Told::from_u8(number).ok_or_else(|| TableError::unreadable(format!("{number} is nothing a report says")))
 }
 
 #[cfg(test)]

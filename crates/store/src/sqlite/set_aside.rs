@@ -1,6 +1,6 @@
 //! SQL for rows that make no sense.
 
-use crate::fault::StoreFault;
+use crate::sqlite::columns::is_damage;
 use crate::sqlite::{SqliteTables, parts};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
@@ -81,14 +81,11 @@ impl SetAsideRows for SqliteTables<'_> {
 
 /// Returns why a row makes no sense, if that is what this error says. Returns the error otherwise.
 pub(crate) fn why_unreadable(error: TableError) -> Result<String, TableError> {
-    match StoreFault::from(error) {
-        StoreFault::Damaged(what) => Ok(what),
-        StoreFault::Sql(Error::QueryReturnedNoRows) => Ok(NO_MESSAGE.to_owned()),
-        fault if fault.is_damage() => match fault {
-            StoreFault::Sql(error) => Ok(error.to_string()),
-            fault => Ok(fault.to_string()),
-        },
-        fault => Err(fault.into()),
+    match error.downcast_ref() {
+        Some(Error::QueryReturnedNoRows) => Ok(NO_MESSAGE.to_owned()),
+        Some(sqlite) if is_damage(sqlite) => Ok(sqlite.to_string()),
+        None if error.is_unreadable() => Ok(error.into_inner().to_string()),
+        _ => Err(error),
     }
 }
 

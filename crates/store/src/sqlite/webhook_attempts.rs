@@ -1,6 +1,5 @@
 //! SQL for attempts to post webhook events.
 
-use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
 use crate::sqlite::webhook_events::stored_range;
 use hermod_domain::time::Timestamp;
@@ -74,7 +73,7 @@ impl WebhookAttemptRows for SqliteTables<'_> {
 }
 
 /// Returns the attempts to post an event, oldest first.
-pub(super) fn attempts(connection: &Connection, key: EventKey) -> Result<Vec<HookAttempt>, StoreFault> {
+pub(super) fn attempts(connection: &Connection, key: EventKey) -> Result<Vec<HookAttempt>, TableError> {
     let EventKey { endpoint: Endpoint { account, kind }, event } = key;
     let mut statement = connection.prepare_cached(
         "SELECT at, took_ms, status, failure, answer FROM webhook_attempt
@@ -85,12 +84,12 @@ pub(super) fn attempts(connection: &Connection, key: EventKey) -> Result<Vec<Hoo
     rows.map(|row| row?).collect()
 }
 
-fn attempt(row: &Row<'_>) -> Result<HookAttempt, StoreFault> {
+fn attempt(row: &Row<'_>) -> Result<HookAttempt, TableError> {
     let outcome = match (row.get(2)?, row.get(3)?) {
         (Some(status), None) => AttemptOutcome::Status(status),
         (None, Some(failure)) => AttemptOutcome::Failed(failure),
         (Some(_), Some(_)) | (None, None) => {
-            return Err(StoreFault::damaged("an attempt has a status, or failed"));
+            return Err(TableError::unreadable("an attempt has a status, or failed"));
         }
     };
     Ok(HookAttempt {

@@ -1,7 +1,7 @@
 //! SQL that finds the webhook events that are due, and the endpoints that have any.
 
 use crate::fault::StoreFault;
-use crate::sqlite::columns::stored_number;
+use crate::sqlite::columns::{stored_number, tells_of_damage};
 use crate::sqlite::inbound::find_inbound;
 use crate::sqlite::reports::stored_told;
 use crate::sqlite::webhook_events::{event_id, event_message, stored_kind};
@@ -13,6 +13,7 @@ use hermod_domain::webhook::{DlrForm, HookKind};
 use hermod_engine::ops::{
     DlrEvent, Endpoint, EventId, FailingEndpoint, HookEvent, HookPage, HookWhat, InboundRecord,
 };
+use hermod_engine::tables::TableError;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::time::Duration;
 
@@ -27,7 +28,7 @@ const NEWER_EVENTS: u32 = 1_000;
 
 /// Returns every endpoint at which events wait, and when the first of them is due. Makes one look for each endpoint, not
 /// one for each event.
-pub(crate) fn waiting_endpoints(connection: &Connection) -> Result<Vec<(Endpoint, Timestamp)>, StoreFault> {
+pub(crate) fn waiting_endpoints(connection: &Connection) -> Result<Vec<(Endpoint, Timestamp)>, TableError> {
     let snapshot = connection.unchecked_transaction()?;
     let mut statement = snapshot.prepare_cached(
         "SELECT account, kind, due_at FROM webhook INDEXED BY webhook_due
@@ -45,7 +46,7 @@ pub(crate) fn waiting_endpoints(connection: &Connection) -> Result<Vec<(Endpoint
 }
 
 /// Returns every endpoint that has an event with a failed attempt waiting, and has not taken a newer event since.
-pub(crate) fn failing_endpoints(connection: &Connection) -> Result<Vec<FailingEndpoint>, StoreFault> {
+pub(crate) fn failing_endpoints(connection: &Connection) -> Result<Vec<FailingEndpoint>, TableError> {
     let mut found = Vec::new();
     for (endpoint, _) in waiting_endpoints(connection)? {
         found.extend(failing(connection, endpoint)?);
@@ -53,7 +54,7 @@ pub(crate) fn failing_endpoints(connection: &Connection) -> Result<Vec<FailingEn
     Ok(found)
 }
 
-fn failing(connection: &Connection, endpoint: Endpoint) -> Result<Option<FailingEndpoint>, StoreFault> {
+fn failing(connection: &Connection, endpoint: Endpoint) -> Result<Option<FailingEndpoint>, TableError> {
     let Endpoint { account, kind } = endpoint;
     let failed: Option<(i64, i64)> = connection
         .prepare_cached(
@@ -91,7 +92,7 @@ pub(crate) fn due_events(
     after: Option<(Timestamp, EventId)>,
     now: Timestamp,
     limit: usize,
-) -> Result<Due, StoreFault> {
+) -> Result<Due, TableError> {
     let Endpoint { account, kind } = endpoint;
     let mut statement = connection.prepare_cached(
         "SELECT w.id, w.due_at, w.failures, w.attempts, w.message, w.at, w.connection, w.told, w.err, w.form, w.inbound,
@@ -121,10 +122,11 @@ pub(crate) fn due_events(
             }
             Ok(None) => {}
             // It must not keep the others from being told.
-            Err(fault) if fault.is_damage() => {
+            Err(error) if tells_of_damage(&error) => {
+                let fault = StoreFault::from(error);
                 tracing::error!(%fault, event.id = event.0, account.id = %account, "A webhook event cannot be read");
             }
-            Err(fault) => return Err(fault),
+            Err(error) => return Err(error),
         }
         found.untellable.push(Untellable { event, failures: row.get(2).unwrap_or(0) });
     }
@@ -137,7 +139,7 @@ fn read(
     endpoint: Endpoint,
     id: EventId,
     row: &Row<'_>,
-) -> Result<Option<HookEvent>, StoreFault> {
+) -> Result<Option<HookEvent>, TableError> {
     let Endpoint { account, kind } = endpoint;
     let what = match kind {
         HookKind::Dlr => dlr(row)?.map(HookWhat::Dlr),
@@ -149,21 +151,21 @@ fn read(
 }
 
 /// Returns None if its message is not kept any more.
-fn dlr(row: &Row<'_>) -> Result<Option<DlrEvent>, StoreFault> {
+fn dlr(row: &Row<'_>) -> Result<Option<DlrEvent>, TableError> {
     let Some(source) = row.get::<_, Option<String>>(11)? else { return Ok(None) };
     let message = event_message(row.get(4)?)?;
     Ok(Some(DlrEvent {
         message,
         connection: ConnectionId::new(row.get(6)?),
-        from: Sender::parse(&source).map_err(StoreFault::damaged)?,
+        from: Sender::parse(&source).map_err(TableError::unreadable)?,
         to: stored_number(row.get(12)?)?,
         told: stored_told(row.get(7)?)?,
-        state: MessageState::from_stored(row.get(13)?).map_err(StoreFault::damaged)?,
+        state: MessageState::from_stored(row.get(13)?).map_err(TableError::unreadable)?,
         err: row.get(8)?,
         submitted_at: message.accepted_at(),
         at: Timestamp::from_millis(row.get(5)?),
         form: DlrForm::from_u8(row.get(9)?)
-            .ok_or_else(|| StoreFault::damaged("the form of a delivery report"))?,
+            .ok_or_else(|| TableError::unreadable("the form of a delivery report"))?,
     }))
 }
 
@@ -171,6 +173,6 @@ fn received(
     connection: &Connection,
     account: AccountId,
     row: &Row<'_>,
-) -> Result<Option<InboundRecord>, StoreFault> {
+) -> Result<Option<InboundRecord>, TableError> {
     Ok(find_inbound(connection, account, row.get::<_, i64>(10)?.cast_unsigned())?)
 }

@@ -1,6 +1,5 @@
 //! SQL for webhook events: those that wait, and those that have ended.
 
-use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::time::Timestamp;
@@ -261,7 +260,7 @@ pub(super) fn stored_range(range: EventRange) -> [i64; 4] {
 }
 
 /// Returns how many events wait, at all endpoints.
-pub(crate) fn count_waiting(connection: &Connection) -> Result<u64, StoreFault> {
+pub(crate) fn count_waiting(connection: &Connection) -> Result<u64, TableError> {
     let waiting: i64 = connection.query_row("SELECT count(*) FROM webhook", [], |row| row.get(0))?;
     Ok(waiting.cast_unsigned())
 }
@@ -287,22 +286,22 @@ const fn end_to_stored(end: EventEnd) -> u8 {
     }
 }
 
-pub(super) fn stored_end(number: u8) -> Result<HookState, StoreFault> {
+pub(super) fn stored_end(number: u8) -> Result<HookState, TableError> {
     Ok(match number {
         DELIVERED => HookState::Delivered,
         2 => HookState::Failed(HookGivenUp::AttemptsUsedUp),
         3 => HookState::Failed(HookGivenUp::NoAddress),
         4 => HookState::Failed(HookGivenUp::NothingToTell),
-        other => return Err(StoreFault::damaged(format!("{other} is no end of a webhook event"))),
+        other => return Err(TableError::unreadable(format!("{other} is no end of a webhook event"))),
     })
 }
 
-pub(super) fn stored_kind(number: u8) -> Result<HookKind, StoreFault> {
-    HookKind::from_u8(number).ok_or_else(|| StoreFault::damaged(format!("{number} is no kind of webhook")))
+pub(super) fn stored_kind(number: u8) -> Result<HookKind, TableError> {
+    HookKind::from_u8(number).ok_or_else(|| TableError::unreadable(format!("{number} is no kind of webhook")))
 }
 
-pub(super) fn event_message(number: i64) -> Result<MessageId, StoreFault> {
-    MessageId::from_i64(number).ok_or_else(|| StoreFault::damaged("a webhook event's message"))
+pub(super) fn event_message(number: i64) -> Result<MessageId, TableError> {
+    MessageId::from_i64(number).ok_or_else(|| TableError::unreadable("a webhook event's message"))
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! SQL that lists webhook events: those that wait, those that were delivered, and those that were given up.
 
-use crate::fault::StoreFault;
 use crate::sqlite::reports::stored_told;
 use crate::sqlite::webhook_attempts::attempts;
 use crate::sqlite::webhook_events::{event_id, event_message, stored_end};
@@ -11,7 +10,7 @@ use hermod_engine::ops::{
     Endpoint, EventId, FAILED_PASSED_OVER_MAX, HOOKS_COUNTED_MAX, HookAttempt, HookFigures, HookFilter,
     HookRecord, HookStanding, HookState,
 };
-use hermod_engine::tables::EventKey;
+use hermod_engine::tables::{EventKey, TableError};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use std::cmp::Reverse;
 
@@ -41,7 +40,7 @@ pub(crate) fn list_events(
     filter: HookFilter,
     before: Option<EventId>,
     limit: u32,
-) -> Result<Vec<HookRecord>, StoreFault> {
+) -> Result<Vec<HookRecord>, TableError> {
     // One snapshot: what ends meanwhile must be found exactly once.
     let snapshot = connection.unchecked_transaction()?;
     let before = before.map_or(i64::MAX, |id| i64::try_from(id.0).unwrap_or(i64::MAX));
@@ -72,7 +71,7 @@ pub(crate) fn find_event(
     connection: &Connection,
     account: AccountId,
     event: EventId,
-) -> Result<Option<HookRecord>, StoreFault> {
+) -> Result<Option<HookRecord>, TableError> {
     for kind in HookKind::ALL {
         let endpoint = Endpoint { account, kind };
         for (table, _) in places(None) {
@@ -90,9 +89,9 @@ pub(crate) fn find_event(
     Ok(None)
 }
 
-fn record(row: &Row<'_>, endpoint: Endpoint) -> Result<HookRecord, StoreFault> {
+fn record(row: &Row<'_>, endpoint: Endpoint) -> Result<HookRecord, TableError> {
     let Endpoint { account, kind } = endpoint;
-    let time = |column: usize| -> Result<Option<Timestamp>, StoreFault> {
+    let time = |column: usize| -> Result<Option<Timestamp>, TableError> {
         Ok(row.get::<_, Option<i64>>(column)?.map(Timestamp::from_millis))
     };
     let state = row.get::<_, Option<u8>>(6)?.map_or(Ok(HookState::Waiting), stored_end)?;
@@ -115,7 +114,7 @@ pub(crate) fn find_attempts(
     connection: &Connection,
     account: AccountId,
     event: EventId,
-) -> Result<Option<Vec<HookAttempt>>, StoreFault> {
+) -> Result<Option<Vec<HookAttempt>>, TableError> {
     let snapshot = connection.unchecked_transaction()?;
     let Some(record) = find_event(&snapshot, account, event)? else { return Ok(None) };
     let endpoint = Endpoint { account, kind: record.kind };
@@ -126,11 +125,11 @@ pub(crate) fn find_attempts(
 pub(crate) fn account_figures(
     connection: &Connection,
     account: AccountId,
-) -> Result<Vec<HookFigures>, StoreFault> {
+) -> Result<Vec<HookFigures>, TableError> {
     HookKind::ALL.into_iter().map(|kind| figures(connection, Endpoint { account, kind })).collect()
 }
 
-fn figures(connection: &Connection, endpoint: Endpoint) -> Result<HookFigures, StoreFault> {
+fn figures(connection: &Connection, endpoint: Endpoint) -> Result<HookFigures, TableError> {
     let Endpoint { account, kind } = endpoint;
     let whose = params![account.get(), kind.as_u8(), HOOKS_COUNTED_MAX];
     let (waiting, oldest): (i64, Option<i64>) = connection

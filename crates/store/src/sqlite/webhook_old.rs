@@ -1,12 +1,11 @@
 //! SQL that finds webhook events that ended long ago.
 
-use crate::fault::StoreFault;
 use crate::sqlite::webhook_events::event_id;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::HookKind;
 use hermod_engine::ops::Endpoint;
-use hermod_engine::tables::EventKey;
+use hermod_engine::tables::{EventKey, TableError};
 use rusqlite::{Connection, params};
 
 /// Events looked at in one read, and forgotten in one transaction.
@@ -31,7 +30,7 @@ pub(crate) fn old_events(
     connection: &Connection,
     after: OldPlace,
     before: Timestamp,
-) -> Result<OldEvents, StoreFault> {
+) -> Result<OldEvents, TableError> {
     let mut statement = connection.prepare_cached(
         "SELECT account, kind, id, at, ended_at FROM webhook_past
          WHERE (account, kind, id) > (?1, ?2, ?3) ORDER BY account, kind, id",

@@ -8,6 +8,7 @@
 use crate::embedded::schema;
 use crate::embedded::shared::Shared;
 use crate::fault::StoreFault;
+use hermod_engine::tables::TableError;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -47,7 +48,7 @@ impl Checkpointer {
         folder: &Path,
         writer: &mut Connection,
         shared: Arc<Shared>,
-    ) -> Result<Checkpointer, StoreFault> {
+    ) -> Result<Checkpointer, TableError> {
         let log_pages = Arc::new(AtomicI32::new(0));
         let counter = log_pages.clone();
         writer.wal_hook(Some(move |_: &mut _, pages| {
@@ -184,8 +185,8 @@ struct Progress {
 }
 
 fn checkpoint(connection: &Connection, pragma: &str) -> Result<Progress, StoreFault> {
-    let (busy, in_log, moved): (i64, i64, i64) =
-        connection.query_row(pragma, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let read = connection.query_row(pragma, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+    let (busy, in_log, moved): (i64, i64, i64) = read.map_err(StoreFault::sqlite)?;
     Ok(Progress { all: busy == 0 && in_log == moved })
 }
 

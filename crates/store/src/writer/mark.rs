@@ -3,6 +3,7 @@
 //! word; then the database knows of fewer commits than were told, and the store does not open.
 
 use crate::fault::StoreFault;
+use hermod_engine::tables::TableError;
 use rusqlite::Connection;
 use std::fs::File;
 use std::os::unix::fs::{FileExt, OpenOptionsExt as _};
@@ -20,7 +21,7 @@ pub(crate) struct Mark {
 
 impl Mark {
     /// Refuses a database that is behind what was told.
-    pub(crate) fn open(folder: &Path, connection: &Connection) -> Result<Mark, StoreFault> {
+    pub(crate) fn open(folder: &Path, connection: &Connection) -> Result<Mark, TableError> {
         let path = folder.join(FILE_NAME);
         let stored: i64 = connection.query_row("SELECT commits FROM writer", [], |row| row.get(0))?;
         let commits = stored.cast_unsigned();
@@ -31,14 +32,14 @@ impl Mark {
         if let Some(told) = mark.told()
             && told > commits
         {
-            return Err(StoreFault::Behind { path: mark.path, told, found: commits });
+            return Err(StoreFault::Behind { path: mark.path, told, found: commits }.into());
         }
         mark.tell();
         Ok(mark)
     }
 
     /// Counts a commit in the transaction that is to become it.
-    pub(crate) fn count(&mut self, connection: &Connection) -> Result<(), StoreFault> {
+    pub(crate) fn count(&mut self, connection: &Connection) -> Result<(), TableError> {
         let next = (self.commits + 1).cast_signed();
         connection.prepare_cached("UPDATE writer SET commits = ?1")?.execute([next])?;
         Ok(())
@@ -87,7 +88,7 @@ mod tests {
         assert!(Mark::open(folder.path(), &connection).is_ok());
 
         set(0);
-        let refused = Mark::open(folder.path(), &connection).err();
+        let refused = Mark::open(folder.path(), &connection).err().map(StoreFault::from);
         assert!(matches!(refused, Some(StoreFault::Behind { told: 1, found: 0, .. })), "{refused:?}");
         set(5);
         assert_eq!(Mark::open(folder.path(), &connection).unwrap().told(), Some(5), "ahead is fine");

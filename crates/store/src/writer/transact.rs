@@ -15,7 +15,7 @@ use hermod_engine::maps::{HashMap, HashSet};
 use hermod_engine::ops::{Endpoint, LinkId, Report};
 use hermod_engine::progress::ForbiddenEvent;
 use hermod_engine::report::UnreadableReport;
-use hermod_engine::tables::UnreadablePart;
+use hermod_engine::tables::{TableError, UnreadablePart};
 use std::sync::Arc;
 
 /// May a transaction give parts to links? That writes, so not while the disk is full.
@@ -83,7 +83,7 @@ impl Writer<'_> {
     ) -> Result<Vec<Option<AnyOutcome>>, StoreFault> {
         let rooms = self.books.lanes.rooms();
         self.batches += 1;
-        match self.try_transact(ops, claims) {
+        match self.try_transact(ops, claims).map_err(StoreFault::from) {
             Ok(done) => {
                 // Before anyone is answered: who was told of a deferral may ask for its release at once.
                 self.shared.next_due_is(self.books.next_due());
@@ -100,7 +100,7 @@ impl Writer<'_> {
                 if !self.connection.is_autocommit()
                     && let Err(error) = self.connection.execute_batch("ROLLBACK")
                 {
-                    StoreFault::from(error).die();
+                    StoreFault::sqlite(error).die();
                 }
                 self.books.lanes.restore_rooms(rooms);
                 if let Err(error) = self.books.rolled_back(&SqliteTables::of(self.connection)) {
@@ -112,7 +112,7 @@ impl Writer<'_> {
         }
     }
 
-    fn try_transact(&mut self, ops: &[Op], claims: Claims) -> Result<Vec<Option<AnyOutcome>>, StoreFault> {
+    fn try_transact(&mut self, ops: &[Op], claims: Claims) -> Result<Vec<Option<AnyOutcome>>, TableError> {
         self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         let changes = self.connection.total_changes();
         let tables = SqliteTables::of(self.connection);
@@ -183,14 +183,14 @@ impl Writer<'_> {
         if self.books.delivery.is_empty() || self.full_disk.is_some() {
             return;
         }
-        let written = self.connection.unchecked_transaction().map_err(StoreFault::from).and_then(|last| {
+        let written = self.connection.unchecked_transaction().map_err(TableError::from).and_then(|last| {
             let tables = SqliteTables::of(&last);
             self.books.delivery.write(&tables)?;
             tables.finish()?;
             self.mark.count(&last)?;
-            last.commit().map_err(StoreFault::from)
+            last.commit().map_err(TableError::from)
         });
-        match written {
+        match written.map_err(StoreFault::from) {
             Ok(()) => self.mark.committed(),
             Err(fault) if fault.is_fatal() => fault.die(),
             Err(fault) => tracing::warn!(%fault, "The last seconds of delivery figures are lost"),

@@ -5,7 +5,7 @@ use crate::reporting::{CONNECTION, origin};
 use crate::world::*;
 use hermod_domain::lifecycle::Verdict;
 use hermod_domain::origin::Origin;
-use hermod_store::{Acceptance, Answer, Delivery, Inbound, LedgerKind, OptOut, Screened, audit};
+use hermod_store::{Acceptance, Answer, Delivery, Inbound, LedgerKind, OptOut, Screened, Store};
 use std::sync::Arc;
 
 const INBOUND_GAPS: &str = "inbound numbers have no gaps up to their counter";
@@ -263,7 +263,7 @@ async fn every_rule_is_seen_to_fail() {
         let damage = damage.replace("{remote}", &day("remote"));
         let changed = raw(copy.path()).execute(&damage, []).unwrap();
         assert!(changed > 0, "{damage}: changes nothing");
-        let report = audit(copy.path()).unwrap();
+        let report = Store::audit(copy.path()).unwrap();
         let seen: Vec<_> = report.violations.iter().map(|violation| violation.rule).collect();
         assert!(seen.contains(rule), "{damage}: {seen:?}");
         assert!(!report.is_clean());
@@ -282,7 +282,7 @@ async fn a_broken_page_is_noticed() {
         .unwrap();
     bytes[usize::try_from(page - 1).unwrap() * 4096 + 3] = 0xff;
     std::fs::write(&file, bytes).unwrap();
-    match audit(world.path()) {
+    match Store::audit(world.path()) {
         Ok(report) => assert!(!report.is_clean()),
         Err(fault) => assert!(fault.to_string().contains("malformed"), "{fault}"),
     }
@@ -296,7 +296,7 @@ async fn a_long_list_of_violations_is_cut_and_counted() {
     }
     world.store.close().await.unwrap();
     world.raw().execute("DELETE FROM part", []).unwrap();
-    let report = audit(world.path()).unwrap();
+    let report = Store::audit(world.path()).unwrap();
     assert_eq!(report.violations.len(), 21);
     assert_eq!(report.violations[20].detail, "and 10 more");
     assert_eq!((report.messages, report.accounts, report.open_parts), (30, 1, 0));
@@ -308,7 +308,7 @@ async fn the_audit_counts_what_there_is_beside_a_live_gateway() {
     let link = world.link_with_room(1).await;
     world.sends(Acceptance { parts: 3, ..world.sms() }).await;
     link.takes_job().await;
-    let report = audit(world.path()).unwrap();
+    let report = Store::audit(world.path()).unwrap();
     assert_eq!((report.messages, report.accounts, report.open_parts, report.resends), (1, 1, 3, 0));
     assert!(report.is_clean());
     world.sends(world.sms()).await;

@@ -2,7 +2,7 @@
 
 use crate::world::*;
 use hermod_domain::lifecycle::{DoubtPolicy, MessageState, Verdict};
-use hermod_store::{Acceptance, Answer, audit};
+use hermod_store::{Acceptance, Answer, Store};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ async fn part_in_doubt_is_resent_three_times_with_growing_waits_and_is_then_unco
     assert_eq!(world.state(message).await, MessageState::Submitted);
     assert_eq!(world.store.take_unconfirmed(), BTreeMap::from([(ACME, 1)]));
     assert!(world.store.take_unconfirmed().is_empty(), "it is counted once");
-    assert_eq!(audit(world.path()).unwrap().resends, 3);
+    assert_eq!(Store::audit(world.path()).unwrap().resends, 3);
     let told = ["in_doubt", "resent", "in_doubt", "resent", "in_doubt", "resent", "in_doubt"];
     assert_eq!(world.timeline(message), told);
     assert_eq!(world.balance(ALICE).await, 1_000_000_000 - PRICE, "it stays charged");
@@ -51,7 +51,7 @@ async fn crash_during_a_resend_uses_up_that_resend_and_no_other() {
         let link = world.link_with_room(1).await;
         assert_eq!(link.takes_job().await.message, message);
         world.is_killed();
-        assert_eq!(audit(world.path()).unwrap().resends, resends);
+        assert_eq!(Store::audit(world.path()).unwrap().resends, resends);
         // Further crashes while it waits change neither its number of resends nor its time.
         world.is_killed();
         world.passes(IN_DOUBT_WAIT * wait - Duration::from_millis(1)).await;
@@ -68,7 +68,7 @@ async fn crash_during_a_resend_uses_up_that_resend_and_no_other() {
     link.receipt("third time lucky", Verdict::Delivered).await;
     world.settles().await;
     assert_eq!(world.state(message).await, MessageState::Delivered);
-    assert_eq!(audit(world.path()).unwrap().resends, 3);
+    assert_eq!(Store::audit(world.path()).unwrap().resends, 3);
     world.books_are_sound();
 }
 

@@ -4,7 +4,7 @@ use crate::world::*;
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::receipt::DlrCode;
-use hermod_store::{Acceptance, audit};
+use hermod_store::{Acceptance, Store};
 use std::time::Duration;
 
 const MINUTES: Duration = Duration::from_secs(60);
@@ -141,7 +141,7 @@ async fn late_part_that_makes_no_sense_is_named_by_the_audit_and_set_aside_when_
     world.sweeps(world.now).await;
     world.raw().execute("UPDATE late_part SET state = 99", []).unwrap();
     let rules = |world: &World| -> Vec<&'static str> {
-        audit(world.path()).unwrap().violations.iter().map(|found| found.rule).collect()
+        Store::audit(world.path()).unwrap().violations.iter().map(|found| found.rule).collect()
     };
     assert!(rules(&world).contains(&"a part can be read"));
     world.restarts().await;

@@ -6,7 +6,7 @@ use crate::world::*;
 use hermod_domain::ids::PartNo;
 use hermod_domain::lifecycle::{DoubtPolicy, MessageState, RefusedFor, Verdict};
 use hermod_domain::receipt::DlrCode;
-use hermod_store::{Acceptance, Answer, audit};
+use hermod_store::{Acceptance, Answer, Store};
 use std::time::Duration;
 
 const PAID_IN: i64 = 1_000_000_000;
@@ -179,7 +179,7 @@ async fn no_answer_puts_a_part_in_doubt_and_it_is_sent_once_more_then_presumed()
     link.has_nothing().await;
     assert_eq!(world.state(message).await, MessageState::Submitted, "presumed to be with the carrier");
     assert_eq!(world.timeline(message), ["in_doubt", "resent", "in_doubt"]);
-    assert_eq!(audit(world.path()).unwrap().resends, 1);
+    assert_eq!(Store::audit(world.path()).unwrap().resends, 1);
     world.books_are_sound();
 }
 

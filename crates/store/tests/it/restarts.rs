@@ -2,7 +2,7 @@
 
 use crate::world::*;
 use hermod_domain::lifecycle::{MessageState, Verdict};
-use hermod_store::{Acceptance, Answer, Store, StoreFault, audit, backup};
+use hermod_store::{Acceptance, Answer, Store, StoreFault};
 use std::time::Duration;
 
 #[tokio::test]
@@ -75,7 +75,7 @@ async fn what_was_being_sent_is_in_doubt_and_what_was_not_keeps_its_place() {
     let order: Vec<_> = link.takes_jobs(5).await.iter().map(|job| job.message).collect();
     assert_eq!(order, sent);
     world.restarts().await;
-    assert_eq!(audit(world.path()).unwrap().resends, 5);
+    assert_eq!(Store::audit(world.path()).unwrap().resends, 5);
     for message in sent {
         assert_eq!(world.state(message).await, MessageState::Submitted, "presumed after the second doubt");
     }
@@ -157,9 +157,9 @@ async fn a_store_of_a_newer_release_is_left_alone() {
     world.raw().pragma_update(None, "user_version", 1_000).unwrap();
     let refused = Store::open(&options(world.path(), world.now)).err();
     assert!(matches!(refused, Some(StoreFault::TooNew { found: 1_000, .. })), "{refused:?}");
-    assert!(matches!(audit(world.path()), Err(StoreFault::TooNew { .. })));
+    assert!(matches!(Store::audit(world.path()), Err(StoreFault::TooNew { .. })));
     world.raw().pragma_update(None, "user_version", 0).unwrap();
-    assert!(matches!(audit(world.path()), Err(StoreFault::TooOld { .. })), "an audit never migrates");
+    assert!(matches!(Store::audit(world.path()), Err(StoreFault::TooOld { .. })), "an audit never migrates");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -185,17 +185,17 @@ async fn a_backup_of_a_live_store_is_sound_and_has_the_same_balances() {
 
     books_are_sound(elsewhere.path());
     let restored = Store::open(&options(elsewhere.path(), world.now)).expect("a backup opens");
-    let report = audit(elsewhere.path()).unwrap();
+    let report = Store::audit(elsewhere.path()).unwrap();
     assert!(report.messages >= 100);
     let expected = 1_000_000_000 - i64::try_from(report.messages).unwrap() * PRICE;
     assert_eq!(restored.balance(ALICE).await.unwrap().balance.as_micros(), expected);
     let again = world.store.copy_to(&copy).await;
     assert!(matches!(again, Err(StoreFault::File { .. })), "a backup never overwrites: {again:?}");
     assert!(copy.exists(), "nor does it remove what it did not make");
-    let beside = backup(world.path(), &elsewhere.path().join("x"));
+    let beside = Store::backup(world.path(), &elsewhere.path().join("x"));
     assert!(matches!(beside, Err(StoreFault::InUse(_))), "the gateway is asked instead: {beside:?}");
     assert!(matches!(
-        backup(&elsewhere.path().join("nowhere"), &elsewhere.path().join("x")),
+        Store::backup(&elsewhere.path().join("nowhere"), &elsewhere.path().join("x")),
         Err(StoreFault::File { .. })
     ));
     world.settles().await;

@@ -11,7 +11,7 @@ use hermod_domain::text::Shape;
 use hermod_domain::time::Day;
 use hermod_store::{
     Acceptance, CustomerTlvs, Inbound, LedgerKind, PURGED_PER_STEP_MAX, Purged, Retention, StatementLine,
-    audit,
+    Store,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -172,7 +172,7 @@ async fn a_record_goes_with_all_that_belongs_to_it_and_its_money_is_rolled_up() 
     assert_eq!(world.store.find_key(key(1)).await.unwrap(), None);
     assert_eq!(world.store.find_key(key(2)).await.unwrap().map(|replay| replay.message), Some(young));
     world.sends(Acceptance { key: Some(key(1)), ..world.sms() }).await;
-    let report = audit(world.path()).unwrap();
+    let report = Store::audit(world.path()).unwrap();
     assert_eq!(report.purged_before.map(|before| before.day()), Some(first));
     // A late word about one that is gone finds nobody.
     let link = world.link().await;
@@ -206,7 +206,7 @@ async fn many_go_in_steps_and_a_kill_between_them_loses_nothing() {
     assert_eq!((all.texts, all.messages), (count, count));
     assert_eq!((world.count("SELECT count(*) FROM message"), world.balance(ALICE).await), (0, balance));
     // Ids go on above those that are gone, wherever the clock is.
-    let highest = audit(world.path()).unwrap().purged_before.unwrap();
+    let highest = Store::audit(world.path()).unwrap().purged_before.unwrap();
     world.now = noon();
     world.restarts().await;
     let next = world.sends(world.sms()).await;
@@ -357,7 +357,7 @@ async fn the_audit_notices_what_purging_must_not_do() {
         world.sends(world.sms()).await;
         world.purges().await;
         world.raw().execute_batch(damage).expect("damage");
-        let report = audit(world.path()).unwrap();
+        let report = Store::audit(world.path()).unwrap();
         assert!(
             report.violations.iter().any(|found| found.rule == rule),
             "{damage}: {:?}",

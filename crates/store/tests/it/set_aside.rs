@@ -4,7 +4,7 @@ use crate::reporting::origin;
 use crate::world::*;
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::MessageState;
-use hermod_store::{Acceptance, Answer, SetAside, SetAsideCount, Store, audit};
+use hermod_store::{Acceptance, Answer, SetAside, SetAsideCount, Store};
 use std::sync::Arc;
 
 /// What is done to the rows of a message, and words of the reason.
@@ -38,7 +38,7 @@ async fn listed(world: &World) -> Vec<SetAside> {
 }
 
 fn is_named_by_the_audit(world: &World, message: MessageId, reason: &str) -> bool {
-    let found = audit(world.path()).expect("an audit").violations;
+    let found = Store::audit(world.path()).expect("an audit").violations;
     let name = format!("message {}", message.as_i64());
     found.iter().any(|violation| violation.detail.contains(&name) && violation.detail.contains(reason))
 }
@@ -52,7 +52,7 @@ async fn is_set_aside(world: &World, message: MessageId, reason: &str) {
     assert!(
         is_named_by_the_audit(world, message, reason),
         "{:?}",
-        audit(world.path()).expect("an audit").violations
+        Store::audit(world.path()).expect("an audit").violations
     );
     let parts: i64 = world
         .raw()

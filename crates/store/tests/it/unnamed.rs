@@ -6,7 +6,7 @@ use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::sender::Sender;
-use hermod_store::{Acceptance, Answer, ReceiptFate, ReceiptRecord, audit};
+use hermod_store::{Acceptance, Answer, ReceiptFate, ReceiptRecord, Store};
 
 /// Who is not [`recipient`].
 fn somebody_else() -> Msisdn {
@@ -45,7 +45,7 @@ async fn part_taken_without_an_id_is_never_resent_and_is_unknown_at_its_deadline
     world.sweeps(world.now).await;
     let record = world.sees(message).await;
     assert_eq!((record.state, record.dlr), (MessageState::Submitted, DlrCode::Unknown));
-    assert_eq!(audit(world.path()).unwrap().resends, 0);
+    assert_eq!(Store::audit(world.path()).unwrap().resends, 0);
     assert_eq!(world.timeline(message), ["no_carrier_id", "unknown"]);
     assert!(world.store.take_unconfirmed().is_empty(), "the carrier has said that it took it");
     world.books_are_sound();

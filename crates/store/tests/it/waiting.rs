@@ -1,7 +1,7 @@
 //! A sender who does not wait for ever: what he gave up was certainly not done, what was begun he hears of.
 
 use crate::world::*;
-use hermod_store::{AcceptOutcome, Acceptance, StoreFault, audit};
+use hermod_store::{AcceptOutcome, Acceptance, Store, StoreFault};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
@@ -25,7 +25,7 @@ async fn what_was_given_up_before_it_began_is_never_done() {
     world.settles().await;
     assert_eq!(world.store.find_key(key(1)).await.unwrap(), None, "the key is free");
     assert_eq!(world.balance(ALICE).await, 1_000_000_000);
-    assert_eq!(audit(world.path()).unwrap().messages, 0);
+    assert_eq!(Store::audit(world.path()).unwrap().messages, 0);
     world.sends(keyed).await;
     world.books_are_sound();
 }

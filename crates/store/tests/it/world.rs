@@ -12,7 +12,7 @@ use hermod_domain::time::Timestamp;
 use hermod_store::{
     AcceptOutcome, Acceptance, Answer, AnswerRecord, Balance, DailyLimits, Elsewhere, Handout, Job, KeyClaim,
     LedgerEntry, LedgerKind, LinkKind, LinkPort, MessageRecord, OpenOptions, PostOutcome, ReceiptFate,
-    ReceiptRecord, Store, StoreFault, audit,
+    ReceiptRecord, Store, StoreFault,
 };
 use rusqlite::Connection;
 use std::path::Path;
@@ -267,7 +267,7 @@ pub(crate) fn raw(folder: &Path) -> Connection {
 
 #[track_caller]
 pub(crate) fn books_are_sound(folder: &Path) {
-    let report = audit(folder).expect("an audit");
+    let report = Store::audit(folder).expect("an audit");
     assert!(report.is_clean(), "{:#?}", report.violations);
 }
 

@@ -38,7 +38,7 @@ pub async fn copy_database(world: &World, folder: &str) -> Result<Copied, Operat
 
 fn refusal_of(fault: StoreFault) -> OperatorRefusal {
     match fault {
-        StoreFault::NoRoomForCopy { .. } | StoreFault::File { .. } | StoreFault::Sql(_) => {
+        StoreFault::NoRoomForCopy { .. } | StoreFault::File { .. } | StoreFault::Backend(_) => {
             OperatorRefusal::BackupFailed(fault.to_string())
         }
         fault => fault.into(),

@@ -91,6 +91,6 @@ async fn two_hundred_parallel_sends_against_a_balance_for_ten_accept_exactly_ten
     assert_eq!(statuses.iter().filter(|status| **status == 202).count(), 10);
     assert_eq!(statuses.iter().filter(|status| **status == 402).count(), 190);
     assert_eq!(service.balance(ACME).await, "0");
-    let report = hermod_store::audit(&service.folder.path().join("data")).unwrap();
+    let report = hermod_store::Store::audit(&service.folder.path().join("data")).unwrap();
     assert!(report.is_clean(), "{:?}", report.violations);
 }

@@ -26,7 +26,7 @@ pub(super) struct Unfinished {
 }
 
 pub(super) fn unfinished(data: &Path) -> Unfinished {
-    let audit = hermod_store::audit(data).expect("an audit");
+    let audit = hermod_store::Store::audit(data).expect("an audit");
     Unfinished { waiting: audit.waiting_parts, open_parts: audit.open_parts }
 }
 
@@ -43,7 +43,7 @@ pub(super) async fn compare(
     carriers: &[(&str, Carrier)],
 ) -> Compared {
     let data = assembly::data_folder(folder);
-    let audit = hermod_store::audit(&data).expect("an audit");
+    let audit = hermod_store::Store::audit(&data).expect("an audit");
     assert!(audit.is_clean(), "the audit found {:#?}", audit.violations);
     let ids: HashSet<&String> = told.values().collect();
     assert_eq!(ids.len(), told.len(), "two messages share an id");

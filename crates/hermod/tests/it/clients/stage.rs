@@ -52,7 +52,7 @@ impl Stage {
     pub(super) async fn end(self) {
         self.gateway.stop().await;
         self.carrier.stop().await;
-        let report = hermod_store::audit(&data_folder(self.folder.path())).expect("an audit");
+        let report = hermod_store::Store::audit(&data_folder(self.folder.path())).expect("an audit");
         assert!(report.is_clean(), "the audit found {:#?}", report.violations);
         assert_eq!(report.open_parts, 0, "parts that have not ended");
     }

@@ -118,7 +118,7 @@ async fn take_one(esme: &mut Esme, brought: &mut BTreeMap<String, u32>) -> bool 
 /// Each text exactly once in the store, in numbers without gaps; and each was brought.
 async fn compare(folder: &Path, said: u64, brought: &BTreeMap<String, u32>) {
     let data = assembly::data_folder(folder);
-    let audit = hermod_store::audit(&data).expect("an audit");
+    let audit = hermod_store::Store::audit(&data).expect("an audit");
     assert!(audit.is_clean(), "the audit found {:#?}", audit.violations);
     let options = OpenOptions {
         folder: data,

@@ -52,7 +52,8 @@ async fn no_acknowledged_submit_sm_is_lost_or_charged_twice_and_no_receipt_is_lo
     // The last life: everything comes to its end, and every receipt arrives.
     let gateway = start(folder.path(), carrier.addr());
     gateway.wait_until_nothing_is_open(folder.path(), SETTLE_WAIT).await;
-    let stored = hermod_store::audit(&assembly::data_folder(folder.path())).expect("an audit").messages;
+    let stored =
+        hermod_store::Store::audit(&assembly::data_folder(folder.path())).expect("an audit").messages;
     collects(gateway.smpp_address(), stored, &mut book).await;
     gateway.stop().await;
     compare(folder.path(), &book, &carrier).await;
@@ -132,7 +133,7 @@ fn message(text: &str) -> SubmitSm<'_> {
 
 async fn compare(folder: &Path, book: &Book, carrier: &Carrier) {
     let data = assembly::data_folder(folder);
-    let audit = hermod_store::audit(&data).expect("an audit");
+    let audit = hermod_store::Store::audit(&data).expect("an audit");
     assert!(audit.is_clean(), "the audit found {:#?}", audit.violations);
     let seen = carrier.record().counts();
     let distinct = seen.accepted - seen.duplicates;

@@ -87,7 +87,7 @@ async fn gateway_refused_by_a_long_read_accepts_again_once_the_reader_has_gone_o
     assert_eq!(alice.sends("+4915112345678", "after the restart").await.status, 202);
     assert!(log_bytes(&data) < SMALL_LOG_BYTES, "{} bytes", log_bytes(&data));
     gateway.stop().await;
-    let report = hermod_store::audit(&data).expect("an audit");
+    let report = hermod_store::Store::audit(&data).expect("an audit");
     assert!(report.is_clean(), "{:#?}", report.violations);
     carrier.stop().await;
 }
@@ -139,7 +139,7 @@ async fn stopped_backup_keeps_nothing_from_being_sent_and_completes_when_it_goes
     let status = tokio::task::spawn_blocking(move || backup.0.wait()).await.expect("no panic");
     assert!(status.expect("it ends").success());
     println!("the database had {written} bytes; the log has {}", log_bytes(&data));
-    let report = hermod_store::audit(&copy).expect("an audit of the copy");
+    let report = hermod_store::Store::audit(&copy).expect("an audit of the copy");
     assert!(report.is_clean() && report.messages >= 1, "{report:#?}");
     assert!(copy.join("pepper.key").exists() && copy.join("operator.token").exists());
     gateway.stop().await;

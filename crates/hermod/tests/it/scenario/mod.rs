@@ -227,7 +227,7 @@ impl Scenario {
     /// Parts sent again after a doubt, as the store has recorded them.
     pub(crate) async fn resends(&self) -> u64 {
         let folder = self.data_folder();
-        tokio::task::spawn_blocking(move || hermod_store::audit(&folder).expect("an audit").resends)
+        tokio::task::spawn_blocking(move || hermod_store::Store::audit(&folder).expect("an audit").resends)
             .await
             .expect("an audit does not panic")
     }
@@ -238,7 +238,7 @@ impl Scenario {
         loop {
             let folder = self.data_folder();
             let open = tokio::task::spawn_blocking(move || {
-                hermod_store::audit(&folder).expect("an audit").open_parts
+                hermod_store::Store::audit(&folder).expect("an audit").open_parts
             });
             if open.await.expect("an audit does not panic") == 0 {
                 return;
@@ -276,7 +276,7 @@ impl Scenario {
         if let Some(carrier) = self.carrier.take() {
             carrier.stop().await;
         }
-        let report = hermod_store::audit(&self.data_folder()).expect("an audit");
+        let report = hermod_store::Store::audit(&self.data_folder()).expect("an audit");
         assert!(report.is_clean(), "the audit found {:#?}", report.violations);
         assert_eq!(report.open_parts, open_parts, "parts that have not ended");
     }

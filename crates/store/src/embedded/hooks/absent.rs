@@ -1,9 +1,9 @@
 //! Customers who submit on transmitters and have nobody bound who could take reports: after a while their webhook is told
 //! instead. What happens from then on is written there at once; what waits already is moved here, a little at a time.
 
-use crate::embedded::Embedded;
+use crate::embedded::Store;
 use crate::fault::StoreFault;
-use crate::sqlite::reports::{OnTransmitters, on_transmitters};
+use crate::sqlite::reports::OnTransmitters;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::bound_receivers::BoundReceivers;
@@ -94,7 +94,7 @@ impl Absent {
     }
 }
 
-impl Embedded {
+impl Store {
     /// A part of tick. What fails is tried again at a later look: the reports still wait.
     pub(crate) async fn tell_absent_by_webhook(&self, now: Timestamp) {
         let absent = &self.inner.shared.absent;
@@ -137,8 +137,8 @@ impl Embedded {
             if after >= newest {
                 break;
             }
-            let look = move |tables: &_| on_transmitters(tables, connection, after, REPORTS_PER_LOOK);
-            let OnTransmitters { reports, last, looked_at } = self.inner.readers.run(look).await?;
+            let looked = self.inner.backend.on_transmitters(connection, after, REPORTS_PER_LOOK);
+            let OnTransmitters { reports, last, looked_at } = looked.await?;
             *left = left.saturating_sub(looked_at.max(LOOK_COUNTS_AS));
             let more = looked_at == REPORTS_PER_LOOK;
             if !reports.is_empty() {

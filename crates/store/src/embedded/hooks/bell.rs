@@ -1,6 +1,6 @@
 //! Where it is rung once something is due: the writer rings after the commit, whoever posts listens.
 
-use crate::embedded::Embedded;
+use crate::embedded::Store;
 use hermod_engine::maps::HashSet;
 use hermod_engine::ops::{ENDPOINTS_RUNG_MAX, Endpoint};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -33,7 +33,7 @@ impl Bell {
     }
 }
 
-impl Embedded {
+impl Store {
     /// Endpoints that something became due at since the last call: it was written, moved there or replayed, and is
     /// durable. Waits until there is one. For one listener; nothing is lost if it does not wait to the end.
     pub async fn hooks_rung(&self) -> Vec<Endpoint> {

@@ -1,13 +1,12 @@
 //! Showing events: what waits, what was delivered, what was given up and why, and every attempt. Everything is asked under
 //! its account.
 
-use crate::embedded::Embedded;
+use crate::embedded::Store;
 use crate::fault::StoreFault;
-use crate::sqlite::webhook_listing::{account_figures, find_attempts, find_event, list_events};
 use hermod_domain::ids::AccountId;
 use hermod_engine::ops::{EventId, HookAttempt, HookFigures, HookFilter, HookRecord, PAGE_ROWS_MAX};
 
-impl Embedded {
+impl Store {
     /// An account's events below a number, newest first.
     pub async fn hook_events(
         &self,
@@ -17,10 +16,7 @@ impl Embedded {
         limit: u32,
     ) -> Result<Vec<HookRecord>, StoreFault> {
         let limit = limit.clamp(1, PAGE_ROWS_MAX);
-        self.inner
-            .readers
-            .run(move |connection| list_events(connection, account, filter, before, limit))
-            .await
+        self.inner.backend.hook_events(account, filter, before, limit).await
     }
 
     /// One of an account's events.
@@ -29,7 +25,7 @@ impl Embedded {
         account: AccountId,
         event: EventId,
     ) -> Result<Option<HookRecord>, StoreFault> {
-        self.inner.readers.run(move |connection| find_event(connection, account, event)).await
+        self.inner.backend.hook_event(account, event).await
     }
 
     /// The attempts at one of an account's events, oldest first. Nothing: it has no such event.
@@ -38,11 +34,11 @@ impl Embedded {
         account: AccountId,
         event: EventId,
     ) -> Result<Option<Vec<HookAttempt>>, StoreFault> {
-        self.inner.readers.run(move |connection| find_attempts(connection, account, event)).await
+        self.inner.backend.hook_attempts(account, event).await
     }
 
     /// How an account's endpoints do, one figure for each kind.
     pub async fn hook_figures(&self, account: AccountId) -> Result<Vec<HookFigures>, StoreFault> {
-        self.inner.readers.run(move |connection| account_figures(connection, account)).await
+        self.inner.backend.hook_figures(account).await
     }
 }

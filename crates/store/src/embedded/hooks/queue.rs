@@ -1,8 +1,8 @@
 //! Finding what is due.
 
-use crate::embedded::Embedded;
+use crate::embedded::Store;
 use crate::fault::StoreFault;
-use crate::sqlite::webhook_due::{Due, Untellable, due_events, waiting_endpoints};
+use crate::sqlite::webhook_due::{Due, Untellable};
 use crate::writer::op::{Answer, Op, Reply};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{Endpoint, EventId, HOOKS_TAKEN_MAX, HookGivenUp, HookNext, HookPage, HookSettled};
@@ -13,10 +13,10 @@ use std::sync::{Mutex, PoisonError};
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
-impl Embedded {
+impl Store {
     /// Every endpoint at which events wait, and when the first of them is due, or was.
     pub async fn hooks_waiting(&self) -> Result<Vec<(Endpoint, Timestamp)>, StoreFault> {
-        self.inner.readers.run(waiting_endpoints).await
+        self.inner.backend.waiting_endpoints().await
     }
 
     /// What is due at an endpoint behind a place, in order of when it became due. Nothing is marked: what was taken comes
@@ -29,8 +29,7 @@ impl Embedded {
         limit: u32,
     ) -> Result<HookPage, StoreFault> {
         let limit = usize::try_from(limit.clamp(1, HOOKS_TAKEN_MAX)).expect("a few hundred");
-        let read = move |tables: &_| due_events(tables, endpoint, after, now, limit);
-        let Due { page, untellable } = self.inner.readers.run(read).await?;
+        let Due { page, untellable } = self.inner.backend.due_events(endpoint, after, now, limit).await?;
         if !untellable.is_empty() {
             self.give_up(endpoint, &untellable, now).await?;
         }

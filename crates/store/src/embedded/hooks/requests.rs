@@ -1,9 +1,9 @@
 //! What callers ask of webhook events: that what came of posting is written, that events are posted once more, and that
 //! old ones are forgotten.
 
-use crate::embedded::Embedded;
+use crate::embedded::Store;
 use crate::fault::StoreFault;
-use crate::sqlite::webhook_old::{OldEvents, old_events};
+use crate::sqlite::webhook_old::OldEvents;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{ForgetWebhooks, ReplayFailedWebhooks, ReplayWebhook};
@@ -15,7 +15,7 @@ use hermod_engine::webhooks::HookEnds;
 /// Looks for events to forget that find none before a step ends. The next step goes on where it ended.
 const LOOKS_IN_VAIN_PER_STEP: usize = 5;
 
-impl Embedded {
+impl Store {
     /// What came of attempts. Durable when this returns. On a full disk that takes until there is room; if the caller does
     /// not wait for it, it is written all the same. After a fault the events still wait, and are given out again.
     pub async fn settle_hooks(&self, settled: Vec<HookSettled>, now: Timestamp) -> Result<(), StoreFault> {
@@ -56,8 +56,7 @@ impl Embedded {
         let mut place = self.walk_places().webhook_event.take();
         for _ in 0..LOOKS_IN_VAIN_PER_STEP {
             let after = place.unwrap_or_default();
-            let OldEvents { events, next } =
-                self.inner.readers.run(move |connection| old_events(connection, after, before)).await?;
+            let OldEvents { events, next } = self.inner.backend.old_events(after, before).await?;
             self.walk_places().webhook_event = next;
             if !events.is_empty() {
                 return self.request(ForgetWebhooks { events, before, now }).await;

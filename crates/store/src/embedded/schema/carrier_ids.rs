@@ -2,10 +2,10 @@
 //! part stand in a table of their own, and deliveries are counted. It computes keys, which SQL cannot.
 
 use crate::embedded::schema::bucket_days;
-use crate::fault::StoreFault;
 use crate::sqlite::carrier_ids::split_id;
 use hermod_domain::ids::RemoteId;
 use hermod_domain::time::Day;
+use hermod_engine::tables::TableError;
 use rusqlite::{Connection, Row, params};
 
 const TABLES: &str = "
@@ -60,7 +60,7 @@ CREATE TABLE delivery (
 ) WITHOUT ROWID, STRICT;
 ";
 
-pub(super) fn migrate(connection: &Connection) -> Result<(), StoreFault> {
+pub(super) fn migrate(connection: &Connection) -> Result<(), TableError> {
     connection.execute_batch(TABLES)?;
     for day in bucket_days(connection, "remote")? {
         connection.execute_batch(&format!("ALTER TABLE remote_{day} RENAME TO before_3"))?;
@@ -78,7 +78,7 @@ pub(super) fn migrate(connection: &Connection) -> Result<(), StoreFault> {
 }
 
 /// A row was an id with its part, or a receipt that waited for one.
-fn convert(connection: &Connection, day: Day) -> Result<(), StoreFault> {
+fn convert(connection: &Connection, day: Day) -> Result<(), TableError> {
     let mut rows = connection.prepare(
         "SELECT r.carrier, r.remote, r.account, r.message, r.part, r.verdict, r.err, ifnull(m.dest, 0)
          FROM before_3 r LEFT JOIN message m ON m.id = r.message",
@@ -113,7 +113,7 @@ fn convert(connection: &Connection, day: Day) -> Result<(), StoreFault> {
     Ok(())
 }
 
-fn read_remote(row: &Row<'_>) -> Result<RemoteId, StoreFault> {
+fn read_remote(row: &Row<'_>) -> Result<RemoteId, TableError> {
     let octets: Vec<u8> = row.get(1)?;
-    RemoteId::from_octets(&octets).map_err(StoreFault::damaged)
+    RemoteId::from_octets(&octets).map_err(TableError::unreadable)
 }

@@ -2,7 +2,6 @@
 //! `idempotency_keys`. The keys of each day become a bucket.
 
 use crate::embedded::schema::bucket_days;
-use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
 use hermod_domain::ids::MessageId;
 use hermod_engine::idempotency_keys::{blocks_for, build_segments};
@@ -44,7 +43,7 @@ CREATE TABLE key_filter (
 INSERT INTO retention (what, upto) VALUES (3, 0);
 ";
 
-pub(super) fn migrate(connection: &Connection) -> Result<(), StoreFault> {
+pub(super) fn migrate(connection: &Connection) -> Result<(), TableError> {
     connection.execute_batch(TABLES)?;
     for (id, day) in (1..).zip(bucket_days(connection, "key")?) {
         convert(connection, KeyBucketId(id), day)?;

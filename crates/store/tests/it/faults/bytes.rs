@@ -3,7 +3,7 @@
 
 use crate::world::*;
 use hermod_domain::lifecycle::Verdict;
-use hermod_store::{Acceptance, Store, audit};
+use hermod_store::{Acceptance, Store};
 use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ async fn crashed() -> Image {
     }
     let folder = TempDir::new().expect("a temporary folder");
     FILES.iter().for_each(|file| drop(std::fs::copy(world.path().join(file), folder.path().join(file))));
-    let report = audit(world.path()).expect("an audit");
+    let report = Store::audit(world.path()).expect("an audit");
     assert!(report.is_clean());
     Image {
         folder,
@@ -64,7 +64,7 @@ impl Image {
     async fn judge(&self, folder: &Path, damage: &str) -> &'static str {
         let Ok(store) = Store::open(&options(folder, noon())) else { return "refused" };
         let (alice, bob) = (store.balance(ALICE).await, store.balance(BOB).await);
-        let report = audit(folder);
+        let report = Store::audit(folder);
         drop(store);
         let (Ok(alice), Ok(bob), Ok(report)) = (alice, bob, report) else { return "unreadable" };
         if !report.is_clean() {
@@ -159,7 +159,7 @@ async fn changed_byte_in_an_index_is_always_found_by_the_audit() {
         let mut bytes = sound.clone();
         bytes[spot] ^= 1;
         std::fs::write(&file, bytes).unwrap();
-        assert!(!audit(world.path()).is_ok_and(|report| report.is_clean()), "byte {spot}");
+        assert!(!Store::audit(world.path()).is_ok_and(|report| report.is_clean()), "byte {spot}");
     }
     std::fs::write(&file, sound).unwrap();
     world.books_are_sound();

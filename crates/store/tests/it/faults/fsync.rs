@@ -3,7 +3,7 @@
 
 use crate::world::*;
 use hermod_domain::ids::MessageId;
-use hermod_store::{Acceptance, Inbound, Store, audit};
+use hermod_store::{Acceptance, Inbound, Store};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -42,7 +42,7 @@ async fn a_story_that_says_what_was_acknowledged() {
     }
     world.store.close().await.unwrap();
     println!("closed");
-    assert_eq!(audit(&folder).unwrap().messages, SENT);
+    assert_eq!(Store::audit(&folder).unwrap().messages, SENT);
 }
 
 fn inbound() -> Inbound {
@@ -120,7 +120,7 @@ fn check_what_is_left(folder: &Path, paid_in: bool, acknowledged: &[MessageId], 
                 "{id} was acknowledged and is lost"
             );
         }
-        let report = audit(folder).expect("an audit");
+        let report = Store::audit(folder).expect("an audit");
         assert!(report.is_clean(), "{:?}", report.violations);
         let stored = i64::try_from(report.messages).expect("few");
         assert!(stored <= i64::try_from(acknowledged.len()).expect("few") + 1, "one may have been under way");

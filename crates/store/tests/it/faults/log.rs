@@ -3,7 +3,7 @@
 
 use super::disk::{LOW_WATER_BYTES, SmallDisk, back_within_ten_seconds, opened_on};
 use crate::world::*;
-use hermod_store::{Acceptance, Store, StoreFault, audit, backup};
+use hermod_store::{Acceptance, Store, StoreFault};
 use rusqlite::config::DbConfig;
 use std::path::Path;
 use std::time::Duration;
@@ -124,7 +124,7 @@ async fn copy_of_a_live_store_holds_no_snapshot_and_has_what_was_accepted_meanwh
     }
     assert!(accepted > 2, "the copy was over too early to tell");
     assert!(truncated > 0, "nobody but the copy could keep the log from being restarted");
-    let report = audit(elsewhere.path()).expect("an audit of the copy");
+    let report = Store::audit(elsewhere.path()).expect("an audit of the copy");
     assert!(report.is_clean(), "{:#?}", report.violations);
     // What is accepted while the finished copy is synced is not in it any more.
     assert!((2..=accepted).contains(&report.messages), "{} of {accepted}", report.messages);
@@ -166,7 +166,7 @@ async fn copy_that_would_not_fit_is_refused_and_a_closed_store_is_copied_directl
     world.sends(world.sms()).await;
     world.store.close().await.unwrap();
     let elsewhere = TempDir::new().expect("a folder");
-    backup(world.path(), &elsewhere.path().join("hermod.db")).expect("a backup");
-    let report = audit(elsewhere.path()).expect("an audit of the copy");
+    Store::backup(world.path(), &elsewhere.path().join("hermod.db")).expect("a backup");
+    let report = Store::audit(elsewhere.path()).expect("an audit of the copy");
     assert_eq!((report.is_clean(), report.messages), (true, 1));
 }

@@ -7,7 +7,7 @@ use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::phone::Msisdn;
 use hermod_store::{
     AcceptOutcome, Acceptance, Answer, DailyLimits, Delivery, HookNext, Inbound, LedgerKind, OptOut,
-    PostOutcome, audit,
+    PostOutcome, Store,
 };
 use tokio::task::JoinSet;
 
@@ -47,7 +47,7 @@ async fn a_failing_operation_fails_alone() {
         }
     }
     assert_eq!(world.balance(ALICE).await, 1_000_000_000 - 57 * PRICE);
-    assert_eq!(audit(world.path()).unwrap().messages, 57);
+    assert_eq!(Store::audit(world.path()).unwrap().messages, 57);
     world.books_are_sound();
     // And everything that was accepted is sent, once, in order.
     let link = world.link_with_room(100).await;

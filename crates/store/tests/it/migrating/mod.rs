@@ -7,7 +7,7 @@ use hermod_domain::money::Money;
 use hermod_domain::origin::{Alias, MessageName};
 use hermod_domain::time::{Day, Timestamp};
 use hermod_store::{
-    Acceptance, Answer, DayTotals, Delivery, KeyClaim, LedgerKind, Replay, Store, StoreFault, audit,
+    Acceptance, Answer, DayTotals, Delivery, KeyClaim, LedgerKind, Replay, Store, StoreFault,
 };
 use std::time::Duration;
 use tempfile::TempDir;
@@ -29,7 +29,7 @@ const fn totals(day: i64, messages: u64) -> DayTotals {
 async fn a_folder_of_schema_1_opens_with_everything_in_it() {
     let folder = TempDir::new().unwrap();
     raw(folder.path()).execute_batch(SCHEMA_1).unwrap();
-    let looked = audit(folder.path());
+    let looked = Store::audit(folder.path());
     assert!(
         matches!(looked, Err(StoreFault::TooOld { found: 1, .. })),
         "an audit never migrates: {looked:?}"

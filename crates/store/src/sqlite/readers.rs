@@ -3,6 +3,7 @@
 
 use crate::embedded::schema;
 use crate::fault::StoreFault;
+use hermod_engine::tables::TableError;
 use rusqlite::Connection;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,7 +29,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn open(folder: &Path, snapshot_max: Duration) -> Result<Reader, StoreFault> {
+    fn open(folder: &Path, snapshot_max: Duration) -> Result<Reader, TableError> {
         let mut connection = schema::open_for_reading(folder)?;
         let began = Arc::new(Mutex::new(real_time()));
         let looked_at = began.clone();
@@ -37,9 +38,9 @@ impl Reader {
         Ok(Reader { connection, began })
     }
 
-    fn run<T>(&self, read: impl FnOnce(&Connection) -> Result<T, StoreFault>) -> Result<T, StoreFault> {
+    fn run<T>(&self, read: impl FnOnce(&Connection) -> Result<T, TableError>) -> Result<T, StoreFault> {
         *lock(&self.began) = real_time();
-        read(&self.connection).map_err(StoreFault::or_too_long)
+        read(&self.connection).map_err(|error| StoreFault::from(error).or_too_long())
     }
 }
 
@@ -68,7 +69,8 @@ impl Readers {
     }
 
     fn open_limited(folder: &Path, snapshot_max: Duration) -> Result<Readers, StoreFault> {
-        let readers = (0..READERS).map(|_| Reader::open(folder, snapshot_max)).collect::<Result<_, _>>()?;
+        let readers =
+            (0..READERS).map(|_| Reader::open(folder, snapshot_max)).collect::<Result<_, TableError>>()?;
         Ok(Readers { idle: Arc::new(Mutex::new(readers)), free: Arc::new(Semaphore::new(READERS)) })
     }
 
@@ -82,7 +84,7 @@ impl Readers {
     /// [`StoreFault::ReadTooLong`]. A read that panics ends with a fault, and its connection is used again.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&Connection) -> Result<T, StoreFault> + Send + 'static,
+        read: impl FnOnce(&Connection) -> Result<T, TableError> + Send + 'static,
     ) -> Result<T, StoreFault> {
         let permit = self.free.clone().acquire_owned().await.map_err(|_| StoreFault::Closed)?;
         let idle = self.idle.clone();
@@ -94,6 +96,13 @@ impl Readers {
         });
         reading.await.map_err(|_| StoreFault::damaged("a read panicked"))?
     }
+}
+
+/// Returns the size of the database file, without its log.
+pub(crate) fn database_bytes(connection: &Connection) -> Result<u64, TableError> {
+    let pragma = |name: &str| connection.query_row(name, [], |row| row.get::<_, i64>(0));
+    let (pages, page_bytes) = (pragma("PRAGMA page_count")?, pragma("PRAGMA page_size")?);
+    Ok(pages.saturating_mul(page_bytes).cast_unsigned())
 }
 
 #[expect(clippy::disallowed_methods, reason = "the log grows in real time, whatever a test's clock says")]
@@ -136,7 +145,7 @@ mod tests {
         drop(schema::open_for_writing(folder.path()).unwrap());
         let readers = Readers::open(folder.path()).unwrap();
         for _ in 0..=READERS {
-            let panicking = readers.run(|connection| -> Result<(), StoreFault> {
+            let panicking = readers.run(|connection| -> Result<(), TableError> {
                 connection.execute_batch("BEGIN; SELECT count(*) FROM message")?;
                 panic!("a read of a test that panics")
             });

@@ -1,0 +1,149 @@
+//! The databases that a store can stand on. A store is one struct for all of them: the queue of commands, what its callers
+//! share, and the walks that read a page and send a command are the same. What differs is how rows are read, and that is
+//! this enum: a second backend is one more variant, and one more arm in the list of reads.
+
+use crate::fault::StoreFault;
+use crate::sqlite::erasure::Page;
+use crate::sqlite::late_parts::{LatePage, LatePlace};
+use crate::sqlite::part_pages::{PartPage, StoredKey};
+use crate::sqlite::readers::Readers;
+use crate::sqlite::reports::OnTransmitters;
+use crate::sqlite::webhook_due::Due;
+use crate::sqlite::webhook_old::{OldEvents, OldPlace};
+use crate::sqlite::{
+    balances, carrier_ids, catalogue, conversations, day_totals, delivery_figures, engine_reads, erasure,
+    given_up_reports, inbound, late_parts, ledger, opt_outs, parked_receipts, part_pages, purging, readers,
+    records, reports, reviews, set_aside, unassigned_inbound, unnamed_parts, waiting, webhook_due,
+    webhook_listing, webhook_old,
+};
+use hermod_domain::carrier::IdConversion;
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, RemoteId};
+use hermod_domain::origin::MessageName;
+use hermod_domain::phone::Msisdn;
+use hermod_domain::time::{Day, Timestamp};
+use hermod_engine::idempotency_keys::{KeyLimits, KeyStep};
+use hermod_engine::ops::{
+    Balance, CarrierQueue, CatalogueRow, DayTotals, DeliveryRow, Endpoint, EventId, FailingEndpoint, GivenUp,
+    HandsetMessage, HookAttempt, HookFigures, HookFilter, HookRecord, InboundRecord, LedgerRow,
+    MessageRecord, OpenReviews, OptOut, ParkedReceipt, ProvisionedRow, ReceiptLoss, ReportId, ReviewCase,
+    ReviewState, SetAside, SetAsideCount, Statement, TiedId, UnownedInbound, WaitingPlace,
+};
+use hermod_engine::parked_receipts::ParkedPage;
+use hermod_engine::queues::QueueSnapshot;
+use hermod_engine::tables::{ConversationKey, InboundKey, ReportPage, ReviewStanding, UnnamedPart};
+
+/// A database, as the readers beside the writer see it. Each read is one short snapshot.
+pub(crate) enum Backend {
+    /// One file, which one process has to itself.
+    Sqlite(Readers),
+}
+
+/// Makes a method of [`Backend`] of each read: `fn name(arguments) -> Rows = function of SQLite(its arguments)`.
+macro_rules! reads {
+    ($(fn $name:ident($($argument:ident: $of:ty),* $(,)?) -> $rows:ty = $($sqlite:ident)::+($($given:expr),*);)+) => {
+        impl Backend {$(
+            pub(crate) async fn $name(&self, $($argument: $of),*) -> Result<$rows, StoreFault> {
+                match self {
+                    Backend::Sqlite(readers) => {
+                        readers.run(move |connection| $($sqlite)::+(connection, $($given),*)).await
+                    }
+                }
+            }
+        )+}
+    };
+}
+
+reads! {
+    fn account_with_old_inbound(before: Timestamp) -> Option<AccountId> = purging::account_with_old_inbound(before);
+    fn balance(account: AccountId) -> Balance = balances::read(account);
+    fn carriers_with_late_parts() -> Vec<CarrierId> = late_parts::carriers_with_late_parts();
+    fn catalogue() -> Vec<CatalogueRow> = catalogue::read();
+    fn complete_queues(queues: Vec<QueueSnapshot>) -> Vec<CarrierQueue> = engine_reads::complete_queues(queues);
+    fn conversation_page(after: Option<ConversationKey>, limit: usize) -> Vec<(ConversationKey, Timestamp)>
+        = conversations::read_conversation_page(after.as_ref(), limit);
+    fn count_reports(of: ConnectionId) -> u64 = reports::count_reports(of);
+    fn count_set_aside() -> SetAsideCount = set_aside::count_set_aside();
+    fn database_bytes() -> u64 = readers::database_bytes();
+    fn day_totals(account: AccountId, days: (Day, Day)) -> Vec<DayTotals> = day_totals::between(account, days);
+    fn delivery_rows(from: Day, to: Day, carrier: Option<CarrierId>) -> Vec<DeliveryRow>
+        = delivery_figures::delivery_rows(from, to, carrier);
+    fn due_events(endpoint: Endpoint, after: Option<(Timestamp, EventId)>, now: Timestamp, limit: usize) -> Due
+        = webhook_due::due_events(endpoint, after, now, limit);
+    fn expired_late_parts(carrier: CarrierId, expired_by: Timestamp, after: Option<LatePlace>, limit: u32) -> LatePage
+        = late_parts::expired_late_parts(carrier, expired_by, after, limit);
+    fn failing_endpoints() -> Vec<FailingEndpoint> = webhook_due::failing_endpoints();
+    fn given_up(account: Option<AccountId>, after: Option<ReportId>, limit: u32) -> Vec<GivenUp>
+        = given_up_reports::list_given_up(account, after, limit);
+    fn handset_messages(wanted: Vec<(ReportId, AccountId, u64)>) -> Vec<(ReportId, HandsetMessage)>
+        = engine_reads::handset_messages(wanted);
+    fn hook_attempts(account: AccountId, event: EventId) -> Option<Vec<HookAttempt>>
+        = webhook_listing::find_attempts(account, event);
+    fn hook_event(account: AccountId, event: EventId) -> Option<HookRecord> = webhook_listing::find_event(account, event);
+    fn hook_events(account: AccountId, filter: HookFilter, before: Option<EventId>, limit: u32) -> Vec<HookRecord>
+        = webhook_listing::list_events(account, filter, before, limit);
+    fn hook_figures(account: AccountId) -> Vec<HookFigures> = webhook_listing::account_figures(account);
+    fn inbound(account: AccountId, since: u64, limit: u32) -> Vec<InboundRecord>
+        = inbound::read_inbound_page(account, since, limit);
+    fn inbound_from(number: Msisdn, account: Option<AccountId>, after: Option<InboundKey>) -> Page<InboundKey>
+        = erasure::inbound_from(number, account, after);
+    fn ledger(account: AccountId, before: Option<i64>, limit: u32) -> Vec<LedgerRow> = ledger::page(account, before, limit);
+    fn message(account: AccountId, id: MessageId) -> Option<MessageRecord> = records::message(account, id);
+    fn message_named(account: AccountId, name: MessageName) -> Option<MessageRecord> = engine_reads::message_named(account, name);
+    fn messages_to(number: Msisdn, account: Option<AccountId>, after: Option<MessageId>) -> Page<MessageId>
+        = erasure::messages_to(number, account, after);
+    fn named(account: AccountId, name: MessageName) -> Option<MessageId> = engine_reads::named(account, name);
+    fn next_key_step(limits: KeyLimits) -> Option<KeyStep> = engine_reads::next_key_step(limits);
+    fn old_events(after: OldPlace, before: Timestamp) -> OldEvents = webhook_old::old_events(after, before);
+    fn on_transmitters(connection: ConnectionId, after: ReportId, limit: usize) -> OnTransmitters
+        = reports::on_transmitters(connection, after, limit);
+    fn open_reviews() -> OpenReviews = reviews::count_open();
+    fn opt_outs(account: AccountId, after: Option<Msisdn>, limit: u32) -> Vec<OptOut>
+        = opt_outs::read_opt_out_page(account, after, limit);
+    fn opted_out(account: AccountId, number: Msisdn) -> Option<OptOut> = opt_outs::find_opt_out(account, number);
+    fn parked(carrier: CarrierId, limit: u32) -> Vec<ParkedReceipt> = parked_receipts::latest_parked(carrier, limit);
+    fn parked_page(carrier: CarrierId, ids: IdConversion, after: Option<RemoteId>) -> ParkedPage
+        = engine_reads::parked_page(carrier, ids, after.as_ref());
+    fn parts_after(after: Option<StoredKey>, limit: u32) -> PartPage = part_pages::parts_after(after, limit);
+    fn posted(account: AccountId, reference: String) -> Option<LedgerRow> = ledger::by_reference(account, &reference);
+    fn provisioned() -> Vec<ProvisionedRow> = catalogue::read_provisioned();
+    fn receipt_losses(from: Day, to: Day) -> Vec<ReceiptLoss> = parked_receipts::receipt_losses(from, to);
+    fn review(id: u64) -> Option<ReviewCase> = reviews::find(id);
+    fn review_standings(after: Option<u64>, limit: usize) -> Vec<ReviewStanding> = reviews::standings_after(after, limit);
+    fn reviews(state: Option<ReviewState>, before: Option<u64>, limit: u32) -> Vec<ReviewCase>
+        = reviews::page(state, before, limit);
+    fn set_aside(after: i64, limit: u32) -> Vec<SetAside> = set_aside::set_aside_after(after, limit);
+    fn statement(account: AccountId, days: (Day, Day)) -> Statement = engine_reads::read_statement(account, days);
+    fn tied_lately(carrier: CarrierId, limit: usize) -> Vec<TiedId> = carrier_ids::sample(carrier, limit);
+    fn unassigned_inbound(since: Option<MessageId>, limit: u32) -> Vec<UnownedInbound>
+        = unassigned_inbound::read_unassigned_page(since, limit);
+    fn unnamed_parts(after: Option<UnnamedPart>, limit: usize) -> Vec<UnnamedPart>
+        = unnamed_parts::read_unnamed_page(after.as_ref(), limit);
+    fn waiting(carrier: CarrierId, after: Option<WaitingPlace>, limit: usize) -> waiting::Page
+        = waiting::read_page(carrier, after, limit);
+    fn waiting_endpoints() -> Vec<(Endpoint, Timestamp)> = webhook_due::waiting_endpoints();
+}
+
+impl Backend {
+    /// Reads on in a connection's reports and calls `then` with them, even if the caller does not wait to the end.
+    pub(crate) async fn report_page<T: Send + 'static>(
+        &self,
+        of: ConnectionId,
+        after: ReportId,
+        limit: usize,
+        then: impl FnOnce(ReportPage) -> T + Send + 'static,
+    ) -> Result<T, StoreFault> {
+        match self {
+            Backend::Sqlite(readers) => {
+                let read = move |connection: &_| Ok(then(reports::read_page(connection, of, after, limit)?));
+                readers.run(read).await
+            }
+        }
+    }
+
+    /// Reads under way end in peace; later ones find the store closed.
+    pub(crate) fn close(&self) {
+        match self {
+            Backend::Sqlite(readers) => readers.close(),
+        }
+    }
+}

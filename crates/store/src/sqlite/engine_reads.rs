@@ -1,0 +1,86 @@
+//! Reads that the engine makes of rows, each run on one snapshot.
+
+use crate::embedded::statement::work_out;
+use crate::sqlite::inbound::read_handset_message;
+use crate::sqlite::{SqliteTables, parts, records, statement, waiting};
+use hermod_domain::carrier::IdConversion;
+use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
+use hermod_domain::origin::MessageName;
+use hermod_domain::time::Day;
+use hermod_engine::aliases;
+use hermod_engine::idempotency_keys::{KeyLimits, KeyStep, next_step};
+use hermod_engine::ops::{CarrierQueue, HandsetMessage, MessageRecord, ReportId, Statement};
+use hermod_engine::parked_receipts::ParkedPage;
+use hermod_engine::queues::QueueSnapshot;
+use hermod_engine::tables::TableError;
+use rusqlite::Connection;
+
+/// Returns the id of the account's message of that name.
+pub(crate) fn named(
+    connection: &Connection,
+    account: AccountId,
+    name: MessageName,
+) -> Result<Option<MessageId>, TableError> {
+    aliases::named(&SqliteTables::of(connection), account, name)
+}
+
+/// Returns the account's message of that name.
+pub(crate) fn message_named(
+    connection: &Connection,
+    account: AccountId,
+    name: MessageName,
+) -> Result<Option<MessageRecord>, TableError> {
+    match named(connection, account, name)? {
+        Some(id) => records::message(connection, account, id),
+        None => Ok(None),
+    }
+}
+
+/// Returns the queues with what the writer does not have in memory.
+pub(crate) fn complete_queues(
+    connection: &Connection,
+    queues: Vec<QueueSnapshot>,
+) -> Result<Vec<CarrierQueue>, TableError> {
+    let look = |carrier, unread| waiting::first_unread(connection, carrier, unread);
+    let count = |carrier| parts::count_deferred(connection, carrier);
+    queues.into_iter().map(|queue| queue.complete(&look, &count)).collect()
+}
+
+/// Returns what is to be done next with the buckets of idempotency keys.
+pub(crate) fn next_key_step(
+    connection: &Connection,
+    limits: KeyLimits,
+) -> Result<Option<KeyStep>, TableError> {
+    next_step(&SqliteTables { connection }, limits)
+}
+
+/// Returns those of a page of parked receipts that are worth another try.
+pub(crate) fn parked_page(
+    connection: &Connection,
+    carrier: CarrierId,
+    ids: IdConversion,
+    after: Option<&RemoteId>,
+) -> Result<ParkedPage, TableError> {
+    let snapshot = connection.unchecked_transaction()?;
+    ParkedPage::read(&SqliteTables::of(&snapshot), carrier, ids, after)
+}
+
+/// Returns an account's movements from the first day to the last, both included.
+pub(crate) fn read_statement(
+    connection: &Connection,
+    account: AccountId,
+    (from, last): (Day, Day),
+) -> Result<Statement, TableError> {
+    work_out(statement::read(connection, account, (from, last))?, from)
+}
+
+/// Returns the MO messages that reports bring. Those that are not there any more are left out.
+pub(crate) fn handset_messages(
+    connection: &Connection,
+    wanted: Vec<(ReportId, AccountId, u64)>,
+) -> Result<Vec<(ReportId, HandsetMessage)>, TableError> {
+    let each = wanted.into_iter().map(|(id, account, number)| {
+        Ok(read_handset_message(connection, account, number)?.map(|message| (id, message)))
+    });
+    each.filter_map(Result::transpose).collect()
+}
