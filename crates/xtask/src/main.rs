@@ -17,6 +17,7 @@ mod rust_source;
 mod sbom;
 mod schemathesis;
 mod shell;
+mod simulate;
 mod smsc;
 mod tally;
 mod test;
@@ -88,6 +89,8 @@ enum Command {
     /// Let everything around the gateway misbehave at once, and compare what everyone knows
     #[command(subcommand)]
     Chaos(chaos::Chaos),
+    /// Run random commands, crashes and clock jumps against the engine alone, and compare it with a simple model
+    Simulate(simulate::Options),
     /// Build the data about phone numbers anew: countries, operators and networks
     ///
     /// Needs the registries of Python and npm; the versions of the packages are pinned, so the same command writes
@@ -109,6 +112,7 @@ fn main() -> ExitCode {
         Command::Client { client } => client.ensure().map(|program| println!("{program}")),
         Command::Crash(options) => crash::run(&options),
         Command::Chaos(chaos) => chaos::run(&chaos),
+        Command::Simulate(options) => simulate::run(&options),
         Command::Numbers(options) => numbers::run(&options),
     };
     match outcome {

@@ -188,14 +188,16 @@ impl IdempotencyKeys {
                 let keys = row.keys + u64::try_from(added).unwrap_or(0);
                 tables.write(KeyChange::Bucket(KeyBucketRow { keys, ..row }));
             }
-            KeyStep::Finish { bucket, filter } => match find(*bucket, KeyBucketState::Building) {
-                Some(row) => self.finish_merge(tables, row, filter.clone(), &rows),
-                None => {}
-            },
-            KeyStep::Drop(bucket) => match find(*bucket, KeyBucketState::Live) {
-                Some(row) => self.drop_bucket(tables, row),
-                None => {}
-            },
+            KeyStep::Finish { bucket, filter } => {
+                if let Some(row) = find(*bucket, KeyBucketState::Building) {
+                    self.finish_merge(tables, row, filter.clone(), &rows);
+                }
+            }
+            KeyStep::Drop(bucket) => {
+                if let Some(row) = find(*bucket, KeyBucketState::Live) {
+                    self.drop_bucket(tables, row);
+                }
+            }
             KeyStep::DeleteSegment(bucket, no) => {
                 tables.write(KeyChange::DeleteSegment { bucket: *bucket, no: *no });
             }

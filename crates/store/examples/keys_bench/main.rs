@@ -213,6 +213,7 @@ async fn merge(store: &Store, folder: &Path) {
     println!("merged            to {} buckets of {} keys in {:.0} s", before[0], before[3], seconds(started));
 }
 
+#[expect(clippy::disallowed_methods, reason = "a benchmark ends its tasks itself")]
 async fn measure(store: &Store, plan: &Plan) {
     let merging = merge_now_and_then(store.clone());
     measure_rounds("accepted", store, plan, CarrierId::new(1), &AtomicU64::new(u64::MAX)).await;
@@ -269,6 +270,7 @@ fn writer_cpu() -> u64 {
 }
 
 /// Merges as the gateway does.
+#[expect(clippy::disallowed_methods, reason = "a benchmark ends its tasks itself")]
 fn merge_now_and_then(store: Store) -> tokio::task::AbortHandle {
     let task = tokio::spawn(async move {
         let mut clock = tokio::time::interval(Duration::from_secs(5));

@@ -1,0 +1,4 @@
+//! Tests of the engine alone, on tables in memory.
+
+mod memory;
+mod simulation;

@@ -1,0 +1,167 @@
+//! Tests of how parts in memory are read.
+
+use super::MemoryTables;
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo};
+use hermod_domain::lifecycle::{DoubtPolicy, MessageState, Part, PartState};
+use hermod_domain::money::Money;
+use hermod_domain::phone::Msisdn;
+use hermod_domain::receipt::DlrCode;
+use hermod_domain::sender::Sender;
+use hermod_domain::text::{Encoding, MessageText};
+use hermod_domain::time::Timestamp;
+use hermod_engine::lanes::Refill;
+use hermod_engine::tables::{
+    DuePlace, DueRead, LaneCounts, MessageChange, MessageRow, MessageRows, MessageStanding, PartChange,
+    PartRow, PartRows, Place,
+};
+
+const CARRIER: CarrierId = CarrierId::new(1);
+const ACCOUNT: AccountId = AccountId::new(2);
+
+fn message_id(id: i64) -> MessageId {
+    MessageId::from_i64(id).expect("an id")
+}
+
+fn part_no(no: u8) -> PartNo {
+    PartNo::new(no).expect("no part 0")
+}
+
+fn millis(at: i64) -> Timestamp {
+    Timestamp::from_millis(at)
+}
+
+fn place(message: i64) -> Place {
+    Place { carrier: CARRIER, account: ACCOUNT, message: message_id(message) }
+}
+
+pub(super) fn row(message: i64, no: u8, state: PartState, due_at: i64) -> PartRow {
+    PartRow {
+        place: place(message),
+        part: part_no(no),
+        now: Part { state, doubts: 0 },
+        doubt: DoubtPolicy::default(),
+        attempts: 0,
+        due_at: Some(millis(due_at)),
+        expires_at: millis(1_000),
+    }
+}
+
+pub(super) fn message(id: i64) -> MessageRow {
+    let standing = MessageStanding { state: MessageState::Queued, code: DlrCode::Unknown, err: 0 };
+    MessageRow {
+        id: message_id(id),
+        account: ACCOUNT,
+        connection: ConnectionId::new(3),
+        carrier: CARRIER,
+        from: Sender::parse("HERMOD").expect("a sender"),
+        to: Msisdn::parse("+491700000001").expect("a number"),
+        text: MessageText::parse("hello").expect("a text"),
+        encoding: Encoding::Gsm7,
+        parts: 2,
+        whole: false,
+        tlvs: None,
+        shape: None,
+        origin: None,
+        alias: None,
+        reference: 7,
+        cost: Money::from_micros(5),
+        expires_at: millis(1_000),
+        standing,
+    }
+}
+
+fn tables(parts: &[PartRow]) -> MemoryTables {
+    let tables = MemoryTables::default();
+    for row in parts {
+        tables.change_part(&PartChange::Add(*row)).expect("memory never fails");
+    }
+    tables
+}
+
+#[test]
+fn due_places_are_the_waiting_parts_with_a_time_the_soonest_first_behind_a_place() {
+    let tables = tables(&[
+        row(1, 1, PartState::Queued, 30),
+        row(2, 1, PartState::Queued, 10),
+        row(2, 2, PartState::InDoubt, 10),
+        row(3, 1, PartState::Queued, 0),
+        row(4, 1, PartState::Sending, 5),
+        PartRow {
+            place: Place { carrier: CarrierId::new(9), ..place(5) },
+            ..row(5, 1, PartState::Queued, 1)
+        },
+        row(6, 1, PartState::Queued, 20),
+    ]);
+    let due = |at, message, no| DuePlace { at: millis(at), message: message_id(message), part: part_no(no) };
+    let check = |after, limit, expect: &[DuePlace]| {
+        let read = DueRead { carrier: CARRIER, account: ACCOUNT, after, limit };
+        assert_eq!(tables.due_places(read).unwrap(), expect);
+    };
+    check(None, 99, &[due(10, 2, 1), due(10, 2, 2), due(20, 6, 1), due(30, 1, 1)]);
+    check(None, 1, &[due(10, 2, 1)]);
+    check(Some(due(10, 2, 1)), 2, &[due(10, 2, 2), due(20, 6, 1)]);
+    check(Some(due(30, 1, 1)), 99, &[]);
+    let deferred = tables.deferred_parts(Some(&row(6, 1, PartState::Queued, 20)), 2).unwrap();
+    let keys: Vec<_> = deferred.iter().map(|row| (row.place.carrier.get(), row.place.message)).collect();
+    assert_eq!(keys, [(1, message_id(1)), (9, message_id(5))]);
+}
+
+#[test]
+fn refill_of_a_lane_gives_parts_without_a_due_time_and_those_whose_message_is_missing_apart() {
+    let tables = tables(&[
+        row(1, 1, PartState::Queued, 0),
+        row(1, 2, PartState::InDoubt, 0),
+        row(2, 1, PartState::Queued, 10),
+        row(3, 1, PartState::Sent, 0),
+        row(4, 1, PartState::Queued, 0),
+        row(5, 1, PartState::Queued, 0),
+    ]);
+    for id in [1, 5] {
+        tables.change_message(&MessageChange::Add(Box::new(message(id)))).unwrap();
+    }
+    let check = |after: Option<(i64, u8)>, limit, expect: &[(i64, u8)], unreadable: &[i64]| {
+        let after = after.map(|(message, no)| (message_id(message), part_no(no)));
+        let read = tables.waiting_jobs(Refill { carrier: CARRIER, account: ACCOUNT, after, limit }).unwrap();
+        let jobs: Vec<_> = read.rows.iter().map(|job| (job.message.as_i64(), job.part.get())).collect();
+        let apart: Vec<_> = read.unreadable.iter().map(|part| part.place.message).collect();
+        assert_eq!((jobs.as_slice(), apart.as_slice()), (expect, unreadable));
+    };
+    check(None, 99, &[(1, 1), (1, 2), (5, 1)], &[4]);
+    check(None, 2, &[(1, 1), (1, 2)], &[]);
+    check(Some((1, 1)), 2, &[(1, 2)], &[4]);
+    check(Some((4, 1)), 99, &[(5, 1)], &[]);
+    let counts = LaneCounts { carrier: CARRIER, account: ACCOUNT, waiting: 5, in_flight: 0, for_a_slot: 4 };
+    assert_eq!(tables.lane_counts().unwrap(), [counts]);
+}
+
+#[test]
+fn late_parts_are_found_with_their_message_and_by_expiry_alone() {
+    let tables = tables(&[
+        row(1, 1, PartState::Sent, 0),
+        row(1, 2, PartState::Overdue, 0),
+        row(2, 1, PartState::Sent, 0),
+    ]);
+    for _ in 0..2 {
+        tables.change_part(&PartChange::SetLate(place(1))).unwrap();
+    }
+    assert_eq!(tables.parts(place(1)).unwrap().len(), 2);
+    let now = Part { state: PartState::Enroute, doubts: 0 };
+    let (place, part) = (place(1), part_no(1));
+    tables.change_part(&PartChange::State { place, part, now, due_at: None, attempts: None }).unwrap();
+    assert_eq!(tables.part(place, part).unwrap().map(|row| row.now), Some(now));
+    let expiring = tables.parts_expiring_after(millis(999)).unwrap();
+    let keys: Vec<_> = expiring.iter().map(|row| (row.place.message.as_i64(), row.part.get())).collect();
+    assert_eq!(keys, [(2, 1), (1, 1)]);
+    tables.change_part(&PartChange::Delete(place)).unwrap();
+    assert!(tables.parts(place).unwrap().is_empty());
+}
+
+#[test]
+fn parts_of_a_moved_message_have_the_new_carrier_and_due_time() {
+    let tables = tables(&[row(1, 1, PartState::Queued, 30), row(1, 2, PartState::Queued, 40)]);
+    let to = CarrierId::new(9);
+    tables.change_part(&PartChange::Move { place: place(1), to, due_at: None }).unwrap();
+    assert!(tables.parts(place(1)).unwrap().is_empty());
+    let moved = tables.parts(Place { carrier: to, ..place(1) }).unwrap();
+    assert!(moved.len() == 2 && moved.iter().all(|row| row.due_at.is_none()));
+}

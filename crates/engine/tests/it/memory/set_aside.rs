@@ -1,0 +1,70 @@
+//! Rows that were set aside because they make no sense.
+
+use super::columns::{NO_MESSAGE, NoRow, stored_range};
+use super::{MemoryTables, Rows};
+use hermod_domain::lifecycle::PartState;
+use hermod_domain::time::Timestamp;
+use hermod_engine::tables::{PartRow, SetAsideChange, SetAsideRows, StoredPlace, TableError, UnreadablePart};
+
+/// What was set aside, and the reason.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Row {
+    at: Timestamp,
+    reason: String,
+    place: StoredPlace,
+    /// None: the row of the message makes no sense.
+    part: Option<PartRow>,
+}
+
+impl Rows {
+    fn add_set_aside(&mut self, row: Row) {
+        let last = self.set_aside.keys().next_back().copied().unwrap_or(0);
+        self.set_aside.add(last + 1, row);
+    }
+
+    fn set_parts_aside(&mut self, place: StoredPlace, reason: &str, at: Timestamp) {
+        let Some(at_place) = place.place() else { return };
+        for part in self.delete_parts(at_place) {
+            self.add_set_aside(Row { at, reason: reason.to_owned(), place, part: Some(part) });
+        }
+    }
+}
+
+impl SetAsideRows for MemoryTables {
+    fn stored_states(&self, place: StoredPlace) -> Result<Vec<Option<PartState>>, TableError> {
+        let Some(place) = place.place() else { return Ok(Vec::new()) };
+        Ok(self.read().parts_at(place).iter().map(|row| Some(row.now.state)).collect())
+    }
+
+    fn change_set_aside(&self, change: &SetAsideChange) -> Result<(), TableError> {
+        let rows = &mut *self.write();
+        match change {
+            SetAsideChange::Parts { place, reason, at } => rows.set_parts_aside(*place, reason, *at),
+            SetAsideChange::Message { place, reason, at } => {
+                let mut there = rows.set_aside.values();
+                if there.all(|row| row.place.message != place.message || row.part.is_some()) {
+                    let (at, reason) = (*at, reason.clone());
+                    rows.add_set_aside(Row { at, reason, place: *place, part: None });
+                }
+            }
+            SetAsideChange::Delete(range) => {
+                let range = stored_range(*range);
+                rows.set_aside.delete_where(|_, row| range.contains(&row.place.message));
+            }
+        }
+        Ok(())
+    }
+
+    fn why_unreadable(&self, error: TableError) -> Result<String, TableError> {
+        let is_unreadable = error.is_unreadable();
+        match error.into_inner() {
+            error if is_unreadable => Ok(error.to_string()),
+            error if error.is::<NoRow>() => Ok(NO_MESSAGE.to_owned()),
+            error => panic!("a table in memory failed: {error}"),
+        }
+    }
+
+    fn unreadable_parts(&self, _limit: u32) -> Result<Vec<UnreadablePart>, TableError> {
+        Ok(Vec::new())
+    }
+}

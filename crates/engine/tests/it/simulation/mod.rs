@@ -1,0 +1,108 @@
+//! Random commands over long times, with crashes, failed batches and clock jumps: the engine and its tables must stay where
+//! a simple model says. A failure prints the seed of its run.
+//!
+//! `HERMOD_SIMULATION_COMMANDS` sets how many commands are run, `HERMOD_SIMULATION_SEED` the first seed.
+
+mod commands;
+mod model;
+mod outcomes;
+mod random;
+mod world;
+
+use hermod_engine::commands::ReleaseDue;
+use random::Random;
+use std::time::Duration;
+use world::{End, World};
+
+/// Commands in all, unless the environment says otherwise.
+const COMMANDS: u64 = 1_000_000;
+/// Commands of one run, which has a seed of its own and begins with empty tables.
+const COMMANDS_PER_RUN: u64 = 10_000;
+/// Commands of one batch at most.
+const BATCH_MAX: u64 = 8;
+const SEED: u64 = 20_261_116;
+/// Runs after which a line tells how far it came.
+const RUNS_PER_LINE: u64 = 100;
+/// Rounds in which everything that waits must have been sent.
+const DRAIN_ROUNDS_MAX: u32 = 20_000;
+
+#[expect(clippy::disallowed_methods, reason = "a test has no configuration")]
+fn setting(name: &str, otherwise: u64) -> u64 {
+    match std::env::var(name) {
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")),
+        Err(_) => otherwise,
+    }
+}
+
+/// Says which run failed.
+struct Seed(u64);
+
+impl Drop for Seed {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!(
+                "The run with seed {0} failed. Repeat it: cargo xtask simulate --steps 1 --seed {0}",
+                self.0
+            );
+        }
+    }
+}
+
+#[test]
+fn random_commands_with_crashes_leave_the_tables_where_the_model_says() {
+    let (commands, first) =
+        (setting("HERMOD_SIMULATION_COMMANDS", COMMANDS), setting("HERMOD_SIMULATION_SEED", SEED));
+    let runs = commands.div_ceil(COMMANDS_PER_RUN);
+    let threads =
+        u64::try_from(std::thread::available_parallelism().map_or(1, |count| count.get())).unwrap_or(1);
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            scope.spawn(move || {
+                for run in (thread..runs).step_by(usize::try_from(threads).expect("a few")) {
+                    if run > 0 && run.is_multiple_of(RUNS_PER_LINE) {
+                        println!("{} of {commands} commands", run * COMMANDS_PER_RUN);
+                    }
+                    go(first + run);
+                }
+            });
+        }
+    });
+}
+
+/// One run: random commands, then everything that waits is sent and answered.
+fn go(seed: u64) {
+    let told = Seed(seed);
+    let mut world = World::new(seed);
+    let mut left = COMMANDS_PER_RUN;
+    while left > 0 {
+        let count = (world.random.below(BATCH_MAX) + 1).min(left);
+        left -= count;
+        let end = end_of_batch(&mut world.random);
+        let batch: Vec<_> = (0..count).map(|_| commands::next(&mut world)).collect();
+        world.runs(&batch, end);
+    }
+    drain(&mut world);
+    world.balance_rows_agree();
+    drop(told);
+}
+
+fn end_of_batch(random: &mut Random) -> End {
+    match random.below(200) {
+        0 => End::Crash,
+        1 | 2 => End::RollBack,
+        _ => End::Commit,
+    }
+}
+
+/// Nothing that waits is forgotten: with links that have room, every part is sent or ends.
+fn drain(world: &mut World) {
+    for _ in 0..DRAIN_ROUNDS_MAX {
+        if world.is_drained() {
+            return;
+        }
+        world.now = world.now.plus(Duration::from_secs(30));
+        let batch = [commands::open_or_hear(world), ReleaseDue { now: world.now }.into()];
+        world.runs(&batch, End::Commit);
+    }
+    panic!("parts still wait after {DRAIN_ROUNDS_MAX} rounds");
+}
