@@ -89,7 +89,7 @@ impl CarrierIdRows for SqliteTables<'_> {
     }
 
     fn carrier_id_days(&self) -> Result<Vec<Day>, TableError> {
-        Ok(carrier_id_days(self.connection)?)
+        carrier_id_days(self.connection)
     }
 
     fn retired_carrier_id_days(&self) -> Result<Vec<Day>, TableError> {

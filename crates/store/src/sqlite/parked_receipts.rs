@@ -202,7 +202,7 @@ pub(crate) fn latest_parked(
     limit: u32,
 ) -> Result<Vec<ParkedReceipt>, TableError> {
     let sql = format!("SELECT {COLUMNS} FROM parked WHERE carrier = ?1 ORDER BY at DESC LIMIT ?2");
-    Ok(read_rows(connection, &sql, params![carrier.get(), limit.min(PAGE_ROWS_MAX)])?)
+    read_rows(connection, &sql, params![carrier.get(), limit.min(PAGE_ROWS_MAX)])
 }
 
 /// Returns the figures of given-up receipts from the first day to the last, both included, the newest first.

@@ -174,5 +174,5 @@ fn received(
     account: AccountId,
     row: &Row<'_>,
 ) -> Result<Option<InboundRecord>, TableError> {
-    Ok(find_inbound(connection, account, row.get::<_, i64>(10)?.cast_unsigned())?)
+    find_inbound(connection, account, row.get::<_, i64>(10)?.cast_unsigned())
 }
