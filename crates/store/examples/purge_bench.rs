@@ -29,7 +29,7 @@ const KEEP: Retention = Retention {
     idempotency_keys: Duration::from_secs(400 * DAY_S),
     inbound: Duration::from_secs(30 * DAY_S),
 };
-/// The gateway pauses twice as long as a step took, and at least this, once much is due.
+/// The gateway pauses four times as long as a step took, and at least this, once much is due.
 const PAUSE_MIN: Duration = Duration::from_millis(2);
 /// Pairs of runs, without and with purging.
 const PAIRS: u64 = 3;
@@ -140,7 +140,7 @@ async fn purge(store: &Store, pause_min: Option<Duration>) -> String {
         all.carrier_ids += purged.carrier_ids;
         all.webhook_events += purged.webhook_events;
         if let Some(pause_min) = pause_min {
-            tokio::time::sleep((2 * took).max(pause_min)).await;
+            tokio::time::sleep((4 * took).max(pause_min)).await;
         }
     }
     let took = began.elapsed();

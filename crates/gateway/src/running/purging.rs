@@ -50,12 +50,12 @@ pub(super) async fn purge(world: Arc<World>, keep: Retention) -> Result<(), Stor
 }
 
 /// Returns the pause after a step that took so long, in a row of steps that has gone on for so long. It is no shorter than
-/// twice the step: two thirds of the writer's time are for everything else, and a step takes longer where the writer has
-/// much to do.
+/// four times the step: four fifths of the writer's time are for everything else, and a step takes longer where the writer
+/// has much to do.
 fn pause(steps_took: Duration, step_took: Duration) -> Duration {
     let halvings = steps_took.as_millis() / PAUSE_HALVED_AFTER.as_millis();
     let halved = PAUSE_MAX / 2_u32.pow(u32::try_from(halvings.min(16)).unwrap_or(16));
-    halved.max(PAUSE_MIN).max(2 * step_took)
+    halved.max(PAUSE_MIN).max(4 * step_took)
 }
 
 /// The time that things are old by, so long after a start that found this as the newest message.
@@ -75,10 +75,10 @@ mod tests {
             (4, 3, 50),
             (5, 3, 25),
             (10, 3, 12),
-            (60, 1, 2),
-            (86_400, 1, 2),
-            (60, 10, 20),
-            (60, 500, 1_000),
+            (60, 0, 2),
+            (86_400, 1, 4),
+            (60, 10, 40),
+            (60, 500, 2_000),
         ] {
             let pause = pause(Duration::from_secs(steps_took_s), Duration::from_millis(step_took_ms));
             assert_eq!(pause.as_millis(), expect_ms, "{steps_took_s} s, {step_took_ms} ms");

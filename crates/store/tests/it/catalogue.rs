@@ -26,7 +26,11 @@ async fn entries_are_replaced_by_kind_and_id_all_or_none() {
     let expected = vec![row("account", 1, "alice", "new"), row("route", 1, "de", "{}")];
     assert_eq!(store.catalogue().await.unwrap(), expected);
     let taken = vec![row("route", 1, "fr", "changed"), row("account", 2, "alice", "an impostor")];
-    assert!(store.change_catalogue(puts(taken)).await.is_err(), "the name is taken");
+    let told = store.change_catalogue(puts(taken)).await;
+    assert!(matches!(&told, Err(StoreFault::NameTaken { name, .. }) if name == "alice"), "{told:?}");
+    let twice = vec![row("account", 2, "bob", "{}"), row("account", 3, "bob", "{}")];
+    let told = store.change_catalogue(puts(twice)).await;
+    assert!(matches!(told, Err(StoreFault::NameTaken { .. })), "{told:?}");
     assert_eq!(store.catalogue().await.unwrap(), expected);
     world.restarts().await;
     assert_eq!(world.store.catalogue().await.unwrap(), expected);
@@ -44,6 +48,15 @@ async fn a_name_that_is_removed_can_be_given_anew_in_the_same_change() {
     };
     world.store.change_catalogue(change).await.unwrap();
     let after = vec![row("key", 2, "other", "{}"), row("key", 3, "k", "new"), row("route", 1, "de", "{}")];
+    assert_eq!(world.store.catalogue().await.unwrap(), after);
+}
+
+#[tokio::test]
+async fn name_that_its_entry_gives_up_can_be_given_to_another_in_the_same_change() {
+    let world = World::new().await;
+    world.store.change_catalogue(puts(vec![row("key", 1, "k", "{}")])).await.unwrap();
+    let after = vec![row("key", 1, "old-k", "{}"), row("key", 2, "k", "{}")];
+    world.store.change_catalogue(puts(after.clone())).await.unwrap();
     assert_eq!(world.store.catalogue().await.unwrap(), after);
 }
 
