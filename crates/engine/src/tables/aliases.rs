@@ -1,6 +1,6 @@
 //! The table of short message ids (aliases) of each account.
 
-use crate::tables::{Change, TableError};
+use crate::tables::TableError;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::origin::Alias;
 
@@ -11,12 +11,6 @@ pub enum AliasChange {
     Last { account: AccountId, alias: Alias },
     /// The message that an alias names, in place of any other.
     Name { account: AccountId, alias: Alias, message: MessageId },
-}
-
-impl From<AliasChange> for Change {
-    fn from(change: AliasChange) -> Change {
-        Change::Alias(change)
-    }
 }
 
 /// Reads and writes the aliases of each account, and the one it was given last.

@@ -1,19 +1,13 @@
 //! The table of the balance of each account.
 
 use crate::ops::Balance;
-use crate::tables::{Change, TableError};
+use crate::tables::TableError;
 use hermod_domain::ids::AccountId;
 
 /// A change of the table.
 #[derive(Clone, Debug)]
 pub enum BalanceChange {
     Put { account: AccountId, balance: Balance },
-}
-
-impl From<BalanceChange> for Change {
-    fn from(change: BalanceChange) -> Change {
-        Change::Balance(change)
-    }
 }
 
 /// Reads and writes the balance of each account.

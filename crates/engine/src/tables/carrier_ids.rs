@@ -1,6 +1,6 @@
 //! The tables of the ids that carriers gave to parts, one per UTC day.
 
-use crate::tables::{Change, TableError};
+use crate::tables::TableError;
 use hermod_domain::carrier::RemoteKey;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo, RemoteId};
 use hermod_domain::phone::Msisdn;
@@ -61,12 +61,6 @@ pub enum CarrierIdChange {
     Add { carrier: CarrierId, remote: RemoteId, tie: Tie },
     /// The row of an id in the table of the tie's day, in place of any other.
     Put { carrier: CarrierId, remote: RemoteId, tie: Tie },
-}
-
-impl From<CarrierIdChange> for Change {
-    fn from(change: CarrierIdChange) -> Change {
-        Change::CarrierId(change)
-    }
 }
 
 /// Reads and writes the ids that carriers gave to parts.

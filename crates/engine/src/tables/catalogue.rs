@@ -1,7 +1,7 @@
 //! The tables of the setup: its entries, and what provision files said of them.
 
 use crate::ops::{CatalogueRow, ProvisionedRow};
-use crate::tables::{Change, TableError};
+use crate::tables::TableError;
 
 /// A change of the tables.
 #[derive(Clone, Debug)]
@@ -13,12 +13,6 @@ pub enum CatalogueRowChange {
     },
     /// What a provision file said of an entry.
     PutProvisioned(ProvisionedRow),
-}
-
-impl From<CatalogueRowChange> for Change {
-    fn from(change: CatalogueRowChange) -> Change {
-        Change::CatalogueRow(change)
-    }
 }
 
 /// Writes the setup.

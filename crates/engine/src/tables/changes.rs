@@ -9,68 +9,60 @@ use crate::tables::{
 };
 use std::cell::RefCell;
 
-/// A change of one table.
-#[derive(Clone)]
-pub enum Change {
-    CarrierId(CarrierIdChange),
-    Key(KeyChange),
-    Purge(PurgeChange),
-    Erasure(ErasureChange),
-    Review(ReviewChange),
-    Ledger(LedgerChange),
-    TimelineLine(TimelineLine),
-    SetAside(SetAsideChange),
-    Report(ReportChange),
-    WebhookEvent(WebhookEventChange),
-    UnnamedPart(UnnamedPartChange),
-    CatalogueRow(CatalogueRowChange),
-    ParkedReceipt(ParkedReceiptChange),
-    MoPart(MoPartChange),
-    WebhookAttempt(WebhookAttemptChange),
-    Inbound(InboundChange),
-    UnassignedInbound(UnassignedInboundChange),
-    GivenUpReport(GivenUpReportChange),
-    DeliveryFigure(DeliveryFigureChange),
-    Conversation(ConversationChange),
-    OptOut(OptOutChange),
-    Alias(AliasChange),
-    DayTotals(DayTotalsChange),
-    Balance(BalanceChange),
-    Message(MessageChange),
-    Part(PartChange),
+/// Names each kind of change once, with the method that applies it.
+macro_rules! changes {
+    ($($name:ident($change:ident) => $apply:ident),* $(,)?) => {
+        /// A change of one table.
+        #[derive(Clone)]
+        pub enum Change {
+            $($name($change)),*
+        }
+
+        impl Change {
+            fn apply(&self, stored: &dyn StoredTables) -> Result<(), TableError> {
+                match self {
+                    $(Change::$name(change) => stored.$apply(change)),*
+                }
+            }
+        }
+
+        $(
+            impl From<$change> for Change {
+                fn from(change: $change) -> Change {
+                    Change::$name(change)
+                }
+            }
+        )*
+    };
 }
 
-impl Change {
-    fn apply(&self, stored: &dyn StoredTables) -> Result<(), TableError> {
-        match self {
-            Change::CarrierId(change) => stored.change_carrier_id(change),
-            Change::Key(change) => stored.change_keys(change),
-            Change::Purge(change) => stored.change_by_purging(change),
-            Change::Erasure(change) => stored.change_erasure(change),
-            Change::Review(change) => stored.change_review(change),
-            Change::Ledger(change) => stored.change_ledger(change),
-            Change::TimelineLine(line) => stored.add_timeline_line(line),
-            Change::SetAside(change) => stored.change_set_aside(change),
-            Change::Report(change) => stored.change_report(change),
-            Change::WebhookEvent(change) => stored.change_webhook_event(change),
-            Change::UnnamedPart(change) => stored.change_unnamed_part(change),
-            Change::CatalogueRow(change) => stored.change_catalogue_row(change),
-            Change::ParkedReceipt(change) => stored.change_parked_receipt(change),
-            Change::MoPart(change) => stored.change_mo_parts(change),
-            Change::WebhookAttempt(change) => stored.change_webhook_attempt(change),
-            Change::Inbound(change) => stored.change_inbound(change),
-            Change::UnassignedInbound(change) => stored.change_unassigned_inbound(change),
-            Change::GivenUpReport(change) => stored.change_given_up_report(change),
-            Change::DeliveryFigure(change) => stored.change_delivery_figures(change),
-            Change::Conversation(change) => stored.change_conversation(change),
-            Change::OptOut(change) => stored.change_opt_out(change),
-            Change::Alias(change) => stored.change_alias(change),
-            Change::DayTotals(change) => stored.change_day_totals(change),
-            Change::Balance(change) => stored.change_balance(change),
-            Change::Message(change) => stored.change_message(change),
-            Change::Part(change) => stored.change_part(change),
-        }
-    }
+changes! {
+    Alias(AliasChange) => change_alias,
+    Balance(BalanceChange) => change_balance,
+    CarrierId(CarrierIdChange) => change_carrier_id,
+    CatalogueRow(CatalogueRowChange) => change_catalogue_row,
+    Conversation(ConversationChange) => change_conversation,
+    DayTotals(DayTotalsChange) => change_day_totals,
+    DeliveryFigure(DeliveryFigureChange) => change_delivery_figures,
+    Erasure(ErasureChange) => change_erasure,
+    GivenUpReport(GivenUpReportChange) => change_given_up_report,
+    Inbound(InboundChange) => change_inbound,
+    Key(KeyChange) => change_keys,
+    Ledger(LedgerChange) => change_ledger,
+    Message(MessageChange) => change_message,
+    MoPart(MoPartChange) => change_mo_parts,
+    OptOut(OptOutChange) => change_opt_out,
+    ParkedReceipt(ParkedReceiptChange) => change_parked_receipt,
+    Part(PartChange) => change_part,
+    Purge(PurgeChange) => change_by_purging,
+    Report(ReportChange) => change_report,
+    Review(ReviewChange) => change_review,
+    SetAside(SetAsideChange) => change_set_aside,
+    TimelineLine(TimelineLine) => add_timeline_line,
+    UnassignedInbound(UnassignedInboundChange) => change_unassigned_inbound,
+    UnnamedPart(UnnamedPartChange) => change_unnamed_part,
+    WebhookAttempt(WebhookAttemptChange) => change_webhook_attempt,
+    WebhookEvent(WebhookEventChange) => change_webhook_event,
 }
 
 /// Changes in the order in which they were decided. Applying them cannot conflict: what must be unique was decided before.

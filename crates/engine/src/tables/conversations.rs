@@ -1,6 +1,6 @@
 //! The table of which account last wrote to whom from a shared number.
 
-use crate::tables::{Change, TableError};
+use crate::tables::TableError;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
@@ -30,12 +30,6 @@ pub enum ConversationChange {
         last: Conversation,
     },
     Delete(ConversationKey),
-}
-
-impl From<ConversationChange> for Change {
-    fn from(change: ConversationChange) -> Change {
-        Change::Conversation(change)
-    }
 }
 
 /// Reads and writes which account last wrote to whom from a shared number.

@@ -1,7 +1,7 @@
 //! The table of what each account sent per day.
 
 use crate::ops::DayTotals;
-use crate::tables::{Change, TableError};
+use crate::tables::TableError;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Day;
 
@@ -9,12 +9,6 @@ use hermod_domain::time::Day;
 #[derive(Clone, Debug)]
 pub enum DayTotalsChange {
     Put { account: AccountId, totals: DayTotals },
-}
-
-impl From<DayTotalsChange> for Change {
-    fn from(change: DayTotalsChange) -> Change {
-        Change::DayTotals(change)
-    }
 }
 
 /// Reads and writes what each account sent per day.

@@ -1,7 +1,7 @@
 //! The table of delivery figures per day, carrier and network.
 
 use crate::ops::DeliveryFigures;
-use crate::tables::{Change, TableError};
+use crate::tables::TableError;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::numbers::{Country, Network};
 use hermod_domain::time::Day;
@@ -26,12 +26,6 @@ pub enum DeliveryFigureChange {
     },
     /// The rows of all days before this one are deleted.
     DeleteBefore(Day),
-}
-
-impl From<DeliveryFigureChange> for Change {
-    fn from(change: DeliveryFigureChange) -> Change {
-        Change::DeliveryFigure(change)
-    }
 }
 
 /// Reads and writes delivery figures per day, carrier and network.

@@ -1,6 +1,6 @@
 //! What erasing a phone number reads and overwrites.
 
-use crate::tables::{Change, OriginRow, TableError};
+use crate::tables::{OriginRow, TableError};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::phone::Msisdn;
 
@@ -59,12 +59,6 @@ pub enum ErasureChange {
     ParkedReceipts(Msisdn),
     /// The unassigned MO messages from a handset are deleted.
     UnassignedInbound(Msisdn),
-}
-
-impl From<ErasureChange> for Change {
-    fn from(change: ErasureChange) -> Change {
-        Change::Erasure(change)
-    }
 }
 
 /// Reads and overwrites what erasing a phone number touches.

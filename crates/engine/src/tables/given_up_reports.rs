@@ -1,7 +1,7 @@
 //! The table of reports that were given up.
 
 use crate::ops::{GivenUp, ReportId};
-use crate::tables::{Change, TableError};
+use crate::tables::TableError;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 
@@ -20,12 +20,6 @@ pub enum GivenUpReportChange {
         first: ReportId,
         last: ReportId,
     },
-}
-
-impl From<GivenUpReportChange> for Change {
-    fn from(change: GivenUpReportChange) -> Change {
-        Change::GivenUpReport(change)
-    }
 }
 
 /// Reads and writes reports that were given up.

@@ -1,7 +1,7 @@
 //! The tables of idempotency keys: a log of the latest, and buckets of all others, in which a key is found by its digest.
 
 use crate::block_filter::FilterBlock;
-use crate::tables::{Change, TableError};
+use crate::tables::TableError;
 use hermod_domain::ids::MessageId;
 
 /// The digest of a key, the message that used it, and the fingerprint of its request.
@@ -73,12 +73,6 @@ pub enum KeyChange {
         bucket: KeyBucketId,
         no: u32,
     },
-}
-
-impl From<KeyChange> for Change {
-    fn from(change: KeyChange) -> Change {
-        Change::Key(change)
-    }
 }
 
 /// Reads and writes idempotency keys.

@@ -1,6 +1,6 @@
 //! The table of MO messages of accounts.
 
-use crate::tables::{Change, TableError};
+use crate::tables::TableError;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::inbound::Form;
 use hermod_domain::origin::WrittenAddress;
@@ -50,12 +50,6 @@ pub enum InboundChange {
         id: u64,
         row: Box<InboundRow>,
     },
-}
-
-impl From<InboundChange> for Change {
-    fn from(change: InboundChange) -> Change {
-        Change::Inbound(change)
-    }
 }
 
 /// Reads and writes MO messages of accounts.

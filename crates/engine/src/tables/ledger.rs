@@ -1,7 +1,7 @@
 //! The table of postings to accounts.
 
 use crate::ops::{Balance, LedgerKind, LedgerRow};
-use crate::tables::{Change, MessageRange, TableError};
+use crate::tables::{MessageRange, TableError};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::money::Money;
 use hermod_domain::time::{Day, Timestamp};
@@ -47,12 +47,6 @@ pub enum LedgerChange {
         key: RolledUpKey,
         amount: Money,
     },
-}
-
-impl From<LedgerChange> for Change {
-    fn from(change: LedgerChange) -> Change {
-        Change::Ledger(change)
-    }
 }
 
 /// Reads and writes postings to accounts.

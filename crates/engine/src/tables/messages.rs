@@ -1,7 +1,7 @@
 //! The table of MT messages: one row each, from acceptance to the end of its retention.
 
 use crate::ops::CustomerTlvs;
-use crate::tables::{Change, TableError};
+use crate::tables::TableError;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::money::Money;
@@ -64,12 +64,6 @@ pub enum MessageChange {
         message: MessageId,
         expires_at: Timestamp,
     },
-}
-
-impl From<MessageChange> for Change {
-    fn from(change: MessageChange) -> Change {
-        Change::Message(change)
-    }
 }
 
 /// Where a message stands, for its customer.

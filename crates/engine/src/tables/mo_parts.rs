@@ -1,6 +1,6 @@
 //! The table of parts of concatenated MO messages, and what was received before.
 
-use crate::tables::{Change, TableError};
+use crate::tables::TableError;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::inbound::Piece;
 use hermod_domain::origin::WrittenAddress;
@@ -85,12 +85,6 @@ pub enum MoPartChange {
     },
     /// The parts of a message are deleted.
     DeleteParts(UnfinishedId),
-}
-
-impl From<MoPartChange> for Change {
-    fn from(change: MoPartChange) -> Change {
-        Change::MoPart(change)
-    }
 }
 
 /// Reads and writes parts of concatenated MO messages, and what was received before.

@@ -1,7 +1,7 @@
 //! The table of recipients who opted out.
 
 use crate::ops::OptOut;
-use crate::tables::{Change, TableError};
+use crate::tables::TableError;
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
@@ -11,12 +11,6 @@ use hermod_domain::time::Timestamp;
 pub enum OptOutChange {
     Add(OptOut),
     Delete { account: AccountId, number: Msisdn },
-}
-
-impl From<OptOutChange> for Change {
-    fn from(change: OptOutChange) -> Change {
-        Change::OptOut(change)
-    }
 }
 
 /// Reads and writes recipients who opted out.

@@ -1,7 +1,7 @@
 //! The tables of receipts that found no part: those that wait for one, and how many were given up.
 
 use crate::ops::{ParkedReceipt, ReceiptLoss};
-use crate::tables::{Change, TableError};
+use crate::tables::TableError;
 use hermod_domain::carrier::RemoteKey;
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::phone::Msisdn;
@@ -33,12 +33,6 @@ pub enum ParkedReceiptChange {
     Loss(ReceiptLoss),
     /// The figures of given-up receipts of all days before this one are deleted.
     DeleteLossesBefore(Day),
-}
-
-impl From<ParkedReceiptChange> for Change {
-    fn from(change: ParkedReceiptChange) -> Change {
-        Change::ParkedReceipt(change)
-    }
 }
 
 /// Reads and writes receipts that found no part.

@@ -2,7 +2,7 @@
 
 use crate::lanes::Refill;
 use crate::ops::Job;
-use crate::tables::{Change, Readings, TableError, UnreadablePart};
+use crate::tables::{Readings, TableError, UnreadablePart};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Part, Parts};
 use hermod_domain::phone::Msisdn;
@@ -64,12 +64,6 @@ pub enum PartChange {
     /// The receipts of a message are late. Its parts stand apart from then on, where all reads of one message's parts find
     /// them and all other reads of this table but that by expiry do not.
     SetLate(Place),
-}
-
-impl From<PartChange> for Change {
-    fn from(change: PartChange) -> Change {
-        Change::Part(change)
-    }
 }
 
 /// How many parts of an account a carrier has, by what they wait for.

@@ -1,6 +1,6 @@
 //! What retention reads and removes, and the marks of how far it is.
 
-use crate::tables::{Change, TableError, UnreadablePart};
+use crate::tables::{TableError, UnreadablePart};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::money::Money;
 use hermod_domain::origin::{Alias, Origin};
@@ -85,12 +85,6 @@ pub enum PurgeChange {
         account: AccountId,
         last: u64,
     },
-}
-
-impl From<PurgeChange> for Change {
-    fn from(change: PurgeChange) -> Change {
-        Change::Purge(change)
-    }
 }
 
 /// Reads and removes what retention removes.

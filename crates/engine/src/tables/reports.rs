@@ -2,7 +2,7 @@
 
 use crate::maps::HashMap;
 use crate::ops::{Report, ReportId};
-use crate::tables::{Change, TableError};
+use crate::tables::TableError;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::Told;
 use hermod_domain::time::Timestamp;
@@ -40,12 +40,6 @@ pub enum ReportChange {
     Add { report: Report, is_hooked: bool },
     /// The reports of a connection from one id to another, both included, are deleted.
     Delete { connection: ConnectionId, first: ReportId, last: ReportId },
-}
-
-impl From<ReportChange> for Change {
-    fn from(change: ReportChange) -> Change {
-        Change::Report(change)
-    }
 }
 
 /// Reads and writes reports that wait for a bind.

@@ -1,7 +1,7 @@
 //! The table of messages held for review, and the decisions about them.
 
 use crate::ops::{ReviewCase, ReviewState, Screened};
-use crate::tables::{Change, TableError};
+use crate::tables::TableError;
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
@@ -53,12 +53,6 @@ pub enum ReviewChange {
         by: String,
     },
     Delete(u64),
-}
-
-impl From<ReviewChange> for Change {
-    fn from(change: ReviewChange) -> Change {
-        Change::Review(change)
-    }
 }
 
 /// Reads and writes messages held for review, and the decisions about them.

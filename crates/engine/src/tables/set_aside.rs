@@ -1,6 +1,6 @@
 //! The table of parts that were set aside because their rows, or the rows of their messages, make no sense.
 
-use crate::tables::{Change, MessageRange, Place, TableError};
+use crate::tables::{MessageRange, Place, TableError};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
@@ -63,12 +63,6 @@ pub enum SetAsideChange {
     Message { place: StoredPlace, reason: String, at: Timestamp },
     /// What was set aside of these messages is deleted.
     Delete(MessageRange),
-}
-
-impl From<SetAsideChange> for Change {
-    fn from(change: SetAsideChange) -> Change {
-        Change::SetAside(change)
-    }
 }
 
 /// Finds parts that make no sense, and sets them aside.

@@ -1,6 +1,6 @@
 //! The table of what happened to a message beyond its ordinary course.
 
-use crate::tables::{Change, TableError};
+use crate::tables::TableError;
 use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::time::Timestamp;
 
@@ -16,12 +16,6 @@ pub struct TimelineLine {
     pub part: PartNo,
     pub what: &'static str,
     pub detail: String,
-}
-
-impl From<TimelineLine> for Change {
-    fn from(line: TimelineLine) -> Change {
-        Change::TimelineLine(line)
-    }
 }
 
 /// Reads and writes what happened to a message beyond its ordinary course.

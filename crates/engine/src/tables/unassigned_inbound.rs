@@ -1,6 +1,6 @@
 //! The table of MO messages to numbers that belong to no account.
 
-use crate::tables::{Change, TableError, Wire};
+use crate::tables::{TableError, Wire};
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::time::Timestamp;
 
@@ -33,12 +33,6 @@ pub struct UnassignedMessage {
 pub enum UnassignedInboundChange {
     Add(Box<UnassignedRow>),
     Delete(MessageId),
-}
-
-impl From<UnassignedInboundChange> for Change {
-    fn from(change: UnassignedInboundChange) -> Change {
-        Change::UnassignedInbound(change)
-    }
 }
 
 /// Reads and writes MO messages to numbers that belong to no account.

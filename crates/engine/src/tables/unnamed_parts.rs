@@ -1,6 +1,6 @@
 //! The table of parts that carriers took without giving them an id.
 
-use crate::tables::{Change, PartKey, TableError};
+use crate::tables::{PartKey, TableError};
 use hermod_domain::ids::CarrierId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
@@ -21,12 +21,6 @@ pub struct UnnamedPart {
 pub enum UnnamedPartChange {
     Put(UnnamedPart),
     Delete { carrier: CarrierId, to: Msisdn, part: PartKey },
-}
-
-impl From<UnnamedPartChange> for Change {
-    fn from(change: UnnamedPartChange) -> Change {
-        Change::UnnamedPart(change)
-    }
 }
 
 /// Reads and writes parts that carriers took without giving them an id.

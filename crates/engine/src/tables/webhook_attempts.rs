@@ -1,6 +1,6 @@
 //! The table of attempts to post webhook events.
 
-use crate::tables::{Change, EventKey, EventRange, TableError};
+use crate::tables::{EventKey, EventRange, TableError};
 use hermod_domain::time::Timestamp;
 use std::time::Duration;
 
@@ -39,12 +39,6 @@ pub enum WebhookAttemptChange {
     },
     /// The attempts of events that are neither among those that wait nor among those that have ended are deleted.
     DeleteWithoutEvent(EventRange),
-}
-
-impl From<WebhookAttemptChange> for Change {
-    fn from(change: WebhookAttemptChange) -> Change {
-        Change::WebhookAttempt(change)
-    }
 }
 
 /// Reads and writes attempts to post webhook events.

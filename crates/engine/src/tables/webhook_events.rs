@@ -1,7 +1,7 @@
 //! The tables of webhook events: those that wait, and those that have ended.
 
 use crate::ops::{Endpoint, EventId, HookGivenUp};
-use crate::tables::{Change, TableError};
+use crate::tables::TableError;
 use hermod_domain::ids::{ConnectionId, MessageId};
 use hermod_domain::origin::Told;
 use hermod_domain::time::Timestamp;
@@ -80,12 +80,6 @@ pub enum WebhookEventChange {
     EndedAttempts { key: EventKey, attempts: u32 },
     /// The events that ended no later than this are deleted, but not their attempts.
     DeleteEndedBy { range: EventRange, ended_by: Timestamp },
-}
-
-impl From<WebhookEventChange> for Change {
-    fn from(change: WebhookEventChange) -> Change {
-        Change::WebhookEvent(change)
-    }
 }
 
 /// Reads and writes webhook events.
