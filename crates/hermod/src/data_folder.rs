@@ -4,11 +4,16 @@ use crate::ending::Failure;
 use clap::Args;
 use hermod_gateway::config::Config;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Taken if it is there and the command line names neither settings nor a folder.
 const USUAL_SETTINGS: &str = "hermod.toml";
 /// What a data folder has.
 const DATABASE: &str = "hermod.db";
+/// How long a process waits for a data folder that a command works on, or a gateway that is only starting.
+pub(crate) const IN_USE_WAIT_MAX: Duration = Duration::from_secs(10);
+/// How often it looks whether the folder is free.
+pub(crate) const IN_USE_LOOK: Duration = Duration::from_millis(100);
 
 #[derive(Args)]
 pub(crate) struct DataFolder {

@@ -1,5 +1,6 @@
 //! `hermod serve`: a gateway as its settings say, until it is told to stop.
 
+use crate::data_folder::{IN_USE_LOOK, IN_USE_WAIT_MAX};
 use crate::ending::{Ended, Failure};
 use crate::operator::{PASSWORD_OF, WEBHOOKS_OF};
 use crate::runtime::{self, bind};
@@ -9,7 +10,7 @@ use clap::Args;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::Config;
 use hermod_gateway::provision::Made;
-use hermod_gateway::running::{self, GatewayOptions, Running};
+use hermod_gateway::running::{self, GatewayOptions, Opened, Running, StartError, StoreFault};
 use hermod_gateway::telemetry;
 use hermod_gateway::tls::{CertificateFiles, Tls};
 use std::io::IsTerminal as _;
@@ -84,7 +85,7 @@ async fn serve(config: Config) -> Ended {
         Some(address) => Some(bind(address, "change [operations] listen").await?),
         None => None,
     };
-    let opened = running::open(&config, &clock).map_err(Failure::failed)?;
+    let opened = open_when_free(&config, &clock).await?;
     if let (Some(wanted), Some(file)) = (&wanted, &file) {
         show_secrets(&provision_file::apply(&opened, wanted, file, &clock).await?.secrets);
     }
@@ -106,6 +107,19 @@ async fn serve(config: Config) -> Ended {
         tracing::info!(%address, "Customers bind at {address}, over TLS");
     }
     run_until_told(running, &mut signals, async {}).await
+}
+
+/// Opens the data folder. A command that works on it has it for a moment only.
+async fn open_when_free(config: &Config, clock: &Clock) -> Result<Opened, Failure> {
+    let give_up = clock.moment().plus(IN_USE_WAIT_MAX);
+    loop {
+        match running::open(config, clock) {
+            Err(StartError::Store(StoreFault::InUse(_))) if clock.moment() < give_up => {
+                clock.sleep(IN_USE_LOOK).await;
+            }
+            opened => return opened.map_err(Failure::failed),
+        }
+    }
 }
 
 fn load_certificate(files: CertificateFiles, clock: &Clock) -> Result<Arc<Tls>, Failure> {

@@ -3,7 +3,7 @@
 use super::desk::Desk;
 use super::here::Here;
 use crate::client::{Client, Url};
-use crate::data_folder::{self, DataFolder};
+use crate::data_folder::{self, DataFolder, IN_USE_LOOK, IN_USE_WAIT_MAX};
 use crate::ending::{Ended, Failure};
 use crate::runtime;
 use crate::secret_file::first_line;
@@ -15,11 +15,6 @@ use hermod_gateway::operator_token;
 use hermod_gateway::running::{self, OPERATOR_URL_FILE};
 use hermod_gateway::secrets::Secret;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-/// A folder may be in another command's hands for a moment, or in those of a gateway that is only starting.
-const IN_USE_WAIT_MAX: Duration = Duration::from_secs(10);
-const IN_USE_LOOK: Duration = Duration::from_millis(100);
 
 #[derive(Args)]
 #[command(next_help_heading = "Which gateway")]

@@ -196,7 +196,7 @@ impl Served {
 
     fn wait_until_ready(&mut self) {
         let started = now();
-        while !ready(self.address) {
+        while !is_ready(self.address) {
             assert!(started.elapsed() < READY_WAIT, "the gateway is not ready after {READY_WAIT:?}");
             let ended = self.child.try_wait().expect("a child can be asked");
             assert!(ended.is_none(), "the gateway ended with {ended:?} instead of getting ready");
@@ -291,7 +291,7 @@ fn with_smpp(settings: &str, address: SocketAddr) -> String {
     }
 }
 
-fn ready(address: SocketAddr) -> bool {
+pub(crate) fn is_ready(address: SocketAddr) -> bool {
     use std::io::{Read, Write};
     let Ok(mut stream) = std::net::TcpStream::connect(address) else { return false };
     let asked = stream.write_all(b"GET /readyz HTTP/1.1\r\nHost: hermod\r\nConnection: close\r\n\r\n");

@@ -22,7 +22,7 @@ mod webhooks;
 use crate::assembly::free_address;
 use crate::real_time::{self, wait_until};
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Script};
-use process::{Caller, Process, path, ran, start_demo, wait_until_it_listens};
+use process::{Caller, Process, path, ran, start_demo, wait_until_it_serves};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -184,7 +184,7 @@ fn serve_starts_from_a_provision_file_and_says_what_does_not_fit() {
         example.replace("smsc.example:2775", "127.0.0.1:9").replace("smpp.beta.example:3550", "127.0.0.1:9");
     std::fs::write(&seed, nobody).unwrap();
     let serving = Process::start(&["serve", "--config", path(&settings)]);
-    wait_until_it_listens(&address.to_string());
+    wait_until_it_serves(&operations.to_string());
     let customer = Caller {
         address: address.to_string(),
         key: "shop-key-1".to_owned(),
@@ -216,7 +216,7 @@ async fn a_second_signal_does_not_wait_for_a_silent_carrier() {
     std::fs::write(folder.path().join("seed.toml"), seed).unwrap();
 
     let serving = Process::start(&["serve", "--config", path(&settings)]);
-    wait_until_it_listens(&address.to_string());
+    wait_until_it_serves(&address.to_string());
     let customer = Caller {
         address: address.to_string(),
         key: "shop-key-1".to_owned(),

@@ -1,7 +1,7 @@
 //! Alarms that are not a carrier's, as the real binary raises, shows and clears them, and their figures in `/metrics`.
 
 use super::page;
-use super::process::{Caller, Process, path, ran, start_demo, wait_until_it_listens};
+use super::process::{Caller, Process, path, ran, start_demo, wait_until_it_serves};
 use crate::assembly::{free_address, provision_text, wall_time};
 use crate::real_time::wait_until;
 use rcgen::{CertificateParams, KeyPair};
@@ -90,7 +90,7 @@ fn certificates_that_expire_or_have_expired_are_alarms_until_they_are_renewed() 
     std::fs::write(folder.path().join("hermod.toml"), settings).unwrap();
     std::fs::write(folder.path().join("provision.toml"), provision_text(free_address(), "100")).unwrap();
     let serving = Process::start(&["serve", "--config", path(&folder.path().join("hermod.toml"))]);
-    wait_until_it_listens(&http.to_string());
+    wait_until_it_serves(&http.to_string());
     let data = folder.path().join("hermod-data");
     wait_until("it says where it is", || data.join("operator.url").exists());
     wait_until("both are alarms", || {

@@ -282,7 +282,7 @@ fn a_gateway_with_a_certificate_of_its_own_is_trusted_by_name() {
     let (http, https) = (free_address(), free_address());
     crate::https::write_pair(folder.path());
     let _server = crate::https::Server::start(folder.path(), http, https);
-    super::process::wait_until_it_listens(&https.to_string());
+    super::process::wait_until_it_serves(&http.to_string());
     let balance = |url: String, ca: Option<&Path>| {
         let mut command = hermod(&["balance", "--url", &url, "--api-key", "alice-key"]);
         if let Some(ca) = ca {

@@ -1,6 +1,6 @@
 //! An operator at work: a data folder with or without a gateway running on it, and commands about it.
 
-use super::process::{Process, ended, hermod, path, wait_until_it_listens};
+use super::process::{Process, ended, hermod, path, wait_until_it_serves};
 use crate::assembly::free_address;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt as _;
@@ -86,7 +86,7 @@ impl Office {
         );
         std::fs::write(&settings, text).expect("a settings file");
         self.serving = Some(Process::start(&["serve", "--config", path(&settings)]));
-        wait_until_it_listens(&self.address);
+        wait_until_it_serves(&self.address);
         crate::real_time::wait_until("it says where it is", || self.data().join("operator.url").exists());
     }
 

@@ -151,6 +151,9 @@ pub(crate) fn start_demo(data: &Path) -> (Process, Value) {
     (demo, ready)
 }
 
-pub(crate) fn wait_until_it_listens(address: &str) {
-    wait_until("it listens", || TcpStream::connect(address).is_ok());
+/// Waits until a gateway serves at an address. It listens before it has its data folder; a command that runs in between
+/// would work on the folder in its place.
+pub(crate) fn wait_until_it_serves(address: &str) {
+    let address = address.parse().expect("an address with a port");
+    wait_until("it serves", || crate::assembly::is_ready(address));
 }

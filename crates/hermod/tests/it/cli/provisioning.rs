@@ -1,7 +1,7 @@
 //! Provision files and the gateway they are for: what a restart keeps, and which data folder a command works on.
 
 use super::office::{FILE, Office};
-use super::process::{ended, hermod, path, ran, wait_until_it_listens};
+use super::process::{ended, hermod, path, ran, wait_until_it_serves};
 use serde_json::json;
 use std::io::Write;
 use std::process::{Child, Stdio};
@@ -18,7 +18,7 @@ fn serve(office: &Office, log: &str) -> Child {
     let log = std::fs::File::create(office.file(log)).expect("a log");
     let mut command = hermod(&["serve", "--config", path(&settings)]);
     let serving = command.stdout(Stdio::from(log.try_clone().expect("a log"))).stderr(log).spawn();
-    wait_until_it_listens(&office.address);
+    wait_until_it_serves(&office.address);
     crate::real_time::wait_until("it says where it is", || office.data().join("operator.url").exists());
     serving.expect("the binary starts")
 }

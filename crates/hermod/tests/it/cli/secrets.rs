@@ -1,7 +1,7 @@
 //! Secrets at the command line: shown once to whoever asked for them, and nowhere else.
 
 use super::office::{FILE, Office};
-use super::process::{Caller, ended, hermod, path, wait_until_it_listens};
+use super::process::{Caller, ended, hermod, path, wait_until_it_serves};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
@@ -123,7 +123,7 @@ fn a_gateway_that_makes_a_secret_at_its_start_does_not_log_it() {
     let log = std::fs::File::create(office.file("log")).unwrap();
     let mut command = hermod(&["serve", "--config", path(&settings)]);
     let mut serving = command.stdout(Stdio::from(log.try_clone().unwrap())).stderr(log).spawn().unwrap();
-    wait_until_it_listens(&office.address);
+    wait_until_it_serves(&office.address);
     crate::real_time::wait_until("it says where it is", || office.data().join("operator.url").exists());
     let token = std::fs::read_to_string(office.data().join("operator.token")).unwrap();
     let rotated = secret_of(&office.does(&["key", "rotate", "shop-key-1"]), "shop-key-1");

@@ -1,6 +1,6 @@
 //! The demo's SMPP customer at the command line: trying a bind out, sending over it, and seeing it as the operator.
 
-use super::process::{Process, path, ran, start_demo, wait_until_it_listens};
+use super::process::{Process, path, ran, start_demo, wait_until_it_serves};
 use crate::assembly::free_address;
 use crate::real_time::wait_until;
 use serde_json::Value;
@@ -108,7 +108,7 @@ fn plain_smpp_is_not_offered_where_the_installation_forbids_it() {
         );
         std::fs::write(&settings, text).unwrap();
         let serving = Process::start(&["serve", "--config", path(&settings)]);
-        wait_until_it_listens(&http.to_string());
+        wait_until_it_serves(&http.to_string());
         assert_eq!(TcpStream::connect(smpp).is_ok(), is_open, "allow_plain = {allow_plain}");
         assert_eq!(serving.terminated(), 0);
     }
