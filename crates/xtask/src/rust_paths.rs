@@ -26,6 +26,35 @@ impl NamedPath {
     }
 }
 
+/// The crate's folder of a source file, and the file's module within the crate; none for a file outside of `src`.
+pub(crate) fn module_of(path: &str) -> Option<(&str, Vec<String>)> {
+    let (_, inside) = path.split_once("/src/")?;
+    let folder = path.strip_suffix(inside)?.strip_suffix("src/")?;
+    let module = inside.strip_suffix(".rs").unwrap_or(inside);
+    let module = match module {
+        "lib" | "main" => "",
+        _ => module.strip_suffix("/mod").unwrap_or(module),
+    };
+    Some((folder, module.split('/').filter(|name| !name.is_empty()).map(str::to_owned).collect()))
+}
+
+/// A path named in a module, from the crate's root: `crate`, `self` and `super` resolved. Empty for other crates' paths.
+pub(crate) fn absolute(module: &[String], named: &NamedPath) -> Vec<String> {
+    let mut base: Vec<String> = match named.segments.first().map(String::as_str) {
+        Some("crate") => Vec::new(),
+        Some("self" | "super") => module.to_vec(),
+        _ => return Vec::new(),
+    };
+    for segment in &named.segments {
+        match segment.as_str() {
+            "crate" | "self" => {}
+            "super" => drop(base.pop()),
+            name => base.push(name.to_owned()),
+        }
+    }
+    base
+}
+
 /// Every path of two segments or more, and every import whatever its length.
 pub(crate) fn named_paths(code: &str) -> Vec<NamedPath> {
     let tokens = tokens(code);

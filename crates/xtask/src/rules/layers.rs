@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::manifests::{Manifest, Table, identifier, is_ours, manifests};
 use crate::rules::Violation;
-use crate::rust_paths::{NamedPath, named_paths};
+use crate::rust_paths::{NamedPath, absolute, module_of, named_paths};
 use crate::rust_source::{RustFile, rust_files};
 use crate::tree::Tree;
 
@@ -154,10 +154,10 @@ fn edge_of(path: &str) -> Option<&str> {
 }
 
 fn check_edge(path: &str, edges: &BTreeSet<String>, paths: &[NamedPath]) -> Vec<Violation> {
-    let Some(own) = edge_of(path) else { return Vec::new() };
+    let (Some(own), Some((_, module))) = (edge_of(path), module_of(path)) else { return Vec::new() };
     let mut found = Vec::new();
     for named in paths {
-        let full = absolute(path, named);
+        let full = absolute(&module, named);
         if let ["edges", other, ..] = full.iter().map(String::as_str).collect::<Vec<_>>().as_slice()
             && *other != own
             && edges.contains(*other)
@@ -168,26 +168,6 @@ fn check_edge(path: &str, edges: &BTreeSet<String>, paths: &[NamedPath]) -> Vec<
         }
     }
     found
-}
-
-/// A path inside the gateway from its crate root: `crate`, `self` and `super` resolved. Empty for other crates' paths.
-fn absolute(file: &str, named: &NamedPath) -> Vec<String> {
-    let inside = file.strip_prefix("crates/gateway/src/").unwrap_or(file);
-    let module = inside.strip_suffix(".rs").unwrap_or(inside);
-    let module = module.strip_suffix("/mod").unwrap_or(module);
-    let mut base: Vec<String> = match named.segments.first().map(String::as_str) {
-        Some("crate") => Vec::new(),
-        Some("self" | "super") => module.split('/').map(str::to_owned).collect(),
-        _ => return Vec::new(),
-    };
-    for segment in &named.segments {
-        match segment.as_str() {
-            "crate" | "self" => {}
-            "super" => drop(base.pop()),
-            name => base.push(name.to_owned()),
-        }
-    }
-    base
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 mod dependency_reasons;
 mod file_purpose;
+mod import_cycles;
 mod layers;
 mod long_files;
 mod machine_paths;
@@ -19,12 +20,13 @@ use crate::tree::Tree;
 pub(crate) type Rule = fn(&Tree) -> Vec<Violation>;
 
 /// What `cargo xtask tidy` checks. Unused dependencies are a step of their own.
-pub(crate) const TIDY: [Rule; 9] = [
+pub(crate) const TIDY: [Rule; 10] = [
     long_files::check,
     file_purpose::check,
     unfinished::check,
     prints::check,
     layers::check,
+    import_cycles::check,
     markdown_titles::check,
     markdown_links::check,
     dependency_reasons::check,

@@ -1,0 +1,148 @@
+//! Modules beside each other do not import each other in a circle: of two of them, one stands below the other and can be
+//! read, tested and moved alone.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use crate::rules::Violation;
+use crate::rust_paths::{absolute, module_of, named_paths};
+use crate::rust_source::rust_files;
+use crate::tree::Tree;
+
+/// The crates that hold to it.
+const CRATES: [&str; 2] = ["crates/smpp/", "crates/hermod/"];
+
+/// Who imports whom among the children of one module, and where.
+type Imports = BTreeMap<String, BTreeMap<String, Place>>;
+
+#[derive(Clone)]
+struct Place {
+    path: String,
+    line: usize,
+}
+
+pub(crate) fn check(tree: &Tree) -> Vec<Violation> {
+    let files = rust_files(tree);
+    let modules: BTreeSet<(&str, Vec<String>)> =
+        files.iter().filter_map(|file| module_of(file.path)).collect();
+    let mut families: BTreeMap<(&str, Vec<String>), Imports> = BTreeMap::new();
+    for file in &files {
+        let Some((folder, own)) = module_of(file.path) else { continue };
+        if !CRATES.contains(&folder) {
+            continue;
+        }
+        for named in named_paths(&file.product) {
+            let target = absolute(&own, &named);
+            let shared = own.iter().zip(&target).take_while(|(own, named)| own == named).count();
+            let (Some(from), Some(to)) = (own.get(shared), target.get(shared)) else { continue };
+            let is_module = |name: &String| {
+                let path: Vec<String> = own[..shared].iter().chain([name]).cloned().collect();
+                modules.contains(&(folder, path))
+            };
+            if is_module(from) && is_module(to) {
+                let imports = families.entry((folder, own[..shared].to_vec())).or_default();
+                let place = Place { path: file.path.to_owned(), line: named.line };
+                imports.entry(from.clone()).or_default().entry(to.clone()).or_insert(place);
+            }
+        }
+    }
+    families.values().flat_map(circles).collect()
+}
+
+/// One violation for each group of modules that reach each other: its shortest circle.
+fn circles(imports: &Imports) -> Vec<Violation> {
+    let mut told: BTreeSet<&str> = BTreeSet::new();
+    let mut found = Vec::new();
+    for start in imports.keys() {
+        let Some(circle) = shortest_circle(imports, start) else { continue };
+        if circle.iter().any(|module| told.contains(module)) {
+            continue;
+        }
+        told.extend(&circle);
+        let hops: Vec<String> = circle
+            .iter()
+            .zip(circle.iter().cycle().skip(1))
+            .map(|(from, to)| {
+                let Place { path, line } = &imports[*from][*to];
+                format!("{from} imports {to} ({path}:{line})")
+            })
+            .collect();
+        let Place { path, line } = &imports[circle[0]][circle[1 % circle.len()]];
+        let message = format!("{}: move what both need below them", hops.join(", "));
+        found.push(Violation::new(path, *line, message));
+    }
+    found
+}
+
+fn shortest_circle<'i>(imports: &'i Imports, start: &'i str) -> Option<Vec<&'i str>> {
+    let mut came_from: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut waiting = VecDeque::from([start]);
+    while let Some(module) = waiting.pop_front() {
+        for next in imports.get(module).into_iter().flat_map(|targets| targets.keys()) {
+            if next == start {
+                let mut circle = vec![module];
+                while let Some(before) = came_from.get(circle[circle.len() - 1]) {
+                    circle.push(before);
+                }
+                circle.reverse();
+                return Some(circle);
+            }
+            if !came_from.contains_key(next.as_str()) {
+                came_from.insert(next, module);
+                waiting.push_back(next);
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::check_rule;
+
+    const BESIDE: &str = "use crate::b::B;";
+
+    #[test]
+    fn modules_in_a_circle_are_named_with_the_imports_that_close_it() {
+        check_rule(
+            check,
+            &[
+                ("crates/smpp/src/a.rs", BESIDE),
+                ("crates/smpp/src/b.rs", "\nuse super::c::C;"),
+                ("crates/smpp/src/c/mod.rs", "mod d;"),
+                ("crates/smpp/src/c/d.rs", "fn f() { crate::a::g() }"),
+            ],
+            &["crates/smpp/src/a.rs:1: a imports b (crates/smpp/src/a.rs:1), b imports c \
+               (crates/smpp/src/b.rs:2), c imports a (crates/smpp/src/c/d.rs:1): move what both need below them"],
+        );
+    }
+
+    #[test]
+    fn modules_of_a_folder_are_compared_with_each_other() {
+        check_rule(
+            check,
+            &[
+                ("crates/hermod/src/x/a.rs", "use super::b::B;"),
+                ("crates/hermod/src/x/b.rs", "use crate::x::a::A;"),
+                ("crates/hermod/src/x/mod.rs", "mod a;\nmod b;"),
+            ],
+            &["crates/hermod/src/x/a.rs:1: a imports b (crates/hermod/src/x/a.rs:1), b imports a \
+               (crates/hermod/src/x/b.rs:1): move what both need below them"],
+        );
+    }
+
+    #[test]
+    fn parents_and_children_tests_and_other_crates_may_name_each_other() {
+        check_rule(
+            check,
+            &[
+                ("crates/smpp/src/a.rs", "use crate::b::B;\nuse self::inner::I;"),
+                ("crates/smpp/src/a/inner.rs", "use super::A;"),
+                ("crates/smpp/src/b.rs", "#[cfg(test)]\nmod tests {\n    use crate::a::A;\n}"),
+                ("crates/gateway/src/a.rs", BESIDE),
+                ("crates/gateway/src/b.rs", "use crate::a::A;"),
+            ],
+            &[],
+        );
+    }
+}
