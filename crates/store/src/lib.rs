@@ -6,17 +6,19 @@
 
 mod audit;
 mod backend;
-mod embedded;
 mod fault;
 mod sqlite;
+mod statement;
+mod store;
 mod writer;
 
 pub use audit::{AuditReport, Violation};
-pub use embedded::{
-    ACCEPT_WAIT_MAX, DAYS_PER_READ_MAX, DEFERRED_IN_MEMORY_MAX, ERASED_NUMBER, Erased, Handout, LinkPort,
-    LogSize, OpenOptions, PURGED_PER_STEP_MAX, QUEUE_OPS_MAX, ReceiverPort, STATEMENT_ENTRIES_MAX, Store,
-};
 pub use fault::{BackendFault, StoreFault};
 pub use hermod_engine::lanes::JOBS_IN_MEMORY_MAX;
 pub use hermod_engine::ops::*;
 pub use sqlite::readers::SNAPSHOT_MAX;
+pub use statement::STATEMENT_ENTRIES_MAX;
+pub use store::{
+    ACCEPT_WAIT_MAX, DAYS_PER_READ_MAX, DEFERRED_IN_MEMORY_MAX, ERASED_NUMBER, Erased, Handout, LinkPort,
+    LogSize, OpenOptions, PURGED_PER_STEP_MAX, QUEUE_OPS_MAX, ReceiverPort, Store,
+};

@@ -1,9 +1,9 @@
 //! SQL for the ids that carriers gave to parts.
 
-use crate::embedded::schema;
 use crate::sqlite::SqliteTables;
 use crate::sqlite::columns::{message_and_part, time_to_stored};
 use crate::sqlite::day_sql::DaySql;
+use crate::sqlite::schema;
 use hermod_domain::carrier::RemoteKey;
 use hermod_domain::ids::{AccountId, CarrierId, RemoteId};
 use hermod_domain::phone::Msisdn;

@@ -1,7 +1,7 @@
 //! SQL for what each account sent per day.
 
-use crate::embedded::DAYS_PER_READ_MAX;
 use crate::sqlite::SqliteTables;
+use crate::store::DAYS_PER_READ_MAX;
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::time::Day;

@@ -1,8 +1,8 @@
 //! Reads that the engine makes of rows, each run on one snapshot.
 
-use crate::embedded::statement::work_out;
 use crate::sqlite::inbound::read_handset_message;
 use crate::sqlite::{SqliteTables, parts, records, statement, waiting};
+use crate::statement::work_out;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
 use hermod_domain::origin::MessageName;

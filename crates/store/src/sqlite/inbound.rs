@@ -1,7 +1,7 @@
 //! SQL for MO messages of accounts.
 
-use crate::embedded::wire;
 use crate::sqlite::SqliteTables;
+use crate::sqlite::wire;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::inbound::Whole;
 use hermod_domain::time::Timestamp;

@@ -1,6 +1,6 @@
 //! SQL that reads parts which wait, as jobs.
 
-use crate::embedded::blobs;
+use crate::sqlite::blobs;
 use crate::sqlite::columns::{message_and_part, stored_encoding, stored_number, stored_sender};
 use crate::sqlite::set_aside::{KeyColumns, NO_MESSAGE, sort_in};
 use hermod_domain::ids::{AccountId, CarrierId, PartNo};

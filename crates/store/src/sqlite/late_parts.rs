@@ -103,7 +103,7 @@ pub(crate) fn expired_late_parts(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::embedded::schema::open_for_writing;
+    use crate::sqlite::schema::open_for_writing;
 
     #[test]
     fn expired_parts_are_found_by_their_index_in_order() {

@@ -1,7 +1,7 @@
 //! SQL for MT messages: one row each, from acceptance to the end of its retention.
 
-use crate::embedded::blobs;
 use crate::sqlite::SqliteTables;
+use crate::sqlite::blobs;
 use crate::sqlite::columns::{encoding_to_stored, stored_number, stored_sender};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::MessageState;

@@ -1,7 +1,7 @@
 //! SQL for parts of concatenated MO messages, and what was received before.
 
-use crate::embedded::wire;
 use crate::sqlite::SqliteTables;
+use crate::sqlite::wire;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::inbound::{Alphabet, Piece};
 use hermod_domain::origin::WrittenAddress;

@@ -2,25 +2,41 @@
 
 mod aliases;
 pub(crate) mod balances;
+#[cfg(test)]
+mod balances_tests;
+pub(crate) mod blobs;
 pub(crate) mod carrier_ids;
+#[cfg(test)]
+mod carrier_ids_tests;
 pub(crate) mod catalogue;
+pub(crate) mod checkpoint;
 pub(crate) mod columns;
 pub(crate) mod conversations;
 mod day_sql;
 pub(crate) mod day_totals;
+#[cfg(test)]
+mod day_totals_tests;
 pub(crate) mod delivery_figures;
+#[cfg(test)]
+mod delivery_figures_tests;
 pub(crate) mod engine_reads;
 pub(crate) mod erasure;
 pub(crate) mod given_up_reports;
 pub(crate) mod idempotency_keys;
+#[cfg(test)]
+mod idempotency_keys_tests;
 pub(crate) mod inbound;
 pub(crate) mod jobs;
 pub(crate) mod late_parts;
 pub(crate) mod ledger;
+pub(crate) mod lock;
+pub(crate) mod mark;
 mod messages;
 mod mo_parts;
 pub(crate) mod opt_outs;
 pub(crate) mod parked_receipts;
+#[cfg(test)]
+mod parked_receipts_tests;
 pub(crate) mod part_pages;
 pub(crate) mod parts;
 pub(crate) mod purging;
@@ -28,6 +44,7 @@ pub(crate) mod readers;
 pub(crate) mod records;
 pub(crate) mod reports;
 pub(crate) mod reviews;
+pub(crate) mod schema;
 pub(crate) mod set_aside;
 pub(crate) mod statement;
 mod timeline;
@@ -39,6 +56,7 @@ pub(crate) mod webhook_due;
 pub(crate) mod webhook_events;
 pub(crate) mod webhook_listing;
 pub(crate) mod webhook_old;
+pub(crate) mod wire;
 
 use hermod_engine::tables::Tables;
 use rusqlite::Connection;

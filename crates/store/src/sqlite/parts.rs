@@ -367,7 +367,7 @@ fn read_key(row: &Row<'_>) -> Result<(Place, PartNo), TableError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::embedded::schema::open_for_writing;
+    use crate::sqlite::schema::open_for_writing;
 
     #[test]
     fn the_queries_for_deferred_parts_use_their_index() {

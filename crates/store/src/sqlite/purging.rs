@@ -1,7 +1,7 @@
 //! SQL for what retention reads and removes, and the marks of how far it is.
 
-use crate::embedded::blobs;
 use crate::sqlite::SqliteTables;
+use crate::sqlite::blobs;
 use crate::sqlite::columns::stored_message;
 use crate::sqlite::set_aside::why_unreadable;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};

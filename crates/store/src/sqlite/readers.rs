@@ -1,8 +1,8 @@
 //! Reading beside the writer: a few connections of their own, each read a short snapshot on a blocking thread. A snapshot
 //! keeps the log from being emptied, so a read that lasts too long is ended; what takes long is read in pages.
 
-use crate::embedded::schema;
 use crate::fault::StoreFault;
+use crate::sqlite::schema;
 use hermod_engine::tables::TableError;
 use rusqlite::Connection;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! SQL for reports that wait for a bind.
 
-use crate::embedded::blobs;
 use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
+use crate::sqlite::blobs;
 use crate::sqlite::columns::is_damage;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::Told;

@@ -1,7 +1,7 @@
 //! SQL for statements: what is read for one, in one snapshot.
 
-use crate::embedded::statement::{STATEMENT_ENTRIES_MAX, StatementRows};
 use crate::sqlite::{balances, day_totals, ledger};
+use crate::statement::{STATEMENT_ENTRIES_MAX, StatementRows};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Day;
 use hermod_engine::ops::LedgerKind;

@@ -1,8 +1,8 @@
 //! SQL for MO messages to numbers that belong to no account.
 
-use crate::embedded::wire;
 use crate::sqlite::SqliteTables;
 use crate::sqlite::inbound::read_message;
+use crate::sqlite::wire;
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{PAGE_ROWS_MAX, UnownedInbound};

@@ -5,25 +5,23 @@
 //! A command that fails does so alone: the batch is rolled back and its commands are run one by one (`transact.rs`).
 //! `full_disk.rs` says what happens while there is no room.
 
-pub(crate) mod checkpoint;
 mod full_disk;
 pub(crate) mod log;
 pub(crate) mod mailbox;
-pub(crate) mod mark;
 pub(crate) mod meters;
 pub(crate) mod op;
 mod transact;
 pub(crate) mod waiting;
 
-use crate::embedded::shared::Shared;
 use crate::fault::StoreFault;
-use checkpoint::Checkpointer;
+use crate::sqlite::checkpoint::Checkpointer;
+use crate::sqlite::mark::Mark;
+use crate::store::shared::Shared;
 use full_disk::FullDisk;
 use hermod_engine::batch::Books;
 use hermod_engine::commands::{AnyCommand, AnyOutcome};
 use hermod_engine::ops::LinkId;
 use mailbox::Mailbox;
-use mark::Mark;
 use meters::Meters;
 use op::{Op, Reply};
 use rusqlite::Connection;

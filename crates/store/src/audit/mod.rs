@@ -1,0 +1,178 @@
+//! Proving the books from raw rows. Nothing here trusts a figure that the gateway keeps: every balance, state and link
+//! between tables is worked out again and compared.
+
+mod rules;
+mod webhook_rules;
+
+use crate::fault::StoreFault;
+use crate::sqlite::schema;
+use crate::sqlite::{idempotency_keys, jobs, parts, purging};
+use crate::store::{ERASED_NUMBER, Store};
+use hermod_domain::ids::MessageId;
+use hermod_domain::lifecycle::PartState;
+use hermod_domain::time::Timestamp;
+use hermod_engine::tables::{PurgeMark, StoredPlace, TableError, UnreadablePart};
+use rules::{RULES, Rule};
+use rusqlite::Connection;
+use std::path::Path;
+use webhook_rules::WEBHOOK_RULES;
+
+/// Violations of one rule that are listed; the rest are only counted.
+const LISTED_PER_RULE_MAX: usize = 20;
+/// Parts that cannot be read, of each kind, that are listed.
+const UNREADABLE_PARTS_LISTED_MAX: u32 = 20;
+/// Steps of SQLite's machine between two looks at whether to stop: some tens of milliseconds.
+const STEPS_PER_LOOK: i32 = 1_000_000;
+
+/// What an audit found.
+#[derive(Clone, Debug, Default)]
+pub struct AuditReport {
+    pub messages: u64,
+    pub accounts: u64,
+    /// Parts of messages that have not ended.
+    pub open_parts: u64,
+    /// Of those, the ones that are still to be handed to a carrier, or being handed over.
+    pub waiting_parts: u64,
+    /// Resends of parts that were in doubt, of the messages that are kept.
+    pub resends: u64,
+    /// The records of messages accepted before this are gone, and their money is rolled up in the ledger.
+    pub purged_before: Option<Timestamp>,
+    pub violations: Vec<Violation>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    pub rule: &'static str,
+    pub detail: String,
+}
+
+impl AuditReport {
+    pub fn is_clean(&self) -> bool {
+        self.violations.is_empty()
+    }
+}
+
+impl Store {
+    /// Audits the store in a data folder. It reads one snapshot, for as long as that takes: beside a running gateway audit a
+    /// copy, or the log grows meanwhile.
+    pub fn audit(folder: &Path) -> Result<AuditReport, StoreFault> {
+        Store::audit_unless(folder, || false)
+    }
+
+    /// The same, given up with [`StoreFault::ReadTooLong`] once `stop` says so. It is asked several times a second.
+    pub fn audit_unless(
+        folder: &Path,
+        stop: impl FnMut() -> bool + Send + 'static,
+    ) -> Result<AuditReport, StoreFault> {
+        let mut connection = schema::open_existing(folder)?;
+        connection.progress_handler(STEPS_PER_LOOK, Some(stop)).map_err(StoreFault::sqlite)?;
+        read(&connection).map_err(|error| StoreFault::from(error).or_too_long())
+    }
+}
+
+fn read(connection: &Connection) -> Result<AuditReport, TableError> {
+    let snapshot = connection.unchecked_transaction()?;
+    let mut report = AuditReport {
+        messages: count(&snapshot, "SELECT count(*) FROM message")?,
+        accounts: count(&snapshot, "SELECT count(*) FROM balance")?,
+        open_parts: count(&snapshot, "SELECT count(*) FROM open_part")?,
+        waiting_parts: count(&snapshot, &waiting_parts())?,
+        resends: count(&snapshot, "SELECT count(*) FROM timeline WHERE what = 'resent'")?,
+        purged_before: purged_before(&snapshot)?,
+        violations: Vec::new(),
+    };
+    for Rule { name, query } in RULES.iter().chain(WEBHOOK_RULES) {
+        check(&snapshot, name, query, &mut report)?;
+    }
+    check_keys(&snapshot, &mut report)?;
+    for day in schema::bucket_days(&snapshot, "remote")? {
+        let query = format!(
+            "SELECT 'carrier id of message ' || r.message FROM remote_{day} r LEFT JOIN message m ON m.id = r.message
+             WHERE m.id IS NULL OR m.account <> r.account OR r.part NOT BETWEEN 1 AND m.parts
+                 OR (r.dest <> m.dest AND r.dest <> 0 AND m.dest <> {ERASED_NUMBER})"
+        );
+        check(&snapshot, "every carrier id stands for a part of its account", &query, &mut report)?;
+    }
+    check_parts(&snapshot, &mut report)?;
+    check_pages(&snapshot, &mut report)?;
+    Ok(report)
+}
+
+/// Lists the messages of all valid keys in a temporary table, and compares it.
+fn check_keys(connection: &Connection, report: &mut AuditReport) -> Result<(), TableError> {
+    connection.execute_batch("CREATE TEMP TABLE key_message (message INTEGER NOT NULL) STRICT")?;
+    idempotency_keys::visit_valid(connection, |entry| {
+        connection
+            .prepare_cached("INSERT INTO temp.key_message (message) VALUES (?1)")?
+            .execute([entry.message.as_i64()])?;
+        Ok(())
+    })?;
+    let query = "SELECT 'key of message ' || k.message FROM temp.key_message k
+                 LEFT JOIN message m ON m.id = k.message WHERE m.id IS NULL";
+    check(connection, "every idempotency key has its message", query, report)?;
+    let query = "SELECT 'message ' || message FROM temp.key_message GROUP BY message HAVING count(*) > 1";
+    check(connection, "a message has at most one idempotency key", query, report)?;
+    Ok(connection.execute_batch("DROP TABLE temp.key_message")?)
+}
+
+/// Reads every part that is still to be sent the way the gateway does, and every row of a part.
+fn check_parts(connection: &Connection, report: &mut AuditReport) -> Result<(), TableError> {
+    let mut unreadable = parts::unreadable(connection, true, UNREADABLE_PARTS_LISTED_MAX)?;
+    jobs::find_unreadable(connection, LISTED_PER_RULE_MAX, &mut unreadable)?;
+    for UnreadablePart { place: StoredPlace { carrier, account, message }, reason } in unreadable {
+        let detail = format!("message {message} of account {account}, carrier {carrier}: {reason}");
+        report.violations.push(Violation { rule: "a part can be read", detail });
+    }
+    Ok(())
+}
+
+fn waiting_parts() -> String {
+    let waiting = [PartState::Queued, PartState::Sending, PartState::InDoubt].map(PartState::to_stored);
+    format!("SELECT count(*) FROM part WHERE state IN ({}, {}, {})", waiting[0], waiting[1], waiting[2])
+}
+
+fn check(
+    connection: &Connection,
+    rule: &'static str,
+    query: &str,
+    report: &mut AuditReport,
+) -> Result<(), TableError> {
+    let mut statement = connection.prepare(query)?;
+    let mut rows = statement.query([])?;
+    let mut found = 0;
+    while let Some(row) = rows.next()? {
+        found += 1;
+        if found <= LISTED_PER_RULE_MAX {
+            report.violations.push(Violation { rule, detail: row.get(0)? });
+        }
+    }
+    if found > LISTED_PER_RULE_MAX {
+        let detail = format!("and {} more", found - LISTED_PER_RULE_MAX);
+        report.violations.push(Violation { rule, detail });
+    }
+    Ok(())
+}
+
+/// The database's own check: the structure of every page, the type of every value, and every index against its table. It
+/// has no checksums, so a byte that changed inside a value is found only where a rule or an index knows better.
+fn check_pages(connection: &Connection, report: &mut AuditReport) -> Result<(), TableError> {
+    let mut statement = connection.prepare("PRAGMA integrity_check(20)")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let detail: String = row.get(0)?;
+        if detail != "ok" {
+            report.violations.push(Violation { rule: "the file is sound", detail });
+        }
+    }
+    Ok(())
+}
+
+fn purged_before(connection: &Connection) -> Result<Option<Timestamp>, TableError> {
+    let first_kept = purging::purged_before(connection, PurgeMark::Records)?;
+    Ok(MessageId::from_i64(first_kept).filter(|_| first_kept > 0).map(MessageId::accepted_at))
+}
+
+fn count(connection: &Connection, query: &str) -> Result<u64, TableError> {
+    let number: i64 = connection.query_row(query, [], |row| row.get(0))?;
+    Ok(number.cast_unsigned())
+}

@@ -1,0 +1,331 @@
+//! Ids in answers and in receipts: written alike and not, given twice, and over the days.
+
+use crate::sqlite::schema;
+use crate::sqlite::{SqliteTables, carrier_ids, changing};
+use hermod_domain::carrier::IdConversion;
+use hermod_domain::ids::{AccountId, MessageId, PartNo};
+use hermod_domain::ids::{CarrierId, RemoteId};
+use hermod_domain::phone::Msisdn;
+use hermod_domain::time::Day;
+use hermod_domain::time::Timestamp;
+use hermod_engine::carrier_id_days::DAYS_KEPT;
+use hermod_engine::carrier_ids::*;
+use hermod_engine::ops::Asked;
+use hermod_engine::tables::{PartKey, Tables, Tie};
+use rusqlite::Connection;
+use std::time::Duration;
+use tempfile::TempDir;
+
+const ACME: CarrierId = CarrierId::new(1);
+const OTHER: CarrierId = CarrierId::new(2);
+const TODAY: Day = Day::new(20_771);
+
+struct World {
+    connection: Connection,
+    remotes: Remotes,
+    ids: IdConversion,
+    _folder: TempDir,
+}
+
+impl World {
+    fn new() -> World {
+        World::with_ids(IdConversion::None)
+    }
+
+    fn with_ids(ids: IdConversion) -> World {
+        let folder = TempDir::new().unwrap();
+        let connection = schema::open_for_writing(folder.path()).unwrap();
+        let remotes = Remotes::load(&tables(&connection)).unwrap();
+        World { connection, remotes, ids, _folder: folder }
+    }
+
+    fn answers(&mut self, remote: &str, message: i64, now: Timestamp) -> Tied {
+        self.answers_to(remote, message, now, number(message.unsigned_abs()))
+    }
+
+    fn answers_to(&mut self, remote: &str, message: i64, now: Timestamp, to: Msisdn) -> Tied {
+        let message = MessageId::from_i64(message).unwrap();
+        let part = PartKey { account: AccountId::new(7), message, part: PartNo::FIRST };
+        let tie = Tie { part, to: Some(to), at: Some(now), day: now.day() };
+        changing(&self.connection, |tables| self.remotes.tie(tables, ACME, &id(remote), tie)).unwrap()
+    }
+
+    /// What is found at hand must be what the tables say, and the other way round.
+    #[track_caller]
+    fn finds(&self, remote: &str, source: Option<u64>, expect: &str) {
+        let cold = Remotes::load(&tables(&self.connection)).unwrap();
+        for (remotes, how) in [(&self.remotes, "at hand"), (&cold, "from the tables")] {
+            let asked =
+                Asked { carrier: ACME, ids: self.ids, remote: &id(remote), source: source.map(number) };
+            let found = match remotes.find(&tables(&self.connection), &asked).unwrap() {
+                Match::Part(tie) => tie.part.message.as_i64().to_string(),
+                Match::Nothing => "nothing".to_owned(),
+                Match::Ambiguous => "ambiguous".to_owned(),
+            };
+            assert_eq!(found, expect, "{remote} {how}");
+        }
+    }
+}
+
+fn tables(connection: &Connection) -> Tables<'_> {
+    SqliteTables::of(connection)
+}
+
+fn id(text: &str) -> RemoteId {
+    RemoteId::from_text(text).unwrap()
+}
+
+/// A number of its own for each message.
+fn number(message: u64) -> Msisdn {
+    Msisdn::from_number(491_510_000_000 + message).unwrap()
+}
+
+fn noon() -> Timestamp {
+    TODAY.start().plus(Duration::from_secs(12 * 3600))
+}
+
+fn days_later(days: i64) -> Timestamp {
+    Day::new(TODAY.get() + days).start().plus(Duration::from_secs(12 * 3600))
+}
+
+#[test]
+fn an_answer_ties_and_a_receipt_finds_it() {
+    let mut world = World::new();
+    world.finds("a", None, "nothing");
+    assert_eq!(world.answers("a", 5, noon()), Tied::New);
+    world.finds("a", None, "5");
+    let remote = id("a");
+    let elsewhere = Asked { carrier: OTHER, ids: IdConversion::None, remote: &remote, source: None };
+    let found = world.remotes.find(&tables(&world.connection), &elsewhere).unwrap();
+    assert_eq!(found, Match::Nothing, "an id is its carrier's own");
+}
+
+#[test]
+fn what_is_tied_is_found_with_all_that_is_known_of_it() {
+    let mut world = World::new();
+    world.answers("0aB", 5, noon());
+    let remote = id("0aB");
+    let asked = Asked { carrier: ACME, ids: IdConversion::None, remote: &remote, source: None };
+    let at_hand = world.remotes.find(&tables(&world.connection), &asked).unwrap();
+    let Match::Part(tie) = at_hand else { panic!("{at_hand:?}") };
+    assert_eq!((tie.to, tie.at, tie.day), (Some(number(5)), Some(noon()), TODAY));
+    let cold =
+        Remotes::load(&tables(&world.connection)).unwrap().find(&tables(&world.connection), &asked).unwrap();
+    assert_eq!(cold, at_hand);
+}
+
+#[test]
+fn an_id_written_differently_is_found_unless_another_is_written_just_so() {
+    let mut world = World::new();
+    world.answers("00a1", 1, noon());
+    world.finds("a1", None, "1");
+    world.finds("00A1", None, "1");
+    world.answers("A1", 2, noon());
+    world.finds("A1", None, "2");
+    world.finds("00a1", None, "1");
+    world.answers("\u{ff}", 3, noon());
+    world.finds("\u{ff}", None, "3");
+    world.finds("0\u{ff}", None, "3");
+}
+
+#[test]
+fn of_several_ids_that_could_be_meant_the_number_tells_or_nobody_guesses() {
+    let mut world = World::new();
+    world.answers("a1", 1, noon());
+    world.answers("0a1", 2, noon());
+    world.finds("A1", None, "ambiguous");
+    world.finds("A1", Some(1), "1");
+    world.finds("A1", Some(2), "2");
+    world.finds("A1", Some(3), "ambiguous");
+    world.finds("0a1", Some(1), "2");
+    // Over the days it is no different.
+    let mut world = World::new();
+    world.answers("a1", 1, noon());
+    world.answers("0a1", 2, days_later(2));
+    world.finds("A1", None, "ambiguous");
+    world.finds("A1", Some(1), "1");
+    // Two ids of one part are one part.
+    let mut world = World::new();
+    world.answers("a1", 1, noon());
+    world.answers("0a1", 1, noon());
+    world.finds("A1", None, "1");
+}
+
+#[test]
+fn ids_are_converted_where_the_carrier_does_it_both_ways() {
+    for (ids, answer, receipt) in [
+        (IdConversion::HexToDecimal, "812FC7470000001B", "9308878062554710043"),
+        (IdConversion::HexToDecimal, "812fc7470000001b", "09308878062554710043"),
+        (IdConversion::DecimalToHex, "9308878062554710043", "812fc7470000001b"),
+    ] {
+        let mut world = World::with_ids(ids);
+        world.answers(answer, 1, noon());
+        for source in [None, Some(1), Some(2)] {
+            world.finds(receipt, source, "1");
+        }
+        world.finds(answer, None, "1");
+        world.ids = IdConversion::None;
+        world.finds(receipt, Some(1), "nothing");
+    }
+}
+
+#[test]
+fn an_id_as_it_stands_goes_before_a_converted_one() {
+    let mut world = World::with_ids(IdConversion::HexToDecimal);
+    world.answers("1B", 1, noon());
+    world.answers("27", 2, noon());
+    world.finds("27", None, "2");
+    world.finds("27", Some(2), "2");
+    world.finds("39", None, "2");
+    world.finds("1b", None, "1");
+}
+
+#[test]
+fn converted_ids_that_several_parts_have_are_told_by_the_number() {
+    let mut world = World::with_ids(IdConversion::HexToDecimal);
+    world.answers("1b", 1, noon());
+    world.answers("01B", 2, noon());
+    world.finds("27", None, "ambiguous");
+    world.finds("27", Some(1), "1");
+    world.finds("27", Some(2), "2");
+    // The very same id given again on another day stands for the newer part, unless the number says otherwise.
+    let mut world = World::with_ids(IdConversion::HexToDecimal);
+    world.answers("1b", 1, noon());
+    world.answers("1b", 2, days_later(1));
+    world.finds("27", None, "2");
+    world.finds("27", Some(1), "1");
+}
+
+#[test]
+fn the_same_answer_twice_is_no_reuse_but_another_part_is() {
+    let mut world = World::new();
+    assert_eq!(world.answers("a", 5, noon()), Tied::New);
+    assert_eq!(world.answers("a", 5, noon()), Tied::New);
+    assert_eq!(world.answers("a", 6, noon()), Tied::Reused);
+    world.finds("a", None, "6");
+    assert_eq!(world.answers("A", 7, noon()), Tied::New, "written differently");
+    world.finds("a", None, "6");
+}
+
+#[test]
+fn an_id_used_again_on_a_later_day_stands_for_the_newer_part_unless_the_number_is_the_older_ones() {
+    let mut world = World::new();
+    world.answers("a", 5, noon());
+    assert_eq!(world.answers("a", 6, days_later(1)), Tied::New);
+    world.finds("a", None, "6");
+    world.finds("a", Some(6), "6");
+    world.finds("a", Some(5), "5");
+    world.finds("a", Some(7), "6");
+}
+
+#[test]
+fn only_the_end_of_a_number_can_contradict() {
+    let mut world = World::new();
+    let to = Msisdn::from_number(4_915_112_345_678).unwrap();
+    world.answers_to("a", 5, noon(), to);
+    world.answers_to("a", 6, days_later(1), to);
+    let national = Msisdn::from_number(15_112_345_678).unwrap();
+    let remote = id("a");
+    let asked = Asked { carrier: ACME, ids: IdConversion::None, remote: &remote, source: Some(national) };
+    let Match::Part(tie) = world.remotes.find(&tables(&world.connection), &asked).unwrap() else {
+        panic!("a part")
+    };
+    assert_eq!(tie.part.message.as_i64(), 6);
+}
+
+#[test]
+fn day_that_no_receipt_can_ask_for_is_retired_at_once_and_deleted_in_steps() {
+    let mut world = World::new();
+    for number in 0..5 {
+        world.answers(&format!("old{number}"), 10 + number, noon());
+    }
+    world.answers("new", 2, days_later(DAYS_KEPT));
+    let after = |days| Day::new(TODAY.get() + days);
+    let step = |world: &mut World, today| {
+        changing(&world.connection, |tables| world.remotes.purge_days(tables, today, 2)).unwrap()
+    };
+    let left = |world: &World| -> i64 {
+        let query = format!("SELECT count(*) FROM retired_remote_{}", TODAY.get());
+        world.connection.query_row(&query, [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!(step(&mut world, after(DAYS_KEPT)), 0, "to the day");
+    world.finds("old4", None, "14");
+    let today = after(DAYS_KEPT + 1);
+    for (done, expect) in [(1, 5), (2, 3), (2, 1)] {
+        assert_eq!(step(&mut world, today), done);
+        assert_eq!(left(&world), expect);
+        // At hand and after a restart.
+        (0..5).for_each(|number| world.finds(&format!("old{number}"), None, "nothing"));
+        world.finds("new", None, "2");
+    }
+    // The process ends between two steps.
+    world.remotes = Remotes::load(&tables(&world.connection)).unwrap();
+    assert_eq!((step(&mut world, today), step(&mut world, today)), (1, 0));
+    let retired = "SELECT count(*) FROM sqlite_schema WHERE name GLOB 'retired*'";
+    assert_eq!(world.connection.query_row(retired, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
+    assert_eq!(carrier_ids::carrier_id_days(&world.connection).unwrap(), [after(DAYS_KEPT)]);
+}
+
+#[test]
+fn day_that_comes_again_while_it_is_deleted_waits_until_that_is_done() {
+    let mut world = World::new();
+    let today = Day::new(TODAY.get() + DAYS_KEPT + 1);
+    let step = |world: &mut World| {
+        changing(&world.connection, |tables| world.remotes.purge_days(tables, today, 2)).unwrap()
+    };
+    world.answers("old", 1, noon());
+    assert_eq!(step(&mut world), 1);
+    world.answers("again", 2, noon());
+    world.finds("again", None, "2");
+    assert_eq!(step(&mut world), 1);
+    world.finds("again", None, "2");
+    assert_eq!(step(&mut world), 1);
+    world.finds("again", None, "nothing");
+    assert_eq!((step(&mut world), step(&mut world)), (1, 0));
+}
+
+#[test]
+fn a_sample_shows_ids_as_the_carrier_wrote_them() {
+    let mut world = World::new();
+    world.answers("yesterday", 1, noon());
+    for (count, remote) in ["00a1", "77", "A3"].into_iter().enumerate() {
+        let later = days_later(1).plus(Duration::from_secs(u64::try_from(count).unwrap()));
+        world.answers(remote, 2, later);
+    }
+    let sample = carrier_ids::sample(&world.connection, ACME, 2).unwrap();
+    let shown: Vec<String> = sample.iter().map(|tied| tied.remote.to_text()).collect();
+    assert_eq!(shown, ["A3", "77"]);
+    assert!(carrier_ids::sample(&world.connection, OTHER, 2).unwrap().is_empty());
+}
+
+#[test]
+fn id_given_again_on_the_day_of_a_restart_is_known_as_reused() {
+    let mut world = World::new();
+    world.answers("0aB", 5, noon());
+    world.answers("b", 6, noon());
+    world.remotes = Remotes::load(&tables(&world.connection)).unwrap();
+    assert_eq!(world.answers("0aB", 7, noon()), Tied::Reused);
+    assert_eq!(world.answers("b", 6, noon()), Tied::New, "the same part again");
+    // An earlier day has no filter after a restart: its table is asked.
+    assert_eq!(world.answers("c", 8, days_later(1)), Tied::New);
+    world.remotes = Remotes::load(&tables(&world.connection)).unwrap();
+    assert_eq!(world.answers("b", 9, noon()), Tied::Reused);
+    assert_eq!(world.answers("d", 10, noon()), Tied::New);
+    world.finds("0aB", None, "7");
+}
+
+#[test]
+fn ids_and_days_of_a_batch_that_is_rolled_back_are_new_again() {
+    let mut world = World::new();
+    world.answers("a", 1, noon());
+    world.connection.execute_batch("BEGIN").unwrap();
+    world.answers("b", 2, noon());
+    world.answers("c", 3, days_later(1));
+    world.connection.execute_batch("ROLLBACK").unwrap();
+    world.remotes.rolled_back(&tables(&world.connection)).unwrap();
+    world.finds("b", None, "nothing");
+    assert_eq!(world.answers("b", 4, noon()), Tied::New);
+    assert_eq!(world.answers("c", 5, days_later(1)), Tied::New);
+    assert_eq!(world.answers("a", 6, noon()), Tied::Reused);
+    world.finds("c", None, "5");
+}

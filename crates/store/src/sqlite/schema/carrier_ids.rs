@@ -1,0 +1,119 @@
+//! Migration 3. Carrier ids are found by a key that forgives what carriers do to their own ids, receipts that find no
+//! part stand in a table of their own, and deliveries are counted. It computes keys, which SQL cannot.
+
+use crate::sqlite::carrier_ids::split_id;
+use crate::sqlite::schema::bucket_days;
+use hermod_domain::ids::RemoteId;
+use hermod_domain::time::Day;
+use hermod_engine::tables::TableError;
+use rusqlite::{Connection, Row, params};
+
+const TABLES: &str = "
+-- 1: the carrier takes the whole text at once. The message has one part row, whatever `parts` says.
+ALTER TABLE message ADD COLUMN whole INTEGER NOT NULL DEFAULT 0;
+-- Optional parameters of the customer's, to be passed on.
+ALTER TABLE message ADD COLUMN tlvs BLOB;
+
+-- Receipts that found no part. `raw` is empty where the carrier wrote the key itself.
+CREATE TABLE parked (
+    carrier     INTEGER NOT NULL,
+    key         BLOB    NOT NULL,
+    raw         BLOB    NOT NULL,
+    verdict     INTEGER NOT NULL,
+    err         INTEGER NOT NULL,
+    word        TEXT,
+    source      INTEGER,
+    at          INTEGER NOT NULL,
+    ambiguous   INTEGER NOT NULL,
+    PRIMARY KEY (carrier, key, raw)
+) WITHOUT ROWID, STRICT;
+CREATE INDEX parked_at ON parked (carrier, at);
+
+-- Those that were given up.
+CREATE TABLE receipt_loss (
+    day         INTEGER NOT NULL,
+    carrier     INTEGER NOT NULL,
+    too_old     INTEGER NOT NULL,
+    crowded_out INTEGER NOT NULL,
+    PRIMARY KEY (day, carrier)
+) WITHOUT ROWID, STRICT;
+
+-- What became of the parts that carriers took, by the day they took them.
+CREATE TABLE delivery (
+    day         INTEGER NOT NULL,
+    carrier     INTEGER NOT NULL,
+    country     TEXT    NOT NULL,
+    network     TEXT    NOT NULL,
+    sent        INTEGER NOT NULL,
+    delivered   INTEGER NOT NULL,
+    failed      INTEGER NOT NULL,
+    expired     INTEGER NOT NULL,
+    rejected    INTEGER NOT NULL,
+    within_5s   INTEGER NOT NULL,
+    within_15s  INTEGER NOT NULL,
+    within_1m   INTEGER NOT NULL,
+    within_5m   INTEGER NOT NULL,
+    within_1h   INTEGER NOT NULL,
+    longer      INTEGER NOT NULL,
+    time_ms     INTEGER NOT NULL,
+    PRIMARY KEY (day, carrier, country, network)
+) WITHOUT ROWID, STRICT;
+";
+
+pub(super) fn migrate(connection: &Connection) -> Result<(), TableError> {
+    connection.execute_batch(TABLES)?;
+    for day in bucket_days(connection, "remote")? {
+        connection.execute_batch(&format!("ALTER TABLE remote_{day} RENAME TO before_3"))?;
+        connection.execute_batch(&format!(
+            "CREATE TABLE remote_{day} (
+                 carrier INTEGER NOT NULL, key BLOB NOT NULL, raw BLOB NOT NULL, account INTEGER NOT NULL,
+                 message INTEGER NOT NULL, part INTEGER NOT NULL, dest INTEGER NOT NULL, at INTEGER NOT NULL,
+                 PRIMARY KEY (carrier, key, raw)
+             ) WITHOUT ROWID, STRICT"
+        ))?;
+        convert(connection, Day::new(day))?;
+        connection.execute_batch("DROP TABLE before_3")?;
+    }
+    Ok(())
+}
+
+/// A row was an id with its part, or a receipt that waited for one.
+fn convert(connection: &Connection, day: Day) -> Result<(), TableError> {
+    let mut rows = connection.prepare(
+        "SELECT r.carrier, r.remote, r.account, r.message, r.part, r.verdict, r.err, ifnull(m.dest, 0)
+         FROM before_3 r LEFT JOIN message m ON m.id = r.message",
+    )?;
+    let mut rows = rows.query([])?;
+    // When it was tied is not known. (Keys of one day that now are the same differ in what the carrier wrote.)
+    let mut tie = connection.prepare(&format!(
+        "INSERT INTO remote_{} (carrier, key, raw, account, message, part, dest, at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0)",
+        day.get()
+    ))?;
+    let mut park = connection.prepare(
+        // A later word goes before one that was not final: 1 is "on its way", 6 is none.
+        "INSERT INTO parked (carrier, key, raw, verdict, err, at, ambiguous) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0)
+         ON CONFLICT DO UPDATE SET verdict = excluded.verdict, err = excluded.err, at = excluded.at
+             WHERE verdict IN (1, 6)",
+    )?;
+    // Nor when it was parked: the day's end gives it all the time it has.
+    let parked_at = day.next().start().as_millis();
+    while let Some(row) = rows.next()? {
+        let remote = read_remote(row)?;
+        let (key, raw) = split_id(&remote);
+        let carrier: i64 = row.get(0)?;
+        let verdict: Option<i64> = row.get(5)?;
+        if let Some(verdict) = verdict {
+            park.execute(params![carrier, key.octets(), raw, verdict, row.get::<_, i64>(6)?, parked_at])?;
+        } else {
+            let (account, message, part): (i64, i64, i64) = (row.get(2)?, row.get(3)?, row.get(4)?);
+            tie.execute(params![carrier, key.octets(), raw, account, message, part, row.get::<_, i64>(7)?])?;
+        }
+    }
+    Ok(())
+}
+
+fn read_remote(row: &Row<'_>) -> Result<RemoteId, TableError> {
+    let octets: Vec<u8> = row.get(1)?;
+    RemoteId::from_octets(&octets).map_err(TableError::unreadable)
+}

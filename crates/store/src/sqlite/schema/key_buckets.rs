@@ -1,0 +1,77 @@
+//! Migration 14. Idempotency keys stand in a log and in few buckets instead of a table per day: see the engine's
+//! `idempotency_keys`. The keys of each day become a bucket.
+
+use crate::sqlite::SqliteTables;
+use crate::sqlite::schema::bucket_days;
+use hermod_domain::ids::MessageId;
+use hermod_engine::idempotency_keys::{blocks_for, build_segments};
+use hermod_engine::tables::{KeyBucketId, KeyBucketRow, KeyBucketState, KeyEntry, TableError};
+use rusqlite::Connection;
+
+const TABLES: &str = "
+DROP TABLE key_filter;
+
+-- The latest keys: a row for each batch that accepted messages with keys, by its last message.
+CREATE TABLE key_log (
+    last        INTEGER PRIMARY KEY,
+    entries     BLOB    NOT NULL
+) STRICT;
+
+-- Sealed sets of keys. State: 1 is being merged, 2 is looked in, 3 is being deleted.
+CREATE TABLE key_bucket (
+    id          INTEGER PRIMARY KEY,
+    state       INTEGER NOT NULL,
+    blocks      INTEGER NOT NULL,
+    keys        INTEGER NOT NULL,
+    first       INTEGER NOT NULL,
+    last        INTEGER NOT NULL
+) STRICT;
+
+-- The number of the bucket times 2^32, and that of the block. A block is found by the first octets of a digest.
+CREATE TABLE key_block (
+    id          INTEGER PRIMARY KEY,
+    entries     BLOB    NOT NULL
+) STRICT;
+
+-- The number of the bucket times 2^32, and that of the segment. 64 octets for each block.
+CREATE TABLE key_filter (
+    id          INTEGER PRIMARY KEY,
+    filter      BLOB    NOT NULL
+) STRICT;
+
+-- 3: keys of messages below this id are void.
+INSERT INTO retention (what, upto) VALUES (3, 0);
+";
+
+pub(super) fn migrate(connection: &Connection) -> Result<(), TableError> {
+    connection.execute_batch(TABLES)?;
+    for (id, day) in (1..).zip(bucket_days(connection, "key")?) {
+        convert(connection, KeyBucketId(id), day)?;
+        connection.execute_batch(&format!("DROP TABLE key_{day}"))?;
+    }
+    Ok(())
+}
+
+fn convert(connection: &Connection, id: KeyBucketId, day: i64) -> Result<(), TableError> {
+    let mut statement =
+        connection.prepare(&format!("SELECT digest, message, fingerprint FROM key_{day} ORDER BY digest"))?;
+    let mut rows = statement.query([])?;
+    let mut entries = Vec::new();
+    while let Some(row) = rows.next()? {
+        let message = MessageId::from_i64(row.get(1)?);
+        let message =
+            message.ok_or_else(|| TableError::unreadable("the message id of an idempotency key"))?;
+        let fingerprint = row.get::<_, i64>(2)?.cast_unsigned();
+        entries.push(KeyEntry { digest: row.get(0)?, message, fingerprint });
+    }
+    let messages = || entries.iter().map(|entry: &KeyEntry| entry.message);
+    let (Some(first), Some(last)) = (messages().min(), messages().max()) else { return Ok(()) };
+    let keys = u64::try_from(entries.len())?;
+    let blocks = blocks_for(keys);
+    let tables = SqliteTables { connection };
+    for segment in build_segments(&entries, blocks) {
+        tables.add_key_segment(id, &segment)?;
+    }
+    tables.put_key_bucket(&KeyBucketRow { id, state: KeyBucketState::Live, blocks, keys, first, last })?;
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! Tests that the writer looks again at what a reader proposed: the proposal may be out of date when its turn comes.
+
+use crate::store::{OpenOptions, Store};
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo};
+use hermod_domain::lifecycle::{DoubtPolicy, MessageState};
+use hermod_domain::money::Money;
+use hermod_domain::phone::Msisdn;
+use hermod_domain::sender::Sender;
+use hermod_domain::text::{Encoding, MessageText};
+use hermod_domain::time::Timestamp;
+use hermod_engine::commands::{EraseMessages, Lapse, SetAside};
+use hermod_engine::ops::{AcceptOutcome, Acceptance, DailyLimits};
+use hermod_engine::tables::{Place, StoredPlace, UnreadablePart};
+use std::time::Duration;
+use tempfile::TempDir;
+
+const NOW: Timestamp = Timestamp::from_millis(1_794_659_400_000);
+const VALIDITY: Duration = Duration::from_secs(3600);
+const ALICE: AccountId = AccountId::new(1);
+const ACME: CarrierId = CarrierId::new(1);
+
+fn open() -> (TempDir, Store) {
+    let folder = TempDir::new().expect("a folder");
+    let options = OpenOptions {
+        folder: folder.path().to_owned(),
+        low_water_bytes: 0,
+        in_doubt_wait: Duration::from_secs(30),
+        now: NOW,
+    };
+    let store = Store::open(&options).expect("a store");
+    (folder, store)
+}
+
+fn free_message() -> Acceptance {
+    Acceptance {
+        account: ALICE,
+        connection: ConnectionId::new(1),
+        carrier: ACME,
+        to: Msisdn::from_number(4_915_112_345_678).expect("a number"),
+        from: Sender::parse("Hermod").expect("a sender"),
+        text: MessageText::parse("hello").expect("a text"),
+        encoding: Encoding::Gsm7,
+        parts: 1,
+        whole: false,
+        tlvs: None,
+        shape: None,
+        origin: None,
+        reply_to: None,
+        cost: Money::ZERO,
+        credit_limit: Money::ZERO,
+        minimum: Money::ZERO,
+        daily: DailyLimits::default(),
+        key: None,
+        doubt: DoubtPolicy::default(),
+        validity: VALIDITY,
+        now: NOW,
+    }
+}
+
+async fn send(store: &Store) -> MessageId {
+    match store.accept(free_message()).await.expect("the store answers") {
+        AcceptOutcome::Accepted { message, .. } => message,
+        other => panic!("not accepted: {other:?}"),
+    }
+}
+
+async fn state(store: &Store, message: MessageId) -> MessageState {
+    store.message(ALICE, message).await.expect("the store answers").expect("a message").state
+}
+
+#[tokio::test]
+async fn part_whose_time_is_not_up_is_not_lapsed() {
+    let (_folder, store) = open();
+    let message = send(&store).await;
+    let parts = vec![(Place { carrier: ACME, account: ALICE, message }, PartNo::FIRST)];
+    let elsewhere = Place { carrier: CarrierId::new(2), account: ALICE, message };
+    let early = Lapse { parts: parts.clone(), now: NOW };
+    assert_eq!(store.request(early).await.unwrap(), 0);
+    assert_eq!(state(&store, message).await, MessageState::Queued);
+    let moved = Lapse { parts: vec![(elsewhere, PartNo::FIRST)], now: NOW.plus(VALIDITY) };
+    assert_eq!(store.request(moved).await.unwrap(), 0);
+    assert_eq!(state(&store, message).await, MessageState::Queued);
+    let due = Lapse { parts, now: NOW.plus(VALIDITY) };
+    assert_eq!(store.request(due.clone()).await.unwrap(), 1);
+    assert_eq!(state(&store, message).await, MessageState::Expired);
+    assert_eq!(store.request(due).await.unwrap(), 0, "it has ended");
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn readable_part_is_not_set_aside() {
+    let (_folder, store) = open();
+    let message = send(&store).await;
+    let place = StoredPlace::from(Place { carrier: ACME, account: ALICE, message });
+    let parts = vec![UnreadablePart { place, reason: "it was".to_owned() }];
+    store.request(SetAside { parts, now: NOW }).await.unwrap();
+    assert_eq!(store.set_aside(None, 10).await.unwrap(), []);
+    assert_eq!(store.queues().await.unwrap()[0].waiting, 1);
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn message_whose_record_is_gone_does_not_fail_the_erasure_of_others() {
+    let (_folder, store) = open();
+    let message = send(&store).await;
+    let gone = MessageId::first_at(NOW.minus(VALIDITY));
+    let erase = EraseMessages { ids: vec![gone, message] };
+    assert_eq!(store.request(erase).await.unwrap(), (0, vec![message]));
+    store.close().await.unwrap();
+}

@@ -1,0 +1,257 @@
+//! How reports end: answered in time or late, given up under way, put aside for want of room, not written yet.
+
+use super::test_table::{DELIVERED, ONE, TWO, Table, UNKNOWN, report};
+use super::{Outboxes, PortNo};
+use crate::store::outbox::state::{DEFERRED_IN_MEMORY_MAX, Took};
+use hermod_domain::origin::Told;
+use hermod_engine::ops::{Delivery, REPORTS_IN_MEMORY_MAX, ReportId};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Notify;
+
+#[test]
+fn a_report_given_up_while_it_is_out_does_not_come_back() {
+    for how in [Delivery::Later, Delivery::NotSent] {
+        let mut table = Table::with_ports(&[ONE]);
+        table.writes(1, Told::Enroute);
+        table.writes(1, DELIVERED);
+        assert_eq!(table.takes(ONE, 10), [1]);
+        table.gives_up(1);
+        table.settles(ONE, &[1], how);
+        assert_eq!(table.takes(ONE, 10), [2], "what is behind it goes on");
+        table.gives_up(2);
+        table.closes(ONE, true);
+        table.state.open(TWO);
+        table.passes(100_000);
+        assert!(table.takes(TWO, 10).is_empty(), "{how:?}");
+    }
+}
+
+#[test]
+fn a_report_given_up_while_it_is_out_can_still_be_taken() {
+    let mut table = Table::with_ports(&[ONE]);
+    let id = table.writes(1, DELIVERED);
+    assert_eq!(table.takes(ONE, 10), [id]);
+    table.gives_up(id);
+    let settled = table.state.settle(ONE, vec![(ReportId(id), Delivery::Done)], table.now);
+    assert_eq!(settled.taken, [ReportId(id)], "so that it is not listed as given up");
+}
+
+#[test]
+fn what_went_while_it_was_read_is_not_told() {
+    for is_given_up in [true, false] {
+        let mut table = Table::with_ports(&[]);
+        for message in 0..3 {
+            table.writes(message, DELIVERED);
+        }
+        table.state.open(ONE);
+        assert_eq!(table.takes(ONE, 1), [1]);
+        table.closes(ONE, true);
+        table.state.open(TWO);
+        // The first waits for its time; it is released into the tables while nobody is there, and read again.
+        table.closes(TWO, true);
+        table.passes(30);
+        table.state.open(ONE);
+        let Took::Read(refill) = table.state.take(ONE, 10, 1_000, table.now) else { panic!("a read") };
+        let rows = table.rows.clone();
+        if is_given_up {
+            table.gives_up(2);
+        } else {
+            table.state.supersede(ReportId(2));
+            let superseded = table.state.superseded();
+            table.ends(superseded);
+        }
+        assert!(!table.rows.contains_key(&ReportId(2)));
+        let now = std::mem::replace(&mut table.rows, rows);
+        table.reads(refill);
+        table.rows = now;
+        table.state.read_ended();
+        assert_eq!(table.takes(ONE, 10), [1, 3]);
+        table.settles(ONE, &[1, 3], Delivery::Done);
+        assert_eq!(table.state.in_memory(), 0, "nothing is kept in mind for nothing");
+    }
+}
+
+#[test]
+fn on_a_full_disk_what_was_answered_is_not_told_again_on_whichever_page_it_stands() {
+    let mut table = Table::with_ports(&[ONE]);
+    let reports = 3_000;
+    for message in 0..reports {
+        table.writes(message, DELIVERED);
+    }
+    table.is_full = true;
+    let answered = table.takes(ONE, 2_500);
+    table.settles(ONE, &answered, Delivery::Done);
+    let rest: Vec<u64> = (2_501..=3_000).collect();
+    for port in [TWO, PortNo(3)] {
+        table.closes(ONE, true);
+        table.closes(TWO, true);
+        table.state.open(port);
+        assert_eq!(table.takes(port, 10_000), rest);
+        table.settles(port, &rest, Delivery::NotSent);
+    }
+    table.is_full = false;
+    table.ends(vec![]);
+    assert_eq!(table.takes(PortNo(3), 10_000), rest);
+    table.settles(PortNo(3), &rest, Delivery::Done);
+    assert_eq!((table.rows.len(), table.state.in_memory()), (0, 0));
+}
+
+#[test]
+fn answers_that_are_not_written_take_room_until_they_are() {
+    let mut table = Table::with_ports(&[ONE]);
+    table.is_full = true;
+    let reports = u64::try_from(REPORTS_IN_MEMORY_MAX).unwrap() * 2;
+    for message in 0..reports.cast_signed() {
+        table.writes(message, DELIVERED);
+    }
+    let mut told = 0;
+    loop {
+        let ids = table.takes(ONE, 100);
+        if ids.is_empty() {
+            break;
+        }
+        told += ids.len();
+        table.settles(ONE, &ids, Delivery::Done);
+    }
+    assert_eq!(told, REPORTS_IN_MEMORY_MAX);
+    table.is_full = false;
+    table.ends(vec![]);
+    assert_eq!(table.takes(ONE, 1), [u64::try_from(told).unwrap() + 1]);
+}
+
+#[test]
+fn an_answer_that_comes_late_stops_the_repeat() {
+    for (waits, late, is_done) in [
+        (0, Delivery::Done, true),
+        (31, Delivery::Done, true),
+        (0, Delivery::Refused(8), true),
+        (0, Delivery::Later, false),
+        (31, Delivery::NotSent, false),
+    ] {
+        let mut table = Table::with_ports(&[ONE, TWO]);
+        table.writes(1, DELIVERED);
+        assert_eq!(table.takes(ONE, 1), [1]);
+        table.settles(ONE, &[1], Delivery::Later);
+        table.passes(waits);
+        table.settles(TWO, &[1], late);
+        assert_eq!(table.rows.len(), 1, "it is not the second one's to answer");
+        table.settles(ONE, &[1], late);
+        assert_eq!(table.rows.is_empty(), is_done, "{late:?} after {waits} s");
+        table.passes(31);
+        assert_eq!(table.takes(TWO, 1).is_empty(), is_done, "{late:?} after {waits} s");
+    }
+}
+
+#[test]
+fn a_late_answer_to_a_notice_lets_the_next_one_go() {
+    let mut table = Table::with_ports(&[ONE]);
+    table.writes(1, Told::Enroute);
+    assert_eq!(table.takes(ONE, 1), [1]);
+    table.settles(ONE, &[1], Delivery::Later);
+    table.settles(ONE, &[1], Delivery::Done);
+    table.writes(1, DELIVERED);
+    assert_eq!(table.takes(ONE, 1), [2]);
+    assert!(!table.rows.contains_key(&ReportId(1)));
+}
+
+#[test]
+fn who_says_later_to_everything_is_still_brought_what_is_new() {
+    let mut table = Table::with_ports(&[ONE]);
+    let stuck = 6_000;
+    for message in 0..stuck {
+        table.writes(message, DELIVERED);
+    }
+    loop {
+        let ids = table.takes(ONE, 100);
+        if ids.is_empty() {
+            break;
+        }
+        table.settles(ONE, &ids, Delivery::Later);
+    }
+    assert_eq!(table.state.in_memory(), DEFERRED_IN_MEMORY_MAX);
+    let fresh = table.writes(stuck, DELIVERED);
+    assert_eq!(table.takes(ONE, 100), [fresh]);
+    table.settles(ONE, &[fresh], Delivery::Done);
+    // And all the others are brought again in time, in memory or not, and what is new goes first all the while.
+    let mut told = 0;
+    for round in 0..200 {
+        table.passes(31);
+        let fresh = table.writes(stuck + 1 + round, DELIVERED);
+        let mut seen = false;
+        loop {
+            let ids = table.takes(ONE, 100);
+            if ids.is_empty() {
+                break;
+            }
+            seen |= ids.contains(&fresh);
+            told += ids.len();
+            table.settles(ONE, &ids, Delivery::Done);
+        }
+        assert!(seen, "round {round}");
+    }
+    assert_eq!((told, table.rows.len()), (6_200, 0));
+    assert_eq!(table.state.in_memory(), 0);
+}
+
+#[test]
+fn a_notice_that_was_put_aside_is_not_told_once_its_message_has_ended() {
+    let mut table = Table::with_ports(&[ONE]);
+    let filled = i64::try_from(DEFERRED_IN_MEMORY_MAX).unwrap();
+    for message in 0..filled {
+        table.writes(message, DELIVERED);
+    }
+    let notices = [table.writes(filled, Told::Enroute), table.writes(filled + 1, UNKNOWN)];
+    let alone = table.writes(filled + 2, Told::Enroute);
+    loop {
+        let ids = table.takes(ONE, 100);
+        if ids.is_empty() {
+            break;
+        }
+        table.settles(ONE, &ids, Delivery::Later);
+    }
+    let ends = [table.writes(filled, DELIVERED), table.writes(filled + 1, DELIVERED)];
+    assert_eq!(table.takes(ONE, 100), ends);
+    table.settles(ONE, &ends, Delivery::Done);
+    let mut told = Vec::new();
+    for _ in 0..40 {
+        table.passes(31);
+        let ids = table.takes(ONE, 10_000);
+        table.settles(ONE, &ids, Delivery::Done);
+        told.extend(ids);
+    }
+    assert!(told.contains(&alone) && notices.iter().all(|notice| !told.contains(notice)), "{told:?}");
+    assert!(table.rows.is_empty());
+}
+
+#[test]
+fn old_news_that_nobody_could_be_told_of_goes_with_what_took_its_place() {
+    let outboxes = Outboxes::empty();
+    let connection = hermod_domain::ids::ConnectionId::new(1);
+    let (outbox, first) = outboxes.open(connection, Arc::new(Notify::new()));
+    outboxes.committed(vec![report(1, 1, Told::Enroute)], &[]);
+    let taken = |port| match outbox.take(port, 10, outboxes.now()) {
+        Took::Reports(reports) => reports.iter().map(|report| report.id.0).collect::<Vec<_>>(),
+        Took::Read(_) | Took::Nothing => vec![],
+    };
+    assert_eq!(taken(first), [1]);
+    let (_, second) = outboxes.open(connection, Arc::new(Notify::new()));
+    outboxes.committed(vec![report(2, 1, DELIVERED)], &[]);
+    assert!(taken(second).is_empty(), "the notice is out");
+    assert!(outboxes.close(connection, &outbox, first, false).is_empty(), "the writer's queue is full");
+    assert_eq!(taken(second), [2]);
+    let settled =
+        outbox.with(|state| state.settle(second, vec![(ReportId(2), Delivery::Done)], outboxes.now()));
+    assert_eq!(settled.taken, [ReportId(1), ReportId(2)], "in one transaction");
+    // The same, and nobody has anything to say any more.
+    outboxes.committed(vec![report(3, 3, Told::Enroute)], &[]);
+    assert_eq!(taken(second), [3]);
+    outboxes.committed(vec![report(4, 3, DELIVERED)], &[]);
+    assert!(taken(second).is_empty());
+    assert!(outboxes.close(connection, &outbox, second, false).is_empty());
+    assert!(outboxes.has_left_over());
+    let ends = outboxes.left_over().expect("something is left over");
+    assert_eq!((ends.connection, ends.taken), (connection, vec![ReportId(3)]));
+    assert!(outboxes.left_over().is_none() && !outboxes.has_left_over());
+    outboxes.tick(outboxes.now().plus(Duration::from_secs(1)));
+}

@@ -1,0 +1,34 @@
+//! Parts whose last resend got no answer either: they count as submitted, and the operator is alarmed.
+
+use crate::store::Store;
+use hermod_domain::ids::CarrierId;
+use hermod_engine::maps::HashMap;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+/// How many parts of each carrier are unconfirmed since they were last taken. Holds one number per carrier.
+#[derive(Default)]
+pub(crate) struct Unconfirmed {
+    counts: Mutex<BTreeMap<CarrierId, u64>>,
+}
+
+impl Unconfirmed {
+    /// Adds what a batch has counted. Called after its commit.
+    pub(crate) fn add(&self, counted: HashMap<CarrierId, u64>) {
+        if counted.is_empty() {
+            return;
+        }
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        for (carrier, parts) in counted {
+            *counts.entry(carrier).or_default() += parts;
+        }
+    }
+}
+
+impl Store {
+    /// Takes the number of parts per carrier that ran out of resends without an answer since the last call.
+    pub fn take_unconfirmed(&self) -> BTreeMap<CarrierId, u64> {
+        let counts = &self.inner.shared.unconfirmed.counts;
+        std::mem::take(&mut counts.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

@@ -1,0 +1,97 @@
+//! Finding what is due.
+
+use crate::fault::StoreFault;
+use crate::sqlite::webhook_due::{Due, Untellable};
+use crate::store::Store;
+use crate::writer::op::{Answer, Op, Reply};
+use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{Endpoint, EventId, HOOKS_TAKEN_MAX, HookGivenUp, HookNext, HookPage, HookSettled};
+use hermod_engine::webhooks::HookEnds;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::{Mutex, PoisonError};
+use tokio::sync::oneshot;
+use tokio::sync::oneshot::error::TryRecvError;
+
+impl Store {
+    /// Every endpoint at which events wait, and when the first of them is due, or was.
+    pub async fn hooks_waiting(&self) -> Result<Vec<(Endpoint, Timestamp)>, StoreFault> {
+        self.inner.backend.waiting_endpoints().await
+    }
+
+    /// What is due at an endpoint behind a place, in order of when it became due. Nothing is marked: what was taken comes
+    /// again until it is settled. What has nothing to tell any more is given up here.
+    pub async fn take_hooks(
+        &self,
+        endpoint: Endpoint,
+        after: Option<(Timestamp, EventId)>,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<HookPage, StoreFault> {
+        let limit = usize::try_from(limit.clamp(1, HOOKS_TAKEN_MAX)).expect("a few hundred");
+        let Due { page, untellable } = self.inner.backend.due_events(endpoint, after, now, limit).await?;
+        if !untellable.is_empty() {
+            self.give_up(endpoint, &untellable, now).await?;
+        }
+        Ok(page)
+    }
+
+    /// Nobody waits for it: on a full disk that could be long.
+    async fn give_up(
+        &self,
+        endpoint: Endpoint,
+        untellable: &[Untellable],
+        now: Timestamp,
+    ) -> Result<(), StoreFault> {
+        let Some(reply) = self.inner.shared.giving_up.begin(endpoint) else { return Ok(()) };
+        let next = HookNext::GiveUp(HookGivenUp::NothingToTell);
+        let settled = untellable.iter().map(|Untellable { event, failures }| HookSettled {
+            endpoint,
+            event: *event,
+            failures: *failures,
+            attempt: None,
+            next,
+        });
+        let ends = HookEnds { settled: settled.collect(), now };
+        self.send(Op::Command(ends.into(), Some(reply))).await
+    }
+}
+
+/// Events that have nothing to tell and are being given up: one step at a time for each endpoint. They are read again until
+/// that is written, and need not be given up again.
+#[derive(Default)]
+pub(crate) struct GivingUp(Mutex<HashMap<Endpoint, Answer>>);
+
+impl GivingUp {
+    /// Where to say that a step has come to its end. Nothing: the one before has not.
+    fn begin(&self, endpoint: Endpoint) -> Option<Reply> {
+        let mut under_way = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        under_way.retain(|_, end| matches!(end.try_recv(), Err(TryRecvError::Empty)));
+        let Entry::Vacant(free) = under_way.entry(endpoint) else { return None };
+        let (reply, end) = oneshot::channel();
+        free.insert(end);
+        Some(reply)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hermod_domain::ids::AccountId;
+    use hermod_domain::webhook::HookKind;
+    use hermod_engine::commands::AnyOutcome;
+
+    #[test]
+    fn an_endpoint_gives_up_one_step_at_a_time() {
+        let giving_up = GivingUp::default();
+        let [first, second] =
+            [1, 2].map(|account| Endpoint { account: AccountId::new(account), kind: HookKind::Dlr });
+        let reply = giving_up.begin(first).expect("nothing is under way");
+        assert!(giving_up.begin(first).is_none());
+        let other = giving_up.begin(second).expect("nobody else's matter");
+        drop(reply.send(Ok(AnyOutcome::SettleWebhooks(()))));
+        assert!(giving_up.begin(first).is_some(), "it has come to its end");
+        drop(other);
+        assert!(giving_up.begin(second).is_some(), "so has one that was never asked for");
+    }
+}
