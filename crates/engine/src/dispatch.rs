@@ -174,8 +174,8 @@ impl Batch<'_> {
             let Some(row) = self.read_part(*place, *part)? else { continue };
             if let Some(event) = lapse_of(&row, now, &self.catalogue) {
                 // A job of it that is still in a lane finds its message ended when its turn comes.
-                self.apply(*place, *part, event, 0, None)?;
-                lapsed += 1;
+                let applied = self.apply(*place, *part, event, 0, None)?;
+                lapsed += usize::from(matches!(applied, Applied::Moved { .. }));
             }
         }
         Ok(lapsed)

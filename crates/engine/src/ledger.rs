@@ -4,9 +4,16 @@
 use crate::batch::Batch;
 use crate::maps::HashMap;
 use crate::ops::{Balance, LedgerEntry, LedgerKind, LedgerRow, PostOutcome, PostRefusal};
-use crate::tables::{LedgerChange, Posting, TableError};
+use crate::tables::{LedgerChange, Place, Posting, TableError};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::money::{AMOUNT_MAX, Money};
+
+/// The cost of a message, and the balance once it is given back.
+#[derive(Clone, Copy, Debug)]
+pub struct Refund {
+    cost: Money,
+    after: Balance,
+}
 
 impl Batch<'_> {
     /// Writes an entry that somebody asked for, unless it is refused or was written before.
@@ -51,8 +58,17 @@ impl Batch<'_> {
         Ok(None)
     }
 
+    /// Returns what giving a message's cost back comes to. An error if the balance would not fit its column.
+    pub fn refund_of(&self, place: Place) -> Result<Refund, TableError> {
+        let cost = self.tables.read()?.message_cost(place.message)?;
+        let change = Balance { balance: cost, credit_used: Money::ZERO };
+        let after = self.books.balances.of(place.account).checked_add(change);
+        let after = after.ok_or_else(|| TableError::unreadable("its refund is too large for the balance"))?;
+        Ok(Refund { cost, after })
+    }
+
     /// Gives a message's cost back.
-    pub fn refund(&mut self, account: AccountId, message: MessageId, cost: Money) -> Result<(), TableError> {
+    pub fn refund(&mut self, account: AccountId, message: MessageId, Refund { cost, after }: Refund) {
         let entry = LedgerEntry {
             account,
             kind: LedgerKind::Refund,
@@ -62,10 +78,7 @@ impl Batch<'_> {
             now: self.now,
         };
         let change = Balance { balance: cost, credit_used: Money::ZERO };
-        let after = self.books.balances.of(account).checked_add(change);
-        let after = after.ok_or_else(|| TableError::unreadable("a balance overflowed"))?;
         self.write_entry(&entry, change, after, Some(message));
-        Ok(())
     }
 
     fn write_entry(

@@ -140,15 +140,12 @@ impl Batch<'_> {
         wait: Option<Wait>,
         audience: &Audience,
     ) -> Result<Written, TableError> {
-        let Moved { after, dlr, refund } = moved;
+        let Moved { after, dlr, refund: _ } = moved;
         if after.state.is_final() {
             if self.settle(place, moved, err, audience)? == Written::SetAside {
                 return Ok(Written::SetAside);
             }
             self.books.queues.ended(place.carrier, &before.parts);
-            if *refund {
-                self.give_back(place)?;
-            }
             return Ok(Written::All);
         }
         let now = after.parts.get(part.index()).expect("the part that moved");
@@ -164,7 +161,8 @@ impl Batch<'_> {
         Ok(Written::All)
     }
 
-    /// The message ends: its row says how, its parts' rows go. Parts without a message are set aside.
+    /// The message ends: its row says how, its parts' rows go, its cost is given back if it should be. Parts without a
+    /// message, or with a cost that cannot be given back, are set aside.
     fn settle(
         &mut self,
         place: Place,
@@ -179,10 +177,16 @@ impl Batch<'_> {
             self.set_aside(UnreadablePart { place: place.into(), reason })?;
             return Ok(Written::SetAside);
         }
+        let refund = if moved.refund { self.refund_of(place).map(Some) } else { Ok(None) };
+        let Some(refund) = self.or_set_aside(place, refund)? else { return Ok(Written::SetAside) };
         let message = place.message;
         self.tables.write(MessageChange::End { message, standing, settled_at: self.now });
         self.tables.write(PartChange::Delete(place));
         self.tally.settled += 1;
+        if let Some(refund) = refund {
+            self.refund(place.account, message, refund);
+            self.tally.refunded += 1;
+        }
         Ok(Written::All)
     }
 
@@ -194,13 +198,6 @@ impl Batch<'_> {
                 self.tables.read()?.has_message(place.account, place.message)
             }
         }
-    }
-
-    fn give_back(&mut self, place: Place) -> Result<(), TableError> {
-        let cost = self.tables.read()?.message_cost(place.message)?;
-        self.refund(place.account, place.message, cost)?;
-        self.tally.refunded += 1;
-        Ok(())
     }
 }
 

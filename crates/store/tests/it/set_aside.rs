@@ -213,6 +213,25 @@ async fn rows_damaged_while_the_store_is_open_hold_up_neither_answers_nor_the_sw
 }
 
 #[tokio::test]
+async fn message_whose_refund_is_too_large_is_set_aside_and_the_others_are_refunded() {
+    let mut world = World::new().await;
+    let damaged = world.sends(world.sms()).await;
+    let other = world.sends(world.sms()).await;
+    let sql = format!("UPDATE message SET cost = {} WHERE id = ?1", i64::MAX);
+    damage(&world, damaged, &sql);
+    world.now = world.now.plus(VALIDITY);
+    assert_eq!(world.sweeps(world.now).await, 1);
+    assert_eq!(world.state(other).await, MessageState::Expired);
+    assert_eq!(world.balance(ALICE).await, 1_000_000_000 - PRICE, "the other's money is back");
+    let listed = listed(&world).await;
+    assert_eq!(listed.iter().map(|row| row.message).collect::<Vec<_>>(), [damaged.as_i64()]);
+    assert!(listed[0].reason.contains("its refund is too large"), "{:?}", listed[0]);
+    let link = world.link_with_room(1).await;
+    let next = world.sends(world.sms()).await;
+    assert_eq!(link.takes_job().await.message, next, "links get work");
+}
+
+#[tokio::test]
 async fn message_whose_origin_makes_no_sense_ends_and_is_listed() {
     let mut world = World::new().await;
     let message = world.sends(Acceptance { origin: Some(Arc::new(origin(1))), ..world.sms() }).await;
