@@ -1,10 +1,10 @@
 //! Accepting a message: the charge, the message, its parts and its key, all in the batch's transaction.
 
-use crate::audience::Audience;
 use crate::batch::{Batch, FreshPart};
-use crate::day_totals;
-use crate::lanes::Placed;
 use crate::ops::{AcceptOutcome, Acceptance, Balance, DayTotals, Job};
+use crate::state::audience::Audience;
+use crate::state::day_totals;
+use crate::state::lanes::Placed;
 use crate::tables::{MessageChange, MessageRow, MessageStanding, PartChange, TableError};
 use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::lifecycle::{MessageState, Part, PartState};

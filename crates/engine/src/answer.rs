@@ -2,9 +2,9 @@
 //! receipts do is in `receipts.rs`.
 
 use crate::batch::Batch;
-use crate::deferred::Due;
 use crate::ops::{Answer, AnswerRecord, Elsewhere, LinkBatch, LinkId, Recorded};
 use crate::progress::{Applied, Wait};
+use crate::state::deferred::Due;
 use crate::tables::{PartChange, PartRow, Place, TableError};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, PartNo};

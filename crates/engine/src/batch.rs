@@ -2,28 +2,28 @@
 //! the ones before it did; each decides before it writes, so a refusal leaves nothing behind. When all have run, the
 //! free slots are given to whoever is next, what is new gets its rows, and everything is committed at once.
 
-use crate::aliases::Aliases;
-use crate::audience::Audience;
-use crate::balances::Balances;
 use crate::bound_receivers::BoundReceivers;
-use crate::carrier_ids::Remotes;
-use crate::day_totals::Today;
-use crate::deferred::Deferred;
-use crate::delivery_figures::DeliveryStats;
 use crate::handout::Handout;
-use crate::idempotency_keys::IdempotencyKeys;
-use crate::lanes::Lanes;
-use crate::last_ids::LastIds;
 use crate::maps::{HashMap, HashSet};
 use crate::mo_joining::Joining;
 use crate::ops::{Endpoint, Job, LinkId, Purged, Report};
 use crate::opt_outs::OptOuts;
-use crate::parked_receipts::Parked;
 use crate::progress::ForbiddenEvent;
 use crate::queues::Queues;
-use crate::recent::Recent;
-use crate::references::References;
 use crate::report::UnreadableReport;
+use crate::state::aliases::Aliases;
+use crate::state::audience::Audience;
+use crate::state::balances::Balances;
+use crate::state::carrier_ids::Remotes;
+use crate::state::day_totals::Today;
+use crate::state::deferred::Deferred;
+use crate::state::delivery_figures::DeliveryStats;
+use crate::state::idempotency_keys::IdempotencyKeys;
+use crate::state::lanes::Lanes;
+use crate::state::last_ids::LastIds;
+use crate::state::parked_receipts::Parked;
+use crate::state::recent::Recent;
+use crate::state::references::References;
 use crate::tables::{PartChange, PartRow, Place, TableError, Tables, TimelineLine, UnreadablePart};
 use crate::webhooks::Numbering;
 use hermod_domain::catalogue::Catalogue;

@@ -1,9 +1,9 @@
 //! Taking a message back, for as long as nothing of it was given to a link.
 
-use crate::aliases;
 use crate::batch::Batch;
 use crate::ops::{Cancelled, ExpectedParties};
 use crate::progress::{self, Applied};
+use crate::state::aliases;
 use crate::tables::{Place, TableError};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::{Event, Part};

@@ -2,10 +2,10 @@
 //! single byte leaves it is durable that it may have.
 
 use crate::batch::{Batch, Known};
-use crate::deferred::{Due, NextDue};
-use crate::lanes::Next;
 use crate::ops::{Job, LinkId};
 use crate::progress::Applied;
+use crate::state::deferred::{Due, NextDue};
+use crate::state::lanes::Next;
 use crate::tables::{PartChange, PartRow, Place, TableError};
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::PartNo;

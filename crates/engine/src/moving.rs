@@ -2,8 +2,8 @@
 //! of it is with a carrier or on its way to one. Nothing is charged or given back by it.
 
 use crate::batch::Batch;
-use crate::deferred::Due;
 use crate::ops::{Elsewhere, Move};
+use crate::state::deferred::Due;
 use crate::tables::{MessageChange, PartChange, PartRow, Place, TableError};
 use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::PartState;

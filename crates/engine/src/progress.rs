@@ -2,9 +2,9 @@
 //! it all; the message's own row is touched only when the customer's view changes for good: when it is enroute, when its
 //! code changes, and when it ends. That saves a write per message.
 
-use crate::audience::Audience;
 use crate::batch::{Batch, Known};
 use crate::report;
+use crate::state::audience::Audience;
 use crate::tables::{
     MessageChange, MessageStanding, PartChange, Place, TableError, Tables, UNKNOWN_LINE, UnreadablePart,
 };

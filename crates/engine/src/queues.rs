@@ -1,8 +1,8 @@
 //! How much waits for each carrier: counted as parts come and go, so that a million of them cost no scan.
 
 use crate::batch::Books;
-use crate::lanes::Unread;
 use crate::ops::CarrierQueue;
+use crate::state::lanes::Unread;
 use crate::tables::TableError;
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::lifecycle::{Part, PartState};

@@ -1,9 +1,9 @@
 //! What a receipt does: it finds its part by the carrier's id and moves it, or waits until an answer brings that id.
 
 use crate::batch::Batch;
-use crate::carrier_ids::{Match, Tied};
 use crate::ops::{Asked, LATE_LINES_MAX, ParkedReceipt, ReceiptFate, ReceiptRecord};
 use crate::progress::Applied;
+use crate::state::carrier_ids::{Match, Tied};
 use crate::tables::{ParkedReceiptChange, PartKey, Place, TableError, Tie};
 use hermod_domain::carrier::{IdConversion, RemoteKey};
 use hermod_domain::ids::{CarrierId, PartNo, RemoteId};

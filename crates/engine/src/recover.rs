@@ -1,23 +1,23 @@
 //! Building the books from the tables: at start, and after a batch that had to be rolled back.
 
-use crate::aliases::Aliases;
-use crate::balances::Balances;
 use crate::batch::{Batch, Books};
-use crate::carrier_ids::Remotes;
-use crate::day_totals::Today;
-use crate::deferred::{Deferred, DeferredLane};
-use crate::delivery_figures::DeliveryStats;
-use crate::idempotency_keys::{IdempotencyKeys, KeyLimits};
-use crate::lanes::Lanes;
-use crate::last_ids::LastIds;
 use crate::mo_joining::Joining;
 use crate::ops::{Answer, AnswerRecord};
 use crate::opt_outs::OptOuts;
-use crate::parked_receipts::Parked;
 use crate::queues::Queues;
-use crate::recent::Recent;
-use crate::references::References;
 use crate::report;
+use crate::state::aliases::Aliases;
+use crate::state::balances::Balances;
+use crate::state::carrier_ids::Remotes;
+use crate::state::day_totals::Today;
+use crate::state::deferred::{Deferred, DeferredLane};
+use crate::state::delivery_figures::DeliveryStats;
+use crate::state::idempotency_keys::{IdempotencyKeys, KeyLimits};
+use crate::state::lanes::Lanes;
+use crate::state::last_ids::LastIds;
+use crate::state::parked_receipts::Parked;
+use crate::state::recent::Recent;
+use crate::state::references::References;
 use crate::tables::{Place, SendingPart, TableError, Tables};
 use crate::webhooks::Numbering;
 use hermod_domain::carrier::IdConversion;

@@ -2,10 +2,10 @@
 //! customer has answered, or when it is given up. Whom to tell is remembered with the message while it is under way, so
 //! that its end costs no look-up, and nothing at all where nobody asked.
 
-use crate::audience::{Audience, Customer};
 use crate::batch::Batch;
 use crate::ops::{GivenUp, GivenUpWhy, MessageNews, News, Report, ReportId};
 pub use crate::report_ends::ReportEnds;
+use crate::state::audience::{Audience, Customer};
 use crate::tables::{GivenUpReportChange, Place, ReportChange, StoredReport, TableError, Tables};
 use crate::webhooks::{Became, has_hook};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};

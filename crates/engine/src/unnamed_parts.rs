@@ -2,10 +2,10 @@
 //! matched to one of them by the recipient's number and the time, where exactly one part qualifies.
 
 use crate::batch::Batch;
-use crate::carrier_id_days::DAYS_KEPT;
 use crate::ops::ReceiptRecord;
 use crate::progress::Applied;
 use crate::receipt::is_final;
+use crate::state::carrier_id_days::DAYS_KEPT;
 use crate::tables::{PartKey, Place, TableError, Tie, UnnamedPart, UnnamedPartChange};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, PartNo};

@@ -21,15 +21,15 @@ use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, RemoteId
 use hermod_domain::origin::MessageName;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
-use hermod_engine::idempotency_keys::{KeyLimits, KeyStep};
 use hermod_engine::ops::{
     Balance, CarrierQueue, CatalogueRow, DayTotals, DeliveryRow, Endpoint, EventId, FailingEndpoint, GivenUp,
     HandsetMessage, HookAttempt, HookFigures, HookFilter, HookRecord, InboundRecord, LedgerRow,
     MessageRecord, OpenReviews, OptOut, ParkedReceipt, ProvisionedRow, ReceiptLoss, ReportId, ReviewCase,
     ReviewState, SetAside, SetAsideCount, Statement, TiedId, UnownedInbound, WaitingPlace,
 };
-use hermod_engine::parked_receipts::ParkedPage;
 use hermod_engine::queues::QueueSnapshot;
+use hermod_engine::state::idempotency_keys::{KeyLimits, KeyStep};
+use hermod_engine::state::parked_receipts::ParkedPage;
 use hermod_engine::tables::{ConversationKey, InboundKey, ReportPage, ReviewStanding, UnnamedPart};
 
 /// A database, as the readers beside the writer see it. Each read is one short snapshot.

@@ -14,8 +14,8 @@ mod writer;
 
 pub use audit::{AuditReport, Violation};
 pub use fault::{BackendFault, StoreFault};
-pub use hermod_engine::lanes::JOBS_IN_MEMORY_MAX;
 pub use hermod_engine::ops::*;
+pub use hermod_engine::state::lanes::JOBS_IN_MEMORY_MAX;
 pub use sqlite::readers::SNAPSHOT_MAX;
 pub use statement::STATEMENT_ENTRIES_MAX;
 pub use store::{

@@ -28,9 +28,9 @@ pub use upkeep::{DropOldFigures, Lapse, ReleaseDue, SetAside, SetLate};
 pub use webhooks::{ForgetWebhooks, LimitWebhookWaits, ReplayFailedWebhooks, ReplayWebhook};
 
 use crate::batch::Batch;
-use crate::idempotency_keys::KeyStep;
 use crate::ops::{Acceptance, CatalogueChange, Inbound, LedgerEntry, LinkBatch, OptOut, Screened};
 use crate::report::ReportEnds;
+use crate::state::idempotency_keys::KeyStep;
 use crate::tables::TableError;
 use crate::webhooks::HookEnds;
 use std::fmt;

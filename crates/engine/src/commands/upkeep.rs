@@ -2,8 +2,8 @@
 
 use crate::batch::Batch;
 use crate::commands::Command;
-use crate::delivery_figures;
-use crate::idempotency_keys::KeyStep;
+use crate::state::delivery_figures;
+use crate::state::idempotency_keys::KeyStep;
 use crate::tables::{Place, TableError, UnreadablePart};
 use hermod_domain::ids::PartNo;
 use hermod_domain::time::{Day, Timestamp};

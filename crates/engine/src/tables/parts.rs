@@ -1,7 +1,7 @@
 //! The table of parts of messages that have not ended.
 
-use crate::lanes::Refill;
 use crate::ops::Job;
+use crate::state::lanes::Refill;
 use crate::tables::{Readings, TableError, UnreadablePart};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Part, Parts};

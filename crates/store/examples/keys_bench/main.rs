@@ -18,7 +18,7 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::{Day, Timestamp};
-use hermod_engine::idempotency_keys::{BLOCKS_PER_SEGMENT, blocks_for, build_segments};
+use hermod_engine::state::idempotency_keys::{BLOCKS_PER_SEGMENT, blocks_for, build_segments};
 use hermod_engine::tables::KeyEntry;
 use hermod_store::{
     AcceptOutcome, Acceptance, DailyLimits, KeyClaim, LedgerEntry, LedgerKind, LinkKind, OpenOptions,

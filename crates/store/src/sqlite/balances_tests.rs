@@ -4,8 +4,8 @@ use crate::sqlite::SqliteTables;
 use crate::sqlite::schema;
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
-use hermod_engine::balances::Balances;
 use hermod_engine::ops::Balance;
+use hermod_engine::state::balances::Balances;
 
 const ALICE: AccountId = AccountId::new(1);
 

@@ -4,8 +4,8 @@ use crate::sqlite::SqliteTables;
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::time::Day;
-use hermod_engine::day_totals::Today;
 use hermod_engine::ops::DayTotals;
+use hermod_engine::state::day_totals::Today;
 
 const MONDAY: Day = Day::new(20_771);
 

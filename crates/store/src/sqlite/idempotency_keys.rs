@@ -4,7 +4,7 @@ use crate::sqlite::SqliteTables;
 use crate::sqlite::purging::purged_before;
 use hermod_domain::ids::MessageId;
 use hermod_engine::block_filter::FilterBlock;
-use hermod_engine::idempotency_keys::BLOCKS_PER_SEGMENT;
+use hermod_engine::state::idempotency_keys::BLOCKS_PER_SEGMENT;
 use hermod_engine::tables::{
     IdempotencyKeyRows, KeyBucketId, KeyBucketRow, KeyBucketState, KeyChange, KeyEntry, KeySegment,
     PurgeMark, TableError,

@@ -8,7 +8,7 @@ use hermod_domain::lifecycle::Verdict;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::ParkedReceipt;
-use hermod_engine::parked_receipts::*;
+use hermod_engine::state::parked_receipts::*;
 use hermod_engine::tables::Tables;
 use rusqlite::Connection;
 use tempfile::TempDir;

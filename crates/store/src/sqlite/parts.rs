@@ -8,8 +8,8 @@ use crate::sqlite::set_aside::{KeyColumns, NO_MESSAGE, sort_in};
 use hermod_domain::ids::{AccountId, CarrierId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Part, PartState, Parts};
 use hermod_domain::time::Timestamp;
-use hermod_engine::lanes::Refill;
 use hermod_engine::ops::Job;
+use hermod_engine::state::lanes::Refill;
 use hermod_engine::tables::{
     DuePlace, DueRead, LaneCounts, PartChange, PartRow, PartRows, Place, Readings, SendingPart, TableError,
     UnreadablePart,

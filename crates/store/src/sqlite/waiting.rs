@@ -6,8 +6,8 @@ use crate::sqlite::set_aside::why_unreadable;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
-use hermod_engine::lanes::Unread;
 use hermod_engine::ops::{WaitingMessage, WaitingPlace};
+use hermod_engine::state::lanes::Unread;
 use hermod_engine::tables::TableError;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 

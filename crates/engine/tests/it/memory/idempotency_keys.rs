@@ -3,7 +3,7 @@
 use super::MemoryTables;
 use hermod_domain::ids::MessageId;
 use hermod_engine::block_filter::FilterBlock;
-use hermod_engine::idempotency_keys::BLOCKS_PER_SEGMENT;
+use hermod_engine::state::idempotency_keys::BLOCKS_PER_SEGMENT;
 use hermod_engine::tables::{
     IdempotencyKeyRows, KeyBucketId, KeyBucketRow, KeyChange, KeyEntry, KeySegment, TableError,
 };

@@ -4,8 +4,8 @@ use super::Rows;
 use super::columns::{NO_MESSAGE, stored_number, stored_sender};
 use super::parts::{lane, waits_for_a_slot};
 use hermod_domain::text::MessageText;
-use hermod_engine::lanes::Refill;
 use hermod_engine::ops::{CustomerTlvs, Job};
+use hermod_engine::state::lanes::Refill;
 use hermod_engine::tables::{PartRow, Readings, TableError, UnreadablePart};
 
 /// Returns the next parts of a lane that wait for a slot, in order.

@@ -4,7 +4,7 @@
 use crate::sqlite::SqliteTables;
 use crate::sqlite::schema::bucket_days;
 use hermod_domain::ids::MessageId;
-use hermod_engine::idempotency_keys::{blocks_for, build_segments};
+use hermod_engine::state::idempotency_keys::{blocks_for, build_segments};
 use hermod_engine::tables::{KeyBucketId, KeyBucketRow, KeyBucketState, KeyEntry, TableError};
 use rusqlite::Connection;
 

@@ -4,8 +4,8 @@ use crate::fault::StoreFault;
 use crate::store::Store;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Day;
-use hermod_engine::day_totals::DAYS_PER_READ_MAX;
 use hermod_engine::ops::{Balance, DayTotals, LedgerEntry, LedgerRow, PAGE_ROWS_MAX, PostOutcome, Statement};
+use hermod_engine::state::day_totals::DAYS_PER_READ_MAX;
 
 impl Store {
     /// What an account has and owes.

@@ -5,7 +5,7 @@
 //! that is held here; the rows of past days stay for statements.
 
 use crate::ops::{DailyLimit, DailyLimits, DayTotals};
-use crate::overlay::Overlay;
+use crate::state::overlay::Overlay;
 use crate::tables::{DayTotalsChange, TableError, Tables};
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;

@@ -1,7 +1,7 @@
 //! Every account's balance, in memory, so that charging costs no look-up. Each account's row is written once per batch.
 
 use crate::ops::Balance;
-use crate::overlay::Overlay;
+use crate::state::overlay::Overlay;
 use crate::tables::{BalanceChange, TableError, Tables};
 use hermod_domain::ids::AccountId;
 

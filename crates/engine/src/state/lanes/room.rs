@@ -3,8 +3,8 @@
 
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 
-use crate::lanes::{CarrierLanes, Lanes};
 use crate::ops::{Job, LinkId};
+use crate::state::lanes::{CarrierLanes, Lanes};
 
 /// Messages a link keeps to itself after parts of them came back. Beyond it the newest may go out over any link.
 const KEPT_MAX: usize = 1_000;

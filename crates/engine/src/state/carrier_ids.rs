@@ -4,9 +4,9 @@
 //! A day goes as a whole, in steps: its messages were final, or reported UNKNOWN, within validity and the wait for a
 //! receipt, and late receipts are matched for 72 h more.
 
-use crate::carrier_id_days::RemoteDays;
 use crate::ops::Asked;
-use crate::recent::Recent;
+use crate::state::carrier_id_days::RemoteDays;
+use crate::state::recent::Recent;
 use crate::tables::{CarrierIdChange, CarrierIdKey, TableError, Tables, Tie};
 use hermod_domain::carrier::RemoteKey;
 use hermod_domain::ids::{CarrierId, RemoteId};

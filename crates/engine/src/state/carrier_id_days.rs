@@ -2,8 +2,8 @@
 //! in memory, so that an id that is new is written without a look into the table.
 
 use crate::block_filter::GrowingFilter;
-use crate::carrier_ids::{Match, Tied, contradicts};
 use crate::ops::Asked;
+use crate::state::carrier_ids::{Match, Tied, contradicts};
 use crate::tables::{CarrierIdChange, CarrierIdKey, CarrierIdRow, CarrierIds, TableError, Tables, Tie};
 use hermod_domain::carrier::{RECEIPT_WAIT_MAX_S, RemoteKey};
 use hermod_domain::ids::{CarrierId, RemoteId};

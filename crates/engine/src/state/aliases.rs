@@ -2,7 +2,7 @@
 //! one that is in use again after a whole round must have been free for as long as its customer may still ask for it.
 
 use crate::ops::REPORT_KEPT;
-use crate::overlay::Overlay;
+use crate::state::overlay::Overlay;
 use crate::tables::{AliasChange, TableError, Tables};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::origin::{Alias, MessageName};

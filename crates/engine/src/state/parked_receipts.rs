@@ -1,10 +1,10 @@
 //! Receipts that found no part: the answer is still to come, the carrier writes its ids in a way nobody has told us of,
 //! or they are not ours. They wait in a table of their own, are tried again, and are given up after a while.
 
-use crate::carrier_id_days::RemoteDays;
-use crate::carrier_ids::Match;
 use crate::maps::HashMap;
 use crate::ops::{Asked, PARKED_KEPT, PARKED_PER_CARRIER_MAX, ParkedReceipt, ReceiptLoss};
+use crate::state::carrier_id_days::RemoteDays;
+use crate::state::carrier_ids::Match;
 use crate::tables::{ParkedReceiptChange, TableError, Tables};
 use hermod_domain::carrier::{IdConversion, RemoteKey};
 use hermod_domain::ids::{CarrierId, RemoteId};

@@ -1,0 +1,18 @@
+//! What the writer knows between batches, each kind in its file. Reads its rows when the store is opened, answers the
+//! decisions in memory where it can, and decides nothing itself.
+
+pub mod aliases;
+pub mod audience;
+pub mod balances;
+pub mod carrier_id_days;
+pub mod carrier_ids;
+pub mod day_totals;
+pub mod deferred;
+pub mod delivery_figures;
+pub mod idempotency_keys;
+pub mod lanes;
+pub mod last_ids;
+pub mod overlay;
+pub mod parked_receipts;
+pub mod recent;
+pub mod references;
