@@ -2,15 +2,8 @@
 //! the ones before it did; each decides before it writes, so a refusal leaves nothing behind. When all have run, the
 //! free slots are given to whoever is next, what is new gets its rows, and everything is committed at once.
 
-use crate::bound_receivers::BoundReceivers;
-use crate::handout::Handout;
 use crate::maps::{HashMap, HashSet};
-use crate::mo_joining::Joining;
-use crate::ops::{Endpoint, Job, LinkId, Purged, Report};
-use crate::opt_outs::OptOuts;
-use crate::progress::ForbiddenEvent;
-use crate::queues::Queues;
-use crate::report::UnreadableReport;
+use crate::ops::{Endpoint, Job, LinkId, Purged, Recorded, Report};
 use crate::state::aliases::Aliases;
 use crate::state::audience::Audience;
 use crate::state::balances::Balances;
@@ -18,17 +11,22 @@ use crate::state::carrier_ids::Remotes;
 use crate::state::day_totals::Today;
 use crate::state::deferred::Deferred;
 use crate::state::delivery_figures::DeliveryStats;
+use crate::state::event_numbering::Numbering;
 use crate::state::idempotency_keys::IdempotencyKeys;
+use crate::state::joining::Joining;
 use crate::state::lanes::Lanes;
 use crate::state::last_ids::LastIds;
+use crate::state::opt_outs::OptOuts;
 use crate::state::parked_receipts::Parked;
+use crate::state::queues::Queues;
 use crate::state::recent::Recent;
 use crate::state::references::References;
-use crate::tables::{PartChange, PartRow, Place, TableError, Tables, TimelineLine, UnreadablePart};
-use crate::webhooks::Numbering;
+use crate::tables::{
+    PartChange, PartRow, Place, TableError, Tables, TimelineLine, UnreadablePart, UnreadableReport,
+};
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, IdMint, MessageId, PartNo};
-use hermod_domain::lifecycle::{DoubtPolicy, Part, Progress};
+use hermod_domain::lifecycle::{DoubtPolicy, Event, Part, Progress};
 use hermod_domain::time::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
@@ -147,6 +145,42 @@ pub struct Doubts {
     pub resent: u64,
     /// No resend was left.
     pub unconfirmed: u64,
+}
+
+/// An event that the lifecycle forbids. It was not applied.
+#[derive(Debug)]
+pub struct ForbiddenEvent {
+    pub message: MessageId,
+    pub part: PartNo,
+    pub event: Event,
+    pub before: Progress,
+}
+
+/// What a link may do now that it is durable.
+#[derive(Debug, Default)]
+pub struct Handout {
+    /// Claimed parts: write their bytes.
+    pub jobs: Vec<Job>,
+    /// Receipts that are recorded: answer them.
+    pub recorded: Vec<Recorded>,
+    /// MO messages that are stored, by sequence number: answer them.
+    pub received: Vec<u32>,
+}
+
+impl Handout {
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty() && self.recorded.is_empty() && self.received.is_empty()
+    }
+}
+
+/// Says whether reports can be delivered over a connection's binds. An input of the engine: the store keeps it, because
+/// binds come and go without a command.
+pub trait BoundReceivers {
+    /// Returns since when a connection has had no receiver, once that is longer than `RECEIVER_AWAY_MAX`.
+    fn away_since(&self, connection: ConnectionId, now: Timestamp) -> Option<Timestamp>;
+
+    /// Whether a receiver is bound now.
+    fn is_bound(&self, connection: ConnectionId) -> bool;
 }
 
 pub struct Batch<'a> {

@@ -2,12 +2,10 @@
 //! restarts. When all are there the message is delivered; after a while what has come of it.
 
 use crate::batch::Batch;
-use crate::maps::HashMap;
 use crate::mo::Arrived;
-use crate::ops::{JOINED_OCTETS_MAX, JOINING_WAIT, UNFINISHED_PARTS_PER_CARRIER_MAX};
+use crate::ops::{JOINED_OCTETS_MAX, JOINING_WAIT};
 use crate::tables::{
-    MoPartChange, TableError, Tables, Unfinished, UnfinishedFound, UnfinishedId, UnfinishedKey,
-    UnfinishedSize,
+    MoPartChange, TableError, Unfinished, UnfinishedFound, UnfinishedId, UnfinishedKey, UnfinishedSize,
 };
 use hermod_domain::ids::CarrierId;
 use hermod_domain::inbound::{InboundPart, Whole, number};
@@ -16,53 +14,6 @@ use hermod_domain::time::Timestamp;
 
 /// Messages delivered for their time in one batch; the rest follow in the next.
 const UNFINISHED_PER_BATCH_MAX: u32 = 200;
-
-/// How many parts wait for others, and since when.
-pub struct Joining {
-    parts: HashMap<CarrierId, u64>,
-    oldest: Option<Timestamp>,
-    limit: u64,
-}
-
-impl Joining {
-    pub fn load(tables: &Tables<'_>) -> Result<Joining, TableError> {
-        let parts = tables.read()?.unfinished_parts()?.into_iter().collect();
-        let oldest = tables.read()?.oldest_unfinished_since()?;
-        Ok(Joining { parts, oldest, limit: UNFINISHED_PARTS_PER_CARRIER_MAX })
-    }
-
-    /// When the next message has waited long enough.
-    pub fn next_at(&self) -> Option<Timestamp> {
-        self.oldest.map(|since| since.plus(JOINING_WAIT))
-    }
-
-    /// Returns how many parts of each carrier wait for others, in order; not those of carriers without any.
-    pub fn rows(&self) -> Vec<(CarrierId, u64)> {
-        let mut rows: Vec<_> = self
-            .parts
-            .iter()
-            .map(|(carrier, parts)| (*carrier, *parts))
-            .filter(|(_, parts)| *parts > 0)
-            .collect();
-        rows.sort_unstable();
-        rows
-    }
-
-    fn is_full(&self, carrier: CarrierId) -> bool {
-        self.parts.get(&carrier).is_some_and(|parts| *parts >= self.limit)
-    }
-
-    fn added(&mut self, carrier: CarrierId, since: Timestamp) {
-        *self.parts.entry(carrier).or_default() += 1;
-        self.oldest = Some(self.oldest.map_or(since, |oldest| oldest.min(since)));
-    }
-
-    fn removed(&mut self, carrier: CarrierId, parts: u64) {
-        if let Some(count) = self.parts.get_mut(&carrier) {
-            *count = count.saturating_sub(parts);
-        }
-    }
-}
 
 impl Batch<'_> {
     /// A part that was not here before.
@@ -150,7 +101,7 @@ impl Batch<'_> {
         for group in due {
             self.deliver_group(group)?;
         }
-        self.books.joining.oldest = self.tables.read()?.oldest_unfinished_since()?;
+        self.books.joining.delivered_due(self.tables.read()?.oldest_unfinished_since()?);
         Ok(())
     }
 

@@ -1,30 +1,11 @@
-//! Recipients who want no more messages from an account. Which accounts have any is known in memory, so that a message
-//! of any other account costs no look-up.
+//! Opting recipients out of the messages of an account, and in again.
 
 use crate::batch::Batch;
-use crate::maps::HashSet;
 use crate::ops::OptOut;
-use crate::tables::{OptOutChange, TableError, Tables};
+use crate::tables::{OptOutChange, TableError};
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
-
-/// Accounts that may have opt-outs. One too many costs a look-up, so nothing is taken back when a batch fails or the
-/// last recipient opts in again.
-pub struct OptOuts(HashSet<AccountId>);
-
-impl OptOuts {
-    pub fn load(tables: &Tables<'_>) -> Result<OptOuts, TableError> {
-        Ok(OptOuts(tables.read()?.accounts_with_opt_outs()?.into_iter().collect()))
-    }
-
-    pub fn has(&self, tables: &Tables<'_>, account: AccountId, number: Msisdn) -> Result<bool, TableError> {
-        if !self.0.contains(&account) {
-            return Ok(false);
-        }
-        Ok(tables.read()?.opted_out_at(account, number)?.is_some())
-    }
-}
 
 impl Batch<'_> {
     /// Opts a recipient out. True if that is new; an earlier opt-out stays as it is.
@@ -34,7 +15,7 @@ impl Batch<'_> {
         if is_new {
             self.tables.write(OptOutChange::Add(entry.clone()));
         }
-        self.books.opt_outs.0.insert(entry.account);
+        self.books.opt_outs.add(entry.account);
         Ok(is_new)
     }
 

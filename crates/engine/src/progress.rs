@@ -2,7 +2,7 @@
 //! it all; the message's own row is touched only when the customer's view changes for good: when it is enroute, when its
 //! code changes, and when it ends. That saves a write per message.
 
-use crate::batch::{Batch, Known};
+use crate::batch::{Batch, ForbiddenEvent, Known};
 use crate::report;
 use crate::state::audience::Audience;
 use crate::tables::{
@@ -41,15 +41,6 @@ enum Written {
     All,
     /// Its parts make no sense without their message: they were set aside.
     SetAside,
-}
-
-/// An event that the lifecycle forbids. It was not applied.
-#[derive(Debug)]
-pub struct ForbiddenEvent {
-    pub message: MessageId,
-    pub part: PartNo,
-    pub event: Event,
-    pub before: Progress,
 }
 
 impl Batch<'_> {

@@ -3,7 +3,7 @@
 use crate::batch::Batch;
 use crate::ops::{Asked, LATE_LINES_MAX, ParkedReceipt, ReceiptFate, ReceiptRecord};
 use crate::progress::Applied;
-use crate::state::carrier_ids::{Match, Tied};
+use crate::state::carrier_id_days::{Match, Tied};
 use crate::tables::{ParkedReceiptChange, PartKey, Place, TableError, Tie};
 use hermod_domain::carrier::{IdConversion, RemoteKey};
 use hermod_domain::ids::{CarrierId, PartNo, RemoteId};

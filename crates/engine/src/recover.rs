@@ -1,10 +1,7 @@
 //! Building the books from the tables: at start, and after a batch that had to be rolled back.
 
 use crate::batch::{Batch, Books};
-use crate::mo_joining::Joining;
 use crate::ops::{Answer, AnswerRecord};
-use crate::opt_outs::OptOuts;
-use crate::queues::Queues;
 use crate::report;
 use crate::state::aliases::Aliases;
 use crate::state::balances::Balances;
@@ -12,14 +9,17 @@ use crate::state::carrier_ids::Remotes;
 use crate::state::day_totals::Today;
 use crate::state::deferred::{Deferred, DeferredLane};
 use crate::state::delivery_figures::DeliveryStats;
+use crate::state::event_numbering::Numbering;
 use crate::state::idempotency_keys::{IdempotencyKeys, KeyLimits};
+use crate::state::joining::Joining;
 use crate::state::lanes::Lanes;
 use crate::state::last_ids::LastIds;
+use crate::state::opt_outs::OptOuts;
 use crate::state::parked_receipts::Parked;
+use crate::state::queues::Queues;
 use crate::state::recent::Recent;
 use crate::state::references::References;
 use crate::tables::{Place, SendingPart, TableError, Tables};
-use crate::webhooks::Numbering;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{IdMint, MessageId};
 use hermod_domain::lifecycle::PartState;

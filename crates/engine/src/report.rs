@@ -3,23 +3,17 @@
 //! that its end costs no look-up, and nothing at all where nobody asked.
 
 use crate::batch::Batch;
-use crate::ops::{GivenUp, GivenUpWhy, MessageNews, News, Report, ReportId};
-pub use crate::report_ends::ReportEnds;
+use crate::ops::{GivenUp, GivenUpWhy, MessageNews, News, Report, ReportEnds, ReportId};
 use crate::state::audience::{Audience, Customer};
-use crate::tables::{GivenUpReportChange, Place, ReportChange, StoredReport, TableError, Tables};
+use crate::tables::{
+    GivenUpReportChange, Place, ReportChange, StoredReport, TableError, Tables, UnreadableReport,
+};
 use crate::webhooks::{Became, has_hook};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::{Event, MessageState, Moved, PartState, Progress};
 use hermod_domain::origin::Told;
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::webhook::HookKind;
-
-/// A report whose row is damaged.
-pub struct UnreadableReport {
-    pub connection: ConnectionId,
-    pub report: ReportId,
-    pub error: TableError,
-}
 
 /// Returns the highest id that was ever given to a report and is still known.
 pub fn last_id(tables: &Tables<'_>) -> Result<u64, TableError> {

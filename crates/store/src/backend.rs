@@ -27,9 +27,9 @@ use hermod_engine::ops::{
     MessageRecord, OpenReviews, OptOut, ParkedReceipt, ProvisionedRow, ReceiptLoss, ReportId, ReviewCase,
     ReviewState, SetAside, SetAsideCount, Statement, TiedId, UnownedInbound, WaitingPlace,
 };
-use hermod_engine::queues::QueueSnapshot;
 use hermod_engine::state::idempotency_keys::{KeyLimits, KeyStep};
 use hermod_engine::state::parked_receipts::ParkedPage;
+use hermod_engine::state::queues::QueueSnapshot;
 use hermod_engine::tables::{ConversationKey, InboundKey, ReportPage, ReviewStanding, UnnamedPart};
 
 /// A database, as the readers beside the writer see it. Each read is one short snapshot.

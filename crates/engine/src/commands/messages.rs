@@ -3,7 +3,7 @@
 use crate::batch::Batch;
 use crate::commands::{Command, OnFullDisk};
 use crate::ops::{AcceptOutcome, Acceptance, Cancelled, ExpectedParties, KeyClaim, Move, Replay};
-use crate::queues::QueueSnapshot;
+use crate::state::queues::QueueSnapshot;
 use crate::tables::TableError;
 use hermod_domain::ids::AccountId;
 use hermod_domain::origin::MessageName;
@@ -78,6 +78,6 @@ impl Command for ReadQueues {
     const ON_FULL_DISK: OnFullDisk = OnFullDisk::Run;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<Vec<QueueSnapshot>, TableError> {
-        Ok(batch.books.queue_snapshots())
+        Ok(batch.books.queues.snapshots(&batch.books.lanes, &batch.books.deferred))
     }
 }

@@ -28,8 +28,9 @@ pub use upkeep::{DropOldFigures, Lapse, ReleaseDue, SetAside, SetLate};
 pub use webhooks::{ForgetWebhooks, LimitWebhookWaits, ReplayFailedWebhooks, ReplayWebhook};
 
 use crate::batch::Batch;
-use crate::ops::{Acceptance, CatalogueChange, Inbound, LedgerEntry, LinkBatch, OptOut, Screened};
-use crate::report::ReportEnds;
+use crate::ops::{
+    Acceptance, CatalogueChange, Inbound, LedgerEntry, LinkBatch, OptOut, ReportEnds, Screened,
+};
 use crate::state::idempotency_keys::KeyStep;
 use crate::tables::TableError;
 use crate::webhooks::HookEnds;

@@ -2,8 +2,7 @@
 
 use crate::batch::Batch;
 use crate::commands::{Command, OnFullDisk};
-use crate::ops::ReportId;
-use crate::report::ReportEnds;
+use crate::ops::{ReportEnds, ReportId};
 use crate::tables::TableError;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;

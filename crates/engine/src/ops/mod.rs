@@ -37,7 +37,7 @@ pub use receipt::{
 
 pub use report::{
     Cancelled, Delivery, ExpectedParties, GIVEN_UP_KEPT, GivenUp, GivenUpWhy, MessageNews, News, REPORT_KEPT,
-    REPORTS_IN_MEMORY_MAX, Report, ReportId,
+    REPORTS_IN_MEMORY_MAX, Report, ReportEnds, ReportId,
 };
 
 pub use retention::{Purged, Retention};

@@ -3,7 +3,6 @@
 
 use crate::block_filter::GrowingFilter;
 use crate::ops::Asked;
-use crate::state::carrier_ids::{Match, Tied, contradicts};
 use crate::tables::{CarrierIdChange, CarrierIdKey, CarrierIdRow, CarrierIds, TableError, Tables, Tie};
 use hermod_domain::carrier::{RECEIPT_WAIT_MAX_S, RemoteKey};
 use hermod_domain::ids::{CarrierId, RemoteId};
@@ -23,6 +22,23 @@ pub const FILTER_BYTES_MAX: usize = 16 * 1024 * 1024;
 pub const IDS_READ_MAX: u32 = 1_000_000;
 /// Days that have a filter: an answer of before midnight may be recorded after one of today.
 const FILTERED_DAYS: usize = 2;
+
+/// What a receipt's id stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Match {
+    Part(Tie),
+    Nothing,
+    /// Several parts, and nothing says which.
+    Ambiguous,
+}
+
+/// What came of tying an id to a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tied {
+    New,
+    /// The carrier gave the same id before on this day, for another part. The newer one has it now.
+    Reused,
+}
 
 /// A day that has carrier ids.
 struct RemoteDay {
@@ -173,4 +189,14 @@ fn choose(candidates: &[CarrierIdRow], source: Option<Msisdn>) -> Match {
     let Some(first) = left.first() else { return Match::Nothing };
     let same = |other: &&CarrierIdRow| other.remote == first.remote || other.tie.part == first.tie.part;
     if left.iter().all(same) { Match::Part(first.tie) } else { Match::Ambiguous }
+}
+
+/// Does the receipt name another recipient than the part went to? Then an older id that was written the same way may be
+/// the one it is about. Carriers add and drop prefixes, so only the end of a number counts.
+pub fn contradicts(tie: &Tie, source: Option<Msisdn>) -> bool {
+    const LAST_DIGITS: u64 = 10_000_000;
+    match (tie.to, source) {
+        (Some(to), Some(source)) => to.number() % LAST_DIGITS != source.number() % LAST_DIGITS,
+        (Some(_) | None, _) => false,
+    }
 }

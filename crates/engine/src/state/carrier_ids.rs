@@ -5,30 +5,13 @@
 //! receipt, and late receipts are matched for 72 h more.
 
 use crate::ops::Asked;
-use crate::state::carrier_id_days::RemoteDays;
+use crate::state::carrier_id_days::{Match, RemoteDays, Tied, contradicts};
 use crate::state::recent::Recent;
 use crate::tables::{CarrierIdChange, CarrierIdKey, TableError, Tables, Tie};
 use hermod_domain::carrier::RemoteKey;
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Day;
-
-/// What a receipt's id stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Match {
-    Part(Tie),
-    Nothing,
-    /// Several parts, and nothing says which.
-    Ambiguous,
-}
-
-/// What came of tying an id to a part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tied {
-    New,
-    /// The carrier gave the same id before on this day, for another part. The newer one has it now.
-    Reused,
-}
 
 /// An id tied lately.
 struct AtHand {
@@ -119,15 +102,5 @@ impl Remotes {
 impl AtHand {
     fn tells_by_number(&self, source: Option<Msisdn>) -> bool {
         !self.shared && source.is_some() && self.tie.to == source
-    }
-}
-
-/// Does the receipt name another recipient than the part went to? Then an older id that was written the same way may be
-/// the one it is about. Carriers add and drop prefixes, so only the end of a number counts.
-pub fn contradicts(tie: &Tie, source: Option<Msisdn>) -> bool {
-    const LAST_DIGITS: u64 = 10_000_000;
-    match (tie.to, source) {
-        (Some(to), Some(source)) => to.number() % LAST_DIGITS != source.number() % LAST_DIGITS,
-        (Some(_) | None, _) => false,
     }
 }

@@ -3,8 +3,7 @@
 
 use crate::maps::HashMap;
 use crate::ops::{Asked, PARKED_KEPT, PARKED_PER_CARRIER_MAX, ParkedReceipt, ReceiptLoss};
-use crate::state::carrier_id_days::RemoteDays;
-use crate::state::carrier_ids::Match;
+use crate::state::carrier_id_days::{Match, RemoteDays};
 use crate::tables::{ParkedReceiptChange, TableError, Tables};
 use hermod_domain::carrier::{IdConversion, RemoteKey};
 use hermod_domain::ids::{CarrierId, RemoteId};

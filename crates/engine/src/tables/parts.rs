@@ -1,20 +1,11 @@
 //! The table of parts of messages that have not ended.
 
 use crate::ops::Job;
-use crate::state::lanes::Refill;
-use crate::tables::{Readings, TableError, UnreadablePart};
+use crate::tables::{Place, Readings, TableError, UnreadablePart};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Part, Parts};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
-
-/// A message, and where the rows of its parts are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    pub carrier: CarrierId,
-    pub account: AccountId,
-    pub message: MessageId,
-}
 
 /// The row of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +20,18 @@ pub struct PartRow {
     /// The time it waits for; none if it waits for a slot, or does not wait.
     pub due_at: Option<Timestamp>,
     pub expires_at: Timestamp,
+}
+
+/// The place in a lane up to which the store has been read: (message, part).
+pub type Cursor = (MessageId, PartNo);
+
+/// A read of the next jobs of a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refill {
+    pub carrier: CarrierId,
+    pub account: AccountId,
+    pub after: Option<Cursor>,
+    pub limit: usize,
 }
 
 /// A change of the table.

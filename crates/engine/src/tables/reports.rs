@@ -33,6 +33,13 @@ pub struct StoredReport {
     pub at: Timestamp,
 }
 
+/// A report whose row is damaged.
+pub struct UnreadableReport {
+    pub connection: ConnectionId,
+    pub report: ReportId,
+    pub error: TableError,
+}
+
 /// A change of the table.
 #[derive(Clone, Debug)]
 pub enum ReportChange {

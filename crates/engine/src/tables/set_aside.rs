@@ -1,58 +1,8 @@
 //! The table of parts that were set aside because their rows, or the rows of their messages, make no sense.
 
-use crate::tables::{MessageRange, Place, TableError};
-use hermod_domain::ids::{AccountId, CarrierId, MessageId};
+use crate::tables::{MessageRange, StoredPlace, TableError, UnreadablePart};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
-
-/// A message and where the rows of its parts are, as it is stored. It may make no sense.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StoredPlace {
-    pub carrier: i64,
-    pub account: i64,
-    pub message: i64,
-}
-
-impl StoredPlace {
-    /// Returns the place, if all of its numbers make sense.
-    pub fn place(self) -> Option<Place> {
-        Some(Place {
-            carrier: CarrierId::new(u32::try_from(self.carrier).ok()?),
-            account: AccountId::new(u32::try_from(self.account).ok()?),
-            message: MessageId::from_i64(self.message)?,
-        })
-    }
-}
-
-impl From<Place> for StoredPlace {
-    fn from(Place { carrier, account, message }: Place) -> StoredPlace {
-        StoredPlace {
-            carrier: carrier.get().into(),
-            account: account.get().into(),
-            message: message.as_i64(),
-        }
-    }
-}
-
-/// A message with a part that cannot be read, and the reason.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnreadablePart {
-    pub place: StoredPlace,
-    pub reason: String,
-}
-
-/// Rows that were read, and the parts among them that make no sense.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Readings<T> {
-    pub rows: Vec<T>,
-    pub unreadable: Vec<UnreadablePart>,
-}
-
-impl<T> Default for Readings<T> {
-    fn default() -> Readings<T> {
-        Readings { rows: Vec::new(), unreadable: Vec::new() }
-    }
-}
 
 /// A change of the table.
 #[derive(Clone, Debug)]

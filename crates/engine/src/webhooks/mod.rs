@@ -10,37 +10,13 @@ mod settle;
 pub use settle::HookEnds;
 
 use crate::batch::Batch;
-use crate::ops::{Endpoint, EventId};
-use crate::tables::{EventAbout, EventKey, NewEvent, TableError, Tables, WebhookEventChange};
+use crate::ops::Endpoint;
+use crate::tables::{EventAbout, EventKey, NewEvent, TableError, WebhookEventChange};
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::Told;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::HookKind;
-use std::time::Duration;
-
-/// How far apart the times are that operations of neighbouring batches are told. More than that is a clock that was set.
-const TIMES_APART_MAX: Duration = Duration::from_secs(5);
-
-/// The numbers of events, and when new ones are due: at once, but never before one that was written earlier. So whoever
-/// reads in the order of both has not passed by what comes to be later.
-pub struct Numbering {
-    last: u64,
-    due: Timestamp,
-}
-
-impl Numbering {
-    pub fn load(tables: &Tables<'_>) -> Result<Numbering, TableError> {
-        Ok(Numbering { last: tables.read()?.last_event()?.0, due: Timestamp::EPOCH })
-    }
-
-    fn next(&mut self, now: Timestamp) -> (EventId, Timestamp) {
-        self.last += 1;
-        let set_back = self.due.since(now) > TIMES_APART_MAX;
-        self.due = if set_back { now } else { self.due.max(now) };
-        (EventId(self.last), self.due)
-    }
-}
 
 /// What became of a message, to be told.
 #[derive(Clone, Copy, Debug)]
@@ -108,26 +84,7 @@ impl Batch<'_> {
     /// Before the commit: the numbers given so far are never given again.
     pub fn write_hook_number(&self) {
         if self.tally.hooks > 0 {
-            self.tables.write(WebhookEventChange::Last(EventId(self.books.hooks.last)));
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_comes_later_stands_behind_unless_the_clock_was_set() {
-        let at = Timestamp::from_millis;
-        let mut numbering = Numbering { last: 0, due: Timestamp::EPOCH };
-        for (number, (now, due)) in
-            [(100_000, 100_000), (99_990, 100_000), (95_000, 100_000), (94_999, 94_999), (95_100, 95_100)]
-                .into_iter()
-                .enumerate()
-        {
-            let expect = (EventId(u64::try_from(number).unwrap() + 1), at(due));
-            assert_eq!(numbering.next(at(now)), expect, "told {now}");
+            self.tables.write(WebhookEventChange::Last(self.books.hooks.last()));
         }
     }
 }

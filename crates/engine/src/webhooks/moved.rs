@@ -2,8 +2,7 @@
 
 use crate::batch::Batch;
 use crate::ops::ReportId;
-use crate::report::UnreadableReport;
-use crate::tables::{ReportChange, StoredReport, TableError};
+use crate::tables::{ReportChange, StoredReport, TableError, UnreadableReport};
 use crate::webhooks::{Became, tells_by_webhook};
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;

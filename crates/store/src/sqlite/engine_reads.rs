@@ -8,10 +8,10 @@ use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
 use hermod_domain::origin::MessageName;
 use hermod_domain::time::Day;
 use hermod_engine::ops::{CarrierQueue, HandsetMessage, MessageRecord, ReportId, Statement};
-use hermod_engine::queues::QueueSnapshot;
 use hermod_engine::state::aliases;
 use hermod_engine::state::idempotency_keys::{KeyLimits, KeyStep, next_step};
 use hermod_engine::state::parked_receipts::ParkedPage;
+use hermod_engine::state::queues::QueueSnapshot;
 use hermod_engine::tables::TableError;
 use rusqlite::Connection;
 

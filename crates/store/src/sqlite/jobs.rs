@@ -8,8 +8,7 @@ use hermod_domain::lifecycle::PartState;
 use hermod_domain::text::MessageText;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{CustomerTlvs, Job};
-use hermod_engine::state::lanes::Refill;
-use hermod_engine::tables::{Place, Readings, TableError, UnreadablePart};
+use hermod_engine::tables::{Place, Readings, Refill, TableError, UnreadablePart};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::sync::Arc;
 

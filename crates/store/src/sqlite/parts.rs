@@ -9,10 +9,9 @@ use hermod_domain::ids::{AccountId, CarrierId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Part, PartState, Parts};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::Job;
-use hermod_engine::state::lanes::Refill;
 use hermod_engine::tables::{
-    DuePlace, DueRead, LaneCounts, PartChange, PartRow, PartRows, Place, Readings, SendingPart, TableError,
-    UnreadablePart,
+    DuePlace, DueRead, LaneCounts, PartChange, PartRow, PartRows, Place, Readings, Refill, SendingPart,
+    TableError, UnreadablePart,
 };
 use rusqlite::{Connection, Row, Rows, params};
 

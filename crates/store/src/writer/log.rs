@@ -1,9 +1,8 @@
 //! What the writer logs about a batch once it is durable.
 
 use crate::fault::StoreFault;
-use hermod_engine::progress::ForbiddenEvent;
-use hermod_engine::report::UnreadableReport;
-use hermod_engine::tables::{StoredPlace, UnreadablePart};
+use hermod_engine::batch::ForbiddenEvent;
+use hermod_engine::tables::{StoredPlace, UnreadablePart, UnreadableReport};
 
 /// Logs what was set aside.
 pub(crate) fn log_set_aside(unreadable: &[UnreadablePart]) {

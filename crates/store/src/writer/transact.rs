@@ -8,14 +8,11 @@ use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
 use hermod_domain::ids::{CarrierId, ConnectionId};
 use hermod_domain::time::Timestamp;
-use hermod_engine::batch::{Batch, Tally};
+use hermod_engine::batch::{Batch, ForbiddenEvent, Handout, Tally};
 use hermod_engine::commands::{AnyCommand, AnyOutcome};
-use hermod_engine::handout::Handout;
 use hermod_engine::maps::{HashMap, HashSet};
 use hermod_engine::ops::{Endpoint, LinkId, Report};
-use hermod_engine::progress::ForbiddenEvent;
-use hermod_engine::report::UnreadableReport;
-use hermod_engine::tables::{TableError, UnreadablePart};
+use hermod_engine::tables::{TableError, UnreadablePart, UnreadableReport};
 use std::sync::Arc;
 
 /// May a transaction give parts to links? That writes, so not while the disk is full.

@@ -1,6 +1,7 @@
 //! Order, turns, spilling and room, told as short stories. The store behind the lanes is a sorted map here.
 
 use super::*;
+use hermod_domain::ids::PartNo;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};

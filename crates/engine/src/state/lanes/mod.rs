@@ -10,11 +10,12 @@
 mod room;
 
 use crate::maps::HashMap;
-use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
+use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use room::Rooms;
 use std::collections::VecDeque;
 
 use crate::ops::{Job, LinkId};
+use crate::tables::{Cursor, Refill};
 
 /// Jobs that all lanes of the process together may hold in memory.
 pub const JOBS_IN_MEMORY_MAX: usize = 20_000;
@@ -31,9 +32,6 @@ pub enum Placed {
     Spilled,
 }
 
-/// The place in a lane up to which the store has been read: (message, part).
-pub type Cursor = (MessageId, PartNo);
-
 /// What there is to send for a carrier.
 #[derive(Debug, PartialEq)]
 pub enum Next {
@@ -42,14 +40,6 @@ pub enum Next {
     /// This lane's memory is used up: read on from the store, then ask again.
     Refill(Refill),
     Nothing,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refill {
-    pub carrier: CarrierId,
-    pub account: AccountId,
-    pub after: Option<Cursor>,
-    pub limit: usize,
 }
 
 /// A lane of which nothing is in memory: it is read on from the store behind this place.

@@ -5,8 +5,7 @@ use super::columns::{NO_MESSAGE, stored_number, stored_sender};
 use super::parts::{lane, waits_for_a_slot};
 use hermod_domain::text::MessageText;
 use hermod_engine::ops::{CustomerTlvs, Job};
-use hermod_engine::state::lanes::Refill;
-use hermod_engine::tables::{PartRow, Readings, TableError, UnreadablePart};
+use hermod_engine::tables::{PartRow, Readings, Refill, TableError, UnreadablePart};
 
 /// Returns the next parts of a lane that wait for a slot, in order.
 pub(super) fn read_waiting(rows: &Rows, refill: Refill) -> Result<Readings<Job>, TableError> {

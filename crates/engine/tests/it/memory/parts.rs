@@ -7,10 +7,9 @@ use hermod_domain::ids::{AccountId, CarrierId, PartNo};
 use hermod_domain::lifecycle::{PartState, Parts};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::Job;
-use hermod_engine::state::lanes::Refill;
 use hermod_engine::tables::{
-    DuePlace, DueRead, LaneCounts, PartChange, PartRow, PartRows, Place, Readings, SendingPart, TableError,
-    UnreadablePart,
+    DuePlace, DueRead, LaneCounts, PartChange, PartRow, PartRows, Place, Readings, Refill, SendingPart,
+    TableError, UnreadablePart,
 };
 use std::collections::BTreeMap;
 

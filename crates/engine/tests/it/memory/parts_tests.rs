@@ -9,10 +9,9 @@ use hermod_domain::receipt::DlrCode;
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
-use hermod_engine::state::lanes::Refill;
 use hermod_engine::tables::{
     DuePlace, DueRead, LaneCounts, MessageChange, MessageRow, MessageRows, MessageStanding, PartChange,
-    PartRow, PartRows, Place,
+    PartRow, PartRows, Place, Refill,
 };
 
 const CARRIER: CarrierId = CarrierId::new(1);

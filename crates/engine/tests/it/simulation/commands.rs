@@ -12,9 +12,8 @@ use hermod_domain::text::{Encoding, MessageText};
 use hermod_engine::commands::{AnyCommand, Cancel, CloseLink, Lapse, OpenLink, OptIn, ReleaseDue};
 use hermod_engine::ops::{
     Acceptance, Answer, AnswerRecord, DailyLimits, ExpectedParties, Job, KeyClaim, LedgerEntry, LedgerKind,
-    LinkBatch, LinkId, LinkKind, OptOut, ReceiptRecord,
+    LinkBatch, LinkId, LinkKind, OptOut, ReceiptRecord, ReportEnds,
 };
-use hermod_engine::report::ReportEnds;
 use std::sync::Arc;
 use std::time::Duration;
 

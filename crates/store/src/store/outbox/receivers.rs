@@ -2,7 +2,7 @@
 
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
-use hermod_engine::bound_receivers::BoundReceivers;
+use hermod_engine::batch::BoundReceivers;
 use hermod_engine::ops::RECEIVER_AWAY_MAX;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

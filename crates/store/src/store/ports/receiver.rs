@@ -6,8 +6,7 @@ use crate::store::outbox::{Outbox, PortNo, Refill, Settled, State, Took};
 use crate::writer::op::Op;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{Delivery, HandsetMessage, News, Report, ReportId};
-use hermod_engine::report::ReportEnds;
+use hermod_engine::ops::{Delivery, HandsetMessage, News, Report, ReportEnds, ReportId};
 use std::sync::Arc;
 use tokio::sync::Notify;
 

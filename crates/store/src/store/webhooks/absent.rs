@@ -6,7 +6,7 @@ use crate::sqlite::reports::OnTransmitters;
 use crate::store::Store;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
-use hermod_engine::bound_receivers::BoundReceivers;
+use hermod_engine::batch::BoundReceivers;
 use hermod_engine::commands::MoveToWebhook;
 use hermod_engine::ops::ReportId;
 use hermod_engine::webhooks::tells_by_webhook;

@@ -1,8 +1,8 @@
 //! How much waits for each carrier: counted as parts come and go, so that a million of them cost no scan.
 
-use crate::batch::Books;
 use crate::ops::CarrierQueue;
-use crate::state::lanes::Unread;
+use crate::state::deferred::Deferred;
+use crate::state::lanes::{Lanes, Unread};
 use crate::tables::TableError;
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::lifecycle::{Part, PartState};
@@ -80,6 +80,23 @@ impl Queues {
         parts.iter().for_each(|part| self.remove(carrier, part.state));
     }
 
+    /// Returns what waits for each carrier that ever had something.
+    pub fn snapshots(&self, lanes: &Lanes, deferred: &Deferred) -> Vec<QueueSnapshot> {
+        let snapshot = |(carrier, counts): &(CarrierId, Counts)| {
+            let (oldest, unread) = lanes.heads(*carrier);
+            let deferred_parts = deferred.count(*carrier);
+            let queue = CarrierQueue {
+                carrier: *carrier,
+                waiting: counts.waiting,
+                in_flight: counts.in_flight,
+                deferred: deferred_parts.unwrap_or(0),
+                oldest: oldest.map(MessageId::accepted_at),
+            };
+            QueueSnapshot { queue, unread, deferred_stored: deferred_parts.is_none() }
+        };
+        self.carriers.iter().map(snapshot).collect()
+    }
+
     fn counts(&mut self, carrier: CarrierId) -> &mut Counts {
         let place = self.carriers.iter().position(|(known, _)| *known == carrier).unwrap_or_else(|| {
             self.carriers.push((carrier, Counts::default()));
@@ -117,24 +134,5 @@ impl QueueSnapshot {
             }
         }
         Ok(queue)
-    }
-}
-
-impl Books {
-    /// Returns what waits for each carrier that ever had something.
-    pub fn queue_snapshots(&self) -> Vec<QueueSnapshot> {
-        let snapshot = |(carrier, counts): &(CarrierId, Counts)| {
-            let (oldest, unread) = self.lanes.heads(*carrier);
-            let deferred = self.deferred.count(*carrier);
-            let queue = CarrierQueue {
-                carrier: *carrier,
-                waiting: counts.waiting,
-                in_flight: counts.in_flight,
-                deferred: deferred.unwrap_or(0),
-                oldest: oldest.map(MessageId::accepted_at),
-            };
-            QueueSnapshot { queue, unread, deferred_stored: deferred.is_none() }
-        };
-        self.queues.carriers.iter().map(snapshot).collect()
     }
 }

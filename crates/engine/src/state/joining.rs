@@ -1,0 +1,59 @@
+//! How many parts of long MO messages wait for other parts, and since when.
+
+use crate::maps::HashMap;
+use crate::ops::{JOINING_WAIT, UNFINISHED_PARTS_PER_CARRIER_MAX};
+use crate::tables::{TableError, Tables};
+use hermod_domain::ids::CarrierId;
+use hermod_domain::time::Timestamp;
+
+/// How many parts wait for others, and since when.
+pub struct Joining {
+    parts: HashMap<CarrierId, u64>,
+    oldest: Option<Timestamp>,
+    limit: u64,
+}
+
+impl Joining {
+    pub fn load(tables: &Tables<'_>) -> Result<Joining, TableError> {
+        let parts = tables.read()?.unfinished_parts()?.into_iter().collect();
+        let oldest = tables.read()?.oldest_unfinished_since()?;
+        Ok(Joining { parts, oldest, limit: UNFINISHED_PARTS_PER_CARRIER_MAX })
+    }
+
+    /// When the next message has waited long enough.
+    pub fn next_at(&self) -> Option<Timestamp> {
+        self.oldest.map(|since| since.plus(JOINING_WAIT))
+    }
+
+    /// Returns how many parts of each carrier wait for others, in order; not those of carriers without any.
+    pub fn rows(&self) -> Vec<(CarrierId, u64)> {
+        let mut rows: Vec<_> = self
+            .parts
+            .iter()
+            .map(|(carrier, parts)| (*carrier, *parts))
+            .filter(|(_, parts)| *parts > 0)
+            .collect();
+        rows.sort_unstable();
+        rows
+    }
+
+    pub fn is_full(&self, carrier: CarrierId) -> bool {
+        self.parts.get(&carrier).is_some_and(|parts| *parts >= self.limit)
+    }
+
+    pub fn added(&mut self, carrier: CarrierId, since: Timestamp) {
+        *self.parts.entry(carrier).or_default() += 1;
+        self.oldest = Some(self.oldest.map_or(since, |oldest| oldest.min(since)));
+    }
+
+    pub fn removed(&mut self, carrier: CarrierId, parts: u64) {
+        if let Some(count) = self.parts.get_mut(&carrier) {
+            *count = count.saturating_sub(parts);
+        }
+    }
+
+    /// Messages whose time was up are delivered: `oldest` is since when the oldest of the others waits.
+    pub fn delivered_due(&mut self, oldest: Option<Timestamp>) {
+        self.oldest = oldest;
+    }
+}
