@@ -9,7 +9,7 @@ use crate::rust_source::rust_files;
 use crate::tree::Tree;
 
 /// The crates that hold to it.
-const CRATES: [&str; 2] = ["crates/smpp/", "crates/hermod/"];
+const CRATES: [&str; 3] = ["crates/engine/", "crates/hermod/", "crates/smpp/"];
 
 /// Who imports whom among the children of one module, and where.
 type Imports = BTreeMap<String, BTreeMap<String, Place>>;
