@@ -1,7 +1,8 @@
 //! Building the books from the tables: at start, and after a batch that had to be rolled back.
 
-use crate::batch::{Batch, Books};
+use crate::batch::{Batch, Books, Known};
 use crate::ops::{Answer, AnswerRecord};
+use crate::progress;
 use crate::report;
 use crate::state::aliases::Aliases;
 use crate::state::balances::Balances;
@@ -24,6 +25,7 @@ use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{IdMint, MessageId};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
+use std::fmt::Debug;
 use std::time::Duration;
 
 /// This node's number in message ids. One node until several share a store.
@@ -121,6 +123,33 @@ impl Books {
         }
         self.unreadable = tables.read()?.unreadable_deferred_parts()?;
         Ok(())
+    }
+
+    /// Returns how what is held in memory differs from what a fresh load from the tables gives; nothing, unless there is a
+    /// defect: a row is either in memory or its table row is current. Only between batches.
+    pub fn differences(&self, tables: &Tables<'_>) -> Result<Vec<String>, TableError> {
+        let fresh = Books::load(tables, self.in_doubt_wait, 0)?;
+        let mut differences = Vec::new();
+        let mut compare = |what: &str, memory: &dyn Debug, stored: &dyn Debug| {
+            let (memory, stored) = (format!("{memory:?}"), format!("{stored:?}"));
+            if memory != stored {
+                differences.push(format!("{what}: {memory} in memory, {stored} in the tables"));
+            }
+        };
+        compare("balances", &self.balances.rows(), &fresh.balances.rows());
+        compare("aliases", &self.aliases.rows(), &fresh.aliases.rows());
+        compare("queues", &self.queues.rows(), &fresh.queues.rows());
+        compare("parked receipts", &self.parked.rows(), &fresh.parked.rows());
+        compare("unfinished MO messages", &self.joining.rows(), &fresh.joining.rows());
+        for (account, totals) in fresh.today.rows() {
+            compare("day totals", &self.today.of(account, totals.day), &totals);
+        }
+        for (message, known) in self.standing.iter() {
+            let Known { account, carrier, progress, .. } = known;
+            let place = Place { carrier: *carrier, account: *account, message: *message };
+            compare("progress", &Some(progress), &progress::load(tables, place)?.as_ref());
+        }
+        Ok(differences)
     }
 }
 

@@ -2,14 +2,13 @@
 //! Ids are in the order of time, so what is due is a range, and a mark says how far it has been dealt with: a step reads
 //! nothing twice, and one that a crash undoes is done again. Each is one short transaction; the caller pauses between.
 
-mod inbound;
 mod records;
 mod texts;
 
 use crate::batch::Batch;
 use crate::ops::{GIVEN_UP_KEPT, HOOKS_KEPT, REPORT_KEPT, Retention};
-use crate::tables::{Place, TableError};
-use hermod_domain::ids::MessageId;
+use crate::tables::{Place, PurgeChange, TableError};
+use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
 use std::time::Duration;
@@ -51,6 +50,22 @@ impl Batch<'_> {
     pub fn purge_carrier_ids(&mut self, now: Timestamp) -> Result<u64, TableError> {
         self.at(now);
         self.books.remotes.purge_days(self.tables, now.day(), PURGED_PER_STEP_MAX)
+    }
+
+    /// Deletes MO messages of an account that came before a time, from the front: what is left has no gaps, and its numbers
+    /// go on. Returns how many it dealt with.
+    pub fn purge_inbound(&mut self, account: AccountId, before: Timestamp) -> Result<u64, TableError> {
+        let first = self.tables.read()?.first_inbound(account, PURGED_PER_STEP_MAX)?;
+        let old: Vec<u64> = first
+            .into_iter()
+            .take_while(|(_, received_at)| *received_at < before)
+            .map(|(id, _)| id)
+            .collect();
+        let Some(last) = old.last().copied() else { return Ok(0) };
+        self.tables.write(PurgeChange::DeleteInboundUpTo { account, last });
+        let done = u64::try_from(old.len()).unwrap_or(0);
+        self.tally.purged.inbound += done;
+        Ok(done)
     }
 
     /// Returns whether parts of a message are still to be sent. It needs its text then, however old it is: not for long,

@@ -2,7 +2,6 @@
 //! It says when it is due, so that a schedule outlives the process; whoever posts takes what is due, and says what came of
 //! it. Then the row stands among the past ones, to be listed and replayed, until it is forgotten.
 
-mod forget;
 mod moved;
 mod replay;
 mod settle;

@@ -5,8 +5,8 @@ use crate::ops::{
     ANSWER_KEPT_BYTES_MAX, AttemptOutcome, HOOK_ATTEMPTS_KEPT, HookAttempt, HookNext, HookSettled,
 };
 use crate::tables::{
-    EventAttempts, EventEnd, EventKey, StoredAttempt, StoredOutcome, TableError, WebhookAttemptChange,
-    WebhookEventChange,
+    EventAttempts, EventEnd, EventKey, EventRange, StoredAttempt, StoredOutcome, TableError,
+    WebhookAttemptChange, WebhookEventChange,
 };
 use hermod_domain::time::Timestamp;
 
@@ -134,6 +134,27 @@ impl Batch<'_> {
         self.tally.hook_attempts += 1;
         self.tally.hook_failures += u64::from(!outcome.is_success());
         Ok(())
+    }
+
+    /// Deletes those of these events that ended no later than a time, and their attempts. The events are in the order of
+    /// their keys; between two of an endpoint may be others that stay. Returns how many are deleted.
+    pub fn forget_hooks(
+        &mut self,
+        events: &[EventKey],
+        before: Timestamp,
+        now: Timestamp,
+    ) -> Result<u64, TableError> {
+        self.at(now);
+        let mut deleted = 0;
+        for some in events.chunk_by(|one, next| one.endpoint == next.endpoint) {
+            let (Some(first), Some(last)) = (some.first(), some.last()) else { continue };
+            let range = EventRange { endpoint: first.endpoint, first: first.event, last: last.event };
+            // One may have been replayed meanwhile, and wait or have ended again: it keeps its attempts.
+            deleted += self.tables.read()?.count_events_ended_by(range, before)?;
+            self.tables.write(WebhookEventChange::DeleteEndedBy { range, ended_by: before });
+            self.tables.write(WebhookAttemptChange::DeleteWithoutEvent(range));
+        }
+        Ok(deleted)
     }
 }
 

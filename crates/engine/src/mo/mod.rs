@@ -2,6 +2,11 @@
 //! act first. All of it in the transaction of the link that brought it, so that an answered message is never lost and one
 //! that is brought again is never two.
 
+mod conversations;
+mod inbound;
+mod joining;
+mod unassigned;
+
 use crate::batch::Batch;
 use crate::ops::{InboundRecord, News, OptOut, PART_REPEATS_KNOWN, REPEATS_KNOWN};
 use crate::report::Way;
