@@ -220,7 +220,7 @@ async fn message_whose_refund_is_too_large_is_set_aside_and_the_others_are_refun
     let sql = format!("UPDATE message SET cost = {} WHERE id = ?1", i64::MAX);
     damage(&world, damaged, &sql);
     world.now = world.now.plus(VALIDITY);
-    assert_eq!(world.sweeps(world.now).await, 1);
+    assert_eq!(world.sweeps(world.now).await, 2, "found");
     assert_eq!(world.state(other).await, MessageState::Expired);
     assert_eq!(world.balance(ALICE).await, 1_000_000_000 - PRICE, "the other's money is back");
     let listed = listed(&world).await;
