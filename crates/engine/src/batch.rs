@@ -3,7 +3,7 @@
 //! free slots are given to whoever is next, what is new gets its rows, and everything is committed at once.
 
 use crate::maps::{HashMap, HashSet};
-use crate::ops::{Endpoint, Job, LinkId, Purged, Recorded, Report};
+use crate::ops::{Endpoint, Handout, Job, LinkId, Purged, Report};
 use crate::state::aliases::Aliases;
 use crate::state::audience::Audience;
 use crate::state::balances::Balances;
@@ -154,23 +154,6 @@ pub struct ForbiddenEvent {
     pub part: PartNo,
     pub event: Event,
     pub before: Progress,
-}
-
-/// What a link may do now that it is durable.
-#[derive(Debug, Default)]
-pub struct Handout {
-    /// Claimed parts: write their bytes.
-    pub jobs: Vec<Job>,
-    /// Receipts that are recorded: answer them.
-    pub recorded: Vec<Recorded>,
-    /// MO messages that are stored, by sequence number: answer them.
-    pub received: Vec<u32>,
-}
-
-impl Handout {
-    pub fn is_empty(&self) -> bool {
-        self.jobs.is_empty() && self.recorded.is_empty() && self.received.is_empty()
-    }
 }
 
 /// Says whether reports can be delivered over a connection's binds. An input of the engine: the store keeps it, because

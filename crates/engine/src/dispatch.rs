@@ -6,8 +6,7 @@ use crate::ops::{Job, LinkId};
 use crate::progress::Applied;
 use crate::state::deferred::{Due, NextDue};
 use crate::state::lanes::Next;
-use crate::tables::{PartChange, PartRow, Place, TableError};
-use hermod_domain::catalogue::Catalogue;
+use crate::tables::{PartChange, Place, TableError};
 use hermod_domain::ids::PartNo;
 use hermod_domain::lifecycle::{self, Event, PartState, Progress, Step};
 use hermod_domain::time::Timestamp;
@@ -17,25 +16,6 @@ const DUE_PER_BATCH_MAX: usize = 1_000;
 /// Parts of one carrier that are found expired in one batch when a link has room. A queue may have waited for days, and
 /// nobody who asks for something else waits until all of it has ended.
 const LAPSED_PER_BATCH_MAX: usize = 500;
-
-/// Returns what happens to a part because its time is up; none if it is not. The carrier's entry in the catalogue says how
-/// long after its validity a receipt is still waited for.
-pub fn lapse_of(row: &PartRow, now: Timestamp, catalogue: &Catalogue) -> Option<Event> {
-    let PartRow { place, expires_at, .. } = *row;
-    let receipt_until = || expires_at.plus(catalogue.receipt_wait(place.carrier));
-    match row.now.state {
-        PartState::Queued | PartState::InDoubt => (expires_at <= now).then_some(Event::ValidityEnded),
-        PartState::Sent | PartState::Presumed | PartState::Enroute => {
-            (expires_at <= now && receipt_until() <= now).then_some(Event::ReceiptOverdue)
-        }
-        PartState::Sending
-        | PartState::Overdue
-        | PartState::Delivered
-        | PartState::Undeliverable
-        | PartState::Expired
-        | PartState::Rejected => None,
-    }
-}
 
 /// What came of a part's turn.
 #[derive(PartialEq, Eq)]
@@ -164,20 +144,5 @@ impl Batch<'_> {
         }
         self.tables.write(PartChange::DueTime { place, part, due_at: None });
         Ok(true)
-    }
-
-    /// Ends those of these parts whose time is still up. Returns how many.
-    pub fn lapse(&mut self, parts: &[(Place, PartNo)], now: Timestamp) -> Result<usize, TableError> {
-        self.at(now);
-        let mut lapsed = 0;
-        for (place, part) in parts {
-            let Some(row) = self.read_part(*place, *part)? else { continue };
-            if let Some(event) = lapse_of(&row, now, &self.catalogue) {
-                // A job of it that is still in a lane finds its message ended when its turn comes.
-                let applied = self.apply(*place, *part, event, 0, None)?;
-                lapsed += usize::from(matches!(applied, Applied::Moved { .. }));
-            }
-        }
-        Ok(lapsed)
     }
 }

@@ -1,35 +1,54 @@
 //! The gateway's decisions, without a database: what a command changes and what its sender is answered. Pure: rows, times
 //! and the catalogue are arguments, and nothing here reads a clock or does I/O.
 //!
-//! The store runs the commands, makes their changes durable, and then answers.
+//! The store runs the commands, makes their changes durable, and then answers. Modules stand in layers, and each imports
+//! from the layers below it only: values, tables, state, the batch, decisions, commands.
 
-pub mod accept;
-pub mod answer;
-pub mod batch;
+// Values.
 pub mod block_filter;
-pub mod cancel;
-pub mod catalogue;
-pub mod commands;
-pub mod dispatch;
-pub mod due_times;
-pub mod erase;
-pub mod failover;
-pub mod given_up_reports;
-pub mod late_receipts;
-pub mod ledger;
 pub mod maps;
-pub mod mo;
-pub mod moving;
 pub mod ops;
-pub mod opt_outs;
-pub mod progress;
-pub mod receipt;
-pub mod recover;
-pub mod report;
-pub mod retention;
-pub mod reviews;
-pub mod set_aside;
+
+// Rows that are read and written, and what is remembered of them.
 pub mod state;
 pub mod tables;
+
+// What runs in one transaction. The decisions below are its methods.
+pub mod batch;
+
+// A message from its customer to its carrier.
+pub mod accept;
+pub mod answer;
+pub mod cancel;
+pub mod dispatch;
+pub mod expiry;
+pub mod failover;
+pub mod moving;
+pub mod progress;
+
+// Receipts of carriers.
+pub mod late_receipts;
+pub mod receipt;
 pub mod unnamed_parts;
+
+// What customers are told, and what handsets send them.
+pub mod given_up_reports;
+pub mod mo;
+pub mod opt_outs;
+pub mod report;
 pub mod webhooks;
+
+// Money, texts that are held, and the setup.
+pub mod catalogue;
+pub mod ledger;
+pub mod reviews;
+
+// Starts, broken rows, and what is old.
+pub mod due_times;
+pub mod erase;
+pub mod recover;
+pub mod retention;
+pub mod set_aside;
+
+// Everything that can be asked of the engine.
+pub mod commands;

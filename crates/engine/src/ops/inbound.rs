@@ -1,6 +1,6 @@
 //! Messages from handsets to an account's numbers.
 
-use crate::ops::Hidden;
+use crate::ops::hidden::Hidden;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::inbound::{InboundPart, Whole};
 use hermod_domain::origin::WrittenAddress;

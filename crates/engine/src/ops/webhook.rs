@@ -1,7 +1,8 @@
 //! Webhooks: what is still to be posted to customers, what became of it, and every attempt. An event's row is written in
 //! the transaction of the fact it tells, and says until its end when it is due.
 
-use crate::ops::{Hidden, InboundRecord};
+use crate::ops::InboundRecord;
+use crate::ops::hidden::Hidden;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::origin::Told;

@@ -10,7 +10,7 @@ use crate::writer::op::Op;
 use hermod_domain::ids::PartNo;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{DropOldFigures, Lapse, ReleaseDue, SetAside, SetLate};
-use hermod_engine::dispatch::lapse_of;
+use hermod_engine::expiry::lapse_of;
 use hermod_engine::late_receipts::late_messages;
 use hermod_engine::ops::DiskSpace;
 use hermod_engine::state::idempotency_keys::KeyLimits;

@@ -2,7 +2,7 @@
 //! writer puts in no more parts than the link has granted slots for, and no more acknowledgements than the link has
 //! asked for.
 
-use hermod_engine::batch::Handout;
+use hermod_engine::ops::Handout;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 

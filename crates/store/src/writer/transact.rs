@@ -8,10 +8,10 @@ use crate::fault::StoreFault;
 use crate::sqlite::SqliteTables;
 use hermod_domain::ids::{CarrierId, ConnectionId};
 use hermod_domain::time::Timestamp;
-use hermod_engine::batch::{Batch, ForbiddenEvent, Handout, Tally};
+use hermod_engine::batch::{Batch, ForbiddenEvent, Tally};
 use hermod_engine::commands::{AnyCommand, AnyOutcome};
 use hermod_engine::maps::{HashMap, HashSet};
-use hermod_engine::ops::{Endpoint, LinkId, Report};
+use hermod_engine::ops::{Endpoint, Handout, LinkId, Report};
 use hermod_engine::tables::{TableError, UnreadablePart, UnreadableReport};
 use std::sync::Arc;
 

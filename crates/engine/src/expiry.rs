@@ -1,0 +1,45 @@
+//! Ending parts whose time is up: the validity of a part that waits, or the wait for the receipt of a part that was sent.
+
+use crate::batch::Batch;
+use crate::progress::Applied;
+use crate::tables::{PartRow, Place, TableError};
+use hermod_domain::catalogue::Catalogue;
+use hermod_domain::ids::PartNo;
+use hermod_domain::lifecycle::{Event, PartState};
+use hermod_domain::time::Timestamp;
+
+/// Returns what happens to a part because its time is up; none if it is not. The carrier's entry in the catalogue says how
+/// long after its validity a receipt is still waited for.
+pub fn lapse_of(row: &PartRow, now: Timestamp, catalogue: &Catalogue) -> Option<Event> {
+    let PartRow { place, expires_at, .. } = *row;
+    let receipt_until = || expires_at.plus(catalogue.receipt_wait(place.carrier));
+    match row.now.state {
+        PartState::Queued | PartState::InDoubt => (expires_at <= now).then_some(Event::ValidityEnded),
+        PartState::Sent | PartState::Presumed | PartState::Enroute => {
+            (expires_at <= now && receipt_until() <= now).then_some(Event::ReceiptOverdue)
+        }
+        PartState::Sending
+        | PartState::Overdue
+        | PartState::Delivered
+        | PartState::Undeliverable
+        | PartState::Expired
+        | PartState::Rejected => None,
+    }
+}
+
+impl Batch<'_> {
+    /// Ends those of these parts whose time is still up. Returns how many.
+    pub fn lapse(&mut self, parts: &[(Place, PartNo)], now: Timestamp) -> Result<usize, TableError> {
+        self.at(now);
+        let mut lapsed = 0;
+        for (place, part) in parts {
+            let Some(row) = self.read_part(*place, *part)? else { continue };
+            if let Some(event) = lapse_of(&row, now, &self.catalogue) {
+                // A job of it that is still in a lane finds its message ended when its turn comes.
+                let applied = self.apply(*place, *part, event, 0, None)?;
+                lapsed += usize::from(matches!(applied, Applied::Moved { .. }));
+            }
+        }
+        Ok(lapsed)
+    }
+}
