@@ -1,13 +1,13 @@
 //! Reads that the engine makes of rows, each run on one snapshot.
 
 use crate::sqlite::inbound::read_handset_message;
-use crate::sqlite::{SqliteTables, parts, records, statement, waiting};
-use crate::statement::work_out;
+use crate::sqlite::{SqliteTables, balances, day_totals, ledger, parts, records, waiting};
+use crate::statement::{STATEMENT_ENTRIES_MAX, StatementRows, work_out};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
 use hermod_domain::origin::MessageName;
 use hermod_domain::time::Day;
-use hermod_engine::ops::{CarrierQueue, HandsetMessage, MessageRecord, ReportId, Statement};
+use hermod_engine::ops::{CarrierQueue, HandsetMessage, LedgerKind, MessageRecord, ReportId, Statement};
 use hermod_engine::state::aliases;
 use hermod_engine::state::idempotency_keys::{KeyLimits, KeyStep, next_step};
 use hermod_engine::state::parked_receipts::ParkedPage;
@@ -71,7 +71,26 @@ pub(crate) fn read_statement(
     account: AccountId,
     (from, last): (Day, Day),
 ) -> Result<Statement, TableError> {
-    work_out(statement::read(connection, account, (from, last))?, from)
+    work_out(read_statement_rows(connection, account, (from, last))?, from)
+}
+
+/// Reads the rows from one day to another, both included. What purged messages cost is not among the entries: the days'
+/// charges have it.
+fn read_statement_rows(
+    connection: &Connection,
+    account: AccountId,
+    days: (Day, Day),
+) -> Result<StatementRows, TableError> {
+    // One snapshot: what is charged meanwhile must not fall between the lines and the balance.
+    let snapshot = connection.unchecked_transaction()?;
+    let without = LedgerKind::RolledUpCosts;
+    Ok(StatementRows {
+        balance: balances::read(&snapshot, account)?,
+        posted: ledger::sum_since(&snapshot, account, days.0, without)?,
+        spent: day_totals::spent_since(&snapshot, account, days.0)?,
+        entries: ledger::between(&snapshot, account, days, without, STATEMENT_ENTRIES_MAX + 1)?,
+        charges: day_totals::between(&snapshot, account, days)?,
+    })
 }
 
 /// Returns the MO messages that reports bring. Those that are not there any more are left out.

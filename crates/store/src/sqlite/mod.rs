@@ -2,8 +2,6 @@
 
 mod aliases;
 pub(crate) mod balances;
-#[cfg(test)]
-mod balances_tests;
 pub(crate) mod blobs;
 pub(crate) mod carrier_ids;
 #[cfg(test)]
@@ -14,8 +12,6 @@ pub(crate) mod columns;
 pub(crate) mod conversations;
 mod day_sql;
 pub(crate) mod day_totals;
-#[cfg(test)]
-mod day_totals_tests;
 pub(crate) mod delivery_figures;
 #[cfg(test)]
 mod delivery_figures_tests;
@@ -46,7 +42,6 @@ pub(crate) mod reports;
 pub(crate) mod reviews;
 pub(crate) mod schema;
 pub(crate) mod set_aside;
-pub(crate) mod statement;
 mod timeline;
 pub(crate) mod unassigned_inbound;
 pub(crate) mod unnamed_parts;

@@ -1,14 +1,15 @@
-//! What callers of the store ask for about messages under way: cancel one, move some to another carrier, tell what waits.
+//! What callers ask about messages: find one by its name, cancel one, move some to another carrier, list what waits.
 
 use crate::fault::StoreFault;
 use crate::sqlite::waiting::Page;
 use crate::store::Store;
-use hermod_domain::ids::{AccountId, CarrierId};
+use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::origin::MessageName;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{Cancel, LimitWebhookWaits, MoveWaiting, ReadQueues};
 use hermod_engine::ops::{
-    Cancelled, CarrierQueue, ExpectedParties, Move, PAGE_ROWS_MAX, WaitingMessage, WaitingPlace,
+    Cancelled, CarrierQueue, ExpectedParties, MessageRecord, Move, PAGE_ROWS_MAX, WaitingMessage,
+    WaitingPlace,
 };
 use std::time::Duration;
 
@@ -83,5 +84,23 @@ impl Store {
             );
         }
         Ok(changed)
+    }
+
+    /// The id of the account's message of that name.
+    pub async fn named(
+        &self,
+        account: AccountId,
+        name: MessageName,
+    ) -> Result<Option<MessageId>, StoreFault> {
+        self.inner.backend.named(account, name).await
+    }
+
+    /// The account's message of that name.
+    pub async fn message_named(
+        &self,
+        account: AccountId,
+        name: MessageName,
+    ) -> Result<Option<MessageRecord>, StoreFault> {
+        self.inner.backend.message_named(account, name).await
     }
 }

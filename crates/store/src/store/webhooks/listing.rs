@@ -1,10 +1,12 @@
 //! Showing events: what waits, what was delivered, what was given up and why, and every attempt. Everything is asked under
-//! its account.
+//! its account, but for the endpoints that fail: what is remembered of their answers ends with the process.
 
 use crate::fault::StoreFault;
 use crate::store::Store;
 use hermod_domain::ids::AccountId;
-use hermod_engine::ops::{EventId, HookAttempt, HookFigures, HookFilter, HookRecord, PAGE_ROWS_MAX};
+use hermod_engine::ops::{
+    EventId, FailingEndpoint, HookAttempt, HookFigures, HookFilter, HookRecord, PAGE_ROWS_MAX,
+};
 
 impl Store {
     /// An account's events below a number, newest first.
@@ -40,5 +42,10 @@ impl Store {
     /// How an account's endpoints do, one figure for each kind.
     pub async fn hook_figures(&self, account: AccountId) -> Result<Vec<HookFigures>, StoreFault> {
         self.inner.backend.hook_figures(account).await
+    }
+
+    /// Returns every endpoint that has an event with a failed attempt waiting, and has not taken a newer event since.
+    pub async fn failing_endpoints(&self) -> Result<Vec<FailingEndpoint>, StoreFault> {
+        self.inner.backend.failing_endpoints().await
     }
 }

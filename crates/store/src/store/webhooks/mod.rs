@@ -3,7 +3,6 @@
 
 mod absent;
 mod bell;
-mod failing;
 mod listing;
 mod queue;
 mod requests;
