@@ -35,6 +35,7 @@ pub mod unnamed_parts;
 pub mod given_up_reports;
 pub mod mo;
 pub mod opt_outs;
+pub mod outbox;
 pub mod report;
 pub mod webhooks;
 

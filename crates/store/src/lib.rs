@@ -7,6 +7,7 @@
 mod audit;
 mod backend;
 mod fault;
+mod outboxes;
 mod sqlite;
 mod statement;
 mod store;

@@ -4,7 +4,6 @@
 #[cfg(test)]
 mod commands_tests;
 mod copying;
-mod outbox;
 mod ports;
 mod requests;
 pub(crate) mod shared;
@@ -24,6 +23,7 @@ pub use shared::LogSize;
 
 use crate::backend::Backend;
 use crate::fault::StoreFault;
+use crate::outboxes::{Outboxes, Receivers};
 use crate::sqlite::checkpoint::{self, Checkpointer};
 use crate::sqlite::lock::{self, FolderLock};
 use crate::sqlite::mark::Mark;
@@ -43,7 +43,6 @@ use hermod_engine::commands::{AnyOutcome, FindKey, Listed};
 use hermod_engine::due_times::{self, BroughtBack};
 use hermod_engine::ops::{AcceptOutcome, Acceptance, KeyClaim, MessageRecord, Replay};
 use hermod_engine::tables::{MessageRows, TableError};
-use outbox::{Outboxes, Receivers};
 use rusqlite::Connection;
 use shared::Shared;
 use std::collections::HashMap;

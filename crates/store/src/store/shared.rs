@@ -1,8 +1,8 @@
 //! The few facts that the writer and its callers both look at without asking each other.
 
 use crate::fault::StoreFault;
+use crate::outboxes::Outboxes;
 use crate::store::copying::{Copies, share_a_disk};
-use crate::store::outbox::Outboxes;
 use crate::store::told_state::ToldState;
 use crate::store::unconfirmed::Unconfirmed;
 use crate::store::webhooks::{Absent, Bell, GivingUp};

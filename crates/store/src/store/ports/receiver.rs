@@ -1,12 +1,13 @@
 //! A live bind's side of the store: it takes out what its customer is to be told, and says what became of it.
 
 use crate::fault::StoreFault;
+use crate::outboxes::SharedOutbox;
 use crate::store::Store;
-use crate::store::outbox::{Outbox, PortNo, Refill, Settled, State, Took};
 use crate::writer::op::Op;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{Delivery, HandsetMessage, News, Report, ReportEnds, ReportId};
+use hermod_engine::outbox::{Outbox, PortNo, Refill, Settled, Took};
 use std::sync::Arc;
 use tokio::sync::Notify;
 
@@ -15,7 +16,7 @@ pub struct ReceiverPort {
     store: Store,
     connection: ConnectionId,
     number: PortNo,
-    outbox: Arc<Outbox>,
+    outbox: Arc<SharedOutbox>,
     wake: Arc<Notify>,
 }
 
@@ -132,10 +133,10 @@ impl Drop for Waiting<'_> {
 }
 
 /// For as long as a read is under way, whether or not somebody waits for it.
-struct Reading(Arc<Outbox>);
+struct Reading(Arc<SharedOutbox>);
 
 impl Drop for Reading {
     fn drop(&mut self) {
-        self.0.with(State::read_ended);
+        self.0.with(Outbox::read_ended);
     }
 }

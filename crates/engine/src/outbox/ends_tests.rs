@@ -1,13 +1,10 @@
 //! How reports end: answered in time or late, given up under way, put aside for want of room, not written yet.
 
-use super::test_table::{DELIVERED, ONE, TWO, Table, UNKNOWN, report};
-use super::{Outboxes, PortNo};
-use crate::store::outbox::state::{DEFERRED_IN_MEMORY_MAX, Took};
+use super::PortNo;
+use super::state::{DEFERRED_IN_MEMORY_MAX, Took};
+use super::test_table::{DELIVERED, ONE, TWO, Table, UNKNOWN};
+use crate::ops::{Delivery, REPORTS_IN_MEMORY_MAX, ReportId};
 use hermod_domain::origin::Told;
-use hermod_engine::ops::{Delivery, REPORTS_IN_MEMORY_MAX, ReportId};
-use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::Notify;
 
 #[test]
 fn a_report_given_up_while_it_is_out_does_not_come_back() {
@@ -58,7 +55,7 @@ fn what_went_while_it_was_read_is_not_told() {
             table.gives_up(2);
         } else {
             table.state.supersede(ReportId(2));
-            let superseded = table.state.superseded();
+            let superseded = table.state.take_superseded();
             table.ends(superseded);
         }
         assert!(!table.rows.contains_key(&ReportId(2)));
@@ -222,36 +219,4 @@ fn a_notice_that_was_put_aside_is_not_told_once_its_message_has_ended() {
     }
     assert!(told.contains(&alone) && notices.iter().all(|notice| !told.contains(notice)), "{told:?}");
     assert!(table.rows.is_empty());
-}
-
-#[test]
-fn old_news_that_nobody_could_be_told_of_goes_with_what_took_its_place() {
-    let outboxes = Outboxes::empty();
-    let connection = hermod_domain::ids::ConnectionId::new(1);
-    let (outbox, first) = outboxes.open(connection, Arc::new(Notify::new()));
-    outboxes.committed(vec![report(1, 1, Told::Enroute)], &[]);
-    let taken = |port| match outbox.take(port, 10, outboxes.now()) {
-        Took::Reports(reports) => reports.iter().map(|report| report.id.0).collect::<Vec<_>>(),
-        Took::Read(_) | Took::Nothing => vec![],
-    };
-    assert_eq!(taken(first), [1]);
-    let (_, second) = outboxes.open(connection, Arc::new(Notify::new()));
-    outboxes.committed(vec![report(2, 1, DELIVERED)], &[]);
-    assert!(taken(second).is_empty(), "the notice is out");
-    assert!(outboxes.close(connection, &outbox, first, false).is_empty(), "the writer's queue is full");
-    assert_eq!(taken(second), [2]);
-    let settled =
-        outbox.with(|state| state.settle(second, vec![(ReportId(2), Delivery::Done)], outboxes.now()));
-    assert_eq!(settled.taken, [ReportId(1), ReportId(2)], "in one transaction");
-    // The same, and nobody has anything to say any more.
-    outboxes.committed(vec![report(3, 3, Told::Enroute)], &[]);
-    assert_eq!(taken(second), [3]);
-    outboxes.committed(vec![report(4, 3, DELIVERED)], &[]);
-    assert!(taken(second).is_empty());
-    assert!(outboxes.close(connection, &outbox, second, false).is_empty());
-    assert!(outboxes.has_left_over());
-    let ends = outboxes.left_over().expect("something is left over");
-    assert_eq!((ends.connection, ends.taken), (connection, vec![ReportId(3)]));
-    assert!(outboxes.left_over().is_none() && !outboxes.has_left_over());
-    outboxes.tick(outboxes.now().plus(Duration::from_secs(1)));
 }

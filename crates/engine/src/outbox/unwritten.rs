@@ -1,9 +1,9 @@
 //! Reports that are done with while the tables may still have their rows: what the writer has not written yet. Whoever
 //! reads the tables passes over them.
 
-use crate::store::outbox::reading::Reading;
-use hermod_engine::ops::ReportId;
-use std::collections::HashSet;
+use super::refill::Reading;
+use crate::maps::HashSet;
+use crate::ops::ReportId;
 
 #[derive(Default)]
 pub(super) struct Unwritten {

@@ -1,64 +1,42 @@
 //! Reading on from the tables: what is behind everything that is in memory, in order; and from time to time a look at
-//! what was put aside because it had to wait and there was no room for it.
+//! the overflow: reports that have to wait and that memory had no room for.
 
-use crate::store::outbox::state::{Entry, State, is_open_ended};
+use super::entry::{Entry, is_open_ended};
+use super::refill::{Overflow, Reading, Refill};
+use super::state::Outbox;
+use crate::ops::ReportId;
+use crate::tables::ReportPage;
 use hermod_domain::origin::Told;
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{REPORTS_IN_MEMORY_MAX, ReportId};
-use hermod_engine::tables::ReportPage;
 use std::time::Duration;
 
 /// Rows read at once.
 const REFILL_ROWS: usize = 1_024;
 /// However much the other outboxes hold, nobody gets fewer.
 const REFILL_ROWS_MIN: usize = 64;
-/// Rows looked at at once for what was put aside. Few: what is new does not wait for it.
-pub(super) const ASIDE_ROWS: usize = 256;
-/// How long until the next look at what was put aside.
-const ASIDE_PAUSE: Duration = Duration::from_secs(30);
+/// Rows of the overflow read at once. Few: what is new does not wait for it.
+pub(super) const OVERFLOW_ROWS: usize = 256;
+/// How long until the next look at the overflow.
+const OVERFLOW_PAUSE: Duration = Duration::from_secs(30);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reading {
-    Idle,
-    Underway,
-    /// The last one failed.
-    Paused,
-}
-
-/// Where to look for what was put aside, and when.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Aside {
-    after: ReportId,
-    pub at: Timestamp,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Refill {
-    pub after: ReportId,
-    /// Rows up to here are there to be seen.
-    until: ReportId,
-    pub limit: usize,
-    is_aside: bool,
-}
-
-impl State {
-    pub(super) fn put_aside(&mut self, id: ReportId, due: Timestamp) {
+impl Outbox {
+    pub(super) fn put_overflow(&mut self, id: ReportId, due: Timestamp) {
         let after = ReportId(id.0.saturating_sub(1));
-        let Aside { after: first, at } = self.aside.unwrap_or(Aside { after, at: due });
-        self.aside = Some(Aside { after: first.min(after), at: at.min(due) });
+        let Overflow { after: first, at } = self.overflow.unwrap_or(Overflow { after, at: due });
+        self.overflow = Some(Overflow { after: first.min(after), at: at.min(due) });
     }
 
-    /// Somebody should look at what was put aside, or nobody can and whoever comes reads it.
-    pub(super) fn release_aside(&mut self, now: Timestamp) {
+    /// Has a port look at the overflow once it is due. Without a port it counts as unread, and the next one reads it.
+    pub(super) fn release_overflow(&mut self, now: Timestamp) {
         if self.ports.is_empty() {
-            return self.unread_aside();
+            return self.unread_overflow();
         }
-        self.is_aside_due = self.aside.is_some_and(|aside| aside.at <= now);
+        self.is_overflow_due = self.overflow.is_some_and(|overflow| overflow.at <= now);
     }
 
-    pub(super) fn unread_aside(&mut self) {
-        self.is_aside_due = false;
-        if let Some(Aside { after, .. }) = self.aside.take() {
+    pub(super) fn unread_overflow(&mut self) {
+        self.is_overflow_due = false;
+        if let Some(Overflow { after, .. }) = self.overflow.take() {
             self.unread(ReportId(after.0 + 1));
         }
     }
@@ -77,11 +55,11 @@ impl State {
         let (after, until) = (self.read_to, self.stored_to);
         let refill = if self.can_read() {
             let limit = REFILL_ROWS.min(self.room()).min(room_in_all.max(REFILL_ROWS_MIN));
-            Refill { after, until, limit, is_aside: false }
-        } else if self.can_look_aside() {
+            Refill { after, until, limit, is_overflow: false }
+        } else if self.can_read_overflow() {
             // What is new went first.
-            let after = self.aside?.after;
-            Refill { after, until, limit: ASIDE_ROWS.min(self.room()), is_aside: true }
+            let after = self.overflow?.after;
+            Refill { after, until, limit: OVERFLOW_ROWS.min(self.room()), is_overflow: true }
         } else {
             return None;
         };
@@ -89,12 +67,8 @@ impl State {
         Some(refill)
     }
 
-    pub(super) fn can_look_aside(&self) -> bool {
-        self.is_aside_due && self.reading == Reading::Idle && self.room() > 0
-    }
-
-    fn room(&self) -> usize {
-        REPORTS_IN_MEMORY_MAX.saturating_sub(self.in_memory())
+    pub(super) fn can_read_overflow(&self) -> bool {
+        self.is_overflow_due && self.reading == Reading::Idle && self.room() > 0
     }
 
     pub(super) fn can_read(&self) -> bool {
@@ -103,14 +77,14 @@ impl State {
         may && self.stored_to > self.read_to && self.reading == Reading::Idle && self.room() > 0
     }
 
-    /// What was read. Fewer rows than asked for means there are no more up to where they were there to be seen.
-    pub(crate) fn refill(&mut self, refill: Refill, page: ReportPage, now: Timestamp) {
+    /// Takes in what was read. Fewer rows than asked for mean that there are no more up to [`Refill::until`].
+    pub fn refill(&mut self, refill: Refill, page: ReportPage, now: Timestamp) {
         if self.ports.is_empty() {
             // Everybody left meanwhile, and what was read is not wanted.
             return;
         }
-        if refill.is_aside {
-            return self.refill_aside(refill, page, now);
+        if refill.is_overflow {
+            return self.refill_overflow(refill, page, now);
         }
         if self.read_to != refill.after {
             return;
@@ -125,14 +99,14 @@ impl State {
     }
 
     /// The next look is a while later, and from where this one ended.
-    fn refill_aside(&mut self, refill: Refill, page: ReportPage, now: Timestamp) {
-        let at = now.plus(ASIDE_PAUSE);
-        self.is_aside_due = false;
-        self.aside = match (self.aside, page.last) {
-            // More was put aside meanwhile, before this.
-            (Some(aside), _) if aside.after < refill.after => Some(aside),
+    fn refill_overflow(&mut self, refill: Refill, page: ReportPage, now: Timestamp) {
+        let at = now.plus(OVERFLOW_PAUSE);
+        self.is_overflow_due = false;
+        self.overflow = match (self.overflow, page.last) {
+            // A report before these overflowed meanwhile.
+            (Some(overflow), _) if overflow.after < refill.after => Some(overflow),
             (_, Some(after)) if page.rows == refill.limit && after < self.read_to => {
-                Some(Aside { after, at })
+                Some(Overflow { after, at })
             }
             _ => None,
         };
@@ -151,27 +125,21 @@ impl State {
         }
     }
 
-    /// In memory, or done with.
-    fn knows(&self, id: ReportId) -> bool {
-        self.ready.contains_key(&id)
-            || self.behind.contains_key(&id)
-            || self.out.contains_key(&id)
-            || self.deferred.get(id).is_some()
-            || self.unwritten.has(id)
-    }
-
-    pub(crate) fn read_ended(&mut self) {
+    /// The read has ended, with or without rows.
+    pub fn read_ended(&mut self) {
         if self.reading == Reading::Underway {
             self.reading = Reading::Idle;
         }
         self.unwritten.read_ended();
     }
 
-    pub(super) fn read_failed(&mut self) {
+    /// The read has failed. None is begun until [`Outbox::read_again`].
+    pub fn read_failed(&mut self) {
         self.reading = Reading::Paused;
     }
 
-    pub(super) fn read_again(&mut self) {
+    /// Allows reads again after one has failed.
+    pub fn read_again(&mut self) {
         if self.reading == Reading::Paused {
             self.reading = Reading::Idle;
         }

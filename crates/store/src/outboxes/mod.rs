@@ -1,46 +1,28 @@
-//! What waits in memory to be told, one outbox for each connection that somebody is bound to. The writer puts reports in
-//! after the commit that made them; ports of live binds take them out. A connection without a bind holds none: its
-//! reports stand in the tables and are read when somebody comes. Nothing here is remembered over a restart, and nothing
-//! has to be.
+//! The outboxes of all connections that a customer is bound to, shared by the writer and the ports. The writer puts reports
+//! in after the commit that made them; ports of live binds take them out. A connection without a bind has none: its reports
+//! stand in the tables and are read when a customer binds. The rules are in `hermod_engine::outbox`.
 
-#[cfg(test)]
-mod ends_tests;
-mod reading;
 mod receivers;
-mod shelf;
-mod state;
-#[cfg(test)]
-mod test_table;
 #[cfg(test)]
 mod tests;
-mod unwritten;
-mod waiting;
 
-pub(crate) use reading::Refill;
 pub(crate) use receivers::Receivers;
-pub(crate) use state::{Settled, State, Took};
 
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::batch::Books;
 use hermod_engine::ops::{Report, ReportEnds, ReportId};
+use hermod_engine::outbox::{Outbox, PortNo, REPORTS_IN_ALL_MAX, ReportCounts, Took};
 use hermod_engine::tables::{TableError, Tables};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
-use waiting::Waiting;
 
-/// Reports that all outboxes together hold. Beyond it new ones stay in the tables.
-const REPORTS_IN_ALL_MAX: usize = 200_000;
 /// How long to wait before reading again after a read failed.
 const PAUSE_AFTER_FAULT: Duration = Duration::from_secs(1);
 const NOTHING_DUE: i64 = i64::MAX;
-
-/// Which bind of a connection. Never reused within a process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct PortNo(pub u64);
 
 pub(crate) struct Outboxes {
     boxes: Mutex<Boxes>,
@@ -58,18 +40,18 @@ pub(crate) struct Outboxes {
 
 #[derive(Default)]
 struct Boxes {
-    open: HashMap<ConnectionId, Arc<Outbox>>,
-    waiting: Waiting,
+    open: HashMap<ConnectionId, Arc<SharedOutbox>>,
+    waiting: ReportCounts,
 }
 
-/// One connection's.
-pub(crate) struct Outbox {
+/// One connection's outbox, and how its ports are woken.
+pub(crate) struct SharedOutbox {
     inner: Mutex<Inner>,
     in_all: Arc<AtomicUsize>,
 }
 
 struct Inner {
-    state: State,
+    state: Outbox,
     /// What wakes each port. A few at most.
     wakes: Vec<(PortNo, Arc<Notify>)>,
 }
@@ -84,9 +66,9 @@ impl Inner {
     }
 }
 
-impl Outbox {
+impl SharedOutbox {
     /// The only way to its state: what it holds is counted, and whoever should come next is called.
-    pub(crate) fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
+    pub(crate) fn with<T>(&self, work: impl FnOnce(&mut Outbox) -> T) -> T {
         self.with_inner(|inner| work(&mut inner.state))
     }
 
@@ -128,18 +110,18 @@ impl Outboxes {
         receivers: Arc<Receivers>,
         now: Timestamp,
     ) -> Result<Outboxes, TableError> {
-        let waiting = Waiting::in_tables(tables.read()?.connections_with_reports()?);
+        let waiting = ReportCounts::in_tables(tables.read()?.connections_with_reports()?);
         Ok(Outboxes::new(waiting, books.last_report, receivers, now))
     }
 
     #[cfg(test)]
     fn empty() -> Outboxes {
         let receivers = Arc::new(Receivers::new(Timestamp::EPOCH));
-        Outboxes::new(Waiting::default(), 0, receivers, Timestamp::EPOCH)
+        Outboxes::new(ReportCounts::default(), 0, receivers, Timestamp::EPOCH)
     }
 
     /// `last`: the highest id ever given.
-    fn new(waiting: Waiting, last: u64, receivers: Arc<Receivers>, now: Timestamp) -> Outboxes {
+    fn new(waiting: ReportCounts, last: u64, receivers: Arc<Receivers>, now: Timestamp) -> Outboxes {
         Outboxes {
             boxes: Mutex::new(Boxes { open: HashMap::new(), waiting }),
             last: AtomicU64::new(last),
@@ -229,12 +211,12 @@ impl Outboxes {
         }
     }
 
-    pub(crate) fn open(&self, connection: ConnectionId, wake: Arc<Notify>) -> (Arc<Outbox>, PortNo) {
+    pub(crate) fn open(&self, connection: ConnectionId, wake: Arc<Notify>) -> (Arc<SharedOutbox>, PortNo) {
         let number = PortNo(self.ports_opened.fetch_add(1, Ordering::Relaxed));
         let mut boxes = self.boxes();
         let outbox = boxes.open.entry(connection).or_insert_with(|| {
-            Arc::new(Outbox {
-                inner: Mutex::new(Inner { state: State::behind(self.newest()), wakes: Vec::new() }),
+            Arc::new(SharedOutbox {
+                inner: Mutex::new(Inner { state: Outbox::behind(self.newest()), wakes: Vec::new() }),
                 in_all: self.in_all.clone(),
             })
         });
@@ -248,7 +230,7 @@ impl Outboxes {
     pub(crate) fn close(
         &self,
         connection: ConnectionId,
-        outbox: &Outbox,
+        outbox: &SharedOutbox,
         port: PortNo,
         can_tell: bool,
     ) -> Vec<ReportId> {
@@ -257,8 +239,8 @@ impl Outboxes {
         let (due, idle, superseded) = outbox.with_inner(|Inner { state, wakes }| {
             state.close(port, now);
             wakes.retain(|(open, _)| *open != port);
-            let superseded = if can_tell { state.superseded() } else { Vec::new() };
-            if !state.superseded.is_empty() {
+            let superseded = if can_tell { state.take_superseded() } else { Vec::new() };
+            if state.has_superseded() {
                 self.left_over.store(true, Ordering::Release);
             }
             (state.next_due(), state.is_idle(), superseded)
@@ -279,7 +261,7 @@ impl Outboxes {
     pub(crate) fn left_over(&self) -> Option<ReportEnds> {
         let boxes = self.boxes();
         let found = boxes.open.iter().find_map(|(connection, outbox)| {
-            let taken = outbox.with(State::superseded);
+            let taken = outbox.with(Outbox::take_superseded);
             (!taken.is_empty()).then_some((*connection, taken))
         });
         let Some((connection, taken)) = found else {
@@ -323,8 +305,8 @@ impl Outboxes {
     }
 
     /// A read failed: somebody tries again soon.
-    pub(crate) fn pause(&self, outbox: &Outbox) {
-        outbox.with(State::read_failed);
+    pub(crate) fn pause(&self, outbox: &SharedOutbox) {
+        outbox.with(Outbox::read_failed);
         self.due_at(Some(self.now().plus(PAUSE_AFTER_FAULT)));
     }
 

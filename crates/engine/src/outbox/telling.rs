@@ -1,130 +1,25 @@
-//! The rules of an outbox: who is told what next. Pure: times and rows are told to it.
+//! The rules of an outbox: which bind gets what next, and what becomes of it.
 //!
 //! Reports go out in the order they came to be, and no message's later report while an earlier one is out. One that could
 //! not be taken waits for its time, and for nothing else: should its message have something newer to say by then, it is
 //! dropped in favour of that.
 
-use crate::store::outbox::PortNo;
-use crate::store::outbox::reading::{Aside, Reading, Refill};
-use crate::store::outbox::shelf::Shelf;
-use crate::store::outbox::unwritten::Unwritten;
+use super::entry::{Entry, Out, Port, PortNo, is_open_ended};
+use super::refill::Reading;
+use super::state::{DEFERRED_IN_MEMORY_MAX, Outbox, Settled, Took};
+use crate::ops::{Delivery, REPORTS_IN_MEMORY_MAX, Report, ReportId};
 use hermod_domain::ids::MessageId;
-use hermod_domain::origin::Told;
-use hermod_domain::receipt::DlrCode;
 use hermod_domain::retry::Schedule;
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{Delivery, MessageNews, News, REPORTS_IN_MEMORY_MAX, Report, ReportId};
-use std::collections::{BTreeMap, HashMap};
 
-/// Those that wait for a time in memory. Further ones wait in the tables, so that there is always room for what was not
-/// tried yet.
-pub(super) const DEFERRED_IN_MEMORY_MAX: usize = REPORTS_IN_MEMORY_MAX / 4 * 3;
-
-/// A report, how often it could not be taken, and who had it last.
-pub(super) struct Entry {
-    pub report: Report,
-    failures: u32,
-    had_by: Option<PortNo>,
-}
-
-impl Entry {
-    pub(super) fn new(report: Report) -> Entry {
-        Entry { report, failures: 0, had_by: None }
-    }
-}
-
-pub(super) struct Out {
-    port: PortNo,
-    entry: Entry,
-    /// Nobody waits for it any more: it has no row.
-    is_given_up: bool,
-}
-
-pub(super) struct Port {
-    number: PortNo,
-    out: usize,
-    waits: bool,
-}
-
-pub(crate) struct State {
-    /// To be told, in order.
-    pub(super) ready: BTreeMap<ReportId, Entry>,
-    /// Those that wait for a time.
-    pub(super) deferred: Shelf,
-    pub(super) out: HashMap<ReportId, Out>,
-    /// Later reports of messages of which an earlier one is out.
-    pub(super) behind: BTreeMap<ReportId, Entry>,
-    /// Reports that are out or deferred and have not said the last of their message.
-    open_ended: HashMap<MessageId, ReportId>,
-    pub(super) ports: Vec<Port>,
-    /// Everything up to here is in memory or done with, but for what is aside.
-    pub(super) read_to: ReportId,
-    /// Up to here there may be rows.
-    pub(super) stored_to: ReportId,
-    /// Those that wait for a time and had no room.
-    pub(super) aside: Option<Aside>,
-    pub(super) is_aside_due: bool,
-    pub(super) reading: Reading,
-    /// The other outboxes leave hardly any room.
-    pub(super) is_crowded: bool,
-    /// Dropped in favour of something newer, and the writer does not know yet. It hears of them no later than of that.
-    pub(super) superseded: Vec<ReportId>,
-    /// Done with, and perhaps still in the tables.
-    pub(super) unwritten: Unwritten,
-}
-
-/// What a port got.
-pub(crate) enum Took {
-    Reports(Vec<Report>),
-    /// Read on from the tables first.
-    Read(Refill),
-    Nothing,
-}
-
-/// What answers came to.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Settled {
-    pub taken: Vec<ReportId>,
-    pub refused: Vec<(ReportId, u32)>,
-}
-
-impl State {
-    /// Everything up to a report stands in the tables.
-    pub(super) fn behind(last: ReportId) -> State {
-        State {
-            ready: BTreeMap::new(),
-            deferred: Shelf::default(),
-            out: HashMap::new(),
-            behind: BTreeMap::new(),
-            open_ended: HashMap::new(),
-            ports: Vec::new(),
-            read_to: ReportId(0),
-            stored_to: last,
-            aside: None,
-            is_aside_due: false,
-            reading: Reading::Idle,
-            is_crowded: false,
-            superseded: Vec::new(),
-            unwritten: Unwritten::default(),
-        }
-    }
-
-    pub(super) fn in_memory(&self) -> usize {
-        let told = self.out.len() + self.unwritten.len();
-        self.ready.len() + self.deferred.len() + self.behind.len() + told
-    }
-
-    /// Nobody would miss it.
-    pub(super) fn is_idle(&self) -> bool {
-        self.ports.is_empty() && self.in_memory() == 0
-    }
-
-    pub(super) fn open(&mut self, number: PortNo) {
+impl Outbox {
+    /// Adds a port: a bind that takes reports.
+    pub fn open(&mut self, number: PortNo) {
         self.ports.push(Port { number, out: 0, waits: false });
     }
 
-    /// A new report, just committed. Whatever is in the tables only is read first.
-    pub(super) fn put(&mut self, report: Report, room_in_all: usize) {
+    /// Puts in a report that was just committed. If earlier ones are in the tables only, it is read after them.
+    pub fn put(&mut self, report: Report, room_in_all: usize) {
         let id = report.id;
         if id <= self.read_to {
             return;
@@ -138,7 +33,9 @@ impl State {
         self.ready.insert(id, Entry::new(report));
     }
 
-    pub(crate) fn take(&mut self, port: PortNo, most: usize, room_in_all: usize, now: Timestamp) -> Took {
+    /// Gives a port the next reports, or says that the tables have to be read first. `room_in_all`: how many more reports
+    /// all outboxes together may hold.
+    pub fn take(&mut self, port: PortNo, most: usize, room_in_all: usize, now: Timestamp) -> Took {
         self.release_due(now);
         let taken = self.take_ready(port, most);
         let Some(place) = self.ports.iter().position(|open| open.number == port) else {
@@ -195,12 +92,9 @@ impl State {
         self.unwritten.add(id);
     }
 
-    pub(crate) fn settle(
-        &mut self,
-        port: PortNo,
-        outcomes: Vec<(ReportId, Delivery)>,
-        now: Timestamp,
-    ) -> Settled {
+    /// Records what became of reports that a port took. Returns those whose end the writer has to write, with those that
+    /// they supersede.
+    pub fn settle(&mut self, port: PortNo, outcomes: Vec<(ReportId, Delivery)>, now: Timestamp) -> Settled {
         let mut settled = Settled::default();
         for (id, delivery) in outcomes {
             let Some(out) = self.hand_back(port, id, delivery) else { continue };
@@ -264,7 +158,7 @@ impl State {
         if self.deferred.len() < DEFERRED_IN_MEMORY_MAX {
             return self.deferred.put(due, entry);
         }
-        self.put_aside(id, due);
+        self.put_overflow(id, due);
         if is_open_ended(&entry.report) {
             self.go_on(message);
         }
@@ -286,7 +180,8 @@ impl State {
         }
     }
 
-    pub(super) fn release_due(&mut self, now: Timestamp) {
+    /// Makes reports ready whose waiting time is over.
+    pub fn release_due(&mut self, now: Timestamp) {
         while let Some(entry) = self.deferred.pop_due(now) {
             let (id, message) = (entry.report.id, entry.report.message);
             if is_open_ended(&entry.report) {
@@ -298,16 +193,17 @@ impl State {
                 self.ready.insert(id, entry);
             }
         }
-        self.release_aside(now);
+        self.release_overflow(now);
     }
 
-    pub(crate) fn next_due(&self) -> Option<Timestamp> {
-        let aside = self.aside.filter(|_| !self.is_aside_due);
-        self.deferred.next_at().into_iter().chain(aside.map(|aside| aside.at)).min()
+    /// When the next report has waited long enough.
+    pub fn next_due(&self) -> Option<Timestamp> {
+        let overflow = self.overflow.filter(|_| !self.is_overflow_due);
+        self.deferred.next_at().into_iter().chain(overflow.map(|overflow| overflow.at)).min()
     }
 
-    /// The bind is gone. What it had taken may have been told; it is told again after a while.
-    pub(super) fn close(&mut self, port: PortNo, now: Timestamp) {
+    /// Removes a port, because its bind is gone. What it had taken may have been told; it is told again after a while.
+    pub fn close(&mut self, port: PortNo, now: Timestamp) {
         let mut held: Vec<ReportId> =
             self.out.iter().filter(|(_, out)| out.port == port).map(|(id, _)| *id).collect();
         held.sort_unstable();
@@ -330,18 +226,19 @@ impl State {
             }
             self.ready.clear();
             self.behind.clear();
-            self.unread_aside();
+            self.unread_overflow();
         }
     }
 
-    pub(crate) fn no_longer_waits(&mut self, port: PortNo) {
+    /// The port is not to be woken any more.
+    pub fn no_longer_waits(&mut self, port: PortNo) {
         if let Some(open) = self.ports.iter_mut().find(|open| open.number == port) {
             open.waits = false;
         }
     }
 
-    /// It has no row any more. Should it be out, its port can still say that it was taken, and nothing else.
-    pub(super) fn forget(&mut self, id: ReportId) {
+    /// Drops a report that has no row any more. If it is out, its port can still say that it was taken, and nothing else.
+    pub fn forget(&mut self, id: ReportId) {
         if self.reading == Reading::Underway {
             // It may have been read before it went.
             self.unwritten.add(id);
@@ -360,34 +257,27 @@ impl State {
         }
     }
 
-    pub(super) fn superseded(&mut self) -> Vec<ReportId> {
+    /// Whether [`Outbox::take_superseded`] would return something.
+    pub fn has_superseded(&self) -> bool {
+        !self.superseded.is_empty()
+    }
+
+    /// Takes the reports that were dropped in favour of newer ones and that the writer does not know of.
+    pub fn take_superseded(&mut self) -> Vec<ReportId> {
         std::mem::take(&mut self.superseded)
     }
 
-    /// The tables know how these ended.
-    pub(super) fn written(&mut self, ids: impl Iterator<Item = ReportId>) {
+    /// The ends of these reports are written, or will never be.
+    pub fn written(&mut self, ids: impl Iterator<Item = ReportId>) {
         ids.for_each(|id| self.unwritten.written(id, self.reading));
     }
 
-    /// If there is something to do: of those who wait, the one who has the least to do.
-    pub(super) fn next_to_wake(&self) -> Option<PortNo> {
-        if self.ready.is_empty() && !self.can_read() && !self.can_look_aside() {
+    /// Returns the port to wake if there is something to do: of those that wait, the one with the fewest reports out.
+    pub fn next_to_wake(&self) -> Option<PortNo> {
+        if self.ready.is_empty() && !self.can_read() && !self.can_read_overflow() {
             return None;
         }
         let waiting = self.ports.iter().filter(|open| open.waits);
         waiting.min_by_key(|open| open.out).map(|open| open.number)
-    }
-}
-
-/// Its message may have more to say: it is on its way, or nobody knows how it ended.
-pub(super) fn is_open_ended(report: &Report) -> bool {
-    match &report.news {
-        News::Inbound(_) => false,
-        News::Message(MessageNews { told, .. }) => match told {
-            Told::Enroute | Told::Accepted | Told::Final(DlrCode::Unknown) => true,
-            Told::Final(
-                DlrCode::Delivrd | DlrCode::Acceptd | DlrCode::Undeliv | DlrCode::Rejectd | DlrCode::Expired,
-            ) => false,
-        },
     }
 }

@@ -1,17 +1,18 @@
 //! Reports that wait for a time, found by their id and by their time.
 
-use crate::store::outbox::state::Entry;
+use super::entry::Entry;
+use crate::maps::HashMap;
+use crate::ops::ReportId;
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::ReportId;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 #[derive(Default)]
-pub(super) struct Shelf {
+pub(super) struct DeferredReports {
     entries: HashMap<ReportId, (Timestamp, Entry)>,
     due: BTreeSet<(Timestamp, ReportId)>,
 }
 
-impl Shelf {
+impl DeferredReports {
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }

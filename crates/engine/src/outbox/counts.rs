@@ -1,9 +1,9 @@
 //! How many rows each connection has. Those that had rows at the start are counted when somebody asks: there may be
 //! millions, and a start does not wait for that.
 
+use crate::batch::ALL_ROWS;
+use crate::maps::HashMap;
 use hermod_domain::ids::ConnectionId;
-use hermod_engine::batch::ALL_ROWS;
-use std::collections::HashMap;
 
 #[derive(Clone, Copy)]
 enum Rows {
@@ -12,23 +12,26 @@ enum Rows {
     InTables,
 }
 
-/// Connections that have rows, or may have.
+/// How many rows each connection has that has some.
 #[derive(Default)]
-pub(super) struct Waiting(HashMap<ConnectionId, Rows>);
+pub struct ReportCounts(HashMap<ConnectionId, Rows>);
 
-impl Waiting {
-    pub(super) fn in_tables(connections: Vec<ConnectionId>) -> Waiting {
-        Waiting(connections.into_iter().map(|connection| (connection, Rows::InTables)).collect())
+impl ReportCounts {
+    /// Counts none of these connections yet.
+    pub fn in_tables(connections: Vec<ConnectionId>) -> ReportCounts {
+        ReportCounts(connections.into_iter().map(|connection| (connection, Rows::InTables)).collect())
     }
 
-    pub(super) fn more(&mut self, connection: ConnectionId, rows: u64) {
+    /// Counts rows that were written.
+    pub fn more(&mut self, connection: ConnectionId, rows: u64) {
         match self.0.entry(connection).or_insert(Rows::Counted(0)) {
             Rows::Counted(count) => *count += rows,
             Rows::InTables => {}
         }
     }
 
-    pub(super) fn less(&mut self, connection: ConnectionId, rows: u64) {
+    /// Counts rows that are gone.
+    pub fn less(&mut self, connection: ConnectionId, rows: u64) {
         let left = match self.0.get_mut(&connection) {
             Some(Rows::Counted(count)) => {
                 *count = count.saturating_sub(rows);
@@ -42,8 +45,8 @@ impl Waiting {
         }
     }
 
-    /// Nothing if only the tables know.
-    pub(super) fn of(&self, connection: ConnectionId) -> Option<u64> {
+    /// Returns how many rows a connection has; none if only the tables know.
+    pub fn of(&self, connection: ConnectionId) -> Option<u64> {
         match self.0.get(&connection) {
             None => Some(0),
             Some(Rows::Counted(count)) => Some(*count),
@@ -51,7 +54,8 @@ impl Waiting {
         }
     }
 
-    pub(super) fn connections(&self) -> Vec<ConnectionId> {
+    /// Returns the connections that have rows, or may have.
+    pub fn connections(&self) -> Vec<ConnectionId> {
         self.0.keys().copied().collect()
     }
 }

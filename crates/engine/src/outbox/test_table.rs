@@ -1,13 +1,12 @@
 //! What tests of an outbox stand on: an outbox, its connection's rows, played by a map, and a clock.
 
-use super::state::{State, Took};
-use super::{PortNo, REPORTS_IN_ALL_MAX, Refill};
+use super::{Outbox, PortNo, REPORTS_IN_ALL_MAX, Refill, Took};
+use crate::ops::{Delivery, MessageNews, News, REPORTS_IN_MEMORY_MAX, Report, ReportId};
+use crate::tables::ReportPage;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::{Origin, ReceiptWish, Told, WrittenAddress};
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{Delivery, MessageNews, News, REPORTS_IN_MEMORY_MAX, Report, ReportId};
-use hermod_engine::tables::ReportPage;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,7 +44,7 @@ pub(super) fn report(id: u64, message: i64, told: Told) -> Report {
 
 /// An outbox, the rows of its connection and a clock.
 pub(super) struct Table {
-    pub(super) state: State,
+    pub(super) state: Outbox,
     pub(super) rows: BTreeMap<ReportId, Report>,
     pub(super) now: Timestamp,
     written: u64,
@@ -58,7 +57,7 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn with_ports(ports: &[PortNo]) -> Table {
-        let mut state = State::behind(ReportId(0));
+        let mut state = Outbox::behind(ReportId(0));
         ports.iter().for_each(|port| state.open(*port));
         let (rows, answered, ended) = (BTreeMap::new(), Vec::new(), HashSet::new());
         Table { state, rows, now: Timestamp::EPOCH, written: 0, is_full: false, answered, ended }
@@ -119,7 +118,7 @@ impl Table {
     pub(super) fn closes(&mut self, port: PortNo, can_tell: bool) {
         self.state.close(port, self.now);
         if can_tell {
-            let superseded = self.state.superseded();
+            let superseded = self.state.take_superseded();
             self.ends(superseded);
         }
     }

@@ -1,11 +1,11 @@
 //! The rules of an outbox, with the tables played by a map.
 
 use super::PortNo;
-use super::state::{State, Took};
+use super::state::{Outbox, Took};
 use super::test_table::{DELIVERED, ONE, TWO, Table, UNKNOWN};
+use crate::ops::{Delivery, REPORTS_IN_MEMORY_MAX, ReportId};
 use hermod_domain::ids::MessageId;
 use hermod_domain::origin::Told;
-use hermod_engine::ops::{Delivery, REPORTS_IN_MEMORY_MAX, ReportId};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 
@@ -138,9 +138,26 @@ fn more_than_memory_holds_is_read_back_in_order() {
 }
 
 #[test]
+fn report_written_during_a_read_is_read_after_the_short_page() {
+    let mut table = Table::with_ports(&[]);
+    table.writes(0, DELIVERED);
+    table.state.open(ONE);
+    let Took::Read(refill) = table.state.take(ONE, 10, 1_000, table.now) else { panic!("a read") };
+    assert_eq!(refill.until, ReportId(1), "what the read must have seen");
+    let snapshot = table.rows.clone();
+    let later = table.writes(1, DELIVERED);
+    let rows = std::mem::replace(&mut table.rows, snapshot);
+    table.reads(refill);
+    table.rows = rows;
+    table.state.read_ended();
+    assert_eq!(table.takes(ONE, 10), [1]);
+    assert_eq!(table.takes(ONE, 10), [later], "the short page was not the end");
+}
+
+#[test]
 fn a_failed_read_is_tried_again_when_somebody_says_so() {
     let mut table = Table::with_ports(&[]);
-    table.state = State::behind(ReportId(5));
+    table.state = Outbox::behind(ReportId(5));
     table.state.open(ONE);
     assert!(matches!(table.state.take(ONE, 1, 0, table.now), Took::Read(_)));
     table.state.read_failed();

@@ -1,0 +1,48 @@
+//! A report in an outbox: waiting, or given to a bind that has not answered yet.
+
+use crate::ops::{MessageNews, News, Report};
+use hermod_domain::origin::Told;
+use hermod_domain::receipt::DlrCode;
+
+/// Which bind of a connection. Never reused within a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PortNo(pub u64);
+
+/// A report, how often it could not be taken, and who had it last.
+pub(super) struct Entry {
+    pub report: Report,
+    pub failures: u32,
+    pub had_by: Option<PortNo>,
+}
+
+impl Entry {
+    pub(super) fn new(report: Report) -> Entry {
+        Entry { report, failures: 0, had_by: None }
+    }
+}
+
+pub(super) struct Out {
+    pub port: PortNo,
+    pub entry: Entry,
+    /// Nobody waits for it any more: it has no row.
+    pub is_given_up: bool,
+}
+
+pub(super) struct Port {
+    pub number: PortNo,
+    pub out: usize,
+    pub waits: bool,
+}
+
+/// Its message may have more to say: it is on its way, or nobody knows how it ended.
+pub(super) fn is_open_ended(report: &Report) -> bool {
+    match &report.news {
+        News::Inbound(_) => false,
+        News::Message(MessageNews { told, .. }) => match told {
+            Told::Enroute | Told::Accepted | Told::Final(DlrCode::Unknown) => true,
+            Told::Final(
+                DlrCode::Delivrd | DlrCode::Acceptd | DlrCode::Undeliv | DlrCode::Rejectd | DlrCode::Expired,
+            ) => false,
+        },
+    }
+}

@@ -1,0 +1,72 @@
+//! Tests of the outboxes and their ports together.
+
+use super::Outboxes;
+use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
+use hermod_domain::origin::{Origin, ReceiptWish, Told, WrittenAddress};
+use hermod_domain::receipt::DlrCode;
+use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{Delivery, MessageNews, News, Report, ReportId};
+use hermod_engine::outbox::Took;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Notify;
+
+const DELIVERED: Told = Told::Final(DlrCode::Delivrd);
+
+fn report(id: u64, message: i64, told: Told) -> Report {
+    Report {
+        id: ReportId(id),
+        account: AccountId::new(1),
+        connection: ConnectionId::new(1),
+        message: MessageId::from_i64(1_000_000_000_000_000 + message).expect("an id"),
+        at: Timestamp::EPOCH,
+        news: News::Message(MessageNews {
+            alias: None,
+            origin: Arc::new(Origin {
+                wish: ReceiptWish::of_registered_delivery(0x11),
+                short_id: false,
+                on_transmitter: false,
+                reference: None,
+                source: WrittenAddress::default(),
+                destination: WrittenAddress::default(),
+                quote: smallvec::SmallVec::new(),
+            }),
+            told,
+            err: 0,
+            parts: 1,
+            delivered: 0,
+        }),
+    }
+}
+
+#[test]
+fn superseded_report_without_a_place_in_the_queue_is_settled_with_the_newer_one() {
+    let outboxes = Outboxes::empty();
+    let connection = ConnectionId::new(1);
+    let (outbox, first) = outboxes.open(connection, Arc::new(Notify::new()));
+    outboxes.committed(vec![report(1, 1, Told::Enroute)], &[]);
+    let taken = |port| match outbox.take(port, 10, outboxes.now()) {
+        Took::Reports(reports) => reports.iter().map(|report| report.id.0).collect::<Vec<_>>(),
+        Took::Read(_) | Took::Nothing => vec![],
+    };
+    assert_eq!(taken(first), [1]);
+    let (_, second) = outboxes.open(connection, Arc::new(Notify::new()));
+    outboxes.committed(vec![report(2, 1, DELIVERED)], &[]);
+    assert!(taken(second).is_empty(), "the notice is out");
+    assert!(outboxes.close(connection, &outbox, first, false).is_empty(), "the writer's queue is full");
+    assert_eq!(taken(second), [2]);
+    let settled =
+        outbox.with(|state| state.settle(second, vec![(ReportId(2), Delivery::Done)], outboxes.now()));
+    assert_eq!(settled.taken, [ReportId(1), ReportId(2)], "in one transaction");
+    // The same, and nobody has anything to say any more.
+    outboxes.committed(vec![report(3, 3, Told::Enroute)], &[]);
+    assert_eq!(taken(second), [3]);
+    outboxes.committed(vec![report(4, 3, DELIVERED)], &[]);
+    assert!(taken(second).is_empty());
+    assert!(outboxes.close(connection, &outbox, second, false).is_empty());
+    assert!(outboxes.has_left_over());
+    let ends = outboxes.left_over().expect("something is left over");
+    assert_eq!((ends.connection, ends.taken), (connection, vec![ReportId(3)]));
+    assert!(outboxes.left_over().is_none() && !outboxes.has_left_over());
+    outboxes.tick(outboxes.now().plus(Duration::from_secs(1)));
+}
