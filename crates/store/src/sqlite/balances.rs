@@ -52,8 +52,8 @@ mod tests {
     use crate::sqlite::schema;
     use hermod_domain::ids::AccountId;
     use hermod_domain::money::Money;
-    use hermod_engine::state::balances::Balances;
     use hermod_engine::ops::Balance;
+    use hermod_engine::state::balances::Balances;
 
     const ALICE: AccountId = AccountId::new(1);
 

@@ -78,8 +78,8 @@ mod tests {
     use hermod_domain::ids::AccountId;
     use hermod_domain::money::Money;
     use hermod_domain::time::Day;
-    use hermod_engine::state::day_totals::Today;
     use hermod_engine::ops::DayTotals;
+    use hermod_engine::state::day_totals::Today;
 
     const MONDAY: Day = Day::new(20_771);
 
