@@ -1,8 +1,7 @@
-//! What a link learned. An answer decides what becomes of a part, and ties the carrier's id to it if there is one; what
-//! receipts do is in `receipts.rs`.
+//! What a carrier's answer does: it decides what becomes of a part, and ties the carrier's id to it if there is one.
 
 use crate::batch::Batch;
-use crate::ops::{Answer, AnswerRecord, Elsewhere, LinkBatch, LinkId, Recorded};
+use crate::ops::{Answer, AnswerRecord, Elsewhere, LinkId};
 use crate::progress::{Applied, Wait};
 use crate::state::deferred::Due;
 use crate::tables::{PartChange, PartRow, Place, TableError};
@@ -18,28 +17,6 @@ use std::time::Duration;
 const RETRY_WAIT_MIN: Duration = Duration::from_secs(1);
 
 impl Batch<'_> {
-    pub fn link_batch(&mut self, batch: &LinkBatch) -> Result<(), TableError> {
-        self.at(batch.now);
-        if batch.answers.iter().any(|record| record.answer == Answer::Throttled) {
-            // "Slow down" is said to the link: what it had room for before that, it has not any more.
-            self.books.lanes.revoke(batch.carrier, batch.link);
-        }
-        for record in &batch.answers {
-            self.answer(batch.carrier, batch.ids, Some(batch.link), record)?;
-        }
-        for record in &batch.receipts {
-            let fate = self.receipt(batch.carrier, batch.ids, record)?;
-            let recorded = Recorded { sequence: record.sequence, fate };
-            self.handouts.entry(batch.link).or_default().recorded.push(recorded);
-        }
-        for record in &batch.inbound {
-            self.take_in(batch.carrier, &record.part)?;
-            self.handouts.entry(batch.link).or_default().received.push(record.sequence);
-        }
-        self.books.lanes.grant(batch.carrier, batch.link, batch.slots);
-        Ok(())
-    }
-
     /// `link`: the one that says so, if it lives.
     pub fn answer(
         &mut self,

@@ -2,7 +2,7 @@
 
 use crate::batch::Batch;
 use crate::commands::{Command, OnFullDisk};
-use crate::ops::{LinkBatch, LinkId, LinkKind};
+use crate::ops::{Answer, LinkBatch, LinkId, LinkKind, Recorded};
 use crate::tables::TableError;
 use hermod_domain::ids::CarrierId;
 
@@ -53,6 +53,25 @@ impl Command for LinkBatch {
     const ON_FULL_DISK: OnFullDisk = OnFullDisk::Keep;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
-        batch.link_batch(self)
+        let LinkBatch { carrier, ids, link, answers, receipts, inbound, slots, now } = self;
+        batch.at(*now);
+        if answers.iter().any(|record| record.answer == Answer::Throttled) {
+            // "Slow down" is said to the link: what it had room for before that, it has not any more.
+            batch.books.lanes.revoke(*carrier, *link);
+        }
+        for record in answers {
+            batch.answer(*carrier, *ids, Some(*link), record)?;
+        }
+        for record in receipts {
+            let fate = batch.receipt(*carrier, *ids, record)?;
+            let recorded = Recorded { sequence: record.sequence, fate };
+            batch.handouts.entry(*link).or_default().recorded.push(recorded);
+        }
+        for record in inbound {
+            batch.take_in(*carrier, &record.part)?;
+            batch.handouts.entry(*link).or_default().received.push(record.sequence);
+        }
+        batch.books.lanes.grant(*carrier, *link, *slots);
+        Ok(())
     }
 }
