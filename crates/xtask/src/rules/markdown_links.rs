@@ -1,5 +1,5 @@
-//! A link in a document leads to a file that exists. Links to other sites are not followed: the gate must not depend
-//! on the network.
+//! A link in a document leads to a file that exists, and so does the path of a source file. Links to other sites are not
+//! followed: the gate must not depend on the network.
 
 use crate::rules::Violation;
 use crate::rules::markdown_titles::prose_lines;
@@ -8,7 +8,11 @@ use crate::tree::Tree;
 pub(crate) fn check(tree: &Tree) -> Vec<Violation> {
     let mut found = Vec::new();
     for file in tree.with_extension("md") {
+        let is_history = file.path == "CHANGELOG.md";
         for (line, text) in prose_lines(&file.text) {
+            for path in source_paths(text).filter(|path| !is_history && !tree.has(path)) {
+                found.push(Violation::new(&file.path, line, format!("{path} does not exist")));
+            }
             for target in targets(&without_inline_code(text)) {
                 let is_dead = resolve(&file.path, target).is_none_or(|path| !tree.has(&path));
                 if is_local(target) && is_dead {
@@ -22,6 +26,18 @@ pub(crate) fn check(tree: &Tree) -> Vec<Violation> {
         }
     }
     found
+}
+
+/// The paths of sources in a line's inline code, from the root: `engine/src/accept.rs` with or without `crates/` before it.
+fn source_paths(line: &str) -> impl Iterator<Item = String> {
+    line.split('`').skip(1).step_by(2).filter_map(|code| {
+        let path = code.strip_prefix("crates/").unwrap_or(code);
+        let mut names = path.split('/');
+        let is_source = names.next().is_some_and(|name| name.chars().all(|c| c.is_ascii_lowercase()))
+            && matches!(names.next(), Some("src" | "tests"))
+            && !path.contains([' ', '*', '{', '<']);
+        is_source.then(|| format!("crates/{path}"))
+    })
 }
 
 fn without_inline_code(line: &str) -> String {
@@ -90,5 +106,19 @@ mod tests {
     #[test]
     fn code_is_not_a_link() {
         check_rule(check, &[("a.md", "# A\n`x[0](y)`\n```\n[a](b)\n```\n")], &[]);
+    }
+
+    #[test]
+    fn source_path_in_a_document_must_exist_except_in_the_changelog() {
+        let source = ("crates/engine/src/accept.rs", "//! Accepts.\n");
+        let fine = "# A\n`engine/src/accept.rs`, `crates/engine/src`, `accept.rs`, `engine/tests/*.rs`\n";
+        check_rule(check, &[("a.md", fine), source], &[]);
+        let gone = "# A\nSee `engine/src/gone.rs` and `crates/engine/tests/it`.\n";
+        check_rule(check, &[("CHANGELOG.md", gone), source], &[]);
+        let expect = [
+            "a.md:2: crates/engine/src/gone.rs does not exist",
+            "a.md:2: crates/engine/tests/it does not exist",
+        ];
+        check_rule(check, &[("a.md", gone), source], &expect);
     }
 }
