@@ -6,36 +6,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use std::fmt;
 use thiserror::Error;
 
-use crate::{CommandId, CommandStatus, DecodeError, Pdu, pdu};
-
-/// Octets in a PDU header (§3.2).
-pub const HEADER_BYTES: usize = 16;
-
-/// The four header fields every PDU opens with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header {
-    /// Octets of the whole PDU, header included.
-    pub length: u32,
-    /// Which PDU it is.
-    pub command: CommandId,
-    /// Meaningful in answers; ignored in requests.
-    pub status: CommandStatus,
-    /// Matches an answer to its request. Any value is taken and echoed.
-    pub sequence: u32,
-}
-
-impl Header {
-    /// Reads a header when all of its octets are there.
-    pub fn parse(octets: &[u8]) -> Option<Header> {
-        let mut header = octets.get(..HEADER_BYTES)?;
-        Some(Header {
-            length: header.get_u32(),
-            command: CommandId(header.get_u32()),
-            status: CommandStatus(header.get_u32()),
-            sequence: header.get_u32(),
-        })
-    }
-}
+use crate::{CommandStatus, DecodeError, HEADER_BYTES, Header, Pdu, pdu};
 
 /// One whole PDU as it came: its header, and all its octets shared with the read buffer.
 #[derive(Clone, PartialEq, Eq)]
@@ -116,6 +87,7 @@ pub fn next_frame(buf: &mut BytesMut, pdu_bytes_max: u32) -> Result<Option<Frame
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CommandId;
 
     const ENQUIRE_LINK: [u8; 16] = [0, 0, 0, 16, 0, 0, 0, 0x15, 0, 0, 0, 0, 0, 0, 0, 9];
 

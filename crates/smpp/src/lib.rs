@@ -51,7 +51,9 @@
 
 mod address;
 mod command;
+mod encode_error;
 mod frame;
+mod header;
 mod hidden;
 mod pdu;
 mod reader;
@@ -68,7 +70,9 @@ mod writer;
 
 pub use address::Address;
 pub use command::CommandId;
-pub use frame::{Frame, FrameError, HEADER_BYTES, Header, next_frame};
+pub use encode_error::{EncodeError, Unfit};
+pub use frame::{Frame, FrameError, next_frame};
+pub use header::{HEADER_BYTES, Header};
 pub use hidden::Hidden;
 pub use pdu::*;
 pub use receipt::{NetworkError, Receipt, ReceiptKind, read_data_sm_receipt, read_receipt};
@@ -78,4 +82,3 @@ pub use session::{Event, Moment, Session};
 pub use status::CommandStatus;
 pub use tlv::{Tag, Tlv, TlvBuffer, Tlvs};
 pub use trace::Traced;
-pub use writer::{EncodeError, Unfit};

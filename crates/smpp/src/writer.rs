@@ -2,33 +2,8 @@
 //! that is too long for its field or holds a null) is refused instead of being cut.
 
 use bytes::BytesMut;
-use thiserror::Error;
 
-use crate::{Address, CommandStatus, Hidden, Tlvs};
-
-/// The field that does not fit. Nothing was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("{field} {why}")]
-pub struct EncodeError {
-    /// The first field at fault.
-    pub field: &'static str,
-    /// What is wrong with it.
-    pub why: Unfit,
-}
-
-/// Why a value cannot be put on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Unfit {
-    /// More octets than the field holds.
-    #[error("is too long")]
-    TooLong,
-    /// A null inside a C-octet string would end it early.
-    #[error("contains a null octet")]
-    ContainsNull,
-    /// The field counts something and the count is outside its range.
-    #[error("counts too few or too many entries")]
-    BadCount,
-}
+use crate::{Address, CommandStatus, EncodeError, Hidden, Tlvs, Unfit};
 
 /// Room made at a time. Most PDUs need one step, so that a field costs a store and not a call.
 const ROOM_BYTES: usize = 256;

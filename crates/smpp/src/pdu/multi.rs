@@ -7,10 +7,10 @@ use std::fmt;
 use super::fields::fields;
 use super::message::{ADDRESS_BYTES, MESSAGE_ID_BYTES, SERVICE_TYPE_BYTES, SHORT_MESSAGE_BYTES, TIME_BYTES};
 use crate::{
-    Address, CommandStatus, EncodeError, Hidden, Tlvs,
+    Address, CommandStatus, EncodeError, Hidden, Tlvs, Unfit,
     reader::{Fault, Reader},
     tlv,
-    writer::{Unfit, Writer},
+    writer::Writer,
 };
 
 /// `number_of_dests` goes up to this (§4.5.1).
