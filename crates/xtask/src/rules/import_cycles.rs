@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::rules::Violation;
 use crate::rust_paths::{absolute, module_of, named_paths};
-use crate::rust_source::rust_files;
+use crate::rust_source::{RustFile, rust_files};
 use crate::tree::Tree;
 
 /// The crates that hold to it.
@@ -13,6 +13,9 @@ const CRATES: [&str; 3] = ["crates/engine/", "crates/hermod/", "crates/smpp/"];
 
 /// Who imports whom among the children of one module, and where.
 type Imports = BTreeMap<String, BTreeMap<String, Place>>;
+
+/// A crate's folder, and the path of a module in it.
+type Module<'t> = (&'t str, Vec<String>);
 
 #[derive(Clone)]
 struct Place {
@@ -22,9 +25,9 @@ struct Place {
 
 pub(crate) fn check(tree: &Tree) -> Vec<Violation> {
     let files = rust_files(tree);
-    let modules: BTreeSet<(&str, Vec<String>)> =
-        files.iter().filter_map(|file| module_of(file.path)).collect();
-    let mut families: BTreeMap<(&str, Vec<String>), Imports> = BTreeMap::new();
+    let modules: BTreeSet<Module<'_>> = files.iter().filter_map(|file| module_of(file.path)).collect();
+    let passed_on = passed_on(&files, &modules);
+    let mut families: BTreeMap<Module<'_>, Imports> = BTreeMap::new();
     for file in &files {
         let Some((folder, own)) = module_of(file.path) else { continue };
         if !CRATES.contains(&folder) {
@@ -34,18 +37,64 @@ pub(crate) fn check(tree: &Tree) -> Vec<Violation> {
             let target = absolute(&own, &named);
             let shared = own.iter().zip(&target).take_while(|(own, named)| own == named).count();
             let (Some(from), Some(to)) = (own.get(shared), target.get(shared)) else { continue };
-            let is_module = |name: &String| {
-                let path: Vec<String> = own[..shared].iter().chain([name]).cloned().collect();
-                modules.contains(&(folder, path))
-            };
-            if is_module(from) && is_module(to) {
-                let imports = families.entry((folder, own[..shared].to_vec())).or_default();
+            let parent = (folder, own[..shared].to_vec());
+            let is_module = |name: &String| modules.contains(&child(&parent, name));
+            let names = passed_on.get(&parent);
+            let to = if is_module(to) { Some(to) } else { names.and_then(|names| names.get(to)) };
+            if let Some(to) = to.filter(|to| is_module(from) && *to != from) {
+                let imports = families.entry(parent).or_default();
                 let place = Place { path: file.path.to_owned(), line: named.line };
                 imports.entry(from.clone()).or_default().entry(to.clone()).or_insert(place);
             }
         }
     }
     families.values().flat_map(circles).collect()
+}
+
+fn child<'t>((folder, path): &Module<'t>, name: &str) -> Module<'t> {
+    (folder, path.iter().map(String::as_str).chain([name]).map(str::to_owned).collect())
+}
+
+/// For each module, the names that it passes on from its children (`pub use child::Name`, `pub use child::*`), each with its
+/// child: who imports such a name from the parent imports the child.
+fn passed_on<'t>(
+    files: &[RustFile<'t>],
+    modules: &BTreeSet<Module<'t>>,
+) -> BTreeMap<Module<'t>, BTreeMap<String, String>> {
+    let sources: BTreeMap<Module<'_>, &RustFile<'_>> =
+        files.iter().filter_map(|file| Some((module_of(file.path)?, file))).collect();
+    let mut passed_on: BTreeMap<Module<'_>, BTreeMap<String, String>> = BTreeMap::new();
+    for (module, file) in &sources {
+        for named in named_paths(&file.product) {
+            let [first, .., last] = &named.segments[..] else { continue };
+            let source = child(module, first);
+            if !modules.contains(&source) {
+                continue;
+            }
+            let names = passed_on.entry(module.clone()).or_default();
+            match last.as_str() {
+                "*" => {
+                    let defined =
+                        sources.get(&source).into_iter().flat_map(|file| public_names(&file.product));
+                    names.extend(defined.map(|name| (name.to_owned(), first.clone())));
+                }
+                name => drop(names.insert(name.to_owned(), first.clone())),
+            }
+        }
+    }
+    passed_on
+}
+
+/// The names that a module defines for others.
+fn public_names(code: &str) -> impl Iterator<Item = &str> {
+    const KINDS: [&str; 7] = ["struct ", "enum ", "trait ", "type ", "const ", "static ", "fn "];
+    code.lines().filter_map(|line| {
+        let item = line.strip_prefix("pub ").or_else(|| line.strip_prefix("pub(crate) "))?;
+        let item = item
+            .strip_prefix("const fn ")
+            .or_else(|| KINDS.iter().find_map(|kind| item.strip_prefix(kind)))?;
+        item.split(|c: char| !c.is_alphanumeric() && c != '_').next()
+    })
 }
 
 /// One violation for each group of modules that reach each other: its shortest circle.
@@ -128,6 +177,20 @@ mod tests {
             ],
             &["crates/hermod/src/x/a.rs:1: a imports b (crates/hermod/src/x/a.rs:1), b imports a \
                (crates/hermod/src/x/b.rs:1): move what both need below them"],
+        );
+    }
+
+    #[test]
+    fn name_that_the_parent_passes_on_is_an_import_of_its_module() {
+        check_rule(
+            check,
+            &[
+                ("crates/smpp/src/x/a.rs", "use crate::x::B;\npub struct A;"),
+                ("crates/smpp/src/x/b.rs", "use super::{A, Own};\npub struct B;"),
+                ("crates/smpp/src/x/mod.rs", "mod a;\nmod b;\npub use a::*;\npub use b::B;\npub struct Own;"),
+            ],
+            &["crates/smpp/src/x/a.rs:1: a imports b (crates/smpp/src/x/a.rs:1), b imports a \
+               (crates/smpp/src/x/b.rs:1): move what both need below them"],
         );
     }
 
