@@ -6,7 +6,7 @@ use crate::batch::Batch;
 use crate::moving::{is_ours, way};
 use crate::ops::Elsewhere;
 use crate::progress::{Applied, Wait};
-use crate::tables::{Place, TableError};
+use crate::tables::{MessageExceptionChange, Place, TableError};
 use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::{Event, PartState};
 use hermod_domain::time::Timestamp;
@@ -40,7 +40,7 @@ impl Batch<'_> {
         }
         let due_at = (failures > FAILURES_BEFORE_FAILOVER).then_some(due_at);
         self.move_parts(place, &parts, to, due_at)?;
-        self.note(place.message, part, "failed_over", way(place.carrier, to.carrier));
+        self.note_failed_over(place, part, to.carrier);
         Ok(true)
     }
 
@@ -64,12 +64,17 @@ impl Batch<'_> {
             return Ok(false);
         }
         self.move_parts(place, &parts, to, None)?;
-        self.note(place.message, part, "failed_over", way(place.carrier, to.carrier));
+        self.note_failed_over(place, part, to.carrier);
         Ok(true)
     }
 
+    fn note_failed_over(&mut self, place: Place, part: PartNo, to: CarrierId) {
+        self.tables.write(MessageExceptionChange::FailedOver(place.message));
+        self.note(place.message, part, "failed_over", way(place.carrier, to));
+    }
+
     fn has_failed_over(&self, place: Place) -> Result<bool, TableError> {
-        self.tables.read()?.has_timeline_line(place.message, "failed_over")
+        Ok(self.tables.read()?.message_exceptions(place.message)?.has_failed_over)
     }
 
     /// A carrier refused a part for good: true if its message goes on all the same. It moves once none of its parts is
@@ -99,24 +104,20 @@ impl Batch<'_> {
         let Applied::Moved { .. } = self.apply(place, part, Event::Deferred, 0, Some(wait))? else {
             return Ok(false);
         };
-        self.note(place.message, part, "refused", format!("{}: status {status:#x}", refuser(place.carrier)));
+        let by = place.carrier;
+        self.tables.write(MessageExceptionChange::Refused { message: place.message, by });
+        self.note(place.message, part, "refused", format!("carrier {by}: status {status:#x}"));
         if on_their_way {
             self.push_due(place, part, due_at);
         } else {
             let parts = self.read_parts(place)?;
             self.move_parts(place, &parts, to, None)?;
-            self.note(place.message, part, "failed_over", way(place.carrier, to.carrier));
+            self.note_failed_over(place, part, to.carrier);
         }
         Ok(true)
     }
 
     fn has_refused(&self, place: Place, carrier: CarrierId) -> Result<bool, TableError> {
-        let refusals = self.tables.read()?.timeline_details(place.message, "refused")?;
-        let of_carrier = format!("{}: ", refuser(carrier));
-        Ok(refusals.iter().any(|detail| detail.starts_with(&of_carrier)))
+        self.tables.read()?.has_refused(place.message, carrier)
     }
-}
-
-fn refuser(carrier: CarrierId) -> String {
-    format!("carrier {carrier}")
 }

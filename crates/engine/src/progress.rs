@@ -6,7 +6,8 @@ use crate::batch::{Batch, ForbiddenEvent, Known};
 use crate::report;
 use crate::state::audience::Audience;
 use crate::tables::{
-    MessageChange, MessageStanding, PartChange, Place, TableError, Tables, UNKNOWN_LINE, UnreadablePart,
+    MessageChange, MessageExceptionChange, MessageStanding, PartChange, Place, TableError, Tables,
+    UnreadablePart,
 };
 use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::lifecycle::{self, Event, MessageState, Moved, Part, PartState, Progress, Step};
@@ -68,7 +69,9 @@ impl Batch<'_> {
                 let repeats = news == Some(unknown) && self.was_unknown(place.message, &before)?;
                 if let Some(told) = news.filter(|_| !repeats) {
                     if told == unknown {
-                        self.note(place.message, part, UNKNOWN_LINE, "no receipt came in time");
+                        let (message, at) = (place.message, self.now);
+                        self.tables.write(MessageExceptionChange::Unknown { message, at });
+                        self.note(message, part, "unknown", "no receipt came in time");
                     }
                     self.tell(place, told, &moved.after, err, &mut audience)?;
                 }
@@ -106,7 +109,7 @@ impl Batch<'_> {
         if before.parts.len() == 1 {
             return Ok(false);
         }
-        self.tables.read()?.has_timeline_line(message, UNKNOWN_LINE)
+        Ok(self.tables.read()?.message_exceptions(message)?.unknown_at.is_some())
     }
 
     /// Nothing if it has ended, or is with another carrier.

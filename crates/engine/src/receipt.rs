@@ -4,17 +4,13 @@ use crate::batch::Batch;
 use crate::ops::{Asked, LATE_LINES_MAX, ParkedReceipt, ReceiptFate, ReceiptRecord};
 use crate::progress::Applied;
 use crate::state::carrier_id_days::{Match, Tied};
-use crate::tables::{ParkedReceiptChange, PartKey, Place, TableError, Tie};
+use crate::tables::{MessageExceptionChange, ParkedReceiptChange, PartKey, Place, TableError, Tie};
 use hermod_domain::carrier::{IdConversion, RemoteKey};
 use hermod_domain::ids::{CarrierId, PartNo, RemoteId};
 use hermod_domain::lifecycle::{Event, Verdict};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::RAW_WORD_CHARS_MAX;
 use hermod_domain::time::Timestamp;
-
-/// Timeline lines about receipts that changed nothing.
-const LATE: &str = "late_receipt";
-const UNREAD: &str = "unknown_receipt";
 
 /// What a receipt says about its part.
 struct Said {
@@ -169,7 +165,8 @@ impl Batch<'_> {
             return Ok(ReceiptFate::Settled);
         }
         self.tally.receipts_late += 1;
-        let what = if applied == Applied::Ignored && *verdict == Verdict::NoNews { UNREAD } else { LATE };
+        let is_unread = applied == Applied::Ignored && *verdict == Verdict::NoNews;
+        let what = if is_unread { "unknown_receipt" } else { "late_receipt" };
         let word = word.as_deref().map(|word| format!(" word {word:?}")).unwrap_or_default();
         self.note_late(place, part, what, &format!("{verdict:?} err {err}{word}"))?;
         Ok(ReceiptFate::Repeated)
@@ -183,8 +180,11 @@ impl Batch<'_> {
         what: &'static str,
         detail: &str,
     ) -> Result<(), TableError> {
-        if self.tables.read()?.count_timeline_lines(place.message, [LATE, UNREAD])? < LATE_LINES_MAX {
-            self.note(place.message, part, what, detail);
+        let message = place.message;
+        let noted = self.tables.read()?.message_exceptions(message)?.late_receipts;
+        if noted < LATE_LINES_MAX {
+            self.tables.write(MessageExceptionChange::LateReceipts { message, count: noted + 1 });
+            self.note(message, part, what, detail);
         }
         Ok(())
     }

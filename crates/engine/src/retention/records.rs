@@ -6,8 +6,8 @@ use super::{PURGED_PER_STEP_MAX, QUIET};
 use crate::batch::Batch;
 use crate::ops::{Balance, LedgerKind};
 use crate::tables::{
-    LedgerChange, MessageRange, PartChange, Place, Posting, PurgeChange, PurgeMark, RecordRow, Refund,
-    RolledUpKey, SetAsideChange, TableError, Tables, UNKNOWN_LINE, UnreadableMessage, UnreadablePart,
+    LedgerChange, MessageExceptionChange, MessageRange, PartChange, Place, Posting, PurgeChange, PurgeMark,
+    RecordRow, Refund, RolledUpKey, SetAsideChange, TableError, Tables, UnreadableMessage, UnreadablePart,
 };
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::PartState;
@@ -148,6 +148,7 @@ impl Batch<'_> {
     fn delete_records(&self, range: MessageRange) {
         self.tables.write(LedgerChange::DeleteRefunds(range));
         self.tables.write(PurgeChange::DeleteTimelines(range));
+        self.tables.write(MessageExceptionChange::Delete(range));
         self.tables.write(SetAsideChange::Delete(range));
         self.tables.write(PurgeChange::DeleteMessages(range));
     }
@@ -177,7 +178,7 @@ impl Batch<'_> {
         if parts.iter().any(|part| is_under_way(part.state)) {
             return Ok(true);
         }
-        let unknown_at = self.tables.read()?.last_timeline_line(row.id, UNKNOWN_LINE)?;
+        let unknown_at = self.tables.read()?.message_exceptions(row.id)?.unknown_at;
         Ok(unknown_at.is_some_and(|at| at > quiet_since))
     }
 

@@ -3,9 +3,9 @@
 use crate::tables::{
     AliasChange, BalanceChange, CarrierIdChange, CatalogueRowChange, ConversationChange, DayTotalsChange,
     DeliveryFigureChange, ErasureChange, GivenUpReportChange, InboundChange, KeyChange, LedgerChange,
-    MessageChange, MoPartChange, OptOutChange, ParkedReceiptChange, PartChange, PurgeChange, ReportChange,
-    ReviewChange, SetAsideChange, StoredTables, TableError, TimelineLine, UnassignedInboundChange,
-    UnnamedPartChange, WebhookAttemptChange, WebhookEventChange,
+    MessageChange, MessageExceptionChange, MoPartChange, OptOutChange, ParkedReceiptChange, PartChange,
+    PurgeChange, ReportChange, ReviewChange, SetAsideChange, StoredTables, TableError, TimelineLine,
+    UnassignedInboundChange, UnnamedPartChange, WebhookAttemptChange, WebhookEventChange,
 };
 use std::cell::RefCell;
 
@@ -50,6 +50,7 @@ changes! {
     Key(KeyChange) => change_keys,
     Ledger(LedgerChange) => change_ledger,
     Message(MessageChange) => change_message,
+    MessageException(MessageExceptionChange) => change_message_exceptions,
     MoPart(MoPartChange) => change_mo_parts,
     OptOut(OptOutChange) => change_opt_out,
     ParkedReceipt(ParkedReceiptChange) => change_parked_receipt,

@@ -17,6 +17,7 @@ mod given_up_reports;
 mod idempotency_keys;
 mod inbound;
 mod ledger;
+mod message_exceptions;
 mod messages;
 mod mo_parts;
 mod opt_outs;
@@ -47,6 +48,7 @@ pub use given_up_reports::*;
 pub use idempotency_keys::*;
 pub use inbound::*;
 pub use ledger::*;
+pub use message_exceptions::*;
 pub use messages::*;
 pub use mo_parts::*;
 pub use opt_outs::*;
@@ -86,6 +88,7 @@ tables![
     IdempotencyKeyRows,
     InboundRows,
     LedgerRows,
+    MessageExceptionRows,
     MessageRows,
     MoPartRows,
     OptOutRows,

@@ -111,9 +111,6 @@ pub trait PurgingRows {
         limit: u32,
     ) -> Result<Vec<Result<RecordRow, UnreadableMessage>>, TableError>;
 
-    /// Returns when this was last written to a message's timeline.
-    fn last_timeline_line(&self, message: MessageId, what: &str) -> Result<Option<Timestamp>, TableError>;
-
     /// Returns the first MO messages of an account, by id, and when each was received.
     fn first_inbound(&self, account: AccountId, limit: u32) -> Result<Vec<(u64, Timestamp)>, TableError>;
 }

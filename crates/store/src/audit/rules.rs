@@ -73,6 +73,13 @@ pub(super) const RULES: &[Rule] = &[
         query: "SELECT 'message ' || t.message FROM timeline t LEFT JOIN message m ON m.id = t.message WHERE m.id IS NULL",
     },
     Rule {
+        name: "what happened beyond the ordinary course happened to messages that exist",
+        query: "SELECT 'message ' || e.message FROM message_exception e LEFT JOIN message m ON m.id = e.message
+             WHERE m.id IS NULL OR e.failed_over NOT IN (0, 1) OR e.late_receipts < 0
+             UNION SELECT 'message ' || r.message FROM carrier_refusal r LEFT JOIN message m ON m.id = r.message
+             WHERE m.id IS NULL",
+    },
+    Rule {
         name: "an entry's two figures fit its kind",
         query: "SELECT 'ledger entry ' || id || ': kind ' || kind FROM ledger WHERE NOT CASE kind
                  WHEN 1 THEN balance > 0 AND credit_used = 0 AND message IS NULL

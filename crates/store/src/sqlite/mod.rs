@@ -27,6 +27,7 @@ pub(crate) mod late_parts;
 pub(crate) mod ledger;
 pub(crate) mod lock;
 pub(crate) mod mark;
+mod message_exceptions;
 mod messages;
 mod mo_parts;
 pub(crate) mod opt_outs;

@@ -111,14 +111,6 @@ impl PurgingRows for SqliteTables<'_> {
         read_page(statement.query(params![stored_after(after), before.as_i64(), limit])?, read_record)
     }
 
-    fn last_timeline_line(&self, message: MessageId, what: &str) -> Result<Option<Timestamp>, TableError> {
-        let at: Option<i64> = self
-            .connection
-            .prepare_cached("SELECT max(at) FROM timeline WHERE message = ?1 AND what = ?2")?
-            .query_row(params![message.as_i64(), what], |row| row.get(0))?;
-        Ok(at.map(Timestamp::from_millis))
-    }
-
     fn first_inbound(&self, account: AccountId, limit: u32) -> Result<Vec<(u64, Timestamp)>, TableError> {
         let mut statement = self
             .connection

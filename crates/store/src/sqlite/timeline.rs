@@ -1,7 +1,6 @@
 //! SQL for what happened to a message beyond its ordinary course.
 
 use crate::sqlite::SqliteTables;
-use hermod_domain::ids::MessageId;
 use hermod_engine::tables::{TableError, TimelineLine, TimelineRows};
 use rusqlite::params;
 
@@ -19,26 +18,5 @@ impl TimelineRows for SqliteTables<'_> {
             )?
             .execute(params![id, message.as_i64(), at.as_millis(), part.get(), what, detail])?;
         Ok(())
-    }
-
-    fn has_timeline_line(&self, message: MessageId, what: &str) -> Result<bool, TableError> {
-        let mut line =
-            self.connection.prepare_cached("SELECT 1 FROM timeline WHERE message = ?1 AND what = ?2")?;
-        Ok(line.exists(params![message.as_i64(), what])?)
-    }
-
-    fn timeline_details(&self, message: MessageId, what: &str) -> Result<Vec<String>, TableError> {
-        let mut lines =
-            self.connection.prepare_cached("SELECT detail FROM timeline WHERE message = ?1 AND what = ?2")?;
-        let details = lines.query_map(params![message.as_i64(), what], |row| row.get(0))?;
-        Ok(details.collect::<Result<_, _>>()?)
-    }
-
-    fn count_timeline_lines(&self, message: MessageId, kinds: [&str; 2]) -> Result<u32, TableError> {
-        let [one, other] = kinds;
-        Ok(self
-            .connection
-            .prepare_cached("SELECT count(*) FROM timeline WHERE message = ?1 AND what IN (?2, ?3)")?
-            .query_row(params![message.as_i64(), one, other], |row| row.get(0))?)
     }
 }

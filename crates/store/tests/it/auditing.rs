@@ -25,6 +25,7 @@ const HOOK_OR_BIND: &str = "what a webhook tells waits for no bind, unless both 
 const HOOK_ENDS: &str = "a webhook event waits, or has ended";
 const HOOK_NUMBERS: &str = "the numbers of webhook events are given once";
 const ATTEMPTS: &str = "an attempt is an event's, and came to something";
+const EXCEPTIONS: &str = "what happened beyond the ordinary course happened to messages that exist";
 const DELIVERY: &str = "delivery times are those of delivered parts";
 
 /// What is done to the rows, and the rule that must notice.
@@ -82,6 +83,9 @@ const CASES: &[(&str, &str)] = &[
     ),
     ("UPDATE message SET cost = -1 WHERE state = 3", "costs are not negative"),
     ("UPDATE timeline SET message = 5", "the timeline is about messages that exist"),
+    ("INSERT INTO message_exception VALUES (5, 0, NULL, 1)", EXCEPTIONS),
+    ("INSERT INTO message_exception SELECT id, 2, NULL, 0 FROM message", EXCEPTIONS),
+    ("INSERT INTO carrier_refusal VALUES (5, 1)", EXCEPTIONS),
     (
         "UPDATE key_log SET entries = CAST(substr(entries, 1, 16) || x'0000000000000005' || substr(entries, 25) AS BLOB)",
         "every idempotency key has its message",

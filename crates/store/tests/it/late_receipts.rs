@@ -20,7 +20,7 @@ impl World {
     }
 
     /// A message that the carrier has, by this id.
-    async fn is_submitted(&self, link: &Link, acceptance: Acceptance, id: &str) -> MessageId {
+    pub(crate) async fn is_submitted(&self, link: &Link, acceptance: Acceptance, id: &str) -> MessageId {
         let message = self.sends(acceptance).await;
         link.accepts(&link.takes_job().await, id).await;
         self.settles().await;

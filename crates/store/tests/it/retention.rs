@@ -139,7 +139,14 @@ async fn a_record_goes_with_all_that_belongs_to_it_and_its_money_is_rolled_up() 
     }
     assert_eq!(world.state(young).await, MessageState::Queued);
     assert_eq!(world.balance(ALICE).await, balance);
-    for (table, rows) in [("part", 1), ("timeline", 0), ("alias", 0), ("message", 1), ("key_bucket", 0)] {
+    for (table, rows) in [
+        ("part", 1),
+        ("timeline", 0),
+        ("message_exception", 0),
+        ("alias", 0),
+        ("message", 1),
+        ("key_bucket", 0),
+    ] {
         assert_eq!(world.count(&format!("SELECT count(*) FROM {table}")), rows, "{table}");
     }
     assert_eq!(world.count("SELECT count(*) FROM ledger WHERE kind = 2"), 0);

@@ -16,6 +16,7 @@ mod idempotency_keys;
 mod inbound;
 mod jobs;
 mod ledger;
+mod message_exceptions;
 mod messages;
 mod mo_parts;
 mod opt_outs;
@@ -136,6 +137,8 @@ tables! {
     inbound_counter: u32 => InboundCounter,
     ledger: i64 => ledger::Row,
     message: i64 => messages::Row,
+    message_exception: i64 => message_exceptions::Row,
+    carrier_refusal: (i64, u32) => (),
     inbound_seen: (u32, [u8; 16]) => i64,
     inbound_group: u64 => mo_parts::Group,
     inbound_part: (u64, u8) => mo_parts::Part,

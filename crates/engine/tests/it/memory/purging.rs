@@ -139,12 +139,6 @@ impl PurgingRows for MemoryTables {
         records.collect()
     }
 
-    fn last_timeline_line(&self, message: MessageId, what: &str) -> Result<Option<Timestamp>, TableError> {
-        let rows = self.read();
-        let lines = rows.timeline.values().filter(|line| line.message == message && line.what == what);
-        Ok(lines.map(|line| line.at).max())
-    }
-
     fn first_inbound(&self, account: AccountId, limit: u32) -> Result<Vec<(u64, Timestamp)>, TableError> {
         let rows = self.read();
         let first = rows.inbound.range((account.get(), 0)..=(account.get(), u64::MAX));

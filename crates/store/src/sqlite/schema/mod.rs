@@ -40,6 +40,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::Sql(tables::SET_ASIDE),
     Migration::Sql(tables::LATE_PARTS),
     Migration::Code(key_buckets::migrate),
+    Migration::Sql(tables::MESSAGE_EXCEPTIONS),
 ];
 
 /// One step from a schema to the next.

@@ -311,3 +311,28 @@ CREATE VIEW open_part AS
     UNION ALL
     SELECT carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at FROM late_part;
 ";
+
+/// What happened to messages beyond their ordinary course, where it decides what may happen to them later. Before, the lines
+/// of the timeline decided: what they said is taken from there.
+pub(super) const MESSAGE_EXCEPTIONS: &str = "
+CREATE TABLE message_exception (
+    message        INTEGER PRIMARY KEY,
+    failed_over    INTEGER NOT NULL,
+    unknown_at     INTEGER,
+    late_receipts  INTEGER NOT NULL
+) STRICT;
+-- No carrier that refused a message gets it again.
+CREATE TABLE carrier_refusal (
+    message     INTEGER NOT NULL,
+    carrier     INTEGER NOT NULL,
+    PRIMARY KEY (message, carrier)
+) WITHOUT ROWID, STRICT;
+INSERT INTO message_exception (message, failed_over, unknown_at, late_receipts)
+    SELECT message, max(what = 'failed_over'), max(CASE what WHEN 'unknown' THEN at END),
+           sum(what IN ('late_receipt', 'unknown_receipt'))
+    FROM timeline WHERE what IN ('failed_over', 'unknown', 'late_receipt', 'unknown_receipt') GROUP BY message;
+-- A line of a refusal begins with the carrier: 'carrier 12: status 0x45'.
+INSERT INTO carrier_refusal (message, carrier)
+    SELECT DISTINCT message, CAST(substr(detail, 9) AS INTEGER)
+    FROM timeline WHERE what = 'refused' AND detail GLOB 'carrier [0-9]*: *';
+";

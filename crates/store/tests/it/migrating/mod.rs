@@ -2,12 +2,12 @@
 
 use crate::world::*;
 use hermod_domain::ids::{CarrierId, ConnectionId, MessageId};
-use hermod_domain::lifecycle::{MessageState, Verdict};
+use hermod_domain::lifecycle::{MessageState, RefusedFor, Verdict};
 use hermod_domain::money::Money;
 use hermod_domain::origin::{Alias, MessageName};
 use hermod_domain::time::{Day, Timestamp};
 use hermod_store::{
-    Acceptance, Answer, DayTotals, Delivery, KeyClaim, LedgerKind, Replay, Store, StoreFault,
+    Acceptance, Answer, AnswerRecord, DayTotals, Delivery, KeyClaim, LedgerKind, Replay, Store, StoreFault,
 };
 use std::time::Duration;
 use tempfile::TempDir;
@@ -213,4 +213,63 @@ async fn keys_of_the_days_of_schema_13_are_found_and_merged() {
     let buckets: i64 =
         world.raw().query_row("SELECT count(*) FROM key_bucket", [], |row| row.get(0)).unwrap();
     assert_eq!(buckets, 1, "six days are merged");
+}
+
+/// Returns the rows of the tables that decide what may happen to messages beyond their ordinary course.
+fn exceptions(world: &World) -> Vec<(i64, i64, i64, Option<i64>, i64)> {
+    let raw = world.raw();
+    let mut rows = raw
+        .prepare(
+            "SELECT 0, message, failed_over, unknown_at, late_receipts FROM message_exception
+             UNION ALL SELECT 1, message, carrier, NULL, 0 FROM carrier_refusal ORDER BY 1, 2, 3",
+        )
+        .unwrap();
+    let rows =
+        rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)));
+    rows.unwrap().collect::<Result<_, _>>().unwrap()
+}
+
+#[tokio::test]
+async fn what_the_timeline_of_schema_14_decided_is_decided_as_before() {
+    let mut world = World::new().await;
+    let link = world.link_with_room(9).await;
+    let other = world.link_to(OTHER, 9).await;
+    let late = world.is_submitted(&link, world.sms(), "late").await;
+    for _ in 0..3 {
+        link.receipt("late", Verdict::Delivered).await;
+    }
+    let unknown = world.is_submitted(&link, world.sms(), "unknown").await;
+    world.passes(VALIDITY_AND_A_DAY).await;
+    world.sweeps(world.now).await;
+    let refused = world.sends(world.sms()).await;
+    let job = link.takes_job().await;
+    let no = Answer::Refused { about: RefusedFor::Anything, status: 0x45 };
+    let says = |job, carrier| AnswerRecord { otherwise: Some(split(carrier)), ..answer(job, no.clone()) };
+    link.says(vec![says(&job, OTHER)], Vec::new()).await;
+    other.takes_job().await;
+    world.store.close().await.unwrap();
+
+    let [late, unknown, refused] = [late, unknown, refused].map(MessageId::as_i64);
+    let rows = exceptions(&world);
+    assert_eq!(
+        rows,
+        [
+            (0, late, 0, None, 2),
+            (0, unknown, 0, Some(world.now.as_millis()), 0),
+            (0, refused, 1, None, 0),
+            (1, refused, 1, None, 0)
+        ]
+    );
+    world.raw().execute_batch(UNDO_15).unwrap();
+    world.opens();
+    assert_eq!(exceptions(&world), rows);
+    // The message is with the other carrier since before the restart: its answer is missing, and it is resent.
+    world.passes(IN_DOUBT_WAIT).await;
+    let link = world.link_with_room(9).await;
+    let other = world.link_to(OTHER, 9).await;
+    other.says(vec![says(&other.takes_job().await, ACME)], Vec::new()).await;
+    world.settles().await;
+    link.has_nothing().await;
+    assert_eq!(world.state(message(refused)).await, MessageState::Undeliverable, "both have refused it");
+    world.books_are_sound();
 }
