@@ -8,8 +8,9 @@ mod watching;
 use crate::app::{FailOver, LOOK_EVERY};
 use crate::clock::{Clock, Moment};
 use crate::config::{Config, Network};
-use crate::edges::http_api::{Entrance, Limits, MetricsPage, Reach, Security, TrustedProxies};
+use crate::edges::http_api::MetricsPage;
 use crate::edges::{carrier, http_api, operator_api, smpp, webhooks};
+use crate::http::{self, Entrance, Limits, Reach, Security, TrustedProxies};
 use crate::open_files::{self, Needs, OPERATIONS_CONNECTIONS_MAX};
 use crate::operator_token::{OperatorToken, token_file};
 use crate::provision::{self, ProvisionError};
@@ -265,7 +266,7 @@ impl Running {
             operator_api::Desk::new(self.world.clone(), token, self.front.clone()).of_a_running_gateway();
         let mut customers = http_api::router(self.world.clone(), beside);
         if operations.is_none() {
-            let reached = desk.clone().reached_by(http_api::source_of, reach);
+            let reached = desk.clone().reached_from(reach);
             customers = customers.merge(operator_api::router(reached));
         }
         let limits = Limits::of(&config.http, &config.https);
@@ -277,7 +278,7 @@ impl Running {
         }
         if let Some(listener) = operations {
             let router = http_api::operations_router(self.world.clone(), render)
-                .merge(operator_api::router(desk.reached_by(http_api::source_of, reach)));
+                .merge(operator_api::router(desk.reached_from(reach)));
             // The only secret that passes here is the operator's token, and that from nearby unless said otherwise.
             let entrance = Entrance { listener, security: Security::PlainForAll, proxies: Arc::default() };
             self.serve("operations", entrance, router, limits.capped(OPERATIONS_CONNECTIONS_MAX));
@@ -305,7 +306,7 @@ impl Running {
     fn serve(&self, name: &str, entrance: Entrance, router: axum::Router, limits: Limits) {
         let (clock, workers) = (self.world.clock.clone(), self.front.clone());
         self.front.spawn_named(name, async move {
-            http_api::serve(entrance, router, clock, &workers, limits).await;
+            http::serve(entrance, router, clock, &workers, limits).await;
         });
     }
 

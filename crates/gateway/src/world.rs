@@ -1,9 +1,10 @@
 //! What every part of the gateway stands in: the clock, the store, the catalogue of the moment, and what is counted in
 //! memory between requests.
 
+use crate::arrivals::site_of;
 use crate::board::{AlarmKind, Alarms, Binds, CarrierBoard, Probes};
-use crate::body_memory::{BODY_MEMORY_MAX, BodyMemory};
 use crate::clock::Clock;
+use crate::http::body_memory::{BODY_MEMORY_MAX, BodyMemory};
 use crate::secrets::Pepper;
 use arc_swap::ArcSwap;
 use hermod_domain::catalogue::Catalogue;
@@ -19,7 +20,7 @@ use hermod_store::{LogSize, Store};
 use metrics::gauge;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -300,17 +301,6 @@ fn apart(ahead_ms: i64) -> (String, &'static str) {
         (days, hours, _) => format!("{days} d {hours} h"),
     };
     (apart, if ahead_ms < 0 { "behind" } else { "ahead of" })
-}
-
-/// A v6 address stands for its /64: one customer has all of it, and could fail from another one each time.
-pub(crate) fn site_of(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V4(address) => IpAddr::V4(address),
-        IpAddr::V6(address) => {
-            let [a, b, c, d, ..] = address.segments();
-            IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
-        }
-    }
 }
 
 #[cfg(test)]

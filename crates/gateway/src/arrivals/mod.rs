@@ -11,7 +11,7 @@ use crate::clock::Clock;
 use crate::tls::Tls;
 use ipnet::IpNet;
 use metrics::{Gauge, counter};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
@@ -109,5 +109,16 @@ impl Counted {
 impl Drop for Counted {
     fn drop(&mut self) {
         self.0.decrement(1.0);
+    }
+}
+
+/// A v6 address stands for its /64: one customer has all of it, and could fail from another one each time.
+pub(crate) fn site_of(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => IpAddr::V4(address),
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
+        }
     }
 }

@@ -3,7 +3,7 @@
 use crate::client::{Client, bearer};
 use crate::customers::ACME;
 use crate::service::{LIMITS, Service};
-use hermod_gateway::edges::http_api::Limits;
+use hermod_gateway::http::Limits;
 use std::time::Duration;
 
 /// Moves the clock second by second until the connection ends or something arrives, and says how many it took.

@@ -7,7 +7,7 @@ use hermod_gateway::edges::http_api::document::document;
 use hermod_gateway::edges::http_api::document::shape::{
     Accepted, Balance, InboundPage, MessageStatus, Replayed,
 };
-use hermod_gateway::openapi_errors::ErrorBody;
+use hermod_gateway::http::openapi_errors::ErrorBody;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::sync::LazyLock;

@@ -4,7 +4,7 @@
 use crate::client::{Client, Headers, Reply, bearer};
 use crate::customers::{ACME, LISTED, SLOW};
 use crate::service::{Opening, Service};
-use hermod_gateway::edges::http_api::{Security, TrustedProxies};
+use hermod_gateway::http::{Security, TrustedProxies};
 use std::time::Duration;
 
 const PROXY: &str = "127.0.0.2";

@@ -7,9 +7,8 @@ use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
-use hermod_gateway::edges::http_api::{
-    Entrance, Limits, MetricsPage, Reach, RenderMetrics, Security, TrustedProxies, router, serve,
-};
+use hermod_gateway::edges::http_api::{MetricsPage, RenderMetrics, router};
+use hermod_gateway::http::{Entrance, Limits, Reach, Security, TrustedProxies, serve};
 use hermod_gateway::secrets::Pepper;
 use hermod_gateway::workers::Workers;
 use hermod_gateway::world::World;

@@ -5,7 +5,7 @@ use crate::client::Client;
 use crate::customers::ACME;
 use crate::service::{Opening, Service};
 use hermod_domain::time::Timestamp;
-use hermod_gateway::edges::http_api::Security;
+use hermod_gateway::http::Security;
 use hermod_gateway::tls::{CertificateFiles, Look, Tls};
 use rcgen::{CertificateParams, KeyPair};
 use std::path::Path;

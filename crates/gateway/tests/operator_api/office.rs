@@ -3,12 +3,13 @@
 use crate::documented;
 use axum::Router;
 use axum::body::Body;
-use axum::http::{Extensions, HeaderMap, Request};
+use axum::http::{HeaderMap, Request};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::Source;
-use hermod_gateway::edges::operator_api::{Desk, Reach, Source as CallerSource, router};
+use hermod_gateway::edges::operator_api::{Desk, router};
+use hermod_gateway::http::{Carried, Reach};
 use hermod_gateway::operator_token::OperatorToken;
 use hermod_gateway::provision::{self, Wanted, load_catalogue};
 use hermod_gateway::secrets::Pepper;
@@ -104,12 +105,6 @@ impl Reply {
     }
 }
 
-/// Who calls, as the header says it.
-fn source_in_header(_: &Extensions, headers: &HeaderMap) -> Option<CallerSource> {
-    let address = headers.get("x-caller")?.to_str().ok()?.parse().ok()?;
-    Some(CallerSource { address, is_forwarded: headers.contains_key("via") })
-}
-
 impl Office {
     pub(crate) async fn open() -> Office {
         Office::open_with(SETUP).await
@@ -143,7 +138,7 @@ impl Office {
 
     /// The same office on a listener for its own machine. Who calls stands in a header.
     pub(crate) fn nearby(&self) -> Office {
-        let desk = self.desk.clone().reached_by(source_in_header, Reach::ThisMachine);
+        let desk = self.desk.clone().reached_from(Reach::ThisMachine);
         Office {
             world: self.world.clone(),
             router: router(desk.clone()),
@@ -154,7 +149,7 @@ impl Office {
 
     /// The same office on a listener for everybody. Who calls stands in a header.
     pub(crate) fn open_to_everybody(&self) -> Office {
-        let desk = self.desk.clone().reached_by(source_in_header, Reach::Anywhere);
+        let desk = self.desk.clone().reached_from(Reach::Anywhere);
         let (world, _folder) = (self.world.clone(), self._folder.clone());
         Office { world, router: router(desk.clone()), desk, _folder }
     }
@@ -170,7 +165,14 @@ impl Office {
         reply
     }
 
-    pub(crate) async fn send(&self, request: Request<Body>) -> Reply {
+    /// Sends a request. Its header X-Caller names the other end of the connection that it came on; without it, it came from
+    /// this process.
+    pub(crate) async fn send(&self, mut request: Request<Body>) -> Reply {
+        if let Some(caller) = request.headers().get("x-caller") {
+            let caller = caller.to_str().unwrap().parse().unwrap();
+            let carried = Carried::new(caller, Arc::default(), self.world.clock.clone());
+            request.extensions_mut().insert(carried);
+        }
         let service = TowerToHyperService::new(self.router.clone());
         let response = service.call(request).await.unwrap();
         let (head, body) = response.into_parts();

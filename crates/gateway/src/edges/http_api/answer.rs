@@ -3,15 +3,13 @@
 use super::body::RequestBody;
 use super::meters::Meters;
 use super::operations::MetricsPage;
-use super::patience::Carried;
 use super::route::{Route, message_id_in};
-use super::{
-    balance, credentials, document, errors, headers, inbound, operations, peer, rate, sms, source_of,
-};
+use super::{balance, credentials, document, errors, headers, inbound, operations, rate, sms};
 use crate::app::{Caller, admit, authenticate};
 use crate::clock::Moment;
-use crate::framing::{self, FramingRefusal};
-use crate::request_id;
+use crate::http::framing::{self, FramingRefusal};
+use crate::http::patience::Carried;
+use crate::http::{peer, request_id, source_of};
 use crate::world::World;
 use axum::extract::Request;
 use axum::http::request::Parts;

@@ -8,7 +8,6 @@ pub(super) const RATELIMIT: HeaderName = HeaderName::from_static("ratelimit");
 pub(super) const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 pub(super) const X_API_SECRET: HeaderName = HeaderName::from_static("x-api-secret");
 pub(super) const X_ERROR_CODE: HeaderName = HeaderName::from_static("x-error-code");
-pub(super) const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 pub(super) const X_RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 pub(super) const X_RATELIMIT_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 pub(super) const X_RATELIMIT_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");

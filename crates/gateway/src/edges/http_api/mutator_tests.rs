@@ -6,11 +6,11 @@
 #[path = "../../../../smpp/tests/proof/chance.rs"]
 mod chance;
 
-use super::headers::X_FORWARDED_FOR;
 use super::send_request::SendRequest;
-use super::{credentials, inbound, peer};
+use super::{credentials, inbound};
 use crate::arrivals::TrustedProxies;
-use crate::request_id::{self, X_REQUEST_ID};
+use crate::http::peer::{self, X_FORWARDED_FOR};
+use crate::http::request_id::{self, X_REQUEST_ID};
 use axum::http::{HeaderMap, HeaderValue, header};
 use chance::{Breadcrumb, Chance, mutate, setting};
 use hermod_domain::submission::Submission;

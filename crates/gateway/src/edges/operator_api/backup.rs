@@ -37,7 +37,7 @@ pub(super) async fn make(
     received: Received,
 ) -> Answer {
     desk.must_run()?;
-    let source = (desk.source_of)(&extensions, &headers);
+    let source = crate::http::source_of(&extensions, &headers);
     if source.is_some() && !Reach::ThisMachine.admits(source) {
         return Err(OperatorRefusal::NotFromHere);
     }

@@ -2,8 +2,8 @@
 
 use super::desk::Desk;
 use crate::app::operator::{Fields, OperatorRefusal};
-use crate::body_memory::{BODY_RETRY_S, BodyMemoryFull, Reservation};
 use crate::clock::Clock;
+use crate::http::body_memory::{BODY_RETRY_S, BodyMemoryFull, Reservation};
 use crate::provision::parse_object;
 use axum::body::Body;
 use axum::extract::{FromRequest, Request};

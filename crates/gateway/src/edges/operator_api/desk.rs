@@ -1,15 +1,11 @@
 //! What the requests of the operator API share.
 
 use crate::app::operator::OperatorRefusal;
-use crate::arrivals::{Reach, Source};
+use crate::http::Reach;
 use crate::operator_token::OperatorToken;
 use crate::workers::Workers;
 use crate::world::World;
-use axum::http::{Extensions, HeaderMap};
 use std::sync::Arc;
-
-/// Tells where a request came from, if that is known.
-pub type SourceOf = fn(&Extensions, &HeaderMap) -> Option<Source>;
 
 #[derive(Clone)]
 pub struct Desk {
@@ -17,7 +13,6 @@ pub struct Desk {
     pub(super) token: OperatorToken,
     /// Carries requests to their end even if the caller goes away: a change that is stored must come into force.
     pub(super) workers: Workers,
-    pub(super) source_of: SourceOf,
     pub(super) reach: Reach,
     /// Links to carriers are kept in this process, so that there is something to see of them.
     pub(super) running: bool,
@@ -26,7 +21,7 @@ pub struct Desk {
 impl Desk {
     /// For callers in this process.
     pub fn new(world: Arc<World>, token: OperatorToken, workers: Workers) -> Desk {
-        Desk { world, token, workers, source_of: |_, _| None, reach: Reach::Anywhere, running: false }
+        Desk { world, token, workers, reach: Reach::Anywhere, running: false }
     }
 
     /// Of a gateway that keeps links.
@@ -41,7 +36,7 @@ impl Desk {
     }
 
     #[must_use]
-    pub fn reached_by(self, source_of: SourceOf, reach: Reach) -> Desk {
-        Desk { source_of, reach, ..self }
+    pub fn reached_from(self, reach: Reach) -> Desk {
+        Desk { reach, ..self }
     }
 }

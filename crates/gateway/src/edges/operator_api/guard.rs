@@ -4,8 +4,8 @@ use super::body::{discard, gather};
 use super::desk::Desk;
 use crate::app::operator::OperatorRefusal;
 use crate::arrivals::Source;
-use crate::framing::{self, FramingRefusal};
-use crate::request_id;
+use crate::http::framing::{self, FramingRefusal};
+use crate::http::{request_id, source_of};
 use crate::world::SignInKey;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -28,7 +28,7 @@ pub(super) async fn guard(State(desk): State<Arc<Desk>>, request: Request, next:
     let started = desk.world.clock.moment();
     let (head, body) = request.into_parts();
     let id = request_id::of(&head.headers);
-    let source = (desk.source_of)(&head.extensions, &head.headers);
+    let source = source_of(&head.extensions, &head.headers);
     let method = head.method.clone();
 
     let mut memory = desk.world.body_memory.reserve();

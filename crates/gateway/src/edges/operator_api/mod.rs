@@ -29,7 +29,7 @@ mod unowned;
 mod webhooks;
 
 pub use crate::arrivals::{Reach, Source};
-pub use desk::{Desk, SourceOf};
+pub use desk::Desk;
 
 use crate::app::operator::OperatorRefusal;
 use crate::provision::Kind;

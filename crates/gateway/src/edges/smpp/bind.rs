@@ -5,8 +5,9 @@
 use super::door::Peer;
 use super::guard::{Attempt, Listing, OverBudget, Proof};
 use super::settings::Settings;
+use crate::arrivals::site_of;
 use crate::board::{BoundAs, Full, LiveBind, NewBind, Order};
-use crate::world::{World, site_of};
+use crate::world::World;
 use hermod_domain::catalogue::{Connection, SMPP_PASSWORD_CHARS, SYSTEM_ID_CHARS_MAX, SmppAccess};
 use hermod_domain::ids::ConnectionId;
 use hermod_smpp::{Bind, BindType, CommandStatus};

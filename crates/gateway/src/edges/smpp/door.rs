@@ -2,6 +2,7 @@
 //! is behind it, the handshake of TLS. All of it has a limit and a deadline, because nobody has proven anything yet.
 
 use super::settings::Settings;
+use crate::arrivals::site_of;
 use crate::arrivals::{
     ACCEPT_PAUSE, Caller, Counted, Place, ProxyHeaderFault, read_proxy_header, set_options, shake_hands,
 };
@@ -9,7 +10,6 @@ use crate::clock::Clock;
 use crate::stream::Stream;
 use crate::tls::Tls;
 use crate::workers::Workers;
-use crate::world::site_of;
 use metrics::{counter, gauge};
 use std::net::IpAddr;
 use std::pin::pin;

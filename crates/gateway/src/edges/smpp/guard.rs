@@ -3,9 +3,10 @@
 //! no hashing; and a queue that hashes two at a time (`hash_queue.rs`).
 
 use super::hash_queue::{Acquaintance, HashQueue};
+use crate::arrivals::site_of;
 use crate::passwords;
 use crate::secrets::Pepper;
-use crate::world::{World, site_of};
+use crate::world::World;
 use hermod_domain::keyed_pace::{Allowance, KeyedPace};
 use hermod_domain::time::Timestamp;
 use metrics::counter;

@@ -7,8 +7,8 @@ pub mod shape;
 pub mod webhooks;
 
 use super::route::Route;
-use crate::openapi_errors;
-use crate::openapi_page::Published;
+use crate::http::openapi_errors;
+use crate::http::openapi_page::Published;
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;

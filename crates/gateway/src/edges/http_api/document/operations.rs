@@ -1,7 +1,7 @@
 //! The operations one by one: what they take, what they answer, and every error they can end in.
 
 use super::shape;
-use crate::openapi_errors::{self, text_header};
+use crate::http::openapi_errors::{self, text_header};
 use hermod_domain::refusal::published::{PUBLISHED, PublishedError};
 use utoipa::ToSchema;
 use utoipa::openapi::link::Link;

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 fn json() -> serde_json::Value {
-    serde_json::from_str(&crate::openapi_page::json(&document())).unwrap()
+    serde_json::from_str(&crate::http::openapi_page::json(&document())).unwrap()
 }
 
 #[track_caller]
@@ -34,7 +34,7 @@ fn check_committed(name: &str, expect: &str) {
 
 #[test]
 fn the_committed_document_is_this_one() {
-    check_committed("openapi.json", &crate::openapi_page::json(&document()));
+    check_committed("openapi.json", &crate::http::openapi_page::json(&document()));
 }
 
 #[test]

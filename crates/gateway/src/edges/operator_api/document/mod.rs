@@ -13,8 +13,8 @@ use super::{
     set_aside, shapes, trace, unowned, webhooks as hooks,
 };
 use crate::app::operator::OPERATOR_ERRORS;
-use crate::openapi_errors;
-use crate::openapi_page::Published;
+use crate::http::openapi_errors;
+use crate::http::openapi_page::Published;
 use crate::provision::{
     Kind, Wanted, WantedAccount, WantedCarrier, WantedConnection, WantedControl, WantedKey, WantedNumber,
     WantedPrice, WantedRoute, WantedScreen, WantedSender,

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 fn json() -> serde_json::Value {
-    serde_json::from_str(&crate::openapi_page::json(&document())).unwrap()
+    serde_json::from_str(&crate::http::openapi_page::json(&document())).unwrap()
 }
 
 #[test]
 fn the_committed_document_is_this_one() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/operator-openapi.json");
-    let expect = crate::openapi_page::json(&document());
+    let expect = crate::http::openapi_page::json(&document());
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(&file, &expect).unwrap();
     }

@@ -1,7 +1,7 @@
 //! How long a connection is waited for. A timer armed for every request would cost more than the request's own
 //! parsing, so each connection has one that looks now and then at what the connection is doing and since when.
 
-use super::serve::Limits;
+use super::limits::Limits;
 use crate::arrivals::TrustedProxies;
 use crate::clock::{Clock, Moment};
 use std::net::IpAddr;
@@ -11,16 +11,23 @@ use std::time::Duration;
 
 /// What a request knows about the connection it came on.
 #[derive(Clone)]
-pub(super) struct Carried {
+pub struct Carried {
     /// The other end of the connection, canonical.
-    pub(super) peer: IpAddr,
-    pub(super) proxies: Arc<TrustedProxies>,
-    pub(super) patience: Arc<Patience>,
+    pub(crate) peer: IpAddr,
+    pub(crate) proxies: Arc<TrustedProxies>,
+    pub(crate) patience: Arc<Patience>,
+}
+
+impl Carried {
+    /// A connection that was just accepted.
+    pub fn new(peer: IpAddr, proxies: Arc<TrustedProxies>, clock: Clock) -> Carried {
+        Carried { peer: peer.to_canonical(), proxies, patience: Arc::new(Patience::new(clock)) }
+    }
 }
 
 /// What we are waiting for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(crate) enum Stage {
     /// The rest of a request's head, or the first byte of a new connection.
     Head,
     /// The rest of a request's body.
@@ -35,7 +42,7 @@ pub(super) enum Stage {
 
 /// What to do about a connection when its timer has fired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(crate) enum Verdict {
     /// Nothing yet: look again then.
     LookAgain(Moment),
     /// Tell the reader of the body, and look again then.
@@ -45,7 +52,7 @@ pub(super) enum Verdict {
 
 /// The stage of one connection and when it began. All who touch it are the same task, one after the other; it is atomic
 /// only because that task may move between threads.
-pub(super) struct Patience {
+pub(crate) struct Patience {
     clock: Clock,
     /// Milliseconds since the clock's start, times 8, plus the stage.
     packed: AtomicU64,
@@ -58,13 +65,13 @@ const _: () = assert!(STAGES.len() <= 1 << STAGE_BITS);
 
 impl Patience {
     /// A connection that was just accepted.
-    pub(super) fn new(clock: Clock) -> Patience {
+    pub(crate) fn new(clock: Clock) -> Patience {
         let patience = Patience { clock, packed: AtomicU64::new(0) };
         patience.enter(Stage::Head);
         patience
     }
 
-    pub(super) fn enter(&self, stage: Stage) {
+    pub(crate) fn enter(&self, stage: Stage) {
         let since = match stage {
             Stage::Head | Stage::Body | Stage::Idle | Stage::Overdue => self.clock.moment(),
             // We wait for ourselves as long as it takes, so nobody asks since when: one look at the clock less.
@@ -74,20 +81,20 @@ impl Patience {
         self.packed.store(since.0 << STAGE_BITS | stage as u64, Ordering::Relaxed);
     }
 
-    pub(super) fn now(&self) -> (Stage, Moment) {
+    pub(crate) fn now(&self) -> (Stage, Moment) {
         let packed = self.packed.load(Ordering::Relaxed);
         let place = usize::try_from(packed & ((1 << STAGE_BITS) - 1)).expect("three bits fit");
         (STAGES[place], Moment(packed >> STAGE_BITS))
     }
 
     /// Bytes arrived: on an idle connection they begin a request.
-    pub(super) fn bytes_came(&self) {
+    pub(crate) fn bytes_came(&self) {
         if self.now().0 == Stage::Idle {
             self.enter(Stage::Head);
         }
     }
 
-    pub(super) fn judge(&self, limits: &Limits, now: Moment) -> Verdict {
+    pub(crate) fn judge(&self, limits: &Limits, now: Moment) -> Verdict {
         let Limits { header_read_max, body_read_max, idle_max, .. } = *limits;
         let (stage, since) = self.now();
         let end = match stage {

@@ -2,17 +2,16 @@
 //! finished in order when the gateway stops.
 
 use super::entrance::{Entrance, Security};
-use super::patience::{Carried, Patience, Stage, Verdict};
+use super::framing::TwoLengths;
+use super::limits::Limits;
+use super::patience::{Carried, Stage, Verdict};
 use super::raw_heads::{Lengths, RawHeads};
 use super::watched::Watched;
 use crate::arrivals::{
-    ACCEPT_PAUSE, Counted, Crowd, PerAddress, Place, TrustedProxies, set_options, shake_hands,
+    ACCEPT_PAUSE, Counted, Crowd, PerAddress, Place, TrustedProxies, set_options, shake_hands, site_of,
 };
 use crate::clock::Clock;
-use crate::config;
-use crate::framing::TwoLengths;
 use crate::workers::Workers;
-use crate::world::site_of;
 use axum::Router;
 use axum::http::Request;
 use axum::http::header::TRANSFER_ENCODING;
@@ -25,52 +24,10 @@ use metrics::{counter, gauge};
 use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
-
-/// What a connection may take. Every limit is one an operator can set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Connections at a time; further ones wait in the listener's backlog.
-    pub connections_max: u32,
-    /// Of one address, unless it is a trusted proxy's, which carries many callers; further ones are cut off.
-    pub per_address_max: u32,
-    /// Of those, connections on which no whole request has come yet.
-    pub half_open_max: u32,
-    /// From accept to the end of the TLS handshake.
-    pub handshake_max: Duration,
-    /// From the first byte of a request to the end of its head, and from accept to that first byte.
-    pub header_read_max: Duration,
-    pub body_read_max: Duration,
-    /// Between two requests.
-    pub idle_max: Duration,
-    /// How long requests in flight may take to finish once the gateway stops.
-    pub drain_max: Duration,
-}
-
-impl Limits {
-    pub fn of(http: &config::Http, https: &config::Https) -> Limits {
-        Limits {
-            connections_max: http.max_connections,
-            per_address_max: http.max_connections_per_address,
-            half_open_max: http.max_half_open_per_address,
-            handshake_max: https.handshake_timeout.into(),
-            header_read_max: http.head_timeout.into(),
-            body_read_max: http.body_timeout.into(),
-            idle_max: http.idle_timeout.into(),
-            drain_max: http.drain_timeout.into(),
-        }
-    }
-
-    /// With so many connections at most.
-    #[must_use]
-    pub fn capped(self, connections_max: u32) -> Limits {
-        Limits { connections_max: self.connections_max.min(connections_max), ..self }
-    }
-}
 
 /// A head longer than this is refused with 431.
 const HEAD_BYTES_MAX: usize = 32 * 1024;
@@ -193,11 +150,10 @@ impl Connection {
     }
 
     async fn converse(self, stream: impl AsyncRead + AsyncWrite + Unpin) {
-        let patience = Arc::new(Patience::new(self.clock.clone()));
+        let carried = Carried::new(self.peer, self.proxies.clone(), self.clock.clone());
+        let patience = carried.patience.clone();
         let heads = Arc::new(Mutex::new(RawHeads::default()));
         let stream = Watched { stream, patience: patience.clone(), heads: heads.clone() };
-        let Connection { router, peer, proxies, .. } = &self;
-        let carried = Carried { peer: *peer, proxies: proxies.clone(), patience: patience.clone() };
         let serving = http1::Builder::new()
             .max_header_size(HEAD_BYTES_MAX)
             .max_buf_size(READ_BYTES_MAX)
@@ -205,7 +161,7 @@ impl Connection {
             .half_close(true)
             .serve_connection(
                 TokioIo::new(stream),
-                service_of(router.clone(), carried, heads, self.place.clone()),
+                service_of(self.router.clone(), carried, heads, self.place.clone()),
             );
         let mut serving = pin!(serving);
         let first_look = self.clock.moment().plus(self.limits.header_read_max.min(self.limits.body_read_max));

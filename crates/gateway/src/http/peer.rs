@@ -3,14 +3,15 @@
 //!
 //! `X-Forwarded-For` is the only header that is read; `Forwarded`, `X-Real-IP` and their like are not.
 
-use super::headers::X_FORWARDED_FOR;
 use crate::arrivals::TrustedProxies;
 use axum::http::{HeaderMap, HeaderName, header};
 use std::net::{IpAddr, SocketAddr};
 
+pub(crate) const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
 /// The address behind a connection's end. A trusted proxy that reports something unreadable leaves it `None`: a list
 /// of addresses then admits nobody.
-pub(super) fn of(end: IpAddr, proxies: &TrustedProxies, headers: &HeaderMap) -> Option<IpAddr> {
+pub(crate) fn of(end: IpAddr, proxies: &TrustedProxies, headers: &HeaderMap) -> Option<IpAddr> {
     if !proxies.trust(end) {
         return Some(end);
     }
@@ -39,7 +40,7 @@ const FORWARDING: [HeaderName; 6] = [
 ];
 
 /// Whether a proxy carried the request, trusted or not. Callers can claim that; they cannot deny it for their proxy.
-pub(super) fn is_forwarded(headers: &HeaderMap) -> bool {
+pub(crate) fn is_forwarded(headers: &HeaderMap) -> bool {
     FORWARDING.iter().any(|name| headers.contains_key(name))
 }
 

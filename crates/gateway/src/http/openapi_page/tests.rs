@@ -1,7 +1,7 @@
 //! A document that means harm, and the page made from it.
 
 use super::*;
-use crate::openapi_errors;
+use crate::http::openapi_errors;
 use hermod_domain::refusal::published::PUBLISHED;
 use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, ParameterIn};
 use utoipa::openapi::request_body::RequestBodyBuilder;

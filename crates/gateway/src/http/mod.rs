@@ -1,0 +1,32 @@
+//! The HTTP server under both APIs: accepts connections, limits and times them, finds out where a request came from, checks
+//! how its length is framed, and shows an API's document as a page.
+
+pub mod body_memory;
+mod entrance;
+pub(crate) mod framing;
+mod limits;
+pub mod openapi_errors;
+pub mod openapi_page;
+pub(crate) mod patience;
+pub(crate) mod peer;
+mod raw_heads;
+pub(crate) mod request_id;
+mod server;
+mod watched;
+
+pub use crate::arrivals::{Reach, TrustedProxies};
+pub use entrance::{Entrance, Security};
+pub use limits::Limits;
+pub use patience::Carried;
+pub use server::serve;
+
+use crate::arrivals::Source;
+use axum::http::{Extensions, HeaderMap};
+
+/// Returns where a request came from; none for a request of this process. Where a trusted proxy names the caller
+/// unreadably, the proxy.
+pub(crate) fn source_of(extensions: &Extensions, headers: &HeaderMap) -> Option<Source> {
+    let Carried { peer, proxies, .. } = extensions.get()?;
+    let address = peer::of(*peer, proxies, headers).unwrap_or(*peer);
+    Some(Source { address, is_forwarded: peer::is_forwarded(headers) })
+}
