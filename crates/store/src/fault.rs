@@ -2,8 +2,7 @@
 //! done: an outcome that cannot be known ends the process instead.
 
 use hermod_engine::ops::{CatalogueRefusal, PostRefusal};
-use hermod_engine::tables::TableError;
-use rusqlite::ErrorCode;
+use std::error::Error;
 use std::path::PathBuf;
 
 #[derive(Debug, thiserror::Error)]
@@ -52,46 +51,27 @@ pub enum StoreFault {
 
 /// An error of the database itself. It says what happened; only the store knows which database that is.
 #[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-pub struct BackendFault(BackendError);
+#[error("{error}")]
+pub struct BackendFault {
+    kind: BackendFaultKind,
+    error: Box<dyn Error + Send + Sync>,
+}
 
-/// One variant per backend.
-#[derive(Debug, thiserror::Error)]
-enum BackendError {
-    #[error(transparent)]
-    Sqlite(rusqlite::Error),
+/// What a database's error means to the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BackendFaultKind {
+    /// There is no room. Nothing was written.
+    DiskFull,
+    /// The disk failed, or what is on it is damaged.
+    DiskFailed,
+    /// The store ended a read.
+    Interrupted,
+    Other,
 }
 
 impl BackendFault {
-    fn is_disk_full(&self) -> bool {
-        let BackendError::Sqlite(error) = &self.0;
-        error.sqlite_error_code() == Some(ErrorCode::DiskFull)
-    }
-
-    fn is_interrupted(&self) -> bool {
-        let BackendError::Sqlite(error) = &self.0;
-        error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted)
-    }
-
-    fn is_fatal(&self) -> bool {
-        let BackendError::Sqlite(error) = &self.0;
-        matches!(
-            error.sqlite_error_code(),
-            Some(ErrorCode::SystemIoFailure | ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
-        )
-    }
-}
-
-impl From<TableError> for StoreFault {
-    fn from(error: TableError) -> StoreFault {
-        let error = match error.into_inner().downcast::<rusqlite::Error>() {
-            Ok(error) => return StoreFault::sqlite(*error),
-            Err(error) => error,
-        };
-        match error.downcast::<StoreFault>() {
-            Ok(fault) => *fault,
-            Err(error) => StoreFault::Damaged(error.to_string()),
-        }
+    pub(crate) fn new(kind: BackendFaultKind, error: impl Error + Send + Sync + 'static) -> BackendFault {
+        BackendFault { kind, error: Box::new(error) }
     }
 }
 
@@ -118,57 +98,23 @@ impl StoreFault {
         std::process::exit(EXIT_DISK_FAILED)
     }
 
-    /// An error of SQLite. No `From`: that would make SQLite a part of the store's public face.
-    pub(crate) fn sqlite(error: rusqlite::Error) -> StoreFault {
-        StoreFault::Backend(BackendFault(BackendError::Sqlite(error)))
-    }
-
     /// The disk is full: nothing was written, and the same operation may succeed later.
     pub(crate) fn is_disk_full(&self) -> bool {
-        matches!(self, StoreFault::Backend(error) if error.is_disk_full())
+        self.is_backend(BackendFaultKind::DiskFull)
     }
 
     /// A read that was ended because it took too long is told as such.
     pub(crate) fn or_too_long(self) -> StoreFault {
-        match self {
-            StoreFault::Backend(error) if error.is_interrupted() => StoreFault::ReadTooLong,
-            fault => fault,
-        }
+        if self.is_backend(BackendFaultKind::Interrupted) { StoreFault::ReadTooLong } else { self }
     }
 
     /// The disk itself failed (a failed fsync above all). What is on it now cannot be known from here: a second fsync
     /// may report success for data the first one lost. The process must end and recover from the log.
     pub(crate) fn is_fatal(&self) -> bool {
-        matches!(self, StoreFault::Backend(error) if error.is_fatal())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use rusqlite::ffi;
-
-    #[test]
-    fn error_of_sqlite_keeps_its_text_and_says_what_the_writer_has_to_know() {
-        for (code, full, fatal, interrupted) in [
-            (ffi::SQLITE_FULL, true, false, false),
-            (ffi::SQLITE_IOERR_FSYNC, false, true, false),
-            (ffi::SQLITE_CORRUPT, false, true, false),
-            (ffi::SQLITE_NOTADB, false, true, false),
-            (ffi::SQLITE_INTERRUPT, false, false, true),
-            (ffi::SQLITE_BUSY, false, false, false),
-        ] {
-            let error = || rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
-            let fault = StoreFault::from(TableError::from(error()));
-            assert_eq!(fault.to_string(), format!("the store refused: {}", error()));
-            assert_eq!((fault.is_disk_full(), fault.is_fatal()), (full, fatal), "{fault}");
-            assert_eq!(matches!(fault.or_too_long(), StoreFault::ReadTooLong), interrupted, "{code}");
-        }
+        self.is_backend(BackendFaultKind::DiskFailed)
     }
 
-    #[test]
-    fn fault_that_passed_through_a_table_error_is_the_same_fault() {
-        let fault = StoreFault::from(TableError::from(StoreFault::CopyUnderWay));
-        assert!(matches!(fault, StoreFault::CopyUnderWay), "{fault}");
+    fn is_backend(&self, kind: BackendFaultKind) -> bool {
+        matches!(self, StoreFault::Backend(fault) if fault.kind == kind)
     }
 }

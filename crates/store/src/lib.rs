@@ -2,18 +2,22 @@
 //! transaction and one fsync; an operation is one whole fact, all of it written or none.
 //!
 //! [`Store`] is the same for every backend: operations that send commands to the writer and read beside it. What differs
-//! is behind it: the writer's tables, and `Backend`, an enum with one list of reads.
+//! is behind two enums in `backend`: the reads, and the writer's transactions. Only `sqlite` knows which database it is.
 
 mod audit;
 mod backend;
+mod disk;
 mod fault;
 mod outboxes;
+mod pages;
+mod shared;
 mod sqlite;
 mod statement;
 mod store;
 mod writer;
 
 pub use audit::{AuditReport, Violation};
+pub use disk::LogSize;
 pub use fault::{BackendFault, StoreFault};
 pub use hermod_engine::ops::*;
 pub use hermod_engine::state::lanes::JOBS_IN_MEMORY_MAX;
@@ -21,5 +25,5 @@ pub use sqlite::readers::SNAPSHOT_MAX;
 pub use statement::STATEMENT_ENTRIES_MAX;
 pub use store::{
     ACCEPT_WAIT_MAX, DAYS_PER_READ_MAX, DEFERRED_IN_MEMORY_MAX, ERASED_NUMBER, Erased, Handout, LinkPort,
-    LogSize, OpenOptions, PURGED_PER_STEP_MAX, QUEUE_OPS_MAX, ReceiverPort, Store,
+    OpenOptions, PURGED_PER_STEP_MAX, QUEUE_OPS_MAX, ReceiverPort, Store,
 };

@@ -2,8 +2,7 @@
 
 use crate::sqlite::SqliteTables;
 use crate::sqlite::columns::{message_and_part, time_to_stored};
-use crate::sqlite::day_sql::DaySql;
-use crate::sqlite::schema;
+use crate::sqlite::day_tables::{DaySql, bucket_days};
 use hermod_domain::carrier::RemoteKey;
 use hermod_domain::ids::{AccountId, CarrierId, RemoteId};
 use hermod_domain::phone::Msisdn;
@@ -93,7 +92,7 @@ impl CarrierIdRows for SqliteTables<'_> {
     }
 
     fn retired_carrier_id_days(&self) -> Result<Vec<Day>, TableError> {
-        Ok(schema::bucket_days(self.connection, RETIRED)?.into_iter().map(Day::new).collect())
+        Ok(bucket_days(self.connection, RETIRED)?.into_iter().map(Day::new).collect())
     }
 
     fn read_carrier_ids(
@@ -152,7 +151,7 @@ impl CarrierIdRows for SqliteTables<'_> {
 
 /// Returns the days that have a table, the oldest first.
 pub(crate) fn carrier_id_days(connection: &Connection) -> Result<Vec<Day>, TableError> {
-    Ok(schema::bucket_days(connection, TABLE)?.into_iter().map(Day::new).collect())
+    Ok(bucket_days(connection, TABLE)?.into_iter().map(Day::new).collect())
 }
 
 /// Returns some ids of the newest day on which this carrier gave any, the latest of those first.

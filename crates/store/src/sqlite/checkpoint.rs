@@ -5,11 +5,12 @@
 //! gateway end in time (`readers.rs`), those of other programs may not. The thread looks once a second and truncates an
 //! overgrown log as soon as no reader is left.
 
+use crate::disk::Disk;
 use crate::fault::StoreFault;
-use crate::sqlite::schema;
-use crate::store::shared::Shared;
+use crate::sqlite::{errors, schema};
 use hermod_engine::tables::TableError;
 use rusqlite::Connection;
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -40,14 +41,14 @@ pub(crate) struct Checkpointer {
     /// In the log, as of the last commit.
     log_pages: Arc<AtomicI32>,
     /// When something was last done about it.
-    looked_at: i32,
+    looked_at: Cell<i32>,
 }
 
 impl Checkpointer {
     pub(crate) fn start(
         folder: &Path,
         writer: &mut Connection,
-        shared: Arc<Shared>,
+        disk: Arc<Disk>,
     ) -> Result<Checkpointer, TableError> {
         let log_pages = Arc::new(AtomicI32::new(0));
         let counter = log_pages.clone();
@@ -58,26 +59,26 @@ impl Checkpointer {
         let connection = Connection::open(folder.join(schema::FILE_NAME))?;
         connection
             .execute_batch("PRAGMA synchronous = FULL; PRAGMA cache_size = -256; PRAGMA busy_timeout = 0;")?;
-        let background = Background { connection, log: schema::log_file(folder), shared };
+        let background = Background { connection, log: schema::log_file(folder), disk };
         let (wake, woken) = sync_channel(1);
         let thread = std::thread::Builder::new()
             .name("hermod-checkpoint".to_owned())
             .spawn(move || background.run(&woken))
             .map_err(|error| StoreFault::File { path: folder.to_owned(), error })?;
-        Ok(Checkpointer { wake: Some(wake), thread: Some(thread), log_pages, looked_at: 0 })
+        Ok(Checkpointer { wake: Some(wake), thread: Some(thread), log_pages, looked_at: Cell::new(0) })
     }
 
     /// Called by the writer between two batches.
-    pub(crate) fn after_batch(&mut self, writer: &Connection) {
+    pub(crate) fn after_batch(&self, writer: &Connection) {
         let pages = self.log_pages.load(Ordering::Relaxed);
-        if pages < self.looked_at {
+        if pages < self.looked_at.get() {
             // It is written from its beginning again.
-            self.looked_at = 0;
+            self.looked_at.set(0);
         }
-        if pages - self.looked_at < PAGES_PER_CHECKPOINT {
+        if pages - self.looked_at.get() < PAGES_PER_CHECKPOINT {
             return;
         }
-        self.looked_at = pages;
+        self.looked_at.set(pages);
         if pages <= LOG_PAGES_MAX {
             // Already awake is as good.
             let _ = self.wake.as_ref().map(|wake| wake.try_send(()));
@@ -130,7 +131,7 @@ pub(crate) fn truncate_at_start(folder: &Path, writer: &Connection) -> Result<()
 struct Background {
     connection: Connection,
     log: PathBuf,
-    shared: Arc<Shared>,
+    disk: Arc<Disk>,
 }
 
 impl Background {
@@ -147,20 +148,20 @@ impl Background {
 
     /// Moves everything into the database without holding anyone up, and truncates the file once nothing is left to move.
     fn truncate_if_overgrown(&self) {
-        let bytes_max = if self.shared.accepting() { LOG_BYTES_MAX } else { LOG_BYTES_MAX_ON_LOW_DISK };
+        let bytes_max = if self.disk.accepting() { LOG_BYTES_MAX } else { LOG_BYTES_MAX_ON_LOW_DISK };
         let before = log_bytes(&self.log);
-        let wanted = self.shared.take_empty_log_wanted();
+        let wanted = self.disk.take_empty_log_wanted();
         if wanted || before > bytes_max {
             let truncated = self.truncate();
             if wanted && !truncated {
-                self.shared.want_empty_log();
+                self.disk.want_empty_log();
             }
         }
         let after = log_bytes(&self.log);
-        self.shared.log_is(after, after > bytes_max);
+        self.disk.log_is(after, after > bytes_max);
         if before > bytes_max && after <= bytes_max {
             tracing::info!(from_bytes = before, to_bytes = after, "The overgrown log is truncated");
-            self.shared.look_at_disk();
+            self.disk.look();
         }
     }
 }
@@ -186,7 +187,7 @@ struct Progress {
 
 fn checkpoint(connection: &Connection, pragma: &str) -> Result<Progress, StoreFault> {
     let read = connection.query_row(pragma, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
-    let (busy, in_log, moved): (i64, i64, i64) = read.map_err(StoreFault::sqlite)?;
+    let (busy, in_log, moved): (i64, i64, i64) = read.map_err(errors::fault_of)?;
     Ok(Progress { all: busy == 0 && in_log == moved })
 }
 

@@ -1,11 +1,11 @@
 //! SQL for what each account sent per day.
 
 use crate::sqlite::SqliteTables;
-use crate::store::DAYS_PER_READ_MAX;
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::time::Day;
 use hermod_engine::ops::DayTotals;
+use hermod_engine::state::day_totals::DAYS_PER_READ_MAX;
 use hermod_engine::tables::{DayTotalRows, DayTotalsChange, TableError};
 use rusqlite::{Connection, Row, params};
 

@@ -1,5 +1,6 @@
 //! SQL for erasing a phone number.
 
+use crate::pages::Page;
 use crate::sqlite::SqliteTables;
 use crate::sqlite::columns::{stored_message, stored_number};
 use crate::sqlite::purging::{origin_to_blob, read_origin};
@@ -13,12 +14,6 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 /// Rows looked at in one read.
 const ROWS_PER_READ: usize = 10_000;
-
-/// One page of a table that is looked through: what matched, and where to read on.
-pub(crate) struct Page<T> {
-    pub(crate) found: Vec<T>,
-    pub(crate) last: Option<T>,
-}
 
 impl SqliteTables<'_> {
     fn put_erased_message(

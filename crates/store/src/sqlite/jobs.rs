@@ -2,7 +2,7 @@
 
 use crate::sqlite::blobs;
 use crate::sqlite::columns::{message_and_part, stored_encoding, stored_number, stored_sender};
-use crate::sqlite::set_aside::{KeyColumns, NO_MESSAGE, sort_in};
+use crate::sqlite::unreadable::{KeyColumns, NO_MESSAGE, sort_in};
 use hermod_domain::ids::{AccountId, CarrierId, PartNo};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::text::MessageText;

@@ -1,9 +1,9 @@
 //! SQL for parts whose receipts are late.
 
+use crate::pages::{LatePage, LatePlace};
 use crate::sqlite::SqliteTables;
-use crate::sqlite::part_pages::StoredKey;
-use crate::sqlite::parts::{COLUMNS, KEY, read, read_all};
-use crate::sqlite::set_aside::sort_in;
+use crate::sqlite::part_rows::{COLUMNS, KEY, read, read_all};
+use crate::sqlite::unreadable::sort_in;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{PartRow, Place, Readings, TableError};
@@ -38,16 +38,6 @@ impl SqliteTables<'_> {
         Ok(())
     }
 }
-
-/// Some parts whose receipts are late, the first to expire first.
-pub(crate) struct LatePage {
-    pub parts: Readings<PartRow>,
-    /// Where to read on; None at the end.
-    pub last: Option<LatePlace>,
-}
-
-/// The place of a part among those of its carrier, as it is stored: when it expires, account, message and number.
-pub(crate) type LatePlace = StoredKey;
 
 /// Returns the carriers that have parts whose receipts are late.
 pub(crate) fn carriers_with_late_parts(connection: &Connection) -> Result<Vec<CarrierId>, TableError> {

@@ -5,6 +5,7 @@
 use crate::fault::StoreFault;
 use hermod_engine::tables::TableError;
 use rusqlite::Connection;
+use std::cell::Cell;
 use std::fs::File;
 use std::os::unix::fs::{FileExt, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ const SEAL: u64 = 0x6d_61_72_6b_48_65_72_6d;
 pub(crate) struct Mark {
     file: File,
     path: PathBuf,
-    commits: u64,
+    commits: Cell<u64>,
 }
 
 impl Mark {
@@ -28,7 +29,7 @@ impl Mark {
         let file =
             File::options().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
         let file = file.map_err(|error| StoreFault::File { path: path.clone(), error })?;
-        let mut mark = Mark { file, path, commits };
+        let mark = Mark { file, path, commits: Cell::new(commits) };
         if let Some(told) = mark.told()
             && told > commits
         {
@@ -39,23 +40,23 @@ impl Mark {
     }
 
     /// Counts a commit in the transaction that is to become it.
-    pub(crate) fn count(&mut self, connection: &Connection) -> Result<(), TableError> {
-        let next = (self.commits + 1).cast_signed();
+    pub(crate) fn count(&self, connection: &Connection) -> Result<(), TableError> {
+        let next = (self.commits.get() + 1).cast_signed();
         connection.prepare_cached("UPDATE writer SET commits = ?1")?.execute([next])?;
         Ok(())
     }
 
     /// The commit is durable and about to be told. Not synced: a number that a power cut takes back is too low, which
     /// only makes the check weaker.
-    pub(crate) fn committed(&mut self) {
-        self.commits += 1;
+    pub(crate) fn committed(&self) {
+        self.commits.set(self.commits.get() + 1);
         self.tell();
     }
 
-    fn tell(&mut self) {
-        let mut bytes = [0; 16];
-        bytes[..8].copy_from_slice(&self.commits.to_be_bytes());
-        bytes[8..].copy_from_slice(&(self.commits ^ SEAL).to_be_bytes());
+    fn tell(&self) {
+        let (commits, mut bytes) = (self.commits.get(), [0; 16]);
+        bytes[..8].copy_from_slice(&commits.to_be_bytes());
+        bytes[8..].copy_from_slice(&(commits ^ SEAL).to_be_bytes());
         if let Err(error) = self.file.write_all_at(&bytes, 0) {
             tracing::warn!(%error, path = %self.path.display(), "The number of the last commit could not be noted");
         }
@@ -81,7 +82,7 @@ mod tests {
         let folder = tempfile::TempDir::new().unwrap();
         let connection = schema::open_for_writing(folder.path()).unwrap();
         let set = |commits: i64| connection.execute("UPDATE writer SET commits = ?1", [commits]).unwrap();
-        let mut mark = Mark::open(folder.path(), &connection).unwrap();
+        let mark = Mark::open(folder.path(), &connection).unwrap();
         mark.count(&connection).unwrap();
         mark.committed();
         assert_eq!(mark.told(), Some(1));

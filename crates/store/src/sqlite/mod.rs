@@ -1,6 +1,8 @@
-//! The SQL of the writer: one file per table, each the counterpart of a trait of the engine.
+//! One SQLite file: its schema, the connections that write and read it, and the SQL of each table, one file each, the
+//! counterpart of a trait of the engine.
 
 mod aliases;
+pub(crate) mod audit;
 pub(crate) mod balances;
 pub(crate) mod blobs;
 pub(crate) mod carrier_ids;
@@ -10,13 +12,16 @@ pub(crate) mod catalogue;
 pub(crate) mod checkpoint;
 pub(crate) mod columns;
 pub(crate) mod conversations;
-mod day_sql;
+pub(crate) mod copying;
+pub(crate) mod database;
+mod day_tables;
 pub(crate) mod day_totals;
 pub(crate) mod delivery_figures;
 #[cfg(test)]
 mod delivery_figures_tests;
 pub(crate) mod engine_reads;
 pub(crate) mod erasure;
+pub(crate) mod errors;
 pub(crate) mod given_up_reports;
 pub(crate) mod idempotency_keys;
 #[cfg(test)]
@@ -34,7 +39,7 @@ pub(crate) mod opt_outs;
 pub(crate) mod parked_receipts;
 #[cfg(test)]
 mod parked_receipts_tests;
-pub(crate) mod part_pages;
+pub(crate) mod part_rows;
 pub(crate) mod parts;
 pub(crate) mod purging;
 pub(crate) mod readers;
@@ -46,6 +51,7 @@ pub(crate) mod set_aside;
 mod timeline;
 pub(crate) mod unassigned_inbound;
 pub(crate) mod unnamed_parts;
+pub(crate) mod unreadable;
 pub(crate) mod waiting;
 pub(crate) mod webhook_attempts;
 pub(crate) mod webhook_due;
@@ -53,6 +59,7 @@ pub(crate) mod webhook_events;
 pub(crate) mod webhook_listing;
 pub(crate) mod webhook_old;
 pub(crate) mod wire;
+pub(crate) mod writing;
 
 use hermod_engine::tables::Tables;
 use rusqlite::Connection;

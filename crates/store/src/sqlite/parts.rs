@@ -1,12 +1,13 @@
 //! SQL for parts of messages that have not ended.
 
 use crate::sqlite::SqliteTables;
-use crate::sqlite::columns::{message_and_part, stored_number, stored_state, stored_time, time_to_stored};
+use crate::sqlite::columns::{message_and_part, stored_number, stored_state, time_to_stored};
 use crate::sqlite::jobs::{self, WAITING_FOR_A_SLOT};
 use crate::sqlite::late_parts::late_parts_expiring_after;
-use crate::sqlite::set_aside::{KeyColumns, NO_MESSAGE, sort_in};
+use crate::sqlite::part_rows::{COLUMNS, KEY, read, read_all, read_key};
+use crate::sqlite::unreadable::{NO_MESSAGE, sort_in};
 use hermod_domain::ids::{AccountId, CarrierId, PartNo};
-use hermod_domain::lifecycle::{DoubtPolicy, Part, PartState, Parts};
+use hermod_domain::lifecycle::{Part, PartState, Parts};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::Job;
 use hermod_engine::tables::{
@@ -14,10 +15,6 @@ use hermod_engine::tables::{
     TableError, UnreadablePart,
 };
 use rusqlite::{Connection, Row, Rows, params};
-
-/// The columns of a [`PartRow`], in the order in which [`read`] expects them.
-pub(super) const COLUMNS: &str =
-    "carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at";
 
 /// Where the parts of a message stand: all of them in one of these.
 const TABLES: [&str; 2] = ["part", "late_part"];
@@ -29,8 +26,6 @@ const DUE_PLACES: &str = "SELECT due_at, message, no FROM part
      ORDER BY due_at, message, no LIMIT ?6";
 const COUNT_DEFERRED: &str =
     "SELECT count(*) FROM part INDEXED BY part_due WHERE carrier = ?1 AND due_at > 0 AND state IN (0, 2)";
-/// Where the key stands in these columns.
-pub(super) const KEY: KeyColumns = [0, 1, 2, 3];
 /// What [`read`] can make sense of.
 const READABLE: &str = "carrier BETWEEN 0 AND 4294967295 AND account BETWEEN 0 AND 4294967295 AND message > 0
     AND no BETWEEN 1 AND 255 AND state BETWEEN 0 AND 10 AND doubts BETWEEN 0 AND 255 AND resend BETWEEN 0 AND 255
@@ -329,38 +324,11 @@ fn read_readable(mut rows: Rows<'_>) -> Result<Readings<PartRow>, TableError> {
     Ok(parts)
 }
 
-pub(super) fn read_all(mut rows: Rows<'_>) -> Result<Vec<PartRow>, TableError> {
-    let mut parts = Vec::new();
-    while let Some(row) = rows.next()? {
-        parts.push(read(row)?);
-    }
-    Ok(parts)
-}
-
-pub(super) fn read(row: &Row<'_>) -> Result<PartRow, TableError> {
-    let (place, part) = read_key(row)?;
-    Ok(PartRow {
-        place,
-        part,
-        now: Part { state: stored_state(row.get(4)?)?, doubts: row.get(5)? },
-        doubt: DoubtPolicy::from_resends_max(row.get(6)?),
-        attempts: row.get(7)?,
-        due_at: stored_time(row.get(8)?),
-        expires_at: Timestamp::from_millis(row.get(9)?),
-    })
-}
-
 fn read_sending(row: &Row<'_>) -> Result<SendingPart, TableError> {
     let (place, part) = read_key(row)?;
     let to: Option<i64> = row.get(4)?;
     let to = to.ok_or_else(|| TableError::unreadable(NO_MESSAGE))?;
     Ok(SendingPart { place, part, to: stored_number(to)? })
-}
-
-fn read_key(row: &Row<'_>) -> Result<(Place, PartNo), TableError> {
-    let (message, part) = message_and_part(row, 2, 3)?;
-    let place = Place { carrier: CarrierId::new(row.get(0)?), account: AccountId::new(row.get(1)?), message };
-    Ok((place, part))
 }
 
 #[cfg(test)]

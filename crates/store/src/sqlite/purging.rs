@@ -3,7 +3,7 @@
 use crate::sqlite::SqliteTables;
 use crate::sqlite::blobs;
 use crate::sqlite::columns::stored_message;
-use crate::sqlite::set_aside::why_unreadable;
+use crate::sqlite::unreadable::why_unreadable;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::money::Money;
 use hermod_domain::origin::Alias;

@@ -1,6 +1,7 @@
 //! SQL for reports that wait for a bind.
 
 use crate::fault::StoreFault;
+use crate::pages::OnTransmitters;
 use crate::sqlite::SqliteTables;
 use crate::sqlite::blobs;
 use crate::sqlite::columns::is_damage;
@@ -250,15 +251,6 @@ fn read_news(row: &Row<'_>) -> Result<MessageNews, TableError> {
 pub(crate) fn count_reports(connection: &Connection, of: ConnectionId) -> Result<u64, TableError> {
     let mut statement = connection.prepare_cached("SELECT count(*) FROM report WHERE connection = ?1")?;
     Ok(statement.query_row([of.get()], |row| row.get::<_, i64>(0))?.cast_unsigned())
-}
-
-/// Reports of a connection that were looked at for those of messages that came on transmitters.
-pub(crate) struct OnTransmitters {
-    /// Those that no webhook tells.
-    pub reports: Vec<ReportId>,
-    /// The last report that was looked at; the one to begin behind, if there was none.
-    pub last: ReportId,
-    pub looked_at: usize,
 }
 
 /// Returns those of a connection's next reports that no webhook tells, of messages that came on transmitters. Looks at

@@ -1,12 +1,12 @@
 //! SQL for rows that make no sense.
 
-use crate::sqlite::columns::is_damage;
+use crate::sqlite::unreadable::why_unreadable;
 use crate::sqlite::{SqliteTables, parts};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{SetAside, SetAsideCount, StoredPart};
 use hermod_engine::tables::{
-    MessageRange, Readings, SetAsideChange, SetAsideRows, StoredPlace, TableError, UnreadablePart,
+    MessageRange, SetAsideChange, SetAsideRows, StoredPlace, TableError, UnreadablePart,
 };
 use rusqlite::{Connection, Error, Row, params};
 
@@ -78,41 +78,6 @@ impl SetAsideRows for SqliteTables<'_> {
         parts::unreadable(self.connection, false, limit)
     }
 }
-
-/// Returns why a row makes no sense, if that is what this error says. Returns the error otherwise.
-pub(crate) fn why_unreadable(error: TableError) -> Result<String, TableError> {
-    match error.downcast_ref() {
-        Some(Error::QueryReturnedNoRows) => Ok(NO_MESSAGE.to_owned()),
-        Some(sqlite) if is_damage(sqlite) => Ok(sqlite.to_string()),
-        None if error.is_unreadable() => Ok(error.into_inner().to_string()),
-        _ => Err(error),
-    }
-}
-
-/// Which columns of a row are the carrier, account, message and number of a part.
-pub(crate) type KeyColumns = [usize; 4];
-
-/// Adds what was read from a row of a part; if it makes no sense, to what is unreadable.
-pub(crate) fn sort_in<T>(
-    readings: &mut Readings<T>,
-    row: &Row<'_>,
-    key: KeyColumns,
-    read: Result<T, TableError>,
-) -> Result<(), TableError> {
-    match read {
-        Ok(read) => readings.rows.push(read),
-        Err(error) => {
-            let [carrier, account, message, no] = key.map(|column| row.get::<_, i64>(column));
-            let place = StoredPlace { carrier: carrier?, account: account?, message: message? };
-            let reason = format!("part {}: {}", no?, why_unreadable(error)?);
-            readings.unreadable.push(UnreadablePart { place, reason });
-        }
-    }
-    Ok(())
-}
-
-/// The reason where a part's message is missing.
-pub(crate) const NO_MESSAGE: &str = "its message has no row";
 
 /// Returns what is set aside behind this one, in order.
 pub(crate) fn set_aside_after(

@@ -1,8 +1,9 @@
 //! SQL that reads what waits for a carrier, for lists.
 
+use crate::pages::WaitingPage;
 use crate::sqlite::columns::{stored_message, stored_number, stored_sender, stored_state};
 use crate::sqlite::jobs::WAITING_FOR_A_SLOT;
-use crate::sqlite::set_aside::why_unreadable;
+use crate::sqlite::unreadable::why_unreadable;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
@@ -34,13 +35,6 @@ pub(crate) fn first_unread(
     Ok(found.and_then(MessageId::from_i64))
 }
 
-/// Messages that wait for a carrier, of which the carrier has nothing.
-pub(crate) struct Page {
-    pub waiting: Vec<WaitingMessage>,
-    /// Where to read on; nothing at the end.
-    pub last: Option<WaitingPlace>,
-}
-
 /// The parts of one message, as far as they were read.
 struct Group {
     place: WaitingPlace,
@@ -54,7 +48,7 @@ pub(crate) fn read_page(
     carrier: CarrierId,
     after: Option<WaitingPlace>,
     limit: usize,
-) -> Result<Page, TableError> {
+) -> Result<WaitingPage, TableError> {
     // One snapshot for the parts and their messages.
     let snapshot = connection.unchecked_transaction()?;
     let (mut groups, more) = read_groups(&snapshot, carrier, after, limit)?;
@@ -62,7 +56,7 @@ pub(crate) fn read_page(
         // Some parts of the last one may not have been read.
         groups.pop();
     }
-    let mut page = Page { waiting: Vec::new(), last: None };
+    let mut page = WaitingPage { waiting: Vec::new(), last: None };
     for Group { place, ours } in groups {
         if ours {
             match read_message(&snapshot, place) {

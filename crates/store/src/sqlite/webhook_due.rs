@@ -1,6 +1,7 @@
 //! SQL that finds the webhook events that are due, and the endpoints that have any.
 
 use crate::fault::StoreFault;
+use crate::pages::{Due, Untellable};
 use crate::sqlite::columns::{stored_number, tells_of_damage};
 use crate::sqlite::inbound::find_inbound;
 use crate::sqlite::reports::stored_told;
@@ -71,18 +72,6 @@ fn failing(connection: &Connection, endpoint: Endpoint) -> Result<Option<Failing
         )?
         .exists(params![account.get(), kind.as_u8(), event, NEWER_EVENTS])?;
     Ok((!answers).then_some(FailingEndpoint { endpoint, since: Timestamp::from_millis(at) }))
-}
-
-/// What is due at an endpoint.
-pub(crate) struct Due {
-    pub page: HookPage,
-    pub untellable: Vec<Untellable>,
-}
-
-/// An event that says nothing, or nothing that makes sense.
-pub(crate) struct Untellable {
-    pub event: EventId,
-    pub failures: u32,
 }
 
 /// Returns what is due at an endpoint behind a place, in order of when it became due.

@@ -1,5 +1,6 @@
 //! SQL that finds webhook events that ended long ago.
 
+use crate::pages::{OldEvents, OldPlace};
 use crate::sqlite::webhook_events::event_id;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
@@ -12,17 +13,6 @@ use rusqlite::{Connection, params};
 const EVENTS_PER_STEP: usize = 500;
 /// Endpoints looked at in one read.
 const ENDPOINTS_PER_STEP: usize = 1_000;
-
-/// How far events that have ended were looked at: account, kind and id, as they are stored.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct OldPlace(u32, u8, i64);
-
-/// What one look found.
-pub(crate) struct OldEvents {
-    pub events: Vec<EventKey>,
-    /// Behind which to go on; None at the end.
-    pub next: Option<OldPlace>,
-}
 
 /// Returns events behind a place that ended before a time. Events are written in the order of time: behind one that is
 /// young, its endpoint has none that ended long ago.

@@ -3,14 +3,11 @@
 
 #[cfg(test)]
 mod commands_tests;
-mod copying;
+mod folders;
+mod opening;
 mod ports;
 mod requests;
-pub(crate) mod shared;
-mod told_state;
-mod unconfirmed;
 mod upkeep;
-mod walks;
 mod webhooks;
 
 pub use hermod_engine::erase::{ERASED_NUMBER, Erased};
@@ -19,42 +16,27 @@ pub use hermod_engine::retention::PURGED_PER_STEP_MAX;
 pub use hermod_engine::state::day_totals::DAYS_PER_READ_MAX;
 pub use hermod_engine::state::deferred::DEFERRED_IN_MEMORY_MAX;
 pub use ports::{LinkPort, ReceiverPort};
-pub use shared::LogSize;
 
 use crate::backend::Backend;
 use crate::fault::StoreFault;
-use crate::outboxes::{Outboxes, Receivers};
-use crate::sqlite::checkpoint::{self, Checkpointer};
-use crate::sqlite::lock::{self, FolderLock};
-use crate::sqlite::mark::Mark;
-use crate::sqlite::readers::Readers;
-use crate::sqlite::webhook_events::count_waiting;
-use crate::sqlite::{self, SqliteTables, schema};
-use crate::writer::Writer;
-use crate::writer::log::{log_forbidden, log_set_aside};
-use crate::writer::meters::Meters;
+use crate::shared::Shared;
 use crate::writer::op::Op;
 use crate::writer::waiting::Waiting;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
 use hermod_domain::time::Timestamp;
-use hermod_engine::batch::{Batch, Books};
 use hermod_engine::commands::{AnyOutcome, FindKey, Listed};
-use hermod_engine::due_times::{self, BroughtBack};
 use hermod_engine::ops::{AcceptOutcome, Acceptance, KeyClaim, MessageRecord, Replay};
-use hermod_engine::tables::{MessageRows, TableError};
-use rusqlite::Connection;
-use shared::Shared;
 use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::oneshot::error::RecvError;
 use tokio::sync::{mpsc, oneshot};
-use walks::WalkPlaces;
+use upkeep::WalkPlaces;
+use webhooks::{Absent, GivingUp};
 
 /// Operations that may wait for the writer. Beyond that a submission is refused with 503: it would only grow old.
 pub const QUEUE_OPS_MAX: usize = 8_192;
@@ -89,89 +71,12 @@ struct Inner {
     /// Where the next look at a carrier's parked receipts begins.
     rematched: Mutex<HashMap<CarrierId, RemoteId>>,
     walks: Mutex<WalkPlaces>,
+    absent: Absent,
+    giving_up: GivingUp,
     writer: Mutex<Option<JoinHandle<()>>>,
-    /// Held for as long as the store is open.
-    lock: Mutex<Option<FolderLock>>,
 }
 
 impl Store {
-    /// Opens or makes the store. Parts that were being sent when the last process ended are in doubt from here on.
-    pub fn open(options: &OpenOptions) -> Result<Store, StoreFault> {
-        let OpenOptions { folder, low_water_bytes, in_doubt_wait, now } = options;
-        lock::make_folder(folder)?;
-        let lock = FolderLock::take(folder)?;
-        let mut connection = schema::open_for_writing(folder)?;
-        let mark = Mark::open(folder, &connection)?;
-        checkpoint::truncate_at_start(folder, &connection)?;
-        let newest_at_open =
-            SqliteTables { connection: &connection }.newest_message()?.map(MessageId::accepted_at);
-        let was_empty = sqlite::catalogue::is_empty(&connection)?;
-        set_aside_unreadable(&connection, *now)?;
-        bring_back_due_times(&connection, *in_doubt_wait, *now)?;
-        let mut books = Books::load(&SqliteTables::of(&connection), *in_doubt_wait, chance())?;
-        let receivers = Arc::new(Receivers::new(*now));
-        connection.execute_batch("BEGIN IMMEDIATE").map_err(StoreFault::sqlite)?;
-        let tables = SqliteTables::of(&connection);
-        let mut batch = Batch::new(&tables, &mut books, &*receivers, 0, Arc::default());
-        batch.doubt_what_was_being_sent(*now)?;
-        batch.finish()?;
-        let unconfirmed = std::mem::take(&mut batch.unconfirmed);
-        let forbidden = std::mem::take(&mut batch.forbidden);
-        let set_aside = std::mem::take(&mut batch.set_aside);
-        connection.execute_batch("COMMIT").map_err(StoreFault::sqlite)?;
-        books.committed(*now);
-        log_forbidden(&forbidden);
-        log_set_aside(&set_aside);
-
-        let outboxes = Outboxes::load(&tables, &books, receivers, *now)?;
-        drop(tables);
-        let shared = Arc::new(Shared::new(folder.clone(), *low_water_bytes, outboxes));
-        shared.next_due_is(books.next_due());
-        shared.unconfirmed.add(unconfirmed);
-        let hooks_waiting = count_waiting(&connection)?;
-        let (queue, waiting) = mpsc::channel(QUEUE_OPS_MAX);
-        let checkpointer = Checkpointer::start(folder, &mut connection, shared.clone())?;
-        let (for_writer, meters) = (shared.clone(), Meters::register(hooks_waiting));
-        let write = move || {
-            let writer = Writer {
-                connection: &connection,
-                books,
-                mailboxes: HashMap::new(),
-                queue: waiting,
-                shared: for_writer,
-                checkpointer,
-                mark,
-                meters,
-                batches: 0,
-                full_disk: None,
-            };
-            writer.run();
-        };
-        let thread = std::thread::Builder::new()
-            .name("hermod-writer".to_owned())
-            .spawn(write)
-            .map_err(|error| StoreFault::File { path: folder.clone(), error })?;
-        Ok(Store {
-            inner: Arc::new(Inner {
-                queue,
-                backend: Backend::Sqlite(Readers::open(folder)?),
-                shared,
-                links_opened: AtomicU64::new(0),
-                newest_at_open,
-                was_empty,
-                rematched: Mutex::default(),
-                walks: Mutex::default(),
-                writer: Mutex::new(Some(thread)),
-                lock: Mutex::new(Some(lock)),
-            }),
-        })
-    }
-
-    /// Whether a process works on this data folder: a gateway, or a command that opened the folder itself.
-    pub fn is_in_use(folder: &Path) -> Result<bool, StoreFault> {
-        lock::is_in_use(folder)
-    }
-
     /// When the newest message was accepted that the store held when it was opened.
     pub fn newest_at_open(&self) -> Option<Timestamp> {
         self.inner.newest_at_open
@@ -184,7 +89,7 @@ impl Store {
 
     /// From here on the writer goes by this catalogue: whose a number is, and who is to be told how.
     pub fn follow(&self, catalogue: Arc<Catalogue>) {
-        self.inner.shared.follow(catalogue);
+        self.inner.shared.catalogue.store(catalogue);
     }
 
     /// Charges, stores and queues one message. Durable when this returns `Accepted`; nothing happened otherwise.
@@ -199,7 +104,7 @@ impl Store {
         acceptance: Acceptance,
         waited: impl Future<Output = ()>,
     ) -> Result<AcceptOutcome, StoreFault> {
-        if !self.inner.shared.accepting() {
+        if !self.inner.shared.disk.accepting() {
             return Err(StoreFault::DiskLow);
         }
         let (reply, mut answer) = oneshot::channel();
@@ -235,7 +140,7 @@ impl Store {
 
     /// Is there room on the disk for new messages?
     pub fn accepting(&self) -> bool {
-        self.inner.shared.accepting()
+        self.inner.shared.disk.accepting()
     }
 
     /// Finishes what is waiting, empties the log and closes the files. Later calls of any clone fail with `Closed`.
@@ -251,7 +156,6 @@ impl Store {
             }
         }
         self.inner.backend.close();
-        drop(self.inner.lock.lock().unwrap_or_else(PoisonError::into_inner).take());
         Ok(())
     }
 
@@ -274,44 +178,4 @@ fn outcome_of<C: Listed>(
 ) -> Result<C::Outcome, StoreFault> {
     let outcome = answered.map_err(|_| StoreFault::Closed)??;
     Ok(C::own_outcome(outcome).expect("the writer answers a command with its own outcome"))
-}
-
-/// Sets aside the parts whose rows make no sense, and logs them.
-fn set_aside_unreadable(connection: &Connection, now: Timestamp) -> Result<(), TableError> {
-    let all = connection.unchecked_transaction()?;
-    let tables = SqliteTables::of(&all);
-    let unreadable = hermod_engine::set_aside::set_aside_unreadable(&tables, now)?;
-    tables.finish()?;
-    all.commit()?;
-    log_set_aside(&unreadable);
-    Ok(())
-}
-
-/// Brings back due times that are further away than their schedules allow, and logs how many there were.
-fn bring_back_due_times(
-    connection: &Connection,
-    in_doubt_wait: Duration,
-    now: Timestamp,
-) -> Result<(), TableError> {
-    let all = connection.unchecked_transaction()?;
-    let tables = SqliteTables::of(&all);
-    let back = due_times::bring_back(&tables, in_doubt_wait, now)?;
-    tables.finish()?;
-    all.commit()?;
-    if back != BroughtBack::default() {
-        let BroughtBack { parts, validity, inbound, receipts } = back;
-        tracing::warn!(
-            parts,
-            validity,
-            inbound,
-            receipts,
-            "Due times were further away than their schedules allow and are brought back: the clock was ahead before"
-        );
-    }
-    Ok(())
-}
-
-/// A number that differs from start to start.
-fn chance() -> u64 {
-    RandomState::new().hash_one(0)
 }

@@ -1,11 +1,10 @@
 //! What has to be done from time to time: release parts whose waiting time is over, end what has outlived its validity,
 //! look at the disk, merge idempotency keys, drop old cases. The caller owns the clock and says when.
 
+use crate::disk::LogSize;
 use crate::fault::StoreFault;
-use crate::sqlite::late_parts::LatePage;
-use crate::sqlite::part_pages::{PartPage, StoredKey};
+use crate::pages::{LatePage, OldPlace, PartPage, StoredKey};
 use crate::store::Store;
-use crate::store::shared::LogSize;
 use crate::writer::op::Op;
 use hermod_domain::ids::PartNo;
 use hermod_domain::time::Timestamp;
@@ -14,7 +13,8 @@ use hermod_engine::expiry::lapse_of;
 use hermod_engine::late_receipts::late_messages;
 use hermod_engine::ops::DiskSpace;
 use hermod_engine::state::idempotency_keys::KeyLimits;
-use hermod_engine::tables::{PartRow, Place, Readings};
+use hermod_engine::tables::{ConversationKey, PartRow, Place, Readings, UnnamedPart};
+use std::sync::{MutexGuard, PoisonError};
 
 /// Rows looked at in one read, so that no snapshot lasts long.
 const SWEEP_ROWS: u32 = 5_000;
@@ -27,11 +27,27 @@ const LATE_PER_SWEEP_MAX: usize = 100_000;
 /// second, each of which is merged six times before it is in a bucket of 100 million.
 const KEY_STEPS_PER_CALL: usize = 100;
 
+/// Where the walks over tables that have no index by time go on. Old rows of such a table are found by looking at all of
+/// its rows in the order of their keys, a bounded number in each call; an index would cost every message a write.
+///
+/// Each is the last row that was looked at; none where the next look begins at the first row. A restart begins anew.
+#[derive(Default)]
+pub(crate) struct WalkPlaces {
+    pub conversation: Option<ConversationKey>,
+    pub review: Option<u64>,
+    pub unnamed_part: Option<UnnamedPart>,
+    pub webhook_event: Option<OldPlace>,
+}
+
 impl Store {
+    pub(crate) fn walk_places(&self) -> MutexGuard<'_, WalkPlaces> {
+        self.inner.walks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// To be called often (several times a second). Cheap when there is nothing to do.
     pub async fn tick(&self, now: Timestamp) -> Result<(), StoreFault> {
         let outboxes = &self.inner.shared.outboxes;
-        self.inner.shared.ticks(now);
+        self.inner.shared.disk.ticks(now);
         outboxes.tick(now);
         while outboxes.has_left_over() {
             let place = self.inner.queue.reserve().await.map_err(|_| StoreFault::Closed)?;
@@ -48,17 +64,17 @@ impl Store {
 
     /// Measures the free disk space, and closes or opens the door accordingly.
     pub fn look_at_disk(&self) {
-        self.inner.shared.look_at_disk();
+        self.inner.shared.disk.look();
     }
 
     /// The size of the write-ahead log, as of the last second.
     pub fn log_size(&self) -> LogSize {
-        self.inner.shared.log_size()
+        self.inner.shared.disk.log_size()
     }
 
     /// What the last measurement found.
     pub fn disk_space(&self) -> DiskSpace {
-        self.inner.shared.disk_space()
+        self.inner.shared.disk.space()
     }
 
     /// Ends parts whose validity has ended, marks parts without a receipt in time, and gives up reports that waited too

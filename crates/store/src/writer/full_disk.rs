@@ -15,7 +15,7 @@ const HOOK_ENDS_KEPT_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// grow much: nothing is claimed meanwhile, so answers are at most what the windows hold, and carriers stop when their
 /// receipts are not answered. What customers answer counts in their outboxes until it is written, and those are limited.
 #[derive(Default)]
-pub(crate) struct FullDisk {
+pub(super) struct FullDisk {
     kept: VecDeque<Op>,
     hook_bytes: usize,
 }
@@ -56,7 +56,7 @@ fn hook_bytes_of(op: &Op) -> usize {
 impl Writer<'_> {
     /// Does with each command what it says about a full disk.
     pub(super) fn handle_full_disk(&mut self, ops: &mut Vec<Op>) {
-        if self.full_disk.is_none() && self.shared.told_writes.is_to_be_told(false, self.shared.ticked_at()) {
+        if self.full_disk.is_none() && self.shared.disk.is_to_be_told_of_writes(false) {
             tracing::error!("The disk is full; what carriers say waits in memory until there is room");
         }
         for op in ops.drain(..) {
@@ -76,12 +76,12 @@ impl Writer<'_> {
     pub(super) fn write_kept(&mut self) {
         while let Some(full_disk) = &mut self.full_disk {
             // An empty transaction would succeed and prove nothing.
-            if full_disk.kept.is_empty() && !self.shared.has_room_to_write() {
+            if full_disk.kept.is_empty() && !self.shared.disk.has_room_to_write() {
                 return;
             }
             let mut ops = full_disk.take();
             // They tell what time it was.
-            self.books.told = self.books.told.max(self.shared.ticked_at());
+            self.books.told = self.books.told.max(self.shared.disk.ticked_at());
             match self.transact(&ops, Claims::Allowed) {
                 Ok(done) => {
                     answer_all(&mut ops, done);
@@ -95,7 +95,7 @@ impl Writer<'_> {
                 Err(_) => ops.into_iter().for_each(|op| self.write_alone(op)),
             }
         }
-        if self.shared.told_writes.is_to_be_told(true, self.shared.ticked_at()) {
+        if self.shared.disk.is_to_be_told_of_writes(true) {
             tracing::info!("There is room on the disk again; everything that was kept is written");
         }
     }

@@ -5,6 +5,7 @@
 //! A command that fails does so alone: the batch is rolled back and its commands are run one by one (`transact.rs`).
 //! `full_disk.rs` says what happens while there is no room.
 
+mod copying;
 mod full_disk;
 pub(crate) mod log;
 pub(crate) mod mailbox;
@@ -13,10 +14,9 @@ pub(crate) mod op;
 mod transact;
 pub(crate) mod waiting;
 
+use crate::backend::writing::WritingBackend;
 use crate::fault::StoreFault;
-use crate::sqlite::checkpoint::Checkpointer;
-use crate::sqlite::mark::Mark;
-use crate::store::shared::Shared;
+use crate::shared::Shared;
 use full_disk::FullDisk;
 use hermod_engine::batch::Books;
 use hermod_engine::commands::{AnyCommand, AnyOutcome};
@@ -24,7 +24,6 @@ use hermod_engine::ops::LinkId;
 use mailbox::Mailbox;
 use meters::Meters;
 use op::{Op, Reply};
-use rusqlite::Connection;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,19 +37,31 @@ pub(crate) const BATCH_OPS_MAX: usize = 512;
 const FULL_DISK_PAUSE: Duration = Duration::from_millis(500);
 
 pub(crate) struct Writer<'c> {
-    pub connection: &'c Connection,
-    pub books: Books,
-    pub mailboxes: HashMap<LinkId, Arc<Mailbox>>,
-    pub queue: mpsc::Receiver<Op>,
-    pub shared: Arc<Shared>,
-    pub checkpointer: Checkpointer,
-    pub mark: Mark,
-    pub meters: Meters,
-    pub batches: u64,
-    pub full_disk: Option<FullDisk>,
+    database: &'c WritingBackend,
+    books: Books,
+    mailboxes: HashMap<LinkId, Arc<Mailbox>>,
+    queue: mpsc::Receiver<Op>,
+    shared: Arc<Shared>,
+    meters: Meters,
+    batches: u64,
+    full_disk: Option<FullDisk>,
+}
+
+impl<'c> Writer<'c> {
+    pub(crate) fn new(
+        database: &'c WritingBackend,
+        books: Books,
+        queue: mpsc::Receiver<Op>,
+        shared: Arc<Shared>,
+        meters: Meters,
+    ) -> Writer<'c> {
+        let mailboxes = HashMap::new();
+        Writer { database, books, mailboxes, queue, shared, meters, batches: 0, full_disk: None }
+    }
 }
 
 impl Writer<'_> {
+    /// Works until the store is to stop, or nobody is left who could ask for anything.
     pub(crate) fn run(mut self) {
         let mut ops = Vec::with_capacity(BATCH_OPS_MAX);
         while self.wait_for_ops(&mut ops) && self.work_off(&mut ops) && self.copy_if_wanted(&mut ops) {}
@@ -63,7 +74,6 @@ impl Writer<'_> {
             op.failed(fault);
         }
         self.write_last_figures();
-        self.checkpointer.stop(self.connection);
     }
 
     /// Writes these operations. False once the store is to stop.
@@ -76,12 +86,12 @@ impl Writer<'_> {
             self.write_all(ops);
         }
         self.books.trim();
-        self.checkpointer.after_batch(self.connection);
+        self.database.after_batch();
         !stop
     }
 
     /// Writes what waits now, without waiting for more. False once the store is to stop.
-    pub(crate) fn work_off_waiting(&mut self, ops: &mut Vec<Op>) -> bool {
+    fn work_off_waiting(&mut self, ops: &mut Vec<Op>) -> bool {
         if self.full_disk.is_some() {
             return self.wait_for_ops(ops) && self.work_off(ops);
         }

@@ -5,7 +5,6 @@ use super::Writer;
 use super::log::{log_forbidden, log_set_aside, log_unreadable_reports};
 use super::op::Op;
 use crate::fault::StoreFault;
-use crate::sqlite::SqliteTables;
 use hermod_domain::ids::{CarrierId, ConnectionId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::batch::{Batch, ForbiddenEvent, Tally};
@@ -91,16 +90,13 @@ impl Writer<'_> {
                     fault.die();
                 }
                 if fault.is_disk_full() {
-                    self.shared.disk_is_full();
+                    self.shared.disk.is_full();
                 }
-                // A full disk may have ended the transaction already; then there is nothing to roll back.
-                if !self.connection.is_autocommit()
-                    && let Err(error) = self.connection.execute_batch("ROLLBACK")
-                {
-                    StoreFault::sqlite(error).die();
+                if let Err(fault) = self.database.roll_back() {
+                    fault.die();
                 }
                 self.books.lanes.restore_rooms(rooms);
-                if let Err(error) = self.books.rolled_back(&SqliteTables::of(self.connection)) {
+                if let Err(error) = self.books.rolled_back(&self.database.tables()) {
                     StoreFault::from(error).die();
                 }
                 self.shared.next_due_is(self.books.next_due());
@@ -110,9 +106,8 @@ impl Writer<'_> {
     }
 
     fn try_transact(&mut self, ops: &[Op], claims: Claims) -> Result<Vec<Option<AnyOutcome>>, TableError> {
-        self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
-        let changes = self.connection.total_changes();
-        let tables = SqliteTables::of(self.connection);
+        let transaction = self.database.begin()?;
+        let tables = self.database.tables();
         let mut batch = Batch::new(
             &tables,
             &mut self.books,
@@ -131,14 +126,7 @@ impl Writer<'_> {
         }
         batch.finish()?;
         let committing = Committing::of(batch);
-        let wrote = self.connection.total_changes() != changes;
-        if wrote {
-            self.mark.count(self.connection)?;
-        }
-        self.connection.prepare_cached("COMMIT")?.execute([])?;
-        if wrote {
-            self.mark.committed();
-        }
+        transaction.commit()?;
         self.publish(ops, committing);
         Ok(done)
     }
@@ -180,17 +168,19 @@ impl Writer<'_> {
         if self.books.delivery.is_empty() || self.full_disk.is_some() {
             return;
         }
-        let written = self.connection.unchecked_transaction().map_err(TableError::from).and_then(|last| {
-            let tables = SqliteTables::of(&last);
+        let written = self.database.begin().and_then(|last| {
+            let tables = self.database.tables();
             self.books.delivery.write(&tables)?;
             tables.finish()?;
-            self.mark.count(&last)?;
-            last.commit().map_err(TableError::from)
+            last.commit()
         });
-        match written.map_err(StoreFault::from) {
-            Ok(()) => self.mark.committed(),
-            Err(fault) if fault.is_fatal() => fault.die(),
-            Err(fault) => tracing::warn!(%fault, "The last seconds of delivery figures are lost"),
+        let Err(fault) = written.map_err(StoreFault::from) else { return };
+        if fault.is_fatal() {
+            fault.die();
+        }
+        tracing::warn!(%fault, "The last seconds of delivery figures are lost");
+        if let Err(fault) = self.database.roll_back() {
+            tracing::warn!(%fault, "The last transaction could not be rolled back");
         }
     }
 }

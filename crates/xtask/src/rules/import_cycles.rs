@@ -9,7 +9,7 @@ use crate::rust_source::{RustFile, rust_files};
 use crate::tree::Tree;
 
 /// The crates that hold to it.
-const CRATES: [&str; 3] = ["crates/engine/", "crates/hermod/", "crates/smpp/"];
+const CRATES: [&str; 4] = ["crates/engine/", "crates/hermod/", "crates/smpp/", "crates/store/"];
 
 /// Who imports whom among the children of one module, and where.
 type Imports = BTreeMap<String, BTreeMap<String, Place>>;

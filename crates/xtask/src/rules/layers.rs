@@ -1,5 +1,5 @@
 //! Dependencies point one way. Between crates the table below says who may name whom and what a pure crate must not
-//! touch; inside the gateway, `app` knows no wire and an edge knows no other edge.
+//! touch; inside the gateway, `app` knows no wire and an edge knows no other edge; inside the store, one folder knows SQLite.
 
 use std::collections::BTreeSet;
 
@@ -78,6 +78,18 @@ const WIRES: &[Ban] = &[
     Ban { path: "crate::edges", instead: "edges call app, never the other way" },
 ];
 
+const STORE: &str = "crates/store/src/";
+const SQLITE: &str = "crates/store/src/sqlite/";
+const BACKENDS: &str = "crates/store/src/backend/";
+
+/// What the store never names outside of the folder that is SQLite's.
+const DRIVERS: &[Ban] =
+    &[Ban { path: "rusqlite", instead: "put it behind a function of `sqlite/`, and that behind a backend" }];
+
+/// What the store names only where its backends are listed.
+const BACKEND_FOLDERS: &[Ban] =
+    &[Ban { path: "crate::sqlite", instead: "ask a backend, so that another database can answer" }];
+
 pub(crate) fn check(tree: &Tree) -> Vec<Violation> {
     let files = rust_files(tree);
     let edges = edge_names(&files);
@@ -90,6 +102,14 @@ pub(crate) fn check(tree: &Tree) -> Vec<Violation> {
         }
         if file.path.strip_prefix(APP).is_some_and(|rest| rest.starts_with(['/', '.'])) {
             found.extend(check_bans(file.path, WIRES, &paths));
+        }
+        if file.path.starts_with(STORE) && !file.path.starts_with(SQLITE) {
+            // Its tests too: what tests SQLite stands beside the SQL.
+            let all = named_paths(&file.code);
+            found.extend(check_bans(file.path, DRIVERS, &all));
+            if !file.path.starts_with(BACKENDS) {
+                found.extend(check_bans(file.path, BACKEND_FOLDERS, &all));
+            }
         }
         found.extend(check_edge(file.path, &edges, &paths));
     }

@@ -2,7 +2,7 @@
 //! part stand in a table of their own, and deliveries are counted. It computes keys, which SQL cannot.
 
 use crate::sqlite::carrier_ids::split_id;
-use crate::sqlite::schema::bucket_days;
+use crate::sqlite::day_tables::bucket_days;
 use hermod_domain::ids::RemoteId;
 use hermod_domain::time::Day;
 use hermod_engine::tables::TableError;

@@ -2,7 +2,7 @@
 //! `idempotency_keys`. The keys of each day become a bucket.
 
 use crate::sqlite::SqliteTables;
-use crate::sqlite::schema::bucket_days;
+use crate::sqlite::day_tables::bucket_days;
 use hermod_domain::ids::MessageId;
 use hermod_engine::state::idempotency_keys::{blocks_for, build_segments};
 use hermod_engine::tables::{KeyBucketId, KeyBucketRow, KeyBucketState, KeyEntry, TableError};

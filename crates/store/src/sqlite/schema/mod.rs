@@ -116,21 +116,6 @@ fn versions(connection: &Connection) -> Result<(i64, i64), TableError> {
     Ok((connection.query_row("PRAGMA user_version", [], |row| row.get(0))?, known))
 }
 
-/// The days for which a table of this kind exists (`key` or `remote`), oldest first.
-pub(crate) fn bucket_days(connection: &Connection, kind: &str) -> Result<Vec<i64>, TableError> {
-    let mut statement =
-        connection.prepare_cached("SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB ?1")?;
-    let names = statement.query_map([format!("{kind}_[0-9]*")], |row| row.get::<_, String>(0))?;
-    let mut days = Vec::new();
-    for name in names {
-        if let Some(day) = name?.strip_prefix(kind).and_then(|rest| rest.strip_prefix('_')?.parse().ok()) {
-            days.push(day);
-        }
-    }
-    days.sort_unstable();
-    Ok(days)
-}
-
 /// Opens a store that must be there already, for the commands that look at one from outside.
 pub(crate) fn open_existing(folder: &Path) -> Result<Connection, TableError> {
     let path = folder.join(FILE_NAME);

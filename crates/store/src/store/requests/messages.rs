@@ -1,7 +1,7 @@
 //! What callers ask about messages: find one by its name, cancel one, move some to another carrier, list what waits.
 
 use crate::fault::StoreFault;
-use crate::sqlite::waiting::Page;
+use crate::pages::WaitingPage;
 use crate::store::Store;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::origin::MessageName;
@@ -60,7 +60,7 @@ impl Store {
         let mut found = Vec::new();
         loop {
             let wanted = limit - found.len();
-            let Page { waiting, last } = self.inner.backend.waiting(carrier, place, wanted).await?;
+            let WaitingPage { waiting, last } = self.inner.backend.waiting(carrier, place, wanted).await?;
             found.extend(waiting);
             place = last;
             if found.len() >= limit || place.is_none() {

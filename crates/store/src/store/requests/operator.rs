@@ -1,4 +1,5 @@
-//! What operators set up and look at: the catalogue, delivery figures, rows that were set aside.
+//! What operators set up and look at: the catalogue, delivery figures, rows that were set aside, parts that were never
+//! answered.
 
 use crate::fault::StoreFault;
 use crate::store::Store;
@@ -7,6 +8,7 @@ use hermod_domain::time::Day;
 use hermod_engine::ops::{
     CatalogueChange, CatalogueRow, DeliveryRow, ProvisionedRow, SetAside, SetAsideCount,
 };
+use std::collections::BTreeMap;
 
 impl Store {
     /// Changes the setup, all or none. An account's opening entries go with it.
@@ -42,5 +44,10 @@ impl Store {
     /// How many rows make no sense and were set aside.
     pub async fn count_set_aside(&self) -> Result<SetAsideCount, StoreFault> {
         self.inner.backend.count_set_aside().await
+    }
+
+    /// Takes the number of parts per carrier that ran out of resends without an answer since the last call.
+    pub fn take_unconfirmed(&self) -> BTreeMap<CarrierId, u64> {
+        self.inner.shared.unconfirmed.take()
     }
 }

@@ -80,7 +80,7 @@ impl Store {
         self.erase_inbound(number, account, &mut erased).await?;
         erased.others = self.request(EraseOthers { number, account }).await?;
         // The log has the pages as they were before.
-        self.inner.shared.want_empty_log();
+        self.inner.shared.disk.want_empty_log();
         Ok(erased)
     }
 

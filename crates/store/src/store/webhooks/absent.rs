@@ -2,7 +2,7 @@
 //! instead. What happens from then on is written there at once; what waits already is moved here, a little at a time.
 
 use crate::fault::StoreFault;
-use crate::sqlite::reports::OnTransmitters;
+use crate::pages::OnTransmitters;
 use crate::store::Store;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
@@ -97,7 +97,7 @@ impl Absent {
 impl Store {
     /// A part of tick. What fails is tried again at a later look: the reports still wait.
     pub(crate) async fn tell_absent_by_webhook(&self, now: Timestamp) {
-        let absent = &self.inner.shared.absent;
+        let absent = &self.inner.absent;
         if !absent.is_time(now) {
             return;
         }
@@ -123,15 +123,15 @@ impl Store {
         now: Timestamp,
         left: &mut usize,
     ) -> Result<(), StoreFault> {
-        let shared = &self.inner.shared;
+        let (shared, absent) = (&self.inner.shared, &self.inner.absent);
         let away = shared.outboxes.receivers().away_since(connection, now);
         let told = tells_by_webhook(&shared.catalogue.load(), connection);
         let Some(since) = away.filter(|_| told) else {
-            shared.absent.begin_again(connection);
+            absent.begin_again(connection);
             return Ok(());
         };
         while *left > 0 {
-            let after = shared.absent.place(connection, since);
+            let after = absent.place(connection, since);
             // Up to here every row is there to be seen.
             let newest = shared.outboxes.newest();
             if after >= newest {
@@ -147,7 +147,7 @@ impl Store {
                 shared.outboxes.forget(connection, &moved);
             }
             let to = if more { last } else { newest.max(last) };
-            shared.absent.looked_to(connection, Looked { since, to });
+            absent.looked_to(connection, Looked { since, to });
             if !more {
                 break;
             }

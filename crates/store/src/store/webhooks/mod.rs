@@ -2,11 +2,9 @@
 //! endpoint's poster. The decisions are in `hermod_engine::webhooks`.
 
 mod absent;
-mod bell;
 mod listing;
 mod queue;
 mod requests;
 
 pub(crate) use absent::Absent;
-pub(crate) use bell::Bell;
 pub(crate) use queue::GivingUp;

@@ -1,7 +1,7 @@
 //! Finding what is due.
 
 use crate::fault::StoreFault;
-use crate::sqlite::webhook_due::{Due, Untellable};
+use crate::pages::{Due, Untellable};
 use crate::store::Store;
 use crate::writer::op::{Answer, Op, Reply};
 use hermod_domain::time::Timestamp;
@@ -17,6 +17,12 @@ impl Store {
     /// Every endpoint at which events wait, and when the first of them is due, or was.
     pub async fn hooks_waiting(&self) -> Result<Vec<(Endpoint, Timestamp)>, StoreFault> {
         self.inner.backend.waiting_endpoints().await
+    }
+
+    /// Endpoints that something became due at since the last call: it was written, moved there or replayed, and is
+    /// durable. Waits until there is one. For one listener; nothing is lost if it does not wait to the end.
+    pub async fn hooks_rung(&self) -> Vec<Endpoint> {
+        self.inner.shared.bell.take().await
     }
 
     /// What is due at an endpoint behind a place, in order of when it became due. Nothing is marked: what was taken comes
@@ -43,7 +49,7 @@ impl Store {
         untellable: &[Untellable],
         now: Timestamp,
     ) -> Result<(), StoreFault> {
-        let Some(reply) = self.inner.shared.giving_up.begin(endpoint) else { return Ok(()) };
+        let Some(reply) = self.inner.giving_up.begin(endpoint) else { return Ok(()) };
         let next = HookNext::GiveUp(HookGivenUp::NothingToTell);
         let settled = untellable.iter().map(|Untellable { event, failures }| HookSettled {
             endpoint,

@@ -2,7 +2,7 @@
 //! old ones are forgotten.
 
 use crate::fault::StoreFault;
-use crate::sqlite::webhook_old::OldEvents;
+use crate::pages::OldEvents;
 use crate::store::Store;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;

@@ -174,3 +174,25 @@ fn an_edge_knows_itself_the_app_and_what_lies_beside_the_edges() {
         &[],
     );
 }
+
+#[test]
+fn store_names_sqlite_in_its_folder_and_where_backends_are_listed() {
+    check_rule(
+        check,
+        &[
+            ("crates/store/src/sqlite/parts.rs", "use crate::sqlite::columns;\nuse rusqlite::Connection;"),
+            ("crates/store/src/backend/mod.rs", "use crate::sqlite::parts;"),
+            ("crates/store/src/writer/mod.rs", "use rusqlite::Connection;\nuse crate::sqlite::parts;"),
+            ("crates/store/src/audit.rs", "#[cfg(test)]\nmod tests {\n    use rusqlite::Row;\n}"),
+            ("crates/store/tests/it/faults.rs", "use rusqlite::Connection;"),
+        ],
+        &[
+            "crates/store/src/audit.rs:3: rusqlite::Row does not belong in this layer: put it behind a function of \
+             `sqlite/`, and that behind a backend",
+            "crates/store/src/writer/mod.rs:1: rusqlite::Connection does not belong in this layer: put it behind a \
+             function of `sqlite/`, and that behind a backend",
+            "crates/store/src/writer/mod.rs:2: crate::sqlite::parts does not belong in this layer: ask a backend, so \
+             that another database can answer",
+        ],
+    );
+}

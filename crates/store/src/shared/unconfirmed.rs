@@ -1,10 +1,9 @@
 //! Parts whose last resend got no answer either: they count as submitted, and the operator is alarmed.
 
-use crate::store::Store;
 use hermod_domain::ids::CarrierId;
 use hermod_engine::maps::HashMap;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How many parts of each carrier are unconfirmed since they were last taken. Holds one number per carrier.
 #[derive(Default)]
@@ -18,17 +17,18 @@ impl Unconfirmed {
         if counted.is_empty() {
             return;
         }
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.counts();
         for (carrier, parts) in counted {
             *counts.entry(carrier).or_default() += parts;
         }
     }
-}
 
-impl Store {
-    /// Takes the number of parts per carrier that ran out of resends without an answer since the last call.
-    pub fn take_unconfirmed(&self) -> BTreeMap<CarrierId, u64> {
-        let counts = &self.inner.shared.unconfirmed.counts;
-        std::mem::take(&mut counts.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Takes what was counted since the last call.
+    pub(crate) fn take(&self) -> BTreeMap<CarrierId, u64> {
+        std::mem::take(&mut self.counts())
+    }
+
+    fn counts(&self) -> MutexGuard<'_, BTreeMap<CarrierId, u64>> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,16 +1,16 @@
-//! Proving the books from raw rows. Nothing here trusts a figure that the gateway keeps: every balance, state and link
-//! between tables is worked out again and compared.
+//! The rules of an audit in SQL, over raw rows in one snapshot.
 
 mod rules;
 mod webhook_rules;
 
+use crate::audit::{AuditReport, Violation};
 use crate::fault::StoreFault;
-use crate::sqlite::schema;
-use crate::sqlite::{idempotency_keys, jobs, parts, purging};
-use crate::store::{ERASED_NUMBER, Store};
+use crate::sqlite::day_tables::bucket_days;
+use crate::sqlite::{errors, idempotency_keys, jobs, parts, purging, schema};
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
+use hermod_engine::erase::ERASED_NUMBER;
 use hermod_engine::tables::{PurgeMark, StoredPlace, TableError, UnreadablePart};
 use rules::{RULES, Rule};
 use rusqlite::Connection;
@@ -24,50 +24,14 @@ const UNREADABLE_PARTS_LISTED_MAX: u32 = 20;
 /// Steps of SQLite's machine between two looks at whether to stop: some tens of milliseconds.
 const STEPS_PER_LOOK: i32 = 1_000_000;
 
-/// What an audit found.
-#[derive(Clone, Debug, Default)]
-pub struct AuditReport {
-    pub messages: u64,
-    pub accounts: u64,
-    /// Parts of messages that have not ended.
-    pub open_parts: u64,
-    /// Of those, the ones that are still to be handed to a carrier, or being handed over.
-    pub waiting_parts: u64,
-    /// Resends of parts that were in doubt, of the messages that are kept.
-    pub resends: u64,
-    /// The records of messages accepted before this are gone, and their money is rolled up in the ledger.
-    pub purged_before: Option<Timestamp>,
-    pub violations: Vec<Violation>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation {
-    pub rule: &'static str,
-    pub detail: String,
-}
-
-impl AuditReport {
-    pub fn is_clean(&self) -> bool {
-        self.violations.is_empty()
-    }
-}
-
-impl Store {
-    /// Audits the store in a data folder. It reads one snapshot, for as long as that takes: beside a running gateway audit a
-    /// copy, or the log grows meanwhile.
-    pub fn audit(folder: &Path) -> Result<AuditReport, StoreFault> {
-        Store::audit_unless(folder, || false)
-    }
-
-    /// The same, given up with [`StoreFault::ReadTooLong`] once `stop` says so. It is asked several times a second.
-    pub fn audit_unless(
-        folder: &Path,
-        stop: impl FnMut() -> bool + Send + 'static,
-    ) -> Result<AuditReport, StoreFault> {
-        let mut connection = schema::open_existing(folder)?;
-        connection.progress_handler(STEPS_PER_LOOK, Some(stop)).map_err(StoreFault::sqlite)?;
-        read(&connection).map_err(|error| StoreFault::from(error).or_too_long())
-    }
+/// Audits the database of a folder in one snapshot. Given up with [`StoreFault::ReadTooLong`] once `stop` says so.
+pub(crate) fn audit(
+    folder: &Path,
+    stop: impl FnMut() -> bool + Send + 'static,
+) -> Result<AuditReport, StoreFault> {
+    let mut connection = schema::open_existing(folder)?;
+    connection.progress_handler(STEPS_PER_LOOK, Some(stop)).map_err(errors::fault_of)?;
+    read(&connection).map_err(|error| StoreFault::from(error).or_too_long())
 }
 
 fn read(connection: &Connection) -> Result<AuditReport, TableError> {
@@ -85,7 +49,7 @@ fn read(connection: &Connection) -> Result<AuditReport, TableError> {
         check(&snapshot, name, query, &mut report)?;
     }
     check_keys(&snapshot, &mut report)?;
-    for day in schema::bucket_days(&snapshot, "remote")? {
+    for day in bucket_days(&snapshot, "remote")? {
         let query = format!(
             "SELECT 'carrier id of message ' || r.message FROM remote_{day} r LEFT JOIN message m ON m.id = r.message
              WHERE m.id IS NULL OR m.account <> r.account OR r.part NOT BETWEEN 1 AND m.parts

@@ -1,6 +1,5 @@
-//! Where it is rung once something is due: the writer rings after the commit, whoever posts listens.
+//! Where it is rung once a webhook event is due: the writer rings after the commit, the task that posts listens.
 
-use crate::store::Store;
 use hermod_engine::maps::HashSet;
 use hermod_engine::ops::{ENDPOINTS_RUNG_MAX, Endpoint};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -28,22 +27,19 @@ impl Bell {
         self.wake.notify_one();
     }
 
-    fn rung(&self) -> MutexGuard<'_, HashSet<Endpoint>> {
-        self.rung.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Store {
-    /// Endpoints that something became due at since the last call: it was written, moved there or replayed, and is
-    /// durable. Waits until there is one. For one listener; nothing is lost if it does not wait to the end.
-    pub async fn hooks_rung(&self) -> Vec<Endpoint> {
-        let bell = &self.inner.shared.bell;
+    /// Takes the endpoints that were rung for since the last call. Waits until there is one. For one listener; nothing is
+    /// lost if it does not wait to the end.
+    pub(crate) async fn take(&self) -> Vec<Endpoint> {
         loop {
-            let rung = std::mem::take(&mut *bell.rung());
+            let rung = std::mem::take(&mut *self.rung());
             if !rung.is_empty() {
                 return rung.into_iter().collect();
             }
-            bell.wake.notified().await;
+            self.wake.notified().await;
         }
+    }
+
+    fn rung(&self) -> MutexGuard<'_, HashSet<Endpoint>> {
+        self.rung.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

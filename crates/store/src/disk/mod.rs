@@ -1,50 +1,39 @@
-//! The few facts that the writer and its callers both look at without asking each other.
+//! The room on the disk, and the size of the database's log: measured here, looked at by the writer, its callers and the
+//! checkpoint thread.
+
+mod told_state;
 
 use crate::fault::StoreFault;
-use crate::outboxes::Outboxes;
-use crate::store::copying::{Copies, share_a_disk};
-use crate::store::told_state::ToldState;
-use crate::store::unconfirmed::Unconfirmed;
-use crate::store::webhooks::{Absent, Bell, GivingUp};
-use arc_swap::ArcSwap;
-use hermod_domain::catalogue::Catalogue;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::DiskSpace;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use told_state::ToldState;
 
-pub(crate) struct Shared {
+/// By this part of the low-water mark the free space must exceed it before messages are accepted again.
+const REOPENING_FRACTION: u64 = 16;
+/// After the disk was full: less free space than this is not worth a try.
+const ROOM_TO_WRITE_BYTES: u64 = 1024 * 1024;
+
+/// The disk of the data folder.
+pub(crate) struct Disk {
     folder: PathBuf,
     /// Below this many free bytes nothing is accepted, so that what was accepted can still be finished.
     low_water_bytes: u64,
     accepting: AtomicBool,
     /// As it was last measured.
     free_bytes: AtomicU64,
-    next_due_ms: AtomicI64,
     ticked_ms: AtomicI64,
-    pub outboxes: Outboxes,
-    /// What the writer goes by: whose a number is, and who is to be told how.
-    pub catalogue: ArcSwap<Catalogue>,
-    pub bell: Bell,
-    pub absent: Absent,
-    pub giving_up: GivingUp,
-    pub copies: Copies,
-    pub unconfirmed: Unconfirmed,
     /// What the log says of the free space, and of writes that found none.
     told_room: ToldState,
-    pub told_writes: ToldState,
+    told_writes: ToldState,
     /// The size of the log file, and whether it is larger than it should be and could not be truncated.
     log_bytes: AtomicU64,
     log_overgrown: AtomicBool,
     /// Something was erased that the log still has.
     empty_log_wanted: AtomicBool,
 }
-
-/// By this part of the low-water mark the free space must exceed it before messages are accepted again.
-const REOPENING_FRACTION: u64 = 16;
-/// After the disk was full: less free space than this is not worth a try.
-const ROOM_TO_WRITE_BYTES: u64 = 1024 * 1024;
 
 /// How large the write-ahead log is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,36 +43,23 @@ pub struct LogSize {
     pub overgrown: bool,
 }
 
-const NOTHING_DUE: i64 = i64::MAX;
-
-impl Shared {
-    pub(crate) fn new(folder: PathBuf, low_water_bytes: u64, outboxes: Outboxes) -> Shared {
-        let shared = Shared {
+impl Disk {
+    /// Measures the free space of the folder's disk for the first time.
+    pub(crate) fn new(folder: PathBuf, low_water_bytes: u64) -> Disk {
+        let disk = Disk {
             folder,
             low_water_bytes,
             accepting: AtomicBool::new(true),
             free_bytes: AtomicU64::new(u64::MAX),
-            next_due_ms: AtomicI64::new(NOTHING_DUE),
             ticked_ms: AtomicI64::new(0),
-            outboxes,
-            catalogue: ArcSwap::default(),
-            bell: Bell::default(),
-            absent: Absent::default(),
-            giving_up: GivingUp::default(),
-            copies: Copies::default(),
             told_room: ToldState::good(),
             told_writes: ToldState::good(),
             log_bytes: AtomicU64::new(0),
             log_overgrown: AtomicBool::new(false),
-            unconfirmed: Unconfirmed::default(),
             empty_log_wanted: AtomicBool::new(false),
         };
-        shared.look_at_disk();
-        shared
-    }
-
-    pub(crate) fn follow(&self, catalogue: Arc<Catalogue>) {
-        self.catalogue.store(catalogue);
+        disk.look();
+        disk
     }
 
     /// May new messages be accepted, as far as the disk goes?
@@ -92,7 +68,7 @@ impl Shared {
     }
 
     /// Measures the free space. Called every second, and after the disk was found full.
-    pub(crate) fn look_at_disk(&self) {
+    pub(crate) fn look(&self) {
         let free = match free_bytes(&self.folder) {
             Ok(free) => free,
             Err(error) => {
@@ -124,7 +100,7 @@ impl Shared {
         free_bytes(&self.folder).is_ok_and(|free| free >= ROOM_TO_WRITE_BYTES)
     }
 
-    pub(crate) fn disk_space(&self) -> DiskSpace {
+    pub(crate) fn space(&self) -> DiskSpace {
         DiskSpace {
             free_bytes: self.free_bytes.load(Ordering::Acquire),
             low_water_bytes: self.low_water_bytes,
@@ -132,8 +108,14 @@ impl Shared {
         }
     }
 
-    pub(crate) fn disk_is_full(&self) {
+    /// A write has found no room.
+    pub(crate) fn is_full(&self) {
         self.accepting.store(false, Ordering::Release);
+    }
+
+    /// Whether the log should have a line that writes find room, or find none.
+    pub(crate) fn is_to_be_told_of_writes(&self, succeed: bool) -> bool {
+        self.told_writes.is_to_be_told(succeed, self.ticked_at())
     }
 
     /// Refuses a copy that would not fit, or would leave the store itself too little room.
@@ -170,24 +152,22 @@ impl Shared {
         LogSize { bytes, overgrown: self.log_overgrown.load(Ordering::Relaxed) }
     }
 
-    pub(crate) fn next_due_is(&self, at: Option<Timestamp>) {
-        self.next_due_ms.store(at.map_or(NOTHING_DUE, Timestamp::as_millis), Ordering::Release);
-    }
-
     pub(crate) fn ticks(&self, now: Timestamp) {
         self.ticked_ms.store(now.as_millis(), Ordering::Release);
     }
 
-    /// What time it is, as far as anybody has told, even while nothing can be written.
+    /// What time it is by the last tick, even while nothing can be written.
     pub(crate) fn ticked_at(&self) -> Timestamp {
         Timestamp::from_millis(self.ticked_ms.load(Ordering::Acquire))
-    }
-
-    pub(crate) fn is_due(&self, now: Timestamp) -> bool {
-        self.next_due_ms.load(Ordering::Acquire) <= now.as_millis()
     }
 }
 
 fn free_bytes(folder: &Path) -> Result<u64, rustix::io::Errno> {
     rustix::fs::statvfs(folder).map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+/// Whether two paths are on the same file system, as far as can be told.
+fn share_a_disk(one: &Path, other: &Path) -> bool {
+    let device = |path: &Path| std::fs::metadata(path).map(|file| file.dev()).ok();
+    device(one) == device(other)
 }

@@ -1,19 +1,21 @@
 //! The databases that a store can stand on. A store is one struct for all of them: the queue of commands, what its callers
 //! share, and the walks that read a page and send a command are the same. What differs is how rows are read, and that is
-//! this enum: a second backend is one more variant, and one more arm in the list of reads.
+//! this enum: a second backend is one more variant, and one more arm in the list of reads. `writing.rs` has the same for
+//! the writer's transactions.
+
+mod faults;
+pub(crate) mod folder;
+pub(crate) mod writing;
 
 use crate::fault::StoreFault;
-use crate::sqlite::erasure::Page;
-use crate::sqlite::late_parts::{LatePage, LatePlace};
-use crate::sqlite::part_pages::{PartPage, StoredKey};
-use crate::sqlite::readers::Readers;
-use crate::sqlite::reports::OnTransmitters;
-use crate::sqlite::webhook_due::Due;
-use crate::sqlite::webhook_old::{OldEvents, OldPlace};
+use crate::pages::{
+    Due, LatePage, LatePlace, OldEvents, OldPlace, OnTransmitters, Page, PartPage, StoredKey, WaitingPage,
+};
+use crate::sqlite::database::Database;
 use crate::sqlite::{
-    balances, carrier_ids, catalogue, conversations, day_totals, delivery_figures, engine_reads, erasure,
-    given_up_reports, inbound, late_parts, ledger, opt_outs, parked_receipts, part_pages, purging, readers,
-    records, reports, reviews, set_aside, unassigned_inbound, unnamed_parts, waiting, webhook_due,
+    balances, carrier_ids, catalogue, conversations, copying, day_totals, delivery_figures, engine_reads,
+    erasure, given_up_reports, inbound, late_parts, ledger, opt_outs, parked_receipts, part_rows, purging,
+    readers, records, reports, reviews, set_aside, unassigned_inbound, unnamed_parts, waiting, webhook_due,
     webhook_listing, webhook_old,
 };
 use hermod_domain::carrier::IdConversion;
@@ -31,11 +33,12 @@ use hermod_engine::state::idempotency_keys::{KeyLimits, KeyStep};
 use hermod_engine::state::parked_receipts::ParkedPage;
 use hermod_engine::state::queues::QueueSnapshot;
 use hermod_engine::tables::{ConversationKey, InboundKey, ReportPage, ReviewStanding, UnnamedPart};
+use std::path::PathBuf;
 
 /// A database, as the readers beside the writer see it. Each read is one short snapshot.
 pub(crate) enum Backend {
     /// One file, which one process has to itself.
-    Sqlite(Readers),
+    Sqlite(Database),
 }
 
 /// Makes a method of [`Backend`] of each read: `fn name(arguments) -> Rows = function of SQLite(its arguments)`.
@@ -44,8 +47,8 @@ macro_rules! reads {
         impl Backend {$(
             pub(crate) async fn $name(&self, $($argument: $of),*) -> Result<$rows, StoreFault> {
                 match self {
-                    Backend::Sqlite(readers) => {
-                        readers.run(move |connection| $($sqlite)::+(connection, $($given),*)).await
+                    Backend::Sqlite(database) => {
+                        database.read(move |connection| $($sqlite)::+(connection, $($given),*)).await
                     }
                 }
             }
@@ -103,7 +106,7 @@ reads! {
     fn parked(carrier: CarrierId, limit: u32) -> Vec<ParkedReceipt> = parked_receipts::latest_parked(carrier, limit);
     fn parked_page(carrier: CarrierId, ids: IdConversion, after: Option<RemoteId>) -> ParkedPage
         = engine_reads::parked_page(carrier, ids, after.as_ref());
-    fn parts_after(after: Option<StoredKey>, limit: u32) -> PartPage = part_pages::parts_after(after, limit);
+    fn parts_after(after: Option<StoredKey>, limit: u32) -> PartPage = part_rows::parts_after(after, limit);
     fn posted(account: AccountId, reference: String) -> Option<LedgerRow> = ledger::by_reference(account, &reference);
     fn provisioned() -> Vec<ProvisionedRow> = catalogue::read_provisioned();
     fn receipt_losses(from: Day, to: Day) -> Vec<ReceiptLoss> = parked_receipts::receipt_losses(from, to);
@@ -118,7 +121,7 @@ reads! {
         = unassigned_inbound::read_unassigned_page(since, limit);
     fn unnamed_parts(after: Option<UnnamedPart>, limit: usize) -> Vec<UnnamedPart>
         = unnamed_parts::read_unnamed_page(after.as_ref(), limit);
-    fn waiting(carrier: CarrierId, after: Option<WaitingPlace>, limit: usize) -> waiting::Page
+    fn waiting(carrier: CarrierId, after: Option<WaitingPlace>, limit: usize) -> WaitingPage
         = waiting::read_page(carrier, after, limit);
     fn waiting_endpoints() -> Vec<(Endpoint, Timestamp)> = webhook_due::waiting_endpoints();
 }
@@ -133,17 +136,26 @@ impl Backend {
         then: impl FnOnce(ReportPage) -> T + Send + 'static,
     ) -> Result<T, StoreFault> {
         match self {
-            Backend::Sqlite(readers) => {
+            Backend::Sqlite(database) => {
                 let read = move |connection: &_| Ok(then(reports::read_page(connection, of, after, limit)?));
-                readers.run(read).await
+                database.read(read).await
             }
         }
+    }
+
+    /// Makes a copy durable that the writer has completed. Returns its size.
+    pub(crate) async fn finish_copy(&self, file: PathBuf) -> Result<u64, StoreFault> {
+        let finish = match self {
+            Backend::Sqlite(_) => copying::finish,
+        };
+        let finished = tokio::task::spawn_blocking(move || finish(&file)).await;
+        Ok(finished.map_err(|_| StoreFault::damaged("finishing a copy panicked"))??)
     }
 
     /// Reads under way end in peace; later ones find the store closed.
     pub(crate) fn close(&self) {
         match self {
-            Backend::Sqlite(readers) => readers.close(),
+            Backend::Sqlite(database) => database.close(),
         }
     }
 }

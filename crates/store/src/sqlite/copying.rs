@@ -1,0 +1,102 @@
+//! Copying the database while it is in use, without a snapshot: one that lasts as long as a copy would keep the log from
+//! being emptied, and a copy that is stopped in the middle would hold it for ever.
+//!
+//! Beside a running gateway the writer makes the copy, a few pages after each batch, on its own connection. SQLite then
+//! writes every page that a later batch changes into the part that was copied already, so that the copy is complete and
+//! consistent as of the last batch before its end. Where no gateway runs, the pages are copied in short reads.
+
+use crate::fault::StoreFault;
+use crate::sqlite::{lock, schema};
+use hermod_engine::tables::TableError;
+use rusqlite::Connection;
+use rusqlite::backup::{Backup, StepResult};
+use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::time::Duration;
+
+/// Pages of 4 KiB copied after one batch: about a millisecond.
+const PAGES_PER_STEP: i32 = 256;
+/// Pages copied in one read where no gateway runs.
+const PAGES_PER_STEP_ALONE: i32 = 4_096;
+const BUSY_PAUSE: Duration = Duration::from_millis(5);
+
+/// Copies the writer's database into a new file. `between` runs after each step; if it fails, the copy is given up and its
+/// file removed. The copy is complete when this returns, and durable after [`finish`].
+pub(super) fn copy_in_use(
+    writer: &Connection,
+    file: &Path,
+    between: &mut dyn FnMut() -> Result<(), StoreFault>,
+) -> Result<(), StoreFault> {
+    make_new(file)?;
+    copy(writer, file, PAGES_PER_STEP, between).map_err(StoreFault::from).inspect_err(|_| discard(file))
+}
+
+/// Copies the database of a folder that no gateway works on. Gives up if one starts meanwhile.
+pub(crate) fn back_up(folder: &Path, destination: &Path) -> Result<(), StoreFault> {
+    let source = schema::open_existing(folder)?;
+    make_new(destination)?;
+    // What others change would make SQLite begin again and again.
+    let mut check_alone = || match lock::is_in_use(folder) {
+        Ok(false) => Ok(()),
+        Ok(true) => Err(StoreFault::InUse(folder.to_owned())),
+        Err(fault) => Err(fault),
+    };
+    let copied = check_alone()
+        .map_err(TableError::from)
+        .and_then(|()| copy(&source, destination, PAGES_PER_STEP_ALONE, &mut check_alone))
+        .and_then(|()| finish(destination));
+    // What is half a copy must not be taken for one.
+    Ok(copied.map(drop).inspect_err(|_| discard(destination))?)
+}
+
+fn copy(
+    source: &Connection,
+    file: &Path,
+    pages_per_step: i32,
+    between: &mut dyn FnMut() -> Result<(), StoreFault>,
+) -> Result<(), TableError> {
+    let mut copy = open_copy(file)?;
+    let steps = Backup::new(source, &mut copy)?;
+    loop {
+        match steps.step(pages_per_step)? {
+            StepResult::Done => return Ok(()),
+            StepResult::More => {}
+            _ => std::thread::sleep(BUSY_PAUSE),
+        }
+        between()?;
+    }
+}
+
+/// Makes an empty file that only its owner may read. Fails if there is one of that name.
+fn make_new(file: &Path) -> Result<(), StoreFault> {
+    let made = File::options().write(true).create_new(true).mode(0o600).open(file);
+    made.map(drop).map_err(|error| StoreFault::File { path: file.to_owned(), error })
+}
+
+/// Nothing is journalled or synced while a copy is filled: one that is not completed is discarded, and one that is gets
+/// synced as a whole.
+fn open_copy(file: &Path) -> Result<Connection, TableError> {
+    let copy = Connection::open(file)?;
+    copy.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -2048;")?;
+    Ok(copy)
+}
+
+/// Makes a complete copy durable, and readable without a log beside it. Returns its size.
+pub(crate) fn finish(file: &Path) -> Result<u64, TableError> {
+    let copy = Connection::open(file)?;
+    copy.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()))?;
+    copy.close().map_err(|(_, error)| error)?;
+    let folder = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    for path in [file, folder] {
+        let synced = File::open(path).and_then(|file| file.sync_all());
+        synced.map_err(|error| StoreFault::File { path: path.to_owned(), error })?;
+    }
+    let bytes = std::fs::metadata(file).map(|file| file.len());
+    Ok(bytes.map_err(|error| StoreFault::File { path: file.to_owned(), error })?)
+}
+
+fn discard(file: &Path) {
+    // What cannot be removed stays under a name that says what it is.
+    let _ = std::fs::remove_file(file);
+}

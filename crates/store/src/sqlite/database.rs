@@ -1,0 +1,42 @@
+//! The database of a data folder, which one process has to itself.
+
+use crate::fault::StoreFault;
+use crate::sqlite::lock::{self, FolderLock};
+use crate::sqlite::readers::Readers;
+use crate::sqlite::writing::WritingConnection;
+use hermod_engine::tables::TableError;
+use rusqlite::Connection;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// The database as it is read beside the writer.
+pub(crate) struct Database {
+    readers: Readers,
+    /// Held for as long as the store is open.
+    lock: Mutex<Option<FolderLock>>,
+}
+
+impl Database {
+    /// Makes the folder and the database if need be, and opens it for the writer and for readers.
+    pub(crate) fn open(folder: &Path) -> Result<(Database, WritingConnection), StoreFault> {
+        lock::make_folder(folder)?;
+        let lock = FolderLock::take(folder)?;
+        let writing = WritingConnection::open(folder)?;
+        let readers = Readers::open(folder)?;
+        Ok((Database { readers, lock: Mutex::new(Some(lock)) }, writing))
+    }
+
+    /// Runs a read on one of the readers' connections: see [`Readers::run`].
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T, TableError> + Send + 'static,
+    ) -> Result<T, StoreFault> {
+        self.readers.run(read).await
+    }
+
+    /// Reads under way end in peace; later ones find the store closed. Another process may open the folder from here on.
+    pub(crate) fn close(&self) {
+        self.readers.close();
+        drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+}

@@ -1,0 +1,47 @@
+//! The tables that exist once per UTC day: which there are, and statements on them, whose text is written without an
+//! allocation because they run for every message.
+
+use hermod_engine::tables::TableError;
+use rusqlite::Connection;
+use smallvec::SmallVec;
+use std::fmt::{self, Write};
+
+/// Longer statements are allocated.
+const STATEMENT_BYTES: usize = 256;
+
+/// The text of a statement that names the table of a day.
+pub(super) struct DaySql(SmallVec<[u8; STATEMENT_BYTES]>);
+
+impl DaySql {
+    pub(super) fn new(text: fmt::Arguments<'_>) -> Result<DaySql, TableError> {
+        let mut sql = DaySql(SmallVec::new());
+        sql.write_fmt(text)?;
+        Ok(sql)
+    }
+
+    pub(super) fn as_str(&self) -> Result<&str, TableError> {
+        Ok(std::str::from_utf8(&self.0)?)
+    }
+}
+
+impl Write for DaySql {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.extend_from_slice(text.as_bytes());
+        Ok(())
+    }
+}
+
+/// The days for which a table of this kind exists (`key` or `remote`), oldest first.
+pub(crate) fn bucket_days(connection: &Connection, kind: &str) -> Result<Vec<i64>, TableError> {
+    let mut statement =
+        connection.prepare_cached("SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB ?1")?;
+    let names = statement.query_map([format!("{kind}_[0-9]*")], |row| row.get::<_, String>(0))?;
+    let mut days = Vec::new();
+    for name in names {
+        if let Some(day) = name?.strip_prefix(kind).and_then(|rest| rest.strip_prefix('_')?.parse().ok()) {
+            days.push(day);
+        }
+    }
+    days.sort_unstable();
+    Ok(days)
+}

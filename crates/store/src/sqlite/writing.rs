@@ -1,0 +1,110 @@
+//! The only connection that writes: its transactions, the number of its last commit, and the checkpoints of its log.
+
+use crate::disk::Disk;
+use crate::fault::StoreFault;
+use crate::sqlite::checkpoint::{self, Checkpointer};
+use crate::sqlite::mark::Mark;
+use crate::sqlite::{SqliteTables, catalogue, copying, errors, schema, webhook_events};
+use hermod_engine::tables::{TableError, Tables};
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub(crate) struct WritingConnection {
+    connection: Connection,
+    folder: PathBuf,
+    mark: Mark,
+    /// From [`WritingConnection::start_checkpoints`] on.
+    checkpointer: Option<Checkpointer>,
+}
+
+/// One transaction. Whoever does not commit it has to roll it back.
+pub(crate) struct Transaction<'c> {
+    database: &'c WritingConnection,
+    /// Rows changed by this connection before it began.
+    changes_before: u64,
+}
+
+impl WritingConnection {
+    /// Opens the file, made if need be and brought up to the newest schema, and empties the log that the last process
+    /// left behind. Refuses a database that knows of fewer commits than were acknowledged.
+    pub(super) fn open(folder: &Path) -> Result<WritingConnection, StoreFault> {
+        let connection = schema::open_for_writing(folder)?;
+        let mark = Mark::open(folder, &connection)?;
+        checkpoint::truncate_at_start(folder, &connection)?;
+        Ok(WritingConnection { connection, folder: folder.to_owned(), mark, checkpointer: None })
+    }
+
+    /// From here on a thread moves the log into the file.
+    pub(crate) fn start_checkpoints(&mut self, disk: Arc<Disk>) -> Result<(), StoreFault> {
+        self.checkpointer = Some(Checkpointer::start(&self.folder, &mut self.connection, disk)?);
+        Ok(())
+    }
+
+    pub(crate) fn tables(&self) -> Tables<'_> {
+        SqliteTables::of(&self.connection)
+    }
+
+    /// Whether nothing has been set up: no account, key, connection or carrier.
+    pub(crate) fn has_empty_catalogue(&self) -> Result<bool, TableError> {
+        catalogue::is_empty(&self.connection)
+    }
+
+    /// How many webhook events wait.
+    pub(crate) fn count_waiting_events(&self) -> Result<u64, TableError> {
+        webhook_events::count_waiting(&self.connection)
+    }
+
+    pub(crate) fn begin(&self) -> Result<Transaction<'_>, TableError> {
+        self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        Ok(Transaction { database: self, changes_before: self.connection.total_changes() })
+    }
+
+    /// Undoes the transaction that has begun. A full disk may have ended it already; then there is nothing to undo.
+    pub(crate) fn roll_back(&self) -> Result<(), StoreFault> {
+        if self.connection.is_autocommit() {
+            return Ok(());
+        }
+        self.connection.execute_batch("ROLLBACK").map_err(errors::fault_of)
+    }
+
+    /// Empties the log if it has outgrown its limit, or has its thread do it. To be called between two batches.
+    pub(crate) fn after_batch(&self) {
+        if let Some(checkpointer) = &self.checkpointer {
+            checkpointer.after_batch(&self.connection);
+        }
+    }
+
+    /// Copies the database into a new file, a few pages at a time. `between` runs after each step, outside of any
+    /// transaction; if it fails, the copy is given up and its file removed.
+    pub(crate) fn copy_to(
+        &self,
+        file: &Path,
+        between: &mut dyn FnMut() -> Result<(), StoreFault>,
+    ) -> Result<(), StoreFault> {
+        copying::copy_in_use(&self.connection, file, between)
+    }
+
+    /// Ends the checkpoint thread and leaves an empty log behind.
+    pub(crate) fn close(self) {
+        if let Some(checkpointer) = self.checkpointer {
+            checkpointer.stop(&self.connection);
+        }
+    }
+}
+
+impl Transaction<'_> {
+    /// Makes it durable, and counts it among the commits that are told of if it changed anything.
+    pub(crate) fn commit(self) -> Result<(), TableError> {
+        let WritingConnection { connection, mark, .. } = self.database;
+        let wrote = connection.total_changes() != self.changes_before;
+        if wrote {
+            mark.count(connection)?;
+        }
+        connection.prepare_cached("COMMIT")?.execute([])?;
+        if wrote {
+            mark.committed();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,141 @@
+//! Opening a store: what the last process left is put in order, everything the writer knows is loaded, and its thread is
+//! started.
+
+use crate::backend::folder::{self, Opened};
+use crate::backend::writing::WritingBackend;
+use crate::disk::Disk;
+use crate::fault::StoreFault;
+use crate::outboxes::{Outboxes, Receivers};
+use crate::shared::Shared;
+use crate::store::webhooks::{Absent, GivingUp};
+use crate::store::{Inner, OpenOptions, QUEUE_OPS_MAX, Store};
+use crate::writer::Writer;
+use crate::writer::log::{log_forbidden, log_set_aside};
+use crate::writer::meters::Meters;
+use hermod_domain::ids::{CarrierId, MessageId};
+use hermod_domain::time::Timestamp;
+use hermod_engine::batch::{Batch, Books};
+use hermod_engine::due_times::{self, BroughtBack};
+use hermod_engine::maps;
+use hermod_engine::set_aside;
+use hermod_engine::tables::TableError;
+use std::hash::{BuildHasher, RandomState};
+use std::path::Path;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+impl Store {
+    /// Opens or makes the store. Parts that were being sent when the last process ended are in doubt from here on.
+    pub fn open(options: &OpenOptions) -> Result<Store, StoreFault> {
+        let OpenOptions { folder, low_water_bytes, in_doubt_wait, now } = options;
+        let Opened { backend, mut writing } = folder::open(folder)?;
+        let newest_at_open = writing.tables().read()?.newest_message()?.map(MessageId::accepted_at);
+        let was_empty = writing.has_empty_catalogue()?;
+        set_aside_unreadable(&writing, *now)?;
+        bring_back_due_times(&writing, *in_doubt_wait, *now)?;
+        let mut books = Books::load(&writing.tables(), *in_doubt_wait, chance())?;
+        let receivers = Arc::new(Receivers::new(*now));
+        let unconfirmed = doubt_what_was_being_sent(&writing, &mut books, &receivers, *now)?;
+        let outboxes = Outboxes::load(&writing.tables(), &books, receivers, *now)?;
+        let disk = Arc::new(Disk::new(folder.clone(), *low_water_bytes));
+        let shared = Arc::new(Shared::new(disk.clone(), outboxes));
+        shared.next_due_is(books.next_due());
+        shared.unconfirmed.add(unconfirmed);
+        let meters = Meters::register(writing.count_waiting_events()?);
+        writing.start_upkeep(disk)?;
+        let (queue, waiting) = mpsc::channel(QUEUE_OPS_MAX);
+        let for_writer = shared.clone();
+        let thread = start_writer(folder, move || {
+            Writer::new(&writing, books, waiting, for_writer, meters).run();
+            writing.close();
+        })?;
+        Ok(Store {
+            inner: Arc::new(Inner {
+                queue,
+                backend,
+                shared,
+                links_opened: AtomicU64::new(0),
+                newest_at_open,
+                was_empty,
+                rematched: Mutex::default(),
+                walks: Mutex::default(),
+                absent: Absent::default(),
+                giving_up: GivingUp::default(),
+                writer: Mutex::new(Some(thread)),
+            }),
+        })
+    }
+}
+
+fn start_writer(folder: &Path, write: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StoreFault> {
+    std::thread::Builder::new()
+        .name("hermod-writer".to_owned())
+        .spawn(write)
+        .map_err(|error| StoreFault::File { path: folder.to_owned(), error })
+}
+
+/// Puts the parts in doubt that were being sent when the last process ended. Returns how many of each carrier had no
+/// resend left.
+fn doubt_what_was_being_sent(
+    writing: &WritingBackend,
+    books: &mut Books,
+    receivers: &Receivers,
+    now: Timestamp,
+) -> Result<maps::HashMap<CarrierId, u64>, TableError> {
+    let transaction = writing.begin()?;
+    let tables = writing.tables();
+    let mut batch = Batch::new(&tables, books, receivers, 0, Arc::default());
+    batch.doubt_what_was_being_sent(now)?;
+    batch.finish()?;
+    let unconfirmed = std::mem::take(&mut batch.unconfirmed);
+    let forbidden = std::mem::take(&mut batch.forbidden);
+    let set_aside = std::mem::take(&mut batch.set_aside);
+    transaction.commit()?;
+    books.committed(now);
+    log_forbidden(&forbidden);
+    log_set_aside(&set_aside);
+    Ok(unconfirmed)
+}
+
+/// Sets aside the parts whose rows make no sense, and logs them.
+fn set_aside_unreadable(writing: &WritingBackend, now: Timestamp) -> Result<(), TableError> {
+    let all = writing.begin()?;
+    let tables = writing.tables();
+    let unreadable = set_aside::set_aside_unreadable(&tables, now)?;
+    tables.finish()?;
+    all.commit()?;
+    log_set_aside(&unreadable);
+    Ok(())
+}
+
+/// Brings back due times that are further away than their schedules allow, and logs how many there were.
+fn bring_back_due_times(
+    writing: &WritingBackend,
+    in_doubt_wait: Duration,
+    now: Timestamp,
+) -> Result<(), TableError> {
+    let all = writing.begin()?;
+    let tables = writing.tables();
+    let back = due_times::bring_back(&tables, in_doubt_wait, now)?;
+    tables.finish()?;
+    all.commit()?;
+    if back != BroughtBack::default() {
+        let BroughtBack { parts, validity, inbound, receipts } = back;
+        tracing::warn!(
+            parts,
+            validity,
+            inbound,
+            receipts,
+            "Due times were further away than their schedules allow and are brought back: the clock was ahead before"
+        );
+    }
+    Ok(())
+}
+
+/// A number that differs from start to start.
+fn chance() -> u64 {
+    RandomState::new().hash_one(0)
+}
