@@ -1,6 +1,6 @@
-//! One transaction's worth of work. Operations run one after the other against the same connection, so each sees what
-//! the ones before it did; each decides before it writes, so a refusal leaves nothing behind. When all have run, the
-//! free slots are given to whoever is next, what is new gets its rows, and everything is committed at once.
+//! The work of one transaction, and what the engine remembers between transactions. Commands run one after the other, and
+//! each sees what those before it did. Each decides before it writes, so that a refusal writes nothing. When all have run,
+//! `dispatch.rs` gives free slots to the parts that are next, and [`Batch::finish`] writes what was held back.
 
 use crate::maps::{HashMap, HashSet};
 use crate::ops::{Endpoint, Handout, Job, LinkId, Purged, Report};
