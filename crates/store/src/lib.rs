@@ -17,13 +17,13 @@ mod store;
 mod writer;
 
 pub use audit::{AuditReport, Violation};
-pub use disk::LogSize;
+pub use disk::{DiskSpace, LogSize};
 pub use fault::{BackendFault, StoreFault};
 pub use hermod_engine::ops::*;
 pub use hermod_engine::state::lanes::JOBS_IN_MEMORY_MAX;
 pub use sqlite::readers::SNAPSHOT_MAX;
 pub use statement::STATEMENT_ENTRIES_MAX;
 pub use store::{
-    ACCEPT_WAIT_MAX, DAYS_PER_READ_MAX, DEFERRED_IN_MEMORY_MAX, ERASED_NUMBER, Erased, Handout, LinkPort,
-    OpenOptions, PURGED_PER_STEP_MAX, QUEUE_OPS_MAX, ReceiverPort, Store,
+    ACCEPT_WAIT_MAX, DAYS_PER_READ_MAX, DEFERRED_IN_MEMORY_MAX, ERASED_NUMBER, Erased, LinkPort, OpenOptions,
+    PURGED_PER_STEP_MAX, QUEUE_OPS_MAX, ReceiverPort, Store,
 };

@@ -3,7 +3,6 @@
 
 mod catalogue;
 mod delivery;
-mod disk;
 mod hidden;
 mod inbound;
 mod link;
@@ -19,7 +18,6 @@ mod webhook;
 
 pub use catalogue::{CatalogueChange, CatalogueRefusal, CatalogueRow, ProvisionedRow};
 pub use delivery::{DELIVERY_DAYS_KEPT, DELIVERY_ROWS_MAX, DELIVERY_TIMES, DeliveryFigures, DeliveryRow};
-pub use disk::DiskSpace;
 pub use hidden::CustomerTlvs;
 pub use inbound::{
     CONVERSATION_KEPT, HandsetMessage, HandsetRecord, Inbound, InboundRecord, JOINED_OCTETS_MAX,

@@ -5,7 +5,6 @@ mod told_state;
 
 use crate::fault::StoreFault;
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::DiskSpace;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -33,6 +32,16 @@ pub(crate) struct Disk {
     log_overgrown: AtomicBool,
     /// Something was erased that the log still has.
     empty_log_wanted: AtomicBool,
+}
+
+/// What the last measurement of the free space found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DiskSpace {
+    pub free_bytes: u64,
+    /// Below this, new messages are refused.
+    pub low_water_bytes: u64,
+    /// Whether new messages are accepted. A write that found no room ends it until the next measurement, too.
+    pub accepting: bool,
 }
 
 /// How large the write-ahead log is.

@@ -11,7 +11,6 @@ mod upkeep;
 mod webhooks;
 
 pub use hermod_engine::erase::{ERASED_NUMBER, Erased};
-pub use hermod_engine::ops::Handout;
 pub use hermod_engine::retention::PURGED_PER_STEP_MAX;
 pub use hermod_engine::state::day_totals::DAYS_PER_READ_MAX;
 pub use hermod_engine::state::deferred::DEFERRED_IN_MEMORY_MAX;

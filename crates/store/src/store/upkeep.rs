@@ -1,7 +1,7 @@
 //! What has to be done from time to time: release parts whose waiting time is over, end what has outlived its validity,
 //! look at the disk, merge idempotency keys, drop old cases. The caller owns the clock and says when.
 
-use crate::disk::LogSize;
+use crate::disk::{DiskSpace, LogSize};
 use crate::fault::StoreFault;
 use crate::pages::{LatePage, OldPlace, PartPage, StoredKey};
 use crate::store::Store;
@@ -11,7 +11,6 @@ use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{DropOldFigures, Lapse, ReleaseDue, SetAside, SetLate};
 use hermod_engine::expiry::lapse_of;
 use hermod_engine::late_receipts::late_messages;
-use hermod_engine::ops::DiskSpace;
 use hermod_engine::state::idempotency_keys::KeyLimits;
 use hermod_engine::tables::{ConversationKey, PartRow, Place, Readings, UnnamedPart};
 use std::sync::{MutexGuard, PoisonError};
