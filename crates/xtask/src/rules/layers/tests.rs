@@ -180,10 +180,10 @@ fn store_names_sqlite_in_its_folder_and_where_backends_are_listed() {
     check_rule(
         check,
         &[
+            ("crates/store/src/audit.rs", "#[cfg(test)]\nmod tests {\n    use rusqlite::Row;\n}"),
             ("crates/store/src/sqlite/parts.rs", "use crate::sqlite::columns;\nuse rusqlite::Connection;"),
             ("crates/store/src/backend/mod.rs", "use crate::sqlite::parts;"),
             ("crates/store/src/writer/mod.rs", "use rusqlite::Connection;\nuse crate::sqlite::parts;"),
-            ("crates/store/src/audit.rs", "#[cfg(test)]\nmod tests {\n    use rusqlite::Row;\n}"),
             ("crates/store/tests/it/faults.rs", "use rusqlite::Connection;"),
         ],
         &[
