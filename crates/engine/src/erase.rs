@@ -5,6 +5,7 @@
 use crate::batch::Batch;
 use crate::tables::{ErasableInbound, ErasableKind, ErasableMessage, ErasureChange, InboundKey, TableError};
 use hermod_domain::ids::{AccountId, MessageId};
+use hermod_domain::origin::{Origin, WrittenAddress};
 use hermod_domain::phone::Msisdn;
 
 /// What stands in place of an erased number: of country code 999, which no country has.
@@ -43,7 +44,7 @@ impl Batch<'_> {
     fn erase_message(&self, message: MessageId, found: ErasableMessage) {
         let ErasableMessage { carrier, to, mut origin, .. } = found;
         if let Some(row) = &mut origin {
-            row.origin.quote.clear();
+            erase_origin(&mut row.origin);
         }
         // A receipt that would find it by its number comes too late anyway.
         self.tables.write(ErasureChange::UnnamedParts { carrier, to, message });
@@ -83,7 +84,36 @@ impl Batch<'_> {
     }
 }
 
+/// Removes the beginning of the text, and the recipient as the customer wrote it.
+fn erase_origin(origin: &mut Origin) {
+    origin.quote.clear();
+    origin.destination = WrittenAddress::default();
+}
+
 /// Returns whether the message or something about it is still being delivered.
 fn is_being_delivered(message: &ErasableMessage) -> bool {
     !message.has_ended || message.has_report || message.has_webhook_event
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hermod_domain::origin::ReceiptWish;
+
+    #[test]
+    fn erased_origin_names_neither_recipient_nor_text() {
+        let before = Origin {
+            wish: ReceiptWish::of_registered_delivery(1),
+            short_id: true,
+            on_transmitter: false,
+            reference: Some(7),
+            source: WrittenAddress::new(5, 0, b"Hermod"),
+            destination: WrittenAddress::new(1, 1, b"4915112345678"),
+            quote: b"hello".iter().copied().collect(),
+        };
+        let mut erased = before.clone();
+        erase_origin(&mut erased);
+        let (destination, quote) = (WrittenAddress::default(), Default::default());
+        assert!(erased == Origin { destination, quote, ..before }, "everything else stays");
+    }
 }

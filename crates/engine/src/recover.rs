@@ -13,14 +13,14 @@ use crate::state::delivery_figures::DeliveryStats;
 use crate::state::event_numbering::Numbering;
 use crate::state::idempotency_keys::{IdempotencyKeys, KeyLimits};
 use crate::state::joining::Joining;
-use crate::state::lanes::Lanes;
+use crate::state::lanes::{JOBS_IN_MEMORY_MAX, Lanes};
 use crate::state::last_ids::LastIds;
 use crate::state::opt_outs::OptOuts;
 use crate::state::parked_receipts::Parked;
 use crate::state::queues::Queues;
 use crate::state::recent::Recent;
 use crate::state::references::References;
-use crate::tables::{Place, SendingPart, TableError, Tables};
+use crate::tables::{DueRead, LaneCounts, Place, Refill, SendingPart, TableError, Tables};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{IdMint, MessageId};
 use hermod_domain::lifecycle::PartState;
@@ -149,7 +149,34 @@ impl Books {
             let place = Place { carrier: *carrier, account: *account, message: *message };
             compare("progress", &Some(progress), &progress::load(tables, place)?.as_ref());
         }
+        let [counted, held] = self.lanes.counted_and_held();
+        compare("lanes and their jobs, as counted and as they are", &counted, &held);
+        let (counted, held) = self.deferred.counted_and_held();
+        compare("deferred parts in memory, as counted and as they are", &counted, &held);
+        self.find_stranded(tables, &mut differences)?;
         Ok(differences)
+    }
+
+    /// Adds the parts that wait and that neither a link nor a due time would find, of the first so many of each lane.
+    fn find_stranded(&self, tables: &Tables<'_>, found: &mut Vec<String>) -> Result<(), TableError> {
+        for LaneCounts { carrier, account, for_a_slot, waiting, .. } in tables.read()?.lane_counts()? {
+            let (after, limit) = (None, JOBS_IN_MEMORY_MAX);
+            if for_a_slot > 0 {
+                let jobs = tables.read()?.waiting_jobs(Refill { carrier, account, after, limit })?.rows;
+                let parts = jobs.iter().map(|job| (job.message, job.part));
+                let stranded = parts.filter(|part| !self.lanes.reaches(carrier, account, *part));
+                found.extend(stranded.map(|part| format!("{part:?} waits for carrier {carrier} in no lane")));
+            }
+            if waiting > for_a_slot {
+                let lane = DeferredLane { carrier, account };
+                let places = tables.read()?.due_places(DueRead { carrier, account, after: None, limit })?;
+                let stranded = places.into_iter().filter(|place| !self.deferred.reaches(lane, *place));
+                found.extend(
+                    stranded.map(|place| format!("{place:?} for carrier {carrier} is not waited for")),
+                );
+            }
+        }
+        Ok(())
     }
 }
 

@@ -91,6 +91,9 @@ macro_rules! commands {
         }
 
         impl AnyCommand {
+            /// The names of all commands.
+            pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),*];
+
             pub fn execute(&self, batch: &mut Batch<'_>) -> Result<AnyOutcome, TableError> {
                 Ok(match self {
                     $(AnyCommand::$name(command) => AnyOutcome::$name(command.execute(batch)?)),*

@@ -1,4 +1,5 @@
 //! Tests of the engine alone, on tables in memory.
 
+mod key_steps;
 mod memory;
 mod simulation;

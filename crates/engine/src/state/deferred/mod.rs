@@ -150,6 +150,21 @@ impl Deferred {
         *self = Deferred { last_turn: self.last_turn, ..Deferred::default() };
     }
 
+    /// Returns how many parts in memory are counted, and how many there are: the same, unless there is a defect.
+    pub fn counted_and_held(&self) -> (usize, usize) {
+        (self.in_memory, self.lanes.values().map(|waiting| waiting.soonest.len()).sum())
+    }
+
+    /// Returns whether a part that waits for a time will be found when it is due: it is in memory, or will be read.
+    pub fn reaches(&self, lane: DeferredLane, place: DuePlace) -> bool {
+        let is_there = |waiting: &Waiting| {
+            waiting.soonest.contains(&place) || waiting.stored_after.is_some_and(|after| Some(place) > after)
+        };
+        let is_timed =
+            |waiting: &Waiting| waiting.next_at().is_some_and(|at| self.clock.contains(&(at, lane)));
+        self.lanes.get(&lane).is_some_and(|waiting| is_there(waiting) && is_timed(waiting))
+    }
+
     /// Memory is shared out evenly between the lanes there are.
     fn lane_max(&self) -> usize {
         (DEFERRED_IN_MEMORY_MAX / self.lanes.len().max(1)).max(1)

@@ -168,6 +168,11 @@ impl IdempotencyKeys {
         let rows = tables.read()?.key_buckets()?;
         let find =
             |id: KeyBucketId, state| rows.iter().find(|row| row.id == id && row.state == state).copied();
+        // Segments go from the last to the first, and then the bucket.
+        let is_next_deleted = |segment: Option<u32>, bucket: KeyBucketId| {
+            let last = tables.read()?.last_key_segment(bucket)?;
+            Ok::<_, TableError>(last == segment && find(bucket, KeyBucketState::Dropped).is_some())
+        };
         match step {
             KeyStep::Begin { first, last, blocks } => {
                 if rows.iter().any(|row| row.state == KeyBucketState::Building) {
@@ -199,9 +204,15 @@ impl IdempotencyKeys {
                 }
             }
             KeyStep::DeleteSegment(bucket, no) => {
-                tables.write(KeyChange::DeleteSegment { bucket: *bucket, no: *no });
+                if is_next_deleted(Some(*no), *bucket)? {
+                    tables.write(KeyChange::DeleteSegment { bucket: *bucket, no: *no });
+                }
             }
-            KeyStep::Delete(bucket) => tables.write(KeyChange::DeleteBucket(*bucket)),
+            KeyStep::Delete(bucket) => {
+                if is_next_deleted(None, *bucket)? {
+                    tables.write(KeyChange::DeleteBucket(*bucket));
+                }
+            }
         }
         Ok(())
     }

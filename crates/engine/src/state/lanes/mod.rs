@@ -323,6 +323,23 @@ impl Lanes {
         self.in_memory
     }
 
+    /// Returns how many lanes and jobs are counted, and how many there are: the same, unless there is a defect.
+    pub fn counted_and_held(&self) -> [(usize, usize); 2] {
+        let lanes = || self.carriers.values().flat_map(|carrier| carrier.lanes.values());
+        let jobs = lanes().map(|lane| lane.jobs.len()).sum();
+        [(self.lanes, self.in_memory), (lanes().count(), jobs)]
+    }
+
+    /// Returns whether a part that waits for a slot will have its turn: it is in memory, or will be read from the store.
+    pub fn reaches(&self, carrier: CarrierId, account: AccountId, part: Cursor) -> bool {
+        let Some(carrier) = self.carriers.get(&carrier) else { return false };
+        let is_there = |lane: &Lane| {
+            lane.spilled.is_some_and(|read_to| read_to < Some(part))
+                || lane.jobs.binary_search_by_key(&part, cursor).is_ok()
+        };
+        carrier.turns.contains(&account) && carrier.lanes.get(&account).is_some_and(is_there)
+    }
+
     fn is_linked(&self, carrier: CarrierId) -> bool {
         self.carriers.get(&carrier).is_some_and(|lanes| !lanes.rooms.links.is_empty())
     }

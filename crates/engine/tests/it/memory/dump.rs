@@ -18,6 +18,11 @@ impl Dump {
         self.tables.get(table).map_or(&[], Vec::as_slice)
     }
 
+    /// Returns every row, with the name of its table.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.tables.iter().flat_map(|(table, rows)| rows.iter().map(|row| (*table, row.as_str())))
+    }
+
     /// Returns one line for each row that only one of the two has: `-` for the first, `+` for the other.
     pub(crate) fn differences(&self, other: &Dump) -> Vec<String> {
         let names: BTreeSet<&str> = self.tables.keys().chain(other.tables.keys()).copied().collect();

@@ -14,6 +14,7 @@ mod erasure;
 mod given_up_reports;
 mod idempotency_keys;
 mod inbound;
+mod inspect;
 mod jobs;
 mod ledger;
 mod message_exceptions;
@@ -36,6 +37,7 @@ mod webhook_attempts;
 mod webhook_events;
 
 pub(crate) use dump::Dump;
+pub(crate) use inspect::{EventRow, EventStanding, MessageFacts, MoRow};
 
 use hermod_engine::block_filter::FilterBlock;
 use hermod_engine::ops::{Balance, DayTotals, DeliveryFigures, GivenUp, ReceiptLoss};

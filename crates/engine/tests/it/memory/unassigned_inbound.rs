@@ -1,7 +1,7 @@
 //! MO messages to numbers that belong to no account.
 
-use super::MemoryTables;
 use super::columns::stored_message;
+use super::{MemoryTables, MoRow};
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{
@@ -18,6 +18,13 @@ pub(super) struct Row {
     wire: Wire,
     missing: u8,
     received_at: Timestamp,
+}
+
+impl Row {
+    pub(super) fn facts(&self) -> MoRow {
+        let Row { from, to, text, missing, received_at, .. } = self.clone();
+        MoRow { from, to, text, missing, received_at }
+    }
 }
 
 impl UnassignedInboundRows for MemoryTables {

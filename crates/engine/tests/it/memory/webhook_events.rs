@@ -24,18 +24,18 @@ pub(super) struct Told {
 /// The row of an event that waits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
-    due_at: Timestamp,
-    failures: u32,
-    attempts: u32,
+    pub(super) due_at: Timestamp,
+    pub(super) failures: u32,
+    pub(super) attempts: u32,
     pub(super) told: Told,
 }
 
 /// The row of an event that has ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ended {
-    end: EventEnd,
-    ended_at: Timestamp,
-    attempts: u32,
+    pub(super) end: EventEnd,
+    pub(super) ended_at: Timestamp,
+    pub(super) attempts: u32,
     told: Told,
 }
 
@@ -142,7 +142,7 @@ pub(super) fn stored_key(key: EventKey) -> Key {
     (account.get(), kind.as_u8(), event.0)
 }
 
-fn event_key((account, kind, event): Key) -> Option<EventKey> {
+pub(super) fn event_key((account, kind, event): Key) -> Option<EventKey> {
     let endpoint = Endpoint { account: AccountId::new(account), kind: HookKind::from_u8(kind)? };
     Some(EventKey { endpoint, event: EventId(event) })
 }

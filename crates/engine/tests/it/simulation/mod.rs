@@ -4,13 +4,31 @@
 //! `HERMOD_SIMULATION_COMMANDS` sets how many commands are run, `HERMOD_SIMULATION_SEED` the first seed.
 
 mod commands;
+mod compare;
+mod coverage;
+mod erasure;
+mod links;
+mod mo;
+mod mo_model;
 mod model;
+mod moving;
 mod outcomes;
 mod random;
+mod receipts;
+mod report_model;
+mod reports;
+mod retention;
+mod setup;
+mod told;
+mod unnamed;
+mod webhook_model;
+mod webhooks;
 mod world;
 
+use coverage::Coverage;
 use hermod_engine::commands::ReleaseDue;
 use random::Random;
+use std::sync::Mutex;
 use std::time::Duration;
 use world::{End, World};
 
@@ -23,6 +41,8 @@ const BATCH_MAX: u64 = 8;
 const SEED: u64 = 20_261_116;
 /// Runs after which a line tells how far it came.
 const RUNS_PER_LINE: u64 = 100;
+/// Commands after which every kind of command and outcome must have been seen.
+const COVERING_COMMANDS: u64 = 500_000;
 /// Rounds in which everything that waits must have been sent.
 const DRAIN_ROUNDS_MAX: u32 = 20_000;
 
@@ -55,22 +75,31 @@ fn random_commands_with_crashes_leave_the_tables_where_the_model_says() {
     let runs = commands.div_ceil(COMMANDS_PER_RUN);
     let threads =
         u64::try_from(std::thread::available_parallelism().map_or(1, |count| count.get())).unwrap_or(1);
+    println!("{commands} commands, the first run with seed {first}");
+    let coverage = Mutex::new(Coverage::default());
     std::thread::scope(|scope| {
         for thread in 0..threads {
+            let coverage = &coverage;
             scope.spawn(move || {
                 for run in (thread..runs).step_by(usize::try_from(threads).expect("a few")) {
                     if run > 0 && run.is_multiple_of(RUNS_PER_LINE) {
                         println!("{} of {commands} commands", run * COMMANDS_PER_RUN);
                     }
-                    go(first + run);
+                    let of_run = go(first + run);
+                    coverage.lock().expect("no run has failed").add(&of_run);
                 }
             });
         }
     });
+    let coverage = coverage.into_inner().expect("no run has failed");
+    coverage.print();
+    if commands >= COVERING_COMMANDS {
+        coverage.check();
+    }
 }
 
-/// One run: random commands, then everything that waits is sent and answered.
-fn go(seed: u64) {
+/// One run: random commands, then everything that waits is sent and answered. Returns what happened in it.
+fn go(seed: u64) -> Coverage {
     let told = Seed(seed);
     let mut world = World::new(seed);
     let mut left = COMMANDS_PER_RUN;
@@ -78,12 +107,27 @@ fn go(seed: u64) {
         let count = (world.random.below(BATCH_MAX) + 1).min(left);
         left -= count;
         let end = end_of_batch(&mut world.random);
+        change_surroundings(&mut world);
         let batch: Vec<_> = (0..count).map(|_| commands::next(&mut world)).collect();
         world.runs(&batch, end);
     }
     drain(&mut world);
-    world.balance_rows_agree();
+    world.compare_all();
+    world.erases_without_trace();
+    world.compare_all();
     drop(told);
+    world.model.coverage
+}
+
+/// What changes without a command: the time, who is bound, and the setup.
+fn change_surroundings(world: &mut World) {
+    commands::pass_time(world);
+    if world.random.once_in(40) {
+        world.model.receivers.change(&mut world.random);
+    }
+    if world.random.once_in(400) {
+        world.model.change_setup();
+    }
 }
 
 fn end_of_batch(random: &mut Random) -> End {
@@ -101,7 +145,7 @@ fn drain(world: &mut World) {
             return;
         }
         world.now = world.now.plus(Duration::from_secs(30));
-        let batch = [commands::open_or_hear(world), ReleaseDue { now: world.now }.into()];
+        let batch = [links::open_or_hear(world), ReleaseDue { now: world.now }.into()];
         world.runs(&batch, End::Commit);
     }
     panic!("parts still wait after {DRAIN_ROUNDS_MAX} rounds");

@@ -1,29 +1,73 @@
 //! What the tables must say, kept in the simplest way: one entry per message, with the state that the lifecycle gives it.
+//! What belongs to one capability is in the file of that name.
 
+use super::coverage::Coverage;
+use super::mo_model::MoModel;
+use super::receipts::{Early, TiedPart};
+use super::report_model::ReportModel;
+use super::setup::{Setup, connection_of};
+use super::told::Receivers;
+use super::unnamed::Unnamed;
+use super::webhook_model::WebhookModel;
 use hermod_domain::catalogue::Catalogue;
-use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo, RemoteId};
-use hermod_domain::lifecycle::{self, DoubtPolicy, Event, Part, PartState, Progress, Step, Verdict};
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo, RemoteId};
+use hermod_domain::lifecycle::{self, DoubtPolicy, Event, Part, PartState, Progress, Step};
+use hermod_domain::origin::{Alias, ReceiptWish};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
-use hermod_engine::ops::{AcceptOutcome, Acceptance, DailyLimit, Replay};
+use hermod_engine::ops::{AcceptOutcome, Acceptance, DailyLimit, KeyClaim, Replay};
 use hermod_engine::tables::Place;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Who is told what becomes of a message.
+#[derive(Clone, Copy)]
+pub(super) enum Audience {
+    /// It came over HTTP.
+    Web,
+    /// It came over SMPP.
+    Customer { wish: ReceiptWish, on_transmitter: bool },
+}
+
+/// What is known of a part beside its state.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Tries {
+    /// Temporary errors.
+    pub(super) attempts: u32,
+    /// It waits for this time.
+    pub(super) due_at: Option<Timestamp>,
+}
 
 /// A message as the model knows it.
 pub(super) struct Message {
     pub(super) account: AccountId,
     pub(super) carrier: CarrierId,
+    pub(super) to: Msisdn,
     pub(super) cost: i64,
+    /// As many parts as were charged.
+    pub(super) charged: u8,
     pub(super) progress: Progress,
+    pub(super) tries: Vec<Tries>,
     pub(super) doubt: DoubtPolicy,
     pub(super) expires_at: Timestamp,
-    /// Its customer is to get a report when it ends.
-    pub(super) wants_report: bool,
+    pub(super) audience: Audience,
+    pub(super) alias: Option<Alias>,
+    /// Carriers that refused it for good.
+    pub(super) refused_by: BTreeSet<CarrierId>,
+    pub(super) has_failed_over: bool,
+    pub(super) settled_at: Option<Timestamp>,
+    /// When it was reported UNKNOWN.
+    pub(super) unknown_at: Option<Timestamp>,
+    pub(super) has_text: bool,
+    pub(super) is_erased: bool,
 }
 
 impl Message {
     pub(super) fn place(&self, message: MessageId) -> Place {
         Place { carrier: self.carrier, account: self.account, message }
+    }
+
+    pub(super) fn connection(&self) -> ConnectionId {
+        connection_of(self.account)
     }
 
     pub(super) fn has_ended(&self) -> bool {
@@ -34,8 +78,8 @@ impl Message {
         self.progress.parts.iter().copied().zip(PartNo::up_to(u8::MAX))
     }
 
-    fn waits(&self) -> bool {
-        !self.has_ended() && self.progress.parts.iter().any(|part| is_waiting(*part))
+    pub(super) fn has_part_in(&self, states: &[PartState]) -> bool {
+        !self.has_ended() && self.progress.parts.iter().any(|part| states.contains(&part.state))
     }
 
     /// Returns whether no part was ever given to a link.
@@ -44,58 +88,100 @@ impl Message {
     }
 }
 
-fn is_waiting(part: Part) -> bool {
-    matches!(part.state, PartState::Queued | PartState::InDoubt)
-}
+pub(super) const WAITING: [PartState; 2] = [PartState::Queued, PartState::InDoubt];
 
-/// Returns whether a later receipt for an id says more than an earlier one.
-fn outdoes(later: Verdict, earlier: Verdict) -> bool {
-    match earlier {
-        Verdict::NoNews => true,
-        Verdict::Enroute | Verdict::Accepted => later != Verdict::NoNews,
-        Verdict::Delivered | Verdict::Undeliverable | Verdict::Rejected | Verdict::Expired => false,
-    }
-}
-
-#[derive(Default)]
 pub(super) struct Model {
+    setups: [Setup; 2],
+    in_force: usize,
+    /// Who is bound to take reports.
+    pub(super) receivers: Receivers,
+    /// The time that the batch under way was told.
+    pub(super) now: Timestamp,
     pub(super) messages: BTreeMap<MessageId, Message>,
     /// Those that have not ended.
     open: BTreeSet<MessageId>,
+    /// Those that may wait, by the end of their validity.
+    by_expiry: BTreeSet<(Timestamp, MessageId)>,
     pub(super) balances: BTreeMap<AccountId, i64>,
-    pub(super) opted_out: BTreeSet<(AccountId, Msisdn)>,
-    keys: BTreeMap<[u8; 16], (MessageId, u64)>,
+    /// Since when recipients want no messages of an account.
+    pub(super) opted_out: BTreeMap<(AccountId, Msisdn), Timestamp>,
+    pub(super) keys: BTreeMap<[u8; 16], (MessageId, u64)>,
     today: BTreeMap<(AccountId, Day), u64>,
-    /// The parts that carriers' ids stand for.
-    tied: HashMap<RemoteId, (MessageId, PartNo)>,
+    /// The parts that each carrier id stands for: one for each day, the newest first.
+    pub(super) tied: HashMap<RemoteId, Vec<TiedPart>>,
     /// The ids of each carrier in the order they were given.
-    ids: BTreeMap<CarrierId, Vec<RemoteId>>,
-    /// Receipts that came before the answer with their id.
-    early: HashMap<RemoteId, Verdict>,
+    pub(super) ids: BTreeMap<CarrierId, Vec<RemoteId>>,
+    pub(super) early: BTreeMap<(CarrierId, Vec<u8>), Early>,
+    pub(super) reports: ReportModel,
+    pub(super) webhooks: WebhookModel,
+    pub(super) mo: MoModel,
+    /// Parts that carriers took without an id.
+    pub(super) unnamed: Vec<Unnamed>,
+    pub(super) coverage: Coverage,
+    /// Up to where texts and records are purged.
+    pub(super) texts_purged: Option<MessageId>,
+    pub(super) records_purged: Option<MessageId>,
     /// Messages that the batch under way has changed.
     pub(super) touched: BTreeSet<MessageId>,
 }
 
 impl Model {
+    pub(super) fn new(now: Timestamp) -> Model {
+        Model {
+            setups: Setup::all(),
+            in_force: 0,
+            receivers: Receivers::default(),
+            now,
+            messages: BTreeMap::new(),
+            open: BTreeSet::new(),
+            by_expiry: BTreeSet::new(),
+            balances: BTreeMap::new(),
+            opted_out: BTreeMap::new(),
+            keys: BTreeMap::new(),
+            today: BTreeMap::new(),
+            tied: HashMap::new(),
+            ids: BTreeMap::new(),
+            early: BTreeMap::new(),
+            reports: ReportModel::default(),
+            webhooks: WebhookModel::default(),
+            mo: MoModel::default(),
+            unnamed: Vec::new(),
+            coverage: Coverage::default(),
+            texts_purged: None,
+            records_purged: None,
+            touched: BTreeSet::new(),
+        }
+    }
+
+    pub(super) fn setup(&self) -> &Setup {
+        &self.setups[self.in_force]
+    }
+
+    /// Puts the other setup in force.
+    pub(super) fn change_setup(&mut self) {
+        self.in_force = 1 - self.in_force;
+    }
+
     pub(super) fn balance(&mut self, account: AccountId) -> &mut i64 {
         self.balances.entry(account).or_default()
     }
 
+    /// Returns what a key stands for.
+    pub(super) fn replay(&self, key: &KeyClaim) -> Option<Replay> {
+        let (message, fingerprint) = self.keys.get(&key.digest).copied()?;
+        Some(Replay { message, same_request: key.fingerprint == fingerprint })
+    }
+
     /// Compares what came of a submission with what had to come of it, and notes it.
-    pub(super) fn accept(&mut self, acceptance: &Acceptance, outcome: &AcceptOutcome, wants_report: bool) {
+    pub(super) fn accept(&mut self, acceptance: &Acceptance, outcome: &AcceptOutcome) {
         let Acceptance { account, to, key, daily, .. } = acceptance;
         let (cost, today) = (acceptance.cost.as_micros(), (*account, acceptance.now.day()));
         let count = self.today.get(&today).copied().unwrap_or(0);
-        if let Some((message, fingerprint)) = key.and_then(|key| self.keys.get(&key.digest).copied()) {
-            let same_request = key.is_some_and(|key| key.fingerprint == fingerprint);
-            assert_eq!(
-                *outcome,
-                AcceptOutcome::Replay(Replay { message, same_request }),
-                "a key used before"
-            );
+        if let Some(replay) = key.and_then(|key| self.replay(&key)) {
+            assert_eq!(*outcome, AcceptOutcome::Replay(replay), "a key used before");
             return;
         }
-        if self.opted_out.contains(&(*account, *to)) {
+        if self.opted_out.contains_key(&(*account, *to)) {
             assert_eq!(*outcome, AcceptOutcome::OptedOut);
             return;
         }
@@ -111,7 +197,7 @@ impl Model {
             );
             return;
         }
-        let AcceptOutcome::Accepted { message, balance, .. } = outcome else {
+        let AcceptOutcome::Accepted { message, balance, alias, .. } = outcome else {
             panic!("a message that can be paid was not accepted: {outcome:?}")
         };
         *self.balance(*account) -= cost;
@@ -120,91 +206,55 @@ impl Model {
         if let Some(key) = key {
             self.keys.insert(key.digest, (*message, key.fingerprint));
         }
-        let entry = Message {
-            account: *account,
-            carrier: acceptance.carrier,
-            cost,
-            progress: Progress::queued(acceptance.parts),
-            doubt: acceptance.doubt,
-            expires_at: acceptance.now.plus(acceptance.validity),
-            wants_report,
-        };
+        if let Some(number) = &acceptance.reply_to {
+            self.mo.converses(*to, number.address(), *account, acceptance.now);
+        }
+        let entry = new_message(acceptance, *alias);
+        self.by_expiry.insert((entry.expires_at, *message));
         assert!(self.messages.insert(*message, entry).is_none(), "an id is given once");
         self.open.insert(*message);
         self.touched.insert(*message);
     }
 
-    fn open(&self) -> impl Iterator<Item = (MessageId, &Message)> {
+    pub(super) fn open(&self) -> impl Iterator<Item = (MessageId, &Message)> {
         self.open.iter().map(|message| (*message, &self.messages[message]))
     }
 
-    /// Lets an event happen to a part. Nothing can happen to a message that has ended.
-    pub(super) fn happens(&mut self, message: MessageId, part: PartNo, event: Event) {
-        let entry = self.messages.get_mut(&message).expect("a message that was accepted");
-        if entry.has_ended() {
-            return;
-        }
-        match lifecycle::apply(&entry.progress, part, event) {
-            Step::Moved(moved) => {
-                entry.progress = moved.after;
-                if entry.has_ended() {
-                    self.open.remove(&message);
-                }
-                if moved.refund {
-                    let (account, cost) = (entry.account, entry.cost);
-                    *self.balance(account) += cost;
-                }
-                self.touched.insert(message);
-            }
-            Step::Ignored => {}
+    /// Lets an event happen to a part. Nothing can happen to a message that has ended. Returns whether it did.
+    pub(super) fn happens(&mut self, message: MessageId, part: PartNo, event: Event) -> bool {
+        let Some(entry) = self.messages.get_mut(&message).filter(|entry| !entry.has_ended()) else {
+            return false;
+        };
+        let moved = match lifecycle::apply(&entry.progress, part, event) {
+            Step::Moved(moved) => moved,
+            Step::Ignored => return false,
             Step::Illegal => panic!("{event:?} cannot happen to part {part} of {:?}", entry.progress),
+        };
+        let before = std::mem::replace(&mut entry.progress, moved.after.clone());
+        entry.tries[part.index()].due_at = None;
+        if entry.has_ended() {
+            entry.settled_at = Some(self.now);
+            self.open.remove(&message);
         }
+        if moved.refund {
+            let (account, cost) = (entry.account, entry.cost);
+            *self.balance(account) += cost;
+        }
+        self.touched.insert(message);
+        self.expect_news(message, event, &before, &moved);
+        true
     }
 
-    /// A carrier gave an id to a part. A receipt may have been there before it.
-    pub(super) fn tie(&mut self, remote: &RemoteId, message: MessageId, part: PartNo) {
-        if self.tied.insert(remote.clone(), (message, part)).is_none() {
-            let carrier = self.messages[&message].carrier;
-            self.ids.entry(carrier).or_default().push(remote.clone());
+    /// A part waits for a time.
+    pub(super) fn defer(&mut self, message: MessageId, part: PartNo, due_at: Timestamp) {
+        if let Some(entry) = self.messages.get_mut(&message) {
+            entry.tries[part.index()].due_at = Some(due_at);
         }
-        if let Some(verdict) = self.early.remove(remote) {
-            self.happens(message, part, Event::Receipt(verdict));
-        }
-    }
-
-    pub(super) fn receipt(&mut self, remote: &RemoteId, verdict: Verdict) {
-        match self.tied.get(remote).copied() {
-            Some((message, part)) => self.happens(message, part, Event::Receipt(verdict)),
-            None => {
-                let earlier = self.early.get(remote).copied();
-                if earlier.is_none_or(|earlier| outdoes(verdict, earlier)) {
-                    self.early.insert(remote.clone(), verdict);
-                }
-            }
-        }
-    }
-
-    /// Returns whether a receipt for this id waits for its answer.
-    pub(super) fn is_early(&self, remote: &RemoteId) -> bool {
-        self.early.contains_key(remote)
     }
 
     /// Returns the ids that a carrier gave.
     pub(super) fn ids(&self, carrier: CarrierId) -> &[RemoteId] {
         self.ids.get(&carrier).map_or(&[], Vec::as_slice)
-    }
-
-    /// The process has died: what was being sent got no answer.
-    pub(super) fn restart(&mut self) {
-        let mut sending = Vec::new();
-        for (message, entry) in self.open() {
-            for (_, no) in entry.parts().filter(|(part, _)| part.state == PartState::Sending) {
-                sending.push((message, no, entry.doubt));
-            }
-        }
-        for (message, part, doubt) in sending {
-            self.happens(message, part, Event::NoAnswer(doubt));
-        }
     }
 
     /// Returns the parts whose time is up, with the event that this is for them: some of them at least.
@@ -231,7 +281,7 @@ impl Model {
     /// message.
     pub(super) fn expire(&mut self, message: MessageId, stored: Option<&Progress>) {
         let parts: Vec<(Part, PartNo)> = self.messages[&message].parts().collect();
-        for (part, no) in parts.into_iter().filter(|(part, _)| is_waiting(*part)) {
+        for (part, no) in parts.into_iter().filter(|(part, _)| WAITING.contains(&part.state)) {
             if stored.is_none_or(|stored| stored.parts[no.index()] != part) {
                 self.happens(message, no, Event::ValidityEnded);
             }
@@ -239,13 +289,60 @@ impl Model {
     }
 
     /// Returns messages that wait and whose validity is over.
-    pub(super) fn expiring(&self, now: Timestamp) -> Vec<MessageId> {
-        let is_due = |entry: &Message| entry.waits() && entry.expires_at <= now;
-        self.open().filter(|(_, entry)| is_due(entry)).map(|(message, _)| message).collect()
+    pub(super) fn expiring(&mut self, now: Timestamp) -> Vec<MessageId> {
+        let mut expiring = Vec::new();
+        let over: Vec<_> = self.by_expiry.iter().copied().take_while(|(at, _)| *at <= now).collect();
+        for (at, message) in over {
+            let Some(entry) = self.messages.get(&message) else { continue };
+            if entry.has_part_in(&WAITING) {
+                expiring.push(message);
+            } else if !entry.has_part_in(&[PartState::Sending]) {
+                self.by_expiry.remove(&(at, message));
+            }
+        }
+        expiring
     }
 
-    /// Returns how many parts are in this state.
-    pub(super) fn count(&self, state: PartState) -> usize {
-        self.open().flat_map(|(_, entry)| entry.parts()).filter(|(part, _)| part.state == state).count()
+    /// Returns how many parts of a carrier are in one of these states.
+    pub(super) fn count(&self, carrier: CarrierId, states: &[PartState]) -> usize {
+        let of_carrier = self.open().filter(|(_, entry)| entry.carrier == carrier);
+        of_carrier
+            .flat_map(|(_, entry)| entry.parts())
+            .filter(|(part, _)| states.contains(&part.state))
+            .count()
+    }
+
+    /// Forgets a message whose record was purged.
+    pub(super) fn forget(&mut self, message: MessageId) {
+        self.messages.remove(&message);
+        self.open.remove(&message);
+        self.touched.remove(&message);
+    }
+}
+
+fn new_message(acceptance: &Acceptance, alias: Option<Alias>) -> Message {
+    let submits = if acceptance.whole { 1 } else { acceptance.parts };
+    let origin = acceptance.origin.as_ref();
+    Message {
+        account: acceptance.account,
+        carrier: acceptance.carrier,
+        to: acceptance.to,
+        cost: acceptance.cost.as_micros(),
+        charged: acceptance.parts,
+        progress: Progress::queued(submits),
+        tries: vec![Tries::default(); usize::from(submits)],
+        doubt: acceptance.doubt,
+        expires_at: acceptance.now.plus(acceptance.validity),
+        audience: origin.map_or(Audience::Web, |origin| Audience::Customer {
+            wish: origin.wish,
+            on_transmitter: origin.on_transmitter,
+        }),
+        alias,
+        refused_by: BTreeSet::new(),
+        has_failed_over: false,
+        settled_at: None,
+        unknown_at: None,
+        has_text: true,
+        is_erased: false,
     }
 }

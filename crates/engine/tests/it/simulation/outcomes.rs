@@ -1,20 +1,21 @@
 //! What commands do to the model, and whether their outcomes are those that it expects.
 
-use super::world::World;
+use super::world::{CARRIERS, World};
 use hermod_domain::ids::PartNo;
-use hermod_domain::lifecycle::Event;
+use hermod_domain::lifecycle::{Event, PartState};
 use hermod_domain::origin::MessageName;
-use hermod_engine::commands::{AnyCommand, AnyOutcome, Cancel, CloseLink, Lapse, OptIn};
-use hermod_engine::ops::{Answer, AnswerRecord, Cancelled, LinkBatch, PostOutcome, ReceiptRecord};
+use hermod_engine::commands::{AnyCommand, AnyOutcome, Cancel, CloseLink, ForgetUnnamedParts, Lapse, OptIn};
+use hermod_engine::ops::{AcceptOutcome, Cancelled, PostOutcome};
+use hermod_engine::state::queues::QueueSnapshot;
 
 impl World {
     /// Notes what a command did, and compares its outcome.
     pub(super) fn note(&mut self, command: &AnyCommand, outcome: AnyOutcome) {
+        self.model.coverage.count(outcome.name(), 1);
         match (command, outcome) {
             (AnyCommand::Accept(acceptance), AnyOutcome::Accept(outcome)) => {
-                let wish = acceptance.origin.as_ref().map(|origin| origin.wish);
-                let wants = wish.is_some_and(|wish| wish.success && wish.failure);
-                self.model.accept(acceptance, &outcome, wants);
+                self.model.accept(acceptance, &outcome);
+                self.model.coverage.count(name_of(&outcome), 1);
             }
             (AnyCommand::Post(entry), AnyOutcome::Post(outcome)) => {
                 let amount = entry.amount.as_micros();
@@ -22,51 +23,178 @@ impl World {
                 *self.model.balance(entry.account) += amount;
             }
             (AnyCommand::OptOut(entry), AnyOutcome::OptOut(is_new)) => {
-                assert_eq!(self.model.opted_out.insert((entry.account, entry.number)), is_new);
+                let key = (entry.account, entry.number);
+                assert_eq!(!self.model.opted_out.contains_key(&key), is_new);
+                self.model.opted_out.entry(key).or_insert(entry.now);
             }
             (AnyCommand::OptIn(OptIn { account, number }), AnyOutcome::OptIn(was_out)) => {
-                assert_eq!(self.model.opted_out.remove(&(*account, *number)), was_out);
+                assert_eq!(self.model.opted_out.remove(&(*account, *number)).is_some(), was_out);
+            }
+            (AnyCommand::FindKey(find), AnyOutcome::FindKey(found)) => {
+                assert_eq!(found, self.model.replay(&find.key), "a key");
             }
             (AnyCommand::Cancel(cancel), AnyOutcome::Cancel(outcome)) => self.note_cancel(cancel, outcome),
-            (AnyCommand::Lapse(lapse), AnyOutcome::Lapse(_)) => self.note_lapse(lapse),
+            (AnyCommand::Lapse(lapse), AnyOutcome::Lapse(count)) => self.note_lapse(lapse, count),
+            (AnyCommand::MoveWaiting(moves), AnyOutcome::MoveWaiting(count)) => {
+                assert_eq!(self.model.move_waiting(moves), count, "messages moved");
+            }
             (AnyCommand::CloseLink(CloseLink { link, .. }), AnyOutcome::CloseLink(())) => {
                 self.links.retain(|open| open.id != *link || !open.under_way.is_empty());
             }
             (AnyCommand::ReportLink(batch), AnyOutcome::ReportLink(())) => self.note_link(batch),
+            (AnyCommand::ReadQueues(_), AnyOutcome::ReadQueues(queues)) => self.note_queues(queues),
+            (AnyCommand::ReleaseDue(_), AnyOutcome::ReleaseDue(())) => self.model.deliver_unfinished(),
+            (command, outcome) => self.note_told(command, outcome),
+        }
+    }
+
+    /// The same for commands about reports, webhooks and MO messages.
+    fn note_told(&mut self, command: &AnyCommand, outcome: AnyOutcome) {
+        let model = &mut self.model;
+        match (command, outcome) {
+            (AnyCommand::SettleReports(ends), AnyOutcome::SettleReports(())) => model.end_reports(ends),
+            (AnyCommand::GiveUpOldReports(command), AnyOutcome::GiveUpOldReports(given_up)) => {
+                assert_eq!(given_up, model.give_up_old_reports(command.connection), "reports given up");
+            }
+            (AnyCommand::ForgetGivenUp(_), AnyOutcome::ForgetGivenUp(count)) => {
+                assert_eq!(count, model.forget_given_up(), "given-up reports");
+            }
+            (AnyCommand::MoveToWebhook(command), AnyOutcome::MoveToWebhook(moved)) => {
+                assert_eq!(moved, model.move_to_webhook(command), "reports moved");
+            }
+            (AnyCommand::SettleWebhooks(ends), AnyOutcome::SettleWebhooks(())) => {
+                ends.settled.iter().for_each(|settled| model.settle_webhook(settled));
+            }
+            (AnyCommand::ReplayWebhook(command), AnyOutcome::ReplayWebhook(outcome)) => {
+                assert_eq!(outcome, model.replay_webhook(command), "{command:?}");
+            }
+            (AnyCommand::ReplayFailedWebhooks(command), AnyOutcome::ReplayFailedWebhooks(outcome)) => {
+                assert_eq!(outcome, model.replay_failed(command), "{command:?}");
+            }
+            (AnyCommand::ForgetWebhooks(command), AnyOutcome::ForgetWebhooks(count)) => {
+                assert_eq!(count, model.forget_webhooks(command), "events forgotten");
+            }
+            (AnyCommand::LimitWebhookWaits(command), AnyOutcome::LimitWebhookWaits(count)) => {
+                assert_eq!(count, model.limit_webhook_waits(command), "{command:?}");
+            }
+            (AnyCommand::Receive(inbound), AnyOutcome::Receive(record)) => {
+                self.note_receive(inbound, &record)
+            }
+            (AnyCommand::AssignInbound(command), AnyOutcome::AssignInbound(record)) => {
+                self.note_assign(command, record.as_ref());
+            }
+            (AnyCommand::ForgetRepeats(command), AnyOutcome::ForgetRepeats(count)) => {
+                assert_eq!(count, model.mo.forget_repeats(command.now), "repeats");
+            }
+            (AnyCommand::ForgetUnassigned(command), AnyOutcome::ForgetUnassigned(count)) => {
+                self.note_forget_unassigned(command, count);
+            }
+            (AnyCommand::ForgetConversations(command), AnyOutcome::ForgetConversations(())) => {
+                self.note_forget_conversations(command);
+            }
+            (command, outcome) => self.note_purged(command, outcome),
+        }
+    }
+
+    /// The same for commands that delete and erase. Those that are not here change nothing that the model knows.
+    fn note_purged(&mut self, command: &AnyCommand, outcome: AnyOutcome) {
+        let model = &mut self.model;
+        match (command, outcome) {
+            (AnyCommand::PurgeTexts(command), AnyOutcome::PurgeTexts(count)) => {
+                assert_eq!(count, model.purge_texts(command.keep), "texts purged");
+            }
+            (AnyCommand::PurgeRecords(command), AnyOutcome::PurgeRecords(count)) => {
+                assert_eq!(count, model.purge_records(command.keep), "records purged");
+            }
+            (AnyCommand::ExpireKeys(command), AnyOutcome::ExpireKeys(_)) => model.expire_keys(command.keep),
+            (AnyCommand::PurgeCarrierIds(_), AnyOutcome::PurgeCarrierIds(_)) => model.purge_carrier_ids(),
+            (AnyCommand::PurgeInbound(command), AnyOutcome::PurgeInbound(count)) => {
+                let (account, before) = (command.account, command.before);
+                assert_eq!(count, model.purge_inbound(account, before), "MO messages purged");
+            }
+            (AnyCommand::GiveUpParked(_), AnyOutcome::GiveUpParked(count)) => {
+                assert_eq!(count, model.give_up_parked(), "receipts given up");
+            }
+            (AnyCommand::Rematch(command), AnyOutcome::Rematch(count)) => {
+                assert_eq!(count, model.rematch(command), "receipts matched");
+            }
+            (AnyCommand::ForgetUnnamedParts(command), AnyOutcome::ForgetUnnamedParts(())) => {
+                let ForgetUnnamedParts { parts, before } = command;
+                let is_named = |message, part| {
+                    parts.iter().any(|named| (named.part.message, named.part.part) == (message, part))
+                };
+                model.unnamed.retain(|part| part.at >= *before || !is_named(part.message, part.part));
+            }
+            (AnyCommand::EraseMessages(command), AnyOutcome::EraseMessages(outcome)) => {
+                assert_eq!(outcome, model.erase_messages(&command.ids), "messages erased");
+                model.coverage.count("messages erased", outcome.0);
+            }
+            (AnyCommand::EraseInbound(command), AnyOutcome::EraseInbound(count)) => {
+                assert_eq!(count, model.erase_inbound(&command.keys), "MO messages erased");
+            }
+            (AnyCommand::EraseOthers(command), AnyOutcome::EraseOthers(count)) => {
+                assert_eq!(count, model.erase_others(command.number), "other rows erased");
+            }
             _ => {}
         }
     }
 
     fn note_cancel(&mut self, cancel: &Cancel, outcome: Cancelled) {
-        let MessageName::Id(message) = cancel.name else { panic!("only ids are cancelled here") };
-        let entry = &self.model.messages[&message];
-        let expected = if entry.can_be_cancelled() { Cancelled::Done } else { Cancelled::TooLate };
-        assert_eq!(outcome, expected, "{message} is {:?}", entry.progress);
-        if outcome == Cancelled::Done {
+        let message = match cancel.name {
+            MessageName::Id(message) => Some(message),
+            MessageName::Alias(alias) => self.model.named(cancel.account, alias),
+        };
+        let entry = message.and_then(|message| self.model.messages.get(&message));
+        let expected = match entry {
+            None => Cancelled::Unknown,
+            // Its parties are not to be read any more.
+            Some(entry) if entry.can_be_cancelled() => Cancelled::Done,
+            Some(_) => Cancelled::TooLate,
+        };
+        assert_eq!(outcome, expected, "{message:?}");
+        if let (Cancelled::Done, Some(message)) = (outcome, message) {
+            self.model.coverage.count("cancelled", 1);
             self.model.happens(message, PartNo::FIRST, Event::Withdrawn);
         }
     }
 
-    fn note_lapse(&mut self, lapse: &Lapse) {
-        let due = self.model.lapsed(lapse.now, &self.catalogue);
+    fn note_lapse(&mut self, lapse: &Lapse, count: usize) {
+        let due = self.model.lapsed(lapse.now, &self.model.setup().catalogue);
+        let mut lapsed = 0;
         for (place, part) in &lapse.parts {
             let found = due.iter().find(|(message, no, _)| (*message, *no) == (place.message, *part));
-            if let Some((message, part, event)) = found {
+            let Some((message, part, event)) = found else { continue };
+            let entry = &self.model.messages[message];
+            // The end of one part may have ended the message.
+            if entry.place(*message) == *place && !entry.has_ended() {
+                lapsed += 1;
                 self.model.happens(*message, *part, *event);
             }
         }
+        assert_eq!(count, lapsed, "parts whose time is up");
     }
 
-    fn note_link(&mut self, batch: &LinkBatch) {
-        for AnswerRecord { message, part, answer, .. } in &batch.answers {
-            let doubt = self.model.messages[message].doubt;
-            self.model.happens(*message, *part, World::event_of(answer, doubt));
-            if let Answer::Accepted(remote) = answer {
-                self.model.tie(remote, *message, *part);
-            }
+    /// What waits for each carrier is what the model has waiting for it.
+    fn note_queues(&self, queues: Vec<QueueSnapshot>) {
+        for snapshot in queues {
+            let queue = snapshot.complete(&|_, _| Ok(None), &|_| Ok(0)).expect("nothing is read");
+            let count = |states| u64::try_from(self.model.count(queue.carrier, states)).expect("a few");
+            assert!(CARRIERS.contains(&queue.carrier));
+            let waiting = count(&[PartState::Queued, PartState::InDoubt]);
+            assert_eq!(queue.waiting, waiting, "parts that wait for {}", queue.carrier);
+            let in_flight = count(&[PartState::Sending]);
+            assert_eq!(queue.in_flight, in_flight, "parts under way to {}", queue.carrier);
         }
-        for ReceiptRecord { remote, verdict, .. } in &batch.receipts {
-            self.model.receipt(remote.as_ref().expect("every receipt here has an id"), *verdict);
-        }
+    }
+}
+
+fn name_of(outcome: &AcceptOutcome) -> &'static str {
+    match outcome {
+        AcceptOutcome::Accepted { .. } => "accepted",
+        AcceptOutcome::Replay(_) => "key used before",
+        AcceptOutcome::OptedOut => "opted out",
+        AcceptOutcome::OverDailyLimit(_) => "over the daily limit",
+        AcceptOutcome::NoAliasFree => "no alias free",
+        AcceptOutcome::InsufficientCredit { .. } => "without credit",
     }
 }

@@ -1,25 +1,26 @@
 //! An engine over tables in memory, the links that it gives parts to, and the model beside it.
 
+use super::commands::TEXT;
 use super::model::Model;
 use super::random::Random;
+use super::retention::KEY_LIMITS;
+use super::webhooks::Post;
 use crate::memory::MemoryTables;
-use hermod_domain::catalogue::Catalogue;
-use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
-use hermod_domain::lifecycle::{DoubtPolicy, Event};
-use hermod_domain::origin::Told;
+use hermod_domain::ids::CarrierId;
+use hermod_domain::inbound::InboundPart;
+use hermod_domain::lifecycle::Event;
 use hermod_domain::time::Timestamp;
-use hermod_engine::batch::{Batch, Books, BoundReceivers};
+use hermod_engine::batch::{Batch, Books, Tally};
 use hermod_engine::commands::{AnyCommand, AnyOutcome};
 use hermod_engine::maps::HashMap;
-use hermod_engine::ops::{Answer, Handout, Job, LinkId, News, Report};
-use hermod_engine::progress;
+use hermod_engine::ops::{Handout, Job, LinkId, Report};
+use hermod_engine::state::idempotency_keys::{IdempotencyKeys, KeyStep};
 use hermod_engine::tables::Tables;
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::VecDeque;
 use std::time::Duration;
 
 /// How long a part in doubt waits before its first resend.
-const IN_DOUBT_WAIT: Duration = Duration::from_secs(5);
+pub(super) const IN_DOUBT_WAIT: Duration = Duration::from_secs(5);
 pub(super) const CARRIERS: [CarrierId; 2] = [CarrierId::new(1), CarrierId::new(2)];
 
 /// A link, and the parts that it has not answered yet.
@@ -31,24 +32,12 @@ pub(super) struct Link {
     pub(super) closing: bool,
 }
 
-/// Every connection has a bind that takes reports.
-struct AllBound;
-
-impl BoundReceivers for AllBound {
-    fn away_since(&self, _: ConnectionId, _: Timestamp) -> Option<Timestamp> {
-        None
-    }
-
-    fn is_bound(&self, _: ConnectionId) -> bool {
-        true
-    }
-}
-
 /// What a batch came to.
 struct Done {
     outcomes: Vec<AnyOutcome>,
     handouts: HashMap<LinkId, Handout>,
     reports: Vec<Report>,
+    tally: Tally,
 }
 
 /// How a batch ends.
@@ -66,34 +55,49 @@ pub(super) struct World {
     pub(super) now: Timestamp,
     pub(super) model: Model,
     pub(super) links: Vec<Link>,
-    /// Reports that no customer has answered.
-    pub(super) reports: Vec<Report>,
-    pub(super) catalogue: Arc<Catalogue>,
-    tables: MemoryTables,
-    books: Books,
-    batches: u64,
+    /// Commands that come next.
+    pub(super) next_commands: VecDeque<AnyCommand>,
+    /// Commands whose candidates were found before, and that run some time.
+    pub(super) later: Vec<AnyCommand>,
+    /// A step of merging keys that was found before.
+    pub(super) key_step: Option<KeyStep>,
+    /// MO messages and parts that a carrier may bring again.
+    pub(super) brought: Vec<InboundPart>,
+    /// Webhook events that are being posted.
+    pub(super) posts: Vec<Post>,
+    pub(super) tables: MemoryTables,
+    pub(super) books: Books,
+    pub(super) batches: u64,
     /// Batches after which memory is compared with a fresh load from the tables.
-    compare_every: u64,
-    /// Final reports of each message.
-    finals: BTreeMap<MessageId, u32>,
+    pub(super) compare_every: u64,
+}
+
+/// Builds what the engine knows from the tables.
+fn load(tables: &Tables<'_>, seed: u64) -> Books {
+    let mut books = Books::load(tables, IN_DOUBT_WAIT, seed).expect("the tables can be read");
+    books.keys = IdempotencyKeys::load(tables, KEY_LIMITS).expect("the tables can be read");
+    books
 }
 
 impl World {
     pub(super) fn new(seed: u64) -> World {
         let tables = MemoryTables::default();
-        let books = Books::load(&Tables::new(tables.clone()), IN_DOUBT_WAIT, seed).expect("empty tables");
+        let books = load(&Tables::new(tables.clone()), seed);
+        let now = Timestamp::from_millis(1_780_000_000_000);
         World {
             random: Random::new(seed),
-            now: Timestamp::from_millis(1_780_000_000_000),
-            model: Model::default(),
+            now,
+            model: Model::new(now),
             links: Vec::new(),
-            reports: Vec::new(),
-            catalogue: Arc::default(),
+            next_commands: VecDeque::new(),
+            later: Vec::new(),
+            key_step: None,
+            brought: Vec::new(),
+            posts: Vec::new(),
             tables,
             books,
             batches: 0,
-            compare_every: if seed.is_multiple_of(10) { 1 } else { 16 },
-            finals: BTreeMap::new(),
+            compare_every: if seed.is_multiple_of(20) { 1 } else { 16 },
         }
     }
 
@@ -122,6 +126,7 @@ impl World {
         self.tables.commit();
         self.books.committed(now);
         self.books.trim();
+        self.model.now = now;
         self.agrees(commands, done);
     }
 
@@ -129,7 +134,8 @@ impl World {
     fn execute(&mut self, commands: &[AnyCommand]) -> (Done, Timestamp) {
         self.batches += 1;
         let tables = Tables::new(self.tables.clone());
-        let mut batch = Batch::new(&tables, &mut self.books, &AllBound, self.batches, self.catalogue.clone());
+        let catalogue = self.model.setup().catalogue.clone();
+        let mut batch = Batch::new(&tables, &mut self.books, &self.model.receivers, self.batches, catalogue);
         let outcomes = commands.iter().map(|command| command.execute(&mut batch).expect("it can be run"));
         let outcomes = outcomes.collect();
         batch.hand_out().expect("parts can be given to links");
@@ -137,26 +143,31 @@ impl World {
         batch.finish().expect("changes can be applied");
         assert!(batch.forbidden.is_empty(), "forbidden: {:?}", batch.forbidden);
         assert!(batch.set_aside.is_empty(), "set aside: {:?}", batch.set_aside);
-        let Batch { handouts, reports, now, .. } = batch;
-        (Done { outcomes, handouts, reports }, now)
+        let Batch { handouts, reports, tally, now, .. } = batch;
+        (Done { outcomes, handouts, reports, tally }, now)
     }
 
     /// A new process finds what the tables say.
     pub(super) fn restarts(&mut self) {
         self.links.clear();
+        self.next_commands.clear();
+        self.later.clear();
+        self.key_step = None;
+        self.posts.clear();
         let seed = self.random.next();
         let tables = Tables::new(self.tables.clone());
-        self.books = Books::load(&tables, IN_DOUBT_WAIT, seed).expect("the tables can be read");
+        self.books = load(&tables, seed);
         self.batches = 0;
-        let mut batch = Batch::new(&tables, &mut self.books, &AllBound, 0, self.catalogue.clone());
+        let catalogue = self.model.setup().catalogue.clone();
+        let mut batch = Batch::new(&tables, &mut self.books, &self.model.receivers, 0, catalogue);
         batch.doubt_what_was_being_sent(self.now).expect("what was being sent can be read");
         batch.finish().expect("changes can be applied");
         let reports = std::mem::take(&mut batch.reports);
         self.tables.commit();
         self.books.committed(self.now);
+        self.model.now = self.now;
         self.model.restart();
-        self.hear(reports);
-        self.compare();
+        self.compare(&reports);
     }
 
     fn agrees(&mut self, commands: &[AnyCommand], done: Done) {
@@ -169,6 +180,7 @@ impl World {
             for job in &handout.jobs {
                 let entry = &self.model.messages[&job.message];
                 assert_eq!((entry.carrier, entry.account), (job.carrier, job.account), "{job:?}");
+                assert_eq!((job.text.as_str(), job.to), (TEXT, entry.to), "{job:?}");
                 self.model.happens(job.message, job.part, Event::Claimed);
             }
             match self.links.iter_mut().find(|link| link.id == id) {
@@ -176,90 +188,52 @@ impl World {
                 None => assert!(handout.jobs.is_empty(), "a closed link is given parts"),
             }
         }
-        self.hear(done.reports);
-        self.compare();
+        self.count(&done.tally);
+        self.compare(&done.reports);
     }
 
-    /// Reports of final states come once.
-    fn hear(&mut self, reports: Vec<Report>) {
-        for report in &reports {
-            let News::Message(news) = &report.news else { continue };
-            if let Told::Final(code) = news.told
-                && code != hermod_domain::receipt::DlrCode::Unknown
-            {
-                *self.finals.entry(report.message).or_default() += 1;
-            }
-        }
-        self.reports.extend(reports);
-    }
-
-    /// What the engine and the tables say is what the model says.
-    fn compare(&mut self) {
-        let tables = Tables::new(self.tables.clone());
-        for message in self.model.expiring(self.now) {
-            let place = self.model.messages[&message].place(message);
-            let stored = progress::load(&tables, place).expect("parts can be read");
-            if stored.as_ref() != Some(&self.model.messages[&message].progress) {
-                self.model.expire(message, stored.as_ref());
-            }
-        }
-        for message in std::mem::take(&mut self.model.touched) {
-            let entry = &self.model.messages[&message];
-            let stored = progress::load(&tables, entry.place(message)).expect("parts can be read");
-            let expected = (!entry.has_ended()).then(|| entry.progress.clone());
-            assert_eq!(stored, expected, "message {message}");
-            let finals = self.finals.get(&message).copied().unwrap_or(0);
-            assert!(finals <= 1, "message {message} was reported {finals} times");
-            if entry.has_ended() && entry.wants_report {
-                assert_eq!(finals, 1, "message {message} ended as {:?}", entry.progress.state);
-            }
-        }
-        for (account, balance) in &self.model.balances {
-            assert_eq!(self.books.balances.of(*account).balance.as_micros(), *balance, "account {account}");
-        }
-        if self.batches.is_multiple_of(self.compare_every) {
-            let differences = self.books.differences(&tables).expect("the tables can be read");
-            assert!(differences.is_empty(), "memory and tables differ: {differences:#?}");
-        }
-    }
-
-    /// Returns what a link says to a part, and what that is to the lifecycle.
-    pub(super) fn event_of(answer: &Answer, doubt: DoubtPolicy) -> Event {
-        match answer {
-            Answer::Accepted(_) | Answer::AcceptedWithoutId => Event::Accepted,
-            Answer::Throttled | Answer::Temporary { .. } => Event::Deferred,
-            Answer::SteppedAside { sent, .. } => {
-                if *sent {
-                    Event::Deferred
-                } else {
-                    Event::Released
-                }
-            }
-            Answer::Refused { about, .. } => Event::Refused(*about),
-            Answer::NoAnswer => Event::NoAnswer(doubt),
-            Answer::NotSent => Event::Released,
+    fn count(&mut self, tally: &Tally) {
+        let coverage = &mut self.model.coverage;
+        for (what, times) in [
+            ("claimed", tally.claimed),
+            ("settled", tally.settled),
+            ("refunded", tally.refunded),
+            ("in doubt", tally.doubts.in_doubt),
+            ("resent", tally.doubts.resent),
+            ("moved", tally.moved),
+            ("receipts parked", tally.receipts_parked),
+            ("receipts matched later", tally.receipts_rematched),
+            ("receipts given up", tally.receipts_given_up),
+            ("receipts late", tally.receipts_late),
+            ("receipts matched by number", tally.receipts_by_number),
+            ("carrier ids reused", tally.ids_reused),
+            ("reports", tally.reports),
+            ("reports taken", tally.reports_taken),
+            ("reports given up", tally.reports_given_up),
+            ("reports moved to webhook", tally.reports_moved),
+            ("webhook events", tally.hooks),
+            ("webhook delivered", tally.hooks_delivered),
+            ("webhook given up", tally.hooks_given_up),
+            ("webhook replayed", tally.hooks_replayed),
+            ("webhook attempts", tally.hook_attempts),
+            ("texts purged", tally.purged.texts),
+            ("records purged", tally.purged.messages),
+            ("MO purged", tally.purged.inbound),
+            ("MO received", tally.inbound),
+            ("MO repeated", tally.inbound_repeated),
+            ("MO incomplete", tally.inbound_incomplete),
+            ("MO unassigned", tally.inbound_unowned),
+            ("opt-outs by keyword", tally.opt_outs),
+            ("opt-ins by keyword", tally.opt_ins),
+        ] {
+            coverage.count(what, times);
         }
     }
 
     /// Nothing is left that a link could send.
     pub(super) fn is_drained(&self) -> bool {
         use hermod_domain::lifecycle::PartState;
-        [PartState::Queued, PartState::InDoubt, PartState::Sending]
-            .iter()
-            .all(|state| self.model.count(*state) == 0)
-    }
-
-    pub(super) fn balance_rows_agree(&self) {
-        let tables = Tables::new(self.tables.clone());
-        let rows: BTreeMap<AccountId, i64> = tables
-            .read()
-            .and_then(|stored| stored.all_balances())
-            .expect("balances can be read")
-            .into_iter()
-            .map(|(account, balance)| (account, balance.balance.as_micros()))
-            .collect();
-        for (account, balance) in &self.model.balances {
-            assert_eq!(rows.get(account).copied().unwrap_or(0), *balance, "account {account}");
-        }
+        let waiting = [PartState::Queued, PartState::InDoubt, PartState::Sending];
+        CARRIERS.iter().all(|carrier| self.model.count(*carrier, &waiting) == 0)
     }
 }

@@ -1,0 +1,125 @@
+//! Erasing a phone number: what has ended is erased, what is still being delivered is left alone, and money stays.
+
+use super::commands::recipient;
+use super::model::Model;
+use super::told::Telling;
+use super::world::World;
+use hermod_domain::ids::{AccountId, MessageId};
+use hermod_domain::phone::Msisdn;
+use hermod_engine::commands::{AnyCommand, EraseInbound, EraseMessages, EraseOthers};
+use hermod_engine::erase::ERASED_NUMBER;
+use hermod_engine::tables::InboundKey;
+
+/// Tables that may name an erased number: opt-outs protect the person, carrier ids go after some days, and parts that wait
+/// for others are not delivered yet.
+const TABLES_LEFT: [&str; 3] = ["opt_out", "carrier_id", "inbound_group"];
+
+/// A number is erased, with three commands.
+pub(super) fn erase(world: &mut World) -> Option<AnyCommand> {
+    let number = recipient(world);
+    let commands = erase_number(world, number);
+    world.next_commands.extend(commands);
+    world.next_commands.pop_front()
+}
+
+fn erase_number(world: &World, number: Msisdn) -> [AnyCommand; 3] {
+    let messages = world.model.messages.iter().filter(|(_, entry)| entry.to == number && !entry.is_erased);
+    let ids = messages.map(|(message, _)| *message).collect();
+    let from = number.to_string();
+    let received = world.model.mo.received.iter().filter(|(_, row)| row.from == from);
+    let keys = received.map(|((account, id), _)| InboundKey { account: *account, id: *id }).collect();
+    [EraseMessages { ids }.into(), EraseInbound { keys }.into(), EraseOthers { number, account: None }.into()]
+}
+
+impl World {
+    /// Erases a number when nothing else happens: it is in no row but those that may name it.
+    pub(super) fn erases_without_trace(&mut self) {
+        let number = recipient(self);
+        let before = self.model.balances.clone();
+        let commands = erase_number(self, number);
+        self.runs(&commands, super::world::End::Commit);
+        assert_eq!(self.model.balances, before, "money stays");
+        let digits = number.digits().to_string();
+        let octets = format!("{:?}", digits.as_bytes());
+        let octets = octets.trim_matches(['[', ']']);
+        let dump = self.tables.dump();
+        for (table, row) in dump.rows() {
+            if !TABLES_LEFT.contains(&table) && (row.contains(&digits) || row.contains(octets)) {
+                assert!(self.model.is_left(number, table, row), "{digits} is still in {table}: {row}");
+            }
+        }
+    }
+}
+
+impl Model {
+    /// Returns whether a row may name an erased number, because something of it is still being delivered.
+    fn is_left(&self, number: Msisdn, table: &str, row: &str) -> bool {
+        let open = |message: &MessageId| self.is_being_delivered(*message);
+        match table {
+            "message" | "unnamed" => self.messages.iter().any(|(message, entry)| {
+                entry.to == number && open(message) && row.contains(&message.as_i64().to_string())
+            }),
+            "inbound" => self.mo.received.iter().any(|((account, id), mo)| {
+                mo.from == number.to_string() && self.is_mo_being_delivered(*account, *id)
+            }),
+            _ => false,
+        }
+    }
+
+    fn is_being_delivered(&self, message: MessageId) -> bool {
+        let is_about = |telling: Telling| matches!(telling, Telling::Became(about, _) if about == message);
+        !self.messages[&message].has_ended()
+            || self.reports.has(is_about)
+            || self.webhooks.has_waiting(is_about)
+    }
+
+    fn is_mo_being_delivered(&self, account: AccountId, id: u64) -> bool {
+        let telling = Telling::Mo(account, id);
+        self.reports.has(|other| other == telling) || self.webhooks.has_waiting(|other| other == telling)
+    }
+
+    /// Erases messages that have ended. Returns how many, and those that are left.
+    pub(super) fn erase_messages(&mut self, ids: &[MessageId]) -> (u64, Vec<MessageId>) {
+        let (mut done, mut left) = (0, Vec::new());
+        for message in ids {
+            if !self.messages.contains_key(message) {
+                continue;
+            }
+            if self.is_being_delivered(*message) {
+                left.push(*message);
+                continue;
+            }
+            let entry = self.messages.get_mut(message).expect("it is there");
+            (entry.is_erased, entry.has_text) = (true, false);
+            self.unnamed.retain(|part| part.message != *message);
+            done += 1;
+        }
+        (done, left)
+    }
+
+    /// Erases MO messages that were delivered. Returns how many.
+    pub(super) fn erase_inbound(&mut self, keys: &[InboundKey]) -> u64 {
+        let mut done = 0;
+        for InboundKey { account, id } in keys {
+            if self.is_mo_being_delivered(*account, *id) {
+                continue;
+            }
+            let Some(row) = self.mo.received.get_mut(&(*account, *id)) else { continue };
+            row.from = format!("+{ERASED_NUMBER}");
+            row.text.clear();
+            done += 1;
+        }
+        done
+    }
+
+    /// Erases a number in conversations, parked receipts and unassigned messages. Returns in how many.
+    pub(super) fn erase_others(&mut self, number: Msisdn) -> u64 {
+        let before = self.mo.conversations.len();
+        self.mo.conversations.retain(|(handset, _), _| *handset != number);
+        let conversations = before - self.mo.conversations.len();
+        let named = self.early.values_mut().filter(|early| early.source == Some(number));
+        let receipts = named.map(|early| early.source = None).count();
+        let erased = conversations + receipts + self.mo.erase_unassigned(number);
+        u64::try_from(erased).expect("a few")
+    }
+}

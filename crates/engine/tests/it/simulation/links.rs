@@ -1,0 +1,242 @@
+//! Commands of links: they open, take parts, report answers, receipts and MO messages, and close.
+
+use super::model::Model;
+use super::unnamed::Unnamed;
+use super::world::{CARRIERS, IN_DOUBT_WAIT, Link, World};
+use super::{mo, moving};
+use hermod_domain::carrier::IdConversion;
+use hermod_domain::ids::{CarrierId, MessageId, PartNo, RemoteId};
+use hermod_domain::lifecycle::{Event, PartState, RefusedFor, Verdict, resend_wait};
+use hermod_domain::phone::Msisdn;
+use hermod_engine::commands::{AnyCommand, CloseLink, OpenLink};
+use hermod_engine::ops::{Answer, AnswerRecord, Job, LinkBatch, LinkId, LinkKind, ReceiptRecord};
+use std::time::Duration;
+
+const LINKS_MAX: usize = 3;
+/// The newest ids are asked for most.
+const NEWEST_IDS: usize = 200;
+
+pub(super) fn open(world: &mut World) -> Option<AnyCommand> {
+    if world.links.len() >= LINKS_MAX {
+        return None;
+    }
+    let carrier = world.random.one_of(&CARRIERS);
+    Some(open_to(world, carrier))
+}
+
+fn open_to(world: &mut World, carrier: CarrierId) -> AnyCommand {
+    let id = LinkId(world.random.next());
+    world.links.push(Link { id, carrier, under_way: Vec::new(), closing: false });
+    OpenLink { carrier, link: id, kind: LinkKind::Sends }.into()
+}
+
+/// An idle link is closed.
+pub(super) fn close(world: &mut World) -> Option<AnyCommand> {
+    let link = world.links.iter_mut().find(|link| !link.closing && link.under_way.is_empty())?;
+    link.closing = true;
+    Some(CloseLink { carrier: link.carrier, link: link.id }.into())
+}
+
+/// What a link was given while it was being closed is told as not sent.
+pub(super) fn report_unsent(world: &mut World) -> Option<AnyCommand> {
+    let link = world.links.iter_mut().find(|link| link.closing && !link.under_way.is_empty())?;
+    let answers = link.under_way.drain(..).map(|job| record(&job, Answer::NotSent)).collect();
+    let (carrier, link) = (link.carrier, link.id);
+    Some(LinkBatch { answers, ..empty(world, carrier, link) }.into())
+}
+
+fn empty(world: &World, carrier: CarrierId, link: LinkId) -> LinkBatch {
+    LinkBatch {
+        carrier,
+        ids: IdConversion::None,
+        link,
+        answers: Vec::new(),
+        receipts: Vec::new(),
+        inbound: Vec::new(),
+        slots: 0,
+        now: world.now,
+    }
+}
+
+/// A link reports answers to some of its parts, receipts, MO messages, and free slots.
+pub(super) fn hear(world: &mut World) -> Option<AnyCommand> {
+    let open: Vec<usize> = (0..world.links.len()).filter(|place| !world.links[*place].closing).collect();
+    if open.is_empty() {
+        return None;
+    }
+    let which = open[world.random.index(open.len())];
+    let mut answers = Vec::new();
+    let count = world.random.below(4);
+    for _ in 0..count {
+        if world.links[which].under_way.is_empty() {
+            break;
+        }
+        let place = world.random.index(world.links[which].under_way.len());
+        let job = world.links[which].under_way.swap_remove(place);
+        answers.push(answer(world, &job));
+    }
+    let Link { carrier, id, .. } = world.links[which];
+    let receipts = (0..world.random.below(3)).filter_map(|_| receipt(world, carrier)).collect();
+    let inbound = if world.random.once_in(4) { vec![mo::bring(world)] } else { Vec::new() };
+    let slots = u32::try_from(world.random.below(5)).expect("a few");
+    Some(LinkBatch { answers, receipts, inbound, slots, ..empty(world, carrier, id) }.into())
+}
+
+/// A link that takes and acknowledges all it is given; a new one as long as there are too few.
+pub(super) fn open_or_hear(world: &mut World) -> AnyCommand {
+    if let Some(command) = report_unsent(world) {
+        return command;
+    }
+    world.links.retain(|link| !link.closing);
+    for carrier in CARRIERS {
+        if !world.links.iter().any(|link| link.carrier == carrier) {
+            return open_to(world, carrier);
+        }
+    }
+    let which = world.random.index(world.links.len());
+    let Link { id, carrier, under_way, .. } = &mut world.links[which];
+    let answers = under_way.drain(..).map(|job| record(&job, Answer::Accepted(remote_of(&job)))).collect();
+    let (carrier, id) = (*carrier, *id);
+    LinkBatch { answers, slots: 50, ..empty(world, carrier, id) }.into()
+}
+
+fn record(job: &Job, answer: Answer) -> AnswerRecord {
+    let Job { message, part, account, to, .. } = *job;
+    AnswerRecord { message, part, account, to, answer, otherwise: None }
+}
+
+fn answer(world: &mut World, job: &Job) -> AnswerRecord {
+    let wait = Duration::from_secs(world.random.below(20) + 1);
+    let otherwise = world.random.once_in(2).then(|| moving::elsewhere(world));
+    let after = (otherwise.is_some() || world.random.once_in(2)).then_some(wait);
+    let about = world.random.one_of(&[RefusedFor::Destination, RefusedFor::Anything]);
+    let answer = match world.random.below(24) {
+        0 => Answer::Throttled,
+        1..=3 => Answer::Temporary { status: 0x58, after },
+        4 | 5 => Answer::Refused { about, status: 0x0b },
+        6 => Answer::NoAnswer,
+        7 => Answer::NotSent,
+        8 => Answer::SteppedAside { wait, sent: world.random.once_in(2) },
+        9 if world.random.once_in(4) => Answer::AcceptedWithoutId,
+        10 if world.random.once_in(4) => Answer::Accepted(used_id(world, job)),
+        _ => Answer::Accepted(remote_of(job)),
+    };
+    AnswerRecord { otherwise, ..record(job, answer) }
+}
+
+/// The id that the carrier gives to a part. A part that is sent again gets it again.
+fn remote_of(job: &Job) -> RemoteId {
+    let text = format!("{}-{}-{}", job.carrier, job.message, job.part);
+    RemoteId::from_text(&text).expect("a short text")
+}
+
+/// An id that the carrier gave to another part before.
+fn used_id(world: &mut World, job: &Job) -> RemoteId {
+    newest_id(world, job.carrier).unwrap_or_else(|| remote_of(job))
+}
+
+fn newest_id(world: &mut World, carrier: CarrierId) -> Option<RemoteId> {
+    let known = world.model.ids(carrier).len();
+    if known == 0 {
+        return None;
+    }
+    let back = world.random.index(known.min(NEWEST_IDS));
+    Some(world.model.ids(carrier)[known - 1 - back].clone())
+}
+
+/// A receipt about a part that was answered; or, seldom, about one that is still to be.
+fn receipt(world: &mut World, carrier: CarrierId) -> Option<ReceiptRecord> {
+    let verdict = world.random.one_of(&[
+        Verdict::Delivered,
+        Verdict::Delivered,
+        Verdict::Delivered,
+        Verdict::Enroute,
+        Verdict::Accepted,
+        Verdict::Undeliverable,
+        Verdict::Rejected,
+        Verdict::Expired,
+        Verdict::NoNews,
+    ]);
+    if world.random.once_in(12)
+        && let Some(unnamed) = world.model.unnamed.iter().rev().find(|part| part.carrier == carrier)
+    {
+        let Unnamed { message, part, to, .. } = *unnamed;
+        let remote = RemoteId::from_text(&format!("{carrier}-{message}-{part}")).expect("a short text");
+        return Some(receipt_of(remote, verdict, Some(to)));
+    }
+    let links = world.links.iter().filter(|link| link.carrier == carrier);
+    let under_way: Vec<RemoteId> = links.flat_map(|link| &link.under_way).map(remote_of).collect();
+    let remote = if world.random.once_in(10) && !under_way.is_empty() {
+        under_way[world.random.index(under_way.len())].clone()
+    } else {
+        newest_id(world, carrier)?
+    };
+    let source = world.model.recipient_of(&remote).filter(|_| world.random.once_in(3));
+    Some(receipt_of(remote, verdict, source))
+}
+
+fn receipt_of(remote: RemoteId, verdict: Verdict, source: Option<Msisdn>) -> ReceiptRecord {
+    let remote = Some(remote);
+    ReceiptRecord { sequence: 1, remote, verdict, err: 0, word: None, source, sender: None }
+}
+
+impl World {
+    pub(super) fn note_link(&mut self, batch: &LinkBatch) {
+        for record in &batch.answers {
+            self.note_answer(batch.carrier, record);
+        }
+        for ReceiptRecord { remote, verdict, source, .. } in &batch.receipts {
+            let remote = remote.as_ref().expect("every receipt here has an id");
+            self.model.receipt(batch.carrier, remote, *verdict, *source);
+        }
+        batch.inbound.iter().for_each(|record| self.model.bring(batch.carrier, &record.part));
+    }
+
+    fn note_answer(&mut self, carrier: CarrierId, record: &AnswerRecord) {
+        let AnswerRecord { message, part, to, answer, otherwise, .. } = record;
+        let (message, part) = (*message, *part);
+        let model = &mut self.model;
+        match answer {
+            Answer::Accepted(remote) => {
+                model.happens(message, part, Event::Accepted);
+                model.tie(carrier, remote, (message, part), *to);
+            }
+            Answer::AcceptedWithoutId => model.accepted_without_id(carrier, message, part, *to),
+            Answer::Throttled => {
+                model.happens(message, part, Event::Deferred);
+            }
+            Answer::NotSent => {
+                model.happens(message, part, Event::Released);
+            }
+            Answer::Temporary { after, .. } => model.temporary_error(message, part, *after, *otherwise),
+            Answer::SteppedAside { wait, sent } => {
+                let event = if *sent { Event::Deferred } else { Event::Released };
+                model.step_aside(message, part, event, *wait, *otherwise);
+            }
+            Answer::Refused { about, .. } => model.refused(message, part, Event::Refused(*about), *otherwise),
+            Answer::NoAnswer => model.no_answer(message, part),
+        }
+    }
+}
+
+impl Model {
+    /// No answer came: a part may be with its carrier. It waits the longer the more often that happened.
+    pub(super) fn no_answer(&mut self, message: MessageId, part: PartNo) {
+        let Some(entry) = self.messages.get(&message).filter(|entry| !entry.has_ended()) else { return };
+        let doubts = entry.progress.parts[part.index()].doubts;
+        if self.happens(message, part, Event::NoAnswer(entry.doubt)) {
+            let wait = resend_wait(IN_DOUBT_WAIT, doubts + 1);
+            self.defer(message, part, self.now.plus(wait));
+        }
+    }
+
+    /// The process has died: what was being sent got no answer.
+    pub(super) fn restart(&mut self) {
+        let mut sending = Vec::new();
+        for (message, entry) in self.open() {
+            let parts = entry.parts().filter(|(part, _)| part.state == PartState::Sending);
+            sending.extend(parts.map(|(_, no)| (message, no)));
+        }
+        sending.into_iter().for_each(|(message, part)| self.no_answer(message, part));
+    }
+}

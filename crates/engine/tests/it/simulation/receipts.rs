@@ -1,0 +1,110 @@
+//! The model of receipts: the parts that carrier ids stand for, and receipts that come before the answer with their id.
+
+use super::model::Model;
+use hermod_domain::ids::{CarrierId, MessageId, PartNo, RemoteId};
+use hermod_domain::lifecycle::{Event, Verdict};
+use hermod_domain::phone::Msisdn;
+use hermod_domain::time::{Day, Timestamp};
+use hermod_engine::commands::Rematch;
+
+/// A receipt that came before the answer with its id.
+#[derive(Clone, Copy)]
+pub(super) struct Early {
+    pub(super) verdict: Verdict,
+    pub(super) at: Timestamp,
+    pub(super) source: Option<Msisdn>,
+}
+
+/// The part that a carrier's id stands for, since a day.
+#[derive(Clone, Copy)]
+pub(super) struct TiedPart {
+    pub(super) message: MessageId,
+    pub(super) part: PartNo,
+    pub(super) to: Msisdn,
+    pub(super) day: Day,
+}
+
+/// Returns whether a later receipt for an id says more than an earlier one.
+fn outdoes(later: Verdict, earlier: Verdict) -> bool {
+    match earlier {
+        Verdict::NoNews => true,
+        Verdict::Enroute | Verdict::Accepted => later != Verdict::NoNews,
+        Verdict::Delivered | Verdict::Undeliverable | Verdict::Rejected | Verdict::Expired => false,
+    }
+}
+
+impl Model {
+    /// An id stands for a part from a day on. It stands for one part on each day.
+    pub(super) fn note_id(&mut self, remote: &RemoteId, tied: TiedPart) {
+        let days = self.tied.entry(remote.clone()).or_default();
+        days.retain(|other| other.day != tied.day);
+        let place = days.partition_point(|other| other.day > tied.day);
+        days.insert(place, tied);
+    }
+
+    /// Returns the part that a receipt is about: the newest with its id, unless that went to another number and an older one
+    /// did not.
+    fn find_tied(&self, remote: &RemoteId, source: Option<Msisdn>) -> Option<TiedPart> {
+        let days = self.tied.get(remote)?;
+        let fits = |tied: &&TiedPart| source.is_none_or(|source| source == tied.to);
+        days.iter().find(fits).or_else(|| days.first()).copied()
+    }
+
+    /// A carrier gave an id to a part. A receipt may have been there before it.
+    pub(super) fn tie(
+        &mut self,
+        carrier: CarrierId,
+        remote: &RemoteId,
+        (message, part): (MessageId, PartNo),
+        to: Msisdn,
+    ) {
+        if !self.tied.contains_key(remote) {
+            self.ids.entry(carrier).or_default().push(remote.clone());
+        }
+        self.note_id(remote, TiedPart { message, part, to, day: self.now.day() });
+        if let Some(Early { verdict, source, .. }) = self.early.remove(&(carrier, remote.octets().to_vec())) {
+            let tied = self.find_tied(remote, source).expect("it was tied");
+            self.happens(tied.message, tied.part, Event::Receipt(verdict));
+        }
+    }
+
+    pub(super) fn receipt(
+        &mut self,
+        carrier: CarrierId,
+        remote: &RemoteId,
+        verdict: Verdict,
+        source: Option<Msisdn>,
+    ) {
+        if let Some(TiedPart { message, part, .. }) = self.find_tied(remote, source) {
+            self.happens(message, part, Event::Receipt(verdict));
+            return;
+        }
+        if self.matches_number(carrier, remote, source, verdict) {
+            return;
+        }
+        let key = (carrier, remote.octets().to_vec());
+        let earlier = self.early.get(&key);
+        if earlier.is_none_or(|earlier| outdoes(verdict, earlier.verdict)) {
+            self.early.insert(key, Early { verdict, at: self.now, source });
+        }
+    }
+
+    /// Looks again for the parts of receipts, and returns how many found theirs.
+    pub(super) fn rematch(&mut self, command: &Rematch) -> usize {
+        let mut matched = 0;
+        for remote in &command.remotes {
+            let key = (command.carrier, remote.octets().to_vec());
+            let Some(Early { verdict, source, .. }) = self.early.get(&key).copied() else { continue };
+            let Some(tied) = self.find_tied(remote, source) else { continue };
+            self.early.remove(&key);
+            self.happens(tied.message, tied.part, Event::Receipt(verdict));
+            matched += 1;
+        }
+        matched
+    }
+
+    /// Returns whom a part with this id went to.
+    pub(super) fn recipient_of(&self, remote: &RemoteId) -> Option<Msisdn> {
+        self.tied.get(remote)?.first().map(|tied| tied.to)
+    }
+}

@@ -1,0 +1,111 @@
+//! The model of who is told what becomes of a message: on a bind, by webhook, or both.
+
+use super::model::{Audience, Model};
+use super::random::Random;
+use super::setup::{ACCOUNTS, connection_of};
+use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
+use hermod_domain::lifecycle::{Event, MessageState, Moved, Progress};
+use hermod_domain::origin::Told;
+use hermod_domain::receipt::DlrCode;
+use hermod_domain::time::Timestamp;
+use hermod_domain::webhook::HookKind;
+use hermod_engine::batch::BoundReceivers;
+use hermod_engine::ops::Endpoint;
+use std::collections::BTreeMap;
+
+/// What a report or a webhook event tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Telling {
+    Became(MessageId, Told),
+    /// An MO message, by its account and its number there.
+    Mo(AccountId, u64),
+}
+
+/// Whether a receiver is bound to a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Receiver {
+    Bound,
+    /// It has not been away for long.
+    Unbound,
+    Away,
+}
+
+/// The receivers of all connections. Bound, unless something else is known.
+#[derive(Clone, Default)]
+pub(super) struct Receivers(BTreeMap<ConnectionId, Receiver>);
+
+impl Receivers {
+    /// A receiver binds, or leaves.
+    pub(super) fn change(&mut self, random: &mut Random) {
+        let connection = connection_of(random.one_of(&ACCOUNTS));
+        let receiver = random.one_of(&[Receiver::Bound, Receiver::Bound, Receiver::Unbound, Receiver::Away]);
+        self.0.insert(connection, receiver);
+    }
+
+    fn of(&self, connection: ConnectionId) -> Receiver {
+        self.0.get(&connection).copied().unwrap_or(Receiver::Bound)
+    }
+
+    pub(super) fn is_away(&self, connection: ConnectionId) -> bool {
+        self.of(connection) == Receiver::Away
+    }
+}
+
+impl BoundReceivers for Receivers {
+    fn away_since(&self, connection: ConnectionId, now: Timestamp) -> Option<Timestamp> {
+        self.is_away(connection).then_some(now)
+    }
+
+    fn is_bound(&self, connection: ConnectionId) -> bool {
+        self.of(connection) == Receiver::Bound
+    }
+}
+
+impl Model {
+    /// Expects that what an event did to a message is told. An end is told once, and UNKNOWN once before it.
+    pub(super) fn expect_news(&mut self, message: MessageId, event: Event, before: &Progress, moved: &Moved) {
+        let now = self.now;
+        let entry = self.messages.get_mut(&message).expect("a message that was accepted");
+        let told = if entry.has_ended() {
+            Told::Final(moved.dlr.expect("an end has a code"))
+        } else if event == Event::ReceiptOverdue {
+            if entry.unknown_at.is_some() {
+                return;
+            }
+            entry.unknown_at = Some(now);
+            Told::Final(DlrCode::Unknown)
+        } else if before.state != MessageState::Enroute && moved.after.state == MessageState::Enroute {
+            match event {
+                Event::Receipt(verdict) => Told::of_notice(verdict),
+                _ => Told::Enroute,
+            }
+        } else {
+            return;
+        };
+        self.expect_told(message, told);
+    }
+
+    fn expect_told(&mut self, message: MessageId, told: Told) {
+        let entry = &self.messages[&message];
+        let (account, connection) = (entry.account, entry.connection());
+        let has_hook = self.setup().has_hook(account, HookKind::Dlr);
+        let (by_hook, by_bind, on_transmitter) = match entry.audience {
+            Audience::Web => (has_hook, false, false),
+            Audience::Customer { wish, on_transmitter } => {
+                let wants = wish.wants(told);
+                let is_absent =
+                    self.receivers.is_away(connection) || (!wants && !self.receivers.is_bound(connection));
+                let only_hook = has_hook && on_transmitter && is_absent;
+                let both = has_hook && self.setup().tells_both_ways(connection);
+                (only_hook || both, wants && !only_hook, on_transmitter)
+            }
+        };
+        let telling = Telling::Became(message, told);
+        if by_hook {
+            self.webhooks.expect(Endpoint { account, kind: HookKind::Dlr }, telling);
+        }
+        if by_bind {
+            self.reports.expect(connection, telling, on_transmitter && !by_hook);
+        }
+    }
+}
