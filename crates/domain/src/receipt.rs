@@ -3,8 +3,10 @@
 //! [`Outcome`]. What an outcome does to a message is the lifecycle's business.
 
 mod errors;
+mod told;
 
 pub use errors::{NETWORK_CODE_MAX, PUBLISHED, PublishedError, STATUS_BASE};
+pub use told::Told;
 
 use std::fmt;
 

@@ -11,8 +11,8 @@ use crate::tables::{
 use crate::webhooks::{Became, has_hook};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::{Event, MessageState, Moved, PartState, Progress};
-use hermod_domain::origin::Told;
 use hermod_domain::receipt::DlrCode;
+use hermod_domain::receipt::Told;
 use hermod_domain::webhook::HookKind;
 
 /// Returns the highest id that was ever given to a report and is still known.
@@ -47,7 +47,7 @@ pub fn news(event: Event, before: &Progress, moved: &Moved) -> Option<Told> {
         return None;
     }
     Some(match event {
-        Event::Receipt(verdict) => Told::of_notice(verdict),
+        Event::Receipt(verdict) => verdict.notice(),
         // Another part was enroute already, and only now all of them have left.
         Event::Claimed
         | Event::Released

@@ -3,7 +3,7 @@
 
 mod escaping;
 
-use crate::config::{Log, LogFormat};
+use crate::config::{Log, LogFormat, level_filter};
 use escaping::JsonLines;
 use metrics::{describe_gauge, gauge};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
@@ -11,7 +11,6 @@ use std::io::IsTerminal as _;
 use std::sync::OnceLock;
 use std::time::Duration;
 use tracing_subscriber::field::MakeExt as _;
-use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::format::debug_fn;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -52,30 +51,6 @@ fn lines<W: std::io::Write + 'static>(
             Box::new(lines.with_writer(move || JsonLines(writer())))
         }
     }
-}
-
-/// Reads `info` or `info,hermod_gateway=debug`. A word that is no level is refused: taken for the name of a part, as is
-/// usual, a misspelt level would silence everything.
-pub fn level_filter(text: &str) -> Result<Targets, String> {
-    let mut targets = Targets::new();
-    for directive in text.split(',') {
-        let (part, level) = match directive.split_once('=') {
-            Some((part, level)) => (Some(part.trim()), level.trim()),
-            None => (None, directive.trim()),
-        };
-        // The empty text would be read as "error".
-        let known = level.parse::<LevelFilter>().ok().filter(|_| !level.is_empty()).ok_or_else(|| {
-            format!(
-                "\"{level}\" is no level: use error, warn, info, debug or trace, or name a part as in \
-                 \"info,hermod_gateway=debug\""
-            )
-        })?;
-        targets = match part {
-            Some(part) => targets.with_target(part, known),
-            None => targets.with_default(known),
-        };
-    }
-    Ok(targets)
 }
 
 /// The figures of this process. Every gateway in it counts into the same ones, as tests do.
@@ -185,15 +160,5 @@ mod tests {
         assert!(line.contains(&format!("system_id={escaped}")), "{line}");
         let read: serde_json::Value = serde_json::from_str(&logged(LogFormat::Json)).unwrap();
         assert_eq!((&read["system_id"], &read["word"]), (&HOSTILE.into(), &HOSTILE.into()));
-    }
-
-    #[test]
-    fn a_level_may_name_parts_but_not_be_misspelt() {
-        for text in ["info", "WARN", "info,hermod_gateway=debug", "hermod_store = trace , warn", "off"] {
-            assert!(level_filter(text).is_ok(), "{text}");
-        }
-        for text in ["", "inof", "info,", "hermod_gateway", "hermod_gateway=loud"] {
-            assert!(level_filter(text).is_err(), "{text}");
-        }
     }
 }

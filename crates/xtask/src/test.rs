@@ -15,7 +15,7 @@ struct Step {
 }
 
 const STEPS: [Step; 8] = [
-    Step { name: "tools", work: |_| tools::ensure_all() },
+    Step { name: "tools", work: |_| ensure_tools() },
     Step { name: "formatting", work: |_| fmt::check() },
     Step { name: "tidy", work: |_| tidy::run() },
     Step { name: "clippy", work: |_| clippy() },
@@ -120,4 +120,20 @@ mod tests {
     fn elapsed_time_is_shown_to_a_tenth_of_a_second() {
         assert_eq!(seconds(Duration::from_millis(61_250)), "61.2 s");
     }
+}
+
+/// Installs what the gate needs beside Rust.
+fn ensure_tools() -> Outcome {
+    tools::ensure_c_compiler()?;
+    tools::ensure_strace()?;
+    tools::ensure_component("rustfmt", "cargo-fmt")?;
+    tools::ensure_component("clippy", "cargo-clippy")?;
+    schemathesis::ensure().map(drop)?;
+    for library in Library::ALL {
+        library.ensure().map(drop)?;
+    }
+    for client in Client::ALL {
+        client.ensure().map(drop)?;
+    }
+    tools::ensure_cargo_deny().map(drop)
 }

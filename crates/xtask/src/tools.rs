@@ -4,31 +4,13 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::client::Client;
-use crate::schemathesis;
 use crate::shell::{self, Failure, Outcome, command};
-use crate::smsc::Library;
 
 /// Pinned so that a new release cannot turn the gate red by itself. The build of this version was measured on two
 /// cores: 69 s unoptimised, and unoptimised it judges our graph in about a second.
 const CARGO_DENY_VERSION: &str = "0.20.2";
 
-pub(crate) fn ensure_all() -> Outcome {
-    ensure_c_compiler()?;
-    ensure_strace()?;
-    ensure_component("rustfmt", "cargo-fmt")?;
-    ensure_component("clippy", "cargo-clippy")?;
-    schemathesis::ensure().map(drop)?;
-    for library in Library::ALL {
-        library.ensure().map(drop)?;
-    }
-    for client in Client::ALL {
-        client.ensure().map(drop)?;
-    }
-    ensure_cargo_deny().map(drop)
-}
-
-fn ensure_c_compiler() -> Outcome {
+pub(crate) fn ensure_c_compiler() -> Outcome {
     // Debian splits the compiler from the C library's headers, so only compiling proves that both are here.
     let compiles = || shell::succeeds("cc", &["-fsyntax-only", "-x", "c", "-"], "#include <stdlib.h>\n");
     if compiles() {
@@ -40,7 +22,7 @@ fn ensure_c_compiler() -> Outcome {
 }
 
 /// The tests make a disk fail by letting its system calls fail.
-fn ensure_strace() -> Outcome {
+pub(crate) fn ensure_strace() -> Outcome {
     if shell::succeeds("strace", &["--version"], "") {
         return Ok(());
     }
@@ -69,7 +51,7 @@ pub(crate) fn ensure_npm() -> Outcome {
     apt_install(&["nodejs", "npm"])
 }
 
-fn ensure_component(component: &str, program: &str) -> Outcome {
+pub(crate) fn ensure_component(component: &str, program: &str) -> Outcome {
     if shell::succeeds(program, &["--version"], "") {
         return Ok(());
     }

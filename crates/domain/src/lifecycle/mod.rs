@@ -15,7 +15,7 @@ pub use doubt::{DoubtPolicy, resend_wait};
 pub use state::{MessageState, PartState, UnknownState};
 
 use crate::ids::PartNo;
-use crate::receipt::{DlrCode, Outcome};
+use crate::receipt::{DlrCode, Outcome, Told};
 use smallvec::SmallVec;
 
 /// What is known of one part.
@@ -107,6 +107,19 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// Returns what customers are told of a receipt that leaves a message on its way.
+    pub const fn notice(self) -> Told {
+        match self {
+            Verdict::Accepted => Told::Accepted,
+            Verdict::Enroute
+            | Verdict::Delivered
+            | Verdict::Undeliverable
+            | Verdict::Rejected
+            | Verdict::Expired
+            | Verdict::NoNews => Told::Enroute,
+        }
+    }
+
     pub fn of(outcome: &Outcome) -> Verdict {
         match outcome {
             Outcome::Enroute => Verdict::Enroute,

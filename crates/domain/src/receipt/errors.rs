@@ -3,8 +3,7 @@
 //! carrier answered a submission with, and words without a number, have ranges of their own, so that no code means two
 //! things. Printed in docs/webhooks.md; a test compares.
 
-use super::{DlrCode, ErrCode};
-use crate::origin::Told;
+use super::{DlrCode, ErrCode, Told};
 use std::borrow::Cow;
 
 /// The largest code that a carrier's receipt can bring. Larger ones are private languages.

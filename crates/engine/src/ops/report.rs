@@ -2,8 +2,9 @@
 //! A row is written in the transaction of the change it tells, and goes when the customer has answered.
 
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
-use hermod_domain::origin::{Alias, Origin, Told};
+use hermod_domain::origin::{Alias, Origin};
 use hermod_domain::phone::Msisdn;
+use hermod_domain::receipt::Told;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 use std::sync::Arc;

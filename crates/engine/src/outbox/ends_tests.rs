@@ -4,7 +4,7 @@ use super::PortNo;
 use super::state::{DEFERRED_IN_MEMORY_MAX, Took};
 use super::test_table::{DELIVERED, ONE, TWO, Table, UNKNOWN};
 use crate::ops::{Delivery, REPORTS_IN_MEMORY_MAX, ReportId};
-use hermod_domain::origin::Told;
+use hermod_domain::receipt::Told;
 
 #[test]
 fn a_report_given_up_while_it_is_out_does_not_come_back() {

@@ -1,8 +1,8 @@
 //! A report in an outbox: waiting, or given to a bind that has not answered yet.
 
 use crate::ops::{MessageNews, News, Report};
-use hermod_domain::origin::Told;
 use hermod_domain::receipt::DlrCode;
+use hermod_domain::receipt::Told;
 
 /// Which bind of a connection. Never reused within a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

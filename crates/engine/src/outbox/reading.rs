@@ -6,7 +6,7 @@ use super::refill::{Overflow, Reading, Refill};
 use super::state::Outbox;
 use crate::ops::ReportId;
 use crate::tables::ReportPage;
-use hermod_domain::origin::Told;
+use hermod_domain::receipt::Told;
 use hermod_domain::time::Timestamp;
 use std::time::Duration;
 

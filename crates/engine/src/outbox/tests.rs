@@ -5,7 +5,7 @@ use super::state::{Outbox, Took};
 use super::test_table::{DELIVERED, ONE, TWO, Table, UNKNOWN};
 use crate::ops::{Delivery, REPORTS_IN_MEMORY_MAX, ReportId};
 use hermod_domain::ids::MessageId;
-use hermod_domain::origin::Told;
+use hermod_domain::receipt::Told;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 

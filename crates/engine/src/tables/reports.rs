@@ -4,7 +4,7 @@ use crate::maps::HashMap;
 use crate::ops::{Report, ReportId};
 use crate::tables::TableError;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
-use hermod_domain::origin::Told;
+use hermod_domain::receipt::Told;
 use hermod_domain::time::Timestamp;
 
 /// Consecutive reports of a connection.

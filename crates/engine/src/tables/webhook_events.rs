@@ -3,7 +3,7 @@
 use crate::ops::{Endpoint, EventId, HookGivenUp};
 use crate::tables::TableError;
 use hermod_domain::ids::{ConnectionId, MessageId};
-use hermod_domain::origin::Told;
+use hermod_domain::receipt::Told;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::DlrForm;
 

@@ -13,7 +13,7 @@ use crate::ops::Endpoint;
 use crate::tables::{EventAbout, EventKey, NewEvent, TableError, WebhookEventChange};
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
-use hermod_domain::origin::Told;
+use hermod_domain::receipt::Told;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::HookKind;
 

@@ -1,12 +1,14 @@
 //! The settings of a gateway: typed sections, defaults written once in `default.toml`, and refusals that say where and
 //! what to do. Nothing else in the product reads a setting from anywhere.
 
+mod log_level;
 mod sections;
 mod source;
 #[cfg(test)]
 mod tests;
 mod values;
 
+pub use log_level::level_filter;
 pub use sections::{
     Data, Http, Https, Log, LogFormat, Messages, Operations, Operator, Provision, Retention, Smpp, Webhooks,
 };
@@ -14,7 +16,6 @@ pub(crate) use source::add_missing;
 pub use source::{FileError, Source};
 pub use values::{Bytes, Network, Period};
 
-use crate::telemetry;
 use hermod_domain::catalogue::SYSTEM_ID_CHARS_MAX;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
@@ -112,7 +113,7 @@ impl Config {
         within("messages.in_doubt_wait", *in_doubt_wait, Period::from_secs(0), Period::from_secs(24 * 3600))?;
         check_webhooks(webhooks)?;
         check_retention(retention)?;
-        telemetry::level_filter(level).map_err(|sentence| ("log.level", sentence))?;
+        level_filter(level).map_err(|sentence| ("log.level", sentence))?;
         Ok(())
     }
 }

@@ -1,7 +1,8 @@
 //! Traffic controls: how much an account may send before somebody should look.
 
 use crate::config::Period;
-use crate::provision::draft::{Draft, Entry, Names};
+use crate::provision::documents::Names;
+use crate::provision::draft::{Draft, Entry};
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, checks, values};
 use hermod_domain::catalogue::ControlEntry;

@@ -9,6 +9,8 @@ use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RouteId};
 use hermod_store::CatalogueRow;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use std::collections::HashMap;
 
 /// A row that this release cannot make sense of.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -22,6 +24,30 @@ pub struct UnreadableRow {
 pub(super) fn row<T: Serialize>(kind: Kind, id: u32, name: &str, document: &T) -> CatalogueRow {
     let body = serde_json::to_string(document).expect("documents have texts, numbers and lists only");
     CatalogueRow { kind: kind.as_str().to_owned(), id, name: name.to_owned(), body }
+}
+
+/// What things are called, by their numbers.
+#[derive(Debug, Default)]
+pub(super) struct Names(pub(super) HashMap<(Kind, u32), String>);
+
+impl Names {
+    pub(super) fn of_rows(rows: &[CatalogueRow]) -> Result<Names, UnreadableRow> {
+        let named = rows.iter().map(|row| Ok(((kind_of(row)?, row.id), row.name.clone())));
+        named.collect::<Result<_, _>>().map(Names)
+    }
+
+    pub(super) fn of(&self, kind: Kind, number: u32) -> String {
+        // A catalogue whose references do not hold is refused as a whole before anybody sees it.
+        self.0.get(&(kind, number)).cloned().unwrap_or_else(|| format!("#{number}"))
+    }
+}
+
+/// Returns the fields of an entry as a table.
+pub(super) fn fields<T: Serialize>(entry: &T) -> Map<String, Value> {
+    match serde_json::to_value(entry) {
+        Ok(Value::Object(fields)) => fields,
+        Ok(_) | Err(_) => unreachable!("an entry is a table of texts, numbers and lists"),
+    }
 }
 
 pub(super) fn kind_of(row: &CatalogueRow) -> Result<Kind, UnreadableRow> {

@@ -1,11 +1,11 @@
 //! A catalogue on its way from what is stored to what is wanted. Nothing is written here: the draft knows every name's
 //! number, what would change and what it would lead to.
 
-use crate::provision::documents::{self, UnreadableRow};
+use crate::provision::documents::{self, Names, UnreadableRow};
 use crate::provision::kind::Kind;
 use crate::provision::last_applied::LastApplied;
 use crate::provision::plan::{Change, Effect, FieldChange, FieldLeft, Made, Plan};
-use crate::provision::{ProvisionRefusal, names, shown, unmatched};
+use crate::provision::{ProvisionRefusal, names, unmatched};
 use crate::secrets::{Pepper, Secret};
 use hermod_domain::catalogue::{Account, Catalogue, CatalogueFault, Connection, NumberEntry};
 use hermod_domain::ids::AccountId;
@@ -66,22 +66,6 @@ pub(super) trait Entry: Serialize + DeserializeOwned {
     /// Whether a secret is the one that has this stored form.
     fn secret_fits(_given: &Secret, _kept: &str, _name: &str, _draft: &Draft<'_>) -> bool {
         false
-    }
-}
-
-/// What things are called, by their numbers.
-#[derive(Debug, Default)]
-pub(super) struct Names(HashMap<(Kind, u32), String>);
-
-impl Names {
-    pub(super) fn of_rows(rows: &[CatalogueRow]) -> Result<Names, UnreadableRow> {
-        let named = rows.iter().map(|row| Ok(((documents::kind_of(row)?, row.id), row.name.clone())));
-        named.collect::<Result<_, _>>().map(Names)
-    }
-
-    pub(super) fn of(&self, kind: Kind, number: u32) -> String {
-        // A catalogue whose references do not hold is refused as a whole before anybody sees it.
-        self.0.get(&(kind, number)).cloned().unwrap_or_else(|| format!("#{number}"))
     }
 }
 
@@ -308,7 +292,7 @@ impl<'a> Draft<'a> {
         after: &T::Document,
     ) -> Vec<FieldChange> {
         let secret = T::secret_changed(&before, after).map(FieldChange::hidden);
-        let shown = |document| shown::fields(&T::shown(name, document, &self.names));
+        let shown = |document| documents::fields(&T::shown(name, document, &self.names));
         let (before, after) = (shown(before), shown(after.clone()));
         let fields = before.keys().chain(after.keys().filter(|field| !before.contains_key(*field)));
         let changed = fields.filter(|field| before.get(*field) != after.get(*field));

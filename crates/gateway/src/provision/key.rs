@@ -1,7 +1,8 @@
 //! API keys: what customers prove themselves with. Of a secret only a keyed digest is stored.
 
 use crate::provision::checks;
-use crate::provision::draft::{Draft, Entry, Names};
+use crate::provision::documents::Names;
+use crate::provision::draft::{Draft, Entry};
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, values};
 use crate::secrets::{Secret, random_token};

@@ -3,7 +3,6 @@
 //! the same file can be applied again and again; a change is done whole or not at all.
 
 mod account;
-mod bind_access;
 mod carrier;
 mod checks;
 mod codes;
@@ -21,6 +20,7 @@ mod mentions;
 mod names;
 mod number;
 mod plan;
+mod planning;
 mod price;
 mod route;
 mod screen;
@@ -32,15 +32,13 @@ mod three_way;
 mod unmatched;
 mod values;
 mod wanted;
-mod webhooks;
 
-pub use account::WantedAccount;
-pub use bind_access::BindTypeName;
+pub use account::{PREVIOUS_SECRET_KEPT, Rotation, WantedAccount, rotate};
 pub use carrier::{
     CertificateWanted, SenderTypes, Typed, WantedCarrier, WantedRetry, WantedRewrite, WantedTls, WantedTlv,
 };
 pub use codes::{Code, Tag};
-pub use connection::WantedConnection;
+pub use connection::{BindTypeName, WantedConnection};
 pub use control::{Most, MostAbroad, WantedControl};
 pub use documents::UnreadableRow;
 pub use fields::schema_of;
@@ -56,7 +54,6 @@ pub use screen::WantedScreen;
 pub use sender::WantedSender;
 pub use shown::{shown, shown_one};
 pub use wanted::{EXAMPLE_TOML, Removal, Wanted};
-pub use webhooks::{PREVIOUS_SECRET_KEPT, Rotation, rotate};
 
 use crate::secrets::Pepper;
 use hermod_domain::area::Area;
@@ -130,7 +127,7 @@ pub async fn prepare(
 ) -> Result<Plan, ProvisionError> {
     let rows = store.catalogue().await?;
     let last_applied = LastApplied::read(store.provisioned().await?).map_err(ProvisionRefusal::from)?;
-    Ok(plan::plan(wanted, rows, last_applied, pepper, now)?)
+    Ok(planning::plan(wanted, rows, last_applied, pepper, now)?)
 }
 
 /// What a request would do to a catalogue that was read before. What files said before has no part in it.
@@ -140,7 +137,7 @@ pub fn prepare_over(
     wanted: &Wanted,
     now: Timestamp,
 ) -> Result<Plan, ProvisionRefusal> {
-    plan::plan(wanted, rows, LastApplied::default(), pepper, now)
+    planning::plan(wanted, rows, LastApplied::default(), pepper, now)
 }
 
 /// Does what was prepared, in one transaction. The catalogue it leads to is in the plan; whoever runs a gateway swaps it

@@ -5,7 +5,6 @@ use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, values};
 use hermod_domain::area::Area;
 use hermod_domain::numbers::{Country, Mcc, Network};
-use hermod_domain::prefix::Prefix;
 use hermod_domain::sender::{Sender, SenderKind};
 use hermod_domain::time::Timestamp;
 use serde_json::{Map, Value};
@@ -16,18 +15,6 @@ const MCC: &str = "mcc";
 pub(super) const ONE_AREA: &str = "is for exactly one of prefix, network, mcc and country";
 /// In place of an account: everyone.
 const EVERYONE: &str = "*";
-
-pub(super) fn of_prefix(prefix: Prefix) -> String {
-    if prefix == Prefix::ANY { "*".to_owned() } else { prefix.to_string() }
-}
-
-pub(super) fn prefix_of(text: &str) -> Result<Prefix, String> {
-    match text {
-        "*" => Ok(Prefix::ANY),
-        "" => Err("write \"*\" for every number".to_owned()),
-        digits => Prefix::parse(digits).map_err(|refusal| format!("\"{digits}\": {refusal}")),
-    }
-}
 
 /// `ACCOUNT/SENDER`. A number has its plus, whether it was written with it or not.
 pub(super) fn of_sender(account: Option<&str>, sender: &Sender) -> String {
@@ -62,7 +49,7 @@ fn of_some_area(area: Option<Area>) -> String {
 /// `49`, `262-01`, `mcc262`, `DE` or `*`.
 pub fn of_area(area: Area) -> String {
     match area {
-        Area::Prefix(prefix) => of_prefix(prefix),
+        Area::Prefix(prefix) => values::of_prefix(prefix),
         Area::Network(network) => network.to_string(),
         Area::Mcc(mcc) => format!("{MCC}{mcc}"),
         Area::Country(country) => country.to_string(),
@@ -154,7 +141,7 @@ fn read_owned_area(text: &str) -> Read {
         let country = Country::parse(&what.to_ascii_uppercase()).ok()?.to_string();
         (country.clone(), ("country", country))
     } else {
-        let prefix = of_prefix(prefix_of(what).ok()?);
+        let prefix = values::of_prefix(values::prefix_of(what).ok()?);
         (prefix.clone(), ("prefix", prefix))
     };
     let owner = account.as_ref().map(|account| format!("{account}/")).unwrap_or_default();

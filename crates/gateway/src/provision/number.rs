@@ -1,6 +1,7 @@
 //! Numbers that handsets can write to, and whose they are.
 
-use crate::provision::draft::{Draft, Entry, Names};
+use crate::provision::documents::Names;
+use crate::provision::draft::{Draft, Entry};
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, checks, names};
 use hermod_domain::catalogue::NumberEntry;

@@ -1,23 +1,14 @@
-//! What a provision file changes, decided before anything is written: every name gets its number, every reference its
-//! target, and the catalogue that would result is built as a trial.
+//! What a provision file changes.
 
-use crate::provision::ProvisionRefusal;
-use crate::provision::documents::UnreadableRow;
-use crate::provision::draft::{Draft, Entry, Names};
+use crate::provision::documents::Names;
 use crate::provision::kind::Kind;
-use crate::provision::last_applied::LastApplied;
-use crate::provision::look_alikes;
-use crate::provision::mentions::{Mentioned, Mentions};
-use crate::provision::shown;
-use crate::provision::wanted::Wanted;
-use crate::secrets::{Pepper, Secret};
+use crate::secrets::Secret;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
-use hermod_domain::time::Timestamp;
 use hermod_store::{CatalogueRow, ProvisionedRow};
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
@@ -48,12 +39,6 @@ impl Plan {
     /// The number of a thing once it is done.
     pub fn number(&self, kind: Kind, name: &str) -> Option<u32> {
         self.rows.get(&(kind, name.to_owned())).map(|row| row.id)
-    }
-
-    /// One thing once it is done, as somebody would have written it.
-    pub fn shown(&self, kind: Kind, name: &str) -> Result<Option<Map<String, Value>>, UnreadableRow> {
-        let row = self.rows.get(&(kind, name.to_owned()));
-        row.map(|row| shown::entry(kind, row, &self.names)).transpose()
     }
 }
 
@@ -143,83 +128,4 @@ pub struct FieldLeft {
 pub struct Made {
     pub key: String,
     pub secret: Secret,
-}
-
-pub(super) fn plan(
-    wanted: &Wanted,
-    stored: Vec<CatalogueRow>,
-    last_applied: LastApplied,
-    pepper: &Pepper,
-    now: Timestamp,
-) -> Result<Plan, ProvisionRefusal> {
-    let Wanted {
-        carriers,
-        routes,
-        prices,
-        accounts,
-        senders,
-        numbers,
-        connections,
-        keys,
-        screens,
-        controls,
-        removals,
-        rules,
-        mentions,
-        force,
-    } = wanted;
-    let mut draft = Draft::over(stored, pepper, rules, now)?;
-    draft.last_applied = last_applied;
-    draft.force = *force;
-    let mentions = mentions.as_ref();
-    // Numbers first, so that the order within a file does not matter.
-    for name in carriers.iter().map(|carrier| &carrier.name) {
-        draft.number(Kind::Carrier, name);
-    }
-    for name in accounts.iter().map(|account| &account.name) {
-        draft.number(Kind::Account, name);
-    }
-    for name in connections.iter().map(|connection| &connection.name) {
-        draft.number(Kind::Connection, name);
-    }
-    bring_all(&mut draft, carriers, mentions)?;
-    bring_all(&mut draft, routes, mentions)?;
-    bring_all(&mut draft, prices, mentions)?;
-    bring_all(&mut draft, accounts, mentions)?;
-    bring_all(&mut draft, senders, mentions)?;
-    for (index, account) in accounts.iter().enumerate() {
-        account.approve_senders(&mut draft, mentioned(mentions, Kind::Account, index).is_some())?;
-    }
-    bring_all(&mut draft, numbers, mentions)?;
-    bring_all(&mut draft, connections, mentions)?;
-    bring_all(&mut draft, keys, mentions)?;
-    bring_all(&mut draft, screens, mentions)?;
-    bring_all(&mut draft, controls, mentions)?;
-    for removal in removals {
-        match mentions {
-            Some(_) => draft.bring_removal(removal.kind, &removal.name)?,
-            None => draft.remove(removal.kind, &removal.name)?,
-        }
-    }
-    look_alikes::check(&draft, senders)?;
-    draft.finish()
-}
-
-/// Entries of a file change what they mention; entries of a request are whole.
-fn bring_all<T: Entry>(
-    draft: &mut Draft<'_>,
-    entries: &[T],
-    mentions: Option<&Mentions>,
-) -> Result<(), ProvisionRefusal> {
-    for (index, entry) in entries.iter().enumerate() {
-        match mentioned(mentions, T::KIND, index) {
-            Some(mentioned) => draft.bring(entry, mentioned)?,
-            None => draft.put(entry)?,
-        }
-    }
-    Ok(())
-}
-
-fn mentioned(mentions: Option<&Mentions>, kind: Kind, index: usize) -> Option<&Mentioned> {
-    mentions.and_then(|mentions| mentions.of(kind, index))
 }

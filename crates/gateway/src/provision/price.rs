@@ -1,6 +1,7 @@
 //! Prices: what one part costs, by prefix, network, MCC or country, for everyone or for one account, from a day on.
 
-use crate::provision::draft::{Draft, Entry, Names};
+use crate::provision::documents::Names;
+use crate::provision::draft::{Draft, Entry};
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, names, values};
 use hermod_domain::area::Area;

@@ -1,6 +1,7 @@
 //! Routes: which carriers serve a destination, for everyone or for one account or sender, in which order and shares.
 
-use crate::provision::draft::{Draft, Entry, Names};
+use crate::provision::documents::Names;
+use crate::provision::draft::{Draft, Entry};
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, checks, names, values};
 use hermod_domain::area::Area;

@@ -1,6 +1,7 @@
 //! Screening rules: patterns that hold a message for a person to look at.
 
-use crate::provision::draft::{Draft, Entry, Names};
+use crate::provision::documents::Names;
+use crate::provision::draft::{Draft, Entry};
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, checks};
 use hermod_domain::catalogue::ScreenEntry;

@@ -1,6 +1,7 @@
 //! Sender ids and what may be done with them.
 
-use crate::provision::draft::{Draft, Entry, Names};
+use crate::provision::documents::Names;
+use crate::provision::draft::{Draft, Entry};
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, names};
 use hermod_domain::catalogue::{SenderEntry, SenderState};

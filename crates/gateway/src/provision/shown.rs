@@ -5,17 +5,17 @@ use crate::provision::account::WantedAccount;
 use crate::provision::carrier::WantedCarrier;
 use crate::provision::connection::WantedConnection;
 use crate::provision::control::WantedControl;
-use crate::provision::documents::{self, UnreadableRow};
-use crate::provision::draft::{Entry, Names};
+use crate::provision::documents::{self, Names, UnreadableRow};
+use crate::provision::draft::Entry;
 use crate::provision::key::WantedKey;
 use crate::provision::kind::Kind;
 use crate::provision::number::WantedNumber;
+use crate::provision::plan::Plan;
 use crate::provision::price::WantedPrice;
 use crate::provision::route::WantedRoute;
 use crate::provision::screen::WantedScreen;
 use crate::provision::sender::WantedSender;
 use hermod_store::CatalogueRow;
-use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -39,11 +39,15 @@ pub fn shown_one(
     row.map(|row| entry(kind, row, &Names::of_rows(rows)?)).transpose()
 }
 
-pub(super) fn entry(
-    kind: Kind,
-    row: &CatalogueRow,
-    names: &Names,
-) -> Result<Map<String, Value>, UnreadableRow> {
+impl Plan {
+    /// One thing once it is done, as somebody would have written it.
+    pub fn shown(&self, kind: Kind, name: &str) -> Result<Option<Map<String, Value>>, UnreadableRow> {
+        let row = self.rows.get(&(kind, name.to_owned()));
+        row.map(|row| entry(kind, row, &self.names)).transpose()
+    }
+}
+
+fn entry(kind: Kind, row: &CatalogueRow, names: &Names) -> Result<Map<String, Value>, UnreadableRow> {
     match kind {
         Kind::Carrier => of::<WantedCarrier>(row, names),
         Kind::Route => of::<WantedRoute>(row, names),
@@ -59,12 +63,5 @@ pub(super) fn entry(
 }
 
 fn of<T: Entry>(row: &CatalogueRow, names: &Names) -> Result<Map<String, Value>, UnreadableRow> {
-    Ok(fields(&T::shown(&row.name, documents::read(row)?, names)))
-}
-
-pub(super) fn fields<T: Serialize>(entry: &T) -> Map<String, Value> {
-    match serde_json::to_value(entry) {
-        Ok(Value::Object(fields)) => fields,
-        Ok(_) | Err(_) => unreachable!("an entry is a table of texts, numbers and lists"),
-    }
+    Ok(documents::fields(&T::shown(&row.name, documents::read(row)?, names)))
 }

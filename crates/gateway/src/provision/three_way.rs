@@ -8,7 +8,7 @@ use crate::provision::kind::Kind;
 use crate::provision::last_applied::{AppliedEntry, AppliedField};
 use crate::provision::mentions::Mentioned;
 use crate::provision::plan::{Change, Effect, FieldLeft};
-use crate::provision::{names, shown};
+use crate::provision::{documents, names};
 use hermod_domain::catalogue::SenderState;
 use serde_json::{Map, Value, json};
 
@@ -38,7 +38,7 @@ impl Draft<'_> {
                 self.leave_entry(T::KIND, name);
                 return Ok(());
             }
-            let said = shown::fields(wanted).into_iter().filter(|(field, _)| mentioned.contains(field));
+            let said = documents::fields(wanted).into_iter().filter(|(field, _)| mentioned.contains(field));
             let number = self.number(T::KIND, &name);
             let document = self.read_entry(wanted, said.collect(), true)?.document(self, None)?;
             self.remember(wanted, mentioned, &[], &document);
@@ -79,8 +79,8 @@ impl Draft<'_> {
         before: &T::Document,
         last: &AppliedEntry,
     ) -> Comparison {
-        let said = shown::fields(wanted);
-        let stored = shown::fields(&T::shown(&wanted.name(), before.clone(), self.names()));
+        let said = documents::fields(wanted);
+        let stored = documents::fields(&T::shown(&wanted.name(), before.clone(), self.names()));
         let mut comparison = Comparison {
             merged: stored.clone(),
             applied: Vec::new(),
@@ -120,7 +120,7 @@ impl Draft<'_> {
                 (Some(_), _) => false,
             };
         }
-        value_of(&shown::fields(wanted), field) == *file
+        value_of(&documents::fields(wanted), field) == *file
     }
 
     /// Reads the entry from its fields. The secret is taken over as it was given: shown fields hide it.
@@ -151,8 +151,8 @@ impl Draft<'_> {
         document: &T::Document,
     ) {
         let name = wanted.name();
-        let said = shown::fields(wanted);
-        let stored = shown::fields(&T::shown(&name, document.clone(), self.names()));
+        let said = documents::fields(wanted);
+        let stored = documents::fields(&T::shown(&name, document.clone(), self.names()));
         let mut entry = self.last_applied.of(T::KIND, &name).cloned().unwrap_or_default();
         entry.removed = false;
         let brought = mentioned.iter().filter(|field| !left.iter().any(|left| left.field == **field));

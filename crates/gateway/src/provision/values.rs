@@ -1,7 +1,6 @@
 //! How amounts, prefixes, times and networks are written in a provision file: read with a sentence for what will not do,
 //! and written so that it reads back.
 
-use crate::provision::names;
 use crate::secrets::Secret;
 use hermod_domain::catalogue::AllowList;
 use hermod_domain::money::{AMOUNT_MAX, Money};
@@ -18,9 +17,21 @@ use std::net::IpAddr;
 /// Networks one list may have.
 const NETWORKS_MAX: usize = 256;
 
+pub(super) fn of_prefix(prefix: Prefix) -> String {
+    if prefix == Prefix::ANY { "*".to_owned() } else { prefix.to_string() }
+}
+
+pub(super) fn prefix_of(text: &str) -> Result<Prefix, String> {
+    match text {
+        "*" => Ok(Prefix::ANY),
+        "" => Err("write \"*\" for every number".to_owned()),
+        digits => Prefix::parse(digits).map_err(|refusal| format!("\"{digits}\": {refusal}")),
+    }
+}
+
 /// `*` is every number.
 pub(super) fn prefix<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Prefix, D::Error> {
-    names::prefix_of(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+    prefix_of(&String::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
 pub(super) fn some_prefix<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Prefix>, D::Error> {
@@ -28,7 +39,7 @@ pub(super) fn some_prefix<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
 }
 
 pub(super) fn prefix_text<S: Serializer>(prefix: &Prefix, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&names::of_prefix(*prefix))
+    serializer.serialize_str(&of_prefix(*prefix))
 }
 
 pub(super) fn some_prefix_text<S: Serializer>(

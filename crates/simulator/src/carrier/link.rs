@@ -6,18 +6,16 @@ mod deliveries;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use hermod_domain::time::Timestamp;
 use hermod_smpp::session::{Acceptance, CloseReason, ServerConfig, State};
-use hermod_smpp::{BindType, CommandStatus, Event, Frame, Moment, Pdu, Session};
+use hermod_smpp::{BindType, CommandStatus, Event, Frame, Pdu, Session};
 
+use super::desk::Desk;
 use super::due::DueQueue;
-use super::outbox::Outbox;
-use super::plan::Plan;
 use super::receipt::Pen;
-use super::record::{BindSeen, Log};
-use super::roster::Roster;
+use super::record::BindSeen;
 use super::script::Voice;
 use super::{Core, Shared, submit};
 use crate::world;
@@ -59,20 +57,6 @@ pub(super) struct Link {
     pub(super) stalled_until: Option<Instant>,
     /// When it is to be cut.
     pub(super) cut_at: Option<Instant>,
-}
-
-/// What a link works with while it settles: everything shared, locked once for the whole batch.
-pub(super) struct Desk<'a> {
-    pub(super) plan: &'a mut Plan,
-    outbox: &'a mut Outbox,
-    roster: &'a mut Roster,
-    pub(super) log: &'a mut Log,
-    pub(super) now: Instant,
-    moment: Moment,
-    /// Time since the carrier started.
-    pub(super) at: Duration,
-    /// The date, for receipts.
-    pub(super) wall: Timestamp,
 }
 
 impl Link {

@@ -2,6 +2,7 @@
 //! it: ids go on, receipts wait for the next bind, and those that were not answered are sent again.
 
 mod chance;
+mod desk;
 mod door;
 mod due;
 mod ids;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use hermod_smpp::{Frame, SubmitSm, Tag, esm_class};
 
-use super::link::Desk;
+use super::desk::Desk;
 use super::mo::{MoPart, MoText};
 use super::outcome::Outcome;
 use super::plan::{Behaviour, Excess, Reply, SubmitSeen};

@@ -9,8 +9,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
+use super::caught::Caught;
 use super::manner::Manner;
-use super::record::Caught;
 use super::{CONNECTIONS_MAX, Shared};
 use crate::world;
 

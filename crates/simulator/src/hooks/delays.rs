@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-use super::record::Caught;
+use super::caught::Caught;
 
 /// What such a number begins with, before its nine digits of time.
 const FIRST: u64 = 4_917_000_000_000;

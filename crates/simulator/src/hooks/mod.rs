@@ -2,6 +2,7 @@
 //! healthy, failing, hanging, dripping, endless. It speaks HTTP/1.1 by hand, because most of its manners are ones that no
 //! HTTP server would let it have.
 
+mod caught;
 mod conversation;
 mod delays;
 mod manner;
@@ -17,9 +18,10 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_rustls::TlsAcceptor;
 
+pub use caught::Caught;
 pub use delays::{Delays, clock_number};
 pub use manner::{Manner, MannerRefusal};
-pub use record::{CAUGHT_MAX, Caught, Record};
+pub use record::{CAUGHT_MAX, Record};
 
 use crate::carrier::Tls;
 use crate::world;

@@ -3,8 +3,9 @@
 use crate::world::*;
 use hermod_domain::ids::{ConnectionId, MessageId};
 use hermod_domain::lifecycle::Verdict;
-use hermod_domain::origin::{Origin, ReceiptWish, Told, WrittenAddress};
+use hermod_domain::origin::{Origin, ReceiptWish, WrittenAddress};
 use hermod_domain::receipt::DlrCode;
+use hermod_domain::receipt::Told;
 use hermod_domain::text::Shape;
 use hermod_store::{Acceptance, Delivery, MessageNews, News, ReceiverPort, Report, ReportId};
 use std::sync::Arc;

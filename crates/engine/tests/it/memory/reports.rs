@@ -2,7 +2,7 @@
 
 use super::{MemoryTables, Rows};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
-use hermod_domain::origin::Told;
+use hermod_domain::receipt::Told;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{News, Report, ReportId};
 use hermod_engine::tables::{ReportChange, ReportRows, StoredReport, TableError};

@@ -5,7 +5,7 @@ use super::random::Random;
 use super::setup::{ACCOUNTS, connection_of};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::{Event, MessageState, Moved, Progress};
-use hermod_domain::origin::Told;
+use hermod_domain::receipt::Told;
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::HookKind;
@@ -76,7 +76,7 @@ impl Model {
             Told::Final(DlrCode::Unknown)
         } else if before.state != MessageState::Enroute && moved.after.state == MessageState::Enroute {
             match event {
-                Event::Receipt(verdict) => Told::of_notice(verdict),
+                Event::Receipt(verdict) => verdict.notice(),
                 _ => Told::Enroute,
             }
         } else {

@@ -1,8 +1,8 @@
 //! What is told about a carrier: its health, its alarms, and when it is stopped.
 
 use super::account::Account;
-use super::failover::otherwise;
 use super::link::Sent;
+use super::link::failover::otherwise;
 use super::oversight::Overseer;
 use crate::board::{AlarmKind, Direction, LinkFigures, LinkSettings, LinkState, QueueSeen};
 use crate::clock::Clock;

@@ -5,6 +5,7 @@
 //! answered only after the store has committed what it says; and whatever ends the link, every part that was under way is
 //! reported before the link is gone.
 
+pub(super) mod failover;
 mod holding;
 mod incoming;
 mod leaving;

@@ -7,7 +7,6 @@ mod account;
 mod answers;
 mod backoff;
 mod connect;
-mod failover;
 mod flow;
 mod handset;
 mod health;

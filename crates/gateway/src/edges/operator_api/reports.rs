@@ -5,7 +5,7 @@ use super::asked::{Asked, cursor, limit};
 use super::desk::Desk;
 use crate::app::operator::{self, GivenUpSeen};
 use axum::extract::State;
-use hermod_domain::origin::Told;
+use hermod_domain::receipt::Told;
 use hermod_store::GivenUpWhy;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

@@ -2,8 +2,9 @@
 //! parameters that say the same. Both ends stand as the customer wrote them, the other way round.
 
 use bytes::BytesMut;
-use hermod_domain::origin::{Told, WrittenAddress};
+use hermod_domain::origin::WrittenAddress;
 use hermod_domain::receipt::ErrCode;
+use hermod_domain::receipt::Told;
 use hermod_domain::time::Timestamp;
 use hermod_smpp::{
     Address, DeliverSm, Hidden, Pdu, ReceiptDate, ReceiptFields, Tag, TlvBuffer, esm_class, receipt_text,

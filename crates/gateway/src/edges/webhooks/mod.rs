@@ -7,11 +7,12 @@ mod client;
 mod dispatcher;
 mod endpoint;
 mod post;
+mod resolver;
 mod settings;
 mod standing;
 mod turnstile;
 
-pub use client::Resolver;
+pub use resolver::Resolver;
 pub use settings::Settings;
 
 use crate::workers::Workers;

@@ -1,6 +1,6 @@
 //! What webhooks go by, from the settings file.
 
-use super::client::Resolver;
+use super::resolver::Resolver;
 use crate::config;
 use hermod_domain::retry::Schedule;
 use hermod_domain::webhook::address::AddressRules;

@@ -2,8 +2,7 @@
 //! that asks for them.
 
 use super::html::Html;
-use super::node::Node;
-use super::operation::Operation;
+use super::node::{Node, json, quoted};
 use super::schema::fields_of;
 
 /// How deep an example is made up from the examples of its fields.
@@ -69,33 +68,6 @@ fn in_order(root: &Node, value: &Node, schema: &Node) -> Node {
     }
 }
 
-/// A value inside a sentence or a URL: text without quotes.
-pub(super) fn plain(value: &Node) -> String {
-    match value {
-        Node::Text(text) => text.clone(),
-        Node::Null | Node::Bool(_) | Node::Number(_) | Node::List(_) | Node::Object(_) => json(value),
-    }
-}
-
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
-}
-
-/// JSON on one line, with a space where a person would put one.
-pub(super) fn json(value: &Node) -> String {
-    match value {
-        Node::Null => "null".to_owned(),
-        Node::Bool(value) => value.to_string(),
-        Node::Number(number) => number.clone(),
-        Node::Text(text) => quoted(text),
-        Node::List(items) => format!("[{}]", items.iter().map(json).collect::<Vec<_>>().join(", ")),
-        Node::Object(fields) => {
-            let fields = fields.iter().map(|(name, value)| format!("{}: {}", quoted(name), json(value)));
-            format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
-        }
-    }
-}
-
 /// JSON over several lines, its names and values in their colours.
 pub(super) fn pretty(page: &mut Html, value: &Node, indent: usize) {
     let margin = |page: &mut Html, indent: usize| {
@@ -133,64 +105,5 @@ pub(super) fn pretty(page: &mut Html, value: &Node, indent: usize) {
             }
             page.raw("}");
         }
-    }
-}
-
-/// The request as a line for a shell, to be pasted once the variables in it are set.
-pub(super) fn curl(root: &Node, operation: &Operation<'_>) -> String {
-    let mut words = vec![format!("curl{}", credentials(root, operation))];
-    // curl asks with GET, or with POST where there is a body; any other method has to be named.
-    let usual = if operation.node.at("requestBody").is_null() { "get" } else { "post" };
-    if operation.method != usual {
-        words[0].push_str(&format!(" -X {}", operation.method.to_uppercase()));
-    }
-    let mut query = Vec::new();
-    let mut headers = Vec::new();
-    let mut path = operation.path.to_owned();
-    for parameter in operation.parameters(root) {
-        let name = parameter.at("name").text();
-        let example = parameter.at("example");
-        match (parameter.at("in").text(), example) {
-            ("path", Node::Null) => path = path.replace(&format!("{{{name}}}"), &name.to_uppercase()),
-            ("path", value) => path = path.replace(&format!("{{{name}}}"), &plain(value)),
-            (_, Node::Null) => {}
-            ("query", value) => query.push(format!("{name}={}", plain(value))),
-            ("header", value) => {
-                headers.push(format!("-H {}", shell_quoted(&format!("{name}: {}", plain(value)))))
-            }
-            _ => {}
-        }
-    }
-    let query = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
-    let server = root.at("servers").items().first().map_or("", |server| server.at("url").text());
-    words[0].push_str(&format!(" \"$HERMOD{server}{path}{query}\""));
-    words.extend(headers);
-    let body = operation.node.at("requestBody").resolve(root).at("content").fields().first();
-    if let Some((content_type, content)) = body {
-        words.push(format!("-H {}", shell_quoted(&format!("Content-Type: {content_type}"))));
-        if let Some(example) = of_content(root, content) {
-            words.push(format!("-d {}", shell_quoted(&plain(&example))));
-        }
-    }
-    words.join(" \\\n     ")
-}
-
-/// Inside single quotes a shell reads everything as it stands, save the quote itself.
-fn shell_quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
-
-/// The first form of credentials the operation takes.
-fn credentials(root: &Node, operation: &Operation<'_>) -> &'static str {
-    let needs = match operation.node.at("security") {
-        Node::Null => root.at("security"),
-        own => own,
-    };
-    let Some((name, _)) = needs.items().first().and_then(|first| first.fields().first()) else { return "" };
-    let scheme = root.at("components").at("securitySchemes").at(name);
-    match scheme.at("scheme").text() {
-        "basic" => " -u \"$KEY:$SECRET\"",
-        "bearer" => " -H \"Authorization: Bearer $TOKEN\"",
-        _ => "",
     }
 }

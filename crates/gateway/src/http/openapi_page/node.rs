@@ -120,3 +120,30 @@ impl<'de> Visitor<'de> for AnyNode {
         Ok(Node::Object(fields))
     }
 }
+
+/// A value inside a sentence or a URL: text without quotes.
+pub(super) fn plain(value: &Node) -> String {
+    match value {
+        Node::Text(text) => text.clone(),
+        Node::Null | Node::Bool(_) | Node::Number(_) | Node::List(_) | Node::Object(_) => json(value),
+    }
+}
+
+pub(super) fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// JSON on one line, with a space where a person would put one.
+pub(super) fn json(value: &Node) -> String {
+    match value {
+        Node::Null => "null".to_owned(),
+        Node::Bool(value) => value.to_string(),
+        Node::Number(number) => number.clone(),
+        Node::Text(text) => quoted(text),
+        Node::List(items) => format!("[{}]", items.iter().map(json).collect::<Vec<_>>().join(", ")),
+        Node::Object(fields) => {
+            let fields = fields.iter().map(|(name, value)| format!("{}: {}", quoted(name), json(value)));
+            format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! One operation: what it does, what it takes, what it answers, and how to ask for it.
 
 use super::html::Html;
-use super::node::Node;
+use super::node::{Node, plain};
 use super::{example, prose, schema};
 
 const METHODS: [&str; 8] = ["get", "post", "put", "patch", "delete", "head", "options", "trace"];
@@ -194,7 +194,7 @@ fn good_answer(page: &mut Html, root: &Node, response: &Node) {
 }
 
 fn examples(page: &mut Html, root: &Node, operation: &Operation<'_>) {
-    page.raw("<p>Ask</p>\n<pre><code>").text(&example::curl(root, operation)).raw("</code></pre>\n");
+    page.raw("<p>Ask</p>\n<pre><code>").text(&curl(root, operation)).raw("</code></pre>\n");
     for (status, response) in operation.answers().filter(|(status, _)| status.starts_with('2')) {
         let content = response.resolve(root).at("content").fields().first();
         let Some(value) = content.and_then(|(_, content)| example::of_content(root, content)) else {
@@ -203,5 +203,64 @@ fn examples(page: &mut Html, root: &Node, operation: &Operation<'_>) {
         page.raw("<p>Answer ").text(status).raw("</p>\n<pre><code>");
         example::pretty(page, &value, 0);
         page.raw("</code></pre>\n");
+    }
+}
+
+/// The request as a line for a shell, to be pasted once the variables in it are set.
+pub(super) fn curl(root: &Node, operation: &Operation<'_>) -> String {
+    let mut words = vec![format!("curl{}", credentials(root, operation))];
+    // curl asks with GET, or with POST where there is a body; any other method has to be named.
+    let usual = if operation.node.at("requestBody").is_null() { "get" } else { "post" };
+    if operation.method != usual {
+        words[0].push_str(&format!(" -X {}", operation.method.to_uppercase()));
+    }
+    let mut query = Vec::new();
+    let mut headers = Vec::new();
+    let mut path = operation.path.to_owned();
+    for parameter in operation.parameters(root) {
+        let name = parameter.at("name").text();
+        let example = parameter.at("example");
+        match (parameter.at("in").text(), example) {
+            ("path", Node::Null) => path = path.replace(&format!("{{{name}}}"), &name.to_uppercase()),
+            ("path", value) => path = path.replace(&format!("{{{name}}}"), &plain(value)),
+            (_, Node::Null) => {}
+            ("query", value) => query.push(format!("{name}={}", plain(value))),
+            ("header", value) => {
+                headers.push(format!("-H {}", shell_quoted(&format!("{name}: {}", plain(value)))))
+            }
+            _ => {}
+        }
+    }
+    let query = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
+    let server = root.at("servers").items().first().map_or("", |server| server.at("url").text());
+    words[0].push_str(&format!(" \"$HERMOD{server}{path}{query}\""));
+    words.extend(headers);
+    let body = operation.node.at("requestBody").resolve(root).at("content").fields().first();
+    if let Some((content_type, content)) = body {
+        words.push(format!("-H {}", shell_quoted(&format!("Content-Type: {content_type}"))));
+        if let Some(example) = example::of_content(root, content) {
+            words.push(format!("-d {}", shell_quoted(&plain(&example))));
+        }
+    }
+    words.join(" \\\n     ")
+}
+
+/// Inside single quotes a shell reads everything as it stands, save the quote itself.
+fn shell_quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// The first form of credentials the operation takes.
+fn credentials(root: &Node, operation: &Operation<'_>) -> &'static str {
+    let needs = match operation.node.at("security") {
+        Node::Null => root.at("security"),
+        own => own,
+    };
+    let Some((name, _)) = needs.items().first().and_then(|first| first.fields().first()) else { return "" };
+    let scheme = root.at("components").at("securitySchemes").at(name);
+    match scheme.at("scheme").text() {
+        "basic" => " -u \"$KEY:$SECRET\"",
+        "bearer" => " -H \"Authorization: Bearer $TOKEN\"",
+        _ => "",
     }
 }

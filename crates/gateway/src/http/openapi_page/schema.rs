@@ -1,8 +1,8 @@
 //! What a value looks like: its type in a few words, its fields in a table.
 
 use super::html::Html;
-use super::node::Node;
-use super::{example, prose};
+use super::node::{Node, plain};
+use super::prose;
 
 /// Objects inside objects that are unfolded in one table. What lies deeper is named by its type alone.
 const DEPTH_MAX: usize = 3;
@@ -140,10 +140,7 @@ pub(super) fn rules(page: &mut Html, schema: &Node) {
     if !values.is_empty() {
         page.raw("<span class=\"rule\">");
         for (index, value) in values.iter().enumerate() {
-            page.raw(if index == 0 { "" } else { " | " })
-                .raw("<code>")
-                .text(&example::plain(value))
-                .raw("</code>");
+            page.raw(if index == 0 { "" } else { " | " }).raw("<code>").text(&plain(value)).raw("</code>");
         }
         page.raw("</span>");
     }
@@ -159,14 +156,14 @@ pub(super) fn rules(page: &mut Html, schema: &Node) {
     {
         let value = schema.at(keyword);
         if !value.is_null() && !SIZES.contains(&value.text()) {
-            page.raw("<span class=\"rule\">").raw(words).raw("<code>").text(&example::plain(value));
+            page.raw("<span class=\"rule\">").raw(words).raw("<code>").text(&plain(value));
             page.raw("</code></span>");
         }
     }
 }
 
 fn range(page: &mut Html, least: &Node, most: &Node, unit: &'static str) {
-    let (from, to) = (example::plain(least), example::plain(most));
+    let (from, to) = (plain(least), plain(most));
     let words = match (least.is_null(), most.is_null()) {
         (true, true) => return,
         (false, false) => format!("{from} to {to}"),

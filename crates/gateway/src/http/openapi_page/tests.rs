@@ -1,5 +1,6 @@
 //! A document that means harm, and the page made from it.
 
+use super::node::json;
 use super::*;
 use crate::http::openapi_errors;
 use hermod_domain::refusal::published::PUBLISHED;
@@ -127,7 +128,7 @@ fn an_example_is_a_line_to_paste() {
     let root = Node::of(&document);
     let operation = &operation::all(&root)[0];
     assert_eq!(
-        example::curl(&root, operation),
+        operation::curl(&root, operation),
         "curl -u \"$KEY:$SECRET\" \"$HERMOD/it's/it's/{id}?it's=it's\" \\\n     -H 'Content-Type: it'\\''s' \\\n     \
          -d '{\"it'\\''s\": \"it'\\''s\"}'"
     );
@@ -163,5 +164,5 @@ fn an_object_of_several_pieces_is_shown_whole() {
     let root = Node::of(&document);
     let content = root.at("paths").at("/it").at("get").at("responses").at("200").at("content");
     let made = example::of_content(&root, content.at("application/json")).unwrap();
-    assert_eq!(example::json(&made), r#"{"first": "first", "second": "second"}"#);
+    assert_eq!(json(&made), r#"{"first": "first", "second": "second"}"#);
 }

@@ -8,7 +8,8 @@ pub use details::{CertificateWanted, SenderTypes, Typed, WantedRetry, WantedRewr
 use crate::config::Period;
 use crate::provision::checks;
 use crate::provision::codes::Tag;
-use crate::provision::draft::{Draft, Entry, Names};
+use crate::provision::documents::Names;
+use crate::provision::draft::{Draft, Entry};
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, values};
 use crate::sealed;

@@ -6,7 +6,8 @@ use crate::world::*;
 use hermod_domain::catalogue::Connection;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::lifecycle::Verdict;
-use hermod_domain::origin::{Origin, Told};
+use hermod_domain::origin::Origin;
+use hermod_domain::receipt::Told;
 use hermod_store::{Acceptance, Delivery, GivenUpWhy, RECEIVER_AWAY_MAX, REPORT_KEPT};
 use std::sync::Arc;
 

@@ -7,8 +7,9 @@ use hermod_domain::ids::{AccountId, MessageId, PartNo};
 use hermod_domain::lifecycle::{
     self, DoubtPolicy, Event, MessageState, Moved, PartState, Progress, Step, Verdict,
 };
-use hermod_domain::origin::{ReceiptWish, Told};
+use hermod_domain::origin::ReceiptWish;
 use hermod_domain::receipt::DlrCode;
+use hermod_domain::receipt::Told;
 use hermod_domain::retry::Schedule;
 use hermod_domain::time::Timestamp;
 use hermod_store::REPORT_KEPT;

@@ -7,7 +7,7 @@ use crate::hooking::{dlr, settling::settled};
 use crate::reporting::{CONNECTION, news};
 use crate::world::{ALICE, secs};
 use hermod_domain::ids::MessageId;
-use hermod_domain::origin::Told;
+use hermod_domain::receipt::Told;
 use hermod_store::{Delivery, HookFilter, HookNext, HookStanding};
 
 #[derive(Clone, Copy, Debug)]

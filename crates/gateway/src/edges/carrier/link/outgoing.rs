@@ -1,8 +1,8 @@
 //! What leaves on a link: the parts that the store hands out, and the octets of everything.
 
+use super::failover::otherwise;
 use super::{Link, Sent, smpp_moment};
 use crate::clock::Moment;
-use crate::edges::carrier::failover::otherwise;
 use crate::edges::carrier::submit::Part;
 use bytes::Buf;
 use hermod_domain::carrier::ErrorClass;

@@ -1,11 +1,8 @@
 //! Bringing messages from handsets. A long one is several requests; it is done when all of them are answered, and one that
 //! fails has the whole brought again.
 
-use super::reporting::Reporting;
-use super::{Conversation, moment};
 use crate::edges::smpp::handset::Drafted;
-use hermod_smpp::session::Refused;
-use hermod_smpp::{CommandStatus, TlvBuffer};
+use hermod_smpp::TlvBuffer;
 use hermod_store::{Delivery, HandsetMessage, Report, ReportId, StoreFault};
 use std::collections::{HashMap, VecDeque};
 
@@ -19,16 +16,16 @@ pub(super) struct Taken {
 /// Messages under way.
 #[derive(Default)]
 pub(super) struct Handsets {
-    under_way: HashMap<ReportId, UnderWay>,
+    pub(super) under_way: HashMap<ReportId, UnderWay>,
     /// Those of which something is still to be sent, in order.
-    unsent: VecDeque<ReportId>,
-    tlvs: TlvBuffer,
+    pub(super) unsent: VecDeque<ReportId>,
+    pub(super) tlvs: TlvBuffer,
 }
 
-struct UnderWay {
-    drafted: Drafted,
-    sent: usize,
-    unanswered: usize,
+pub(super) struct UnderWay {
+    pub(super) drafted: Drafted,
+    pub(super) sent: usize,
+    pub(super) unanswered: usize,
     /// The worst of its answers.
     came_to: Delivery,
 }
@@ -71,7 +68,7 @@ impl Handsets {
     }
 
     /// No more of it is sent. The rest of its answers is waited for.
-    fn fails(&mut self, report: ReportId, why: Delivery) -> Option<Delivery> {
+    pub(super) fn fails(&mut self, report: ReportId, why: Delivery) -> Option<Delivery> {
         let message = self.under_way.get_mut(&report)?;
         message.came_to = worse(message.came_to, why);
         self.settled(report)
@@ -96,66 +93,6 @@ fn worse(one: Delivery, other: Delivery) -> Delivery {
         (Delivery::Later, _) | (_, Delivery::Later) => Delivery::Later,
         (Delivery::NotSent, _) | (_, Delivery::NotSent) => Delivery::NotSent,
         (Delivery::Done, Delivery::Done) => Delivery::Done,
-    }
-}
-
-impl Conversation {
-    /// A message that was taken to be brought: how it is written, or what became of it at once.
-    pub(super) fn draft_inbound(
-        &self,
-        report: &Report,
-        inbound: &Result<Vec<(ReportId, HandsetMessage)>, StoreFault>,
-    ) -> Result<Drafted, Delivery> {
-        let Ok(messages) = inbound else { return Err(Delivery::Later) };
-        let bound = self.bound.as_ref().ok_or(Delivery::NotSent)?;
-        let caller = self.caller(bound.connection).ok_or(Delivery::NotSent)?;
-        let access = caller.connection().smpp.as_ref().ok_or(Delivery::NotSent)?;
-        let found = messages.iter().find(|(id, _)| *id == report.id);
-        let drafted = found.and_then(|(_, message)| Drafted::of(message, access, bound.is_3_4));
-        drafted.ok_or_else(|| {
-            tracing::error!(message.id = %report.message, "A message from a handset makes no deliver_sm");
-            Delivery::Refused(CommandStatus::SYSERR.0)
-        })
-    }
-
-    /// Sends what the window has room for.
-    pub(super) fn send_inbound(&mut self) {
-        let now = moment(self.world.clock.moment());
-        let Some(Reporting { handsets, settled, .. }) =
-            self.bound.as_mut().and_then(|bound| bound.reporting.as_mut())
-        else {
-            return;
-        };
-        while self.session.window_free() > 0
-            && let Some(report) = handsets.unsent.front().copied()
-        {
-            let Handsets { under_way, tlvs, .. } = handsets;
-            let Some(message) = under_way.get_mut(&report) else {
-                handsets.unsent.pop_front();
-                continue;
-            };
-            let pdu = message.drafted.deliver_sm(message.sent, tlvs);
-            let failed = match pdu.map(|pdu| self.session.request(&pdu, report, now)) {
-                Some(Ok(_)) => {
-                    message.sent += 1;
-                    message.unanswered += 1;
-                    if message.sent == message.drafted.pdus() {
-                        handsets.unsent.pop_front();
-                    }
-                    continue;
-                }
-                Some(Err(Refused::WindowFull)) => return,
-                Some(Err(Refused::NotBound | Refused::Draining | Refused::Closed)) if message.sent == 0 => {
-                    Delivery::NotSent
-                }
-                Some(Err(Refused::NotBound | Refused::Draining | Refused::Closed)) => Delivery::Later,
-                // It would not fit tomorrow either.
-                Some(Err(Refused::NotAllowed | Refused::Needs3_4 | Refused::Encode(_))) | None => {
-                    Delivery::Refused(CommandStatus::SYSERR.0)
-                }
-            };
-            settled.extend(handsets.fails(report, failed).map(|came_to| (report, came_to)));
-        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! our answers, and whatever ends the session, the receipts it had not answered go back to wait.
 
 mod handsets;
+mod mo_delivery;
 mod pace;
 mod reporting;
 mod serving;

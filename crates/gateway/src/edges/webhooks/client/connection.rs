@@ -1,7 +1,6 @@
 //! One connection to a receiver, on which one post after the other is made. Dropping it closes it at once, whatever the
 //! receiver is still saying.
 
-use super::pool::KEEP_ALIVE;
 use crate::clock::Moment;
 use crate::stream::Stream;
 use crate::workers::Workers;
@@ -11,8 +10,11 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
+use std::time::Duration;
 use tokio::sync::oneshot;
 
+/// From being made to the last use.
+pub(in super::super) const KEEP_ALIVE: Duration = Duration::from_secs(30);
 /// What is read ahead of an answer, and the longest head it may have.
 const READ_BYTES_MAX: usize = 16 * 1024;
 /// Headers of an answer.

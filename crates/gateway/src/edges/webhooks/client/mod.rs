@@ -4,14 +4,14 @@
 mod connection;
 mod dial;
 mod pool;
-mod resolver;
 #[cfg(test)]
 mod tests;
 
 use connection::Connection;
-pub(super) use pool::{KEEP_ALIVE, Pool};
-pub use resolver::Resolver;
+pub(super) use connection::KEEP_ALIVE;
+pub(super) use pool::Pool;
 
+use super::resolver::Resolver;
 use super::settings::Settings;
 use crate::clock::{Clock, Moment};
 use crate::workers::Workers;

@@ -5,10 +5,6 @@ use super::connection::Connection;
 use crate::clock::Moment;
 use hermod_domain::webhook::pressure::POSTS_MAX;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-
-/// From being made to the last use.
-pub(in super::super) const KEEP_ALIVE: Duration = Duration::from_secs(30);
 
 #[derive(Default)]
 pub(in super::super) struct Pool(Mutex<Vec<Connection>>);

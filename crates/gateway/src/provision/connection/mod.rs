@@ -1,9 +1,13 @@
 //! Connections: the ways into an account.
 
+mod bind_access;
+
+pub use bind_access::BindTypeName;
+
 use crate::passwords;
-use crate::provision::bind_access::{self, BindTypeName};
 use crate::provision::checks;
-use crate::provision::draft::{Draft, Entry, Names};
+use crate::provision::documents::Names;
+use crate::provision::draft::{Draft, Entry};
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, names, values};
 use crate::secrets::Secret;

@@ -1,8 +1,8 @@
 //! An account's webhooks: where they go, judged when they are saved, and the secrets they are signed with. A secret is
 //! changed in two steps, so that no receiver ever gets something that it cannot check.
 
+use super::WantedAccount;
 use crate::provision::ProvisionRefusal;
-use crate::provision::account::WantedAccount;
 use crate::provision::draft::Draft;
 use crate::provision::kind::Kind;
 use crate::provision::plan::Plan;

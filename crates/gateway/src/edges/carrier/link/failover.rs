@@ -1,7 +1,7 @@
 //! Who else could take a message that a carrier did not want.
 
-use super::account::Account;
-use super::link::Sent;
+use super::Sent;
+use crate::edges::carrier::account::Account;
 use hermod_domain::carrier::ErrorClass;
 use hermod_domain::numbers::Numbers;
 use hermod_domain::route::Sending;
@@ -9,7 +9,11 @@ use hermod_store::Elsewhere;
 
 /// By the routes and the carriers' healths of the moment; nothing where another would say the same, or none is there.
 /// Whether and when the message goes there is the store's business: only while no carrier has anything of it.
-pub(super) fn otherwise(account: &Account, sent: &Sent, class: ErrorClass) -> Option<Elsewhere> {
+pub(in crate::edges::carrier) fn otherwise(
+    account: &Account,
+    sent: &Sent,
+    class: ErrorClass,
+) -> Option<Elsewhere> {
     let put_off = match class {
         ErrorClass::SlowDown | ErrorClass::Temporary | ErrorClass::NotBound => true,
         ErrorClass::RouteSaysNo

@@ -1,10 +1,15 @@
 //! Accounts: customers, with what they may spend and where they may send.
 
+mod webhooks;
+
+pub use webhooks::{PREVIOUS_SECRET_KEPT, Rotation, rotate};
+
 use crate::provision::checks;
-use crate::provision::draft::{Draft, Entry, Names};
+use crate::provision::documents::Names;
+use crate::provision::draft::{Draft, Entry};
 use crate::provision::kind::Kind;
 use crate::provision::sender::WantedSender;
-use crate::provision::{ProvisionRefusal, values, webhooks};
+use crate::provision::{ProvisionRefusal, values};
 use crate::secrets::Secret;
 use crate::webhook_secret;
 use hermod_domain::catalogue::{Account, Countries, SenderEntry, SenderState, Terms, Tier};

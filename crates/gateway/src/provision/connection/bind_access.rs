@@ -1,8 +1,8 @@
 //! The SMPP half of a connection: its fields as somebody writes them, and what is stored of them.
 
+use super::WantedConnection;
 use crate::passwords;
 use crate::provision::ProvisionRefusal;
-use crate::provision::connection::WantedConnection;
 use crate::provision::draft::Draft;
 use crate::secrets::Secret;
 use hermod_domain::catalogue::{BINDS_DEFAULT, BindTypes, SmppAccess, WINDOW_DEFAULT};
