@@ -187,12 +187,12 @@ fn store_names_sqlite_in_its_folder_and_where_backends_are_listed() {
             ("crates/store/tests/it/faults.rs", "use rusqlite::Connection;"),
         ],
         &[
+            "crates/store/src/audit.rs:3: rusqlite::Row does not belong in this layer: put it behind a function of \
+             `sqlite/`, and that behind a backend",
             "crates/store/src/writer/mod.rs:1: rusqlite::Connection does not belong in this layer: put it behind a \
              function of `sqlite/`, and that behind a backend",
             "crates/store/src/writer/mod.rs:2: crate::sqlite::parts does not belong in this layer: ask a backend, so \
              that another database can answer",
-            "crates/store/src/audit.rs:3: rusqlite::Row does not belong in this layer: put it behind a function of \
-             `sqlite/`, and that behind a backend",
         ],
     );
 }
