@@ -1,5 +1,5 @@
-//! The reports that wait in memory for one connection that a customer is bound to. Pure: times and rows are arguments, and
-//! whoever holds an outbox locks it, wakes its ports and reads the tables for it.
+//! The reports that wait in memory for one connection that a customer is bound to. Pure: times and rows are arguments. The
+//! store shares an outbox between threads, wakes its ports and reads the tables for it.
 //!
 //! Nothing here is remembered over a restart, and nothing has to be: every report stands in the tables until its end is
 //! written.

@@ -12,7 +12,7 @@ pub(crate) enum WritingBackend {
     Sqlite(writing::WritingConnection),
 }
 
-/// One transaction. Whoever does not commit it has to roll it back.
+/// One transaction. It has to be committed, or undone with [`WritingBackend::roll_back`].
 pub(crate) enum Transaction<'c> {
     Sqlite(writing::Transaction<'c>),
 }

@@ -18,7 +18,7 @@ pub(crate) struct WritingConnection {
     checkpointer: Option<Checkpointer>,
 }
 
-/// One transaction. Whoever does not commit it has to roll it back.
+/// One transaction. It has to be committed, or undone with [`WritingConnection::roll_back`].
 pub(crate) struct Transaction<'c> {
     database: &'c WritingConnection,
     /// Rows changed by this connection before it began.
@@ -106,5 +106,43 @@ impl Transaction<'_> {
             mark.committed();
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tempfile::TempDir;
+
+    fn add_balance(database: &WritingConnection) {
+        database.connection.execute("INSERT INTO balance VALUES (1, 0, 0)", []).expect("a new row");
+    }
+
+    fn number(database: &WritingConnection, query: &str) -> i64 {
+        database.connection.query_row(query, [], |row| row.get(0)).expect("a number")
+    }
+
+    #[test]
+    fn commit_without_changes_is_not_counted() {
+        let folder = TempDir::new().unwrap();
+        let database = WritingConnection::open(folder.path()).unwrap();
+        database.begin().unwrap().commit().unwrap();
+        assert_eq!(number(&database, "SELECT commits FROM writer"), 0);
+        let transaction = database.begin().unwrap();
+        add_balance(&database);
+        transaction.commit().unwrap();
+        assert_eq!(number(&database, "SELECT commits FROM writer"), 1);
+    }
+
+    #[test]
+    fn roll_back_undoes_the_changes_and_passes_over_a_transaction_that_has_ended() {
+        let folder = TempDir::new().unwrap();
+        let database = WritingConnection::open(folder.path()).unwrap();
+        database.begin().unwrap();
+        add_balance(&database);
+        database.roll_back().unwrap();
+        assert_eq!(number(&database, "SELECT count(*) FROM balance"), 0);
+        database.roll_back().unwrap();
+        database.begin().unwrap().commit().unwrap();
     }
 }

@@ -61,7 +61,7 @@ impl<'c> Writer<'c> {
 }
 
 impl Writer<'_> {
-    /// Works until the store is to stop, or nobody is left who could ask for anything.
+    /// Writes what is asked for until the store is stopped or its last handle is dropped.
     pub(crate) fn run(mut self) {
         let mut ops = Vec::with_capacity(BATCH_OPS_MAX);
         while self.wait_for_ops(&mut ops) && self.work_off(&mut ops) && self.copy_if_wanted(&mut ops) {}
