@@ -54,7 +54,6 @@ impl Waiting {
     }
 }
 
-#[derive(Default)]
 pub struct Deferred {
     lanes: HashMap<DeferredLane, Waiting>,
     /// Every lane by [`Waiting::next_at`].
@@ -62,9 +61,22 @@ pub struct Deferred {
     in_memory: usize,
     /// The lane that had its turn last.
     last_turn: Option<DeferredLane>,
+    limit: usize,
+}
+
+impl Default for Deferred {
+    fn default() -> Deferred {
+        Deferred::with_limit(DEFERRED_IN_MEMORY_MAX)
+    }
 }
 
 impl Deferred {
+    /// Holds so many parts in memory.
+    pub fn with_limit(limit: usize) -> Deferred {
+        let (lanes, clock) = (HashMap::default(), BTreeSet::new());
+        Deferred { lanes, clock, in_memory: 0, last_turn: None, limit }
+    }
+
     /// A part waits for a time. Its row says so already.
     pub fn push(&mut self, due: Due) {
         let Due { at, message, part, carrier, account } = due;
@@ -120,7 +132,7 @@ impl Deferred {
 
     /// Gives memory back once more parts are in it than may be. Only between batches.
     pub fn trim(&mut self) {
-        if self.in_memory <= DEFERRED_IN_MEMORY_MAX {
+        if self.in_memory <= self.limit {
             return;
         }
         let lane_max = self.lane_max();
@@ -147,7 +159,7 @@ impl Deferred {
     }
 
     pub fn clear(&mut self) {
-        *self = Deferred { last_turn: self.last_turn, ..Deferred::default() };
+        *self = Deferred { last_turn: self.last_turn, ..Deferred::with_limit(self.limit) };
     }
 
     /// Returns how many parts in memory are counted, and how many there are: the same, unless there is a defect.
@@ -167,7 +179,7 @@ impl Deferred {
 
     /// Memory is shared out evenly between the lanes there are.
     fn lane_max(&self) -> usize {
-        (DEFERRED_IN_MEMORY_MAX / self.lanes.len().max(1)).max(1)
+        (self.limit / self.lanes.len().max(1)).max(1)
     }
 
     /// Changes a lane, which is made if need be and goes once there is nothing in it.

@@ -171,14 +171,25 @@ impl CarrierLanes {
     }
 }
 
-#[derive(Default)]
 pub struct Lanes {
     carriers: HashMap<CarrierId, CarrierLanes>,
     lanes: usize,
     in_memory: usize,
+    limit: usize,
+}
+
+impl Default for Lanes {
+    fn default() -> Lanes {
+        Lanes::with_limit(JOBS_IN_MEMORY_MAX)
+    }
 }
 
 impl Lanes {
+    /// Makes lanes that hold so many jobs in memory together.
+    pub fn with_limit(limit: usize) -> Lanes {
+        Lanes { carriers: HashMap::default(), lanes: 0, in_memory: 0, limit }
+    }
+
     /// Forgets every lane, not the links' room. What waits must then be announced again with [`Lanes::spill`].
     pub fn forget_waiting(&mut self) {
         for carrier in self.carriers.values_mut() {
@@ -266,7 +277,7 @@ impl Lanes {
     /// Gives memory back once the lanes hold more than they may: the tail of the longest ones is read from the store
     /// again when its time comes. Only between batches, when every job has its row.
     pub fn trim(&mut self) {
-        if self.in_memory <= JOBS_IN_MEMORY_MAX {
+        if self.in_memory <= self.limit {
             return;
         }
         let lane_max = self.lane_max();
@@ -346,7 +357,7 @@ impl Lanes {
 
     /// Memory is shared out evenly between the lanes there are.
     fn lane_max(&self) -> usize {
-        (JOBS_IN_MEMORY_MAX / self.lanes.max(1)).max(1)
+        (self.limit / self.lanes.max(1)).max(1)
     }
 
     /// The lane, made if need be. A lane exists exactly while its account is in turn.

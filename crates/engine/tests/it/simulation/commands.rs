@@ -43,7 +43,7 @@ const KINDS: [(u64, Make); 34] = [
     (12, links::close),
     (320, links::hear),
     (30, cancel),
-    (40, lapse),
+    (28, lapse),
     (8, set_late),
     (30, moving::move_waiting),
     (8, find_key),

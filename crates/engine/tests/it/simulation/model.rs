@@ -216,7 +216,7 @@ impl Model {
         self.touched.insert(*message);
     }
 
-    pub(super) fn open(&self) -> impl Iterator<Item = (MessageId, &Message)> {
+    pub(super) fn open(&self) -> impl DoubleEndedIterator<Item = (MessageId, &Message)> {
         self.open.iter().map(|message| (*message, &self.messages[message]))
     }
 

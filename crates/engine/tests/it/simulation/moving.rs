@@ -1,9 +1,9 @@
 //! Messages that go to another carrier: because their carrier is down, after temporary errors, and after refusals.
 
 use super::commands::pick_message;
-use super::model::{Model, Tries};
+use super::model::{Model, Tries, WAITING};
 use super::world::{CARRIERS, World};
-use hermod_domain::ids::{CarrierId, MessageId, PartNo};
+use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::{Event, Part, PartState};
 use hermod_engine::commands::{AnyCommand, MoveWaiting};
 use hermod_engine::ops::{Elsewhere, Move};
@@ -14,6 +14,8 @@ use std::time::Duration;
 const FAILURES_BEFORE_FAILOVER: u32 = 2;
 /// How long a message waits for a carrier that throttles its recipient.
 const THROTTLED_WAIT_MAX: Duration = Duration::from_secs(10);
+/// Of the messages that have not ended, so many of the newest are looked at.
+const NEWEST_MAX: usize = 60;
 /// Messages that one command moves at most.
 const MOVED_MAX: u64 = 5;
 
@@ -26,7 +28,7 @@ pub(super) fn elsewhere(world: &mut World) -> Elsewhere {
 pub(super) fn move_waiting(world: &mut World) -> Option<AnyCommand> {
     let mut moves = Vec::new();
     for _ in 0..=world.random.below(MOVED_MAX) {
-        let (message, account) = pick_message(world)?;
+        let Some((message, account)) = pick_waiting(world).or_else(|| pick_message(world)) else { break };
         let entry = &world.model.messages[&message];
         let from = if world.random.once_in(10) { world.random.one_of(&CARRIERS) } else { entry.carrier };
         let to = elsewhere(world);
@@ -35,6 +37,16 @@ pub(super) fn move_waiting(world: &mut World) -> Option<AnyCommand> {
         }
     }
     Some(MoveWaiting { moves, now: world.now }.into())
+}
+
+/// Returns one of the newest messages that wait, most of the times.
+fn pick_waiting(world: &mut World) -> Option<(MessageId, AccountId)> {
+    let newest = world.model.open().rev().take(NEWEST_MAX).filter(|(_, entry)| entry.has_part_in(&WAITING));
+    let newest: Vec<_> = newest.map(|(message, entry)| (message, entry.account)).collect();
+    if newest.is_empty() || world.random.once_in(4) {
+        return None;
+    }
+    Some(newest[world.random.index(newest.len())])
 }
 
 impl Model {

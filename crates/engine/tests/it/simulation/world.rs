@@ -14,7 +14,9 @@ use hermod_engine::batch::{Batch, Books, Tally};
 use hermod_engine::commands::{AnyCommand, AnyOutcome};
 use hermod_engine::maps::HashMap;
 use hermod_engine::ops::{Handout, Job, LinkId, Report};
+use hermod_engine::state::deferred::Deferred;
 use hermod_engine::state::idempotency_keys::{IdempotencyKeys, KeyStep};
+use hermod_engine::state::lanes::Lanes;
 use hermod_engine::tables::Tables;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -22,6 +24,10 @@ use std::time::Duration;
 /// How long a part in doubt waits before its first resend.
 pub(super) const IN_DOUBT_WAIT: Duration = Duration::from_secs(5);
 pub(super) const CARRIERS: [CarrierId; 2] = [CarrierId::new(1), CarrierId::new(2)];
+
+/// So few that lanes spill.
+const JOBS_IN_MEMORY: usize = 60;
+const DEFERRED_IN_MEMORY: usize = 12;
 
 /// A link, and the parts that it has not answered yet.
 pub(super) struct Link {
@@ -76,6 +82,10 @@ pub(super) struct World {
 fn load(tables: &Tables<'_>, seed: u64) -> Books {
     let mut books = Books::load(tables, IN_DOUBT_WAIT, seed).expect("the tables can be read");
     books.keys = IdempotencyKeys::load(tables, KEY_LIMITS).expect("the tables can be read");
+    // In place of the limits of a gateway, which no run would reach.
+    books.lanes = Lanes::with_limit(JOBS_IN_MEMORY);
+    books.deferred = Deferred::with_limit(DEFERRED_IN_MEMORY);
+    books.load_waiting(tables).expect("the tables can be read");
     books
 }
 
@@ -181,6 +191,7 @@ impl World {
                 let entry = &self.model.messages[&job.message];
                 assert_eq!((entry.carrier, entry.account), (job.carrier, job.account), "{job:?}");
                 assert_eq!((job.text.as_str(), job.to), (TEXT, entry.to), "{job:?}");
+                assert_eq!(usize::from(job.submits()), entry.progress.parts.len(), "{job:?}");
                 self.model.happens(job.message, job.part, Event::Claimed);
             }
             match self.links.iter_mut().find(|link| link.id == id) {
