@@ -88,6 +88,22 @@ fn seconds(elapsed: Duration) -> String {
     format!("{}.{} s", elapsed.as_secs(), elapsed.subsec_millis() / 100)
 }
 
+/// Installs what the gate needs beside Rust.
+fn ensure_tools() -> Outcome {
+    tools::ensure_c_compiler()?;
+    tools::ensure_strace()?;
+    tools::ensure_component("rustfmt", "cargo-fmt")?;
+    tools::ensure_component("clippy", "cargo-clippy")?;
+    schemathesis::ensure().map(drop)?;
+    for library in Library::ALL {
+        library.ensure().map(drop)?;
+    }
+    for client in Client::ALL {
+        client.ensure().map(drop)?;
+    }
+    tools::ensure_cargo_deny().map(drop)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,20 +136,4 @@ mod tests {
     fn elapsed_time_is_shown_to_a_tenth_of_a_second() {
         assert_eq!(seconds(Duration::from_millis(61_250)), "61.2 s");
     }
-}
-
-/// Installs what the gate needs beside Rust.
-fn ensure_tools() -> Outcome {
-    tools::ensure_c_compiler()?;
-    tools::ensure_strace()?;
-    tools::ensure_component("rustfmt", "cargo-fmt")?;
-    tools::ensure_component("clippy", "cargo-clippy")?;
-    schemathesis::ensure().map(drop)?;
-    for library in Library::ALL {
-        library.ensure().map(drop)?;
-    }
-    for client in Client::ALL {
-        client.ensure().map(drop)?;
-    }
-    tools::ensure_cargo_deny().map(drop)
 }
