@@ -224,8 +224,15 @@ pub const REMOTE_ID_OCTETS_MAX: usize = 64;
 /// A carrier's id for a part, exactly as the carrier wrote it: never trimmed, folded or re-based before it is
 /// kept. Carriers send any octet, so the text form maps each octet to the character of the same number (Latin-1),
 /// which loses nothing and leaves the usual ASCII ids as they are.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RemoteId(SmallVec<[u8; 24]>);
+
+/// Copies the octets at once; the derived clone copies them one by one.
+impl Clone for RemoteId {
+    fn clone(&self) -> RemoteId {
+        RemoteId(SmallVec::from_slice(&self.0))
+    }
+}
 
 /// Why octets cannot be a carrier's id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -5,6 +5,7 @@ use crate::ops::{AcceptOutcome, Acceptance, Balance, DayTotals, Job};
 use crate::state::audience::Audience;
 use crate::state::day_totals;
 use crate::state::lanes::Placed;
+use crate::steps::StepKind;
 use crate::tables::{MessageChange, MessageRow, MessageStanding, PartChange, TableError};
 use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::lifecycle::{MessageState, Part, PartState};
@@ -42,6 +43,9 @@ impl Batch<'_> {
         if let Some(number) = &acceptance.reply_to {
             self.converse(message, acceptance, number);
         }
+        let Acceptance { account, carrier, parts, .. } = acceptance;
+        let step = StepKind::Accepted { account: *account, carrier: *carrier, parts: *parts };
+        self.add_step(message, PartNo::FIRST, step);
         self.tally.accepted += 1;
         Ok(AcceptOutcome::Accepted { message, alias, balance: after.balance, today })
     }

@@ -4,6 +4,7 @@ use crate::batch::Batch;
 use crate::ops::{Answer, AnswerRecord, Elsewhere, LinkId};
 use crate::progress::{Applied, Wait};
 use crate::state::deferred::Due;
+use crate::steps::{LateAnswer, NextResend, StepKind};
 use crate::tables::{PartChange, PartRow, Place, TableError};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, PartNo};
@@ -29,8 +30,9 @@ impl Batch<'_> {
         let place = Place { carrier, account: *account, message: *message };
         match answer {
             Answer::Accepted(remote) => {
-                if self.apply(place, *part, Event::Accepted, 0, None)? == Applied::Over {
-                    self.latecomer(place, *part, "taken")?;
+                let step = StepKind::Answered { carrier, remote: remote.clone() };
+                if self.apply(place, *part, Event::Accepted, 0, None, Some(step))? == Applied::Over {
+                    self.latecomer(place, *part, LateAnswer::Taken)?;
                 }
                 // Tied even if the message has ended meanwhile, so that its receipts are known for what they are.
                 self.tie(place, *part, *to, remote, ids)
@@ -58,14 +60,14 @@ impl Batch<'_> {
         event: Event,
         link: Option<LinkId>,
     ) -> Result<(), TableError> {
-        match self.apply(place, part, event, 0, None)? {
+        match self.apply(place, part, event, 0, None, Some(returned(place, event)))? {
             Applied::Moved { .. } => {
                 if let Some(job) = self.read_waiting_job(place, part)? {
                     self.books.lanes.put_back_from(link, job);
                 }
                 Ok(())
             }
-            Applied::Over => self.latecomer(place, part, "not taken"),
+            Applied::Over => self.latecomer(place, part, LateAnswer::NotTaken),
             Applied::Ignored => Ok(()),
         }
     }
@@ -80,9 +82,9 @@ impl Batch<'_> {
         wait: Duration,
         otherwise: Option<Elsewhere>,
     ) -> Result<(), TableError> {
-        match self.apply(place, part, event, 0, None)? {
+        match self.apply(place, part, event, 0, None, Some(returned(place, event)))? {
             Applied::Moved { .. } => {}
-            Applied::Over => return self.latecomer(place, part, "throttled"),
+            Applied::Over => return self.latecomer(place, part, LateAnswer::Throttled),
             Applied::Ignored => return Ok(()),
         }
         if let Some(to) = otherwise
@@ -105,16 +107,16 @@ impl Batch<'_> {
         otherwise: Option<Elsewhere>,
     ) -> Result<(), TableError> {
         let Some(PartRow { attempts, .. }) = self.read_part(place, part)? else {
-            return self.latecomer(place, part, "temporary error");
+            return self.latecomer(place, part, LateAnswer::TemporaryError);
         };
         let attempts = attempts + 1;
         let wait = after.unwrap_or_else(|| scheduled(attempts, place)).max(RETRY_WAIT_MIN);
         let due_at = self.now.plus(wait);
         let wait = Wait { until: due_at, attempts: Some(attempts) };
+        let step = StepKind::TemporaryError { carrier: place.carrier, status };
         if let Applied::Moved { ended: false, .. } =
-            self.apply(place, part, Event::Deferred, 0, Some(wait))?
+            self.apply(place, part, Event::Deferred, 0, Some(wait), Some(step))?
         {
-            self.note(place.message, part, "temporary_error", format!("status {status:#x}"));
             if let Some(to) = otherwise
                 && self.fail_over(place, part, to, due_at)?
             {
@@ -139,39 +141,39 @@ impl Batch<'_> {
             return Ok(());
         }
         let err = ErrCode::of_status(status).get();
-        match self.apply(place, part, Event::Refused(about), err, None)? {
-            Applied::Over => self.latecomer(place, part, "refused"),
+        let step = StepKind::Rejected { carrier: place.carrier, status };
+        match self.apply(place, part, Event::Refused(about), err, None, Some(step))? {
+            Applied::Over => self.latecomer(place, part, LateAnswer::Refused),
             Applied::Moved { .. } | Applied::Ignored => Ok(()),
         }
     }
 
     fn no_answer(&mut self, place: Place, part: PartNo) -> Result<(), TableError> {
         let Some(PartRow { doubt, now, .. }) = self.read_part(place, part)? else {
-            return self.latecomer(place, part, "no answer");
+            return self.latecomer(place, part, LateAnswer::NoAnswer);
         };
         let due_at = self.now.plus(resend_wait(self.books.in_doubt_wait, now.doubts.saturating_add(1)));
         let wait = Wait { until: due_at, attempts: None };
-        let applied = self.apply(place, part, Event::NoAnswer(doubt), 0, Some(wait))?;
+        let applied = self.apply(place, part, Event::NoAnswer(doubt), 0, Some(wait), None)?;
         let Applied::Moved { part: now, .. } = applied else { return Ok(()) };
         self.tally.doubts.in_doubt += 1;
-        if now.state == PartState::InDoubt {
-            let detail = format!("no answer; resend {} of {} follows", now.doubts, doubt.resends_max());
-            self.note(place.message, part, "in_doubt", detail);
+        let is_resent = now.state == PartState::InDoubt;
+        let next = is_resent.then(|| NextResend { number: now.doubts, max: doubt.resends_max() });
+        self.add_step(place.message, part, StepKind::InDoubt { carrier: place.carrier, next });
+        if is_resent {
             self.push_due(place, part, due_at);
-            return Ok(());
         }
-        self.note(place.message, part, "in_doubt", "no answer and no resend left; counts as submitted");
         Ok(())
     }
 
     /// An answer about a message that is with another carrier by now changes nothing, and is told. One about a message
     /// that has ended is no news.
-    pub fn latecomer(&mut self, place: Place, part: PartNo, said: &str) -> Result<(), TableError> {
+    pub fn latecomer(&mut self, place: Place, part: PartNo, answer: LateAnswer) -> Result<(), TableError> {
         let carrier = self.tables.read()?.open_message_carrier(place.message)?;
         if carrier.is_none_or(|carrier| carrier == place.carrier) {
             return Ok(());
         }
-        self.note(place.message, part, "late_answer", format!("{said}, by carrier {}", place.carrier));
+        self.add_step(place.message, part, StepKind::LateAnswer { carrier: place.carrier, answer });
         Ok(())
     }
 
@@ -179,6 +181,12 @@ impl Batch<'_> {
         let Place { carrier, account, message } = place;
         self.books.deferred.push(Due { at, message, part, carrier, account });
     }
+}
+
+/// Returns the step of a part that its carrier did not take.
+fn returned(place: Place, event: Event) -> StepKind {
+    let carrier = place.carrier;
+    if event == Event::Released { StepKind::NotSent { carrier } } else { StepKind::Throttled { carrier } }
 }
 
 pub fn scheduled(failures: u32, place: Place) -> Duration {

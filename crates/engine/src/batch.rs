@@ -21,9 +21,8 @@ use crate::state::parked_receipts::Parked;
 use crate::state::queues::Queues;
 use crate::state::recent::Recent;
 use crate::state::references::References;
-use crate::tables::{
-    PartChange, PartRow, Place, TableError, Tables, TimelineLine, UnreadablePart, UnreadableReport,
-};
+use crate::steps::{MessageStep, StepKind};
+use crate::tables::{PartChange, PartRow, Place, TableError, Tables, UnreadablePart, UnreadableReport};
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, IdMint, MessageId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Event, Part, Progress};
@@ -62,6 +61,8 @@ pub struct Books {
     pub told: Timestamp,
     /// Parts that made no sense when the books were built, to be set aside by the next batch.
     pub unreadable: Vec<UnreadablePart>,
+    /// An empty list whose room the next batch uses for its steps.
+    pub spare_steps: Vec<MessageStep>,
     /// Parts that have expired are left over from a batch that ended enough of them: there is more to do, at once.
     pub goes_on_at: Option<Timestamp>,
 }
@@ -190,6 +191,8 @@ pub struct Batch<'a> {
     pub set_aside: Vec<UnreadablePart>,
     /// Events that the lifecycle forbids, for the log.
     pub forbidden: Vec<ForbiddenEvent>,
+    /// The steps of messages, in the order in which they happened.
+    pub steps: Vec<MessageStep>,
     pub tally: Tally,
     /// In force when the batch began.
     pub catalogue: Arc<Catalogue>,
@@ -203,6 +206,7 @@ impl<'a> Batch<'a> {
         number: u64,
         catalogue: Arc<Catalogue>,
     ) -> Batch<'a> {
+        let steps = std::mem::take(&mut books.spare_steps);
         Batch {
             tables,
             books,
@@ -218,6 +222,7 @@ impl<'a> Batch<'a> {
             unconfirmed: HashMap::default(),
             set_aside: Vec::new(),
             forbidden: Vec::new(),
+            steps,
             tally: Tally::default(),
             catalogue,
         }
@@ -235,7 +240,7 @@ impl<'a> Batch<'a> {
         self.books.balances.write(self.tables);
         self.books.aliases.write(self.tables);
         self.books.today.write(self.tables);
-        self.tables.apply()
+        self.tables.keep_steps(&self.steps)
     }
 
     /// Writes the rows that were held back. From then on the tables know these parts like any other.
@@ -249,10 +254,10 @@ impl<'a> Batch<'a> {
         if batch == self.number { self.fresh.get_mut(index) } else { None }
     }
 
-    /// Adds a line to the timeline of a message.
-    pub fn note(&mut self, message: MessageId, part: PartNo, what: &'static str, detail: impl Into<String>) {
-        let detail = detail.into();
-        let id = self.books.last_ids.next_timeline();
-        self.tables.write(TimelineLine { id, message, at: self.now, part, what, detail });
+    /// Adds a step of a message.
+    #[inline]
+    pub fn add_step(&mut self, message: MessageId, part: PartNo, kind: StepKind) {
+        let id = self.books.last_ids.next_step(self.tables);
+        self.steps.push(MessageStep { id, message, part, at: self.now, kind });
     }
 }

@@ -4,6 +4,7 @@ use crate::batch::Batch;
 use crate::ops::{Cancelled, ExpectedParties};
 use crate::progress::{self, Applied};
 use crate::state::aliases;
+use crate::steps::StepKind;
 use crate::tables::{Place, TableError};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::{Event, Part};
@@ -33,10 +34,9 @@ impl Batch<'_> {
         if !self.is_untouched(place)? {
             return Ok(Cancelled::TooLate);
         }
-        match self.apply(place, PartNo::FIRST, Event::Withdrawn, 0, None)? {
+        match self.apply(place, PartNo::FIRST, Event::Withdrawn, 0, None, Some(StepKind::Cancelled))? {
             Applied::Moved { ended: true, .. } => {
                 self.books.lanes.forget(carrier, account, message);
-                self.note(message, PartNo::FIRST, "cancelled", "by the customer");
                 Ok(Cancelled::Done)
             }
             Applied::Moved { ended: false, .. } | Applied::Ignored | Applied::Over => Ok(Cancelled::TooLate),

@@ -6,6 +6,7 @@ use crate::ops::{Job, LinkId};
 use crate::progress::Applied;
 use crate::state::deferred::{Due, NextDue};
 use crate::state::lanes::Next;
+use crate::steps::StepKind;
 use crate::tables::{PartChange, Place, TableError};
 use hermod_domain::ids::PartNo;
 use hermod_domain::lifecycle::{self, Event, PartState, Progress, Step};
@@ -78,27 +79,33 @@ impl Batch<'_> {
                 self.books.standing.insert(job.message, known);
             }
             self.books.queues.changed(job.carrier, PartState::Queued, PartState::Sending);
-            return self.give(link, job);
+            return self.give(link, job, 0);
         }
         let place = Place { carrier: job.carrier, account: job.account, message: job.message };
         if job.expires_at <= self.now {
-            self.apply(place, job.part, Event::ValidityEnded, 0, None)?;
+            self.apply(place, job.part, Event::ValidityEnded, 0, None, Some(StepKind::Expired))?;
             return Ok(Claimed::Lapsed);
         }
-        match self.apply(place, job.part, Event::Claimed, 0, None)? {
+        match self.apply(place, job.part, Event::Claimed, 0, None, None)? {
             Applied::Moved { part, .. } => {
                 if part.doubts > 0 {
                     self.tally.doubts.resent += 1;
-                    let detail = format!("resend {} after no answer", part.doubts);
-                    self.note(job.message, job.part, "resent", detail);
                 }
-                self.give(link, job)
+                self.give(link, job, part.doubts)
             }
             Applied::Ignored | Applied::Over => Ok(Claimed::Otherwise),
         }
     }
 
-    fn give(&mut self, link: LinkId, job: Job) -> Result<Claimed, TableError> {
+    /// Gives a part to a link. `resend`: how often it was sent before without an answer.
+    fn give(&mut self, link: LinkId, job: Job, resend: u8) -> Result<Claimed, TableError> {
+        let carrier = job.carrier;
+        let step = if resend == 0 {
+            StepKind::Sent { carrier, link }
+        } else {
+            StepKind::Resent { carrier, link, resend }
+        };
+        self.add_step(job.message, job.part, step);
         self.books.lanes.use_slot(job.carrier, link);
         self.tally.claimed += 1;
         self.handouts.entry(link).or_default().jobs.push(job);

@@ -2,6 +2,7 @@
 
 use crate::batch::Batch;
 use crate::progress::Applied;
+use crate::steps::StepKind;
 use crate::tables::{PartRow, Place, TableError};
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::PartNo;
@@ -36,7 +37,8 @@ impl Batch<'_> {
             let Some(row) = self.read_part(*place, *part)? else { continue };
             if let Some(event) = lapse_of(&row, now, &self.catalogue) {
                 // A job of it that is still in a lane finds its message ended when its turn comes.
-                let applied = self.apply(*place, *part, event, 0, None)?;
+                let step = (event == Event::ValidityEnded).then_some(StepKind::Expired);
+                let applied = self.apply(*place, *part, event, 0, None, step)?;
                 lapsed += usize::from(matches!(applied, Applied::Moved { .. }));
             }
         }

@@ -3,9 +3,10 @@
 
 use crate::answer::scheduled;
 use crate::batch::Batch;
-use crate::moving::{is_ours, way};
+use crate::moving::is_ours;
 use crate::ops::Elsewhere;
 use crate::progress::{Applied, Wait};
+use crate::steps::StepKind;
 use crate::tables::{MessageExceptionChange, Place, TableError};
 use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::{Event, PartState};
@@ -70,7 +71,7 @@ impl Batch<'_> {
 
     fn note_failed_over(&mut self, place: Place, part: PartNo, to: CarrierId) {
         self.tables.write(MessageExceptionChange::FailedOver(place.message));
-        self.note(place.message, part, "failed_over", way(place.carrier, to));
+        self.add_step(place.message, part, StepKind::FailedOver { from: place.carrier, to });
     }
 
     fn has_failed_over(&self, place: Place) -> Result<bool, TableError> {
@@ -101,12 +102,12 @@ impl Batch<'_> {
         let attempts = refused.attempts + 1;
         let due_at = self.now.plus(scheduled(attempts, place));
         let wait = Wait { until: due_at, attempts: Some(attempts) };
-        let Applied::Moved { .. } = self.apply(place, part, Event::Deferred, 0, Some(wait))? else {
+        let step = StepKind::Refused { carrier: place.carrier, status };
+        let Applied::Moved { .. } = self.apply(place, part, Event::Deferred, 0, Some(wait), Some(step))?
+        else {
             return Ok(false);
         };
-        let by = place.carrier;
-        self.tables.write(MessageExceptionChange::Refused { message: place.message, by });
-        self.note(place.message, part, "refused", format!("carrier {by}: status {status:#x}"));
+        self.tables.write(MessageExceptionChange::Refused { message: place.message, by: place.carrier });
         if on_their_way {
             self.push_due(place, part, due_at);
         } else {

@@ -50,6 +50,7 @@ pub mod erase;
 pub mod recover;
 pub mod retention;
 pub mod set_aside;
+pub mod steps;
 
 // Everything that can be asked of the engine.
 pub mod commands;

@@ -4,8 +4,9 @@
 use crate::batch::Batch;
 use crate::ops::{Elsewhere, Move};
 use crate::state::deferred::Due;
+use crate::steps::StepKind;
 use crate::tables::{MessageChange, PartChange, PartRow, Place, TableError};
-use hermod_domain::ids::{CarrierId, PartNo};
+use hermod_domain::ids::PartNo;
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
 
@@ -21,7 +22,7 @@ impl Batch<'_> {
                 continue;
             }
             self.move_parts(place, &parts, *to, None)?;
-            self.note(place.message, PartNo::FIRST, "moved", way(*from, to.carrier));
+            self.add_step(place.message, PartNo::FIRST, StepKind::Moved { from: *from, to: to.carrier });
             moved += 1;
         }
         Ok(moved)
@@ -108,9 +109,4 @@ pub fn is_ours(part: &PartRow, now: Timestamp) -> bool {
         | PartState::Expired
         | PartState::Rejected => false,
     }
-}
-
-/// How a move stands in the timeline.
-pub fn way(from: CarrierId, to: CarrierId) -> String {
-    format!("carrier {from} -> carrier {to}")
 }

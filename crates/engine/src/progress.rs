@@ -5,6 +5,7 @@
 use crate::batch::{Batch, ForbiddenEvent, Known};
 use crate::report;
 use crate::state::audience::Audience;
+use crate::steps::StepKind;
 use crate::tables::{
     MessageChange, MessageExceptionChange, MessageStanding, PartChange, Place, TableError, Tables,
     UnreadablePart,
@@ -45,7 +46,7 @@ enum Written {
 }
 
 impl Batch<'_> {
-    /// The one way a state changes: load, decide, write.
+    /// The one way a state changes: load, decide, write. `step`: what is added to the message's steps if the part moves.
     pub fn apply(
         &mut self,
         place: Place,
@@ -53,6 +54,7 @@ impl Batch<'_> {
         event: Event,
         err: u16,
         wait: Option<Wait>,
+        step: Option<StepKind>,
     ) -> Result<Applied, TableError> {
         let standing = self.standing_of(place);
         let Some((before, mut audience)) = self.or_set_aside(place, standing)?.flatten() else {
@@ -64,6 +66,9 @@ impl Batch<'_> {
                 if written == Written::SetAside {
                     return Ok(Applied::Over);
                 }
+                if let Some(step) = step {
+                    self.add_step(place.message, part, step);
+                }
                 let unknown = Told::Final(DlrCode::Unknown);
                 let news = report::news(event, &before, &moved);
                 let repeats = news == Some(unknown) && self.was_unknown(place.message, &before)?;
@@ -71,7 +76,7 @@ impl Batch<'_> {
                     if told == unknown {
                         let (message, at) = (place.message, self.now);
                         self.tables.write(MessageExceptionChange::Unknown { message, at });
-                        self.note(message, part, "unknown", "no receipt came in time");
+                        self.add_step(message, part, StepKind::Unknown);
                     }
                     self.tell(place, told, &moved.after, err, &mut audience)?;
                 }

@@ -4,9 +4,10 @@ use crate::batch::Batch;
 use crate::ops::{Asked, LATE_LINES_MAX, ParkedReceipt, ReceiptFate, ReceiptRecord};
 use crate::progress::Applied;
 use crate::state::carrier_id_days::{Match, Tied};
+use crate::steps::{CarrierWord, StepKind};
 use crate::tables::{MessageExceptionChange, ParkedReceiptChange, PartKey, Place, TableError, Tie};
 use hermod_domain::carrier::{IdConversion, RemoteKey};
-use hermod_domain::ids::{CarrierId, PartNo, RemoteId};
+use hermod_domain::ids::{CarrierId, MessageId, PartNo, RemoteId};
 use hermod_domain::lifecycle::{Event, Verdict};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::RAW_WORD_CHARS_MAX;
@@ -44,7 +45,7 @@ impl Batch<'_> {
         let tie = Tie { part: key, to: Some(to), at: Some(at), day };
         if self.books.remotes.tie(self.tables, carrier, remote, tie)? == Tied::Reused {
             self.tally.ids_reused += 1;
-            self.note(message, part, "carrier_id_reused", remote.to_text());
+            self.add_step(message, part, StepKind::CarrierIdReused { carrier, remote: remote.clone() });
         }
         self.books.delivery.sent(carrier, to, day);
         if self.books.parked.count(carrier) == 0 {
@@ -159,32 +160,34 @@ impl Batch<'_> {
         let PartKey { account, message, part } = tie.part;
         let Said { verdict, err, word, at } = said;
         let place = Place { carrier, account, message };
-        let applied = self.apply(place, part, Event::Receipt(*verdict), *err, None)?;
+        let step = StepKind::Receipt { carrier, verdict: *verdict, err: *err };
+        let applied = self.apply(place, part, Event::Receipt(*verdict), *err, None, Some(step))?;
         if let Applied::Moved { .. } = applied {
             self.books.delivery.settled(carrier, tie, *verdict, *at);
             return Ok(ReceiptFate::Settled);
         }
         self.tally.receipts_late += 1;
-        let is_unread = applied == Applied::Ignored && *verdict == Verdict::NoNews;
-        let what = if is_unread { "unknown_receipt" } else { "late_receipt" };
-        let word = word.as_deref().map(|word| format!(" word {word:?}")).unwrap_or_default();
-        self.note_late(place, part, what, &format!("{verdict:?} err {err}{word}"))?;
+        let (verdict, err, word) = (*verdict, *err, word.clone().map(CarrierWord));
+        let step = if applied == Applied::Ignored && verdict == Verdict::NoNews {
+            StepKind::UnreadableReceipt { verdict, err, word }
+        } else {
+            StepKind::LateReceipt { verdict, err, word }
+        };
+        self.add_late_receipt(message, part, step)?;
         Ok(ReceiptFate::Repeated)
     }
 
     /// A carrier that repeats itself without end must not fill the disk with it.
-    fn note_late(
+    fn add_late_receipt(
         &mut self,
-        place: Place,
+        message: MessageId,
         part: PartNo,
-        what: &'static str,
-        detail: &str,
+        step: StepKind,
     ) -> Result<(), TableError> {
-        let message = place.message;
         let noted = self.tables.read()?.message_exceptions(message)?.late_receipts;
         if noted < LATE_LINES_MAX {
             self.tables.write(MessageExceptionChange::LateReceipts { message, count: noted + 1 });
-            self.note(message, part, what, detail);
+            self.add_step(message, part, step);
         }
         Ok(())
     }

@@ -20,6 +20,7 @@ use crate::state::parked_receipts::Parked;
 use crate::state::queues::Queues;
 use crate::state::recent::Recent;
 use crate::state::references::References;
+use crate::steps::MessageStep;
 use crate::tables::{DueRead, LaneCounts, Place, Refill, SendingPart, TableError, Tables};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{IdMint, MessageId};
@@ -30,6 +31,8 @@ use std::time::Duration;
 
 /// This node's number in message ids. One node until several share a store.
 const NODE: u8 = 0;
+/// Steps that the list a batch hands on has room for at most: more than an ordinary batch has.
+const SPARE_STEPS_MAX: usize = 16_384;
 
 impl Books {
     pub fn load(tables: &Tables<'_>, in_doubt_wait: Duration, seed: u64) -> Result<Books, TableError> {
@@ -57,6 +60,7 @@ impl Books {
             in_doubt_wait,
             told: Timestamp::EPOCH,
             unreadable: Vec::new(),
+            spare_steps: Vec::new(),
             goes_on_at: None,
         };
         books.load_waiting(tables)?;
@@ -74,6 +78,13 @@ impl Books {
         if now > Timestamp::EPOCH {
             self.told = now;
         }
+    }
+
+    /// Takes back the list of steps of a batch that is durable and published. The next batch uses its room.
+    pub fn reuse_steps(&mut self, mut steps: Vec<MessageStep>) {
+        steps.clear();
+        steps.shrink_to(SPARE_STEPS_MAX);
+        self.spare_steps = steps;
     }
 
     /// Gives memory back where more waits in it than may. Only between batches, when everything has its row.

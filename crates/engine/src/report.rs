@@ -5,11 +5,12 @@
 use crate::batch::Batch;
 use crate::ops::{GivenUp, GivenUpWhy, MessageNews, News, Report, ReportEnds, ReportId};
 use crate::state::audience::{Audience, Customer};
+use crate::steps::StepKind;
 use crate::tables::{
     GivenUpReportChange, Place, ReportChange, StoredReport, TableError, Tables, UnreadableReport,
 };
 use crate::webhooks::{Became, has_hook};
-use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
+use hermod_domain::ids::{AccountId, ConnectionId, MessageId, PartNo};
 use hermod_domain::lifecycle::{Event, MessageState, Moved, PartState, Progress};
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::receipt::Told;
@@ -124,6 +125,10 @@ impl Batch<'_> {
             News::Message(_) => way == Way::Both,
             News::Inbound(_) => true,
         };
+        if let News::Message(MessageNews { told, .. }) = &news {
+            let step = StepKind::Reported { connection, report: id, told: *told };
+            self.add_step(message, PartNo::FIRST, step);
+        }
         let report = Report { id, account, connection, message, at: self.now, news };
         self.tables.write(ReportChange::Add { report: report.clone(), is_hooked });
         self.tally.reports += 1;

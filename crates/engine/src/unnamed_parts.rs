@@ -6,6 +6,7 @@ use crate::ops::ReceiptRecord;
 use crate::progress::Applied;
 use crate::receipt::is_final;
 use crate::state::carrier_id_days::DAYS_KEPT;
+use crate::steps::{LateAnswer, StepKind};
 use crate::tables::{PartKey, Place, TableError, Tie, UnnamedPart, UnnamedPartChange};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, PartNo};
@@ -23,14 +24,14 @@ const SAME_NUMBER_MAX: usize = 64;
 impl Batch<'_> {
     /// The carrier took a part and gave it no usable id.
     pub fn accepted_without_id(&mut self, place: Place, part: PartNo, to: Msisdn) -> Result<(), TableError> {
-        match self.apply(place, part, Event::Accepted, 0, None)? {
+        let step = StepKind::NoCarrierId { carrier: place.carrier };
+        match self.apply(place, part, Event::Accepted, 0, None, Some(step))? {
             Applied::Moved { .. } => {}
-            Applied::Over => return self.latecomer(place, part, "taken without an id"),
+            Applied::Over => return self.latecomer(place, part, LateAnswer::TakenWithoutId),
             Applied::Ignored => return Ok(()),
         }
         let Place { carrier, account, message } = place;
         self.books.delivery.sent(carrier, to, self.now.day());
-        self.note(message, part, "no_carrier_id", "taken without a usable message id");
         let part = PartKey { account, message, part };
         self.tables.write(UnnamedPartChange::Put(UnnamedPart { carrier, to, part, at: self.now }));
         self.match_overtaking(carrier, to)

@@ -115,6 +115,7 @@ fn fill(folder: &Path, days_ago: u64, messages: u64) {
              PRIMARY KEY (carrier, key, raw)) WITHOUT ROWID, STRICT;
          {numbers} INSERT INTO remote_{day} SELECT 1, randomblob(12), x'', 1, {first} + i, 1, 491510000000 + i, {at} FROM n;
          {numbers} INSERT INTO timeline SELECT {first} + i, {at}, 1, 'resent', 'resend 1 after no answer' FROM n;
+         UPDATE step_counter SET reserved = (SELECT max(rowid) FROM timeline);
          {numbers} INSERT INTO webhook_past (account, kind, id, state, ended_at, attempts, message, at, connection, told, err, form)
              SELECT 1, 1, {first} + i, 1, {at}, 1, {first} + i, {at}, 1, 1, 0, 1 FROM n;
          {numbers} INSERT INTO webhook_attempt SELECT 1, 1, {first} + i, 1, {at}, 12, 200, NULL, x'7b7d' FROM n;

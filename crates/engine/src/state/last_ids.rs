@@ -1,21 +1,30 @@
 //! The ids that were given last, for rows that have no key of their own.
 
-use crate::tables::{TableError, Tables};
+use crate::steps::StepId;
+use crate::tables::{StepChange, TableError, Tables};
 
-/// The highest ids of postings, cases of review, and lines of timelines.
+/// Ids of steps that are reserved with one write. A start or a rollback goes on behind what is reserved, so that no id is
+/// given twice although most steps have no row.
+const STEP_IDS_RESERVED: u64 = 100_000;
+
+/// The highest ids of postings, cases of review, and steps.
 pub struct LastIds {
     posting: i64,
     review: u64,
-    timeline: i64,
+    step: StepId,
+    /// The last id of a step that may be given without another reservation.
+    reserved_step: StepId,
 }
 
 impl LastIds {
     pub fn load(tables: &Tables<'_>) -> Result<LastIds, TableError> {
         let stored = tables.read()?;
+        let reserved_step = stored.reserved_step()?;
         Ok(LastIds {
             posting: stored.last_posting()?,
             review: stored.last_review()?,
-            timeline: stored.last_timeline_id()?,
+            step: reserved_step,
+            reserved_step,
         })
     }
 
@@ -29,8 +38,13 @@ impl LastIds {
         self.review
     }
 
-    pub fn next_timeline(&mut self) -> i64 {
-        self.timeline += 1;
-        self.timeline
+    #[inline]
+    pub fn next_step(&mut self, tables: &Tables<'_>) -> StepId {
+        if self.step == self.reserved_step {
+            self.reserved_step = StepId(self.step.0 + STEP_IDS_RESERVED);
+            tables.write(StepChange::Reserved(self.reserved_step));
+        }
+        self.step = StepId(self.step.0 + 1);
+        self.step
     }
 }

@@ -1,10 +1,11 @@
 //! What a batch changes in the tables, as data.
 
+use crate::steps::MessageStep;
 use crate::tables::{
     AliasChange, BalanceChange, CarrierIdChange, CatalogueRowChange, ConversationChange, DayTotalsChange,
     DeliveryFigureChange, ErasureChange, GivenUpReportChange, InboundChange, KeyChange, LedgerChange,
     MessageChange, MessageExceptionChange, MoPartChange, OptOutChange, ParkedReceiptChange, PartChange,
-    PurgeChange, ReportChange, ReviewChange, SetAsideChange, StoredTables, TableError, TimelineLine,
+    PurgeChange, ReportChange, ReviewChange, SetAsideChange, StepChange, StoredTables, TableError,
     UnassignedInboundChange, UnnamedPartChange, WebhookAttemptChange, WebhookEventChange,
 };
 use std::cell::RefCell;
@@ -59,7 +60,7 @@ changes! {
     Report(ReportChange) => change_report,
     Review(ReviewChange) => change_review,
     SetAside(SetAsideChange) => change_set_aside,
-    TimelineLine(TimelineLine) => add_timeline_line,
+    Step(StepChange) => change_steps,
     UnassignedInbound(UnassignedInboundChange) => change_unassigned_inbound,
     UnnamedPart(UnnamedPartChange) => change_unnamed_part,
     WebhookAttempt(WebhookAttemptChange) => change_webhook_attempt,
@@ -104,6 +105,11 @@ impl<'a> Tables<'a> {
     /// Applies what has been gathered. Nothing is written after that.
     pub fn finish(self) -> Result<(), TableError> {
         self.apply()
+    }
+
+    /// Applies what has been gathered, and has the store keep the steps of messages that it keeps.
+    pub fn keep_steps(&self, steps: &[MessageStep]) -> Result<(), TableError> {
+        self.read()?.keep_steps(steps)
     }
 
     /// Applies what has been gathered.

@@ -1,25 +1,23 @@
-//! The table of what happened to a message beyond its ordinary course, for the operator. No decision reads it.
+//! The table of the steps of messages that are kept: those beyond their ordinary course. No decision reads it.
 
+use crate::steps::{MessageStep, StepId};
 use crate::tables::TableError;
-use hermod_domain::ids::{MessageId, PartNo};
-use hermod_domain::time::Timestamp;
 
-/// A line of a message's timeline.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TimelineLine {
-    pub id: i64,
-    pub message: MessageId,
-    pub at: Timestamp,
-    pub part: PartNo,
-    pub what: &'static str,
-    pub detail: String,
+/// A change of the ids that steps may have.
+#[derive(Clone, Copy, Debug)]
+pub enum StepChange {
+    /// All ids up to this one are reserved.
+    Reserved(StepId),
 }
 
-/// Writes what happened to a message beyond its ordinary course.
+/// Keeps steps, and the ids that were reserved for them.
 pub trait TimelineRows {
-    /// Returns the highest id of a line; 0 if there is none.
-    fn last_timeline_id(&self) -> Result<i64, TableError>;
+    /// Applies a change.
+    fn change_steps(&self, change: &StepChange) -> Result<(), TableError>;
 
-    /// Adds a line.
-    fn add_timeline_line(&self, line: &TimelineLine) -> Result<(), TableError>;
+    /// Returns the last id of a step that is reserved, and may have been given.
+    fn reserved_step(&self) -> Result<StepId, TableError>;
+
+    /// Adds a line to the timelines for each of these steps that is to be kept: those with a `StepKind::timeline_text`.
+    fn keep_steps(&self, steps: &[MessageStep]) -> Result<(), TableError>;
 }

@@ -59,6 +59,22 @@ pub struct EventAttempts {
     pub attempts: u32,
 }
 
+/// An event that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitingEvent {
+    /// What it is about; none if its id makes no sense.
+    pub message: Option<MessageId>,
+    pub counts: EventAttempts,
+}
+
+/// An event that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndedEvent {
+    /// What it is about; none if its id makes no sense.
+    pub message: Option<MessageId>,
+    pub attempts: u32,
+}
+
 /// A change of the tables.
 #[derive(Clone, Debug)]
 pub enum WebhookEventChange {
@@ -90,8 +106,8 @@ pub trait WebhookEventRows {
     /// Returns the id that was given last.
     fn last_event(&self) -> Result<EventId, TableError>;
 
-    /// Returns the attempts of an event that waits; None if it does not wait.
-    fn event_attempts(&self, key: EventKey) -> Result<Option<EventAttempts>, TableError>;
+    /// Returns an event that waits; None if it does not wait.
+    fn waiting_event(&self, key: EventKey) -> Result<Option<WaitingEvent>, TableError>;
 
     /// Returns the events that wait, have failed so often, and are due later than this.
     fn events_due_after(&self, failures: u32, due_at: Timestamp) -> Result<Vec<EventKey>, TableError>;
@@ -99,8 +115,8 @@ pub trait WebhookEventRows {
     /// Returns when an event ended; None if it has not.
     fn event_ended_at(&self, key: EventKey) -> Result<Option<Timestamp>, TableError>;
 
-    /// Returns how many attempts an event that has ended has had; None if it has not ended.
-    fn ended_event_attempts(&self, key: EventKey) -> Result<Option<u32>, TableError>;
+    /// Returns an event that has ended; None if it has not.
+    fn ended_event(&self, key: EventKey) -> Result<Option<EndedEvent>, TableError>;
 
     /// Returns an endpoint's events that were given up, behind one of them, in order, and when each was: at most `limit`.
     fn failed_events(

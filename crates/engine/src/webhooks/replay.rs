@@ -27,7 +27,7 @@ impl Batch<'_> {
 
     /// True if it waited.
     fn hurry(&mut self, key: EventKey, now: Timestamp) -> Result<bool, TableError> {
-        let waited = self.tables.read()?.event_attempts(key)?.is_some();
+        let waited = self.tables.read()?.waiting_event(key)?.is_some();
         if waited {
             self.tables.write(WebhookEventChange::DueTime { key, due_at: now, failures: 0 });
             self.rung.insert(key.endpoint);

@@ -4,11 +4,14 @@ use crate::batch::Batch;
 use crate::ops::{
     ANSWER_KEPT_BYTES_MAX, AttemptOutcome, HOOK_ATTEMPTS_KEPT, HookAttempt, HookNext, HookSettled,
 };
+use crate::steps::StepKind;
 use crate::tables::{
-    EventAttempts, EventEnd, EventKey, EventRange, StoredAttempt, StoredOutcome, TableError,
-    WebhookAttemptChange, WebhookEventChange,
+    EndedEvent, EventAttempts, EventEnd, EventKey, EventRange, StoredAttempt, StoredOutcome, TableError,
+    WaitingEvent, WebhookAttemptChange, WebhookEventChange,
 };
+use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::time::Timestamp;
+use hermod_domain::webhook::HookKind;
 
 /// What one settled event weighs in memory beside what its receiver answered.
 const WEIGHT: usize = 256;
@@ -36,6 +39,12 @@ impl HookEnds {
     }
 }
 
+/// An event with all its attempts, the latest included.
+struct CountedEvent {
+    message: Option<MessageId>,
+    attempts: u32,
+}
+
 impl Batch<'_> {
     pub fn end_hooks(&mut self, ends: &HookEnds) -> Result<(), TableError> {
         self.at(ends.now);
@@ -51,18 +60,18 @@ impl Batch<'_> {
             HookNext::GiveUp(_) | HookNext::RetryAt(_) => self.attempt_before_replay(key, *failures, made)?,
         };
         let counted = match (replayed, next) {
-            (Some(attempts), _) => Some(attempts),
+            (Some(counted), _) => Some(counted),
             (None, HookNext::Done) => self.end_hook(key, EventEnd::Delivered, made)?,
             (None, HookNext::GiveUp(why)) => self.end_hook(key, EventEnd::GivenUp(*why), made)?,
             (None, HookNext::RetryAt(at)) => self.put_off_hook(key, *at, made)?,
         };
         let counted = match counted {
-            Some(attempts) => Some(attempts),
+            Some(counted) => Some(counted),
             // Settled before: it stays what it is, and has one attempt more.
             None => self.attempt_at_past(key, made)?,
         };
         match (attempt, counted) {
-            (Some(attempt), Some(no)) => self.write_attempt(key, no, attempt),
+            (Some(attempt), Some(counted)) => self.write_attempt(key, counted, attempt),
             (Some(_) | None, _) => Ok(()),
         }
     }
@@ -74,52 +83,81 @@ impl Batch<'_> {
         key: EventKey,
         failures: u32,
         made: u32,
-    ) -> Result<Option<u32>, TableError> {
+    ) -> Result<Option<CountedEvent>, TableError> {
         if failures == 0 {
             return Ok(None);
         }
-        let waiting = self.tables.read()?.event_attempts(key)?;
-        let Some(replayed) = waiting.filter(|waiting| waiting.failures < failures) else { return Ok(None) };
-        let attempts = replayed.attempts.saturating_add(made);
+        let waiting = self.tables.read()?.waiting_event(key)?;
+        let is_replayed = |waiting: &WaitingEvent| waiting.counts.failures < failures;
+        let Some(WaitingEvent { message, counts }) = waiting.filter(is_replayed) else { return Ok(None) };
+        let attempts = counts.attempts.saturating_add(made);
         self.tables.write(WebhookEventChange::Attempts { key, attempts });
         self.rung.insert(key.endpoint);
-        Ok(Some(attempts))
+        Ok(Some(CountedEvent { message, attempts }))
     }
 
     /// The attempts it had in all; nothing if it does not wait.
-    fn end_hook(&mut self, key: EventKey, end: EventEnd, made: u32) -> Result<Option<u32>, TableError> {
-        let Some(before) = self.tables.read()?.event_attempts(key)? else { return Ok(None) };
-        let attempts = before.attempts.saturating_add(made);
+    fn end_hook(
+        &mut self,
+        key: EventKey,
+        end: EventEnd,
+        made: u32,
+    ) -> Result<Option<CountedEvent>, TableError> {
+        let Some(WaitingEvent { message, counts }) = self.tables.read()?.waiting_event(key)? else {
+            return Ok(None);
+        };
+        let attempts = counts.attempts.saturating_add(made);
         self.tables.write(WebhookEventChange::End { key, end, ended_at: self.now, attempts });
         match end {
             EventEnd::Delivered => self.tally.hooks_delivered += 1,
             EventEnd::GivenUp(_) => self.tally.hooks_given_up += 1,
         }
-        Ok(Some(attempts))
+        Ok(Some(CountedEvent { message, attempts }))
     }
 
     /// The attempts it had in all; nothing if it does not wait.
-    fn put_off_hook(&self, key: EventKey, due_at: Timestamp, made: u32) -> Result<Option<u32>, TableError> {
-        let Some(EventAttempts { failures, attempts }) = self.tables.read()?.event_attempts(key)? else {
+    fn put_off_hook(
+        &self,
+        key: EventKey,
+        due_at: Timestamp,
+        made: u32,
+    ) -> Result<Option<CountedEvent>, TableError> {
+        let Some(WaitingEvent { message, counts }) = self.tables.read()?.waiting_event(key)? else {
             return Ok(None);
         };
         let counts = EventAttempts {
-            failures: failures.saturating_add(made),
-            attempts: attempts.saturating_add(made),
+            failures: counts.failures.saturating_add(made),
+            attempts: counts.attempts.saturating_add(made),
         };
         self.tables.write(WebhookEventChange::PutOff { key, due_at, counts });
-        Ok(Some(counts.attempts))
+        Ok(Some(CountedEvent { message, attempts: counts.attempts }))
     }
 
-    fn attempt_at_past(&self, key: EventKey, made: u32) -> Result<Option<u32>, TableError> {
-        let Some(attempts) = self.tables.read()?.ended_event_attempts(key)? else { return Ok(None) };
+    fn attempt_at_past(&self, key: EventKey, made: u32) -> Result<Option<CountedEvent>, TableError> {
+        let Some(EndedEvent { message, attempts }) = self.tables.read()?.ended_event(key)? else {
+            return Ok(None);
+        };
         let attempts = attempts.saturating_add(made);
         self.tables.write(WebhookEventChange::EndedAttempts { key, attempts });
-        Ok(Some(attempts))
+        Ok(Some(CountedEvent { message, attempts }))
     }
 
-    fn write_attempt(&mut self, key: EventKey, no: u32, attempt: &HookAttempt) -> Result<(), TableError> {
+    fn write_attempt(
+        &mut self,
+        key: EventKey,
+        counted: CountedEvent,
+        attempt: &HookAttempt,
+    ) -> Result<(), TableError> {
         let HookAttempt { at, took, outcome, answer } = attempt;
+        let CountedEvent { message, attempts: no } = counted;
+        if let Some(message) = message.filter(|_| key.endpoint.kind == HookKind::Dlr) {
+            let status = match outcome {
+                AttemptOutcome::Status(status) => Some(*status),
+                AttemptOutcome::Failed(_) => None,
+            };
+            let step = StepKind::WebhookAttempt { event: key.event, attempt: no, status };
+            self.add_step(message, PartNo::FIRST, step);
+        }
         let stored = match outcome {
             AttemptOutcome::Status(status) => StoredOutcome::Status(*status),
             AttemptOutcome::Failed(why) => StoredOutcome::Failed(beginning_of(why).to_owned()),

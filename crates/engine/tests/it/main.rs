@@ -3,3 +3,4 @@
 mod key_steps;
 mod memory;
 mod simulation;
+mod steps;

@@ -1,22 +1,40 @@
-//! SQL for what happened to a message beyond its ordinary course.
+//! SQL for the steps of messages that are kept, and for the ids of all steps.
 
 use crate::sqlite::SqliteTables;
-use hermod_engine::tables::{TableError, TimelineLine, TimelineRows};
+use hermod_engine::steps::{MessageStep, StepId};
+use hermod_engine::tables::{StepChange, TableError, TimelineRows};
 use rusqlite::params;
 
 impl TimelineRows for SqliteTables<'_> {
-    fn last_timeline_id(&self) -> Result<i64, TableError> {
-        let mut last = self.connection.prepare_cached("SELECT coalesce(max(rowid), 0) FROM timeline")?;
-        Ok(last.query_row([], |row| row.get(0))?)
+    fn change_steps(&self, change: &StepChange) -> Result<(), TableError> {
+        let StepChange::Reserved(StepId(reserved)) = change;
+        self.connection
+            .prepare_cached("UPDATE step_counter SET reserved = ?1")?
+            .execute([reserved.cast_signed()])?;
+        Ok(())
     }
 
-    fn add_timeline_line(&self, line: &TimelineLine) -> Result<(), TableError> {
-        let TimelineLine { id, message, at, part, what, detail } = line;
-        self.connection
-            .prepare_cached(
-                "INSERT INTO timeline (rowid, message, at, part, what, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            )?
-            .execute(params![id, message.as_i64(), at.as_millis(), part.get(), what, detail])?;
+    fn reserved_step(&self) -> Result<StepId, TableError> {
+        let mut reserved = self.connection.prepare_cached("SELECT reserved FROM step_counter")?;
+        Ok(StepId(reserved.query_row([], |row| row.get::<_, i64>(0))?.cast_unsigned()))
+    }
+
+    fn keep_steps(&self, steps: &[MessageStep]) -> Result<(), TableError> {
+        for MessageStep { id, message, part, at, kind } in steps {
+            let Some(text) = kind.timeline_text() else { continue };
+            self.connection
+                .prepare_cached(
+                    "INSERT INTO timeline (rowid, message, at, part, what, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                )?
+                .execute(params![
+                    id.0.cast_signed(),
+                    message.as_i64(),
+                    at.as_millis(),
+                    part.get(),
+                    text.what,
+                    text.detail
+                ])?;
+        }
         Ok(())
     }
 }

@@ -6,8 +6,8 @@ use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::HookKind;
 use hermod_engine::ops::{Endpoint, EventId, HookGivenUp, HookState};
 use hermod_engine::tables::{
-    EventAbout, EventAttempts, EventEnd, EventKey, EventRange, NewEvent, TableError, WebhookEventChange,
-    WebhookEventRows,
+    EndedEvent, EventAbout, EventAttempts, EventEnd, EventKey, EventRange, NewEvent, TableError,
+    WaitingEvent, WebhookEventChange, WebhookEventRows,
 };
 use rusqlite::{Connection, Error, OptionalExtension, params};
 
@@ -177,17 +177,18 @@ impl WebhookEventRows for SqliteTables<'_> {
         Ok(event_id(last))
     }
 
-    fn event_attempts(&self, key: EventKey) -> Result<Option<EventAttempts>, TableError> {
+    fn waiting_event(&self, key: EventKey) -> Result<Option<WaitingEvent>, TableError> {
         Ok(self
             .connection
             .prepare_cached(
-                "SELECT failures, attempts FROM webhook WHERE account = ?1 AND kind = ?2 AND id = ?3",
+                "SELECT failures, attempts, message FROM webhook WHERE account = ?1 AND kind = ?2 AND id = ?3",
             )?
             .query_row(stored_key(key), |row| {
                 // A count that makes no sense is the highest: its event must still be able to end.
                 let count =
                     |column| Ok::<_, Error>(u32::try_from(row.get::<_, i64>(column)?).unwrap_or(u32::MAX));
-                Ok(EventAttempts { failures: count(0)?, attempts: count(1)? })
+                let counts = EventAttempts { failures: count(0)?, attempts: count(1)? };
+                Ok(WaitingEvent { message: MessageId::from_i64(row.get(2)?), counts })
             })
             .optional()?)
     }
@@ -216,11 +217,15 @@ impl WebhookEventRows for SqliteTables<'_> {
             .optional()?)
     }
 
-    fn ended_event_attempts(&self, key: EventKey) -> Result<Option<u32>, TableError> {
+    fn ended_event(&self, key: EventKey) -> Result<Option<EndedEvent>, TableError> {
         Ok(self
             .connection
-            .prepare_cached("SELECT attempts FROM webhook_past WHERE account = ?1 AND kind = ?2 AND id = ?3")?
-            .query_row(stored_key(key), |row| row.get(0))
+            .prepare_cached(
+                "SELECT attempts, message FROM webhook_past WHERE account = ?1 AND kind = ?2 AND id = ?3",
+            )?
+            .query_row(stored_key(key), |row| {
+                Ok(EndedEvent { message: MessageId::from_i64(row.get(1)?), attempts: row.get(0)? })
+            })
             .optional()?)
     }
 

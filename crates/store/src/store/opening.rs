@@ -10,7 +10,7 @@ use crate::shared::Shared;
 use crate::store::webhooks::{Absent, GivingUp};
 use crate::store::{Inner, OpenOptions, QUEUE_OPS_MAX, Store};
 use crate::writer::Writer;
-use crate::writer::log::{log_forbidden, log_set_aside};
+use crate::writer::log::{log_forbidden, log_set_aside, log_steps};
 use crate::writer::meters::Meters;
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::time::Timestamp;
@@ -93,10 +93,12 @@ fn doubt_what_was_being_sent(
     let unconfirmed = std::mem::take(&mut batch.unconfirmed);
     let forbidden = std::mem::take(&mut batch.forbidden);
     let set_aside = std::mem::take(&mut batch.set_aside);
+    let steps = std::mem::take(&mut batch.steps);
     transaction.commit()?;
     books.committed(now);
     log_forbidden(&forbidden);
     log_set_aside(&set_aside);
+    log_steps(&steps);
     Ok(unconfirmed)
 }
 

@@ -2,6 +2,7 @@
 
 use crate::fault::StoreFault;
 use hermod_engine::batch::ForbiddenEvent;
+use hermod_engine::steps::MessageStep;
 use hermod_engine::tables::{StoredPlace, UnreadablePart, UnreadableReport};
 
 /// Logs what was set aside.
@@ -29,5 +30,23 @@ pub(crate) fn log_unreadable_reports(reports: Vec<UnreadableReport>) {
     for UnreadableReport { connection, report, error } in reports {
         let fault = StoreFault::from(error);
         tracing::error!(%fault, report.id = report.0, connection.id = %connection, "A report cannot be read; it is neither moved to a webhook nor listed as given up");
+    }
+}
+
+/// Logs the steps of messages, where the log is set to show them.
+pub(crate) fn log_steps(steps: &[MessageStep]) {
+    if steps.is_empty() || !tracing::enabled!(target: "hermod::steps", tracing::Level::TRACE) {
+        return;
+    }
+    for MessageStep { id, message, part, at, kind } in steps {
+        tracing::trace!(
+            target: "hermod::steps",
+            step = ?kind,
+            step.id = id.0,
+            message.id = %message,
+            %part,
+            %at,
+            "A step of a message"
+        );
     }
 }

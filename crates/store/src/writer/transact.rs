@@ -2,7 +2,7 @@
 //! was before the batch, in the tables and in memory.
 
 use super::Writer;
-use super::log::{log_forbidden, log_set_aside, log_unreadable_reports};
+use super::log::{log_forbidden, log_set_aside, log_steps, log_unreadable_reports};
 use super::op::Op;
 use crate::fault::StoreFault;
 use hermod_domain::ids::{CarrierId, ConnectionId};
@@ -11,6 +11,7 @@ use hermod_engine::batch::{Batch, ForbiddenEvent, Tally};
 use hermod_engine::commands::{AnyCommand, AnyOutcome};
 use hermod_engine::maps::{HashMap, HashSet};
 use hermod_engine::ops::{Endpoint, Handout, LinkId, Report};
+use hermod_engine::steps::MessageStep;
 use hermod_engine::tables::{TableError, UnreadablePart, UnreadableReport};
 use std::sync::Arc;
 
@@ -31,6 +32,7 @@ struct Committing {
     unconfirmed: HashMap<CarrierId, u64>,
     set_aside: Vec<UnreadablePart>,
     forbidden: Vec<ForbiddenEvent>,
+    steps: Vec<MessageStep>,
     tally: Tally,
     now: Timestamp,
 }
@@ -46,6 +48,7 @@ impl Committing {
             unconfirmed,
             set_aside,
             forbidden,
+            steps,
             tally,
             now,
             ..
@@ -59,6 +62,7 @@ impl Committing {
             unconfirmed,
             set_aside,
             forbidden,
+            steps,
             tally,
             now,
         }
@@ -151,6 +155,8 @@ impl Writer<'_> {
         log_unreadable_reports(committed.unreadable_reports);
         log_set_aside(&committed.set_aside);
         log_forbidden(&committed.forbidden);
+        log_steps(&committed.steps);
+        self.books.reuse_steps(committed.steps);
         self.meters.count(&committed.tally, ops.len(), self.books.lanes.in_memory());
     }
 

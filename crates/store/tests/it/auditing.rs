@@ -83,6 +83,8 @@ const CASES: &[(&str, &str)] = &[
     ),
     ("UPDATE message SET cost = -1 WHERE state = 3", "costs are not negative"),
     ("UPDATE timeline SET message = 5", "the timeline is about messages that exist"),
+    ("UPDATE step_counter SET reserved = 0", "the ids of steps are given once"),
+    ("DELETE FROM step_counter", "the ids of steps are given once"),
     ("INSERT INTO message_exception VALUES (5, 0, NULL, 1)", EXCEPTIONS),
     ("INSERT INTO message_exception SELECT id, 2, NULL, 0 FROM message", EXCEPTIONS),
     ("INSERT INTO carrier_refusal VALUES (5, 1)", EXCEPTIONS),

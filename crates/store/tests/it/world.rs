@@ -77,13 +77,12 @@ pub(crate) fn sms(now: Timestamp) -> Acceptance {
     }
 }
 
-/// Takes back migration 15.
-pub(crate) const UNDO_15: &str =
-    "DROP TABLE message_exception; DROP TABLE carrier_refusal; PRAGMA user_version = 14;";
+/// Takes back migrations 16 and 15.
+pub(crate) const UNDO_15: &str = "DROP TABLE message_exception; DROP TABLE carrier_refusal; DROP TABLE step_counter; PRAGMA user_version = 14;";
 
-/// Takes back migrations 15 and 14, of a store that has no idempotency keys.
+/// Takes back migrations 16 to 14, of a store that has no idempotency keys.
 pub(crate) const UNDO_14: &str = "
-    DROP TABLE message_exception; DROP TABLE carrier_refusal;
+    DROP TABLE message_exception; DROP TABLE carrier_refusal; DROP TABLE step_counter;
     DROP TABLE key_log; DROP TABLE key_bucket; DROP TABLE key_block; DROP TABLE key_filter;
     CREATE TABLE key_filter (day INTEGER NOT NULL, part INTEGER NOT NULL, upto INTEGER NOT NULL, filter BLOB NOT NULL,
                              PRIMARY KEY (day, part)) STRICT;

@@ -1,18 +1,28 @@
-//! What happened to messages beyond their ordinary course.
+//! The steps of messages that are kept, and the ids of all steps.
 
 use super::MemoryTables;
-use hermod_engine::tables::{TableError, TimelineLine, TimelineRows};
+use hermod_engine::steps::{MessageStep, StepId};
+use hermod_engine::tables::{StepChange, TableError, TimelineRows};
 
 /// The row of a line.
-pub(super) type Row = TimelineLine;
+pub(super) type Row = MessageStep;
 
 impl TimelineRows for MemoryTables {
-    fn last_timeline_id(&self) -> Result<i64, TableError> {
-        Ok(self.read().timeline.keys().next_back().copied().unwrap_or(0))
+    fn change_steps(&self, change: &StepChange) -> Result<(), TableError> {
+        let StepChange::Reserved(reserved) = change;
+        self.write().step_counter.put((), reserved.0);
+        Ok(())
     }
 
-    fn add_timeline_line(&self, line: &TimelineLine) -> Result<(), TableError> {
-        self.write().timeline.add(line.id, line.clone());
+    fn reserved_step(&self) -> Result<StepId, TableError> {
+        Ok(StepId(self.read().step_counter.get(&()).copied().unwrap_or(0)))
+    }
+
+    fn keep_steps(&self, steps: &[MessageStep]) -> Result<(), TableError> {
+        let table = &mut self.write().timeline;
+        for step in steps.iter().filter(|step| step.kind.timeline_text().is_some()) {
+            table.add(step.id.0, step.clone());
+        }
         Ok(())
     }
 }

@@ -6,8 +6,8 @@ use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::HookKind;
 use hermod_engine::ops::{Endpoint, EventId};
 use hermod_engine::tables::{
-    EventAbout, EventAttempts, EventEnd, EventKey, EventRange, NewEvent, TableError, WebhookEventChange,
-    WebhookEventRows,
+    EndedEvent, EventAbout, EventAttempts, EventEnd, EventKey, EventRange, NewEvent, TableError,
+    WaitingEvent, WebhookEventChange, WebhookEventRows,
 };
 
 /// The key of an event: account, kind and id.
@@ -98,10 +98,13 @@ impl WebhookEventRows for MemoryTables {
         Ok(EventId(self.read().webhook_counter.get(&()).copied().unwrap_or(0)))
     }
 
-    fn event_attempts(&self, key: EventKey) -> Result<Option<EventAttempts>, TableError> {
+    fn waiting_event(&self, key: EventKey) -> Result<Option<WaitingEvent>, TableError> {
         let rows = self.read();
         let row = rows.webhook.get(&stored_key(key));
-        Ok(row.map(|row| EventAttempts { failures: row.failures, attempts: row.attempts }))
+        Ok(row.map(|row| WaitingEvent {
+            message: Some(row.told.message),
+            counts: EventAttempts { failures: row.failures, attempts: row.attempts },
+        }))
     }
 
     fn events_due_after(&self, failures: u32, due_at: Timestamp) -> Result<Vec<EventKey>, TableError> {
@@ -114,8 +117,10 @@ impl WebhookEventRows for MemoryTables {
         Ok(self.read().webhook_past.get(&stored_key(key)).map(|row| row.ended_at))
     }
 
-    fn ended_event_attempts(&self, key: EventKey) -> Result<Option<u32>, TableError> {
-        Ok(self.read().webhook_past.get(&stored_key(key)).map(|row| row.attempts))
+    fn ended_event(&self, key: EventKey) -> Result<Option<EndedEvent>, TableError> {
+        let rows = self.read();
+        let row = rows.webhook_past.get(&stored_key(key));
+        Ok(row.map(|row| EndedEvent { message: Some(row.told.message), attempts: row.attempts }))
     }
 
     fn failed_events(

@@ -269,6 +269,7 @@ async fn no_secret_text_or_number_reaches_logs_errors_metrics_or_a_stolen_databa
     let logged = read(&log);
     let database = stolen(&data);
     assert!(logged.lines().count() > 20, "{logged}");
+    assert!(logged.contains("A step of a message"), "its steps are logged: {logged}");
     assert!(answers.0.len() > 10, "{:?}", answers.0);
     assert!(database.contains("alice-http"), "the database was read");
     let secrets = [&SECRETS[..], &[token.as_str(), made.as_str()]].concat();

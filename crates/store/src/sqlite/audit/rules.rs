@@ -73,6 +73,11 @@ pub(super) const RULES: &[Rule] = &[
         query: "SELECT 'message ' || t.message FROM timeline t LEFT JOIN message m ON m.id = t.message WHERE m.id IS NULL",
     },
     Rule {
+        name: "the ids of steps are given once",
+        query: "SELECT 'line ' || rowid || ' of the timeline' FROM timeline
+             WHERE rowid > (SELECT reserved FROM step_counter) OR (SELECT count(*) FROM step_counter) <> 1",
+    },
+    Rule {
         name: "what happened beyond the ordinary course happened to messages that exist",
         query: "SELECT 'message ' || e.message FROM message_exception e LEFT JOIN message m ON m.id = e.message
              WHERE m.id IS NULL OR e.failed_over NOT IN (0, 1) OR e.late_receipts < 0

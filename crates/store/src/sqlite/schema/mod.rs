@@ -41,6 +41,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::Sql(tables::LATE_PARTS),
     Migration::Code(key_buckets::migrate),
     Migration::Sql(tables::MESSAGE_EXCEPTIONS),
+    Migration::Sql(tables::STEP_IDS),
 ];
 
 /// One step from a schema to the next.

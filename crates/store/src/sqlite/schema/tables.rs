@@ -336,3 +336,11 @@ INSERT INTO carrier_refusal (message, carrier)
     SELECT DISTINCT message, CAST(substr(detail, 9) AS INTEGER)
     FROM timeline WHERE what = 'refused' AND detail GLOB 'carrier [0-9]*: *';
 ";
+
+/// Ids of steps are reserved, because most steps have no row. Up to here only lines of the timeline had ids.
+pub(super) const STEP_IDS: &str = "
+CREATE TABLE step_counter (
+    reserved    INTEGER NOT NULL
+) STRICT;
+INSERT INTO step_counter (reserved) SELECT coalesce(max(rowid), 0) FROM timeline;
+";

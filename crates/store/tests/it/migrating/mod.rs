@@ -223,10 +223,10 @@ fn exceptions(world: &World) -> Vec<(i64, i64, i64, Option<i64>, i64)> {
             "SELECT 0, message, failed_over, unknown_at, late_receipts FROM message_exception
              UNION ALL SELECT 1, message, carrier, NULL, 0 FROM carrier_refusal ORDER BY 1, 2, 3",
         )
-        .unwrap();
+        .expect("a query");
     let rows =
         rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)));
-    rows.unwrap().collect::<Result<_, _>>().unwrap()
+    rows.expect("rows").collect::<Result<_, _>>().expect("numbers")
 }
 
 #[tokio::test]

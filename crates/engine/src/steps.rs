@@ -1,0 +1,241 @@
+//! The steps of messages: what happened to each, in order. They stand apart from the changes of rows and are never merged.
+//!
+//! The writer publishes the steps of a batch once it is durable. A store keeps the unusual ones as lines of a timeline.
+
+use crate::ops::{EventId, LinkId, ReportId};
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo, RemoteId};
+use hermod_domain::lifecycle::Verdict;
+use hermod_domain::receipt::Told;
+use hermod_domain::time::Timestamp;
+use std::borrow::Cow;
+use std::fmt;
+
+/// The id of a step. Steps have rising ids in the order in which they happened, and no id is given twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StepId(pub u64);
+
+/// One step of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageStep {
+    pub id: StepId,
+    pub message: MessageId,
+    /// The first part, where the step is one of the whole message.
+    pub part: PartNo,
+    pub at: Timestamp,
+    pub kind: StepKind,
+}
+
+/// What happened. It holds no text and no phone number, and prints no word of a carrier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StepKind {
+    Accepted {
+        account: AccountId,
+        carrier: CarrierId,
+        parts: u8,
+    },
+    /// The part was given to a link.
+    Sent {
+        carrier: CarrierId,
+        link: LinkId,
+    },
+    /// The part was given to a link once more, because its answer never came.
+    Resent {
+        carrier: CarrierId,
+        link: LinkId,
+        resend: u8,
+    },
+    /// The link could not send the part: it waits again.
+    NotSent {
+        carrier: CarrierId,
+    },
+    /// The carrier took the part and gave it an id.
+    Answered {
+        carrier: CarrierId,
+        remote: RemoteId,
+    },
+    /// The carrier took the part and gave it no usable id.
+    NoCarrierId {
+        carrier: CarrierId,
+    },
+    CarrierIdReused {
+        carrier: CarrierId,
+        remote: RemoteId,
+    },
+    Throttled {
+        carrier: CarrierId,
+    },
+    TemporaryError {
+        carrier: CarrierId,
+        status: u32,
+    },
+    /// The carrier refused the part, which ends the message.
+    Rejected {
+        carrier: CarrierId,
+        status: u32,
+    },
+    /// The carrier refused the part, and another carrier gets the message.
+    Refused {
+        carrier: CarrierId,
+        status: u32,
+    },
+    /// No answer came.
+    InDoubt {
+        carrier: CarrierId,
+        next: Option<NextResend>,
+    },
+    /// An answer came about a message that is with another carrier.
+    LateAnswer {
+        carrier: CarrierId,
+        answer: LateAnswer,
+    },
+    /// The message went to another carrier because its own could not send.
+    Moved {
+        from: CarrierId,
+        to: CarrierId,
+    },
+    FailedOver {
+        from: CarrierId,
+        to: CarrierId,
+    },
+    Receipt {
+        carrier: CarrierId,
+        verdict: Verdict,
+        err: u16,
+    },
+    /// A late or repeated receipt, which changed nothing.
+    LateReceipt {
+        verdict: Verdict,
+        err: u16,
+        word: Option<CarrierWord>,
+    },
+    /// A receipt whose word is not known, which changed nothing.
+    UnreadableReceipt {
+        verdict: Verdict,
+        err: u16,
+        word: Option<CarrierWord>,
+    },
+    /// No receipt came in time: the message is reported UNKNOWN.
+    Unknown,
+    /// The part waited until its validity ended.
+    Expired,
+    Cancelled,
+    /// A report was queued for the binds of the message's connection.
+    Reported {
+        connection: ConnectionId,
+        report: ReportId,
+        told: Told,
+    },
+    /// A webhook was posted.
+    WebhookAttempt {
+        event: EventId,
+        attempt: u32,
+        /// What the receiver answered; none if it did not.
+        status: Option<u16>,
+    },
+}
+
+/// The resend that follows for a part in doubt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NextResend {
+    pub number: u8,
+    pub max: u8,
+}
+
+/// An answer that came too late to change anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LateAnswer {
+    Taken,
+    TakenWithoutId,
+    NotTaken,
+    Throttled,
+    TemporaryError,
+    Refused,
+    NoAnswer,
+}
+
+impl LateAnswer {
+    const fn text(self) -> &'static str {
+        match self {
+            LateAnswer::Taken => "taken",
+            LateAnswer::TakenWithoutId => "taken without an id",
+            LateAnswer::NotTaken => "not taken",
+            LateAnswer::Throttled => "throttled",
+            LateAnswer::TemporaryError => "temporary error",
+            LateAnswer::Refused => "refused",
+            LateAnswer::NoAnswer => "no answer",
+        }
+    }
+}
+
+/// A word of a receipt as the carrier wrote it, which can be anything: it is not printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CarrierWord(pub Box<str>);
+
+impl fmt::Debug for CarrierWord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CarrierWord({} bytes)", self.0.len())
+    }
+}
+
+/// What a timeline says about a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimelineText {
+    pub what: &'static str,
+    pub detail: Cow<'static, str>,
+}
+
+impl StepKind {
+    /// Returns what a timeline says about the step; none if it is part of every message's ordinary course.
+    pub fn timeline_text(&self) -> Option<TimelineText> {
+        let (what, detail): (_, Cow<'static, str>) = match self {
+            StepKind::Accepted { .. }
+            | StepKind::Sent { .. }
+            | StepKind::NotSent { .. }
+            | StepKind::Answered { .. }
+            | StepKind::Throttled { .. }
+            | StepKind::Rejected { .. }
+            | StepKind::Receipt { .. }
+            | StepKind::Expired
+            | StepKind::Reported { .. }
+            | StepKind::WebhookAttempt { .. } => return None,
+            StepKind::Resent { resend, .. } => ("resent", format!("resend {resend} after no answer").into()),
+            StepKind::NoCarrierId { .. } => ("no_carrier_id", "taken without a usable message id".into()),
+            StepKind::CarrierIdReused { remote, .. } => ("carrier_id_reused", remote.to_text().into()),
+            StepKind::TemporaryError { status, .. } => {
+                ("temporary_error", format!("status {status:#x}").into())
+            }
+            StepKind::Refused { carrier, status } => {
+                ("refused", format!("carrier {carrier}: status {status:#x}").into())
+            }
+            StepKind::InDoubt { next: Some(NextResend { number, max }), .. } => {
+                ("in_doubt", format!("no answer; resend {number} of {max} follows").into())
+            }
+            StepKind::InDoubt { next: None, .. } => {
+                ("in_doubt", "no answer and no resend left; counts as submitted".into())
+            }
+            StepKind::LateAnswer { carrier, answer } => {
+                ("late_answer", format!("{}, by carrier {carrier}", answer.text()).into())
+            }
+            StepKind::Moved { from, to } => ("moved", way(*from, *to).into()),
+            StepKind::FailedOver { from, to } => ("failed_over", way(*from, *to).into()),
+            StepKind::LateReceipt { verdict, err, word } => {
+                ("late_receipt", receipt_text(*verdict, *err, word.as_ref()).into())
+            }
+            StepKind::UnreadableReceipt { verdict, err, word } => {
+                ("unknown_receipt", receipt_text(*verdict, *err, word.as_ref()).into())
+            }
+            StepKind::Unknown => ("unknown", "no receipt came in time".into()),
+            StepKind::Cancelled => ("cancelled", "by the customer".into()),
+        };
+        Some(TimelineText { what, detail })
+    }
+}
+
+fn way(from: CarrierId, to: CarrierId) -> String {
+    format!("carrier {from} -> carrier {to}")
+}
+
+fn receipt_text(verdict: Verdict, err: u16, word: Option<&CarrierWord>) -> String {
+    let word = word.map(|CarrierWord(word)| format!(" word {word:?}")).unwrap_or_default();
+    format!("{verdict:?} err {err}{word}")
+}

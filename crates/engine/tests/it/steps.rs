@@ -1,0 +1,279 @@
+//! The steps of messages: which there are, in what order, with which times, and that a batch that is rolled back has none.
+
+use crate::memory::MemoryTables;
+use hermod_domain::carrier::IdConversion;
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, PartNo, RemoteId};
+use hermod_domain::lifecycle::{DoubtPolicy, RefusedFor, Verdict};
+use hermod_domain::money::Money;
+use hermod_domain::origin::{Origin, ReceiptWish, WrittenAddress};
+use hermod_domain::phone::Msisdn;
+use hermod_domain::receipt::{DlrCode, Told};
+use hermod_domain::sender::Sender;
+use hermod_domain::text::{Encoding, MessageText};
+use hermod_domain::time::Timestamp;
+use hermod_engine::batch::{Batch, Books, BoundReceivers};
+use hermod_engine::commands::{AnyCommand, OpenLink};
+use hermod_engine::ops::{
+    Acceptance, Answer, AnswerRecord, DailyLimits, Elsewhere, Job, LinkBatch, LinkId, LinkKind,
+    ReceiptRecord, ReportId,
+};
+use hermod_engine::steps::{CarrierWord, MessageStep, NextResend, StepKind};
+use hermod_engine::tables::Tables;
+use std::sync::Arc;
+use std::time::Duration;
+
+const ACCOUNT: AccountId = AccountId::new(1);
+const CONNECTION: ConnectionId = ConnectionId::new(1);
+const ACME: CarrierId = CarrierId::new(1);
+const OTHER: CarrierId = CarrierId::new(2);
+const ACME_LINK: LinkId = LinkId(7);
+const OTHER_LINK: LinkId = LinkId(8);
+const IN_DOUBT_WAIT: Duration = Duration::from_secs(5);
+const NO: Answer = Answer::Refused { about: RefusedFor::Anything, status: 0x45 };
+
+struct AllBound;
+
+impl BoundReceivers for AllBound {
+    fn away_since(&self, _: ConnectionId, _: Timestamp) -> Option<Timestamp> {
+        None
+    }
+
+    fn is_bound(&self, _: ConnectionId) -> bool {
+        true
+    }
+}
+
+/// An engine over tables in memory, with one link to each carrier.
+struct World {
+    tables: MemoryTables,
+    books: Books,
+    batches: u64,
+    now: Timestamp,
+    /// What links were given last.
+    jobs: Vec<Job>,
+    /// The last sequence number of a receipt.
+    sequence: u32,
+}
+
+impl World {
+    fn new() -> World {
+        let tables = MemoryTables::default();
+        let books = Books::load(&Tables::new(tables.clone()), IN_DOUBT_WAIT, 1).expect("empty tables");
+        let now = Timestamp::from_millis(1_780_000_000_000);
+        let mut world = World { tables, books, batches: 0, now, jobs: Vec::new(), sequence: 0 };
+        for (carrier, link) in [(ACME, ACME_LINK), (OTHER, OTHER_LINK)] {
+            world.runs(OpenLink { carrier, link, kind: LinkKind::Sends });
+            world.has_room(carrier, link);
+        }
+        world
+    }
+
+    /// Runs a command as one batch, up to its commit. Returns its steps.
+    fn executes(&mut self, command: impl Into<AnyCommand>) -> Vec<MessageStep> {
+        self.batches += 1;
+        let tables = Tables::new(self.tables.clone());
+        let mut batch = Batch::new(&tables, &mut self.books, &AllBound, self.batches, Arc::default());
+        command.into().execute(&mut batch).expect("it can be run");
+        batch.hand_out().expect("parts can be given to links");
+        batch.finish().expect("changes can be applied");
+        let Batch { steps, handouts, .. } = batch;
+        self.jobs = handouts.into_values().flat_map(|handout| handout.jobs).collect();
+        steps
+    }
+
+    /// Runs a command as one batch a second after the last, and commits it. Returns its steps.
+    fn runs(&mut self, command: impl Into<AnyCommand>) -> Vec<MessageStep> {
+        let steps = self.executes(command);
+        self.tables.commit();
+        self.books.committed(self.now);
+        self.now = self.now.plus(Duration::from_secs(1));
+        steps
+    }
+
+    /// A message over SMPP whose customer wants to hear how it ends.
+    fn sms(&self) -> Acceptance {
+        let origin = Origin {
+            wish: ReceiptWish::of_registered_delivery(1),
+            short_id: false,
+            on_transmitter: false,
+            reference: None,
+            source: WrittenAddress::default(),
+            destination: WrittenAddress::default(),
+            quote: Default::default(),
+        };
+        Acceptance {
+            account: ACCOUNT,
+            connection: CONNECTION,
+            carrier: ACME,
+            to: Msisdn::from_number(4_915_112_345_678).expect("a number"),
+            from: Sender::parse("Hermod").expect("a sender"),
+            text: MessageText::parse("hello").expect("a text"),
+            encoding: Encoding::Gsm7,
+            parts: 1,
+            whole: false,
+            tlvs: None,
+            shape: None,
+            origin: Some(Arc::new(origin)),
+            reply_to: None,
+            cost: Money::ZERO,
+            credit_limit: Money::ZERO,
+            minimum: Money::ZERO,
+            daily: DailyLimits::default(),
+            key: None,
+            doubt: DoubtPolicy::ResendOnce,
+            validity: Duration::from_secs(86_400),
+            now: self.now,
+        }
+    }
+
+    fn accepts(&mut self) -> Vec<MessageStep> {
+        let sms = Box::new(self.sms());
+        self.runs(sms)
+    }
+
+    fn link_batch(&self, carrier: CarrierId, link: LinkId) -> LinkBatch {
+        let (answers, receipts, inbound) = (Vec::new(), Vec::new(), Vec::new());
+        let ids = IdConversion::None;
+        LinkBatch { carrier, ids, link, answers, receipts, inbound, slots: 5, now: self.now }
+    }
+
+    fn has_room(&mut self, carrier: CarrierId, link: LinkId) -> Vec<MessageStep> {
+        self.runs(self.link_batch(carrier, link))
+    }
+
+    /// The carrier of the part that was given to a link last answers; another carrier could take the message.
+    fn answers(&mut self, answer: Answer) -> Vec<MessageStep> {
+        let batch = self.answer_batch(answer);
+        self.runs(batch)
+    }
+
+    fn answer_batch(&self, answer: Answer) -> LinkBatch {
+        let job = self.jobs.first().expect("a part that was given to a link");
+        let Job { message, part, account, to, carrier, .. } = *job;
+        let (link, other) = if carrier == ACME { (ACME_LINK, OTHER) } else { (OTHER_LINK, ACME) };
+        let otherwise = Some(Elsewhere { carrier: other, whole: false });
+        let record = AnswerRecord { message, part, account, to, answer, otherwise };
+        LinkBatch { answers: vec![record], ..self.link_batch(carrier, link) }
+    }
+
+    fn receipt(&mut self, id: &str, verdict: Verdict, word: Option<&str>) -> Vec<MessageStep> {
+        self.sequence += 1;
+        let (remote, word) = (Some(remote(id)), word.map(Into::into));
+        let (sequence, source, sender) = (self.sequence, None, None);
+        let record = ReceiptRecord { sequence, remote, verdict, err: 3, word, source, sender };
+        let batch = LinkBatch { receipts: vec![record], ..self.link_batch(ACME, ACME_LINK) };
+        self.runs(batch)
+    }
+}
+
+fn remote(id: &str) -> RemoteId {
+    RemoteId::from_text(id).expect("an id")
+}
+
+fn kinds(steps: &[MessageStep]) -> Vec<StepKind> {
+    steps.iter().map(|step| step.kind.clone()).collect()
+}
+
+const ACCEPTED: StepKind = StepKind::Accepted { account: ACCOUNT, carrier: ACME, parts: 1 };
+const SENT: StepKind = StepKind::Sent { carrier: ACME, link: ACME_LINK };
+
+#[test]
+fn ordinary_message_is_accepted_sent_answered_receipted_and_reported_in_that_order() {
+    let mut world = World::new();
+    let began = world.now;
+    let mut steps = world.accepts();
+    steps.extend(world.answers(Answer::Accepted(remote("a"))));
+    steps.extend(world.receipt("a", Verdict::Delivered, None));
+    let told = Told::Final(DlrCode::Delivrd);
+    assert_eq!(
+        kinds(&steps),
+        [
+            ACCEPTED,
+            SENT,
+            StepKind::Answered { carrier: ACME, remote: remote("a") },
+            StepKind::Receipt { carrier: ACME, verdict: Verdict::Delivered, err: 3 },
+            StepKind::Reported { connection: CONNECTION, report: ReportId(1), told },
+        ]
+    );
+    let times: Vec<u64> = steps.iter().map(|step| step.at.since(began).as_secs()).collect();
+    assert_eq!(times, [0, 0, 1, 2, 2]);
+    assert!(steps.iter().all(|step| step.message == steps[0].message && step.part == PartNo::FIRST));
+    assert!(steps.is_sorted_by(|one, next| one.id < next.id), "{steps:?}");
+    assert!(world.tables.dump().table("timeline").is_empty(), "nothing of it is unusual");
+}
+
+#[test]
+fn failover_after_a_refusal_is_refused_failed_over_and_sent_by_the_other_carrier() {
+    let mut world = World::new();
+    world.accepts();
+    let steps = world.answers(NO);
+    assert_eq!(
+        kinds(&steps),
+        [
+            StepKind::Refused { carrier: ACME, status: 0x45 },
+            StepKind::FailedOver { from: ACME, to: OTHER },
+            StepKind::Sent { carrier: OTHER, link: OTHER_LINK },
+        ]
+    );
+    assert_eq!(world.tables.dump().table("timeline").len(), 2, "the unusual ones are kept");
+    let steps = world.answers(NO);
+    let told = Told::Final(DlrCode::Rejectd);
+    assert_eq!(
+        kinds(&steps),
+        [
+            StepKind::Rejected { carrier: OTHER, status: 0x45 },
+            StepKind::Reported { connection: CONNECTION, report: ReportId(1), told },
+        ]
+    );
+}
+
+#[test]
+fn rolled_back_batch_leaves_no_step_and_its_ids_are_given_to_no_other() {
+    let mut world = World::new();
+    world.accepts();
+    let refused = world.answer_batch(NO);
+    let lost = world.executes(refused);
+    assert_eq!(lost.len(), 3);
+    world.tables.roll_back();
+    world.books.rolled_back(&Tables::new(world.tables.clone())).unwrap();
+    assert!(world.tables.dump().table("timeline").is_empty());
+    // The engine that goes on, and one that starts anew, give ids behind all that may have been given.
+    let next = world.accepts();
+    assert!(next[0].id > lost[2].id, "{next:?}");
+    world.books = Books::load(&Tables::new(world.tables.clone()), IN_DOUBT_WAIT, 1).unwrap();
+    let after_start = world.accepts();
+    assert!(after_start[0].id > next.last().unwrap().id, "{after_start:?}");
+}
+
+#[test]
+fn late_receipts_are_steps_only_as_often_as_the_timeline_takes_them() {
+    let mut world = World::new();
+    world.accepts();
+    world.answers(Answer::Accepted(remote("a")));
+    world.receipt("a", Verdict::Delivered, None);
+    let mut late = Vec::new();
+    for _ in 0..20 {
+        late.extend(world.receipt("a", Verdict::Expired, Some("EXPIRED")));
+    }
+    let word = Some(CarrierWord("EXPIRED".into()));
+    let expected = StepKind::LateReceipt { verdict: Verdict::Expired, err: 3, word };
+    assert_eq!(kinds(&late), vec![expected; 10]);
+    assert!(!format!("{late:?}").contains("EXPIRED"), "a carrier's word is not printed");
+}
+
+#[test]
+fn part_without_an_answer_is_in_doubt_and_resent() {
+    let mut world = World::new();
+    world.accepts();
+    let steps = world.answers(Answer::NoAnswer);
+    let next = Some(NextResend { number: 1, max: 1 });
+    assert_eq!(kinds(&steps), [StepKind::InDoubt { carrier: ACME, next }]);
+    world.now = world.now.plus(IN_DOUBT_WAIT);
+    let released = hermod_engine::commands::ReleaseDue { now: world.now };
+    assert_eq!(
+        kinds(&world.runs(released)),
+        [StepKind::Resent { carrier: ACME, link: ACME_LINK, resend: 1 }]
+    );
+    let steps = world.answers(Answer::NoAnswer);
+    assert_eq!(kinds(&steps), [StepKind::InDoubt { carrier: ACME, next: None }]);
+}
