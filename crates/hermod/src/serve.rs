@@ -85,7 +85,10 @@ async fn serve(config: Config) -> Ended {
         Some(address) => Some(bind(address, "change [operations] listen").await?),
         None => None,
     };
-    let opened = open_when_free(&config, &clock).await?;
+    let opened = tokio::select! {
+        opened = open_when_free(&config, &clock) => opened?,
+        () = signals.told_to_end() => return Ok(()),
+    };
     if let (Some(wanted), Some(file)) = (&wanted, &file) {
         show_secrets(&provision_file::apply(&opened, wanted, file, &clock).await?.secrets);
     }
@@ -112,9 +115,14 @@ async fn serve(config: Config) -> Ended {
 /// Opens the data folder. A command that works on it has it for a moment only.
 async fn open_when_free(config: &Config, clock: &Clock) -> Result<Opened, Failure> {
     let give_up = clock.moment().plus(IN_USE_WAIT_MAX);
+    let mut has_told = false;
     loop {
         match running::open(config, clock) {
-            Err(StartError::Store(StoreFault::InUse(_))) if clock.moment() < give_up => {
+            Err(StartError::Store(StoreFault::InUse(folder))) if clock.moment() < give_up => {
+                if !std::mem::replace(&mut has_told, true) {
+                    let folder = folder.display();
+                    tracing::info!(%folder, "Another hermod process uses the data folder; waiting for it to end");
+                }
                 clock.sleep(IN_USE_LOOK).await;
             }
             opened => return opened.map_err(Failure::failed),

@@ -82,7 +82,8 @@ impl MessageExceptionRows for SqliteTables<'_> {
                 Ok(MessageExceptions {
                     has_failed_over: row.get(0)?,
                     unknown_at: row.get::<_, Option<i64>>(1)?.map(Timestamp::from_millis),
-                    late_receipts: row.get(2)?,
+                    // A number that makes no sense is taken for one beyond every limit: no decision fails by it.
+                    late_receipts: u32::try_from(row.get::<_, i64>(2)?).unwrap_or(u32::MAX),
                 })
             })
             .optional()?;

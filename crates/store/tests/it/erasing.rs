@@ -25,6 +25,34 @@ fn holds(folder: &Path, needle: &[u8]) -> Vec<String> {
 }
 
 #[tokio::test]
+async fn erasing_the_substitute_number_erases_what_an_earlier_version_left() {
+    let world = World::new().await;
+    let link = world.link_with_room(1).await;
+    let message = world.sends(Acceptance { to: person(), ..world.smpp(2) }).await;
+    link.accepts(&link.takes_job().await, "id").await;
+    link.receipt("id", Verdict::Delivered).await;
+    world.settles().await;
+    let digits = b"4915112345678";
+    let origin = || -> Vec<u8> {
+        let query = "SELECT origin FROM message WHERE id = ?1";
+        world.raw().query_row(query, [message.as_i64()], |row| row.get(0)).expect("an origin")
+    };
+    let names_recipient =
+        |origin: Vec<u8>| origin.windows(digits.len()).any(|found| found == digits.as_slice());
+    let before = origin();
+    assert!(names_recipient(before.clone()));
+    assert_eq!(world.store.erase_number(person(), None).await.expect("it is erased").messages, 1);
+    assert!(!names_recipient(origin()));
+    let put_back = "UPDATE message SET origin = ?2 WHERE id = ?1";
+    world.raw().execute(put_back, rusqlite::params![message.as_i64(), before]).expect("as it was left");
+    let erased = world.store.erase_number(person(), None).await.expect("it is looked for");
+    assert_eq!(erased.messages, 0, "the message has another number now");
+    let substitute = Msisdn::parse_digits("9990000000").expect("a number");
+    assert_eq!(world.store.erase_number(substitute, None).await.expect("it is erased").messages, 1);
+    assert!(!names_recipient(origin()));
+}
+
+#[tokio::test]
 async fn erased_number_and_texts_are_in_no_file_and_money_stays_provable() {
     let mut world = World::new().await;
     let to_person =
