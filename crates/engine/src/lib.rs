@@ -31,7 +31,7 @@ pub mod late_receipts;
 pub mod receipt;
 pub mod unnamed_parts;
 
-// What customers are told, and what handsets send them.
+// Reports to customers, and MO messages.
 pub mod given_up_reports;
 pub mod mo;
 pub mod opt_outs;

@@ -12,8 +12,7 @@ use crate::tables::{
 };
 use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::lifecycle::{self, Event, MessageState, Moved, Part, PartState, Progress, Step};
-use hermod_domain::receipt::DlrCode;
-use hermod_domain::receipt::Told;
+use hermod_domain::receipt::{DlrCode, Told};
 use hermod_domain::time::Timestamp;
 
 /// What an event did to a message.

@@ -168,7 +168,7 @@ impl Books {
         Ok(differences)
     }
 
-    /// Adds the parts that wait and that neither a link nor a due time would find, of the first so many of each lane.
+    /// Adds the waiting parts that neither a lane nor a due time would find, among the first parts of each lane's table rows.
     fn find_stranded(&self, tables: &Tables<'_>, found: &mut Vec<String>) -> Result<(), TableError> {
         for LaneCounts { carrier, account, for_a_slot, waiting, .. } in tables.read()?.lane_counts()? {
             let (after, limit) = (None, JOBS_IN_MEMORY_MAX);

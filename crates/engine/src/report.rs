@@ -12,8 +12,7 @@ use crate::tables::{
 use crate::webhooks::{Became, has_hook};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId, PartNo};
 use hermod_domain::lifecycle::{Event, MessageState, Moved, PartState, Progress};
-use hermod_domain::receipt::DlrCode;
-use hermod_domain::receipt::Told;
+use hermod_domain::receipt::{DlrCode, Told};
 use hermod_domain::webhook::HookKind;
 
 /// Returns the highest id that was ever given to a report and is still known.

@@ -38,7 +38,7 @@ pub struct Job {
     pub encoding: Encoding,
     /// Ties the parts of one message together on the handset; rotates per sender and recipient.
     pub reference: u8,
-    /// The carrier takes the whole text in one `submit_sm`: this is the only one, whatever `parts` says.
+    /// The carrier takes the whole text in one `submit_sm`: this job is the only one of its message, even if `parts` is more.
     pub whole: bool,
     /// Optional parameters that the customer gave, to be passed on as they are.
     pub tlvs: Option<CustomerTlvs>,

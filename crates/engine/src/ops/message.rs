@@ -40,8 +40,8 @@ pub struct Acceptance {
     pub shape: Option<Arc<Shape>>,
     /// What its customer wants to hear, if it came over SMPP.
     pub origin: Option<Arc<Origin>>,
-    /// Where the handset's answer will come to, where nothing but this message says whose it is. Most need none: nobody
-    /// answers to a name, and a number has an owner.
+    /// The number that the recipient's reply goes to, if only this message tells which account owns the reply. None for
+    /// alphanumeric senders, which cannot be replied to, and for numbers that belong to one account.
     pub reply_to: Option<Sender>,
     pub cost: Money,
     /// The account may not be charged below `minimum - credit_limit`.

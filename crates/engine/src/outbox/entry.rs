@@ -1,8 +1,7 @@
 //! A report in an outbox: waiting, or given to a bind that has not answered yet.
 
 use crate::ops::{MessageNews, News, Report};
-use hermod_domain::receipt::DlrCode;
-use hermod_domain::receipt::Told;
+use hermod_domain::receipt::{DlrCode, Told};
 
 /// Which bind of a connection. Never reused within a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,7 +23,7 @@ impl Entry {
 pub(super) struct Out {
     pub port: PortNo,
     pub entry: Entry,
-    /// Nobody waits for it any more: it has no row.
+    /// Its row is deleted: it is not repeated.
     pub is_given_up: bool,
 }
 
@@ -34,7 +33,7 @@ pub(super) struct Port {
     pub waits: bool,
 }
 
-/// Its message may have more to say: it is on its way, or nobody knows how it ended.
+/// Whether a later report of the same message can follow: the message is on its way, or was reported UNKNOWN.
 pub(super) fn is_open_ended(report: &Report) -> bool {
     match &report.news {
         News::Inbound(_) => false,

@@ -202,7 +202,8 @@ impl Outbox {
         self.deferred.next_at().into_iter().chain(overflow.map(|overflow| overflow.at)).min()
     }
 
-    /// Removes a port, because its bind is gone. What it had taken may have been told; it is told again after a while.
+    /// Removes a port whose bind is gone. The reports it had taken may have reached the customer; they are sent again after a
+    /// wait.
     pub fn close(&mut self, port: PortNo, now: Timestamp) {
         let mut held: Vec<ReportId> =
             self.out.iter().filter(|(_, out)| out.port == port).map(|(id, _)| *id).collect();

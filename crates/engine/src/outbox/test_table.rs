@@ -5,8 +5,7 @@ use crate::ops::{Delivery, MessageNews, News, REPORTS_IN_MEMORY_MAX, Report, Rep
 use crate::tables::ReportPage;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::{Origin, ReceiptWish, WrittenAddress};
-use hermod_domain::receipt::DlrCode;
-use hermod_domain::receipt::Told;
+use hermod_domain::receipt::{DlrCode, Told};
 use hermod_domain::time::Timestamp;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;

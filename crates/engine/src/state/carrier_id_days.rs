@@ -32,7 +32,7 @@ pub enum Match {
     Ambiguous,
 }
 
-/// What came of tying an id to a part.
+/// The result of tying a carrier's id to a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tied {
     New,

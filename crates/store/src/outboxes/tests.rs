@@ -3,8 +3,7 @@
 use super::Outboxes;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::{Origin, ReceiptWish, WrittenAddress};
-use hermod_domain::receipt::DlrCode;
-use hermod_domain::receipt::Told;
+use hermod_domain::receipt::{DlrCode, Told};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{Delivery, MessageNews, News, Report, ReportId};
 use hermod_engine::outbox::Took;

@@ -4,8 +4,7 @@ use crate::reporting::{CONNECTION, news};
 use crate::world::*;
 use hermod_domain::ids::{ConnectionId, MessageId};
 use hermod_domain::lifecycle::Verdict;
-use hermod_domain::receipt::DlrCode;
-use hermod_domain::receipt::Told;
+use hermod_domain::receipt::{DlrCode, Told};
 use hermod_store::{
     Acceptance, Delivery, GIVEN_UP_KEPT, GivenUp, GivenUpWhy, REPORT_KEPT, REPORTS_IN_MEMORY_MAX, ReportId,
 };

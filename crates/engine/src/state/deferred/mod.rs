@@ -71,7 +71,7 @@ impl Default for Deferred {
 }
 
 impl Deferred {
-    /// Holds so many parts in memory.
+    /// Limits the parts held in memory.
     pub fn with_limit(limit: usize) -> Deferred {
         let (lanes, clock) = (HashMap::default(), BTreeSet::new());
         Deferred { lanes, clock, in_memory: 0, last_turn: None, limit }

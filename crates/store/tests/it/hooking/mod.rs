@@ -13,8 +13,7 @@ use hermod_domain::catalogue::{
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::money::Money;
-use hermod_domain::receipt::DlrCode;
-use hermod_domain::receipt::Told;
+use hermod_domain::receipt::{DlrCode, Told};
 use hermod_domain::sender::Sender;
 use hermod_domain::webhook::{DlrForm, HookKind};
 use hermod_store::{

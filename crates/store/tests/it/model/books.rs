@@ -8,8 +8,7 @@ use hermod_domain::lifecycle::{
     self, DoubtPolicy, Event, MessageState, Moved, PartState, Progress, Step, Verdict,
 };
 use hermod_domain::origin::ReceiptWish;
-use hermod_domain::receipt::DlrCode;
-use hermod_domain::receipt::Told;
+use hermod_domain::receipt::{DlrCode, Told};
 use hermod_domain::retry::Schedule;
 use hermod_domain::time::Timestamp;
 use hermod_store::REPORT_KEPT;
