@@ -2,7 +2,7 @@
 //! addresses, with which reference. HTTP messages have none of it.
 
 use crate::ids::MessageId;
-use crate::receipt::{DlrCode, Told};
+use crate::receipt::{DlrCode, ReportStatus};
 use smallvec::SmallVec;
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub const QUOTE_CHARS_MAX: usize = 20;
 /// How a message came in over SMPP.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Origin {
-    pub wish: ReceiptWish,
+    pub wish: RegisteredDelivery,
     /// It came on a 3.3 bind, whose ids have at most eight characters: it gets an alias, and is known by that there.
     pub short_id: bool,
     /// It came on a transmitter bind, which cannot take receipts.
@@ -55,24 +55,24 @@ impl fmt::Debug for Origin {
 
 /// Which receipts are wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct ReceiptWish {
+pub struct RegisteredDelivery {
     pub success: bool,
     pub failure: bool,
     /// While it is on its way.
     pub intermediate: bool,
 }
 
-impl ReceiptWish {
+impl RegisteredDelivery {
     /// `registered_delivery` by its bits: 1 and 0 choose among final receipts, 4 asks for intermediate ones. Others mean
     /// nothing here.
-    pub const fn of_registered_delivery(value: u8) -> ReceiptWish {
+    pub const fn of_registered_delivery(value: u8) -> RegisteredDelivery {
         let (success, failure) = match value & 0b11 {
             0 => (false, false),
             1 => (true, true),
             2 => (false, true),
             _ => (true, false),
         };
-        ReceiptWish { success, failure, intermediate: value & 0x10 != 0 }
+        RegisteredDelivery { success, failure, intermediate: value & 0x10 != 0 }
     }
 
     pub const fn is_none(self) -> bool {
@@ -80,11 +80,11 @@ impl ReceiptWish {
     }
 
     /// Is this news for the customer?
-    pub const fn wants(self, told: Told) -> bool {
+    pub const fn wants(self, told: ReportStatus) -> bool {
         match told {
-            Told::Enroute | Told::Accepted => self.intermediate,
-            Told::Final(DlrCode::Delivrd) => self.success,
-            Told::Final(_) => self.failure,
+            ReportStatus::Enroute | ReportStatus::Accepted => self.intermediate,
+            ReportStatus::Final(DlrCode::Delivrd) => self.success,
+            ReportStatus::Final(_) => self.failure,
         }
     }
 }
@@ -151,8 +151,8 @@ mod tests {
         let table: Vec<String> = [0x00, 0x01, 0x02, 0x03, 0x10, 0x11, 0x12, 0x13, 0x0c, 0xed]
             .into_iter()
             .map(|value| {
-                let ReceiptWish { success, failure, intermediate } =
-                    ReceiptWish::of_registered_delivery(value);
+                let RegisteredDelivery { success, failure, intermediate } =
+                    RegisteredDelivery::of_registered_delivery(value);
                 let told = [(success, "success"), (failure, "failure"), (intermediate, "intermediate")];
                 let told: Vec<&str> = told.into_iter().filter(|(is, _)| *is).map(|(_, word)| word).collect();
                 format!("{value:#04x} {}", told.join(" "))
@@ -175,11 +175,13 @@ mod tests {
 
     #[test]
     fn every_report_has_its_word_its_state_and_its_number() {
-        let all = [Told::Enroute, Told::Accepted].into_iter().chain(DlrCode::ALL.map(Told::Final));
-        let wish = ReceiptWish { success: true, ..ReceiptWish::default() };
+        let all = [ReportStatus::Enroute, ReportStatus::Accepted]
+            .into_iter()
+            .chain(DlrCode::ALL.map(ReportStatus::Final));
+        let wish = RegisteredDelivery { success: true, ..RegisteredDelivery::default() };
         let table: Vec<String> = all
             .map(|told| {
-                assert_eq!(Told::from_u8(told.as_u8()), Some(told));
+                assert_eq!(ReportStatus::from_u8(told.as_u8()), Some(told));
                 let state = told.message_state().map_or("-".to_owned(), |state| state.to_string());
                 format!("{} {state} {} {}", told.word(), told.as_u8(), wish.wants(told))
             })
@@ -195,7 +197,7 @@ mod tests {
             "UNKNOWN - 7 false",
         ];
         assert_eq!(table, expect);
-        assert_eq!(Told::from_u8(0), None);
+        assert_eq!(ReportStatus::from_u8(0), None);
     }
 
     #[test]
@@ -220,7 +222,7 @@ mod tests {
     #[test]
     fn a_logged_origin_shows_neither_addresses_nor_text() {
         let origin = Origin {
-            wish: ReceiptWish::of_registered_delivery(1),
+            wish: RegisteredDelivery::of_registered_delivery(1),
             short_id: false,
             on_transmitter: true,
             reference: Some(7),

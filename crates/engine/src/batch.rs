@@ -34,7 +34,7 @@ use std::time::Duration;
 pub const ALL_ROWS: u64 = u64::MAX;
 
 /// What the writer knows between batches. All of it can be rebuilt from the tables.
-pub struct Books {
+pub struct EngineState {
     pub mint: IdMint,
     pub lanes: Lanes,
     pub balances: Balances,
@@ -54,7 +54,7 @@ pub struct Books {
     /// The id of the report that was written last.
     pub last_report: u64,
     pub last_ids: LastIds,
-    pub hooks: Numbering,
+    pub webhooks: Numbering,
     /// How long a part in doubt waits before its first resend; see `lifecycle::resend_wait` for the others.
     pub in_doubt_wait: Duration,
     /// The time that was told last.
@@ -124,17 +124,17 @@ pub struct Tally {
     pub reports_given_up: u64,
     /// To webhooks, because nobody was there to take them.
     pub reports_moved: u64,
-    pub hooks: u64,
-    pub hooks_delivered: u64,
-    pub hooks_given_up: u64,
-    pub hooks_replayed: u64,
-    pub hook_attempts: u64,
-    pub hook_failures: u64,
+    pub webhooks: u64,
+    pub webhooks_delivered: u64,
+    pub webhooks_given_up: u64,
+    pub webhooks_replayed: u64,
+    pub webhook_attempts: u64,
+    pub webhook_failures: u64,
     pub purged: Purged,
     pub inbound: u64,
     pub inbound_repeated: u64,
     pub inbound_incomplete: u64,
-    pub inbound_unowned: u64,
+    pub inbound_unassigned: u64,
     pub opt_outs: u64,
     pub opt_ins: u64,
 }
@@ -169,7 +169,7 @@ pub trait BoundReceivers {
 
 pub struct Batch<'a> {
     pub tables: &'a Tables<'a>,
-    pub books: &'a mut Books,
+    pub books: &'a mut EngineState,
     pub receivers: &'a dyn BoundReceivers,
     /// Tells this batch's fresh parts from those of earlier ones.
     pub number: u64,
@@ -184,7 +184,7 @@ pub struct Batch<'a> {
     /// To be logged.
     pub unreadable_reports: Vec<UnreadableReport>,
     /// Where webhook events are due once this is durable.
-    pub rung: HashSet<Endpoint>,
+    pub woken: HashSet<Endpoint>,
     /// Parts that ran out of resends without an answer, per carrier. The operator is alarmed once this is durable.
     pub unconfirmed: HashMap<CarrierId, u64>,
     /// What was set aside because it makes no sense, for the log.
@@ -201,7 +201,7 @@ pub struct Batch<'a> {
 impl<'a> Batch<'a> {
     pub fn new(
         tables: &'a Tables<'a>,
-        books: &'a mut Books,
+        books: &'a mut EngineState,
         receivers: &'a dyn BoundReceivers,
         number: u64,
         catalogue: Arc<Catalogue>,
@@ -218,7 +218,7 @@ impl<'a> Batch<'a> {
             reports: Vec::new(),
             reports_gone: Vec::new(),
             unreadable_reports: Vec::new(),
-            rung: HashSet::default(),
+            woken: HashSet::default(),
             unconfirmed: HashMap::default(),
             set_aside: Vec::new(),
             forbidden: Vec::new(),
@@ -235,7 +235,7 @@ impl<'a> Batch<'a> {
     /// The last step before the commit: everything that was held back is written.
     pub fn finish(&mut self) -> Result<(), TableError> {
         self.write_fresh();
-        self.write_hook_number();
+        self.write_webhook_number();
         self.books.keys.write(self.tables);
         self.books.balances.write(self.tables);
         self.books.aliases.write(self.tables);

@@ -1,6 +1,6 @@
 //! Due times that a clock which was ahead has left behind. A gateway that ran with its clock two days ahead and is started
 //! again with the right time finds retries due in two days. At the start each is brought back to the longest wait that its
-//! own schedule has. A clock that is set while the gateway runs does not matter: see `domain::steady_time`.
+//! own schedule has. A clock that is set while the gateway runs does not matter: see `domain::monotonic_clock`.
 
 use crate::batch::Batch;
 use crate::maps::HashSet;

@@ -98,12 +98,12 @@ fn is_being_delivered(message: &ErasableMessage) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hermod_domain::origin::ReceiptWish;
+    use hermod_domain::origin::RegisteredDelivery;
 
     #[test]
     fn erased_origin_names_neither_recipient_nor_text() {
         let before = Origin {
-            wish: ReceiptWish::of_registered_delivery(1),
+            wish: RegisteredDelivery::of_registered_delivery(1),
             short_id: true,
             on_transmitter: false,
             reference: Some(7),

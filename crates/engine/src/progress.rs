@@ -12,7 +12,7 @@ use crate::tables::{
 };
 use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::lifecycle::{self, Event, MessageState, Moved, Part, PartState, Progress, Step};
-use hermod_domain::receipt::{DlrCode, Told};
+use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::time::Timestamp;
 
 /// What an event did to a message.
@@ -68,7 +68,7 @@ impl Batch<'_> {
                 if let Some(step) = step {
                     self.add_step(place.message, part, step);
                 }
-                let unknown = Told::Final(DlrCode::Unknown);
+                let unknown = ReportStatus::Final(DlrCode::Unknown);
                 let news = report::news(event, &before, &moved);
                 let repeats = news == Some(unknown) && self.was_unknown(place.message, &before)?;
                 if let Some(told) = news.filter(|_| !repeats) {

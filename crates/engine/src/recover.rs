@@ -1,6 +1,6 @@
 //! Building the books from the tables: at start, and after a batch that had to be rolled back.
 
-use crate::batch::{Batch, Books, Known};
+use crate::batch::{Batch, EngineState, Known};
 use crate::ops::{Answer, AnswerRecord};
 use crate::progress;
 use crate::report;
@@ -34,11 +34,11 @@ const NODE: u8 = 0;
 /// Steps that the list a batch hands on has room for at most: more than an ordinary batch has.
 const SPARE_STEPS_MAX: usize = 16_384;
 
-impl Books {
-    pub fn load(tables: &Tables<'_>, in_doubt_wait: Duration, seed: u64) -> Result<Books, TableError> {
+impl EngineState {
+    pub fn load(tables: &Tables<'_>, in_doubt_wait: Duration, seed: u64) -> Result<EngineState, TableError> {
         let last = tables.read()?.highest_id()?;
         let newest_day = last.map_or(Timestamp::EPOCH, MessageId::accepted_at).day();
-        let mut books = Books {
+        let mut books = EngineState {
             mint: IdMint::new(NODE, last),
             lanes: Lanes::default(),
             balances: Balances::load(tables)?,
@@ -56,7 +56,7 @@ impl Books {
             standing: Recent::default(),
             last_report: report::last_id(tables)?,
             last_ids: LastIds::load(tables)?,
-            hooks: Numbering::load(tables)?,
+            webhooks: Numbering::load(tables)?,
             in_doubt_wait,
             told: Timestamp::EPOCH,
             unreadable: Vec::new(),
@@ -139,7 +139,7 @@ impl Books {
     /// Returns how what is held in memory differs from what a fresh load from the tables gives; nothing, unless there is a
     /// defect: a row is either in memory or its table row is current. Only between batches.
     pub fn differences(&self, tables: &Tables<'_>) -> Result<Vec<String>, TableError> {
-        let fresh = Books::load(tables, self.in_doubt_wait, 0)?;
+        let fresh = EngineState::load(tables, self.in_doubt_wait, 0)?;
         let mut differences = Vec::new();
         let mut compare = |what: &str, memory: &dyn Debug, stored: &dyn Debug| {
             let (memory, stored) = (format!("{memory:?}"), format!("{stored:?}"));

@@ -9,11 +9,11 @@ use crate::steps::StepKind;
 use crate::tables::{
     GivenUpReportChange, Place, ReportChange, StoredReport, TableError, Tables, UnreadableReport,
 };
-use crate::webhooks::{Became, has_hook};
+use crate::webhooks::{Became, has_webhook};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId, PartNo};
 use hermod_domain::lifecycle::{Event, MessageState, Moved, PartState, Progress};
-use hermod_domain::receipt::{DlrCode, Told};
-use hermod_domain::webhook::HookKind;
+use hermod_domain::receipt::{DlrCode, ReportStatus};
+use hermod_domain::webhook::WebhookKind;
 
 /// Returns the highest id that was ever given to a report and is still known.
 pub fn last_id(tables: &Tables<'_>) -> Result<u64, TableError> {
@@ -32,16 +32,16 @@ pub enum Way {
 }
 
 /// What an event is worth telling, whether or not anyone asked.
-pub fn news(event: Event, before: &Progress, moved: &Moved) -> Option<Told> {
+pub fn news(event: Event, before: &Progress, moved: &Moved) -> Option<ReportStatus> {
     let Moved { after, dlr, .. } = moved;
     let code = (*dlr)?;
     if after.state.is_final() {
-        return Some(Told::Final(code));
+        return Some(ReportStatus::Final(code));
     }
     if event == Event::ReceiptOverdue {
         // Once for the message, not for each of its parts.
         let first = !before.parts.iter().any(|part| part.state == PartState::Overdue);
-        return first.then_some(Told::Final(DlrCode::Unknown));
+        return first.then_some(ReportStatus::Final(DlrCode::Unknown));
     }
     if before.state == after.state || after.state != MessageState::Enroute {
         return None;
@@ -57,7 +57,7 @@ pub fn news(event: Event, before: &Progress, moved: &Moved) -> Option<Told> {
         | Event::NoAnswer(_)
         | Event::ValidityEnded
         | Event::ReceiptOverdue
-        | Event::Withdrawn => Told::Enroute,
+        | Event::Withdrawn => ReportStatus::Enroute,
     })
 }
 
@@ -66,7 +66,7 @@ impl Batch<'_> {
     pub fn tell(
         &mut self,
         place: Place,
-        told: Told,
+        told: ReportStatus,
         after: &Progress,
         err: u16,
         audience: &mut Audience,
@@ -83,8 +83,8 @@ impl Batch<'_> {
         let customer = match audience {
             Audience::Customer(customer) => customer,
             Audience::Web(connection) => {
-                if has_hook(&self.catalogue, place.account, HookKind::Dlr) {
-                    self.hook_dlr(self.became(place, *connection, told, err))?;
+                if has_webhook(&self.catalogue, place.account, WebhookKind::Dlr) {
+                    self.webhook_dlr(self.became(place, *connection, told, err))?;
                 }
                 return Ok(());
             }
@@ -93,7 +93,7 @@ impl Batch<'_> {
         let Customer { connection, alias, origin, parts } = &**customer;
         let way = self.way_to(place.account, customer, told);
         if way != Way::Bind {
-            self.hook_dlr(self.became(place, *connection, told, err))?;
+            self.webhook_dlr(self.became(place, *connection, told, err))?;
         }
         if way == Way::Webhook || !origin.wish.wants(told) {
             return Ok(());
@@ -135,12 +135,12 @@ impl Batch<'_> {
         Ok(())
     }
 
-    fn became(&self, place: Place, connection: ConnectionId, told: Told, err: u16) -> Became {
+    fn became(&self, place: Place, connection: ConnectionId, told: ReportStatus, err: u16) -> Became {
         let Place { account, message, .. } = place;
         Became { account, message, connection, told, err, at: self.now }
     }
 
-    fn way_to(&self, account: AccountId, customer: &Customer, told: Told) -> Way {
+    fn way_to(&self, account: AccountId, customer: &Customer, told: ReportStatus) -> Way {
         let Customer { connection, origin, .. } = customer;
         let receivers = self.receivers;
         // What a bind is not to be told cannot wait for one, and move to the webhook later.
@@ -148,7 +148,7 @@ impl Batch<'_> {
             receivers.away_since(*connection, self.now).is_some()
                 || (!origin.wish.wants(told) && !receivers.is_bound(*connection))
         };
-        if !has_hook(&self.catalogue, account, HookKind::Dlr) {
+        if !has_webhook(&self.catalogue, account, WebhookKind::Dlr) {
             Way::Bind
         } else if origin.on_transmitter && nobody() {
             Way::Webhook

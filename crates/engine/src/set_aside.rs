@@ -2,7 +2,7 @@
 //! parts of its message, so that it holds up no other. The message's row stays. What was set aside is logged and
 //! listed, and the audit names it, until an operator has repaired it.
 
-use crate::batch::{Batch, Books};
+use crate::batch::{Batch, EngineState};
 use crate::ops::Job;
 use crate::tables::{PartRow, Place, SetAsideChange, StoredPlace, TableError, Tables, UnreadablePart};
 use hermod_domain::ids::PartNo;
@@ -32,7 +32,7 @@ pub fn set_aside_unreadable(tables: &Tables<'_>, now: Timestamp) -> Result<Vec<U
     }
 }
 
-impl Books {
+impl EngineState {
     /// Forgets a message that is set aside. `states`: those that its parts had.
     fn forget_message(&mut self, place: Place, states: &[Option<PartState>]) {
         let Place { carrier, account, message } = place;

@@ -5,7 +5,7 @@
 use crate::ops::{EventId, LinkId, ReportId};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo, RemoteId};
 use hermod_domain::lifecycle::Verdict;
-use hermod_domain::receipt::Told;
+use hermod_domain::receipt::ReportStatus;
 use hermod_domain::time::Timestamp;
 use std::borrow::Cow;
 use std::fmt;
@@ -123,7 +123,7 @@ pub enum StepKind {
     Reported {
         connection: ConnectionId,
         report: ReportId,
-        told: Told,
+        told: ReportStatus,
     },
     /// A webhook was posted.
     WebhookAttempt {

@@ -2,7 +2,7 @@
 //! by hand. [`Clock::now`] dates things: it starts with the machine's clock, follows it at a walk and never jumps
 //! ([`SteadyTime`]). Waiting goes by a monotonic count of milliseconds ([`Moment`]).
 
-use hermod_domain::steady_time::{Observed, SteadyTime};
+use hermod_domain::monotonic_clock::{Observed, SteadyTime};
 use hermod_domain::time::Timestamp;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -10,10 +10,10 @@ use arc_swap::ArcSwap;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::keyed_pace::Allowance;
+use hermod_domain::monotonic_clock::Observed;
 use hermod_domain::pace::{Pace, Rate};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sign_in::SignIns;
-use hermod_domain::steady_time::Observed;
 use hermod_domain::traffic::{Admitted, Control, Velocity};
 use hermod_domain::webhook::address::AddressRules;
 use hermod_store::{LogSize, Store};
@@ -148,7 +148,7 @@ impl World {
         self.catalogues.send_modify(|count| *count += 1);
     }
 
-    /// Told whenever there is a new catalogue.
+    /// ReportStatus whenever there is a new catalogue.
     pub fn catalogue_changes(&self) -> watch::Receiver<u64> {
         self.catalogues.subscribe()
     }

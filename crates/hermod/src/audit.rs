@@ -6,7 +6,7 @@ use crate::operator::desk::Desk;
 use crate::operator::place::Place;
 use crate::{runtime, show};
 use clap::Args;
-use hermod_gateway::running::{self, AuditReport, StoreFault};
+use hermod_gateway::running::{self, AuditReport, StoreError};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -56,7 +56,7 @@ impl Audit {
         let report = match place.running().await? {
             Some(gateway) => audit_copy(&gateway, work_dir.as_deref().unwrap_or(&folder)).await?,
             None => audit_showing_progress(&folder, GatewayStarts::EndsIt).map_err(|fault| match fault {
-                StoreFault::ReadTooLong => Failure::failed(format!(
+                StoreError::ReadTooLong => Failure::failed(format!(
                     "a gateway started on {} meanwhile, so the audit was ended: run it again",
                     folder.display()
                 )),
@@ -91,7 +91,7 @@ enum GatewayStarts {
     DoesNotMatter,
 }
 
-fn audit_showing_progress(folder: &Path, starts: GatewayStarts) -> Result<AuditReport, StoreFault> {
+fn audit_showing_progress(folder: &Path, starts: GatewayStarts) -> Result<AuditReport, StoreError> {
     let (done, waiting) = sync_channel(1);
     let stop = Arc::new(AtomicBool::new(false));
     let (audited, stopped) = (folder.to_owned(), stop.clone());

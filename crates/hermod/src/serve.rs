@@ -10,7 +10,7 @@ use clap::Args;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::Config;
 use hermod_gateway::provision::Made;
-use hermod_gateway::running::{self, GatewayOptions, Opened, Running, StartError, StoreFault};
+use hermod_gateway::running::{self, GatewayOptions, Opened, Running, StartError, StoreError};
 use hermod_gateway::telemetry;
 use hermod_gateway::tls::{CertificateFiles, Tls};
 use std::io::IsTerminal as _;
@@ -118,7 +118,7 @@ async fn open_when_free(config: &Config, clock: &Clock) -> Result<Opened, Failur
     let mut has_told = false;
     loop {
         match running::open(config, clock) {
-            Err(StartError::Store(StoreFault::InUse(folder))) if clock.moment() < give_up => {
+            Err(StartError::Store(StoreError::InUse(folder))) if clock.moment() < give_up => {
                 if !std::mem::replace(&mut has_told, true) {
                     let folder = folder.display();
                     tracing::info!(%folder, "Another hermod process uses the data folder; waiting for it to end");

@@ -24,7 +24,7 @@ impl Signals {
         })
     }
 
-    /// Waits until this process is told to stop, and says by what. Told to reload, it does and goes on waiting.
+    /// Waits until this process is told to stop, and says by what. ReportStatus to reload, it does and goes on waiting.
     async fn told_to_stop(&mut self, reload: impl Fn()) -> &'static str {
         loop {
             tokio::select! {
@@ -45,7 +45,7 @@ impl Signals {
         tokio::select! {
             stopped = stopping => stopped,
             signal = self.told_to_stop(|| {}) => {
-                tracing::warn!(signal, "Told to stop again: not waiting for what is under way");
+                tracing::warn!(signal, "ReportStatus to stop again: not waiting for what is under way");
                 std::process::exit(EXIT_TOLD_TWICE)
             }
         }

@@ -67,11 +67,11 @@ impl Alarm {
         if self.at.is_none() {
             return Poll::Pending;
         }
-        let rung = self.sleep.as_mut().poll(cx);
-        if rung.is_ready() {
+        let woken = self.sleep.as_mut().poll(cx);
+        if woken.is_ready() {
             self.at = None;
         }
-        rung
+        woken
     }
 }
 

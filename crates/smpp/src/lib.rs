@@ -76,7 +76,7 @@ pub use header::{HEADER_BYTES, Header};
 pub use hidden::Hidden;
 pub use pdu::*;
 pub use receipt::{NetworkError, Receipt, ReceiptKind, read_data_sm_receipt, read_receipt};
-pub use receipt_shape::{PLACES_MAX, ReceiptDialect, ReceiptShape, ShapeFault};
+pub use receipt_shape::{PLACES_MAX, ReceiptDialect, ReceiptDialectError, ReceiptShape};
 pub use receipt_text::{ReceiptDate, ReceiptField, ReceiptFields, ReceiptText};
 pub use session::{Event, Moment, Session};
 pub use status::CommandStatus;

@@ -6,14 +6,14 @@ use crate::{Address, CommandStatus, Hidden, Tlvs, tlv};
 
 /// Why a body could not be read: the first field at fault, and what to answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub(crate) struct FieldError {
     pub(crate) status: CommandStatus,
     pub(crate) field: &'static str,
 }
 
 /// "Body ends before the mandatory fields do".
-pub(crate) const fn ended(field: &'static str) -> Fault {
-    Fault { status: CommandStatus::INVCMDLEN, field }
+pub(crate) const fn ended(field: &'static str) -> FieldError {
+    FieldError { status: CommandStatus::INVCMDLEN, field }
 }
 
 pub(crate) struct Reader<'a> {
@@ -48,13 +48,13 @@ impl<'a> Reader<'a> {
     }
 
     #[inline]
-    pub(crate) fn octet(&mut self, field: &'static str) -> Result<u8, Fault> {
+    pub(crate) fn octet(&mut self, field: &'static str) -> Result<u8, FieldError> {
         let (octet, rest) = self.rest.split_first().ok_or(ended(field))?;
         self.rest = rest;
         Ok(*octet)
     }
 
-    pub(crate) fn u32(&mut self, field: &'static str) -> Result<u32, Fault> {
+    pub(crate) fn u32(&mut self, field: &'static str) -> Result<u32, FieldError> {
         let (octets, rest) = self.rest.split_first_chunk().ok_or(ended(field))?;
         self.rest = rest;
         Ok(u32::from_be_bytes(*octets))
@@ -68,7 +68,7 @@ impl<'a> Reader<'a> {
         field: &'static str,
         octets_max: usize,
         status: CommandStatus,
-    ) -> Result<&'a [u8], Fault> {
+    ) -> Result<&'a [u8], FieldError> {
         let field_octets = self.rest.get(..octets_max).unwrap_or(self.rest);
         match field_octets.iter().position(|octet| *octet == 0) {
             Some(end) => {
@@ -78,14 +78,14 @@ impl<'a> Reader<'a> {
             }
             None if field_octets.len() < octets_max => Err(ended(field)),
             None if self.is_lenient => self.cut_text(field, octets_max),
-            None => Err(Fault { status, field }),
+            None => Err(FieldError { status, field }),
         }
     }
 
     /// A string that has no null within its maximum. It ends at the next null, or at a control octet: then it has no
     /// terminator, and that octet is the next field's (a type of number, say). Text never holds one.
     #[cold]
-    fn cut_text(&mut self, field: &'static str, octets_max: usize) -> Result<&'a [u8], Fault> {
+    fn cut_text(&mut self, field: &'static str, octets_max: usize) -> Result<&'a [u8], FieldError> {
         let end = self.rest.iter().position(|octet| *octet < b' ').ok_or(ended(field))?;
         let (value, rest) = self.rest.split_at_checked(end).ok_or(ended(field))?;
         self.rest = match rest.split_first() {
@@ -102,7 +102,7 @@ impl<'a> Reader<'a> {
         field: &'static str,
         octets_max: usize,
         status: CommandStatus,
-    ) -> Result<Hidden<'a>, Fault> {
+    ) -> Result<Hidden<'a>, FieldError> {
         self.text(field, octets_max, status).map(Hidden)
     }
 
@@ -112,7 +112,7 @@ impl<'a> Reader<'a> {
         field: &'static str,
         octets_max: usize,
         status: CommandStatus,
-    ) -> Result<Address<'a>, Fault> {
+    ) -> Result<Address<'a>, FieldError> {
         let ton = self.octet(field)?;
         let npi = self.octet(field)?;
         let value = self.text(field, octets_max, status)?;
@@ -121,9 +121,13 @@ impl<'a> Reader<'a> {
 
     /// `sm_length` and the text it counts. The octets may be anything, nulls included (`@` in GSM).
     #[inline]
-    pub(crate) fn short_message(&mut self, field: &'static str, octets_max: u8) -> Result<Hidden<'a>, Fault> {
+    pub(crate) fn short_message(
+        &mut self,
+        field: &'static str,
+        octets_max: u8,
+    ) -> Result<Hidden<'a>, FieldError> {
         let length = self.octet(field)?;
-        let fault = Fault { status: CommandStatus::INVMSGLEN, field };
+        let fault = FieldError { status: CommandStatus::INVMSGLEN, field };
         if length > octets_max {
             return Err(fault);
         }
@@ -133,17 +137,17 @@ impl<'a> Reader<'a> {
     }
 
     /// The optional part of a request we serve: held to the rules.
-    pub(crate) fn tlvs(&mut self, field: &'static str, request: u8) -> Result<Tlvs<'a>, Fault> {
+    pub(crate) fn tlvs(&mut self, field: &'static str, request: u8) -> Result<Tlvs<'a>, FieldError> {
         if self.is_lenient {
             return self.lenient_tlvs(field);
         }
         let rest = std::mem::take(&mut self.rest);
-        tlv::parse_strict(rest, request).map_err(|status| Fault { status, field })
+        tlv::parse_strict(rest, request).map_err(|status| FieldError { status, field })
     }
 
     /// The optional part of what a carrier sends: whatever reads as TLVs is kept and trailing octets are
     /// forgiven, because refusing a receipt over them helps nobody.
-    pub(crate) fn lenient_tlvs(&mut self, _field: &'static str) -> Result<Tlvs<'a>, Fault> {
+    pub(crate) fn lenient_tlvs(&mut self, _field: &'static str) -> Result<Tlvs<'a>, FieldError> {
         let rest = std::mem::take(&mut self.rest);
         Ok(tlv::parse_with_stray_null(rest).unwrap_or_else(|| Tlvs::from_prefix(rest)))
     }
@@ -154,7 +158,7 @@ impl<'a> Reader<'a> {
         field: &'static str,
         octets_max: usize,
         status: CommandStatus,
-    ) -> Result<&'a [u8], Fault> {
+    ) -> Result<&'a [u8], FieldError> {
         match self.text(field, octets_max, status) {
             Err(fault) if fault.status == CommandStatus::INVCMDLEN => Ok(std::mem::take(&mut self.rest)),
             other => other,
@@ -170,7 +174,7 @@ mod tests {
     fn a_cut_string_and_an_endless_string_are_different_faults() {
         let status = CommandStatus::INVSRCADR;
         assert_eq!(Reader::new(b"12").text("f", 3, status), Err(ended("f")));
-        assert_eq!(Reader::new(b"123").text("f", 3, status), Err(Fault { status, field: "f" }));
+        assert_eq!(Reader::new(b"123").text("f", 3, status), Err(FieldError { status, field: "f" }));
         assert_eq!(Reader::new(b"12\0").text("f", 3, status), Ok(&b"12"[..]));
         assert_eq!(Reader::new(b"\0").text("f", 1, status), Ok(&b""[..]));
         assert_eq!(Reader::new(b"").text("f", 1, status), Err(ended("f")));

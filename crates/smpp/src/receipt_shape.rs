@@ -37,7 +37,7 @@ pub struct ReceiptShape {
 
 /// Why a shape cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum ShapeFault {
+pub enum ReceiptDialectError {
     /// One place alone, or a separator we do not take.
     #[error("the places of a receipt are separated by one of , ; | / a tab or a space")]
     Separator,
@@ -129,9 +129,9 @@ fn cut(text: &[u8], separator: u8) -> (&[u8], Option<&[u8]>) {
 }
 
 impl FromStr for ReceiptDialect {
-    type Err = ShapeFault;
+    type Err = ReceiptDialectError;
 
-    fn from_str(name: &str) -> Result<ReceiptDialect, ShapeFault> {
+    fn from_str(name: &str) -> Result<ReceiptDialect, ReceiptDialectError> {
         match name {
             STANDARD => Ok(ReceiptDialect::Standard),
             COMMAS => Ok(ReceiptDialect::COMMAS),
@@ -141,14 +141,14 @@ impl FromStr for ReceiptDialect {
 }
 
 impl FromStr for ReceiptShape {
-    type Err = ShapeFault;
+    type Err = ReceiptDialectError;
 
-    fn from_str(shape: &str) -> Result<ReceiptShape, ShapeFault> {
+    fn from_str(shape: &str) -> Result<ReceiptShape, ReceiptDialectError> {
         let is_name = |char: char| char.is_ascii_alphanumeric() || char == '_' || char == '-';
-        let separator = shape.chars().find(|char| !is_name(*char)).ok_or(ShapeFault::Separator)?;
+        let separator = shape.chars().find(|char| !is_name(*char)).ok_or(ReceiptDialectError::Separator)?;
         let octet = u8::try_from(separator).ok().filter(|octet| SEPARATORS.contains(octet));
         let mut read = ReceiptShape {
-            separator: octet.ok_or(ShapeFault::Separator)?,
+            separator: octet.ok_or(ReceiptDialectError::Separator)?,
             places: [None; PLACES_MAX],
             count: 0,
         };
@@ -157,27 +157,27 @@ impl FromStr for ReceiptShape {
         }
         let says = |field| read.places().any(|place| place == Some(field));
         if !says(ReceiptField::Id) && !says(ReceiptField::Stat) {
-            return Err(ShapeFault::SaysNothing);
+            return Err(ReceiptDialectError::SaysNothing);
         }
         Ok(read)
     }
 }
 
 impl ReceiptShape {
-    fn add(&mut self, name: &str) -> Result<(), ShapeFault> {
+    fn add(&mut self, name: &str) -> Result<(), ReceiptDialectError> {
         let field = match name {
             PASSED_BY => None,
             name => Some(ReceiptField::from_name(name).ok_or_else(|| unknown(name))?),
         };
         if self.places().any(|place| place == Some(ReceiptField::Text)) {
-            return Err(ShapeFault::BehindText);
+            return Err(ReceiptDialectError::BehindText);
         }
         if let Some(field) = field
             && self.places().any(|place| place == Some(field))
         {
-            return Err(ShapeFault::Twice(field));
+            return Err(ReceiptDialectError::Twice(field));
         }
-        *self.places.get_mut(self.count).ok_or(ShapeFault::TooMany)? = field;
+        *self.places.get_mut(self.count).ok_or(ReceiptDialectError::TooMany)? = field;
         self.count = self.count.saturating_add(1);
         Ok(())
     }
@@ -186,8 +186,8 @@ impl ReceiptShape {
 /// Enough of a wrong name to find it by.
 const NAME_SHOWN_CHARS: usize = 32;
 
-fn unknown(name: &str) -> ShapeFault {
-    ShapeFault::Unknown(name.chars().take(NAME_SHOWN_CHARS).collect())
+fn unknown(name: &str) -> ReceiptDialectError {
+    ReceiptDialectError::Unknown(name.chars().take(NAME_SHOWN_CHARS).collect())
 }
 
 impl fmt::Display for ReceiptDialect {

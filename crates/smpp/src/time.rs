@@ -55,7 +55,7 @@ pub struct Relative {
 
 /// Why a time cannot be read or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum TimeFault {
+pub enum TimeError {
     /// Not empty and not sixteen characters.
     #[error("a time has 16 characters, not {0}")]
     Length(usize),
@@ -74,13 +74,13 @@ pub enum TimeFault {
 }
 
 /// Reads a time field; `None` for an empty one, which means the default.
-pub fn parse(field: &[u8]) -> Result<Option<SmppTime>, TimeFault> {
+pub fn parse(field: &[u8]) -> Result<Option<SmppTime>, TimeError> {
     if field.is_empty() {
         return Ok(None);
     }
-    let chars: &[u8; TIME_CHARS] = field.try_into().map_err(|_| TimeFault::Length(field.len()))?;
+    let chars: &[u8; TIME_CHARS] = field.try_into().map_err(|_| TimeError::Length(field.len()))?;
     let [y1, y2, mo1, mo2, d1, d2, h1, h2, mi1, mi2, s1, s2, t, n1, n2, sign] = *chars;
-    let pair = |tens, ones| two_digits(tens, ones).ok_or(TimeFault::Characters);
+    let pair = |tens, ones| two_digits(tens, ones).ok_or(TimeError::Characters);
     let (year, month, day) = (pair(y1, y2)?, pair(mo1, mo2)?, pair(d1, d2)?);
     let (hour, minute, second) = (pair(h1, h2)?, pair(mi1, mi2)?, pair(s1, s2)?);
     if sign == b'R' {
@@ -88,17 +88,17 @@ pub fn parse(field: &[u8]) -> Result<Option<SmppTime>, TimeFault> {
             Relative { years: year, months: month, days: day, hours: hour, minutes: minute, seconds: second };
         // The tenths and the offset are ignored here, so they may hold anything.
         return if relative == Relative::default() {
-            Err(TimeFault::Zero)
+            Err(TimeError::Zero)
         } else {
             Ok(Some(SmppTime::Relative(relative)))
         };
     }
-    let tenths = digit(t).ok_or(TimeFault::Characters)?;
-    let quarters = i8::try_from(pair(n1, n2)?).map_err(|_| TimeFault::Offset)?;
+    let tenths = digit(t).ok_or(TimeError::Characters)?;
+    let quarters = i8::try_from(pair(n1, n2)?).map_err(|_| TimeError::Offset)?;
     let utc_quarters = match sign {
         b'+' => quarters,
         b'-' => quarters.saturating_neg(),
-        _ => return Err(TimeFault::Characters),
+        _ => return Err(TimeError::Characters),
     };
     let absolute = Absolute { year: full_year(year), month, day, hour, minute, second, tenths, utc_quarters };
     absolute.check()?;
@@ -107,7 +107,7 @@ pub fn parse(field: &[u8]) -> Result<Option<SmppTime>, TimeFault> {
 
 impl SmppTime {
     /// The sixteen characters, without a null. Refuses what `parse` would.
-    pub fn to_chars(self) -> Result<[u8; TIME_CHARS], TimeFault> {
+    pub fn to_chars(self) -> Result<[u8; TIME_CHARS], TimeError> {
         match self {
             SmppTime::Absolute(absolute) => absolute.to_chars(),
             SmppTime::Relative(relative) => relative.to_chars(),
@@ -117,12 +117,12 @@ impl SmppTime {
 
 /// The time this many seconds from now, as carriers take a `validity_period`: `000003000000000R` is three days.
 /// At least one second; see [`Relative::from_seconds`] for the most.
-pub fn relative(seconds: u64) -> Result<[u8; TIME_CHARS], TimeFault> {
+pub fn relative(seconds: u64) -> Result<[u8; TIME_CHARS], TimeError> {
     Relative::from_seconds(seconds).to_chars()
 }
 
 /// A moment as UTC, so that nobody's time zone is in it: `261115093000000+`.
-pub fn utc(unix_seconds: i64) -> Result<[u8; TIME_CHARS], TimeFault> {
+pub fn utc(unix_seconds: i64) -> Result<[u8; TIME_CHARS], TimeError> {
     Absolute::from_unix_seconds(unix_seconds)?.to_chars()
 }
 
@@ -131,10 +131,10 @@ const DAY_SECONDS: i64 = 86_400;
 impl Absolute {
     /// The moment that many seconds after 1970 began, in UTC. Two digits of a year reach from 1938 to 2037;
     /// what lies outside is refused.
-    pub fn from_unix_seconds(seconds: i64) -> Result<Absolute, TimeFault> {
-        let (year, month, day) = date_of(seconds.div_euclid(DAY_SECONDS)).ok_or(TimeFault::NoSuchDate)?;
+    pub fn from_unix_seconds(seconds: i64) -> Result<Absolute, TimeError> {
+        let (year, month, day) = date_of(seconds.div_euclid(DAY_SECONDS)).ok_or(TimeError::NoSuchDate)?;
         let of_day = seconds.rem_euclid(DAY_SECONDS);
-        let unit = |value: i64| u8::try_from(value).map_err(|_| TimeFault::NoSuchDate);
+        let unit = |value: i64| u8::try_from(value).map_err(|_| TimeError::NoSuchDate);
         Ok(Absolute {
             year,
             month,
@@ -147,21 +147,21 @@ impl Absolute {
         })
     }
 
-    fn check(self) -> Result<(), TimeFault> {
+    fn check(self) -> Result<(), TimeError> {
         let Absolute { year, month, day, hour, minute, second, tenths, utc_quarters } = self;
         let date = is_date(year, month, day) && hour <= 23 && minute <= 59 && second <= 59 && tenths <= 9;
         if !date || !(1938..=2037).contains(&year) {
-            return Err(TimeFault::NoSuchDate);
+            return Err(TimeError::NoSuchDate);
         }
         if !(-48..=48).contains(&utc_quarters) {
-            return Err(TimeFault::Offset);
+            return Err(TimeError::Offset);
         }
         Ok(())
     }
 
-    fn to_chars(self) -> Result<[u8; TIME_CHARS], TimeFault> {
+    fn to_chars(self) -> Result<[u8; TIME_CHARS], TimeError> {
         self.check()?;
-        let year = u8::try_from(self.year.rem_euclid(100)).map_err(|_| TimeFault::NoSuchDate)?;
+        let year = u8::try_from(self.year.rem_euclid(100)).map_err(|_| TimeError::NoSuchDate)?;
         let [y1, y2] = two_chars(year);
         let [mo1, mo2] = two_chars(self.month);
         let [d1, d2] = two_chars(self.day);
@@ -191,13 +191,13 @@ impl Relative {
         }
     }
 
-    fn to_chars(self) -> Result<[u8; TIME_CHARS], TimeFault> {
+    fn to_chars(self) -> Result<[u8; TIME_CHARS], TimeError> {
         let Relative { years, months, days, hours, minutes, seconds } = self;
         if self == Relative::default() {
-            return Err(TimeFault::Zero);
+            return Err(TimeError::Zero);
         }
         if [years, months, days, hours, minutes, seconds].iter().any(|unit| *unit > 99) {
-            return Err(TimeFault::NoSuchDate);
+            return Err(TimeError::NoSuchDate);
         }
         let [y1, y2] = two_chars(years);
         let [mo1, mo2] = two_chars(months);

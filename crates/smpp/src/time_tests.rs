@@ -64,7 +64,7 @@ fn spans_are_spread_over_the_units() {
     assert_eq!(chars(86_400), Ok("000001000000000R".into()));
     assert_eq!(chars(90_061), Ok("000001010101000R".into()));
     assert_eq!(chars(u64::MAX), Ok("000099070015000R".into()));
-    assert_eq!(chars(0), Err(TimeFault::Zero));
+    assert_eq!(chars(0), Err(TimeError::Zero));
 }
 
 #[test]
@@ -109,9 +109,9 @@ fn impossible_values_are_not_written() {
     let new_year =
         Absolute { year: 2025, month: 1, day: 1, hour: 0, minute: 0, second: 0, tenths: 0, utc_quarters: 0 };
     let fault = |absolute| SmppTime::Absolute(absolute).to_chars().unwrap_err();
-    assert_eq!(fault(Absolute { year: 2038, ..new_year }), TimeFault::NoSuchDate);
-    assert_eq!(fault(Absolute { tenths: 10, ..new_year }), TimeFault::NoSuchDate);
-    assert_eq!(fault(Absolute { utc_quarters: -49, ..new_year }), TimeFault::Offset);
+    assert_eq!(fault(Absolute { year: 2038, ..new_year }), TimeError::NoSuchDate);
+    assert_eq!(fault(Absolute { tenths: 10, ..new_year }), TimeError::NoSuchDate);
+    assert_eq!(fault(Absolute { utc_quarters: -49, ..new_year }), TimeError::Offset);
     let long = Relative { hours: 100, ..Relative::default() };
-    assert_eq!(SmppTime::Relative(long).to_chars(), Err(TimeFault::NoSuchDate));
+    assert_eq!(SmppTime::Relative(long).to_chars(), Err(TimeError::NoSuchDate));
 }

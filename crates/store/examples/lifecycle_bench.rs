@@ -9,7 +9,7 @@ use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RemoteId};
 use hermod_domain::lifecycle::{DoubtPolicy, Verdict};
 use hermod_domain::money::{AMOUNT_MAX, Money};
-use hermod_domain::origin::{Origin, ReceiptWish, WrittenAddress};
+use hermod_domain::origin::{Origin, RegisteredDelivery, WrittenAddress};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
@@ -131,7 +131,7 @@ async fn pay_in(store: &Store, account: AccountId) {
 
 fn origin() -> Origin {
     Origin {
-        wish: ReceiptWish::of_registered_delivery(1),
+        wish: RegisteredDelivery::of_registered_delivery(1),
         short_id: false,
         on_transmitter: false,
         reference: None,

@@ -7,7 +7,7 @@
 mod audit;
 mod backend;
 mod disk;
-mod fault;
+mod error;
 mod outboxes;
 mod pages;
 mod shared;
@@ -18,7 +18,7 @@ mod writer;
 
 pub use audit::{AuditReport, Violation};
 pub use disk::{DiskSpace, LogSize};
-pub use fault::{BackendFault, StoreFault};
+pub use error::{BackendError, StoreError};
 pub use hermod_engine::ops::*;
 pub use hermod_engine::state::lanes::JOBS_IN_MEMORY_MAX;
 pub use sqlite::readers::SNAPSHOT_MAX;

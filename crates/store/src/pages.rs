@@ -1,6 +1,6 @@
 //! Pages of rows that readers find beside the writer, whatever database they are in.
 
-use hermod_engine::ops::{EventId, HookPage, ReportId, WaitingMessage, WaitingPlace};
+use hermod_engine::ops::{EventId, ReportId, WaitingMessage, WaitingPlace, WebhookPage};
 use hermod_engine::tables::{EventKey, PartRow, Readings};
 
 /// The key of a part's row as it is stored: carrier, account, message and number.
@@ -40,7 +40,7 @@ pub(crate) struct OnTransmitters {
 
 /// What is due at an endpoint.
 pub(crate) struct Due {
-    pub page: HookPage,
+    pub page: WebhookPage,
     pub untellable: Vec<Untellable>,
 }
 

@@ -15,19 +15,19 @@ pub const QUEUE_FULL_PAUSE: Duration = Duration::from_secs(5);
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorClass {
     /// The link goes too fast: it pauses, the part goes back to the front and no attempt is counted.
-    SlowDown,
+    Throttled,
     /// Try again later, then elsewhere.
     Temporary,
     /// As temporary, and the carrier thinks that we are not bound: bind anew first.
     NotBound,
     /// This carrier does not want it. Another might, where the route says so.
-    RouteSaysNo,
+    RejectedRoute,
     /// Nobody will want it.
-    MessageSaysNo,
+    RejectedMessage,
     /// Nobody will want it, for its destination.
-    DestinationSaysNo,
+    RejectedDestination,
     /// The carrier could not make sense of what we sent. Somebody must look into it.
-    WeAreWrong,
+    ProtocolError,
     /// A number nobody has told us about: as if the route said no, and somebody should look it up.
     Unknown,
 }
@@ -38,20 +38,20 @@ pub enum ErrorClass {
 pub struct RetryOverride {
     pub status: u32,
     pub class: ErrorClass,
-    /// For [`ErrorClass::SlowDown`] the pause of the link, for [`ErrorClass::Temporary`] the wait of the part.
+    /// For [`ErrorClass::Throttled`] the pause of the link, for [`ErrorClass::Temporary`] the wait of the part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_ms: Option<u64>,
 }
 
 impl ErrorClass {
     pub const ALL: [ErrorClass; 8] = [
-        ErrorClass::SlowDown,
+        ErrorClass::Throttled,
         ErrorClass::Temporary,
         ErrorClass::NotBound,
-        ErrorClass::RouteSaysNo,
-        ErrorClass::MessageSaysNo,
-        ErrorClass::DestinationSaysNo,
-        ErrorClass::WeAreWrong,
+        ErrorClass::RejectedRoute,
+        ErrorClass::RejectedMessage,
+        ErrorClass::RejectedDestination,
+        ErrorClass::ProtocolError,
         ErrorClass::Unknown,
     ];
 
@@ -59,24 +59,24 @@ impl ErrorClass {
     pub const fn of_status(status: u32) -> ErrorClass {
         match status {
             // RTHROTTLED, RMSGQFUL
-            0x58 | 0x14 => ErrorClass::SlowDown,
+            0x58 | 0x14 => ErrorClass::Throttled,
             // RSYSERR, RX_T_APPN, RDELIVERYFAILURE
             0x08 | 0x64 | 0xFE => ErrorClass::Temporary,
             // RINVBNDSTS
             0x04 => ErrorClass::NotBound,
             // RSUBMITFAIL, RINVSRCADR, RINVSERTYP, RX_P_APPN, RX_R_APPN, RINVREGDLVFLG
-            0x45 | 0x0A | 0x15 | 0x65 | 0x66 | 0x07 => ErrorClass::RouteSaysNo,
+            0x45 | 0x0A | 0x15 | 0x65 | 0x66 | 0x07 => ErrorClass::RejectedRoute,
             // RINVDSTADR, RINVDSTTON, RINVDSTNPI
-            0x0B | 0x50 | 0x51 => ErrorClass::DestinationSaysNo,
+            0x0B | 0x50 | 0x51 => ErrorClass::RejectedDestination,
             // RINVMSGLEN, RINVEXPIRY, RINVSCHED
-            0x01 | 0x62 | 0x61 => ErrorClass::MessageSaysNo,
+            0x01 | 0x62 | 0x61 => ErrorClass::RejectedMessage,
             // RINVCMDLEN, RINVCMDID, RINVESMCLASS, and what is wrong with optional parameters
-            0x02 | 0x03 | 0x43 | 0xC0..=0xC4 => ErrorClass::WeAreWrong,
+            0x02 | 0x03 | 0x43 | 0xC0..=0xC4 => ErrorClass::ProtocolError,
             _ => ErrorClass::Unknown,
         }
     }
 
-    /// How long the link pauses for a number of the class [`ErrorClass::SlowDown`].
+    /// How long the link pauses for a number of the class [`ErrorClass::Throttled`].
     pub const fn pause_of(status: u32) -> Duration {
         match status {
             0x14 => QUEUE_FULL_PAUSE,
@@ -87,13 +87,13 @@ impl ErrorClass {
     /// What a final refusal of this class was about.
     pub const fn about(self) -> RefusedFor {
         match self {
-            ErrorClass::DestinationSaysNo => RefusedFor::Destination,
-            ErrorClass::SlowDown
+            ErrorClass::RejectedDestination => RefusedFor::Destination,
+            ErrorClass::Throttled
             | ErrorClass::Temporary
             | ErrorClass::NotBound
-            | ErrorClass::RouteSaysNo
-            | ErrorClass::MessageSaysNo
-            | ErrorClass::WeAreWrong
+            | ErrorClass::RejectedRoute
+            | ErrorClass::RejectedMessage
+            | ErrorClass::ProtocolError
             | ErrorClass::Unknown => RefusedFor::Anything,
         }
     }
@@ -101,25 +101,25 @@ impl ErrorClass {
     /// Might another carrier take what this one refused?
     pub const fn another_might(self) -> bool {
         match self {
-            ErrorClass::RouteSaysNo | ErrorClass::Unknown | ErrorClass::WeAreWrong => true,
-            ErrorClass::SlowDown
+            ErrorClass::RejectedRoute | ErrorClass::Unknown | ErrorClass::ProtocolError => true,
+            ErrorClass::Throttled
             | ErrorClass::Temporary
             | ErrorClass::NotBound
-            | ErrorClass::MessageSaysNo
-            | ErrorClass::DestinationSaysNo => false,
+            | ErrorClass::RejectedMessage
+            | ErrorClass::RejectedDestination => false,
         }
     }
 
     /// As it stands in settings, metrics and the operator's pages.
     pub const fn as_str(self) -> &'static str {
         match self {
-            ErrorClass::SlowDown => "slow-down",
+            ErrorClass::Throttled => "throttled",
             ErrorClass::Temporary => "temporary",
             ErrorClass::NotBound => "not-bound",
-            ErrorClass::RouteSaysNo => "route-says-no",
-            ErrorClass::MessageSaysNo => "message-says-no",
-            ErrorClass::DestinationSaysNo => "destination-says-no",
-            ErrorClass::WeAreWrong => "we-are-wrong",
+            ErrorClass::RejectedRoute => "rejected-route",
+            ErrorClass::RejectedMessage => "rejected-message",
+            ErrorClass::RejectedDestination => "rejected-destination",
+            ErrorClass::ProtocolError => "protocol-error",
             ErrorClass::Unknown => "unknown",
         }
     }
@@ -132,13 +132,13 @@ mod tests {
     #[test]
     fn every_number_has_one_class() {
         let table = [
-            (ErrorClass::SlowDown, &[0x58, 0x14][..]),
+            (ErrorClass::Throttled, &[0x58, 0x14][..]),
             (ErrorClass::Temporary, &[0x08, 0x64, 0xFE]),
             (ErrorClass::NotBound, &[0x04]),
-            (ErrorClass::RouteSaysNo, &[0x45, 0x0A, 0x15, 0x65, 0x66, 0x07]),
-            (ErrorClass::DestinationSaysNo, &[0x0B, 0x50, 0x51]),
-            (ErrorClass::MessageSaysNo, &[0x01, 0x62, 0x61]),
-            (ErrorClass::WeAreWrong, &[0x02, 0x03, 0x43, 0xC0, 0xC1, 0xC2, 0xC3, 0xC4]),
+            (ErrorClass::RejectedRoute, &[0x45, 0x0A, 0x15, 0x65, 0x66, 0x07]),
+            (ErrorClass::RejectedDestination, &[0x0B, 0x50, 0x51]),
+            (ErrorClass::RejectedMessage, &[0x01, 0x62, 0x61]),
+            (ErrorClass::ProtocolError, &[0x02, 0x03, 0x43, 0xC0, 0xC1, 0xC2, 0xC3, 0xC4]),
         ];
         for status in 0..=0xFFFF {
             let listed = table.iter().find(|(_, numbers)| numbers.contains(&status));

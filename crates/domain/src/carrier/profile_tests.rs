@@ -53,7 +53,7 @@ fn an_override_wins_over_the_table() {
         ..Profile::default()
     };
     assert_eq!(profile.class_of(0x45), (ErrorClass::Temporary, Some(Duration::from_secs(9))));
-    assert_eq!(profile.class_of(0x58), (ErrorClass::SlowDown, None));
+    assert_eq!(profile.class_of(0x58), (ErrorClass::Throttled, None));
     assert_eq!(profile.class_of(0x0400), (ErrorClass::Unknown, None));
 }
 

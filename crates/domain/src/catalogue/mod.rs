@@ -33,7 +33,7 @@ use std::time::Duration;
 
 /// Why documents do not make a catalogue. Whoever changed them is told; the old catalogue stays.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CatalogueFault {
+pub enum CatalogueError {
     #[error("key {key} belongs to connection {connection}, which does not exist")]
     KeyWithoutConnection { key: String, connection: ConnectionId },
     #[error("connection {connection} belongs to account {account}, which does not exist")]
@@ -75,7 +75,7 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    pub fn build(documents: Documents) -> Result<Catalogue, CatalogueFault> {
+    pub fn build(documents: Documents) -> Result<Catalogue, CatalogueError> {
         check_owners(&documents)?;
         let owned = Owned::of(&documents);
         let common = Common::build(&owned)?;
@@ -87,7 +87,7 @@ impl Catalogue {
         let connections: HashMap<_, _> = connections.into_iter().collect();
         for (connection, Connection { account, .. }) in &connections {
             if !accounts.contains_key(account) {
-                return Err(CatalogueFault::ConnectionWithoutAccount {
+                return Err(CatalogueError::ConnectionWithoutAccount {
                     connection: *connection,
                     account: *account,
                 });
@@ -97,7 +97,7 @@ impl Catalogue {
         let keys: HashMap<_, _> = keys.into_iter().collect();
         for (key, ApiKey { connection, .. }) in &keys {
             if !connections.contains_key(connection) {
-                return Err(CatalogueFault::KeyWithoutConnection {
+                return Err(CatalogueError::KeyWithoutConnection {
                     key: key.clone(),
                     connection: *connection,
                 });
@@ -169,12 +169,12 @@ impl Catalogue {
 
 fn system_ids(
     connections: &HashMap<ConnectionId, Connection>,
-) -> Result<HashMap<String, ConnectionId>, CatalogueFault> {
+) -> Result<HashMap<String, ConnectionId>, CatalogueError> {
     let mut system_ids = HashMap::new();
     for (id, connection) in connections {
         let Some(SmppAccess { system_id, .. }) = &connection.smpp else { continue };
         if system_ids.insert(system_id.clone(), *id).is_some() {
-            return Err(CatalogueFault::SystemIdTwice { system_id: system_id.clone() });
+            return Err(CatalogueError::SystemIdTwice { system_id: system_id.clone() });
         }
     }
     Ok(system_ids)
@@ -224,7 +224,7 @@ struct Common {
 }
 
 impl Common {
-    fn build(owned: &Owned<'_>) -> Result<Common, CatalogueFault> {
+    fn build(owned: &Owned<'_>) -> Result<Common, CatalogueError> {
         let blocked = of_owner(&owned.senders, None).filter(|entry| entry.state == SenderState::Blocked);
         Ok(Common {
             prices: Arc::new(price_list(of_owner(&owned.prices, None))?),
@@ -239,7 +239,7 @@ impl Common {
         name: &str,
         account: &Account,
         owned: &Owned<'_>,
-    ) -> Result<AccountView, CatalogueFault> {
+    ) -> Result<AccountView, CatalogueError> {
         let own = Some(id);
         let mut senders: HashMap<Sender, SenderState> =
             account.senders.iter().map(|sender| (*sender, SenderState::Approved)).collect();
@@ -261,7 +261,7 @@ impl Common {
     }
 }
 
-fn check_owners(documents: &Documents) -> Result<(), CatalogueFault> {
+fn check_owners(documents: &Documents) -> Result<(), CatalogueError> {
     let known: HashSet<AccountId> = documents.accounts.iter().map(|(id, ..)| *id).collect();
     let owners = (documents.prices.iter().filter_map(|price| price.account).map(|owner| ("a price", owner)))
         .chain(documents.senders.iter().filter_map(|entry| entry.account).map(|owner| ("a sender", owner)))
@@ -279,16 +279,16 @@ fn check_owners(documents: &Documents) -> Result<(), CatalogueFault> {
         );
     for (what, account) in owners {
         if !known.contains(&account) {
-            return Err(CatalogueFault::WithoutAccount { what, account });
+            return Err(CatalogueError::WithoutAccount { what, account });
         }
     }
     Ok(())
 }
 
-fn price_list<'a>(prices: impl Iterator<Item = &'a Price>) -> Result<PriceList, CatalogueFault> {
+fn price_list<'a>(prices: impl Iterator<Item = &'a Price>) -> Result<PriceList, CatalogueError> {
     let list = prices.map(|Price { prefix, network, mcc, country, per_part, from, .. }| {
-        let what = Area::one_of(*prefix, *network, *mcc, *country).ok_or(CatalogueFault::PriceForNothing)?;
-        Ok::<_, CatalogueFault>(Priced { what, per_part: *per_part, from: from.unwrap_or(Timestamp::EPOCH) })
+        let what = Area::one_of(*prefix, *network, *mcc, *country).ok_or(CatalogueError::PriceForNothing)?;
+        Ok::<_, CatalogueError>(Priced { what, per_part: *per_part, from: from.unwrap_or(Timestamp::EPOCH) })
     });
     Ok(PriceList::new(list.collect::<Result<Vec<_>, _>>()?)?)
 }
@@ -304,7 +304,7 @@ fn screens<'a>(entries: impl Iterator<Item = &'a (String, ScreenEntry)>) -> Resu
 fn build_routes(
     routes: &[(RouteId, RouteEntry)],
     carriers: &[(CarrierId, String, Carrier)],
-) -> Result<Routes, CatalogueFault> {
+) -> Result<Routes, CatalogueError> {
     let known: HashSet<CarrierId> = carriers.iter().map(|(carrier, ..)| *carrier).collect();
     let mut built = Vec::new();
     for (id, entry) in routes {
@@ -319,9 +319,9 @@ fn build_routes(
             in_doubt,
             fail_over_refusals,
         } = entry;
-        let area = Area::one_of(*prefix, *network, *mcc, *country).ok_or(CatalogueFault::RouteForNothing)?;
+        let area = Area::one_of(*prefix, *network, *mcc, *country).ok_or(CatalogueError::RouteForNothing)?;
         if let Some(missing) = carriers.iter().find(|chosen| !known.contains(&chosen.carrier)) {
-            return Err(CatalogueFault::RouteWithoutCarrier { area, carrier: missing.carrier });
+            return Err(CatalogueError::RouteWithoutCarrier { area, carrier: missing.carrier });
         }
         let candidates: Vec<Candidate> = carriers
             .iter()
@@ -333,15 +333,15 @@ fn build_routes(
             .collect();
         let rules = RouteRules { doubt: *in_doubt, fail_over_refusals: *fail_over_refusals };
         let route =
-            Route::new(*id, &candidates, rules).map_err(|refusal| CatalogueFault::Route { area, refusal })?;
+            Route::new(*id, &candidates, rules).map_err(|refusal| CatalogueError::Route { area, refusal })?;
         built.push((RouteFor { account: *account, sender: *sender, area }, route));
     }
     Ok(Routes::new(built)?)
 }
 
-fn check_profiles(carriers: &[(CarrierId, String, Carrier)]) -> Result<(), CatalogueFault> {
+fn check_profiles(carriers: &[(CarrierId, String, Carrier)]) -> Result<(), CatalogueError> {
     carriers.iter().try_for_each(|(_, name, carrier)| {
-        let refused = |refusal| CatalogueFault::Carrier { carrier: name.clone(), refusal };
+        let refused = |refusal| CatalogueError::Carrier { carrier: name.clone(), refusal };
         carrier.profile.check().map_err(refused)
     })
 }

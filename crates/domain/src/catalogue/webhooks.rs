@@ -1,7 +1,7 @@
 //! Where an account is told by webhook, and what it is signed with.
 
 use crate::time::Timestamp;
-use crate::webhook::HookKind;
+use crate::webhook::WebhookKind;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -33,10 +33,10 @@ pub struct PreviousSecret {
 }
 
 impl Webhooks {
-    pub fn url(&self, kind: HookKind) -> Option<&str> {
+    pub fn url(&self, kind: WebhookKind) -> Option<&str> {
         match kind {
-            HookKind::Dlr => self.dlr_url.as_deref(),
-            HookKind::Inbound => self.inbound_url.as_deref(),
+            WebhookKind::Dlr => self.dlr_url.as_deref(),
+            WebhookKind::Inbound => self.inbound_url.as_deref(),
         }
     }
 }

@@ -8,7 +8,7 @@ mod whole;
 
 pub use alphabet::Alphabet;
 pub use ends::{handset, number, shown, tidied};
-pub use stop_words::{STOP_WORD_CHARS_MAX, STOP_WORDS_MAX, Wish, is_stop_word, wish_of};
+pub use stop_words::{OptKeyword, STOP_WORD_CHARS_MAX, STOP_WORDS_MAX, is_stop_word, opt_keyword};
 pub use whole::{Form, Whole};
 
 use crate::origin::WrittenAddress;

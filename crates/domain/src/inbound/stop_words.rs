@@ -25,7 +25,7 @@ const START: [&str; 2] = ["START", "UNSTOP"];
 
 /// What a handset wants of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum OptKeyword {
     /// No more messages.
     Stop,
     /// Messages again.
@@ -33,7 +33,7 @@ pub enum Wish {
 }
 
 /// What a message asks for, if it is nothing but that. `own`: the account's words beside the usual ones.
-pub fn wish_of(text: &str, own: &[String]) -> Option<Wish> {
+pub fn opt_keyword(text: &str, own: &[String]) -> Option<OptKeyword> {
     // No stop word is longer, whatever stands around it.
     if text.chars().filter(|character| character.is_alphanumeric()).nth(STOP_WORD_CHARS_MAX).is_some() {
         return None;
@@ -43,9 +43,9 @@ pub fn wish_of(text: &str, own: &[String]) -> Option<Wish> {
         return None;
     }
     if STOP.contains(&said.as_str()) || own.iter().any(|word| plain(word) == said) {
-        return Some(Wish::Stop);
+        return Some(OptKeyword::Stop);
     }
-    START.contains(&said.as_str()).then_some(Wish::Start)
+    START.contains(&said.as_str()).then_some(OptKeyword::Start)
 }
 
 /// Can it be one of an account's own? It must say something, and not be what lifts an opt-out.
@@ -94,19 +94,22 @@ mod tests {
             "стоп",
         ];
         for text in stop {
-            assert_eq!(wish_of(text, &own), Some(Wish::Stop), "{text:?}");
+            assert_eq!(opt_keyword(text, &own), Some(OptKeyword::Stop), "{text:?}");
         }
         for text in ["START", "start.", " Unstop "] {
-            assert_eq!(wish_of(text, &own), Some(Wish::Start), "{text:?}");
+            assert_eq!(opt_keyword(text, &own), Some(OptKeyword::Start), "{text:?}");
         }
         let long = format!("stop{}", "x".repeat(5_000));
         for text in
             ["", "...", "stop it", "please stop", "stop by on Monday", "restart", "stopp", "the end", &long]
         {
-            assert_eq!(wish_of(text, &own), None, "{text:?}");
+            assert_eq!(opt_keyword(text, &own), None, "{text:?}");
         }
-        assert_eq!(wish_of("basta", &[]), None);
-        assert_eq!(wish_of(&format!("{}stop{}", ".".repeat(500), " ".repeat(500)), &[]), Some(Wish::Stop));
+        assert_eq!(opt_keyword("basta", &[]), None);
+        assert_eq!(
+            opt_keyword(&format!("{}stop{}", ".".repeat(500), " ".repeat(500)), &[]),
+            Some(OptKeyword::Stop)
+        );
     }
 
     #[test]

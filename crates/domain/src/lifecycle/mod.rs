@@ -15,7 +15,7 @@ pub use doubt::{DoubtPolicy, resend_wait};
 pub use state::{MessageState, PartState, UnknownState};
 
 use crate::ids::PartNo;
-use crate::receipt::{DlrCode, Outcome, Told};
+use crate::receipt::{DlrCode, Outcome, ReportStatus};
 use smallvec::SmallVec;
 
 /// What is known of one part.
@@ -108,15 +108,15 @@ pub enum Verdict {
 
 impl Verdict {
     /// Returns what customers are told of a receipt that leaves a message on its way.
-    pub const fn notice(self) -> Told {
+    pub const fn notice(self) -> ReportStatus {
         match self {
-            Verdict::Accepted => Told::Accepted,
+            Verdict::Accepted => ReportStatus::Accepted,
             Verdict::Enroute
             | Verdict::Delivered
             | Verdict::Undeliverable
             | Verdict::Rejected
             | Verdict::Expired
-            | Verdict::NoNews => Told::Enroute,
+            | Verdict::NoNews => ReportStatus::Enroute,
         }
     }
 

@@ -3,7 +3,7 @@
 //! carrier answered a submission with, and words without a number, have ranges of their own, so that no code means two
 //! things. Printed in docs/webhooks.md; a test compares.
 
-use super::{DlrCode, ErrCode, Told};
+use super::{DlrCode, ErrCode, ReportStatus};
 use std::borrow::Cow;
 
 /// The largest code that a carrier's receipt can bring. Larger ones are private languages.
@@ -129,7 +129,7 @@ impl ErrCode {
     }
 
     /// In words. Where there is no code, what happened says it.
-    pub fn description(self, told: Told) -> Cow<'static, str> {
+    pub fn description(self, told: ReportStatus) -> Cow<'static, str> {
         if self == ErrCode::NONE {
             return Cow::Borrowed(without_code(told));
         }
@@ -146,13 +146,15 @@ impl ErrCode {
 }
 
 /// What stands for the description where the carrier gave no code.
-const fn without_code(told: Told) -> &'static str {
+const fn without_code(told: ReportStatus) -> &'static str {
     match told {
-        Told::Enroute | Told::Accepted | Told::Final(DlrCode::Delivrd | DlrCode::Acceptd) => "No error",
-        Told::Final(DlrCode::Undeliv) => "Undeliverable, no reason given",
-        Told::Final(DlrCode::Rejectd) => "Rejected, no reason given",
-        Told::Final(DlrCode::Expired) => "Validity period elapsed",
-        Told::Final(DlrCode::Unknown) => "No receipt from the carrier",
+        ReportStatus::Enroute
+        | ReportStatus::Accepted
+        | ReportStatus::Final(DlrCode::Delivrd | DlrCode::Acceptd) => "No error",
+        ReportStatus::Final(DlrCode::Undeliv) => "Undeliverable, no reason given",
+        ReportStatus::Final(DlrCode::Rejectd) => "Rejected, no reason given",
+        ReportStatus::Final(DlrCode::Expired) => "Validity period elapsed",
+        ReportStatus::Final(DlrCode::Unknown) => "No receipt from the carrier",
     }
 }
 
@@ -217,7 +219,7 @@ mod tests {
 
     #[test]
     fn every_code_has_words() {
-        let unknown = Told::Final(DlrCode::Undeliv);
+        let unknown = ReportStatus::Final(DlrCode::Undeliv);
         for (code, told, expect) in [
             (27, unknown, "Absent subscriber"),
             (99, unknown, "The carrier's error 99"),
@@ -225,11 +227,11 @@ mod tests {
             (11_025, unknown, "The carrier refused it with status 0x0401"),
             (20_000, unknown, "The carrier gave a code that is not in this table"),
             (0, unknown, "Undeliverable, no reason given"),
-            (0, Told::Enroute, "No error"),
-            (0, Told::Final(DlrCode::Delivrd), "No error"),
-            (0, Told::Final(DlrCode::Rejectd), "Rejected, no reason given"),
-            (0, Told::Final(DlrCode::Expired), "Validity period elapsed"),
-            (0, Told::Final(DlrCode::Unknown), "No receipt from the carrier"),
+            (0, ReportStatus::Enroute, "No error"),
+            (0, ReportStatus::Final(DlrCode::Delivrd), "No error"),
+            (0, ReportStatus::Final(DlrCode::Rejectd), "Rejected, no reason given"),
+            (0, ReportStatus::Final(DlrCode::Expired), "Validity period elapsed"),
+            (0, ReportStatus::Final(DlrCode::Unknown), "No receipt from the carrier"),
         ] {
             assert_eq!(ErrCode::new(code).description(told), expect, "{code} {told:?}");
         }

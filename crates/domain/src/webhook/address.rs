@@ -16,7 +16,7 @@ const PORT_FREE_MIN: u16 = 1_024;
 
 /// An address of an account, taken apart.
 #[derive(Clone, PartialEq, Eq)]
-pub struct HookUrl {
+pub struct WebhookUrl {
     pub tls: bool,
     pub host: Host,
     pub port: u16,
@@ -34,9 +34,9 @@ pub enum Host {
 }
 
 /// Without the path and query: they may hold a token.
-impl fmt::Debug for HookUrl {
+impl fmt::Debug for WebhookUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HookUrl")
+        f.debug_struct("WebhookUrl")
             .field("tls", &self.tls)
             .field("authority", &self.authority)
             .finish_non_exhaustive()
@@ -107,8 +107,8 @@ pub struct AddressRules {
 
 impl AddressRules {
     /// Judges an address of an account by what can be seen in it.
-    pub fn judge(&self, text: &str) -> Result<HookUrl, UrlRefusal> {
-        let url = HookUrl::parse(text)?;
+    pub fn judge(&self, text: &str) -> Result<WebhookUrl, UrlRefusal> {
+        let url = WebhookUrl::parse(text)?;
         if !url.tls && !self.allow_http {
             return Err(UrlRefusal::PlainHttp);
         }
@@ -135,9 +135,9 @@ impl AddressRules {
     }
 }
 
-impl HookUrl {
+impl WebhookUrl {
     /// Takes an address apart. Stricter than browsers: what two programs could read in two ways is refused.
-    pub fn parse(text: &str) -> Result<HookUrl, UrlRefusal> {
+    pub fn parse(text: &str) -> Result<WebhookUrl, UrlRefusal> {
         if text.len() > URL_CHARS_MAX {
             return Err(UrlRefusal::TooLong);
         }
@@ -174,7 +174,7 @@ impl HookUrl {
         };
         let authority = if port == usual { shown } else { format!("{shown}:{port}") };
         let target = if target.starts_with('/') { target.to_owned() } else { format!("/{target}") };
-        Ok(HookUrl { tls, host, port, authority, target })
+        Ok(WebhookUrl { tls, host, port, authority, target })
     }
 }
 

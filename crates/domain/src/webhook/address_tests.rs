@@ -1,11 +1,11 @@
 //! Addresses that customers could give us, good, odd and hostile, and what becomes of each.
 
-use super::address::{AddressRules, HookUrl, UrlRefusal, forbidden};
+use super::address::{AddressRules, UrlRefusal, WebhookUrl, forbidden};
 use std::net::IpAddr;
 
 fn told(rules: &AddressRules, text: &str) -> String {
     match rules.judge(text) {
-        Ok(HookUrl { tls, authority, port, target, .. }) => {
+        Ok(WebhookUrl { tls, authority, port, target, .. }) => {
             format!("{} {authority} {port} {target}", if tls { "tls" } else { "plain" })
         }
         Err(UrlRefusal::Forbidden { why, .. }) => format!("{why:?}"),
@@ -355,5 +355,5 @@ fn an_allow_list_opens_exactly_its_networks() {
 #[test]
 fn a_logged_address_has_no_path() {
     let url = usual().judge("https://example.com/hook?token=s3cret").unwrap();
-    assert_eq!(format!("{url:?}"), r#"HookUrl { tls: true, authority: "example.com", .. }"#);
+    assert_eq!(format!("{url:?}"), r#"WebhookUrl { tls: true, authority: "example.com", .. }"#);
 }

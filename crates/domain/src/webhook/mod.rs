@@ -11,36 +11,36 @@ use serde::{Deserialize, Serialize};
 
 /// What a webhook tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum HookKind {
+pub enum WebhookKind {
     /// What became of a message.
     Dlr,
     /// A message from a handset.
     Inbound,
 }
 
-impl HookKind {
-    pub const ALL: [HookKind; 2] = [HookKind::Dlr, HookKind::Inbound];
+impl WebhookKind {
+    pub const ALL: [WebhookKind; 2] = [WebhookKind::Dlr, WebhookKind::Inbound];
 
     /// The number the store keeps. Never change one.
     pub const fn as_u8(self) -> u8 {
         match self {
-            HookKind::Dlr => 1,
-            HookKind::Inbound => 2,
+            WebhookKind::Dlr => 1,
+            WebhookKind::Inbound => 2,
         }
     }
 
-    pub const fn from_u8(stored: u8) -> Option<HookKind> {
+    pub const fn from_u8(stored: u8) -> Option<WebhookKind> {
         match stored {
-            1 => Some(HookKind::Dlr),
-            2 => Some(HookKind::Inbound),
+            1 => Some(WebhookKind::Dlr),
+            2 => Some(WebhookKind::Inbound),
             _ => None,
         }
     }
 
     pub const fn as_str(self) -> &'static str {
         match self {
-            HookKind::Dlr => "dlr",
-            HookKind::Inbound => "inbound",
+            WebhookKind::Dlr => "dlr",
+            WebhookKind::Inbound => "inbound",
         }
     }
 }

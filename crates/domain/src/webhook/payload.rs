@@ -6,7 +6,7 @@ use crate::ids::MessageId;
 use crate::lifecycle::MessageState;
 use crate::numbers::Destination;
 use crate::phone::Msisdn;
-use crate::receipt::Told;
+use crate::receipt::ReportStatus;
 use crate::receipt::{DlrCode, ErrCode};
 use crate::sender::{Sender, SenderKind};
 use crate::time::Timestamp;
@@ -19,7 +19,7 @@ pub struct Dlr<'a> {
     pub message: MessageId,
     pub from: &'a Sender,
     pub to: Msisdn,
-    pub told: Told,
+    pub told: ReportStatus,
     /// The message's state when it was told.
     pub state: MessageState,
     pub err: ErrCode,
@@ -89,20 +89,20 @@ pub fn inbound(facts: &InboundFacts<'_>) -> String {
 }
 
 /// The word of the full form. Whatever a carrier calls a message on its way, webhooks say ACCEPTD.
-pub const fn status_of(told: Told) -> &'static str {
+pub const fn status_of(told: ReportStatus) -> &'static str {
     match told {
-        Told::Enroute | Told::Accepted => DlrCode::Acceptd.as_str(),
-        Told::Final(code) => code.as_str(),
+        ReportStatus::Enroute | ReportStatus::Accepted => DlrCode::Acceptd.as_str(),
+        ReportStatus::Final(code) => code.as_str(),
     }
 }
 
 /// The state's name, except that UNKNOWN, which changes no state, is told as what it is.
 fn short_status_of(report: &Dlr<'_>) -> &'static str {
     match report.told {
-        Told::Final(DlrCode::Unknown) => "unknown",
+        ReportStatus::Final(DlrCode::Unknown) => "unknown",
         // A late notice must not tell more than it says.
-        Told::Enroute | Told::Accepted => MessageState::Enroute.as_str(),
-        Told::Final(
+        ReportStatus::Enroute | ReportStatus::Accepted => MessageState::Enroute.as_str(),
+        ReportStatus::Final(
             DlrCode::Delivrd | DlrCode::Acceptd | DlrCode::Undeliv | DlrCode::Rejectd | DlrCode::Expired,
         ) => report.state.as_str(),
     }
@@ -111,10 +111,10 @@ fn short_status_of(report: &Dlr<'_>) -> &'static str {
 /// Zero on success, whatever the carrier wrote beside it.
 fn error_told(report: &Dlr<'_>) -> ErrCode {
     match report.told {
-        Told::Final(DlrCode::Delivrd) => ErrCode::NONE,
-        Told::Enroute
-        | Told::Accepted
-        | Told::Final(
+        ReportStatus::Final(DlrCode::Delivrd) => ErrCode::NONE,
+        ReportStatus::Enroute
+        | ReportStatus::Accepted
+        | ReportStatus::Final(
             DlrCode::Acceptd | DlrCode::Undeliv | DlrCode::Rejectd | DlrCode::Expired | DlrCode::Unknown,
         ) => report.err,
     }
@@ -196,7 +196,7 @@ mod tests {
         Timestamp::parse(text).unwrap()
     }
 
-    fn report(told: Told, state: MessageState, err: u16, from: &Sender) -> Dlr<'_> {
+    fn report(told: ReportStatus, state: MessageState, err: u16, from: &Sender) -> Dlr<'_> {
         Dlr {
             message: MessageId::parse("123456789012345").unwrap(),
             from,
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(form: DlrForm, told: Told, state: MessageState, err: u16, expect: &str) {
+    fn check(form: DlrForm, told: ReportStatus, state: MessageState, err: u16, expect: &str) {
         let from = Sender::parse("Shop").unwrap();
         let body = dlr(&report(told, state, err, &from), form, &Destination::UNKNOWN);
         assert!(body.contains(expect), "{expect} is not in\n{body}");
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn the_full_form_has_the_contracts_fields_in_its_order() {
         let from = Sender::parse("Shop").unwrap();
-        let report = report(Told::Final(DlrCode::Delivrd), MessageState::Delivered, 0, &from);
+        let report = report(ReportStatus::Final(DlrCode::Delivrd), MessageState::Delivered, 0, &from);
         let destination = Numbers::embedded().find(report.to);
         assert_eq!(
             dlr(&report, DlrForm::Full, &destination),
@@ -229,14 +229,14 @@ mod tests {
 
     #[test]
     fn what_is_not_known_of_a_number_is_empty() {
-        let told = Told::Final(DlrCode::Delivrd);
+        let told = ReportStatus::Final(DlrCode::Delivrd);
         check(DlrForm::Full, told, MessageState::Delivered, 0, r#""network":"","mcc":"","mnc":"""#);
     }
 
     #[test]
     fn the_short_form_has_the_contracts_fields_in_its_order() {
         let from = Sender::parse("Shop").unwrap();
-        let report = report(Told::Final(DlrCode::Undeliv), MessageState::Undeliverable, 27, &from);
+        let report = report(ReportStatus::Final(DlrCode::Undeliv), MessageState::Undeliverable, 27, &from);
         assert_eq!(
             dlr(&report, DlrForm::Short, &Destination::UNKNOWN),
             r#"{"id":"123456789012345","to":"+4915112345678","status":"undeliverable","error_code":27,"delivered_at":"2026-11-15T09:30:02Z"}"#
@@ -247,52 +247,52 @@ mod tests {
     fn every_report_has_its_words_in_both_forms() {
         use MessageState as State;
         for (told, state, err, full, short) in [
-            (Told::Enroute, State::Enroute, 0, ("ACCEPTD", "No error"), ("enroute", "null")),
-            (Told::Accepted, State::Enroute, 0, ("ACCEPTD", "No error"), ("enroute", "null")),
+            (ReportStatus::Enroute, State::Enroute, 0, ("ACCEPTD", "No error"), ("enroute", "null")),
+            (ReportStatus::Accepted, State::Enroute, 0, ("ACCEPTD", "No error"), ("enroute", "null")),
             (
-                Told::Final(DlrCode::Delivrd),
+                ReportStatus::Final(DlrCode::Delivrd),
                 State::Delivered,
                 7,
                 ("DELIVRD", "No error"),
                 ("delivered", "null"),
             ),
             (
-                Told::Final(DlrCode::Undeliv),
+                ReportStatus::Final(DlrCode::Undeliv),
                 State::Undeliverable,
                 1,
                 ("UNDELIV", "Unknown subscriber"),
                 ("undeliverable", "1"),
             ),
             (
-                Told::Final(DlrCode::Rejectd),
+                ReportStatus::Final(DlrCode::Rejectd),
                 State::Undeliverable,
                 10_069,
                 ("REJECTD", "The carrier refused it: submission failed"),
                 ("undeliverable", "10069"),
             ),
             (
-                Told::Final(DlrCode::Rejectd),
+                ReportStatus::Final(DlrCode::Rejectd),
                 State::Rejected,
                 0,
                 ("REJECTD", "Rejected, no reason given"),
                 ("rejected", "null"),
             ),
             (
-                Told::Final(DlrCode::Expired),
+                ReportStatus::Final(DlrCode::Expired),
                 State::Expired,
                 0,
                 ("EXPIRED", "Validity period elapsed"),
                 ("expired", "null"),
             ),
             (
-                Told::Final(DlrCode::Unknown),
+                ReportStatus::Final(DlrCode::Unknown),
                 State::Submitted,
                 0,
                 ("UNKNOWN", "No receipt from the carrier"),
                 ("unknown", "null"),
             ),
         ] {
-            let code = if told == Told::Final(DlrCode::Delivrd) { 0 } else { err };
+            let code = if told == ReportStatus::Final(DlrCode::Delivrd) { 0 } else { err };
             let (word, words) = full;
             let expect = format!(r#""status":"{word}","err_code":{code},"err_desc":"{words}""#);
             check(DlrForm::Full, told, state, err, &expect);
@@ -314,7 +314,7 @@ mod tests {
             assert_eq!(with_plus(given), expect, "{given:?}");
         }
         let from = Sender::parse("4915100000001").unwrap();
-        let report = report(Told::Final(DlrCode::Delivrd), MessageState::Delivered, 0, &from);
+        let report = report(ReportStatus::Final(DlrCode::Delivrd), MessageState::Delivered, 0, &from);
         let body = dlr(&report, DlrForm::Full, &Destination::UNKNOWN);
         assert!(body.contains(r#""from":"+4915100000001""#), "{body}");
     }

@@ -68,7 +68,7 @@ impl Command for LinkBatch {
             batch.handouts.entry(*link).or_default().recorded.push(recorded);
         }
         for record in inbound {
-            batch.take_in(*carrier, &record.part)?;
+            batch.receive_mo(*carrier, &record.part)?;
             batch.handouts.entry(*link).or_default().received.push(record.sequence);
         }
         batch.books.lanes.grant(*carrier, *link, *slots);

@@ -82,7 +82,7 @@ impl Command for ForgetUnassigned {
     type Outcome = usize;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<usize, TableError> {
-        batch.forget_unowned(self.now, self.limit)
+        batch.forget_unassigned(self.now, self.limit)
     }
 }
 

@@ -33,7 +33,7 @@ use crate::ops::{
 };
 use crate::state::idempotency_keys::KeyStep;
 use crate::tables::TableError;
-use crate::webhooks::HookEnds;
+use crate::webhooks::WebhookResults;
 use std::fmt;
 
 /// What the writer does with a command while the disk is full.
@@ -178,7 +178,7 @@ commands! {
     SetAside(SetAside),
     SetLate(SetLate),
     SettleReports(ReportEnds),
-    SettleWebhooks(HookEnds),
+    SettleWebhooks(WebhookResults),
 }
 
 /// Only the name: an outcome can have a message text in it.
@@ -206,5 +206,4 @@ fn into_all<C: Into<AnyCommand>>(commands: impl IntoIterator<Item = C>) -> Vec<A
 }
 
 #[cfg(test)]
-#[path = "commands_tests.rs"]
 mod tests;

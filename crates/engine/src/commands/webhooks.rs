@@ -2,20 +2,20 @@
 
 use crate::batch::Batch;
 use crate::commands::{Command, OnFullDisk};
-use crate::ops::{Endpoint, EventId, HookReplayed, HooksReplayed};
+use crate::ops::{Endpoint, EventId, ReplayProgress, WebhookReplay};
 use crate::tables::{EventKey, TableError};
-use crate::webhooks::HookEnds;
+use crate::webhooks::WebhookResults;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use std::time::Duration;
 
-impl Command for HookEnds {
+impl Command for WebhookResults {
     type Outcome = ();
 
     const ON_FULL_DISK: OnFullDisk = OnFullDisk::Keep;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
-        batch.end_hooks(self)
+        batch.end_webhooks(self)
     }
 }
 
@@ -28,10 +28,10 @@ pub struct ReplayWebhook {
 }
 
 impl Command for ReplayWebhook {
-    type Outcome = HookReplayed;
+    type Outcome = WebhookReplay;
 
-    fn execute(&self, batch: &mut Batch<'_>) -> Result<HookReplayed, TableError> {
-        batch.replay_hook(self.account, self.event, self.now)
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<WebhookReplay, TableError> {
+        batch.replay_webhook(self.account, self.event, self.now)
     }
 }
 
@@ -47,9 +47,9 @@ pub struct ReplayFailedWebhooks {
 }
 
 impl Command for ReplayFailedWebhooks {
-    type Outcome = HooksReplayed;
+    type Outcome = ReplayProgress;
 
-    fn execute(&self, batch: &mut Batch<'_>) -> Result<HooksReplayed, TableError> {
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<ReplayProgress, TableError> {
         let ReplayFailedWebhooks { endpoint, since, after, limit, now } = *self;
         batch.replay_failed(endpoint, since, after, limit, now)
     }
@@ -67,7 +67,7 @@ impl Command for ForgetWebhooks {
     type Outcome = u64;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<u64, TableError> {
-        batch.forget_hooks(&self.events, self.before, self.now)
+        batch.forget_webhooks(&self.events, self.before, self.now)
     }
 }
 

@@ -44,7 +44,7 @@ impl Batch<'_> {
             received_at,
         };
         self.tables.write(InboundChange::Add { id, row: Box::new(row) });
-        self.hook_inbound(account, id, message, received_at)?;
+        self.webhook_inbound(account, id, message, received_at)?;
         Ok(record)
     }
 }

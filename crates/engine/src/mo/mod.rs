@@ -13,7 +13,7 @@ use crate::report::Way;
 use crate::tables::{InboundRow, MoPartChange, SeenKey, TableError, Wire};
 use hermod_domain::catalogue::Claim;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
-use hermod_domain::inbound::{InboundPart, Whole, Wish, handset, number, shown, tidied, wish_of};
+use hermod_domain::inbound::{InboundPart, OptKeyword, Whole, handset, number, opt_keyword, shown, tidied};
 use hermod_domain::origin::WrittenAddress;
 use hermod_domain::time::Timestamp;
 use std::time::Duration;
@@ -43,13 +43,13 @@ pub struct Owner {
 
 impl Batch<'_> {
     /// What a link brought.
-    pub fn take_in(&mut self, carrier: CarrierId, part: &InboundPart) -> Result<(), TableError> {
+    pub fn receive_mo(&mut self, carrier: CarrierId, part: &InboundPart) -> Result<(), TableError> {
         let known = if part.joined.is_some() { PART_REPEATS_KNOWN } else { REPEATS_KNOWN };
-        let mut is_news = self.is_news(carrier, part.digest(), known)?;
+        let mut is_new = self.is_new(carrier, part.digest(), known)?;
         if let Some(joined) = part.joined {
             // Handsets use references again: a message that lacks just this part is another one.
-            is_news = is_news || self.is_lacking(carrier, part, joined)?;
-            if is_news {
+            is_new = is_new || self.is_lacking(carrier, part, joined)?;
+            if is_new {
                 return self.join(carrier, part, joined);
             }
             self.tally.inbound_repeated += 1;
@@ -63,33 +63,33 @@ impl Batch<'_> {
             missing: 0,
             at: self.now,
         };
-        if is_news {
+        if is_new {
             return self.arrive(&arrived);
         }
         self.tally.inbound_repeated += 1;
-        self.heed_repeat(&arrived)
+        self.apply_opt_keyword_of_duplicate(&arrived)
     }
 
     /// Who says stop, start and stop again within minutes means the last of it, though it looks like the first brought
     /// again. To stop twice does no harm; to start because of a repeat could.
-    fn heed_repeat(&mut self, arrived: &Arrived) -> Result<(), TableError> {
+    fn apply_opt_keyword_of_duplicate(&mut self, arrived: &Arrived) -> Result<(), TableError> {
         let Some(Owner { account, .. }) = self.owner(arrived)? else { return Ok(()) };
         match self.wish(account, arrived) {
-            Some(Wish::Stop) => self.heed(account, arrived),
-            Some(Wish::Start) | None => Ok(()),
+            Some(OptKeyword::Stop) => self.apply_opt_keyword(account, arrived),
+            Some(OptKeyword::Start) | None => Ok(()),
         }
     }
 
     /// False if the carrier brought the very same lately.
-    fn is_news(&self, carrier: CarrierId, digest: [u8; 16], known: Duration) -> Result<bool, TableError> {
+    fn is_new(&self, carrier: CarrierId, digest: [u8; 16], known: Duration) -> Result<bool, TableError> {
         // What waited for room on the disk was told long ago, and is known from now on.
         let now = self.now.max(self.books.told);
         let key = SeenKey { carrier, digest };
-        let is_news = self.tables.read()?.seen_until(&key)?.is_none_or(|until| until <= now);
-        if is_news {
+        let is_new = self.tables.read()?.seen_until(&key)?.is_none_or(|until| until <= now);
+        if is_new {
             self.tables.write(MoPartChange::Seen { key, until: now.plus(known) });
         }
-        Ok(is_news)
+        Ok(is_new)
     }
 
     /// Deletes digests that count for repeats no longer, at most `limit`. Returns how many.
@@ -108,8 +108,8 @@ impl Batch<'_> {
         match owner {
             Some(owner) => self.deliver_to(owner, message, arrived).map(|_| ()),
             None => {
-                self.tally.inbound_unowned += 1;
-                self.keep_unowned(message, arrived);
+                self.tally.inbound_unassigned += 1;
+                self.keep_unassigned(message, arrived);
                 Ok(())
             }
         }
@@ -139,7 +139,7 @@ impl Batch<'_> {
     ) -> Result<InboundRecord, TableError> {
         let Owner { account, connection } = owner;
         let Arrived { source, destination, whole, missing, at, .. } = arrived;
-        self.heed(account, arrived)?;
+        self.apply_opt_keyword(account, arrived)?;
         let record = self.keep_inbound(InboundRow {
             account,
             message,
@@ -160,16 +160,16 @@ impl Batch<'_> {
     }
 
     /// Stop words and what lifts them.
-    fn heed(&mut self, account: AccountId, arrived: &Arrived) -> Result<(), TableError> {
+    fn apply_opt_keyword(&mut self, account: AccountId, arrived: &Arrived) -> Result<(), TableError> {
         // Nobody can be written to who has no number.
         let Some(number) = handset(&arrived.source) else { return Ok(()) };
         match self.wish(account, arrived) {
-            Some(Wish::Stop) => {
+            Some(OptKeyword::Stop) => {
                 let entry = OptOut { account, number, how: BY_STOP_WORD.to_owned(), now: arrived.at };
                 self.tally.opt_outs += u64::from(self.opt_out(&entry)?);
             }
             // It may have waited for its owner, and the handset have said something else since.
-            Some(Wish::Start) => {
+            Some(OptKeyword::Start) => {
                 self.tally.opt_ins += u64::from(self.opt_in_since(account, number, arrived.at)?);
             }
             None => {}
@@ -178,15 +178,15 @@ impl Batch<'_> {
     }
 
     /// What a message asks of an account, with its keyword before it or without.
-    fn wish(&self, account: AccountId, arrived: &Arrived) -> Option<Wish> {
+    fn wish(&self, account: AccountId, arrived: &Arrived) -> Option<OptKeyword> {
         let text = arrived.whole.text.as_str();
         let own = self.catalogue.account(account).map(|view| view.account.stop_words.as_slice());
         let own = own.unwrap_or_default();
         let behind_keyword = match self.catalogue.claim(&number(&arrived.destination), text) {
-            Some(Claim::Keyword { account: whose, rest }) if whose == account => wish_of(rest, own),
+            Some(Claim::Keyword { account: whose, rest }) if whose == account => opt_keyword(rest, own),
             Some(Claim::Keyword { .. } | Claim::Number(_) | Claim::Shared(_)) | None => None,
         };
-        behind_keyword.or_else(|| wish_of(text, own))
+        behind_keyword.or_else(|| opt_keyword(text, own))
     }
 }
 

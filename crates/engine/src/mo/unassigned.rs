@@ -9,7 +9,7 @@ use hermod_domain::inbound::{Whole, shown};
 use hermod_domain::time::Timestamp;
 
 impl Batch<'_> {
-    pub fn keep_unowned(&mut self, message: MessageId, arrived: &Arrived) {
+    pub fn keep_unassigned(&mut self, message: MessageId, arrived: &Arrived) {
         let Arrived { carrier, source, destination, whole, missing, at } = arrived;
         self.tables.write(UnassignedInboundChange::Add(Box::new(UnassignedRow {
             message,
@@ -38,7 +38,7 @@ impl Batch<'_> {
     }
 
     /// Deletes messages that were kept long enough, at most `limit`. Returns how many.
-    pub fn forget_unowned(&mut self, now: Timestamp, limit: usize) -> Result<usize, TableError> {
+    pub fn forget_unassigned(&mut self, now: Timestamp, limit: usize) -> Result<usize, TableError> {
         self.at(now);
         let before = MessageId::first_at(now.minus(UNOWNED_KEPT));
         let old = self.tables.read()?.unassigned_below(before, limit)?;

@@ -25,14 +25,14 @@ pub const CONVERSATION_KEPT: Duration = Duration::from_secs(400 * 86_400);
 
 /// What a handset sent, with the sequence number its `deliver_sm` must be answered under once it is durable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HandsetRecord {
+pub struct MoRecord {
     pub sequence: u32,
     pub part: InboundPart,
 }
 
 /// A message from a handset as it is brought over SMPP.
 #[derive(Clone, PartialEq, Eq)]
-pub struct HandsetMessage {
+pub struct MoMessage {
     /// Its number among its account's.
     pub id: u64,
     pub source: WrittenAddress,
@@ -42,7 +42,7 @@ pub struct HandsetMessage {
 
 /// A message that is nobody's: no account owns the number, and none wrote to the handset from it.
 #[derive(Clone, PartialEq, Eq)]
-pub struct UnownedInbound {
+pub struct UnassignedMo {
     pub message: MessageId,
     pub carrier: CarrierId,
     pub from: String,
@@ -85,19 +85,16 @@ impl fmt::Debug for Inbound {
     }
 }
 
-impl fmt::Debug for HandsetMessage {
+impl fmt::Debug for MoMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HandsetMessage")
-            .field("id", &self.id)
-            .field("whole", &self.whole)
-            .finish_non_exhaustive()
+        f.debug_struct("MoMessage").field("id", &self.id).field("whole", &self.whole).finish_non_exhaustive()
     }
 }
 
-impl fmt::Debug for UnownedInbound {
+impl fmt::Debug for UnassignedMo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let UnownedInbound { message, carrier, from: _, to: _, text, received_at } = self;
-        f.debug_struct("UnownedInbound")
+        let UnassignedMo { message, carrier, from: _, to: _, text, received_at } = self;
+        f.debug_struct("UnassignedMo")
             .field("message", message)
             .field("carrier", carrier)
             .field("text", &Hidden(text))

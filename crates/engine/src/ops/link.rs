@@ -1,6 +1,6 @@
 //! What a link to a carrier is given, and what it reports.
 
-use crate::ops::{CustomerTlvs, Elsewhere, HandsetRecord, ReceiptRecord, Recorded};
+use crate::ops::{CustomerTlvs, Elsewhere, MoRecord, ReceiptRecord, Recorded};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo, RemoteId};
 use hermod_domain::lifecycle::RefusedFor;
@@ -107,7 +107,7 @@ pub struct LinkBatch {
     pub answers: Vec<AnswerRecord>,
     pub receipts: Vec<ReceiptRecord>,
     /// What handsets sent.
-    pub inbound: Vec<HandsetRecord>,
+    pub inbound: Vec<MoRecord>,
     /// How many more parts the link can take now: free window slots that also have a rate token.
     pub slots: u32,
     pub now: Timestamp,

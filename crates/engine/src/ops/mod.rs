@@ -20,9 +20,8 @@ pub use catalogue::{CatalogueChange, CatalogueRefusal, CatalogueRow, Provisioned
 pub use delivery::{DELIVERY_DAYS_KEPT, DELIVERY_ROWS_MAX, DELIVERY_TIMES, DeliveryFigures, DeliveryRow};
 pub use hidden::CustomerTlvs;
 pub use inbound::{
-    CONVERSATION_KEPT, HandsetMessage, HandsetRecord, Inbound, InboundRecord, JOINED_OCTETS_MAX,
-    JOINING_WAIT, PART_REPEATS_KNOWN, REPEATS_KNOWN, UNFINISHED_PARTS_PER_CARRIER_MAX, UNOWNED_KEPT,
-    UnownedInbound,
+    CONVERSATION_KEPT, Inbound, InboundRecord, JOINED_OCTETS_MAX, JOINING_WAIT, MoMessage, MoRecord,
+    PART_REPEATS_KNOWN, REPEATS_KNOWN, UNFINISHED_PARTS_PER_CARRIER_MAX, UNOWNED_KEPT, UnassignedMo,
 };
 pub use link::{Answer, AnswerRecord, Handout, Job, LinkBatch, LinkId, LinkKind};
 pub use message::{AcceptOutcome, Acceptance, KeyClaim, MessageRecord, Replay};
@@ -46,11 +45,11 @@ pub use report::{
 pub use retention::{Purged, Retention};
 pub use set_aside::{SetAside, SetAsideCount, StoredPart};
 pub use webhook::{
-    ANSWER_KEPT_BYTES_MAX, AttemptOutcome, DlrEvent, ENDPOINTS_RUNG_MAX, Endpoint, EventId,
-    FAILED_PASSED_OVER_MAX, FailingEndpoint, HOOK_ATTEMPTS_KEPT, HOOKS_COUNTED_MAX, HOOKS_KEPT,
-    HOOKS_TAKEN_MAX, HookAttempt, HookEvent, HookFigures, HookFilter, HookGivenUp, HookNext, HookPage,
-    HookRecord, HookReplayed, HookSettled, HookStanding, HookState, HookWhat, HooksReplayed,
-    RECEIVER_AWAY_MAX, REPLAYED_AT_ONCE_MAX,
+    ANSWER_KEPT_BYTES_MAX, AfterAttempt, AttemptOutcome, DlrEvent, ENDPOINTS_WOKEN_MAX, Endpoint, EventId,
+    FAILED_PASSED_OVER_MAX, FailingEndpoint, GiveUpReason, RECEIVER_AWAY_MAX, REPLAYED_AT_ONCE_MAX,
+    ReplayProgress, SettledAttempt, WEBHOOK_ATTEMPTS_KEPT, WEBHOOKS_COUNTED_MAX, WEBHOOKS_KEPT,
+    WEBHOOKS_TAKEN_MAX, WebhookAttempt, WebhookContent, WebhookEvent, WebhookFigures, WebhookFilter,
+    WebhookPage, WebhookRecord, WebhookReplay, WebhookState, WebhookStatus,
 };
 
 /// Rows a page of any list has at most, whatever was asked for.

@@ -4,7 +4,7 @@
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::{Alias, Origin};
 use hermod_domain::phone::Msisdn;
-use hermod_domain::receipt::Told;
+use hermod_domain::receipt::ReportStatus;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ pub struct MessageNews {
     /// The message's name on the bind it came in on, where that is not its id.
     pub alias: Option<Alias>,
     pub origin: Arc<Origin>,
-    pub told: Told,
+    pub told: ReportStatus,
     pub err: u16,
     pub parts: u8,
     /// Of those, how many were delivered.
@@ -87,7 +87,7 @@ pub struct GivenUp {
     pub connection: ConnectionId,
     pub message: MessageId,
     /// Nothing: it would have brought a message from a handset, which can still be polled.
-    pub told: Option<Told>,
+    pub told: Option<ReportStatus>,
     /// When it came to be.
     pub at: Timestamp,
     /// When it was given up.

@@ -6,30 +6,30 @@ use crate::ops::hidden::Hidden;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::phone::Msisdn;
-use hermod_domain::receipt::Told;
+use hermod_domain::receipt::ReportStatus;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
-use hermod_domain::webhook::{DlrForm, HookKind};
+use hermod_domain::webhook::{DlrForm, WebhookKind};
 use std::fmt;
 use std::time::Duration;
 
 /// How long events that have ended and attempts are listed and can be replayed, at least.
-pub const HOOKS_KEPT: Duration = Duration::from_secs(30 * 86_400);
+pub const WEBHOOKS_KEPT: Duration = Duration::from_secs(30 * 86_400);
 /// How much of a receiver's answer is kept with an attempt.
 pub const ANSWER_KEPT_BYTES_MAX: usize = 4_096;
 /// How long a customer who submits on transmitters only may have no receiver bound before reports go to its webhook.
 pub const RECEIVER_AWAY_MAX: Duration = Duration::from_secs(60);
 /// Events that one call of `Store::replay_failed` looks at. Whoever asked goes on where it ended.
 pub const REPLAYED_AT_ONCE_MAX: u32 = 1_000;
-/// Events that one call of `Store::take_hooks` gives.
-pub const HOOKS_TAKEN_MAX: u32 = 500;
+/// Events that one call of `Store::take_webhooks` gives.
+pub const WEBHOOKS_TAKEN_MAX: u32 = 500;
 /// Attempts of one event that are kept. Whoever replays one more often loses the oldest.
-pub const HOOK_ATTEMPTS_KEPT: u32 = 100;
-/// Endpoints the bell remembers. Others are found by `Store::hooks_waiting`.
-pub const ENDPOINTS_RUNG_MAX: usize = 100_000;
+pub const WEBHOOK_ATTEMPTS_KEPT: u32 = 100;
+/// Endpoints the wakeup remembers. Others are found by `Store::webhooks_waiting`.
+pub const ENDPOINTS_WOKEN_MAX: usize = 100_000;
 
-/// As far as `Store::hook_figures` counts.
-pub const HOOKS_COUNTED_MAX: u32 = 100_000;
+/// As far as `Store::webhook_figures` counts.
+pub const WEBHOOKS_COUNTED_MAX: u32 = 100_000;
 /// Events that a list of what was delivered passes over, because they were given up, before it ends.
 pub const FAILED_PASSED_OVER_MAX: u32 = 100_000;
 
@@ -41,15 +41,15 @@ pub struct EventId(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Endpoint {
     pub account: AccountId,
-    pub kind: HookKind,
+    pub kind: WebhookKind,
 }
 
 /// One thing to post.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HookEvent {
+pub struct WebhookEvent {
     pub id: EventId,
     pub account: AccountId,
-    pub what: HookWhat,
+    pub what: WebhookContent,
     /// Attempts that failed, since it came to be or was replayed.
     pub failures: u32,
     /// Attempts ever made.
@@ -59,16 +59,16 @@ pub struct HookEvent {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HookWhat {
+pub enum WebhookContent {
     Dlr(DlrEvent),
     Inbound(InboundRecord),
 }
 
-impl HookEvent {
+impl WebhookEvent {
     pub const fn endpoint(&self) -> Endpoint {
         let kind = match self.what {
-            HookWhat::Dlr(_) => HookKind::Dlr,
-            HookWhat::Inbound(_) => HookKind::Inbound,
+            WebhookContent::Dlr(_) => WebhookKind::Dlr,
+            WebhookContent::Inbound(_) => WebhookKind::Inbound,
         };
         Endpoint { account: self.account, kind }
     }
@@ -81,7 +81,7 @@ pub struct DlrEvent {
     pub connection: ConnectionId,
     pub from: Sender,
     pub to: Msisdn,
-    pub told: Told,
+    pub told: ReportStatus,
     /// The message's own state once it has ended; before, it may be behind what is told.
     pub state: MessageState,
     pub err: u16,
@@ -95,7 +95,7 @@ pub struct DlrEvent {
 
 /// One POST and what came of it.
 #[derive(Clone, PartialEq, Eq)]
-pub struct HookAttempt {
+pub struct WebhookAttempt {
     pub at: Timestamp,
     pub took: Duration,
     pub outcome: AttemptOutcome,
@@ -118,10 +118,10 @@ impl AttemptOutcome {
 }
 
 /// The receiver's own words, which can hold anything.
-impl fmt::Debug for HookAttempt {
+impl fmt::Debug for WebhookAttempt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let HookAttempt { at, took, outcome, answer } = self;
-        f.debug_struct("HookAttempt")
+        let WebhookAttempt { at, took, outcome, answer } = self;
+        f.debug_struct("WebhookAttempt")
             .field("at", at)
             .field("took", took)
             .field("outcome", outcome)
@@ -132,27 +132,27 @@ impl fmt::Debug for HookAttempt {
 
 /// An attempt is over: what the store is to write down. As much a fact as what a carrier says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HookSettled {
+pub struct SettledAttempt {
     pub endpoint: Endpoint,
     pub event: EventId,
     /// As the event said when it was taken. If the store knows of fewer, it was replayed since: then a failure is recorded,
     /// and the event stays due.
     pub failures: u32,
     /// Nothing: none was made, because there is nowhere to post to any more.
-    pub attempt: Option<HookAttempt>,
-    pub next: HookNext,
+    pub attempt: Option<WebhookAttempt>,
+    pub next: AfterAttempt,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HookNext {
+pub enum AfterAttempt {
     /// The receiver has it.
     Done,
     RetryAt(Timestamp),
-    GiveUp(HookGivenUp),
+    GiveUp(GiveUpReason),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HookGivenUp {
+pub enum GiveUpReason {
     /// Every attempt of the schedule failed.
     AttemptsUsedUp,
     /// The account has no address for it any more.
@@ -163,25 +163,25 @@ pub enum HookGivenUp {
 
 /// Where an event stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HookState {
+pub enum WebhookState {
     Waiting,
     Delivered,
-    Failed(HookGivenUp),
+    Failed(GiveUpReason),
 }
 
-impl HookState {
-    pub const fn standing(self) -> HookStanding {
+impl WebhookState {
+    pub const fn standing(self) -> WebhookStatus {
         match self {
-            HookState::Waiting => HookStanding::Waiting,
-            HookState::Delivered => HookStanding::Delivered,
-            HookState::Failed(_) => HookStanding::Failed,
+            WebhookState::Waiting => WebhookStatus::Waiting,
+            WebhookState::Delivered => WebhookStatus::Delivered,
+            WebhookState::Failed(_) => WebhookStatus::Failed,
         }
     }
 }
 
 /// The same without the reason: what a list can be narrowed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HookStanding {
+pub enum WebhookStatus {
     Waiting,
     Delivered,
     Failed,
@@ -197,22 +197,22 @@ pub struct FailingEndpoint {
 
 /// Which events are listed. Nothing: all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct HookFilter {
-    pub kind: Option<HookKind>,
-    pub standing: Option<HookStanding>,
+pub struct WebhookFilter {
+    pub kind: Option<WebhookKind>,
+    pub standing: Option<WebhookStatus>,
 }
 
 /// Some of what is due at an endpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HookPage {
-    pub events: Vec<HookEvent>,
+pub struct WebhookPage {
+    pub events: Vec<WebhookEvent>,
     /// When the first event behind these is due, or was. Nothing: none waits there.
     pub next_due: Option<Timestamp>,
 }
 
 /// What came of asking for an event once more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HookReplayed {
+pub enum WebhookReplay {
     /// It is due now.
     Again,
     /// The account has no such event.
@@ -221,7 +221,7 @@ pub enum HookReplayed {
 
 /// What one step of replaying failed events came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HooksReplayed {
+pub struct ReplayProgress {
     pub replayed: u32,
     /// Behind which to go on. Nothing: that was all.
     pub next: Option<EventId>,
@@ -229,9 +229,9 @@ pub struct HooksReplayed {
 
 /// How an endpoint of an account does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HookFigures {
-    pub kind: HookKind,
-    /// At most [`HOOKS_COUNTED_MAX`], which then means "that many or more".
+pub struct WebhookFigures {
+    pub kind: WebhookKind,
+    /// At most [`WEBHOOKS_COUNTED_MAX`], which then means "that many or more".
     pub waiting: u64,
     /// When what the first of them tells happened.
     pub oldest: Option<Timestamp>,
@@ -241,15 +241,15 @@ pub struct HookFigures {
 
 /// An event as it is listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HookRecord {
+pub struct WebhookRecord {
     pub id: EventId,
     pub account: AccountId,
-    pub kind: HookKind,
+    pub kind: WebhookKind,
     /// The message sent or received.
     pub message: MessageId,
     /// Of a delivery report.
-    pub told: Option<Told>,
-    pub state: HookState,
+    pub told: Option<ReportStatus>,
+    pub state: WebhookState,
     pub attempts: u32,
     /// When what it tells happened.
     pub at: Timestamp,

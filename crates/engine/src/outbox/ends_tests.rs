@@ -4,13 +4,13 @@ use super::PortNo;
 use super::state::{DEFERRED_IN_MEMORY_MAX, Took};
 use super::test_table::{DELIVERED, ONE, TWO, Table, UNKNOWN};
 use crate::ops::{Delivery, REPORTS_IN_MEMORY_MAX, ReportId};
-use hermod_domain::receipt::Told;
+use hermod_domain::receipt::ReportStatus;
 
 #[test]
 fn a_report_given_up_while_it_is_out_does_not_come_back() {
     for how in [Delivery::Later, Delivery::NotSent] {
         let mut table = Table::with_ports(&[ONE]);
-        table.writes(1, Told::Enroute);
+        table.writes(1, ReportStatus::Enroute);
         table.writes(1, DELIVERED);
         assert_eq!(table.takes(ONE, 10), [1]);
         table.gives_up(1);
@@ -143,7 +143,7 @@ fn an_answer_that_comes_late_stops_the_repeat() {
 #[test]
 fn a_late_answer_to_a_notice_lets_the_next_one_go() {
     let mut table = Table::with_ports(&[ONE]);
-    table.writes(1, Told::Enroute);
+    table.writes(1, ReportStatus::Enroute);
     assert_eq!(table.takes(ONE, 1), [1]);
     table.settles(ONE, &[1], Delivery::Later);
     table.settles(ONE, &[1], Delivery::Done);
@@ -198,8 +198,8 @@ fn a_notice_that_was_put_aside_is_not_told_once_its_message_has_ended() {
     for message in 0..filled {
         table.writes(message, DELIVERED);
     }
-    let notices = [table.writes(filled, Told::Enroute), table.writes(filled + 1, UNKNOWN)];
-    let alone = table.writes(filled + 2, Told::Enroute);
+    let notices = [table.writes(filled, ReportStatus::Enroute), table.writes(filled + 1, UNKNOWN)];
+    let alone = table.writes(filled + 2, ReportStatus::Enroute);
     loop {
         let ids = table.takes(ONE, 100);
         if ids.is_empty() {

@@ -1,7 +1,7 @@
 //! A report in an outbox: waiting, or given to a bind that has not answered yet.
 
 use crate::ops::{MessageNews, News, Report};
-use hermod_domain::receipt::{DlrCode, Told};
+use hermod_domain::receipt::{DlrCode, ReportStatus};
 
 /// Which bind of a connection. Never reused within a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,8 +38,8 @@ pub(super) fn is_open_ended(report: &Report) -> bool {
     match &report.news {
         News::Inbound(_) => false,
         News::Message(MessageNews { told, .. }) => match told {
-            Told::Enroute | Told::Accepted | Told::Final(DlrCode::Unknown) => true,
-            Told::Final(
+            ReportStatus::Enroute | ReportStatus::Accepted | ReportStatus::Final(DlrCode::Unknown) => true,
+            ReportStatus::Final(
                 DlrCode::Delivrd | DlrCode::Acceptd | DlrCode::Undeliv | DlrCode::Rejectd | DlrCode::Expired,
             ) => false,
         },

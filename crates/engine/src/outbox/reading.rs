@@ -6,7 +6,7 @@ use super::refill::{Overflow, Reading, Refill};
 use super::state::Outbox;
 use crate::ops::ReportId;
 use crate::tables::ReportPage;
-use hermod_domain::receipt::Told;
+use hermod_domain::receipt::ReportStatus;
 use hermod_domain::time::Timestamp;
 use std::time::Duration;
 
@@ -115,7 +115,8 @@ impl Outbox {
             if id > self.read_to || self.knows(id) {
                 continue;
             }
-            let wants = |end: &Told| report.of_message().is_some_and(|news| news.origin.wish.wants(*end));
+            let wants =
+                |end: &ReportStatus| report.of_message().is_some_and(|news| news.origin.wish.wants(*end));
             if is_open_ended(&report) && page.ended.get(&id).is_some_and(wants) {
                 // Its message has ended since, and that is told by itself.
                 self.supersede(id);

@@ -4,19 +4,19 @@ use super::{Outbox, PortNo, REPORTS_IN_ALL_MAX, Refill, Took};
 use crate::ops::{Delivery, MessageNews, News, REPORTS_IN_MEMORY_MAX, Report, ReportId};
 use crate::tables::ReportPage;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
-use hermod_domain::origin::{Origin, ReceiptWish, WrittenAddress};
-use hermod_domain::receipt::{DlrCode, Told};
+use hermod_domain::origin::{Origin, RegisteredDelivery, WrittenAddress};
+use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::time::Timestamp;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(super) const DELIVERED: Told = Told::Final(DlrCode::Delivrd);
-pub(super) const UNKNOWN: Told = Told::Final(DlrCode::Unknown);
+pub(super) const DELIVERED: ReportStatus = ReportStatus::Final(DlrCode::Delivrd);
+pub(super) const UNKNOWN: ReportStatus = ReportStatus::Final(DlrCode::Unknown);
 pub(super) const ONE: PortNo = PortNo(1);
 pub(super) const TWO: PortNo = PortNo(2);
 
-pub(super) fn report(id: u64, message: i64, told: Told) -> Report {
+pub(super) fn report(id: u64, message: i64, told: ReportStatus) -> Report {
     Report {
         id: ReportId(id),
         account: AccountId::new(1),
@@ -26,7 +26,7 @@ pub(super) fn report(id: u64, message: i64, told: Told) -> Report {
         news: News::Message(MessageNews {
             alias: None,
             origin: Arc::new(Origin {
-                wish: ReceiptWish::of_registered_delivery(0x11),
+                wish: RegisteredDelivery::of_registered_delivery(0x11),
                 short_id: false,
                 on_transmitter: false,
                 reference: None,
@@ -63,7 +63,7 @@ impl Table {
         Table { state, rows, now: Timestamp::EPOCH, written: 0, is_full: false, answered, ended }
     }
 
-    pub(super) fn writes(&mut self, message: i64, told: Told) -> u64 {
+    pub(super) fn writes(&mut self, message: i64, told: ReportStatus) -> u64 {
         self.written += 1;
         let report = report(self.written, message, told);
         if told == DELIVERED {

@@ -5,7 +5,7 @@ use super::state::{Outbox, Took};
 use super::test_table::{DELIVERED, ONE, TWO, Table, UNKNOWN};
 use crate::ops::{Delivery, REPORTS_IN_MEMORY_MAX, ReportId};
 use hermod_domain::ids::MessageId;
-use hermod_domain::receipt::Told;
+use hermod_domain::receipt::ReportStatus;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 
@@ -38,7 +38,7 @@ fn a_later_report_waits_for_an_earlier_one_of_its_message_that_is_out() {
         // What could not be told now is old news.
         (Delivery::Later, vec![2]),
     ] {
-        for first in [Told::Enroute, Told::Accepted, UNKNOWN] {
+        for first in [ReportStatus::Enroute, ReportStatus::Accepted, UNKNOWN] {
             let mut table = Table::with_ports(&[ONE, TWO]);
             table.writes(1, first);
             table.writes(1, DELIVERED);
@@ -54,7 +54,7 @@ fn a_later_report_waits_for_an_earlier_one_of_its_message_that_is_out() {
 #[test]
 fn a_deferred_report_is_dropped_in_favour_of_a_later_one_of_its_message() {
     let mut table = Table::with_ports(&[ONE]);
-    table.writes(1, Told::Enroute);
+    table.writes(1, ReportStatus::Enroute);
     let first = table.takes(ONE, 1);
     table.settles(ONE, &first, Delivery::Later);
     let last = table.writes(1, DELIVERED);
@@ -219,7 +219,7 @@ proptest! {
                     // A notice, then UNKNOWN, then the end; then it is another message's turn.
                     let round = (0..).find(|round| !notices.contains(&(message, *round))).unwrap();
                     notices.insert((message, round));
-                    let told = [Told::Enroute, UNKNOWN, DELIVERED][round % 3];
+                    let told = [ReportStatus::Enroute, UNKNOWN, DELIVERED][round % 3];
                     let message = message + 10 * i64::try_from(round / 3).unwrap();
                     all.insert(table.writes(message, told), message);
                 }

@@ -6,7 +6,7 @@ mod records;
 mod texts;
 
 use crate::batch::Batch;
-use crate::ops::{GIVEN_UP_KEPT, HOOKS_KEPT, REPORT_KEPT, Retention};
+use crate::ops::{GIVEN_UP_KEPT, REPORT_KEPT, Retention, WEBHOOKS_KEPT};
 use crate::tables::{Place, PurgeChange, TableError};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::lifecycle::PartState;
@@ -21,7 +21,7 @@ pub const PURGED_PER_STEP_MAX: u32 = 250;
 const QUIET: Duration = Duration::from_secs(40 * 86_400);
 
 const _: () = assert!(QUIET.as_secs() > REPORT_KEPT.as_secs() + GIVEN_UP_KEPT.as_secs());
-const _: () = assert!(QUIET.as_secs() > HOOKS_KEPT.as_secs() + REPORT_KEPT.as_secs());
+const _: () = assert!(QUIET.as_secs() > WEBHOOKS_KEPT.as_secs() + REPORT_KEPT.as_secs());
 
 impl Batch<'_> {
     /// Deletes the texts of some messages that are older than they are kept. Returns how many messages it dealt with.

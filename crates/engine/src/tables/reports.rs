@@ -4,7 +4,7 @@ use crate::maps::HashMap;
 use crate::ops::{Report, ReportId};
 use crate::tables::TableError;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
-use hermod_domain::receipt::Told;
+use hermod_domain::receipt::ReportStatus;
 use hermod_domain::time::Timestamp;
 
 /// Consecutive reports of a connection.
@@ -17,7 +17,7 @@ pub struct ReportPage {
     /// The last row that was read.
     pub last: Option<ReportId>,
     /// How the messages of these reports ended, for those that have ended.
-    pub ended: HashMap<ReportId, Told>,
+    pub ended: HashMap<ReportId, ReportStatus>,
 }
 
 /// What the row of a report says.
@@ -27,7 +27,7 @@ pub struct StoredReport {
     pub account: Option<AccountId>,
     pub message: MessageId,
     /// None: it brings a message from a handset.
-    pub told: Option<Told>,
+    pub told: Option<ReportStatus>,
     pub err: u16,
     /// When the message became what is told, or came in.
     pub at: Timestamp,

@@ -1,9 +1,9 @@
 //! The tables of webhook events: those that wait, and those that have ended.
 
-use crate::ops::{Endpoint, EventId, HookGivenUp};
+use crate::ops::{Endpoint, EventId, GiveUpReason};
 use crate::tables::TableError;
 use hermod_domain::ids::{ConnectionId, MessageId};
-use hermod_domain::receipt::Told;
+use hermod_domain::receipt::ReportStatus;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::DlrForm;
 
@@ -38,7 +38,7 @@ pub struct NewEvent {
 #[derive(Clone, Copy, Debug)]
 pub enum EventAbout {
     /// What became of a message that was sent.
-    Dlr { connection: ConnectionId, told: Told, err: u16, form: DlrForm },
+    Dlr { connection: ConnectionId, told: ReportStatus, err: u16, form: DlrForm },
     /// A message from a handset, by the number it has among its account's.
     Inbound(u64),
 }
@@ -47,7 +47,7 @@ pub enum EventAbout {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventEnd {
     Delivered,
-    GivenUp(HookGivenUp),
+    GivenUp(GiveUpReason),
 }
 
 /// The attempts to post an event that waits.

@@ -6,16 +6,16 @@ mod moved;
 mod replay;
 mod settle;
 
-pub use settle::HookEnds;
+pub use settle::WebhookResults;
 
 use crate::batch::Batch;
 use crate::ops::Endpoint;
 use crate::tables::{EventAbout, EventKey, NewEvent, TableError, WebhookEventChange};
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
-use hermod_domain::receipt::Told;
+use hermod_domain::receipt::ReportStatus;
 use hermod_domain::time::Timestamp;
-use hermod_domain::webhook::HookKind;
+use hermod_domain::webhook::WebhookKind;
 
 /// What became of a message, to be told.
 #[derive(Clone, Copy, Debug)]
@@ -23,13 +23,13 @@ pub struct Became {
     pub account: AccountId,
     pub message: MessageId,
     pub connection: ConnectionId,
-    pub told: Told,
+    pub told: ReportStatus,
     pub err: u16,
     pub at: Timestamp,
 }
 
 /// Is the account told such things over HTTP?
-pub fn has_hook(catalogue: &Catalogue, account: AccountId, kind: HookKind) -> bool {
+pub fn has_webhook(catalogue: &Catalogue, account: AccountId, kind: WebhookKind) -> bool {
     let webhooks = catalogue.account(account).and_then(|view| view.account.webhooks.as_ref());
     webhooks.is_some_and(|webhooks| webhooks.url(kind).is_some())
 }
@@ -38,30 +38,30 @@ pub fn has_hook(catalogue: &Catalogue, account: AccountId, kind: HookKind) -> bo
 pub fn tells_by_webhook(catalogue: &Catalogue, connection: ConnectionId) -> bool {
     catalogue
         .connection(connection)
-        .is_some_and(|connection| has_hook(catalogue, connection.account, HookKind::Dlr))
+        .is_some_and(|connection| has_webhook(catalogue, connection.account, WebhookKind::Dlr))
 }
 
 impl Batch<'_> {
     /// A delivery report, in the form its connection wants now.
-    pub fn hook_dlr(&mut self, became: Became) -> Result<(), TableError> {
+    pub fn webhook_dlr(&mut self, became: Became) -> Result<(), TableError> {
         let Became { account, message, connection, told, err, at } = became;
         let form = self.catalogue.connection(connection).map(|found| found.dlr_form).unwrap_or_default();
-        let endpoint = Endpoint { account, kind: HookKind::Dlr };
+        let endpoint = Endpoint { account, kind: WebhookKind::Dlr };
         self.write_event(endpoint, message, at, EventAbout::Dlr { connection, told, err, form })
     }
 
     /// The account's inbound message of this number, if it is told of those over HTTP.
-    pub fn hook_inbound(
+    pub fn webhook_inbound(
         &mut self,
         account: AccountId,
         inbound: u64,
         message: MessageId,
         at: Timestamp,
     ) -> Result<(), TableError> {
-        if !has_hook(&self.catalogue, account, HookKind::Inbound) {
+        if !has_webhook(&self.catalogue, account, WebhookKind::Inbound) {
             return Ok(());
         }
-        let endpoint = Endpoint { account, kind: HookKind::Inbound };
+        let endpoint = Endpoint { account, kind: WebhookKind::Inbound };
         self.write_event(endpoint, message, at, EventAbout::Inbound(inbound))
     }
 
@@ -72,18 +72,18 @@ impl Batch<'_> {
         at: Timestamp,
         about: EventAbout,
     ) -> Result<(), TableError> {
-        let (event, due_at) = self.books.hooks.next(self.now);
+        let (event, due_at) = self.books.webhooks.next(self.now);
         let key = EventKey { endpoint, event };
         self.tables.write(WebhookEventChange::Add(NewEvent { key, due_at, message, at, about }));
-        self.tally.hooks += 1;
-        self.rung.insert(endpoint);
+        self.tally.webhooks += 1;
+        self.woken.insert(endpoint);
         Ok(())
     }
 
     /// Before the commit: the numbers given so far are never given again.
-    pub fn write_hook_number(&self) {
-        if self.tally.hooks > 0 {
-            self.tables.write(WebhookEventChange::Last(self.books.hooks.last()));
+    pub fn write_webhook_number(&self) {
+        if self.tally.webhooks > 0 {
+            self.tables.write(WebhookEventChange::Last(self.books.webhooks.last()));
         }
     }
 }

@@ -33,7 +33,7 @@ impl Batch<'_> {
                 }
                 Err(error) => return Err(error),
             };
-            self.hook_dlr(became)?;
+            self.webhook_dlr(became)?;
             self.tables.write(ReportChange::Delete { connection, first: *report, last: *report });
             moved.push(*report);
         }

@@ -1,28 +1,28 @@
 //! Posting an event once more: under its old number, with its old body, on a schedule that begins again.
 
 use crate::batch::Batch;
-use crate::ops::{Endpoint, EventId, HookReplayed, HooksReplayed};
+use crate::ops::{Endpoint, EventId, ReplayProgress, WebhookReplay};
 use crate::tables::{EventKey, TableError, WebhookEventChange};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
-use hermod_domain::webhook::HookKind;
+use hermod_domain::webhook::WebhookKind;
 
 impl Batch<'_> {
     /// Makes an event due now, whether it has ended or still waits.
-    pub fn replay_hook(
+    pub fn replay_webhook(
         &mut self,
         account: AccountId,
         event: EventId,
         now: Timestamp,
-    ) -> Result<HookReplayed, TableError> {
+    ) -> Result<WebhookReplay, TableError> {
         self.at(now);
-        for kind in HookKind::ALL {
+        for kind in WebhookKind::ALL {
             let key = EventKey { endpoint: Endpoint { account, kind }, event };
             if self.hurry(key, now)? || self.bring_back(key, now)? {
-                return Ok(HookReplayed::Again);
+                return Ok(WebhookReplay::Again);
             }
         }
-        Ok(HookReplayed::Unknown)
+        Ok(WebhookReplay::Unknown)
     }
 
     /// True if it waited.
@@ -30,7 +30,7 @@ impl Batch<'_> {
         let waited = self.tables.read()?.waiting_event(key)?.is_some();
         if waited {
             self.tables.write(WebhookEventChange::DueTime { key, due_at: now, failures: 0 });
-            self.rung.insert(key.endpoint);
+            self.woken.insert(key.endpoint);
         }
         Ok(waited)
     }
@@ -41,8 +41,8 @@ impl Batch<'_> {
             return Ok(false);
         }
         self.tables.write(WebhookEventChange::Restore { key, due_at: now });
-        self.tally.hooks_replayed += 1;
-        self.rung.insert(key.endpoint);
+        self.tally.webhooks_replayed += 1;
+        self.woken.insert(key.endpoint);
         Ok(true)
     }
 
@@ -54,7 +54,7 @@ impl Batch<'_> {
         after: Option<EventId>,
         limit: u32,
         now: Timestamp,
-    ) -> Result<HooksReplayed, TableError> {
+    ) -> Result<ReplayProgress, TableError> {
         self.at(now);
         let failed = self.tables.read()?.failed_events(endpoint, after, limit)?;
         let full = u32::try_from(failed.len()).is_ok_and(|looked_at| looked_at >= limit);
@@ -65,6 +65,6 @@ impl Batch<'_> {
                 replayed += 1;
             }
         }
-        Ok(HooksReplayed { replayed, next })
+        Ok(ReplayProgress { replayed, next })
     }
 }

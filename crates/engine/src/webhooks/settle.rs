@@ -2,7 +2,8 @@
 
 use crate::batch::Batch;
 use crate::ops::{
-    ANSWER_KEPT_BYTES_MAX, AttemptOutcome, HOOK_ATTEMPTS_KEPT, HookAttempt, HookNext, HookSettled,
+    ANSWER_KEPT_BYTES_MAX, AfterAttempt, AttemptOutcome, SettledAttempt, WEBHOOK_ATTEMPTS_KEPT,
+    WebhookAttempt,
 };
 use crate::steps::StepKind;
 use crate::tables::{
@@ -11,7 +12,7 @@ use crate::tables::{
 };
 use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::time::Timestamp;
-use hermod_domain::webhook::HookKind;
+use hermod_domain::webhook::WebhookKind;
 
 /// What one settled event weighs in memory beside what its receiver answered.
 const WEIGHT: usize = 256;
@@ -20,21 +21,21 @@ const FAILURE_CHARS_MAX: usize = 300;
 
 /// Attempts that are over.
 #[derive(Clone, Debug)]
-pub struct HookEnds {
-    pub settled: Vec<HookSettled>,
+pub struct WebhookResults {
+    pub settled: Vec<SettledAttempt>,
     pub now: Timestamp,
 }
 
-impl HookEnds {
-    pub fn into_pieces(self) -> impl Iterator<Item = HookEnds> {
-        let HookEnds { settled, now } = self;
-        settled.into_iter().map(move |one| HookEnds { settled: vec![one], now })
+impl WebhookResults {
+    pub fn into_pieces(self) -> impl Iterator<Item = WebhookResults> {
+        let WebhookResults { settled, now } = self;
+        settled.into_iter().map(move |one| WebhookResults { settled: vec![one], now })
     }
 
     /// About how many bytes of memory it holds.
     pub fn weight(&self) -> usize {
         let answer =
-            |settled: &HookSettled| settled.attempt.as_ref().map_or(0, |attempt| attempt.answer.len());
+            |settled: &SettledAttempt| settled.attempt.as_ref().map_or(0, |attempt| attempt.answer.len());
         self.settled.iter().map(|settled| WEIGHT + answer(settled)).sum()
     }
 }
@@ -46,24 +47,26 @@ struct CountedEvent {
 }
 
 impl Batch<'_> {
-    pub fn end_hooks(&mut self, ends: &HookEnds) -> Result<(), TableError> {
+    pub fn end_webhooks(&mut self, ends: &WebhookResults) -> Result<(), TableError> {
         self.at(ends.now);
-        ends.settled.iter().try_for_each(|settled| self.settle_hook(settled))
+        ends.settled.iter().try_for_each(|settled| self.settle_webhook(settled))
     }
 
-    fn settle_hook(&mut self, settled: &HookSettled) -> Result<(), TableError> {
-        let HookSettled { endpoint, event, failures, attempt, next } = settled;
+    fn settle_webhook(&mut self, settled: &SettledAttempt) -> Result<(), TableError> {
+        let SettledAttempt { endpoint, event, failures, attempt, next } = settled;
         let key = EventKey { endpoint: *endpoint, event: *event };
         let made = u32::from(attempt.is_some());
         let replayed = match next {
-            HookNext::Done => None,
-            HookNext::GiveUp(_) | HookNext::RetryAt(_) => self.attempt_before_replay(key, *failures, made)?,
+            AfterAttempt::Done => None,
+            AfterAttempt::GiveUp(_) | AfterAttempt::RetryAt(_) => {
+                self.attempt_before_replay(key, *failures, made)?
+            }
         };
         let counted = match (replayed, next) {
             (Some(counted), _) => Some(counted),
-            (None, HookNext::Done) => self.end_hook(key, EventEnd::Delivered, made)?,
-            (None, HookNext::GiveUp(why)) => self.end_hook(key, EventEnd::GivenUp(*why), made)?,
-            (None, HookNext::RetryAt(at)) => self.put_off_hook(key, *at, made)?,
+            (None, AfterAttempt::Done) => self.end_webhook(key, EventEnd::Delivered, made)?,
+            (None, AfterAttempt::GiveUp(why)) => self.end_webhook(key, EventEnd::GivenUp(*why), made)?,
+            (None, AfterAttempt::RetryAt(at)) => self.put_off_webhook(key, *at, made)?,
         };
         let counted = match counted {
             Some(counted) => Some(counted),
@@ -92,12 +95,12 @@ impl Batch<'_> {
         let Some(WaitingEvent { message, counts }) = waiting.filter(is_replayed) else { return Ok(None) };
         let attempts = counts.attempts.saturating_add(made);
         self.tables.write(WebhookEventChange::Attempts { key, attempts });
-        self.rung.insert(key.endpoint);
+        self.woken.insert(key.endpoint);
         Ok(Some(CountedEvent { message, attempts }))
     }
 
     /// The attempts it had in all; nothing if it does not wait.
-    fn end_hook(
+    fn end_webhook(
         &mut self,
         key: EventKey,
         end: EventEnd,
@@ -109,14 +112,14 @@ impl Batch<'_> {
         let attempts = counts.attempts.saturating_add(made);
         self.tables.write(WebhookEventChange::End { key, end, ended_at: self.now, attempts });
         match end {
-            EventEnd::Delivered => self.tally.hooks_delivered += 1,
-            EventEnd::GivenUp(_) => self.tally.hooks_given_up += 1,
+            EventEnd::Delivered => self.tally.webhooks_delivered += 1,
+            EventEnd::GivenUp(_) => self.tally.webhooks_given_up += 1,
         }
         Ok(Some(CountedEvent { message, attempts }))
     }
 
     /// The attempts it had in all; nothing if it does not wait.
-    fn put_off_hook(
+    fn put_off_webhook(
         &self,
         key: EventKey,
         due_at: Timestamp,
@@ -146,11 +149,11 @@ impl Batch<'_> {
         &mut self,
         key: EventKey,
         counted: CountedEvent,
-        attempt: &HookAttempt,
+        attempt: &WebhookAttempt,
     ) -> Result<(), TableError> {
-        let HookAttempt { at, took, outcome, answer } = attempt;
+        let WebhookAttempt { at, took, outcome, answer } = attempt;
         let CountedEvent { message, attempts: no } = counted;
-        if let Some(message) = message.filter(|_| key.endpoint.kind == HookKind::Dlr) {
+        if let Some(message) = message.filter(|_| key.endpoint.kind == WebhookKind::Dlr) {
             let status = match outcome {
                 AttemptOutcome::Status(status) => Some(*status),
                 AttemptOutcome::Failed(_) => None,
@@ -165,18 +168,18 @@ impl Batch<'_> {
         let answer = answer[..answer.len().min(ANSWER_KEPT_BYTES_MAX)].to_vec();
         let attempt = StoredAttempt { no, at: *at, took: *took, outcome: stored, answer };
         self.tables.write(WebhookAttemptChange::Put { key, attempt });
-        if no > HOOK_ATTEMPTS_KEPT {
-            let last = no - HOOK_ATTEMPTS_KEPT;
+        if no > WEBHOOK_ATTEMPTS_KEPT {
+            let last = no - WEBHOOK_ATTEMPTS_KEPT;
             self.tables.write(WebhookAttemptChange::DeleteUpTo { key, last });
         }
-        self.tally.hook_attempts += 1;
-        self.tally.hook_failures += u64::from(!outcome.is_success());
+        self.tally.webhook_attempts += 1;
+        self.tally.webhook_failures += u64::from(!outcome.is_success());
         Ok(())
     }
 
     /// Deletes those of these events that ended no later than a time, and their attempts. The events are in the order of
     /// their keys; between two of an endpoint may be others that stay. Returns how many are deleted.
-    pub fn forget_hooks(
+    pub fn forget_webhooks(
         &mut self,
         events: &[EventKey],
         before: Timestamp,

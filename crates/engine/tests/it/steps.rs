@@ -5,13 +5,13 @@ use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, PartNo, RemoteId};
 use hermod_domain::lifecycle::{DoubtPolicy, RefusedFor, Verdict};
 use hermod_domain::money::Money;
-use hermod_domain::origin::{Origin, ReceiptWish, WrittenAddress};
+use hermod_domain::origin::{Origin, RegisteredDelivery, WrittenAddress};
 use hermod_domain::phone::Msisdn;
-use hermod_domain::receipt::{DlrCode, Told};
+use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
-use hermod_engine::batch::{Batch, Books, BoundReceivers};
+use hermod_engine::batch::{Batch, BoundReceivers, EngineState};
 use hermod_engine::commands::{AnyCommand, OpenLink};
 use hermod_engine::ops::{
     Acceptance, Answer, AnswerRecord, DailyLimits, Elsewhere, Job, LinkBatch, LinkId, LinkKind,
@@ -46,7 +46,7 @@ impl BoundReceivers for AllBound {
 /// An engine over tables in memory, with one link to each carrier.
 struct World {
     tables: MemoryTables,
-    books: Books,
+    books: EngineState,
     batches: u64,
     now: Timestamp,
     /// What links were given last.
@@ -58,7 +58,7 @@ struct World {
 impl World {
     fn new() -> World {
         let tables = MemoryTables::default();
-        let books = Books::load(&Tables::new(tables.clone()), IN_DOUBT_WAIT, 1).expect("empty tables");
+        let books = EngineState::load(&Tables::new(tables.clone()), IN_DOUBT_WAIT, 1).expect("empty tables");
         let now = Timestamp::from_millis(1_780_000_000_000);
         let mut world = World { tables, books, batches: 0, now, jobs: Vec::new(), sequence: 0 };
         for (carrier, link) in [(ACME, ACME_LINK), (OTHER, OTHER_LINK)] {
@@ -93,7 +93,7 @@ impl World {
     /// A message over SMPP whose customer wants to hear how it ends.
     fn sms(&self) -> Acceptance {
         let origin = Origin {
-            wish: ReceiptWish::of_registered_delivery(1),
+            wish: RegisteredDelivery::of_registered_delivery(1),
             short_id: false,
             on_transmitter: false,
             reference: None,
@@ -184,7 +184,7 @@ fn ordinary_message_is_accepted_sent_answered_receipted_and_reported_in_that_ord
     let mut steps = world.accepts();
     steps.extend(world.answers(Answer::Accepted(remote("a"))));
     steps.extend(world.receipt("a", Verdict::Delivered, None));
-    let told = Told::Final(DlrCode::Delivrd);
+    let told = ReportStatus::Final(DlrCode::Delivrd);
     assert_eq!(
         kinds(&steps),
         [
@@ -217,7 +217,7 @@ fn failover_after_a_refusal_is_refused_failed_over_and_sent_by_the_other_carrier
     );
     assert_eq!(world.tables.dump().table("timeline").len(), 2, "the unusual ones are kept");
     let steps = world.answers(NO);
-    let told = Told::Final(DlrCode::Rejectd);
+    let told = ReportStatus::Final(DlrCode::Rejectd);
     assert_eq!(
         kinds(&steps),
         [
@@ -240,7 +240,7 @@ fn rolled_back_batch_leaves_no_step_and_its_ids_are_given_to_no_other() {
     // The engine that goes on, and one that starts anew, give ids behind all that may have been given.
     let next = world.accepts();
     assert!(next[0].id > lost[2].id, "{next:?}");
-    world.books = Books::load(&Tables::new(world.tables.clone()), IN_DOUBT_WAIT, 1).unwrap();
+    world.books = EngineState::load(&Tables::new(world.tables.clone()), IN_DOUBT_WAIT, 1).unwrap();
     let after_start = world.accepts();
     assert!(after_start[0].id > next.last().unwrap().id, "{after_start:?}");
 }

@@ -16,7 +16,7 @@ use hermod_domain::ids::CarrierId;
 use hermod_domain::numbers::Numbers;
 use hermod_domain::route::Sending;
 use hermod_domain::time::Timestamp;
-use hermod_store::{CarrierQueue, Elsewhere, Move, StoreFault, WaitingMessage, WaitingPlace};
+use hermod_store::{CarrierQueue, Elsewhere, Move, StoreError, WaitingMessage, WaitingPlace};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -57,7 +57,7 @@ struct Troubled {
 
 impl FailOver {
     /// Looks at every carrier once, and moves what can be moved.
-    pub async fn look(&self, world: &World) -> Result<(), StoreFault> {
+    pub async fn look(&self, world: &World) -> Result<(), StoreError> {
         let queues = world.store.queues().await?;
         watch_queues(world, &queues);
         let troubled = self.troubled(world);
@@ -158,7 +158,7 @@ async fn move_queue(
     why: Why,
     mut looked_to: Option<WaitingPlace>,
     room: &mut Room,
-) -> Result<(u64, Option<WaitingPlace>), StoreFault> {
+) -> Result<(u64, Option<WaitingPlace>), StoreError> {
     let mut moved = 0;
     for _ in 0..PAGES_PER_LOOK {
         if !room.is_anywhere() || trouble(world, carrier) != Some(why) {

@@ -19,7 +19,7 @@ use hermod_domain::time::Timestamp;
 use hermod_domain::traffic::{Admitted, Daily, enforced_daily, watched_daily};
 use hermod_store::{
     ACCEPT_WAIT_MAX, AcceptOutcome, Acceptance, CustomerTlvs, DailyLimits, KeyClaim, Replay, Screened,
-    Screening, StoreFault,
+    Screening, StoreError,
 };
 use metrics::counter;
 use sha2::{Digest, Sha256};
@@ -102,7 +102,8 @@ async fn accept(
     }
     let Judged { from, cost, parts, encoding, .. } = judged;
     let waited = world.clock.sleep(ACCEPT_WAIT_MAX);
-    let outcome = world.store.accept_unless(acceptance(world, caller, submission, judged, now), waited).await;
+    let outcome =
+        world.store.accept_with_deadline(acceptance(world, caller, submission, judged, now), waited).await;
     if !matches!(outcome, Ok(AcceptOutcome::Accepted { .. })) {
         world.give_traffic_back(caller.account, controls, submission.to, &watched);
     }
@@ -127,7 +128,7 @@ async fn accept(
         Ok(AcceptOutcome::InsufficientCredit { available }) => {
             Err(Refusal::InsufficientCredit { cost, available })
         }
-        Err(StoreFault::Waited) => Err(waited_too_long(submission)),
+        Err(StoreError::QueueTimeout) => Err(waited_too_long(submission)),
         // The disk may be low or the queue full; what was accepted before is still known.
         Err(fault) => refused(world, caller, submission, refusal_of(&fault)).await,
     }
@@ -149,7 +150,7 @@ pub async fn find_replay(
 /// What the store says, if it says it before whoever asks has waited as long as a submission may wait.
 async fn in_time<T>(
     world: &World,
-    asked: impl Future<Output = Result<T, StoreFault>>,
+    asked: impl Future<Output = Result<T, StoreError>>,
     late: Unavailable,
 ) -> Result<T, Refusal> {
     tokio::select! {

@@ -5,7 +5,7 @@ mod crowd;
 mod proxy_header;
 
 pub(crate) use crowd::{Crowd, PerAddress, Place};
-pub(crate) use proxy_header::{Caller, ProxyHeaderFault, read_proxy_header};
+pub(crate) use proxy_header::{Caller, ProxyHeaderError, read_proxy_header};
 
 use crate::clock::Clock;
 use crate::tls::Tls;

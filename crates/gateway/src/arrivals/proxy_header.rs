@@ -33,7 +33,7 @@ pub(crate) enum Caller {
 
 /// Why a connection from a proxy is over before it began.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ProxyHeaderFault {
+pub(crate) enum ProxyHeaderError {
     #[error("it does not begin with a PROXY header of version 2")]
     Missing,
     #[error("its PROXY header says neither LOCAL nor PROXY")]
@@ -49,7 +49,7 @@ pub(crate) enum ProxyHeaderFault {
 /// Reads exactly the header: what follows belongs to the caller.
 pub(crate) async fn read_proxy_header(
     stream: &mut (impl AsyncRead + Unpin),
-) -> Result<Caller, ProxyHeaderFault> {
+) -> Result<Caller, ProxyHeaderError> {
     let mut head = [0; HEAD_BYTES];
     stream.read_exact(&mut head).await?;
     let (kind, length) = read_head(head)?;
@@ -82,23 +82,23 @@ impl Kind {
 }
 
 /// Nothing for the proxy itself, and how many octets follow.
-fn read_head(head: [u8; HEAD_BYTES]) -> Result<(Option<Kind>, usize), ProxyHeaderFault> {
+fn read_head(head: [u8; HEAD_BYTES]) -> Result<(Option<Kind>, usize), ProxyHeaderError> {
     let [.., command, family, high, low] = head;
     if head[..SIGNATURE.len()] != SIGNATURE {
-        return Err(ProxyHeaderFault::Missing);
+        return Err(ProxyHeaderError::Missing);
     }
     let length = usize::from(u16::from_be_bytes([high, low]));
     let (kind, least) = match (command, family) {
         (LOCAL, _) => (None, 0),
         (PROXY, TCP_OVER_V4) => (Some(Kind::V4), V4_BYTES),
         (PROXY, TCP_OVER_V6) => (Some(Kind::V6), V6_BYTES),
-        (PROXY, _) => return Err(ProxyHeaderFault::Family),
-        _ => return Err(ProxyHeaderFault::Command),
+        (PROXY, _) => return Err(ProxyHeaderError::Family),
+        _ => return Err(ProxyHeaderError::Command),
     };
     if (least..=REST_BYTES_MAX).contains(&length) {
         return Ok((kind, length));
     }
-    Err(ProxyHeaderFault::Length(length))
+    Err(ProxyHeaderError::Length(length))
 }
 
 /// What is cut short says nothing.

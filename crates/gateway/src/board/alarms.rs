@@ -30,7 +30,7 @@ pub enum AlarmKind {
     /// A carrier was stopped because it said too often that we are wrong.
     CarrierStopped,
     /// A carrier could not make sense of what we sent.
-    WeAreWrong,
+    ProtocolError,
     /// A carrier answered with a number that nobody knows.
     UnknownStatus,
     /// A receipt has a word that nobody knows.
@@ -72,7 +72,7 @@ impl AlarmKind {
         AlarmKind::CarrierDown,
         AlarmKind::QueueAge,
         AlarmKind::CarrierStopped,
-        AlarmKind::WeAreWrong,
+        AlarmKind::ProtocolError,
         AlarmKind::UnknownStatus,
         AlarmKind::UnknownWord,
         AlarmKind::UnmatchedReceipts,
@@ -98,7 +98,7 @@ impl AlarmKind {
             AlarmKind::CarrierDown => "carrier-down",
             AlarmKind::QueueAge => "queue-age",
             AlarmKind::CarrierStopped => "carrier-stopped",
-            AlarmKind::WeAreWrong => "we-are-wrong",
+            AlarmKind::ProtocolError => "protocol-error",
             AlarmKind::UnknownStatus => "unknown-status",
             AlarmKind::UnknownWord => "unknown-word",
             AlarmKind::UnmatchedReceipts => "unmatched-receipts",

@@ -131,7 +131,7 @@ impl CarrierState {
         self.stopped.borrow().clone()
     }
 
-    /// Told whenever it is stopped or resumed.
+    /// ReportStatus whenever it is stopped or resumed.
     pub fn watch_stopped(&self) -> watch::Receiver<Option<Stopped>> {
         self.stopped.subscribe()
     }

@@ -105,7 +105,7 @@ mod tests {
         );
         let mut some = Traffic { accepted: 60, timed_out: 20, receipts: 45, unmatched: 9, ..none };
         some.refused[place_of(ErrorClass::Temporary)] = 15;
-        some.refused[place_of(ErrorClass::RouteSaysNo)] = 5;
+        some.refused[place_of(ErrorClass::RejectedRoute)] = 5;
         assert_eq!(some.failed_per_mille(), Some(350));
         assert_eq!(some.receipted_per_mille(), Some(750));
         assert_eq!(some.unmatched_per_mille(), Some(200));

@@ -7,7 +7,7 @@ use crate::provision::last_applied::LastApplied;
 use crate::provision::plan::{Change, Effect, FieldChange, FieldLeft, Made, Plan};
 use crate::provision::{ProvisionRefusal, names, unmatched};
 use crate::secrets::{Pepper, Secret};
-use hermod_domain::catalogue::{Account, Catalogue, CatalogueFault, Connection, NumberEntry};
+use hermod_domain::catalogue::{Account, Catalogue, CatalogueError, Connection, NumberEntry};
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::sender::Sender;
@@ -320,8 +320,8 @@ impl<'a> Draft<'a> {
 }
 
 /// Where the catalogue knows numbers only, and a person wants names.
-fn told_by_name(fault: CatalogueFault, rows: &BTreeMap<(Kind, String), CatalogueRow>) -> ProvisionRefusal {
-    let CatalogueFault::SystemIdTwice { system_id } = &fault else { return fault.into() };
+fn told_by_name(fault: CatalogueError, rows: &BTreeMap<(Kind, String), CatalogueRow>) -> ProvisionRefusal {
+    let CatalogueError::SystemIdTwice { system_id } = &fault else { return fault.into() };
     let binds_so = |row: &CatalogueRow| {
         let read = documents::read::<Connection>(row).ok().and_then(|connection| connection.smpp);
         read.is_some_and(|smpp| smpp.system_id == *system_id)

@@ -57,12 +57,12 @@ pub use wanted::{EXAMPLE_TOML, Removal, Wanted};
 
 use crate::secrets::Pepper;
 use hermod_domain::area::Area;
-use hermod_domain::catalogue::{Catalogue, CatalogueFault};
+use hermod_domain::catalogue::{Catalogue, CatalogueError};
 use hermod_domain::money::Money;
 use hermod_domain::price::Priced;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
-use hermod_store::{CatalogueChange, CatalogueRow, LedgerEntry, LedgerKind, Store, StoreFault};
+use hermod_store::{CatalogueChange, CatalogueRow, LedgerEntry, LedgerKind, Store, StoreError};
 use last_applied::LastApplied;
 
 /// An account is opened once: the reference of that entry, and its note.
@@ -76,7 +76,7 @@ pub enum ProvisionRefusal {
     #[error("{kind} \"{name}\" cannot be removed: what it sent and owes refers to it; {instead}")]
     NotRemovable { kind: Kind, name: String, instead: &'static str },
     #[error("{0}")]
-    Unfit(#[from] CatalogueFault),
+    Unfit(#[from] CatalogueError),
     #[error("{0}")]
     Unreadable(#[from] UnreadableRow),
 }
@@ -92,7 +92,7 @@ pub enum ProvisionError {
     #[error(transparent)]
     Refused(#[from] ProvisionRefusal),
     #[error(transparent)]
-    Store(#[from] StoreFault),
+    Store(#[from] StoreError),
 }
 
 /// What is in the store, as a catalogue.

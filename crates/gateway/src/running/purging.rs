@@ -5,7 +5,7 @@ use crate::config;
 use crate::running::since;
 use crate::world::World;
 use hermod_domain::time::Timestamp;
-use hermod_store::{Retention, StoreFault};
+use hermod_store::{Retention, StoreError};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ pub(super) fn retention(settings: &config::Retention) -> Retention {
 /// not have all of it taken for old; where a gateway really was away for long, this catches up with the next start.
 const AHEAD_MAX: Duration = Duration::from_secs(7 * 86_400);
 
-pub(super) async fn purge(world: Arc<World>, keep: Retention) -> Result<(), StoreFault> {
+pub(super) async fn purge(world: Arc<World>, keep: Retention) -> Result<(), StoreError> {
     // What waited for its end over a long stop comes to it first: it is swept in the meantime.
     world.clock.sleep(PURGE).await;
     // One time for all steps: what falls due meanwhile must not keep the others from their turn.

@@ -7,7 +7,7 @@ use crate::telemetry;
 use crate::tls::{EXPIRY_WARNING, Tls};
 use crate::world::World;
 use hermod_domain::time::Timestamp;
-use hermod_store::{DiskSpace, OpenReviews, SetAsideCount, StoreFault};
+use hermod_store::{DiskSpace, OpenReviews, SetAsideCount, StoreError};
 use metrics::gauge;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,7 +34,7 @@ pub(super) fn look(world: &World) {
 }
 
 /// Every few seconds.
-pub(super) async fn look_slowly(world: Arc<World>, certificates: Arc<[Arc<Tls>]>) -> Result<(), StoreFault> {
+pub(super) async fn look_slowly(world: Arc<World>, certificates: Arc<[Arc<Tls>]>) -> Result<(), StoreError> {
     look_at_certificates(&world, &certificates);
     let open = world.store.open_reviews().await?;
     #[expect(clippy::cast_precision_loss, reason = "a few thousand")]

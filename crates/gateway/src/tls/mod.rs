@@ -102,7 +102,7 @@ impl Tls {
         let look = match Pair::read(&self.files) {
             Ok(pair) if self.is_known(Some(pair.digest())) => Look::Unchanged,
             Ok(pair) => self.take(&pair, now),
-            // Told once; then nothing is news until the files can be read again.
+            // ReportStatus once; then nothing is news until the files can be read again.
             Err(_) if self.is_known(None) => Look::Unchanged,
             Err(error) => {
                 self.remember(None);

@@ -42,7 +42,7 @@ async fn links_are_shown_with_what_they_do_and_what_they_did() {
     (0..8).for_each(|_| link.accepted());
     (0..4).for_each(|_| link.receipt());
     link.refused(ErrorClass::Temporary);
-    link.refused(ErrorClass::SlowDown);
+    link.refused(ErrorClass::Throttled);
     link.unmatched_receipts(1);
     world.clock.advance(Duration::from_secs(10));
 
@@ -63,7 +63,7 @@ async fn links_are_shown_with_what_they_do_and_what_they_did() {
         (&json!(50), &json!(100), &json!(4), &json!(10))
     );
     let totals = &bound["totals"];
-    assert_eq!(totals["refused"], json!({"slow-down": 1, "temporary": 1}));
+    assert_eq!(totals["refused"], json!({"throttled": 1, "temporary": 1}));
     assert_eq!(
         (&totals["error_ratio"], &totals["receipt_ratio"], &totals["unmatched_ratio"]),
         (&json!(0.1), &json!(0.5), &json!(0.25))

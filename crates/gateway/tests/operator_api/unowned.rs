@@ -4,7 +4,7 @@ use crate::office::Office;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::inbound::{Alphabet, InboundPart, Piece};
 use hermod_domain::origin::WrittenAddress;
-use hermod_store::{HandsetRecord, LinkKind};
+use hermod_store::{LinkKind, MoRecord};
 use serde_json::json;
 
 /// The carrier brings this to a number that nobody owns.
@@ -24,7 +24,7 @@ async fn says(office: &Office, text: &str) {
             octets: text.as_bytes().into(),
         },
     };
-    let record = HandsetRecord { sequence: 1, part };
+    let record = MoRecord { sequence: 1, part };
     link.report_all(vec![], vec![], vec![record], 0, world.clock.now()).await.unwrap();
     assert_eq!(link.handout().await.received, [1]);
 }

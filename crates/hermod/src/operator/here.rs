@@ -8,7 +8,7 @@ use hermod_gateway::config::{Config, Log, LogFormat};
 use hermod_gateway::edges::operator_api;
 use hermod_gateway::operator_token;
 use hermod_gateway::provision;
-use hermod_gateway::running::{self, Opened, StartError, StoreFault};
+use hermod_gateway::running::{self, Opened, StartError, StoreError};
 use hermod_gateway::secrets::{Secret, random_token};
 use hermod_gateway::telemetry;
 use hermod_gateway::workers::Workers;
@@ -35,7 +35,7 @@ impl Here {
     pub(super) async fn open(config: &Config) -> Result<Here, Failure> {
         make_folder(&config.data.folder)?;
         let opened = Here::open_unless_in_use(config).await?;
-        opened.ok_or_else(|| Failure::failed(StoreFault::InUse(config.data.folder.clone())))
+        opened.ok_or_else(|| Failure::failed(StoreError::InUse(config.data.folder.clone())))
     }
 
     /// Opens a data folder that is there, unless a process works on it.
@@ -45,7 +45,7 @@ impl Here {
         let clock = Clock::real();
         let Opened { store, pepper, operator_token } = match running::open(config, &clock) {
             Ok(opened) => opened,
-            Err(StartError::Store(StoreFault::InUse(_))) => return Ok(None),
+            Err(StartError::Store(StoreError::InUse(_))) => return Ok(None),
             Err(error) => return Err(Failure::failed(error)),
         };
         let token = operator_token::read(&operator_token::token_file(config)).map_err(Failure::failed)?;

@@ -44,7 +44,7 @@ pub use record::{
     Submit, WaitedInVain,
 };
 pub use roster::Company;
-pub use script::{Act, HandsetReply, MAGIC_NUMBERS, MagicNumber, Script, Wire};
+pub use script::{Act, MAGIC_NUMBERS, MagicNumber, MoReply, Script, Wire};
 pub use text::{Alphabet, Part};
 pub use when::When;
 pub use wording::{Dates, TextPlace, Wording};

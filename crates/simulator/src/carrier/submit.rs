@@ -91,7 +91,7 @@ fn said_of(
     desk: &Desk<'_>,
 ) -> Vec<(Instant, MoPart)> {
     let (Some(reply), Reply::Accept { id, .. } | Reply::Withhold { id, .. }) =
-        (&behaviour.handset_reply, behaviour.reply)
+        (&behaviour.mo_reply, behaviour.reply)
     else {
         return Vec::new();
     };

@@ -15,7 +15,7 @@ macro_rules! fields {
         impl<'a> $name<'a> {
             pub(crate) fn read(
                 reader: &mut $crate::reader::Reader<'a>,
-            ) -> Result<Self, $crate::reader::Fault> {
+            ) -> Result<Self, $crate::reader::FieldError> {
                 Ok($name { $($field: reader.$verb(stringify!($field) $(, $argument)*)?,)* })
             }
 

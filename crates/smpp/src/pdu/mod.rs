@@ -19,7 +19,7 @@ use thiserror::Error;
 
 use crate::{
     CommandId, CommandStatus, EncodeError, HEADER_BYTES, Header, Hidden, Tag, Tlvs,
-    reader::{Fault, Reader},
+    reader::{FieldError, Reader},
     writer::Writer,
 };
 
@@ -124,7 +124,7 @@ fn decode_with<'a>(
         }
         other => other,
     };
-    read.map(|pdu| (pdu, reader.cut())).map_err(|Fault { status, field }| {
+    read.map(|pdu| (pdu, reader.cut())).map_err(|FieldError { status, field }| {
         let link = match header.command {
             CommandId::BIND_RECEIVER | CommandId::BIND_TRANSMITTER | CommandId::BIND_TRANSCEIVER => {
                 LinkFate::Close
@@ -138,7 +138,7 @@ fn decode_with<'a>(
 /// Enough nulls to read as the emptiest possible answer of any kind.
 const EMPTY_ANSWER: &[u8] = &[0; 4];
 
-fn read_body<'a>(command: CommandId, reader: &mut Reader<'a>) -> Result<Pdu<'a>, Fault> {
+fn read_body<'a>(command: CommandId, reader: &mut Reader<'a>) -> Result<Pdu<'a>, FieldError> {
     Ok(match command {
         CommandId::SUBMIT_SM => Pdu::SubmitSm(SubmitSm::read(reader)?),
         CommandId::SUBMIT_SM_RESP => Pdu::SubmitSmResp(SubmitSmResp::read(reader)?),
@@ -171,12 +171,12 @@ fn read_body<'a>(command: CommandId, reader: &mut Reader<'a>) -> Result<Pdu<'a>,
     })
 }
 
-fn read_data_sm<'a>(reader: &mut Reader<'a>) -> Result<DataSm<'a>, Fault> {
+fn read_data_sm<'a>(reader: &mut Reader<'a>) -> Result<DataSm<'a>, FieldError> {
     let data_sm = DataSm::read(reader)?;
     // Some carriers send receipts of which only the TLVs say that they are receipts.
     let is_receipt = reader.is_lenient() && data_sm.tlvs.get(Tag::RECEIPTED_MESSAGE_ID).is_some();
     if data_sm.lacks_payload() && !is_receipt {
-        return Err(Fault { status: CommandStatus::MISSINGOPTPARAM, field: "message_payload" });
+        return Err(FieldError { status: CommandStatus::MISSINGOPTPARAM, field: "message_payload" });
     }
     Ok(data_sm)
 }

@@ -8,7 +8,7 @@ use super::fields::fields;
 use super::message::{ADDRESS_BYTES, MESSAGE_ID_BYTES, SERVICE_TYPE_BYTES, SHORT_MESSAGE_BYTES, TIME_BYTES};
 use crate::{
     Address, CommandStatus, EncodeError, Hidden, Tlvs, Unfit,
-    reader::{Fault, Reader},
+    reader::{FieldError, Reader},
     tlv,
     writer::Writer,
 };
@@ -216,17 +216,17 @@ fn undo_on_error(
     written.inspect_err(|_| bytes.truncate(before))
 }
 
-fn read_destination<'a>(reader: &mut Reader<'a>, field: &'static str) -> Result<Destination<'a>, Fault> {
+fn read_destination<'a>(reader: &mut Reader<'a>, field: &'static str) -> Result<Destination<'a>, FieldError> {
     match reader.octet(field)? {
         SME_ADDRESS => reader.address(field, ADDRESS_BYTES, CommandStatus::INVDSTADR).map(Destination::Sme),
         DISTRIBUTION_LIST => {
             reader.text(field, ADDRESS_BYTES, CommandStatus::INVDLNAME).map(Destination::DistributionList)
         }
-        _ => Err(Fault { status: CommandStatus::INVDESTFLAG, field }),
+        _ => Err(FieldError { status: CommandStatus::INVDESTFLAG, field }),
     }
 }
 
-fn read_refusal<'a>(reader: &mut Reader<'a>, field: &'static str) -> Result<UnsuccessfulSme<'a>, Fault> {
+fn read_refusal<'a>(reader: &mut Reader<'a>, field: &'static str) -> Result<UnsuccessfulSme<'a>, FieldError> {
     let destination = reader.address(field, ADDRESS_BYTES, CommandStatus::INVDSTADR)?;
     Ok(UnsuccessfulSme { destination, status: CommandStatus(reader.u32(field)?) })
 }
@@ -235,8 +235,8 @@ fn read_refusal<'a>(reader: &mut Reader<'a>, field: &'static str) -> Result<Unsu
 fn span<'a, E>(
     reader: &mut Reader<'a>,
     count: u8,
-    mut read_one: impl FnMut(&mut Reader<'a>) -> Result<E, Fault>,
-) -> Result<&'a [u8], Fault> {
+    mut read_one: impl FnMut(&mut Reader<'a>) -> Result<E, FieldError>,
+) -> Result<&'a [u8], FieldError> {
     let before = reader.rest();
     for _ in 0..count {
         read_one(reader)?;
@@ -246,16 +246,16 @@ fn span<'a, E>(
 }
 
 impl<'a> Reader<'a> {
-    fn destinations(&mut self, field: &'static str) -> Result<Destinations<'a>, Fault> {
+    fn destinations(&mut self, field: &'static str) -> Result<Destinations<'a>, FieldError> {
         let count = self.octet(field)?;
         if count == 0 || count > DESTINATIONS_MAX {
-            return Err(Fault { status: CommandStatus::INVNUMDESTS, field });
+            return Err(FieldError { status: CommandStatus::INVNUMDESTS, field });
         }
         let bytes = span(self, count, |reader| read_destination(reader, field))?;
         Ok(Destinations { count, bytes })
     }
 
-    fn unsuccessful(&mut self, field: &'static str) -> Result<Unsuccessful<'a>, Fault> {
+    fn unsuccessful(&mut self, field: &'static str) -> Result<Unsuccessful<'a>, FieldError> {
         if self.rest().is_empty() {
             return Ok(Unsuccessful::default());
         }

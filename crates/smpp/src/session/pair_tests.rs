@@ -169,11 +169,11 @@ impl Pair {
         while let Some(event) = self.client.next_event(self.now) {
             busy = true;
             match self.submits.note(&event, event_of(&event)) {
-                Some(Told::Request(header)) => {
+                Some(ReportStatus::Request(header)) => {
                     let answer = Pdu::DeliverSmResp(DeliverSmResp::default());
                     self.client.answer(header, &answer, self.now).unwrap();
                 }
-                Some(Told::Closed(reason)) => self.closed[0] = Some(reason),
+                Some(ReportStatus::Closed(reason)) => self.closed[0] = Some(reason),
                 None => {}
             }
         }
@@ -199,11 +199,11 @@ impl Pair {
             busy = true;
             match (&event, self.deliveries.note(&event, event_of(&event))) {
                 (Event::BindRequested(_), _) => self.server.accept_bind(&acceptance(), self.now).unwrap(),
-                (_, Some(Told::Request(header))) => {
+                (_, Some(ReportStatus::Request(header))) => {
                     let due = self.now.plus_ms(self.chance.below(self.answer_ms_max));
                     self.pending.insert((due, header.sequence), header);
                 }
-                (_, Some(Told::Closed(reason))) => self.closed[1] = Some(reason),
+                (_, Some(ReportStatus::Closed(reason))) => self.closed[1] = Some(reason),
                 (_, None) => {}
             }
         }
@@ -274,15 +274,15 @@ impl Pair {
     }
 }
 
-enum Told {
+enum ReportStatus {
     Request(Header),
     Closed(CloseReason),
 }
 
-fn event_of(event: &Event<u32>) -> Option<Told> {
+fn event_of(event: &Event<u32>) -> Option<ReportStatus> {
     match event {
-        Event::Request(frame) => Some(Told::Request(frame.header)),
-        Event::Closed(reason) => Some(Told::Closed(*reason)),
+        Event::Request(frame) => Some(ReportStatus::Request(frame.header)),
+        Event::Closed(reason) => Some(ReportStatus::Closed(*reason)),
         _ => None,
     }
 }

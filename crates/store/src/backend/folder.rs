@@ -3,7 +3,7 @@
 use super::Backend;
 use super::writing::WritingBackend;
 use crate::audit::AuditReport;
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::sqlite::database::Database;
 use crate::sqlite::{audit as sqlite_audit, copying, lock};
 use std::path::Path;
@@ -17,25 +17,25 @@ pub(crate) struct Opened {
 }
 
 /// Opens the database of a folder, made if need be. Fails if another process works on it.
-pub(crate) fn open(folder: &Path) -> Result<Opened, StoreFault> {
+pub(crate) fn open(folder: &Path) -> Result<Opened, StoreError> {
     let (database, writing) = Database::open(folder)?;
     Ok(Opened { backend: Backend::Sqlite(database), writing: WritingBackend::Sqlite(writing) })
 }
 
 /// Whether a process works on this folder.
-pub(crate) fn is_in_use(folder: &Path) -> Result<bool, StoreFault> {
+pub(crate) fn is_in_use(folder: &Path) -> Result<bool, StoreError> {
     lock::is_in_use(folder)
 }
 
-/// Audits the database of a folder. Given up with [`StoreFault::ReadTooLong`] once `stop` says so.
+/// Audits the database of a folder. Given up with [`StoreError::ReadTooLong`] once `stop` says so.
 pub(crate) fn audit(
     folder: &Path,
     stop: impl FnMut() -> bool + Send + 'static,
-) -> Result<AuditReport, StoreFault> {
+) -> Result<AuditReport, StoreError> {
     sqlite_audit::audit(folder, stop)
 }
 
 /// Copies the database of a folder that no gateway works on.
-pub(crate) fn back_up(folder: &Path, destination: &Path) -> Result<(), StoreFault> {
+pub(crate) fn back_up(folder: &Path, destination: &Path) -> Result<(), StoreError> {
     copying::back_up(folder, destination)
 }

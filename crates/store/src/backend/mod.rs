@@ -7,7 +7,7 @@ mod faults;
 pub(crate) mod folder;
 pub(crate) mod writing;
 
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::pages::{
     Due, LatePage, LatePlace, OldEvents, OldPlace, OnTransmitters, Page, PartPage, StoredKey, WaitingPage,
 };
@@ -25,9 +25,9 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::{
     Balance, CarrierQueue, CatalogueRow, DayTotals, DeliveryRow, Endpoint, EventId, FailingEndpoint, GivenUp,
-    HandsetMessage, HookAttempt, HookFigures, HookFilter, HookRecord, InboundRecord, LedgerRow,
-    MessageRecord, OpenReviews, OptOut, ParkedReceipt, ProvisionedRow, ReceiptLoss, ReportId, ReviewCase,
-    ReviewState, SetAside, SetAsideCount, Statement, TiedId, UnownedInbound, WaitingPlace,
+    InboundRecord, LedgerRow, MessageRecord, MoMessage, OpenReviews, OptOut, ParkedReceipt, ProvisionedRow,
+    ReceiptLoss, ReportId, ReviewCase, ReviewState, SetAside, SetAsideCount, Statement, TiedId, UnassignedMo,
+    WaitingPlace, WebhookAttempt, WebhookFigures, WebhookFilter, WebhookRecord,
 };
 use hermod_engine::state::idempotency_keys::{KeyLimits, KeyStep};
 use hermod_engine::state::parked_receipts::ParkedPage;
@@ -45,7 +45,7 @@ pub(crate) enum Backend {
 macro_rules! reads {
     ($(fn $name:ident($($argument:ident: $of:ty),* $(,)?) -> $rows:ty = $($sqlite:ident)::+($($given:expr),*);)+) => {
         impl Backend {$(
-            pub(crate) async fn $name(&self, $($argument: $of),*) -> Result<$rows, StoreFault> {
+            pub(crate) async fn $name(&self, $($argument: $of),*) -> Result<$rows, StoreError> {
                 match self {
                     Backend::Sqlite(database) => {
                         database.read(move |connection| $($sqlite)::+(connection, $($given),*)).await
@@ -77,14 +77,14 @@ reads! {
     fn failing_endpoints() -> Vec<FailingEndpoint> = webhook_due::failing_endpoints();
     fn given_up(account: Option<AccountId>, after: Option<ReportId>, limit: u32) -> Vec<GivenUp>
         = given_up_reports::list_given_up(account, after, limit);
-    fn handset_messages(wanted: Vec<(ReportId, AccountId, u64)>) -> Vec<(ReportId, HandsetMessage)>
-        = engine_reads::handset_messages(wanted);
-    fn hook_attempts(account: AccountId, event: EventId) -> Option<Vec<HookAttempt>>
+    fn mo_messages(wanted: Vec<(ReportId, AccountId, u64)>) -> Vec<(ReportId, MoMessage)>
+        = engine_reads::mo_messages(wanted);
+    fn webhook_attempts(account: AccountId, event: EventId) -> Option<Vec<WebhookAttempt>>
         = webhook_listing::find_attempts(account, event);
-    fn hook_event(account: AccountId, event: EventId) -> Option<HookRecord> = webhook_listing::find_event(account, event);
-    fn hook_events(account: AccountId, filter: HookFilter, before: Option<EventId>, limit: u32) -> Vec<HookRecord>
+    fn webhook_event(account: AccountId, event: EventId) -> Option<WebhookRecord> = webhook_listing::find_event(account, event);
+    fn webhook_events(account: AccountId, filter: WebhookFilter, before: Option<EventId>, limit: u32) -> Vec<WebhookRecord>
         = webhook_listing::list_events(account, filter, before, limit);
-    fn hook_figures(account: AccountId) -> Vec<HookFigures> = webhook_listing::account_figures(account);
+    fn webhook_figures(account: AccountId) -> Vec<WebhookFigures> = webhook_listing::account_figures(account);
     fn inbound(account: AccountId, since: u64, limit: u32) -> Vec<InboundRecord>
         = inbound::read_inbound_page(account, since, limit);
     fn inbound_from(number: Msisdn, account: Option<AccountId>, after: Option<InboundKey>) -> Page<InboundKey>
@@ -117,7 +117,7 @@ reads! {
     fn set_aside(after: i64, limit: u32) -> Vec<SetAside> = set_aside::set_aside_after(after, limit);
     fn statement(account: AccountId, days: (Day, Day)) -> Statement = engine_reads::read_statement(account, days);
     fn tied_lately(carrier: CarrierId, limit: usize) -> Vec<TiedId> = carrier_ids::sample(carrier, limit);
-    fn unassigned_inbound(since: Option<MessageId>, limit: u32) -> Vec<UnownedInbound>
+    fn unassigned_inbound(since: Option<MessageId>, limit: u32) -> Vec<UnassignedMo>
         = unassigned_inbound::read_unassigned_page(since, limit);
     fn unnamed_parts(after: Option<UnnamedPart>, limit: usize) -> Vec<UnnamedPart>
         = unnamed_parts::read_unnamed_page(after.as_ref(), limit);
@@ -134,7 +134,7 @@ impl Backend {
         after: ReportId,
         limit: usize,
         then: impl FnOnce(ReportPage) -> T + Send + 'static,
-    ) -> Result<T, StoreFault> {
+    ) -> Result<T, StoreError> {
         match self {
             Backend::Sqlite(database) => {
                 let read = move |connection: &_| Ok(then(reports::read_page(connection, of, after, limit)?));
@@ -144,12 +144,12 @@ impl Backend {
     }
 
     /// Makes a copy durable that the writer has completed. Returns its size.
-    pub(crate) async fn finish_copy(&self, file: PathBuf) -> Result<u64, StoreFault> {
+    pub(crate) async fn finish_copy(&self, file: PathBuf) -> Result<u64, StoreError> {
         let finish = match self {
             Backend::Sqlite(_) => copying::finish,
         };
         let finished = tokio::task::spawn_blocking(move || finish(&file)).await;
-        Ok(finished.map_err(|_| StoreFault::damaged("finishing a copy panicked"))??)
+        Ok(finished.map_err(|_| StoreError::damaged("finishing a copy panicked"))??)
     }
 
     /// Reads under way end in peace; later ones find the store closed.

@@ -1,7 +1,7 @@
 //! The databases as the writer uses them: one transaction after the other, on one connection.
 
 use crate::disk::Disk;
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::sqlite::writing;
 use hermod_engine::tables::{TableError, Tables};
 use std::path::Path;
@@ -19,7 +19,7 @@ pub(crate) enum Transaction<'c> {
 
 impl WritingBackend {
     /// Begins the upkeep that runs beside the writer, with what is known of the disk.
-    pub(crate) fn start_upkeep(&mut self, disk: Arc<Disk>) -> Result<(), StoreFault> {
+    pub(crate) fn start_upkeep(&mut self, disk: Arc<Disk>) -> Result<(), StoreError> {
         match self {
             WritingBackend::Sqlite(connection) => connection.start_checkpoints(disk),
         }
@@ -53,7 +53,7 @@ impl WritingBackend {
     }
 
     /// Undoes the transaction that has begun, if the database has not ended it by itself.
-    pub(crate) fn roll_back(&self) -> Result<(), StoreFault> {
+    pub(crate) fn roll_back(&self) -> Result<(), StoreError> {
         match self {
             WritingBackend::Sqlite(connection) => connection.roll_back(),
         }
@@ -71,8 +71,8 @@ impl WritingBackend {
     pub(crate) fn copy_to(
         &self,
         file: &Path,
-        between: &mut dyn FnMut() -> Result<(), StoreFault>,
-    ) -> Result<(), StoreFault> {
+        between: &mut dyn FnMut() -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
         match self {
             WritingBackend::Sqlite(connection) => connection.copy_to(file, between),
         }

@@ -3,7 +3,7 @@
 
 mod told_state;
 
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use hermod_domain::time::Timestamp;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -128,16 +128,16 @@ impl Disk {
     }
 
     /// Refuses a copy that would not fit, or would leave the store itself too little room.
-    pub(crate) fn check_room_for(&self, file: &Path, copy_bytes: u64) -> Result<(), StoreFault> {
+    pub(crate) fn check_room_for(&self, file: &Path, copy_bytes: u64) -> Result<(), StoreError> {
         let folder = file.parent().unwrap_or(Path::new("/"));
         let reserve = if share_a_disk(folder, &self.folder) { self.low_water_bytes } else { 0 };
         let free = free_bytes(folder)
-            .map_err(|error| StoreFault::File { path: folder.to_owned(), error: error.into() })?;
+            .map_err(|error| StoreError::File { path: folder.to_owned(), error: error.into() })?;
         let needed = copy_bytes.saturating_add(reserve);
         if free >= needed {
             return Ok(());
         }
-        Err(StoreFault::NoRoomForCopy { folder: folder.to_owned(), needed, free })
+        Err(StoreError::NoRoomForCopy { folder: folder.to_owned(), needed, free })
     }
 
     /// The checkpoint thread measured the log.

@@ -10,10 +10,10 @@ const WINDOW: Duration = Duration::from_secs(600);
 
 /// What the log says of a state that is good or bad.
 pub(crate) struct ToldState {
-    inner: Mutex<Told>,
+    inner: Mutex<ReportStatus>,
 }
 
-struct Told {
+struct ReportStatus {
     good: bool,
     window_began: Timestamp,
     lines: u32,
@@ -22,7 +22,7 @@ struct Told {
 impl ToldState {
     /// Nobody needs to be told that all is well at the start.
     pub(crate) fn good() -> ToldState {
-        ToldState { inner: Mutex::new(Told { good: true, window_began: Timestamp::EPOCH, lines: 0 }) }
+        ToldState { inner: Mutex::new(ReportStatus { good: true, window_began: Timestamp::EPOCH, lines: 0 }) }
     }
 
     /// Whether the log should have a line about this now. To be asked whenever the state is looked at.
@@ -32,7 +32,7 @@ impl ToldState {
             return false;
         }
         if now >= told.window_began.plus(WINDOW) {
-            *told = Told { good: told.good, window_began: now, lines: 0 };
+            *told = ReportStatus { good: told.good, window_began: now, lines: 0 };
         }
         if told.lines >= LINES_MAX {
             return false;

@@ -10,7 +10,7 @@ pub(crate) use receivers::Receivers;
 
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
-use hermod_engine::batch::Books;
+use hermod_engine::batch::EngineState;
 use hermod_engine::ops::{Report, ReportEnds, ReportId};
 use hermod_engine::outbox::{Outbox, PortNo, REPORTS_IN_ALL_MAX, ReportCounts, Took};
 use hermod_engine::tables::{TableError, Tables};
@@ -106,7 +106,7 @@ impl SharedOutbox {
 impl Outboxes {
     pub(crate) fn load(
         tables: &Tables<'_>,
-        books: &Books,
+        books: &EngineState,
         receivers: Arc<Receivers>,
         now: Timestamp,
     ) -> Result<Outboxes, TableError> {

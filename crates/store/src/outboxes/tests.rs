@@ -2,8 +2,8 @@
 
 use super::Outboxes;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
-use hermod_domain::origin::{Origin, ReceiptWish, WrittenAddress};
-use hermod_domain::receipt::{DlrCode, Told};
+use hermod_domain::origin::{Origin, RegisteredDelivery, WrittenAddress};
+use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{Delivery, MessageNews, News, Report, ReportId};
 use hermod_engine::outbox::Took;
@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 
-const DELIVERED: Told = Told::Final(DlrCode::Delivrd);
+const DELIVERED: ReportStatus = ReportStatus::Final(DlrCode::Delivrd);
 
-fn report(id: u64, message: i64, told: Told) -> Report {
+fn report(id: u64, message: i64, told: ReportStatus) -> Report {
     Report {
         id: ReportId(id),
         account: AccountId::new(1),
@@ -23,7 +23,7 @@ fn report(id: u64, message: i64, told: Told) -> Report {
         news: News::Message(MessageNews {
             alias: None,
             origin: Arc::new(Origin {
-                wish: ReceiptWish::of_registered_delivery(0x11),
+                wish: RegisteredDelivery::of_registered_delivery(0x11),
                 short_id: false,
                 on_transmitter: false,
                 reference: None,
@@ -44,7 +44,7 @@ fn superseded_report_without_a_place_in_the_queue_is_settled_with_the_newer_one(
     let outboxes = Outboxes::empty();
     let connection = ConnectionId::new(1);
     let (outbox, first) = outboxes.open(connection, Arc::new(Notify::new()));
-    outboxes.committed(vec![report(1, 1, Told::Enroute)], &[]);
+    outboxes.committed(vec![report(1, 1, ReportStatus::Enroute)], &[]);
     let taken = |port| match outbox.take(port, 10, outboxes.now()) {
         Took::Reports(reports) => reports.iter().map(|report| report.id.0).collect::<Vec<_>>(),
         Took::Read(_) | Took::Nothing => vec![],
@@ -59,7 +59,7 @@ fn superseded_report_without_a_place_in_the_queue_is_settled_with_the_newer_one(
         outbox.with(|state| state.settle(second, vec![(ReportId(2), Delivery::Done)], outboxes.now()));
     assert_eq!(settled.taken, [ReportId(1), ReportId(2)], "in one transaction");
     // The same, and nobody has anything to say any more.
-    outboxes.committed(vec![report(3, 3, Told::Enroute)], &[]);
+    outboxes.committed(vec![report(3, 3, ReportStatus::Enroute)], &[]);
     assert_eq!(taken(second), [3]);
     outboxes.committed(vec![report(4, 3, DELIVERED)], &[]);
     assert!(taken(second).is_empty());

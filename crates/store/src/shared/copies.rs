@@ -1,6 +1,6 @@
 //! The one copy of the database that may be wanted or under way: callers ask for it, the writer makes it.
 
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 
 pub(crate) struct CopyRequest {
     pub file: PathBuf,
-    pub reply: oneshot::Sender<Result<(), StoreFault>>,
+    pub reply: oneshot::Sender<Result<(), StoreError>>,
 }
 
 #[derive(Default)]
@@ -19,9 +19,9 @@ pub(crate) struct Copies {
 
 impl Copies {
     /// Asks for a copy. Refused while another one is wanted or under way.
-    pub(crate) fn ask(&self, request: CopyRequest) -> Result<(), StoreFault> {
+    pub(crate) fn ask(&self, request: CopyRequest) -> Result<(), StoreError> {
         if self.taken.swap(true, Ordering::AcqRel) {
-            return Err(StoreFault::CopyUnderWay);
+            return Err(StoreError::CopyUnderWay);
         }
         *self.wanted.lock().unwrap_or_else(PoisonError::into_inner) = Some(request);
         Ok(())

@@ -1,21 +1,21 @@
 //! The few facts that the writer and its callers both look at without asking each other.
 
-mod bell;
 mod copies;
 mod unconfirmed;
+mod wakeup;
 
 pub(crate) use copies::CopyRequest;
 
 use crate::disk::Disk;
 use crate::outboxes::Outboxes;
 use arc_swap::ArcSwap;
-use bell::Bell;
 use copies::Copies;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::time::Timestamp;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use unconfirmed::Unconfirmed;
+use wakeup::Wakeup;
 
 const NOTHING_DUE: i64 = i64::MAX;
 
@@ -25,7 +25,7 @@ pub(crate) struct Shared {
     pub outboxes: Outboxes,
     /// What the writer goes by: whose a number is, and who is to be told how.
     pub catalogue: ArcSwap<Catalogue>,
-    pub bell: Bell,
+    pub wakeup: Wakeup,
     pub copies: Copies,
     pub unconfirmed: Unconfirmed,
 }
@@ -37,7 +37,7 @@ impl Shared {
             next_due_ms: AtomicI64::new(NOTHING_DUE),
             outboxes,
             catalogue: ArcSwap::default(),
-            bell: Bell::default(),
+            wakeup: Wakeup::default(),
             copies: Copies::default(),
             unconfirmed: Unconfirmed::default(),
         }

@@ -1,7 +1,7 @@
 //! How a message's shape and its origin stand in its row: a version, flags that say what follows, and no more than that.
 //! On disk for ever: a new field is a new flag, a new meaning is a new version.
 
-use hermod_domain::origin::{Alias, Origin, ReceiptWish, WrittenAddress};
+use hermod_domain::origin::{Alias, Origin, RegisteredDelivery, WrittenAddress};
 use hermod_domain::text::{Joined, Shape};
 use hermod_engine::tables::TableError;
 use smallvec::SmallVec;
@@ -68,7 +68,7 @@ fn read_shape(octets: &mut Octets<'_>) -> Option<Shape> {
 pub(crate) fn origin_to_blob(origin: &Origin, alias: Option<Alias>) -> Blob {
     use origin_flag as is;
     let Origin { wish, short_id, on_transmitter, reference, source, destination, quote } = origin;
-    let ReceiptWish { success, failure, intermediate } = *wish;
+    let RegisteredDelivery { success, failure, intermediate } = *wish;
     let flags = flag(is::SUCCESS, success)
         | flag(is::FAILURE, failure)
         | flag(is::INTERMEDIATE, intermediate)
@@ -100,7 +100,7 @@ fn read_origin(octets: &mut Octets<'_>) -> Option<(Origin, Option<Alias>)> {
     let reference = if has(is::REFERENCE) { Some(octets.two()?) } else { None };
     let alias = if has(is::ALIAS) { Some(Alias::new(octets.four()?)?) } else { None };
     let origin = Origin {
-        wish: ReceiptWish {
+        wish: RegisteredDelivery {
             success: has(is::SUCCESS),
             failure: has(is::FAILURE),
             intermediate: has(is::INTERMEDIATE),
@@ -172,7 +172,7 @@ impl<'a> Octets<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fault::StoreFault;
+    use crate::error::StoreError;
     use proptest::collection::vec;
     use proptest::option;
     use proptest::prelude::*;
@@ -198,7 +198,7 @@ mod tests {
         (any::<[bool; 5]>(), address(), address(), rest).prop_map(
             |([success, failure, intermediate, short_id, on_transmitter], source, destination, rest)| {
                 let (reference, quote, alias) = rest;
-                let wish = ReceiptWish { success, failure, intermediate };
+                let wish = RegisteredDelivery { success, failure, intermediate };
                 let quote = SmallVec::from_slice(&quote);
                 (Origin { wish, short_id, on_transmitter, reference, source, destination, quote }, alias)
             },
@@ -235,7 +235,7 @@ mod tests {
         let header = Shape { header: [5, 0, 3, 9, 2, 1].into(), data_coding: Some(0xf5), ..Shape::default() };
         assert_eq!(shape_to_blob(&header)[..], [1, 4, 0, 0xf5, 5, 0, 3, 9, 2, 1]);
         let origin = Origin {
-            wish: ReceiptWish { success: true, failure: false, intermediate: true },
+            wish: RegisteredDelivery { success: true, failure: false, intermediate: true },
             short_id: true,
             on_transmitter: false,
             reference: Some(0x0a0b),
@@ -250,12 +250,12 @@ mod tests {
     #[test]
     fn damaged_octets_are_told_for_what_they_are() {
         for blob in [&[][..], &[1], &[2, 0, 0], &[1, 0], &[1, 8, 0], &[1, 1, 0, 1, 2, 3], &[1, 2, 0]] {
-            let told = StoreFault::from(shape_of(blob).unwrap_err()).to_string();
+            let told = StoreError::from(shape_of(blob).unwrap_err()).to_string();
             assert_eq!(told, "the data makes no sense: a message's shape", "{blob:?}");
         }
         let no_alias = [1, 64, 0x0f, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0];
         for blob in [&[][..], &[1, 128], &[1, 0, 1, 1, 3, 1, 1], &[3, 0, 0, 0, 0, 0, 0, 0], &no_alias] {
-            let told = StoreFault::from(origin_of(blob).unwrap_err()).to_string();
+            let told = StoreError::from(origin_of(blob).unwrap_err()).to_string();
             assert_eq!(told, "the data makes no sense: a message's origin", "{blob:?}");
         }
     }

@@ -6,7 +6,7 @@
 //! overgrown log as soon as no reader is left.
 
 use crate::disk::Disk;
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::sqlite::{errors, schema};
 use hermod_engine::tables::TableError;
 use rusqlite::Connection;
@@ -64,7 +64,7 @@ impl Checkpointer {
         let thread = std::thread::Builder::new()
             .name("hermod-checkpoint".to_owned())
             .spawn(move || background.run(&woken))
-            .map_err(|error| StoreFault::File { path: folder.to_owned(), error })?;
+            .map_err(|error| StoreError::File { path: folder.to_owned(), error })?;
         Ok(Checkpointer { wake: Some(wake), thread: Some(thread), log_pages, looked_at: Cell::new(0) })
     }
 
@@ -105,7 +105,7 @@ impl Checkpointer {
 
 /// Empties the log that the last process left behind, before anything else needs the room. A reader in another process, or
 /// a disk without room for the database to grow, only delays it: the thread tries again.
-pub(crate) fn truncate_at_start(folder: &Path, writer: &Connection) -> Result<(), StoreFault> {
+pub(crate) fn truncate_at_start(folder: &Path, writer: &Connection) -> Result<(), StoreError> {
     let bytes = log_bytes(&schema::log_file(folder));
     if bytes == 0 {
         return Ok(());
@@ -185,7 +185,7 @@ struct Progress {
     all: bool,
 }
 
-fn checkpoint(connection: &Connection, pragma: &str) -> Result<Progress, StoreFault> {
+fn checkpoint(connection: &Connection, pragma: &str) -> Result<Progress, StoreError> {
     let read = connection.query_row(pragma, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
     let (busy, in_log, moved): (i64, i64, i64) = read.map_err(errors::fault_of)?;
     Ok(Progress { all: busy == 0 && in_log == moved })
@@ -197,7 +197,7 @@ fn run(connection: &Connection, pragma: &str) -> Option<Progress> {
     match checkpoint(connection, pragma) {
         Ok(progress) => Some(progress),
         Err(fault) if fault.is_fatal() => fault.die(),
-        // Told once, by whoever finds that nothing can be written any more.
+        // ReportStatus once, by whoever finds that nothing can be written any more.
         Err(fault) if fault.is_disk_full() => None,
         Err(fault) => {
             tracing::warn!(%fault, "The log could not be checkpointed this time");

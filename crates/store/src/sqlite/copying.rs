@@ -5,7 +5,7 @@
 //! writes every page that a later batch changes into the part that was copied already, so that the copy is complete and
 //! consistent as of the last batch before its end. Where no gateway runs, the pages are copied in short reads.
 
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::sqlite::{lock, schema};
 use hermod_engine::tables::TableError;
 use rusqlite::Connection;
@@ -26,20 +26,20 @@ const BUSY_PAUSE: Duration = Duration::from_millis(5);
 pub(super) fn copy_in_use(
     writer: &Connection,
     file: &Path,
-    between: &mut dyn FnMut() -> Result<(), StoreFault>,
-) -> Result<(), StoreFault> {
+    between: &mut dyn FnMut() -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
     make_new(file)?;
-    copy(writer, file, PAGES_PER_STEP, between).map_err(StoreFault::from).inspect_err(|_| discard(file))
+    copy(writer, file, PAGES_PER_STEP, between).map_err(StoreError::from).inspect_err(|_| discard(file))
 }
 
 /// Copies the database of a folder that no gateway works on. Gives up if one starts meanwhile.
-pub(crate) fn back_up(folder: &Path, destination: &Path) -> Result<(), StoreFault> {
+pub(crate) fn back_up(folder: &Path, destination: &Path) -> Result<(), StoreError> {
     let source = schema::open_existing(folder)?;
     make_new(destination)?;
     // What others change would make SQLite begin again and again.
     let mut check_alone = || match lock::is_in_use(folder) {
         Ok(false) => Ok(()),
-        Ok(true) => Err(StoreFault::InUse(folder.to_owned())),
+        Ok(true) => Err(StoreError::InUse(folder.to_owned())),
         Err(fault) => Err(fault),
     };
     let copied = check_alone()
@@ -54,7 +54,7 @@ fn copy(
     source: &Connection,
     file: &Path,
     pages_per_step: i32,
-    between: &mut dyn FnMut() -> Result<(), StoreFault>,
+    between: &mut dyn FnMut() -> Result<(), StoreError>,
 ) -> Result<(), TableError> {
     let mut copy = open_copy(file)?;
     let steps = Backup::new(source, &mut copy)?;
@@ -69,9 +69,9 @@ fn copy(
 }
 
 /// Makes an empty file that only its owner may read. Fails if there is one of that name.
-fn make_new(file: &Path) -> Result<(), StoreFault> {
+fn make_new(file: &Path) -> Result<(), StoreError> {
     let made = File::options().write(true).create_new(true).mode(0o600).open(file);
-    made.map(drop).map_err(|error| StoreFault::File { path: file.to_owned(), error })
+    made.map(drop).map_err(|error| StoreError::File { path: file.to_owned(), error })
 }
 
 /// Nothing is journalled or synced while a copy is filled: one that is not completed is discarded, and one that is gets
@@ -90,10 +90,10 @@ pub(crate) fn finish(file: &Path) -> Result<u64, TableError> {
     let folder = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     for path in [file, folder] {
         let synced = File::open(path).and_then(|file| file.sync_all());
-        synced.map_err(|error| StoreFault::File { path: path.to_owned(), error })?;
+        synced.map_err(|error| StoreError::File { path: path.to_owned(), error })?;
     }
     let bytes = std::fs::metadata(file).map(|file| file.len());
-    Ok(bytes.map_err(|error| StoreFault::File { path: file.to_owned(), error })?)
+    Ok(bytes.map_err(|error| StoreError::File { path: file.to_owned(), error })?)
 }
 
 fn discard(file: &Path) {

@@ -1,6 +1,6 @@
 //! The database of a data folder, which one process has to itself.
 
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::sqlite::lock::{self, FolderLock};
 use crate::sqlite::readers::Readers;
 use crate::sqlite::writing::WritingConnection;
@@ -18,7 +18,7 @@ pub(crate) struct Database {
 
 impl Database {
     /// Makes the folder and the database if need be, and opens it for the writer and for readers.
-    pub(crate) fn open(folder: &Path) -> Result<(Database, WritingConnection), StoreFault> {
+    pub(crate) fn open(folder: &Path) -> Result<(Database, WritingConnection), StoreError> {
         lock::make_folder(folder)?;
         let lock = FolderLock::take(folder)?;
         let writing = WritingConnection::open(folder)?;
@@ -30,7 +30,7 @@ impl Database {
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Connection) -> Result<T, TableError> + Send + 'static,
-    ) -> Result<T, StoreFault> {
+    ) -> Result<T, StoreError> {
         self.readers.run(read).await
     }
 

@@ -1,13 +1,13 @@
 //! Reads that the engine makes of rows, each run on one snapshot.
 
-use crate::sqlite::inbound::read_handset_message;
+use crate::sqlite::inbound::read_mo_message;
 use crate::sqlite::{SqliteTables, balances, day_totals, ledger, parts, records, waiting};
 use crate::statement::{STATEMENT_ENTRIES_MAX, StatementRows, work_out};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
 use hermod_domain::origin::MessageName;
 use hermod_domain::time::Day;
-use hermod_engine::ops::{CarrierQueue, HandsetMessage, LedgerKind, MessageRecord, ReportId, Statement};
+use hermod_engine::ops::{CarrierQueue, LedgerKind, MessageRecord, MoMessage, ReportId, Statement};
 use hermod_engine::state::aliases;
 use hermod_engine::state::idempotency_keys::{KeyLimits, KeyStep, next_step};
 use hermod_engine::state::parked_receipts::ParkedPage;
@@ -94,12 +94,12 @@ fn read_statement_rows(
 }
 
 /// Returns the MO messages that reports bring. Those that are not there any more are left out.
-pub(crate) fn handset_messages(
+pub(crate) fn mo_messages(
     connection: &Connection,
     wanted: Vec<(ReportId, AccountId, u64)>,
-) -> Result<Vec<(ReportId, HandsetMessage)>, TableError> {
+) -> Result<Vec<(ReportId, MoMessage)>, TableError> {
     let each = wanted.into_iter().map(|(id, account, number)| {
-        Ok(read_handset_message(connection, account, number)?.map(|message| (id, message)))
+        Ok(read_mo_message(connection, account, number)?.map(|message| (id, message)))
     });
     each.filter_map(Result::transpose).collect()
 }

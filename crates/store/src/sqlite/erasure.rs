@@ -71,7 +71,10 @@ impl SqliteTables<'_> {
     }
 
     fn erase_unassigned_inbound(&self, handset: Msisdn) -> Result<(), TableError> {
-        self.run("DELETE FROM unowned_inbound WHERE ltrim(source, '+') = CAST(?1 AS TEXT)", [stored(handset)])
+        self.run(
+            "DELETE FROM unassigned_inbound WHERE ltrim(source, '+') = CAST(?1 AS TEXT)",
+            [stored(handset)],
+        )
     }
 }
 
@@ -106,7 +109,7 @@ impl ErasureRows for SqliteTables<'_> {
             ErasableKind::Conversation => "conversation WHERE handset = ?1 AND (?2 IS NULL OR account = ?2)",
             ErasableKind::ParkedReceipt => "parked WHERE source = ?1 AND ?2 IS NULL",
             ErasableKind::UnassignedInbound => {
-                "unowned_inbound WHERE ltrim(source, '+') = CAST(?1 AS TEXT) AND ?2 IS NULL"
+                "unassigned_inbound WHERE ltrim(source, '+') = CAST(?1 AS TEXT) AND ?2 IS NULL"
             }
         };
         let count: i64 = self.connection.query_row(

@@ -1,29 +1,29 @@
 //! What errors of SQLite mean to the store.
 
-use crate::fault::{BackendFault, BackendFaultKind, StoreFault};
+use crate::error::{BackendError, BackendErrorKind, StoreError};
 use rusqlite::ErrorCode;
 use std::error::Error;
 
 /// Returns the store's fault for an error of SQLite.
-pub(crate) fn fault_of(error: rusqlite::Error) -> StoreFault {
-    StoreFault::Backend(BackendFault::new(kind_of(&error), error))
+pub(crate) fn fault_of(error: rusqlite::Error) -> StoreError {
+    StoreError::Backend(BackendError::new(kind_of(&error), error))
 }
 
 /// Returns the fault for an error of a table, if it is SQLite's; the error itself otherwise.
 pub(crate) fn table_fault(
     error: Box<dyn Error + Send + Sync>,
-) -> Result<StoreFault, Box<dyn Error + Send + Sync>> {
+) -> Result<StoreError, Box<dyn Error + Send + Sync>> {
     error.downcast::<rusqlite::Error>().map(|error| fault_of(*error))
 }
 
-fn kind_of(error: &rusqlite::Error) -> BackendFaultKind {
+fn kind_of(error: &rusqlite::Error) -> BackendErrorKind {
     match error.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => BackendFaultKind::DiskFull,
-        Some(ErrorCode::OperationInterrupted) => BackendFaultKind::Interrupted,
+        Some(ErrorCode::DiskFull) => BackendErrorKind::DiskFull,
+        Some(ErrorCode::OperationInterrupted) => BackendErrorKind::Interrupted,
         Some(ErrorCode::SystemIoFailure | ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-            BackendFaultKind::DiskFailed
+            BackendErrorKind::DiskFailed
         }
-        _ => BackendFaultKind::Other,
+        _ => BackendErrorKind::Other,
     }
 }
 
@@ -44,10 +44,10 @@ mod tests {
             (ffi::SQLITE_BUSY, false, false, false),
         ] {
             let error = || rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
-            let fault = StoreFault::from(TableError::from(error()));
+            let fault = StoreError::from(TableError::from(error()));
             assert_eq!(fault.to_string(), format!("the store refused: {}", error()));
             assert_eq!((fault.is_disk_full(), fault.is_fatal()), (full, fatal), "{fault}");
-            assert_eq!(matches!(fault.or_too_long(), StoreFault::ReadTooLong), interrupted, "{code}");
+            assert_eq!(matches!(fault.or_too_long(), StoreError::ReadTooLong), interrupted, "{code}");
         }
     }
 }

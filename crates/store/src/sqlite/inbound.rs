@@ -5,7 +5,7 @@ use crate::sqlite::wire;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::inbound::Whole;
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{HandsetMessage, InboundRecord, PAGE_ROWS_MAX};
+use hermod_engine::ops::{InboundRecord, MoMessage, PAGE_ROWS_MAX};
 use hermod_engine::tables::{InboundChange, InboundCounter, InboundRow, InboundRows, TableError, Wire};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -78,11 +78,11 @@ pub(crate) fn find_inbound(
 }
 
 /// Returns one message as it is delivered over SMPP. `None` if it is not there, or no carrier delivered it.
-pub(crate) fn read_handset_message(
+pub(crate) fn read_mo_message(
     connection: &Connection,
     account: AccountId,
     id: u64,
-) -> Result<Option<HandsetMessage>, TableError> {
+) -> Result<Option<MoMessage>, TableError> {
     connection
         .prepare_cached("SELECT text, wire FROM inbound WHERE account = ?1 AND id = ?2 AND wire IS NOT NULL")?
         .query_row(params![account.get(), id.cast_signed()], |row| {
@@ -92,7 +92,7 @@ pub(crate) fn read_handset_message(
         .optional()?
         .map(|(text, wire)| {
             let Wire { source, destination, form, header } = wire?;
-            Ok(HandsetMessage { id, source, destination, whole: Whole { text, form, header } })
+            Ok(MoMessage { id, source, destination, whole: Whole { text, form, header } })
         })
         .transpose()
 }

@@ -1,6 +1,6 @@
 //! One process per data folder: two writers would each believe their own balances.
 
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::fs::{DirBuilder, File, Permissions};
@@ -16,8 +16,8 @@ const TRY_PAUSE: Duration = Duration::from_millis(20);
 
 /// Makes the data folder, for its owner alone. One that is there already stays as it is: it may be shared with others on
 /// purpose, and everything of Hermod's in it is for its owner alone anyway.
-pub(crate) fn make_folder(folder: &Path) -> Result<(), StoreFault> {
-    let fault = |error| StoreFault::File { path: folder.to_owned(), error };
+pub(crate) fn make_folder(folder: &Path) -> Result<(), StoreError> {
+    let fault = |error| StoreError::File { path: folder.to_owned(), error };
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(fault)?;
     let mode = std::fs::metadata(folder).map_err(fault)?.permissions().mode() & 0o777;
     if mode & 0o077 != 0 {
@@ -37,34 +37,34 @@ pub(crate) struct FolderLock {
 }
 
 impl FolderLock {
-    pub(crate) fn take(folder: &Path) -> Result<FolderLock, StoreFault> {
+    pub(crate) fn take(folder: &Path) -> Result<FolderLock, StoreError> {
         let path = folder.join(FILE_NAME);
         let file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&path);
         // One that an earlier release made may be looser.
         let file = file.and_then(|file| file.set_permissions(Permissions::from_mode(0o600)).map(|()| file));
-        let file = file.map_err(|error| StoreFault::File { path: path.clone(), error })?;
+        let file = file.map_err(|error| StoreError::File { path: path.clone(), error })?;
         for _ in 0..TRIES {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => return Ok(FolderLock { _file: file }),
                 Err(Errno::WOULDBLOCK) => std::thread::sleep(TRY_PAUSE),
-                Err(error) => return Err(StoreFault::File { path, error: error.into() }),
+                Err(error) => return Err(StoreError::File { path, error: error.into() }),
             }
         }
-        Err(StoreFault::InUse(folder.to_owned()))
+        Err(StoreError::InUse(folder.to_owned()))
     }
 }
 
 /// Whether a process works on this data folder: a gateway, or a command that opened the folder itself.
-pub(crate) fn is_in_use(folder: &Path) -> Result<bool, StoreFault> {
+pub(crate) fn is_in_use(folder: &Path) -> Result<bool, StoreError> {
     let path = folder.join(FILE_NAME);
     let file = match File::open(&path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(StoreFault::File { path, error }),
+        Err(error) => return Err(StoreError::File { path, error }),
     };
     match flock(&file, FlockOperation::NonBlockingLockShared) {
         Ok(()) => Ok(false),
         Err(Errno::WOULDBLOCK) => Ok(true),
-        Err(error) => Err(StoreFault::File { path, error: error.into() }),
+        Err(error) => Err(StoreError::File { path, error: error.into() }),
     }
 }

@@ -2,7 +2,7 @@
 //! database, which keeps the same number inside. A log that was damaged is cut off by SQLite at the damage, without a
 //! word; then the database knows of fewer commits than were told, and the store does not open.
 
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use hermod_engine::tables::TableError;
 use rusqlite::Connection;
 use std::cell::Cell;
@@ -28,12 +28,12 @@ impl Mark {
         let commits = stored.cast_unsigned();
         let file =
             File::options().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
-        let file = file.map_err(|error| StoreFault::File { path: path.clone(), error })?;
+        let file = file.map_err(|error| StoreError::File { path: path.clone(), error })?;
         let mark = Mark { file, path, commits: Cell::new(commits) };
         if let Some(told) = mark.told()
             && told > commits
         {
-            return Err(StoreFault::Behind { path: mark.path, told, found: commits }.into());
+            return Err(StoreError::Behind { path: mark.path, told, found: commits }.into());
         }
         mark.tell();
         Ok(mark)
@@ -89,8 +89,8 @@ mod tests {
         assert!(Mark::open(folder.path(), &connection).is_ok());
 
         set(0);
-        let refused = Mark::open(folder.path(), &connection).err().map(StoreFault::from);
-        assert!(matches!(refused, Some(StoreFault::Behind { told: 1, found: 0, .. })), "{refused:?}");
+        let refused = Mark::open(folder.path(), &connection).err().map(StoreError::from);
+        assert!(matches!(refused, Some(StoreError::Behind { told: 1, found: 0, .. })), "{refused:?}");
         set(5);
         assert_eq!(Mark::open(folder.path(), &connection).unwrap().told(), Some(5), "ahead is fine");
         set(0);

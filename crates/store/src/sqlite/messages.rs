@@ -100,7 +100,7 @@ impl MessageRows for SqliteTables<'_> {
     fn highest_id(&self) -> Result<Option<MessageId>, TableError> {
         let last: Option<i64> = self.connection.query_row(
             "SELECT max(id) FROM (SELECT max(id) AS id FROM message UNION ALL SELECT max(message) FROM inbound_counter
-                 UNION ALL SELECT max(message) FROM unowned_inbound UNION ALL SELECT max(upto) FROM retention)",
+                 UNION ALL SELECT max(message) FROM unassigned_inbound UNION ALL SELECT max(upto) FROM retention)",
             [],
             |row| row.get(0),
         )?;

@@ -1,7 +1,7 @@
 //! Reading beside the writer: a few connections of their own, each read a short snapshot on a blocking thread. A snapshot
 //! keeps the log from being emptied, so a read that lasts too long is ended; what takes long is read in pages.
 
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::sqlite::schema;
 use hermod_engine::tables::TableError;
 use rusqlite::Connection;
@@ -38,9 +38,9 @@ impl Reader {
         Ok(Reader { connection, began })
     }
 
-    fn run<T>(&self, read: impl FnOnce(&Connection) -> Result<T, TableError>) -> Result<T, StoreFault> {
+    fn run<T>(&self, read: impl FnOnce(&Connection) -> Result<T, TableError>) -> Result<T, StoreError> {
         *lock(&self.began) = real_time();
-        read(&self.connection).map_err(|error| StoreFault::from(error).or_too_long())
+        read(&self.connection).map_err(|error| StoreError::from(error).or_too_long())
     }
 }
 
@@ -64,11 +64,11 @@ impl Drop for Lent {
 }
 
 impl Readers {
-    pub(crate) fn open(folder: &Path) -> Result<Readers, StoreFault> {
+    pub(crate) fn open(folder: &Path) -> Result<Readers, StoreError> {
         Readers::open_limited(folder, SNAPSHOT_MAX)
     }
 
-    fn open_limited(folder: &Path, snapshot_max: Duration) -> Result<Readers, StoreFault> {
+    fn open_limited(folder: &Path, snapshot_max: Duration) -> Result<Readers, StoreError> {
         let readers =
             (0..READERS).map(|_| Reader::open(folder, snapshot_max)).collect::<Result<_, TableError>>()?;
         Ok(Readers { idle: Arc::new(Mutex::new(readers)), free: Arc::new(Semaphore::new(READERS)) })
@@ -81,20 +81,20 @@ impl Readers {
     }
 
     /// Runs a read on one of the connections. A read that lasts longer than [`SNAPSHOT_MAX`] is ended with
-    /// [`StoreFault::ReadTooLong`]. A read that panics ends with a fault, and its connection is used again.
+    /// [`StoreError::ReadTooLong`]. A read that panics ends with a fault, and its connection is used again.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Connection) -> Result<T, TableError> + Send + 'static,
-    ) -> Result<T, StoreFault> {
-        let permit = self.free.clone().acquire_owned().await.map_err(|_| StoreFault::Closed)?;
+    ) -> Result<T, StoreError> {
+        let permit = self.free.clone().acquire_owned().await.map_err(|_| StoreError::Closed)?;
         let idle = self.idle.clone();
         let reading = tokio::task::spawn_blocking(move || {
             let reader = lock(&idle).pop();
             let lent = Lent { reader, idle, _permit: permit };
             // None only if the store was closed between the permit and here.
-            lent.reader.as_ref().map_or(Err(StoreFault::Closed), |reader| reader.run(read))
+            lent.reader.as_ref().map_or(Err(StoreError::Closed), |reader| reader.run(read))
         });
-        reading.await.map_err(|_| StoreFault::damaged("a read panicked"))?
+        reading.await.map_err(|_| StoreError::damaged("a read panicked"))?
     }
 }
 
@@ -133,7 +133,7 @@ mod tests {
                 Ok(snapshot.query_row(ENDLESS, [], |row| row.get::<_, i64>(0))?)
             });
             let ended = endless.await;
-            assert!(matches!(ended, Err(StoreFault::ReadTooLong)), "{ended:?}");
+            assert!(matches!(ended, Err(StoreError::ReadTooLong)), "{ended:?}");
         }
         let idle = readers.run(|connection| Ok(connection.is_autocommit())).await.unwrap();
         assert!(idle, "the snapshot ended with the read");
@@ -150,7 +150,7 @@ mod tests {
                 panic!("a read of a test that panics")
             });
             let ended = panicking.await;
-            assert!(matches!(ended, Err(StoreFault::Damaged { .. })), "{ended:?}");
+            assert!(matches!(ended, Err(StoreError::Damaged { .. })), "{ended:?}");
         }
         for _ in 0..READERS {
             let idle = readers.run(|connection| Ok(connection.is_autocommit())).await.unwrap();

@@ -1,12 +1,12 @@
 //! SQL for reports that wait for a bind.
 
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::pages::OnTransmitters;
 use crate::sqlite::SqliteTables;
 use crate::sqlite::blobs;
 use crate::sqlite::columns::is_damage;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
-use hermod_domain::receipt::{DlrCode, Told};
+use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{MessageNews, News, Report, ReportId};
 use hermod_engine::tables::{ReportChange, ReportPage, ReportRows, StoredReport, TableError};
@@ -206,12 +206,12 @@ pub(crate) fn read_page(
         match read(row, id, of) {
             Ok(report) => {
                 if let Some(code) = row.get::<_, Option<u8>>(9)?.and_then(DlrCode::from_u8) {
-                    page.ended.insert(id, Told::Final(code));
+                    page.ended.insert(id, ReportStatus::Final(code));
                 }
                 page.reports.push(report);
             }
             Err(error) => {
-                let fault = StoreFault::from(error);
+                let fault = StoreError::from(error);
                 tracing::error!(%fault, report.id = id.0, connection.id = %of, "A report cannot be read");
             }
         }
@@ -289,16 +289,17 @@ pub(super) fn report_message(number: i64) -> Result<MessageId, TableError> {
     MessageId::from_i64(number).ok_or_else(|| TableError::unreadable("a report's message"))
 }
 
-pub(super) fn told_or_inbound(number: u8) -> Result<Option<Told>, TableError> {
+pub(super) fn told_or_inbound(number: u8) -> Result<Option<ReportStatus>, TableError> {
     (number != INBOUND).then(|| stored_told(number)).transpose()
 }
 
-pub(super) fn told_or_inbound_to_stored(told: Option<Told>) -> u8 {
-    told.map_or(INBOUND, Told::as_u8)
+pub(super) fn told_or_inbound_to_stored(told: Option<ReportStatus>) -> u8 {
+    told.map_or(INBOUND, ReportStatus::as_u8)
 }
 
-pub(super) fn stored_told(number: u8) -> Result<Told, TableError> {
-    Told::from_u8(number).ok_or_else(|| TableError::unreadable(format!("{number} is nothing a report says")))
+pub(super) fn stored_told(number: u8) -> Result<ReportStatus, TableError> {
+    ReportStatus::from_u8(number)
+        .ok_or_else(|| TableError::unreadable(format!("{number} is nothing a report says")))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::sqlite::inbound::read_message;
 use crate::sqlite::wire;
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{PAGE_ROWS_MAX, UnownedInbound};
+use hermod_engine::ops::{PAGE_ROWS_MAX, UnassignedMo};
 use hermod_engine::tables::{
     TableError, UnassignedInboundChange, UnassignedInboundRows, UnassignedMessage, UnassignedRow,
 };
@@ -16,7 +16,7 @@ impl SqliteTables<'_> {
         let UnassignedRow { message, carrier, from, to, text, wire, missing, received_at } = row;
         self.connection
             .prepare_cached(
-                "INSERT INTO unowned_inbound (message, carrier, source, dest, text, wire, missing, received_at)
+                "INSERT INTO unassigned_inbound (message, carrier, source, dest, text, wire, missing, received_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?
             .execute(params![
@@ -34,7 +34,7 @@ impl SqliteTables<'_> {
 
     fn delete_unassigned(&self, message: MessageId) -> Result<(), TableError> {
         self.connection
-            .prepare_cached("DELETE FROM unowned_inbound WHERE message = ?1")?
+            .prepare_cached("DELETE FROM unassigned_inbound WHERE message = ?1")?
             .execute([message.as_i64()])?;
         Ok(())
     }
@@ -51,7 +51,7 @@ impl UnassignedInboundRows for SqliteTables<'_> {
     fn unassigned(&self, message: MessageId) -> Result<Option<UnassignedMessage>, TableError> {
         self.connection
             .prepare_cached(
-                "SELECT carrier, text, wire, missing, received_at FROM unowned_inbound WHERE message = ?1",
+                "SELECT carrier, text, wire, missing, received_at FROM unassigned_inbound WHERE message = ?1",
             )?
             .query_row([message.as_i64()], |row| Ok(read_message_to_assign(row)))
             .optional()?
@@ -60,7 +60,7 @@ impl UnassignedInboundRows for SqliteTables<'_> {
 
     fn unassigned_below(&self, message: MessageId, limit: usize) -> Result<Vec<MessageId>, TableError> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT message FROM unowned_inbound WHERE message < ?1 ORDER BY message LIMIT ?2",
+            "SELECT message FROM unassigned_inbound WHERE message < ?1 ORDER BY message LIMIT ?2",
         )?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let rows = statement.query_map(params![message.as_i64(), limit], |row| row.get(0))?;
@@ -83,9 +83,9 @@ pub(crate) fn read_unassigned_page(
     connection: &Connection,
     since: Option<MessageId>,
     limit: u32,
-) -> Result<Vec<UnownedInbound>, TableError> {
+) -> Result<Vec<UnassignedMo>, TableError> {
     let mut statement = connection.prepare_cached(
-        "SELECT message, carrier, source, dest, text, received_at FROM unowned_inbound
+        "SELECT message, carrier, source, dest, text, received_at FROM unassigned_inbound
          WHERE message > ?1 ORDER BY message LIMIT ?2",
     )?;
     let bounds = params![since.map_or(0, MessageId::as_i64), limit.clamp(1, PAGE_ROWS_MAX)];
@@ -93,8 +93,8 @@ pub(crate) fn read_unassigned_page(
     rows.map(|row| row?).collect()
 }
 
-fn read_record(row: &Row<'_>) -> Result<UnownedInbound, TableError> {
-    Ok(UnownedInbound {
+fn read_record(row: &Row<'_>) -> Result<UnassignedMo, TableError> {
+    Ok(UnassignedMo {
         message: read_message(row.get(0)?)?,
         carrier: CarrierId::new(row.get(1)?),
         from: row.get(2)?,

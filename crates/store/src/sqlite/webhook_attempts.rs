@@ -3,7 +3,7 @@
 use crate::sqlite::SqliteTables;
 use crate::sqlite::webhook_events::stored_range;
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{AttemptOutcome, Endpoint, HOOK_ATTEMPTS_KEPT, HookAttempt};
+use hermod_engine::ops::{AttemptOutcome, Endpoint, WEBHOOK_ATTEMPTS_KEPT, WebhookAttempt};
 use hermod_engine::tables::{
     EventKey, EventRange, StoredAttempt, StoredOutcome, TableError, WebhookAttemptChange, WebhookAttemptRows,
 };
@@ -73,18 +73,18 @@ impl WebhookAttemptRows for SqliteTables<'_> {
 }
 
 /// Returns the attempts to post an event, oldest first.
-pub(super) fn attempts(connection: &Connection, key: EventKey) -> Result<Vec<HookAttempt>, TableError> {
+pub(super) fn attempts(connection: &Connection, key: EventKey) -> Result<Vec<WebhookAttempt>, TableError> {
     let EventKey { endpoint: Endpoint { account, kind }, event } = key;
     let mut statement = connection.prepare_cached(
         "SELECT at, took_ms, status, failure, answer FROM webhook_attempt
          WHERE account = ?1 AND kind = ?2 AND event = ?3 ORDER BY no LIMIT ?4",
     )?;
-    let bounds = params![account.get(), kind.as_u8(), event.0.cast_signed(), HOOK_ATTEMPTS_KEPT];
+    let bounds = params![account.get(), kind.as_u8(), event.0.cast_signed(), WEBHOOK_ATTEMPTS_KEPT];
     let rows = statement.query_map(bounds, |row| Ok(attempt(row)))?;
     rows.map(|row| row?).collect()
 }
 
-fn attempt(row: &Row<'_>) -> Result<HookAttempt, TableError> {
+fn attempt(row: &Row<'_>) -> Result<WebhookAttempt, TableError> {
     let outcome = match (row.get(2)?, row.get(3)?) {
         (Some(status), None) => AttemptOutcome::Status(status),
         (None, Some(failure)) => AttemptOutcome::Failed(failure),
@@ -92,7 +92,7 @@ fn attempt(row: &Row<'_>) -> Result<HookAttempt, TableError> {
             return Err(TableError::unreadable("an attempt has a status, or failed"));
         }
     };
-    Ok(HookAttempt {
+    Ok(WebhookAttempt {
         at: Timestamp::from_millis(row.get(0)?),
         took: Duration::from_millis(row.get::<_, i64>(1)?.cast_unsigned()),
         outcome,

@@ -1,6 +1,6 @@
 //! SQL that finds the webhook events that are due, and the endpoints that have any.
 
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::pages::{Due, Untellable};
 use crate::sqlite::columns::{stored_number, tells_of_damage};
 use crate::sqlite::inbound::find_inbound;
@@ -10,9 +10,9 @@ use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
-use hermod_domain::webhook::{DlrForm, HookKind};
+use hermod_domain::webhook::{DlrForm, WebhookKind};
 use hermod_engine::ops::{
-    DlrEvent, Endpoint, EventId, FailingEndpoint, HookEvent, HookPage, HookWhat, InboundRecord,
+    DlrEvent, Endpoint, EventId, FailingEndpoint, InboundRecord, WebhookContent, WebhookEvent, WebhookPage,
 };
 use hermod_engine::tables::TableError;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -92,7 +92,7 @@ pub(crate) fn due_events(
     let (due_at, id) = after.map_or((i64::MIN, 0), |(due_at, id)| (due_at.as_millis(), id.0.cast_signed()));
     let rows_max = i64::try_from(limit + UNTELLABLE_PER_TAKE_MAX + 1).expect("a few hundred");
     let mut rows = statement.query(params![account.get(), kind.as_u8(), due_at, id, rows_max])?;
-    let mut found = Due { page: HookPage::default(), untellable: Vec::new() };
+    let mut found = Due { page: WebhookPage::default(), untellable: Vec::new() };
     while let Some(row) = rows.next()? {
         let due_at = Timestamp::from_millis(row.get(1)?);
         if due_at > now || found.page.events.len() == limit {
@@ -112,7 +112,7 @@ pub(crate) fn due_events(
             Ok(None) => {}
             // It must not keep the others from being told.
             Err(error) if tells_of_damage(&error) => {
-                let fault = StoreFault::from(error);
+                let fault = StoreError::from(error);
                 tracing::error!(%fault, event.id = event.0, account.id = %account, "A webhook event cannot be read");
             }
             Err(error) => return Err(error),
@@ -128,15 +128,15 @@ fn read(
     endpoint: Endpoint,
     id: EventId,
     row: &Row<'_>,
-) -> Result<Option<HookEvent>, TableError> {
+) -> Result<Option<WebhookEvent>, TableError> {
     let Endpoint { account, kind } = endpoint;
     let what = match kind {
-        HookKind::Dlr => dlr(row)?.map(HookWhat::Dlr),
-        HookKind::Inbound => received(connection, account, row)?.map(HookWhat::Inbound),
+        WebhookKind::Dlr => dlr(row)?.map(WebhookContent::Dlr),
+        WebhookKind::Inbound => received(connection, account, row)?.map(WebhookContent::Inbound),
     };
     let Some(what) = what else { return Ok(None) };
     let due_at = Timestamp::from_millis(row.get(1)?);
-    Ok(Some(HookEvent { id, account, what, failures: row.get(2)?, attempts: row.get(3)?, due_at }))
+    Ok(Some(WebhookEvent { id, account, what, failures: row.get(2)?, attempts: row.get(3)?, due_at }))
 }
 
 /// Returns None if its message is not kept any more.

@@ -3,8 +3,8 @@
 use crate::sqlite::SqliteTables;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::time::Timestamp;
-use hermod_domain::webhook::HookKind;
-use hermod_engine::ops::{Endpoint, EventId, HookGivenUp, HookState};
+use hermod_domain::webhook::WebhookKind;
+use hermod_engine::ops::{Endpoint, EventId, GiveUpReason, WebhookState};
 use hermod_engine::tables::{
     EndedEvent, EventAbout, EventAttempts, EventEnd, EventKey, EventRange, NewEvent, TableError,
     WaitingEvent, WebhookEventChange, WebhookEventRows,
@@ -201,7 +201,7 @@ impl WebhookEventRows for SqliteTables<'_> {
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
             // An event of an unknown kind is never posted, whenever it is due.
-            if let Some(kind) = HookKind::from_u8(row.get(1)?) {
+            if let Some(kind) = WebhookKind::from_u8(row.get(1)?) {
                 let endpoint = Endpoint { account: AccountId::new(row.get(0)?), kind };
                 found.push(EventKey { endpoint, event: event_id(row.get(2)?) });
             }
@@ -285,24 +285,25 @@ const DELIVERED: u8 = 1;
 const fn end_to_stored(end: EventEnd) -> u8 {
     match end {
         EventEnd::Delivered => DELIVERED,
-        EventEnd::GivenUp(HookGivenUp::AttemptsUsedUp) => 2,
-        EventEnd::GivenUp(HookGivenUp::NoAddress) => 3,
-        EventEnd::GivenUp(HookGivenUp::NothingToTell) => 4,
+        EventEnd::GivenUp(GiveUpReason::AttemptsUsedUp) => 2,
+        EventEnd::GivenUp(GiveUpReason::NoAddress) => 3,
+        EventEnd::GivenUp(GiveUpReason::NothingToTell) => 4,
     }
 }
 
-pub(super) fn stored_end(number: u8) -> Result<HookState, TableError> {
+pub(super) fn stored_end(number: u8) -> Result<WebhookState, TableError> {
     Ok(match number {
-        DELIVERED => HookState::Delivered,
-        2 => HookState::Failed(HookGivenUp::AttemptsUsedUp),
-        3 => HookState::Failed(HookGivenUp::NoAddress),
-        4 => HookState::Failed(HookGivenUp::NothingToTell),
+        DELIVERED => WebhookState::Delivered,
+        2 => WebhookState::Failed(GiveUpReason::AttemptsUsedUp),
+        3 => WebhookState::Failed(GiveUpReason::NoAddress),
+        4 => WebhookState::Failed(GiveUpReason::NothingToTell),
         other => return Err(TableError::unreadable(format!("{other} is no end of a webhook event"))),
     })
 }
 
-pub(super) fn stored_kind(number: u8) -> Result<HookKind, TableError> {
-    HookKind::from_u8(number).ok_or_else(|| TableError::unreadable(format!("{number} is no kind of webhook")))
+pub(super) fn stored_kind(number: u8) -> Result<WebhookKind, TableError> {
+    WebhookKind::from_u8(number)
+        .ok_or_else(|| TableError::unreadable(format!("{number} is no kind of webhook")))
 }
 
 pub(super) fn event_message(number: i64) -> Result<MessageId, TableError> {
@@ -315,14 +316,14 @@ mod tests {
 
     #[test]
     fn stored_ends_never_change() {
-        let ends = [HookGivenUp::AttemptsUsedUp, HookGivenUp::NoAddress, HookGivenUp::NothingToTell];
+        let ends = [GiveUpReason::AttemptsUsedUp, GiveUpReason::NoAddress, GiveUpReason::NothingToTell];
         assert_eq!(ends.map(|why| end_to_stored(EventEnd::GivenUp(why))), [2, 3, 4]);
         for why in ends {
             let stored = end_to_stored(EventEnd::GivenUp(why));
-            assert_eq!(stored_end(stored).unwrap(), HookState::Failed(why));
+            assert_eq!(stored_end(stored).unwrap(), WebhookState::Failed(why));
         }
         assert_eq!(end_to_stored(EventEnd::Delivered), DELIVERED);
-        assert_eq!(stored_end(DELIVERED).unwrap(), HookState::Delivered);
+        assert_eq!(stored_end(DELIVERED).unwrap(), WebhookState::Delivered);
         assert!(stored_end(0).is_err() && stored_end(5).is_err());
     }
 }

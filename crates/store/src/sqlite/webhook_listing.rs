@@ -5,10 +5,10 @@ use crate::sqlite::webhook_attempts::attempts;
 use crate::sqlite::webhook_events::{event_id, event_message, stored_end};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
-use hermod_domain::webhook::HookKind;
+use hermod_domain::webhook::WebhookKind;
 use hermod_engine::ops::{
-    Endpoint, EventId, FAILED_PASSED_OVER_MAX, HOOKS_COUNTED_MAX, HookAttempt, HookFigures, HookFilter,
-    HookRecord, HookStanding, HookState,
+    Endpoint, EventId, FAILED_PASSED_OVER_MAX, WEBHOOKS_COUNTED_MAX, WebhookAttempt, WebhookFigures,
+    WebhookFilter, WebhookRecord, WebhookState, WebhookStatus,
 };
 use hermod_engine::tables::{EventKey, TableError};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
@@ -24,12 +24,12 @@ const DELIVERED: &str = "SELECT id, message, told, at, attempts, NULL, state, en
 const EVERY: &str = "TRUE";
 
 /// The tables to look into, and which of their rows count.
-const fn places(standing: Option<HookStanding>) -> &'static [(&'static str, &'static str)] {
+const fn places(standing: Option<WebhookStatus>) -> &'static [(&'static str, &'static str)] {
     match standing {
         None => &[(WAITING, EVERY), (PAST, EVERY)],
-        Some(HookStanding::Waiting) => &[(WAITING, EVERY)],
-        Some(HookStanding::Delivered) => &[(DELIVERED, "state = 1")],
-        Some(HookStanding::Failed) => &[(FAILED, "state > 1")],
+        Some(WebhookStatus::Waiting) => &[(WAITING, EVERY)],
+        Some(WebhookStatus::Delivered) => &[(DELIVERED, "state = 1")],
+        Some(WebhookStatus::Failed) => &[(FAILED, "state > 1")],
     }
 }
 
@@ -37,15 +37,15 @@ const fn places(standing: Option<HookStanding>) -> &'static [(&'static str, &'st
 pub(crate) fn list_events(
     connection: &Connection,
     account: AccountId,
-    filter: HookFilter,
+    filter: WebhookFilter,
     before: Option<EventId>,
     limit: u32,
-) -> Result<Vec<HookRecord>, TableError> {
+) -> Result<Vec<WebhookRecord>, TableError> {
     // One snapshot: what ends meanwhile must be found exactly once.
     let snapshot = connection.unchecked_transaction()?;
     let before = before.map_or(i64::MAX, |id| i64::try_from(id.0).unwrap_or(i64::MAX));
-    let mut records: Vec<HookRecord> = Vec::new();
-    for kind in HookKind::ALL.into_iter().filter(|kind| filter.kind.is_none_or(|only| only == *kind)) {
+    let mut records: Vec<WebhookRecord> = Vec::new();
+    for kind in WebhookKind::ALL.into_iter().filter(|kind| filter.kind.is_none_or(|only| only == *kind)) {
         let endpoint = Endpoint { account, kind };
         for (table, which) in places(filter.standing) {
             let mut statement = snapshot.prepare_cached(&format!(
@@ -71,8 +71,8 @@ pub(crate) fn find_event(
     connection: &Connection,
     account: AccountId,
     event: EventId,
-) -> Result<Option<HookRecord>, TableError> {
-    for kind in HookKind::ALL {
+) -> Result<Option<WebhookRecord>, TableError> {
+    for kind in WebhookKind::ALL {
         let endpoint = Endpoint { account, kind };
         for (table, _) in places(None) {
             let found = connection
@@ -89,13 +89,13 @@ pub(crate) fn find_event(
     Ok(None)
 }
 
-fn record(row: &Row<'_>, endpoint: Endpoint) -> Result<HookRecord, TableError> {
+fn record(row: &Row<'_>, endpoint: Endpoint) -> Result<WebhookRecord, TableError> {
     let Endpoint { account, kind } = endpoint;
     let time = |column: usize| -> Result<Option<Timestamp>, TableError> {
         Ok(row.get::<_, Option<i64>>(column)?.map(Timestamp::from_millis))
     };
-    let state = row.get::<_, Option<u8>>(6)?.map_or(Ok(HookState::Waiting), stored_end)?;
-    Ok(HookRecord {
+    let state = row.get::<_, Option<u8>>(6)?.map_or(Ok(WebhookState::Waiting), stored_end)?;
+    Ok(WebhookRecord {
         id: event_id(row.get(0)?),
         account,
         kind,
@@ -114,7 +114,7 @@ pub(crate) fn find_attempts(
     connection: &Connection,
     account: AccountId,
     event: EventId,
-) -> Result<Option<Vec<HookAttempt>>, TableError> {
+) -> Result<Option<Vec<WebhookAttempt>>, TableError> {
     let snapshot = connection.unchecked_transaction()?;
     let Some(record) = find_event(&snapshot, account, event)? else { return Ok(None) };
     let endpoint = Endpoint { account, kind: record.kind };
@@ -125,13 +125,13 @@ pub(crate) fn find_attempts(
 pub(crate) fn account_figures(
     connection: &Connection,
     account: AccountId,
-) -> Result<Vec<HookFigures>, TableError> {
-    HookKind::ALL.into_iter().map(|kind| figures(connection, Endpoint { account, kind })).collect()
+) -> Result<Vec<WebhookFigures>, TableError> {
+    WebhookKind::ALL.into_iter().map(|kind| figures(connection, Endpoint { account, kind })).collect()
 }
 
-fn figures(connection: &Connection, endpoint: Endpoint) -> Result<HookFigures, TableError> {
+fn figures(connection: &Connection, endpoint: Endpoint) -> Result<WebhookFigures, TableError> {
     let Endpoint { account, kind } = endpoint;
-    let whose = params![account.get(), kind.as_u8(), HOOKS_COUNTED_MAX];
+    let whose = params![account.get(), kind.as_u8(), WEBHOOKS_COUNTED_MAX];
     let (waiting, oldest): (i64, Option<i64>) = connection
         .prepare_cached(
             "SELECT (SELECT count(*) FROM (SELECT 1 FROM webhook WHERE account = ?1 AND kind = ?2 LIMIT ?3)),
@@ -144,7 +144,7 @@ fn figures(connection: &Connection, endpoint: Endpoint) -> Result<HookFigures, T
              WHERE account = ?1 AND kind = ?2 AND state > 1 LIMIT ?3)",
         )?
         .query_row(whose, |row| row.get(0))?;
-    Ok(HookFigures {
+    Ok(WebhookFigures {
         kind,
         waiting: waiting.cast_unsigned(),
         oldest: oldest.map(Timestamp::from_millis),

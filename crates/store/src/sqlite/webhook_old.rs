@@ -4,7 +4,7 @@ use crate::pages::{OldEvents, OldPlace};
 use crate::sqlite::webhook_events::event_id;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
-use hermod_domain::webhook::HookKind;
+use hermod_domain::webhook::WebhookKind;
 use hermod_engine::ops::Endpoint;
 use hermod_engine::tables::{EventKey, TableError};
 use rusqlite::{Connection, params};
@@ -37,7 +37,7 @@ pub(crate) fn old_events(
             }
             place = OldPlace(account, kind, id);
             if ended_at <= before.as_millis() {
-                match HookKind::from_u8(kind) {
+                match WebhookKind::from_u8(kind) {
                     Some(kind) => {
                         let endpoint = Endpoint { account: AccountId::new(account), kind };
                         events.push(EventKey { endpoint, event: event_id(id) });

@@ -61,7 +61,7 @@ pub(crate) fn ends_of(blob: &[u8]) -> Option<(WrittenAddress, WrittenAddress)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fault::StoreFault;
+    use crate::error::StoreError;
 
     fn wire(form: Form, header: &[u8]) -> Wire {
         Wire {
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn damaged_octets_are_told_for_what_they_are() {
         for blob in [&[][..], &[1], &[2, 1, 0], &[1, 9, 0, 0, 0, 0, 0, 0, 0], &[1, 1, 0, 0, 0, 9]] {
-            let told = StoreFault::from(of_blob(blob).unwrap_err()).to_string();
+            let told = StoreError::from(of_blob(blob).unwrap_err()).to_string();
             assert_eq!(told, "the data makes no sense: how an inbound message came", "{blob:?}");
         }
         assert!(ends_of(&[0, 0, 1]).is_none());

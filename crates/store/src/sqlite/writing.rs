@@ -1,7 +1,7 @@
 //! The only connection that writes: its transactions, the number of its last commit, and the checkpoints of its log.
 
 use crate::disk::Disk;
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::sqlite::checkpoint::{self, Checkpointer};
 use crate::sqlite::mark::Mark;
 use crate::sqlite::{SqliteTables, catalogue, copying, errors, schema, webhook_events};
@@ -28,7 +28,7 @@ pub(crate) struct Transaction<'c> {
 impl WritingConnection {
     /// Opens the file, made if need be and brought up to the newest schema, and empties the log that the last process
     /// left behind. Refuses a database that knows of fewer commits than were acknowledged.
-    pub(super) fn open(folder: &Path) -> Result<WritingConnection, StoreFault> {
+    pub(super) fn open(folder: &Path) -> Result<WritingConnection, StoreError> {
         let connection = schema::open_for_writing(folder)?;
         let mark = Mark::open(folder, &connection)?;
         checkpoint::truncate_at_start(folder, &connection)?;
@@ -36,7 +36,7 @@ impl WritingConnection {
     }
 
     /// From here on a thread moves the log into the file.
-    pub(crate) fn start_checkpoints(&mut self, disk: Arc<Disk>) -> Result<(), StoreFault> {
+    pub(crate) fn start_checkpoints(&mut self, disk: Arc<Disk>) -> Result<(), StoreError> {
         self.checkpointer = Some(Checkpointer::start(&self.folder, &mut self.connection, disk)?);
         Ok(())
     }
@@ -61,7 +61,7 @@ impl WritingConnection {
     }
 
     /// Undoes the transaction that has begun. A full disk may have ended it already; then there is nothing to undo.
-    pub(crate) fn roll_back(&self) -> Result<(), StoreFault> {
+    pub(crate) fn roll_back(&self) -> Result<(), StoreError> {
         if self.connection.is_autocommit() {
             return Ok(());
         }
@@ -80,8 +80,8 @@ impl WritingConnection {
     pub(crate) fn copy_to(
         &self,
         file: &Path,
-        between: &mut dyn FnMut() -> Result<(), StoreFault>,
-    ) -> Result<(), StoreFault> {
+        between: &mut dyn FnMut() -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
         copying::copy_in_use(&self.connection, file, between)
     }
 

@@ -17,7 +17,7 @@ pub use hermod_engine::state::deferred::DEFERRED_IN_MEMORY_MAX;
 pub use ports::{LinkPort, ReceiverPort};
 
 use crate::backend::Backend;
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::shared::Shared;
 use crate::writer::op::Op;
 use crate::writer::waiting::Waiting;
@@ -92,25 +92,25 @@ impl Store {
     }
 
     /// Charges, stores and queues one message. Durable when this returns `Accepted`; nothing happened otherwise.
-    pub async fn accept(&self, acceptance: Acceptance) -> Result<AcceptOutcome, StoreFault> {
-        self.accept_unless(acceptance, std::future::pending()).await
+    pub async fn accept(&self, acceptance: Acceptance) -> Result<AcceptOutcome, StoreError> {
+        self.accept_with_deadline(acceptance, std::future::pending()).await
     }
 
     /// The same, for a sender who does not wait for ever: if `waited` is over before the writer has begun with the
-    /// submission, it is given up, certainly not done, and the answer is [`StoreFault::Waited`].
-    pub async fn accept_unless(
+    /// submission, it is given up, certainly not done, and the answer is [`StoreError::QueueTimeout`].
+    pub async fn accept_with_deadline(
         &self,
         acceptance: Acceptance,
         waited: impl Future<Output = ()>,
-    ) -> Result<AcceptOutcome, StoreFault> {
+    ) -> Result<AcceptOutcome, StoreError> {
         if !self.inner.shared.disk.accepting() {
-            return Err(StoreFault::DiskLow);
+            return Err(StoreError::DiskLow);
         }
         let (reply, mut answer) = oneshot::channel();
         let waiting = Arc::new(Waiting::new(acceptance));
         self.inner.queue.try_send(Op::Accept(waiting.clone(), reply)).map_err(|error| match error {
-            mpsc::error::TrySendError::Full(_) => StoreFault::QueueFull(QUEUE_OPS_MAX),
-            mpsc::error::TrySendError::Closed(_) => StoreFault::Closed,
+            mpsc::error::TrySendError::Full(_) => StoreError::QueueFull(QUEUE_OPS_MAX),
+            mpsc::error::TrySendError::Closed(_) => StoreError::Closed,
         })?;
         tokio::select! {
             biased;
@@ -118,13 +118,13 @@ impl Store {
             () = waited => {}
         }
         if waiting.give_up() {
-            return Err(StoreFault::Waited);
+            return Err(StoreError::QueueTimeout);
         }
         outcome_of::<Box<Acceptance>>(answer.await)
     }
 
     /// Was this idempotency key used? Asked of the writer, so that a send under way counts.
-    pub async fn find_key(&self, key: KeyClaim) -> Result<Option<Replay>, StoreFault> {
+    pub async fn find_key(&self, key: KeyClaim) -> Result<Option<Replay>, StoreError> {
         self.request(FindKey { key }).await
     }
 
@@ -133,7 +133,7 @@ impl Store {
         &self,
         account: AccountId,
         id: MessageId,
-    ) -> Result<Option<MessageRecord>, StoreFault> {
+    ) -> Result<Option<MessageRecord>, StoreError> {
         self.inner.backend.message(account, id).await
     }
 
@@ -143,15 +143,15 @@ impl Store {
     }
 
     /// Finishes what is waiting, empties the log and closes the files. Later calls of any clone fail with `Closed`.
-    pub async fn close(&self) -> Result<(), StoreFault> {
+    pub async fn close(&self) -> Result<(), StoreError> {
         let (reply, stopped) = oneshot::channel();
         self.send(Op::Stop(reply)).await?;
-        stopped.await.map_err(|_| StoreFault::Closed)??;
+        stopped.await.map_err(|_| StoreError::Closed)??;
         let thread = self.inner.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
             let ended = tokio::task::spawn_blocking(move || thread.join()).await;
             if !matches!(ended, Ok(Ok(()))) {
-                return Err(StoreFault::damaged("the writer thread panicked"));
+                return Err(StoreError::damaged("the writer thread panicked"));
             }
         }
         self.inner.backend.close();
@@ -159,22 +159,22 @@ impl Store {
     }
 
     /// Has the writer run a command in its next transaction, and returns the outcome once it is durable.
-    async fn request<C: Listed>(&self, command: C) -> Result<C::Outcome, StoreFault> {
+    async fn request<C: Listed>(&self, command: C) -> Result<C::Outcome, StoreError> {
         let (reply, answer) = oneshot::channel();
         self.send(Op::Command(command.into(), Some(reply))).await?;
         outcome_of::<C>(answer.await)
     }
 
     /// Waits for a place in the writer's queue.
-    async fn send(&self, op: Op) -> Result<(), StoreFault> {
-        self.inner.queue.send(op).await.map_err(|_| StoreFault::Closed)
+    async fn send(&self, op: Op) -> Result<(), StoreError> {
+        self.inner.queue.send(op).await.map_err(|_| StoreError::Closed)
     }
 }
 
 /// Returns what the writer has answered to a command of this type.
 fn outcome_of<C: Listed>(
-    answered: Result<Result<AnyOutcome, StoreFault>, RecvError>,
-) -> Result<C::Outcome, StoreFault> {
-    let outcome = answered.map_err(|_| StoreFault::Closed)??;
+    answered: Result<Result<AnyOutcome, StoreError>, RecvError>,
+) -> Result<C::Outcome, StoreError> {
+    let outcome = answered.map_err(|_| StoreError::Closed)??;
     Ok(C::own_outcome(outcome).expect("the writer answers a command with its own outcome"))
 }

@@ -4,7 +4,7 @@
 use crate::backend::folder::{self, Opened};
 use crate::backend::writing::WritingBackend;
 use crate::disk::Disk;
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::outboxes::{Outboxes, Receivers};
 use crate::shared::Shared;
 use crate::store::webhooks::{Absent, GivingUp};
@@ -14,7 +14,7 @@ use crate::writer::log::{log_forbidden, log_set_aside, log_steps};
 use crate::writer::meters::Meters;
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::time::Timestamp;
-use hermod_engine::batch::{Batch, Books};
+use hermod_engine::batch::{Batch, EngineState};
 use hermod_engine::due_times::{self, BroughtBack};
 use hermod_engine::maps;
 use hermod_engine::set_aside;
@@ -29,14 +29,14 @@ use tokio::sync::mpsc;
 
 impl Store {
     /// Opens or makes the store. Parts that were being sent when the last process ended are in doubt from here on.
-    pub fn open(options: &OpenOptions) -> Result<Store, StoreFault> {
+    pub fn open(options: &OpenOptions) -> Result<Store, StoreError> {
         let OpenOptions { folder, low_water_bytes, in_doubt_wait, now } = options;
         let Opened { backend, mut writing } = folder::open(folder)?;
         let newest_at_open = writing.tables().read()?.newest_message()?.map(MessageId::accepted_at);
         let was_empty = writing.has_empty_catalogue()?;
         set_aside_unreadable(&writing, *now)?;
         bring_back_due_times(&writing, *in_doubt_wait, *now)?;
-        let mut books = Books::load(&writing.tables(), *in_doubt_wait, chance())?;
+        let mut books = EngineState::load(&writing.tables(), *in_doubt_wait, chance())?;
         let receivers = Arc::new(Receivers::new(*now));
         let unconfirmed = doubt_what_was_being_sent(&writing, &mut books, &receivers, *now)?;
         let outboxes = Outboxes::load(&writing.tables(), &books, receivers, *now)?;
@@ -70,18 +70,18 @@ impl Store {
     }
 }
 
-fn start_writer(folder: &Path, write: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StoreFault> {
+fn start_writer(folder: &Path, write: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StoreError> {
     std::thread::Builder::new()
         .name("hermod-writer".to_owned())
         .spawn(write)
-        .map_err(|error| StoreFault::File { path: folder.to_owned(), error })
+        .map_err(|error| StoreError::File { path: folder.to_owned(), error })
 }
 
 /// Puts the parts in doubt that were being sent when the last process ended. Returns how many of each carrier had no
 /// resend left.
 fn doubt_what_was_being_sent(
     writing: &WritingBackend,
-    books: &mut Books,
+    books: &mut EngineState,
     receivers: &Receivers,
     now: Timestamp,
 ) -> Result<maps::HashMap<CarrierId, u64>, TableError> {

@@ -2,7 +2,7 @@
 //! look at the disk, merge idempotency keys, drop old cases. The caller owns the clock and says when.
 
 use crate::disk::{DiskSpace, LogSize};
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::pages::{LatePage, OldPlace, PartPage, StoredKey};
 use crate::store::Store;
 use crate::writer::op::Op;
@@ -44,12 +44,12 @@ impl Store {
     }
 
     /// To be called often (several times a second). Cheap when there is nothing to do.
-    pub async fn tick(&self, now: Timestamp) -> Result<(), StoreFault> {
+    pub async fn tick(&self, now: Timestamp) -> Result<(), StoreError> {
         let outboxes = &self.inner.shared.outboxes;
         self.inner.shared.disk.ticks(now);
         outboxes.tick(now);
         while outboxes.has_left_over() {
-            let place = self.inner.queue.reserve().await.map_err(|_| StoreFault::Closed)?;
+            let place = self.inner.queue.reserve().await.map_err(|_| StoreError::Closed)?;
             if let Some(ends) = outboxes.left_over() {
                 place.send(Op::Command(ends.into(), None));
             }
@@ -81,7 +81,7 @@ impl Store {
     /// write, and this costs a scan a minute. Parts whose receipts are late stand apart and are found by the time they
     /// expire. How long a carrier's receipt is waited for is in the catalogue that the store follows. Returns how many parts
     /// it found whose time was up.
-    pub async fn sweep(&self, now: Timestamp) -> Result<usize, StoreFault> {
+    pub async fn sweep(&self, now: Timestamp) -> Result<usize, StoreError> {
         let mut position: Option<StoredKey> = None;
         let (mut found, mut room) = (0, LATE_PER_SWEEP_MAX);
         loop {
@@ -111,7 +111,7 @@ impl Store {
     }
 
     /// Marks the late parts that got no receipt in time. Returns how many.
-    async fn sweep_late(&self, now: Timestamp) -> Result<usize, StoreFault> {
+    async fn sweep_late(&self, now: Timestamp) -> Result<usize, StoreError> {
         let mut found = 0;
         let carriers = self.inner.backend.carriers_with_late_parts().await?;
         for carrier in carriers {
@@ -131,7 +131,7 @@ impl Store {
     }
 
     /// Ends those of these parts whose time is up, and sets aside what makes no sense. Returns how many parts' time was up.
-    async fn lapse(&self, parts: Readings<PartRow>, now: Timestamp) -> Result<usize, StoreFault> {
+    async fn lapse(&self, parts: Readings<PartRow>, now: Timestamp) -> Result<usize, StoreError> {
         let lapsed = self.find_lapsed(&parts.rows, now);
         for chunk in lapsed.chunks(LAPSE_PARTS) {
             self.request(Lapse { parts: chunk.to_vec(), now }).await?;
@@ -145,12 +145,12 @@ impl Store {
     /// Deletes what was kept long enough and is rarer than messages. To be called
     /// at start and every minute: where old rows cannot be found by their time, a call looks at a bounded number of rows
     /// and the next one goes on. What there is for each message is deleted by [`Store::purge`].
-    pub async fn daily(&self, now: Timestamp) -> Result<(), StoreFault> {
+    pub async fn daily(&self, now: Timestamp) -> Result<(), StoreError> {
         let today = now.day();
         self.request(DropOldFigures { today }).await?;
         self.forget_unnamed_parts(now).await?;
         self.give_up_parked(now).await?;
-        self.forget_unowned(now).await?;
+        self.forget_unassigned(now).await?;
         self.forget_conversations(now).await?;
         self.forget_reviews(now).await
     }
@@ -159,7 +159,7 @@ impl Store {
 impl Store {
     /// Merges and drops buckets of idempotency keys, at most [`KEY_STEPS_PER_CALL`] steps; the next call goes on. To be
     /// called every few seconds.
-    pub async fn merge_keys(&self) -> Result<(), StoreFault> {
+    pub async fn merge_keys(&self) -> Result<(), StoreError> {
         for _ in 0..KEY_STEPS_PER_CALL {
             let next = self.inner.backend.next_key_step(KeyLimits::DEFAULT);
             let Some(step) = next.await? else { return Ok(()) };

@@ -2,7 +2,7 @@
 
 use super::Writer;
 use super::op::Op;
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::shared::CopyRequest;
 
 impl Writer<'_> {
@@ -13,7 +13,7 @@ impl Writer<'_> {
         let (database, mut goes_on) = (self.database, true);
         let copied = database.copy_to(&file, &mut || {
             goes_on = self.work_off_waiting(ops);
-            if !goes_on || reply.is_closed() { Err(StoreFault::Closed) } else { Ok(()) }
+            if !goes_on || reply.is_closed() { Err(StoreError::Closed) } else { Ok(()) }
         });
         if let Err(fault) = &copied {
             tracing::warn!(%fault, file = %file.display(), "The copy of the database was not completed");

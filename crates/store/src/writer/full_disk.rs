@@ -4,12 +4,12 @@
 use super::op::Op;
 use super::transact::Claims;
 use super::{BATCH_OPS_MAX, Writer, answer_all};
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use hermod_engine::commands::{AnyCommand, OnFullDisk};
 use std::collections::VecDeque;
 
 /// Bytes of what came of webhooks that are kept while the disk is full. What is beyond is posted again.
-const HOOK_ENDS_KEPT_BYTES_MAX: usize = 64 * 1024 * 1024;
+const WEBHOOK_ENDS_KEPT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// The disk has no room. What links have learned since, and what customers have answered, waits here, in order. It cannot
 /// grow much: nothing is claimed meanwhile, so answers are at most what the windows hold, and carriers stop when their
@@ -17,39 +17,39 @@ const HOOK_ENDS_KEPT_BYTES_MAX: usize = 64 * 1024 * 1024;
 #[derive(Default)]
 pub(super) struct FullDisk {
     kept: VecDeque<Op>,
-    hook_bytes: usize,
+    webhook_bytes: usize,
 }
 
 impl FullDisk {
     /// What is to be tried next.
     fn take(&mut self) -> Vec<Op> {
         let ops: Vec<Op> = self.kept.drain(..self.kept.len().min(BATCH_OPS_MAX)).collect();
-        self.hook_bytes = self.hook_bytes.saturating_sub(hook_bytes(&ops));
+        self.webhook_bytes = self.webhook_bytes.saturating_sub(webhook_bytes(&ops));
         ops
     }
 
     /// Only the answers of webhook receivers can be large; they are limited together.
     fn has_memory_for(&self, op: &Op) -> bool {
-        let bytes = hook_bytes_of(op);
-        bytes == 0 || self.hook_bytes + bytes <= HOOK_ENDS_KEPT_BYTES_MAX
+        let bytes = webhook_bytes_of(op);
+        bytes == 0 || self.webhook_bytes + bytes <= WEBHOOK_ENDS_KEPT_BYTES_MAX
     }
 
     fn keep(&mut self, op: Op) {
-        self.hook_bytes += hook_bytes_of(&op);
+        self.webhook_bytes += webhook_bytes_of(&op);
         self.kept.push_back(op);
     }
 
     fn put_back(&mut self, ops: Vec<Op>) {
-        self.hook_bytes += hook_bytes(&ops);
+        self.webhook_bytes += webhook_bytes(&ops);
         ops.into_iter().rev().for_each(|op| self.kept.push_front(op));
     }
 }
 
-fn hook_bytes(ops: &[Op]) -> usize {
-    ops.iter().map(hook_bytes_of).sum()
+fn webhook_bytes(ops: &[Op]) -> usize {
+    ops.iter().map(webhook_bytes_of).sum()
 }
 
-fn hook_bytes_of(op: &Op) -> usize {
+fn webhook_bytes_of(op: &Op) -> usize {
     if let Op::Command(AnyCommand::SettleWebhooks(ends), _) = op { ends.weight() } else { 0 }
 }
 
@@ -63,7 +63,7 @@ impl Writer<'_> {
             let full_disk = self.full_disk.get_or_insert_default();
             match op.on_full_disk() {
                 OnFullDisk::Keep if full_disk.has_memory_for(&op) => full_disk.keep(op),
-                OnFullDisk::Keep | OnFullDisk::Refuse => op.failed(StoreFault::DiskLow),
+                OnFullDisk::Keep | OnFullDisk::Refuse => op.failed(StoreError::DiskLow),
                 OnFullDisk::Run => match self.transact_one(&op, Claims::Withheld) {
                     Ok(done) => op.done(done),
                     Err(fault) => op.failed(fault),
@@ -106,15 +106,15 @@ mod tests {
     use super::*;
     use hermod_domain::ids::AccountId;
     use hermod_domain::time::Timestamp;
-    use hermod_domain::webhook::HookKind;
-    use hermod_engine::ops::{Endpoint, EventId, HookNext, HookSettled};
-    use hermod_engine::webhooks::HookEnds;
+    use hermod_domain::webhook::WebhookKind;
+    use hermod_engine::ops::{AfterAttempt, Endpoint, EventId, SettledAttempt};
+    use hermod_engine::webhooks::WebhookResults;
 
-    fn posted(event: u64) -> HookEnds {
-        let endpoint = Endpoint { account: AccountId::new(1), kind: HookKind::Dlr };
-        let next = HookNext::Done;
-        let settled = HookSettled { endpoint, event: EventId(event), failures: 0, attempt: None, next };
-        HookEnds { settled: vec![settled], now: Timestamp::EPOCH }
+    fn posted(event: u64) -> WebhookResults {
+        let endpoint = Endpoint { account: AccountId::new(1), kind: WebhookKind::Dlr };
+        let next = AfterAttempt::Done;
+        let settled = SettledAttempt { endpoint, event: EventId(event), failures: 0, attempt: None, next };
+        WebhookResults { settled: vec![settled], now: Timestamp::EPOCH }
     }
 
     #[test]
@@ -123,13 +123,13 @@ mod tests {
         let ops = u64::try_from(BATCH_OPS_MAX).unwrap() + 3;
         full_disk.put_back((0..ops).map(|event| Op::Command(posted(event).into(), None)).collect());
         let one = posted(0).weight();
-        assert_eq!(full_disk.hook_bytes, (BATCH_OPS_MAX + 3) * one);
+        assert_eq!(full_disk.webhook_bytes, (BATCH_OPS_MAX + 3) * one);
         let first = full_disk.take();
-        assert_eq!((first.len(), full_disk.hook_bytes), (BATCH_OPS_MAX, 3 * one));
+        assert_eq!((first.len(), full_disk.webhook_bytes), (BATCH_OPS_MAX, 3 * one));
         full_disk.put_back(first);
-        assert_eq!(full_disk.hook_bytes, (BATCH_OPS_MAX + 3) * one);
+        assert_eq!(full_disk.webhook_bytes, (BATCH_OPS_MAX + 3) * one);
         assert_eq!(
-            (full_disk.take().len(), full_disk.take().len(), full_disk.hook_bytes),
+            (full_disk.take().len(), full_disk.take().len(), full_disk.webhook_bytes),
             (BATCH_OPS_MAX, 3, 0)
         );
     }

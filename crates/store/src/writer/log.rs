@@ -1,6 +1,6 @@
 //! What the writer logs about a batch once it is durable.
 
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use hermod_engine::batch::ForbiddenEvent;
 use hermod_engine::steps::MessageStep;
 use hermod_engine::tables::{StoredPlace, UnreadablePart, UnreadableReport};
@@ -28,7 +28,7 @@ pub(crate) fn log_forbidden(events: &[ForbiddenEvent]) {
 /// Logs reports that cannot be read.
 pub(crate) fn log_unreadable_reports(reports: Vec<UnreadableReport>) {
     for UnreadableReport { connection, report, error } in reports {
-        let fault = StoreFault::from(error);
+        let fault = StoreError::from(error);
         tracing::error!(%fault, report.id = report.0, connection.id = %connection, "A report cannot be read; it is neither moved to a webhook nor listed as given up");
     }
 }

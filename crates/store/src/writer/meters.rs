@@ -25,20 +25,20 @@ pub(crate) struct Meters {
     reports_taken: Counter,
     reports_given_up: Counter,
     reports_moved: Counter,
-    hooks: Counter,
-    hooks_delivered: Counter,
-    hooks_given_up: Counter,
-    hooks_replayed: Counter,
-    hook_attempts: Counter,
-    hook_failures: Counter,
-    hooks_waiting: Gauge,
+    webhooks: Counter,
+    webhooks_delivered: Counter,
+    webhooks_given_up: Counter,
+    webhooks_replayed: Counter,
+    webhook_attempts: Counter,
+    webhook_failures: Counter,
+    webhooks_waiting: Gauge,
     texts_purged: Counter,
     messages_purged: Counter,
     inbound_purged: Counter,
     inbound: Counter,
     inbound_repeated: Counter,
     inbound_incomplete: Counter,
-    inbound_unowned: Counter,
+    inbound_unassigned: Counter,
     opt_outs: Counter,
     opt_ins: Counter,
     batches: Counter,
@@ -47,11 +47,11 @@ pub(crate) struct Meters {
 }
 
 impl Meters {
-    /// `hooks_waiting`: how many webhook events wait at the start.
+    /// `webhooks_waiting`: how many webhook events wait at the start.
     #[expect(clippy::cast_precision_loss, reason = "a metric, exact up to 2^53")]
-    pub(crate) fn register(hooks_waiting: u64) -> Meters {
+    pub(crate) fn register(webhooks_waiting: u64) -> Meters {
         let waiting = gauge!("hermod_webhook_waiting");
-        waiting.set(hooks_waiting as f64);
+        waiting.set(webhooks_waiting as f64);
         Meters {
             accepted: counter!("hermod_messages_accepted_total"),
             claimed: counter!("hermod_parts_claimed_total"),
@@ -73,20 +73,20 @@ impl Meters {
             reports_taken: counter!("hermod_reports_taken_total"),
             reports_given_up: counter!("hermod_reports_given_up_total"),
             reports_moved: counter!("hermod_reports_moved_to_webhooks_total"),
-            hooks: counter!("hermod_webhook_events_total"),
-            hooks_delivered: counter!("hermod_webhook_delivered_total"),
-            hooks_given_up: counter!("hermod_webhook_given_up_total"),
-            hooks_replayed: counter!("hermod_webhook_replayed_total"),
-            hook_attempts: counter!("hermod_webhook_attempts_total"),
-            hook_failures: counter!("hermod_webhook_failures_total"),
-            hooks_waiting: waiting,
+            webhooks: counter!("hermod_webhook_events_total"),
+            webhooks_delivered: counter!("hermod_webhook_delivered_total"),
+            webhooks_given_up: counter!("hermod_webhook_given_up_total"),
+            webhooks_replayed: counter!("hermod_webhook_replayed_total"),
+            webhook_attempts: counter!("hermod_webhook_attempts_total"),
+            webhook_failures: counter!("hermod_webhook_failures_total"),
+            webhooks_waiting: waiting,
             texts_purged: counter!("hermod_texts_purged_total"),
             messages_purged: counter!("hermod_messages_purged_total"),
             inbound_purged: counter!("hermod_inbound_purged_total"),
             inbound: counter!("hermod_inbound_total"),
             inbound_repeated: counter!("hermod_inbound_repeated_total"),
             inbound_incomplete: counter!("hermod_inbound_incomplete_total"),
-            inbound_unowned: counter!("hermod_inbound_unowned_total"),
+            inbound_unassigned: counter!("hermod_inbound_unassigned_total"),
             opt_outs: counter!("hermod_inbound_opt_outs_total"),
             opt_ins: counter!("hermod_inbound_opt_ins_total"),
             batches: counter!("hermod_store_batches_total"),
@@ -116,17 +116,17 @@ impl Meters {
             reports_taken,
             reports_given_up,
             reports_moved,
-            hooks,
-            hooks_delivered,
-            hooks_given_up,
-            hooks_replayed,
-            hook_attempts,
-            hook_failures,
+            webhooks,
+            webhooks_delivered,
+            webhooks_given_up,
+            webhooks_replayed,
+            webhook_attempts,
+            webhook_failures,
             purged,
             inbound,
             inbound_repeated,
             inbound_incomplete,
-            inbound_unowned,
+            inbound_unassigned,
             opt_outs,
             opt_ins,
         } = *tally;
@@ -148,19 +148,19 @@ impl Meters {
         self.reports_taken.increment(reports_taken);
         self.reports_given_up.increment(reports_given_up);
         self.reports_moved.increment(reports_moved);
-        self.hooks.increment(hooks);
-        self.hooks_delivered.increment(hooks_delivered);
-        self.hooks_given_up.increment(hooks_given_up);
-        self.hooks_replayed.increment(hooks_replayed);
-        self.hook_attempts.increment(hook_attempts);
-        self.hook_failures.increment(hook_failures);
-        self.hooks_waiting.increment((hooks + hooks_replayed) as f64);
-        self.hooks_waiting.decrement((hooks_delivered + hooks_given_up) as f64);
+        self.webhooks.increment(webhooks);
+        self.webhooks_delivered.increment(webhooks_delivered);
+        self.webhooks_given_up.increment(webhooks_given_up);
+        self.webhooks_replayed.increment(webhooks_replayed);
+        self.webhook_attempts.increment(webhook_attempts);
+        self.webhook_failures.increment(webhook_failures);
+        self.webhooks_waiting.increment((webhooks + webhooks_replayed) as f64);
+        self.webhooks_waiting.decrement((webhooks_delivered + webhooks_given_up) as f64);
         self.count_purged(purged);
         self.inbound.increment(inbound);
         self.inbound_repeated.increment(inbound_repeated);
         self.inbound_incomplete.increment(inbound_incomplete);
-        self.inbound_unowned.increment(inbound_unowned);
+        self.inbound_unassigned.increment(inbound_unassigned);
         self.opt_outs.increment(opt_outs);
         self.opt_ins.increment(opt_ins);
         self.batches.increment(1);

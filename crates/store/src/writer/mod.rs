@@ -15,10 +15,10 @@ mod transact;
 pub(crate) mod waiting;
 
 use crate::backend::writing::WritingBackend;
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::shared::Shared;
 use full_disk::FullDisk;
-use hermod_engine::batch::Books;
+use hermod_engine::batch::EngineState;
 use hermod_engine::commands::{AnyCommand, AnyOutcome};
 use hermod_engine::ops::LinkId;
 use mailbox::Mailbox;
@@ -38,7 +38,7 @@ const FULL_DISK_PAUSE: Duration = Duration::from_millis(500);
 
 pub(crate) struct Writer<'c> {
     database: &'c WritingBackend,
-    books: Books,
+    books: EngineState,
     mailboxes: HashMap<LinkId, Arc<Mailbox>>,
     queue: mpsc::Receiver<Op>,
     shared: Arc<Shared>,
@@ -50,7 +50,7 @@ pub(crate) struct Writer<'c> {
 impl<'c> Writer<'c> {
     pub(crate) fn new(
         database: &'c WritingBackend,
-        books: Books,
+        books: EngineState,
         queue: mpsc::Receiver<Op>,
         shared: Arc<Shared>,
         meters: Meters,
@@ -67,7 +67,7 @@ impl Writer<'_> {
         while self.wait_for_ops(&mut ops) && self.work_off(&mut ops) && self.copy_if_wanted(&mut ops) {}
         self.queue.close();
         while let Ok(op) = self.queue.try_recv() {
-            let fault = StoreFault::Closed;
+            let fault = StoreError::Closed;
             if let Op::Command(AnyCommand::SettleReports(ends), _) = &op {
                 tracing::warn!(%fault, ?ends, "What a customer has answered could not be recorded");
             }
@@ -157,7 +157,7 @@ impl Writer<'_> {
                 Err(fault) if fault.is_disk_full() => {
                     self.handle_full_disk(&mut vec![op]);
                     // It may be kept, but it is not written, and nobody may be told that it is.
-                    written = Err(StoreFault::DiskLow);
+                    written = Err(StoreError::DiskLow);
                 }
                 Err(fault) => {
                     tracing::error!(%fault, ?op, "What a carrier or a customer said could not be recorded and is lost");

@@ -1,7 +1,7 @@
 //! What travels to the writer: a command, and the channel its outcome is sent to once the commit that holds it is durable,
 //! or the fault that kept it out.
 
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::writer::mailbox::Mailbox;
 use crate::writer::waiting::Waiting;
 use hermod_engine::batch::Batch;
@@ -11,8 +11,8 @@ use std::fmt;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-pub(crate) type Reply<T = AnyOutcome> = oneshot::Sender<Result<T, StoreFault>>;
-pub(crate) type Answer = oneshot::Receiver<Result<AnyOutcome, StoreFault>>;
+pub(crate) type Reply<T = AnyOutcome> = oneshot::Sender<Result<T, StoreError>>;
+pub(crate) type Answer = oneshot::Receiver<Result<AnyOutcome, StoreError>>;
 
 pub(crate) enum Op {
     /// Facts and ticks have no reply: no caller waits for them.
@@ -27,7 +27,7 @@ pub(crate) enum Op {
 
 impl Op {
     /// Runs the command. Returns none if there is no outcome: the submission was given up, or the writer is to stop.
-    pub(crate) fn run(&self, batch: &mut Batch<'_>) -> Result<Option<AnyOutcome>, StoreFault> {
+    pub(crate) fn run(&self, batch: &mut Batch<'_>) -> Result<Option<AnyOutcome>, StoreError> {
         Ok(match self {
             Op::Command(command, _) => Some(command.execute(batch)?),
             Op::Accept(waiting, _) if waiting.begin() => {
@@ -55,7 +55,7 @@ impl Op {
         }
     }
 
-    pub(crate) fn failed(self, fault: StoreFault) {
+    pub(crate) fn failed(self, fault: StoreError) {
         match self {
             Op::Command(_, Some(reply)) | Op::Accept(_, reply) | Op::OpenLink(_, _, reply) => {
                 drop(reply.send(Err(fault)));

@@ -4,7 +4,7 @@
 use super::Writer;
 use super::log::{log_forbidden, log_set_aside, log_steps, log_unreadable_reports};
 use super::op::Op;
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use hermod_domain::ids::{CarrierId, ConnectionId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::batch::{Batch, ForbiddenEvent, Tally};
@@ -28,7 +28,7 @@ struct Committing {
     reports: Vec<Report>,
     reports_gone: Vec<(ConnectionId, u64)>,
     unreadable_reports: Vec<UnreadableReport>,
-    rung: HashSet<Endpoint>,
+    woken: HashSet<Endpoint>,
     unconfirmed: HashMap<CarrierId, u64>,
     set_aside: Vec<UnreadablePart>,
     forbidden: Vec<ForbiddenEvent>,
@@ -44,7 +44,7 @@ impl Committing {
             reports,
             reports_gone,
             unreadable_reports,
-            rung,
+            woken,
             unconfirmed,
             set_aside,
             forbidden,
@@ -58,7 +58,7 @@ impl Committing {
             reports,
             reports_gone,
             unreadable_reports,
-            rung,
+            woken,
             unconfirmed,
             set_aside,
             forbidden,
@@ -70,7 +70,7 @@ impl Committing {
 }
 
 impl Writer<'_> {
-    pub(super) fn transact_one(&mut self, op: &Op, claims: Claims) -> Result<Option<AnyOutcome>, StoreFault> {
+    pub(super) fn transact_one(&mut self, op: &Op, claims: Claims) -> Result<Option<AnyOutcome>, StoreError> {
         let mut done = self.transact(std::slice::from_ref(op), claims)?;
         Ok(done.pop().expect("one operation comes to one end"))
     }
@@ -80,10 +80,10 @@ impl Writer<'_> {
         &mut self,
         ops: &[Op],
         claims: Claims,
-    ) -> Result<Vec<Option<AnyOutcome>>, StoreFault> {
+    ) -> Result<Vec<Option<AnyOutcome>>, StoreError> {
         let rooms = self.books.lanes.rooms();
         self.batches += 1;
-        match self.try_transact(ops, claims).map_err(StoreFault::from) {
+        match self.try_transact(ops, claims).map_err(StoreError::from) {
             Ok(done) => {
                 // Before anyone is answered: who was told of a deferral may ask for its release at once.
                 self.shared.next_due_is(self.books.next_due());
@@ -101,7 +101,7 @@ impl Writer<'_> {
                 }
                 self.books.lanes.restore_rooms(rooms);
                 if let Err(error) = self.books.rolled_back(&self.database.tables()) {
-                    StoreFault::from(error).die();
+                    StoreError::from(error).die();
                 }
                 self.shared.next_due_is(self.books.next_due());
                 Err(fault)
@@ -150,7 +150,7 @@ impl Writer<'_> {
                 self.shared.outboxes.written(ends);
             }
         }
-        self.shared.bell.ring(committed.rung);
+        self.shared.wakeup.wake(committed.woken);
         self.shared.unconfirmed.add(committed.unconfirmed);
         log_unreadable_reports(committed.unreadable_reports);
         log_set_aside(&committed.set_aside);
@@ -180,7 +180,7 @@ impl Writer<'_> {
             tables.finish()?;
             last.commit()
         });
-        let Err(fault) = written.map_err(StoreFault::from) else { return };
+        let Err(fault) = written.map_err(StoreError::from) else { return };
         if fault.is_fatal() {
             fault.die();
         }

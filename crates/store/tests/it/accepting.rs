@@ -2,7 +2,7 @@
 
 use crate::world::*;
 use hermod_domain::money::Money;
-use hermod_store::{AcceptOutcome, Acceptance, Replay, StoreFault};
+use hermod_store::{AcceptOutcome, Acceptance, Replay, StoreError};
 use std::collections::HashSet;
 use tokio::task::JoinSet;
 
@@ -171,7 +171,7 @@ async fn keys_of_days_ago_are_known_through_upkeep_and_restart() {
 async fn a_closed_store_says_so() {
     let world = World::new().await;
     world.store.close().await.unwrap();
-    assert!(matches!(world.store.accept(world.sms()).await, Err(StoreFault::Closed)));
-    assert!(matches!(world.store.balance(ALICE).await, Err(StoreFault::Closed)));
-    assert!(matches!(world.store.close().await, Err(StoreFault::Closed)));
+    assert!(matches!(world.store.accept(world.sms()).await, Err(StoreError::Closed)));
+    assert!(matches!(world.store.balance(ALICE).await, Err(StoreError::Closed)));
+    assert!(matches!(world.store.close().await, Err(StoreError::Closed)));
 }

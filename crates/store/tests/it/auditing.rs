@@ -20,10 +20,10 @@ const GIVEN_UP: &str = "a report that was given up was a message's";
 const ALIAS: &str = "an alias is the name of one message of its account";
 const HOOK: &str = "a webhook event is a delivery report or an inbound message of its account";
 const TRUE_HOOK: &str = "a webhook event says what is true of its message";
-const HOOK_TWICE: &str = "no webhook tells anything twice";
-const HOOK_OR_BIND: &str = "what a webhook tells waits for no bind, unless both are told";
-const HOOK_ENDS: &str = "a webhook event waits, or has ended";
-const HOOK_NUMBERS: &str = "the numbers of webhook events are given once";
+const WEBHOOK_TWICE: &str = "no webhook tells anything twice";
+const WEBHOOK_OR_BIND: &str = "what a webhook tells waits for no bind, unless both are told";
+const WEBHOOK_ENDS: &str = "a webhook event waits, or has ended";
+const WEBHOOK_NUMBERS: &str = "the numbers of webhook events are given once";
 const ATTEMPTS: &str = "an attempt is an event's, and came to something";
 const EXCEPTIONS: &str = "what happened beyond the ordinary course happened to messages that exist";
 const DELIVERY: &str = "delivery times are those of delivered parts";
@@ -131,7 +131,7 @@ const CASES: &[(&str, &str)] = &[
     ("UPDATE inbound_part SET no = 9", UNFINISHED),
     ("DELETE FROM inbound_group", UNFINISHED),
     (
-        "INSERT INTO unowned_inbound SELECT message, 1, source, dest, text, x'', 0, 0 FROM inbound",
+        "INSERT INTO unassigned_inbound SELECT message, 1, source, dest, text, x'', 0, 0 FROM inbound",
         "inbound messages have ids of their own",
     ),
     ("UPDATE alias SET account = 9", ALIAS),
@@ -150,23 +150,23 @@ const CASES: &[(&str, &str)] = &[
     (
         "INSERT INTO webhook_past SELECT account, kind, id - 1000, 1, at, 1, message, at, connection, told, err, form, inbound
          FROM webhook WHERE kind = 1",
-        HOOK_TWICE,
+        WEBHOOK_TWICE,
     ),
     (
         "INSERT INTO report (connection, id, message, told, err, delivered, at, hooked)
              SELECT connection, 999, message, told, err, 0, at, 0 FROM webhook WHERE kind = 1",
-        HOOK_OR_BIND,
+        WEBHOOK_OR_BIND,
     ),
     (
         "INSERT INTO webhook_past SELECT account, kind, id, 1, at, 1, message, at, connection, told, err, form, inbound
          FROM webhook",
-        HOOK_ENDS,
+        WEBHOOK_ENDS,
     ),
-    ("UPDATE webhook_past SET state = 5", HOOK_ENDS),
-    ("UPDATE webhook_past SET attempts = 0", HOOK_ENDS),
-    ("UPDATE webhook SET failures = 2", HOOK_ENDS),
-    ("UPDATE webhook_counter SET last = 0", HOOK_NUMBERS),
-    ("UPDATE webhook SET id = (SELECT max(id) FROM webhook_past) WHERE kind = 1", HOOK_NUMBERS),
+    ("UPDATE webhook_past SET state = 5", WEBHOOK_ENDS),
+    ("UPDATE webhook_past SET attempts = 0", WEBHOOK_ENDS),
+    ("UPDATE webhook SET failures = 2", WEBHOOK_ENDS),
+    ("UPDATE webhook_counter SET last = 0", WEBHOOK_NUMBERS),
+    ("UPDATE webhook SET id = (SELECT max(id) FROM webhook_past) WHERE kind = 1", WEBHOOK_NUMBERS),
     ("DELETE FROM webhook_past", ATTEMPTS),
     ("UPDATE webhook_attempt SET no = 2", ATTEMPTS),
     ("UPDATE webhook_attempt SET status = NULL", ATTEMPTS),

@@ -5,7 +5,7 @@ use crate::world::*;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::origin::{Alias, MessageName, Origin};
-use hermod_domain::receipt::{DlrCode, Told};
+use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::sender::Sender;
 use hermod_store::{AcceptOutcome, Acceptance, Answer, Cancelled, ExpectedParties, REPORT_KEPT};
 use std::sync::Arc;
@@ -59,7 +59,7 @@ async fn a_message_that_waits_is_taken_back_refunded_and_told_of() {
     assert_eq!(world.balance(ALICE).await, 1_000_000_000 - PRICE);
     assert_eq!(world.timeline(message), ["cancelled"]);
     assert_eq!(world.counts().await, Some((1, 0)));
-    assert_eq!(world.is_told(&port, 1).await, [(message, Told::Final(DlrCode::Rejectd))]);
+    assert_eq!(world.is_told(&port, 1).await, [(message, ReportStatus::Final(DlrCode::Rejectd))]);
     link.has_room(5).await;
     assert_eq!(link.takes_job().await.message, next);
     world.settles().await;

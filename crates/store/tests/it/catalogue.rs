@@ -3,7 +3,7 @@
 use crate::world::*;
 use hermod_domain::money::{AMOUNT_MAX, Money};
 use hermod_store::{
-    CatalogueChange, CatalogueRow, LedgerEntry, LedgerKind, PostRefusal, ProvisionedRow, StoreFault,
+    CatalogueChange, CatalogueRow, LedgerEntry, LedgerKind, PostRefusal, ProvisionedRow, StoreError,
 };
 
 fn row(kind: &str, id: u32, name: &str, body: &str) -> CatalogueRow {
@@ -27,10 +27,10 @@ async fn entries_are_replaced_by_kind_and_id_all_or_none() {
     assert_eq!(store.catalogue().await.unwrap(), expected);
     let taken = vec![row("route", 1, "fr", "changed"), row("account", 2, "alice", "an impostor")];
     let told = store.change_catalogue(puts(taken)).await;
-    assert!(matches!(&told, Err(StoreFault::NameTaken { name, .. }) if name == "alice"), "{told:?}");
+    assert!(matches!(&told, Err(StoreError::NameTaken { name, .. }) if name == "alice"), "{told:?}");
     let twice = vec![row("account", 2, "bob", "{}"), row("account", 3, "bob", "{}")];
     let told = store.change_catalogue(puts(twice)).await;
-    assert!(matches!(told, Err(StoreFault::NameTaken { .. })), "{told:?}");
+    assert!(matches!(told, Err(StoreError::NameTaken { .. })), "{told:?}");
     assert_eq!(store.catalogue().await.unwrap(), expected);
     world.restarts().await;
     assert_eq!(world.store.catalogue().await.unwrap(), expected);
@@ -73,7 +73,7 @@ async fn an_account_and_its_opening_come_together_or_not_at_all() {
         ..CatalogueChange::default()
     };
     let told = world.store.change_catalogue(bad.clone()).await;
-    assert!(matches!(told, Err(StoreFault::EntryRefused(PostRefusal::NotPositive))), "{told:?}");
+    assert!(matches!(told, Err(StoreError::EntryRefused(PostRefusal::NotPositive))), "{told:?}");
     assert_eq!(world.store.catalogue().await.unwrap(), []);
     assert_eq!((world.balance(ALICE).await, world.balance(BOB).await), (0, 0));
 
@@ -89,7 +89,7 @@ async fn an_account_and_its_opening_come_together_or_not_at_all() {
         ..CatalogueChange::default()
     };
     let told = world.store.change_catalogue(other).await;
-    assert!(matches!(told, Err(StoreFault::EntryRefused(PostRefusal::ReferenceTaken))), "{told:?}");
+    assert!(matches!(told, Err(StoreError::EntryRefused(PostRefusal::ReferenceTaken))), "{told:?}");
     assert_eq!(world.store.catalogue().await.unwrap()[0].name, "alice");
     world.books_are_sound();
 }
@@ -121,7 +121,7 @@ async fn change_whose_entries_contradict_each_other_is_refused_and_writes_nothin
         let balances = (world.balance(ALICE).await, world.balance(BOB).await);
         match refusal {
             Some(refusal) => {
-                assert!(matches!(told, Err(StoreFault::EntryRefused(told)) if told == refusal), "{told:?}");
+                assert!(matches!(told, Err(StoreError::EntryRefused(told)) if told == refusal), "{told:?}");
                 assert_eq!(world.store.catalogue().await.unwrap(), []);
                 assert_eq!(balances, (0, 0));
             }

@@ -5,7 +5,7 @@ use crate::world::*;
 use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::text::MessageText;
-use hermod_store::{Acceptance, HandsetRecord, Inbound, OptOut};
+use hermod_store::{Acceptance, Inbound, MoRecord, OptOut};
 use std::path::Path;
 use std::time::Duration;
 
@@ -74,7 +74,7 @@ async fn erased_number_and_texts_are_in_no_file_and_money_stays_provable() {
         received_at: world.now,
     };
     world.store.receive(inbound).await.expect("it is kept");
-    let unowned = HandsetRecord { sequence: 9, part: text(PERSON, "99999", CANARY) };
+    let unowned = MoRecord { sequence: 9, part: text(PERSON, "99999", CANARY) };
     link.port.report_all(vec![], vec![], vec![unowned], 0, world.now).await.expect("it is kept");
     let opt_out = OptOut { account: BOB, number: person(), how: "asked".to_owned(), now: world.now };
     world.store.opt_out(opt_out).await.expect("it is kept");

@@ -4,7 +4,7 @@ use crate::reporting::{CONNECTION, news};
 use crate::world::*;
 use hermod_domain::ids::{ConnectionId, MessageId};
 use hermod_domain::lifecycle::Verdict;
-use hermod_domain::receipt::{DlrCode, Told};
+use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_store::{
     Acceptance, Delivery, GIVEN_UP_KEPT, GivenUp, GivenUpWhy, REPORT_KEPT, REPORTS_IN_MEMORY_MAX, ReportId,
 };
@@ -131,7 +131,7 @@ async fn later_means_on_the_schedule_and_a_newer_word_goes_first() {
     link.receipt("id", Verdict::Enroute).await;
     for wait in [30, 60, 300] {
         let reports = world.takes(&port, 1).await;
-        assert_eq!((reports[0].message, news(&reports[0]).told), (message, Told::Enroute));
+        assert_eq!((reports[0].message, news(&reports[0]).told), (message, ReportStatus::Enroute));
         world.settle(&port, &[reports[0].id], Delivery::Later).await;
         world.passes(secs(wait - 1)).await;
         world.tells_nothing(&port).await;
@@ -141,7 +141,7 @@ async fn later_means_on_the_schedule_and_a_newer_word_goes_first() {
     world.settle(&port, &[reports[0].id], Delivery::Later).await;
     link.receipt("id", Verdict::Delivered).await;
     let told = world.is_told(&port, 1).await;
-    assert_eq!(told, [(message, Told::Final(DlrCode::Delivrd))]);
+    assert_eq!(told, [(message, ReportStatus::Final(DlrCode::Delivrd))]);
     world.passes(secs(100_000)).await;
     world.tells_nothing(&port).await;
     assert_eq!(world.store.reports_waiting(CONNECTION).await.unwrap(), 0, "the notice is dropped");
@@ -169,7 +169,7 @@ async fn what_is_refused_for_good_or_too_old_is_given_up_and_listed_for_a_while(
         account: ALICE,
         connection: CONNECTION,
         message: sent[place],
-        told: Some(Told::Final(DlrCode::Expired)),
+        told: Some(ReportStatus::Final(DlrCode::Expired)),
         at,
         given_up_at,
         why,

@@ -3,8 +3,8 @@
 use crate::world::*;
 use hermod_domain::ids::{ConnectionId, MessageId};
 use hermod_domain::lifecycle::Verdict;
-use hermod_domain::origin::{Origin, ReceiptWish, WrittenAddress};
-use hermod_domain::receipt::{DlrCode, Told};
+use hermod_domain::origin::{Origin, RegisteredDelivery, WrittenAddress};
+use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::text::Shape;
 use hermod_store::{Acceptance, Delivery, MessageNews, News, ReceiverPort, Report, ReportId};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) fn origin(registered_delivery: u8) -> Origin {
     Origin {
-        wish: ReceiptWish::of_registered_delivery(registered_delivery),
+        wish: RegisteredDelivery::of_registered_delivery(registered_delivery),
         short_id: false,
         on_transmitter: false,
         reference: Some(7),
@@ -62,7 +62,7 @@ impl World {
     }
 
     /// So many reports, all of them answered.
-    pub(crate) async fn is_told(&self, port: &ReceiverPort, count: usize) -> Vec<(MessageId, Told)> {
+    pub(crate) async fn is_told(&self, port: &ReceiverPort, count: usize) -> Vec<(MessageId, ReportStatus)> {
         let mut told = Vec::new();
         while told.len() < count {
             let reports = self.takes(port, 100).await;
@@ -75,7 +75,7 @@ impl World {
     }
 }
 
-const DELIVERED: Told = Told::Final(DlrCode::Delivrd);
+const DELIVERED: ReportStatus = ReportStatus::Final(DlrCode::Delivrd);
 
 #[tokio::test]
 async fn a_delivery_is_told_once_it_is_durable() {
@@ -148,7 +148,7 @@ async fn an_end_in_our_own_queue_and_a_carriers_refusal_are_told_too() {
     let expired = world.sends(world.smpp(1)).await;
     world.sweeps(world.now.plus(VALIDITY)).await;
     let told = world.is_told(&port, 1).await;
-    assert_eq!(told, [(expired, Told::Final(DlrCode::Expired))]);
+    assert_eq!(told, [(expired, ReportStatus::Final(DlrCode::Expired))]);
 
     let link = world.link_with_room(1).await;
     let refused = world.sends(world.smpp(2)).await;
@@ -156,7 +156,7 @@ async fn an_end_in_our_own_queue_and_a_carriers_refusal_are_told_too() {
     let reports = world.takes(&port, 10).await;
     let shown: Vec<_> =
         reports.iter().map(|report| (report.message, news(report).told, news(report).err)).collect();
-    assert_eq!(shown, [(refused, Told::Final(DlrCode::Undeliv), 10_011)]);
+    assert_eq!(shown, [(refused, ReportStatus::Final(DlrCode::Undeliv), 10_011)]);
     world.books_are_sound();
 }
 
@@ -202,7 +202,7 @@ async fn no_receipt_in_time_is_told_once_and_may_be_corrected_once() {
     world.passes(VALIDITY + RECEIPT_WAIT).await;
     world.sweeps(world.now).await;
     world.sweeps(world.now).await;
-    let unknown = Told::Final(DlrCode::Unknown);
+    let unknown = ReportStatus::Final(DlrCode::Unknown);
     assert_eq!(world.is_told(&port, 1).await, [(message, unknown)]);
     link.receipt("a", Verdict::Delivered).await;
     link.receipt("b", Verdict::Delivered).await;
@@ -233,8 +233,8 @@ async fn what_is_not_answered_before_a_kill_is_told_again_and_what_is_answered_i
     let told = world.is_told(&port, 5).await;
     let expect = [
         (sent[0], DELIVERED),
-        (sent[1], Told::Accepted),
-        (sent[2], Told::Accepted),
+        (sent[1], ReportStatus::Accepted),
+        (sent[2], ReportStatus::Accepted),
         (sent[1], DELIVERED),
         (sent[2], DELIVERED),
     ];

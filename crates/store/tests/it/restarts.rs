@@ -2,7 +2,7 @@
 
 use crate::world::*;
 use hermod_domain::lifecycle::{MessageState, Verdict};
-use hermod_store::{Acceptance, Answer, Store, StoreFault};
+use hermod_store::{Acceptance, Answer, Store, StoreError};
 use std::time::Duration;
 
 #[tokio::test]
@@ -140,7 +140,7 @@ async fn a_folder_serves_one_process() {
     let world = World::new().await;
     let second = Store::open(&options(world.path(), world.now));
     assert!(
-        matches!(&second, Err(StoreFault::InUse(folder)) if folder == world.path()),
+        matches!(&second, Err(StoreError::InUse(folder)) if folder == world.path()),
         "{:?}",
         second.err()
     );
@@ -156,10 +156,10 @@ async fn a_store_of_a_newer_release_is_left_alone() {
     world.store.close().await.unwrap();
     world.raw().pragma_update(None, "user_version", 1_000).unwrap();
     let refused = Store::open(&options(world.path(), world.now)).err();
-    assert!(matches!(refused, Some(StoreFault::TooNew { found: 1_000, .. })), "{refused:?}");
-    assert!(matches!(Store::audit(world.path()), Err(StoreFault::TooNew { .. })));
+    assert!(matches!(refused, Some(StoreError::TooNew { found: 1_000, .. })), "{refused:?}");
+    assert!(matches!(Store::audit(world.path()), Err(StoreError::TooNew { .. })));
     world.raw().pragma_update(None, "user_version", 0).unwrap();
-    assert!(matches!(Store::audit(world.path()), Err(StoreFault::TooOld { .. })), "an audit never migrates");
+    assert!(matches!(Store::audit(world.path()), Err(StoreError::TooOld { .. })), "an audit never migrates");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -190,13 +190,13 @@ async fn a_backup_of_a_live_store_is_sound_and_has_the_same_balances() {
     let expected = 1_000_000_000 - i64::try_from(report.messages).unwrap() * PRICE;
     assert_eq!(restored.balance(ALICE).await.unwrap().balance.as_micros(), expected);
     let again = world.store.copy_to(&copy).await;
-    assert!(matches!(again, Err(StoreFault::File { .. })), "a backup never overwrites: {again:?}");
+    assert!(matches!(again, Err(StoreError::File { .. })), "a backup never overwrites: {again:?}");
     assert!(copy.exists(), "nor does it remove what it did not make");
     let beside = Store::backup(world.path(), &elsewhere.path().join("x"));
-    assert!(matches!(beside, Err(StoreFault::InUse(_))), "the gateway is asked instead: {beside:?}");
+    assert!(matches!(beside, Err(StoreError::InUse(_))), "the gateway is asked instead: {beside:?}");
     assert!(matches!(
         Store::backup(&elsewhere.path().join("nowhere"), &elsewhere.path().join("x")),
-        Err(StoreFault::File { .. })
+        Err(StoreError::File { .. })
     ));
     world.settles().await;
     world.books_are_sound();

@@ -3,7 +3,7 @@
 use crate::hooking::settling::settled;
 use crate::world::*;
 use hermod_domain::lifecycle::{MessageState, Verdict};
-use hermod_store::{Acceptance, Answer, HookNext};
+use hermod_store::{Acceptance, AfterAttempt, Answer};
 use std::time::Duration;
 
 const AHEAD: Duration = Duration::from_secs(2 * 86_400);
@@ -70,7 +70,7 @@ async fn webhook_events_of_a_clock_ahead_are_due_as_their_failures_say_after_a_r
     world.goes(Acceptance { key: None, ..world.sms() }, "new", &[Verdict::Delivered]).await;
     world.goes(world.sms(), "failed", &[Verdict::Delivered]).await;
     let due = world.due().await;
-    let again = HookNext::RetryAt(world.now.plus(Duration::from_secs(50)));
+    let again = AfterAttempt::RetryAt(world.now.plus(Duration::from_secs(50)));
     world.settles_all(vec![settled(&due[1], 500, again, world.now)]).await;
     world.restarts_with_the_clock_set_back(right).await;
     assert_eq!(world.due().await, [], "left alone they are due in two days");

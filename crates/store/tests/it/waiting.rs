@@ -1,7 +1,7 @@
 //! A sender who does not wait for ever: what he gave up was certainly not done, what was begun he hears of.
 
 use crate::world::*;
-use hermod_store::{AcceptOutcome, Acceptance, Store, StoreFault};
+use hermod_store::{AcceptOutcome, Acceptance, Store, StoreError};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
@@ -18,8 +18,8 @@ async fn what_was_given_up_before_it_began_is_never_done() {
     let other = hold_up(&world);
     let keyed = Acceptance { key: Some(key(1)), ..world.sms() };
     for _ in 0..3 {
-        let told = world.store.accept_unless(keyed.clone(), std::future::ready(())).await;
-        assert!(matches!(told, Err(StoreFault::Waited)), "{told:?}");
+        let told = world.store.accept_with_deadline(keyed.clone(), std::future::ready(())).await;
+        assert!(matches!(told, Err(StoreError::QueueTimeout)), "{told:?}");
     }
     drop(other);
     world.settles().await;
@@ -37,7 +37,7 @@ async fn who_waits_long_enough_is_answered_when_the_writer_can_go_on() {
     let (gives_up, waited) = oneshot::channel::<()>();
     let store = world.store.clone();
     let acceptance = world.sms();
-    let sending = async move { store.accept_unless(acceptance, async { drop(waited.await) }).await };
+    let sending = async move { store.accept_with_deadline(acceptance, async { drop(waited.await) }).await };
     let (told, ()) = tokio::join!(sending, async {
         tokio::task::yield_now().await;
         drop(other);
@@ -60,7 +60,7 @@ async fn of_many_who_give_up_at_any_moment_exactly_those_who_were_not_told_so_ar
         sending.spawn(async move {
             let patience =
                 tokio::time::timeout(Duration::from_micros(number * 7), std::future::pending::<()>());
-            (number, store.accept_unless(acceptance, async { drop(patience.await) }).await)
+            (number, store.accept_with_deadline(acceptance, async { drop(patience.await) }).await)
         });
     }
     let mut accepted = 0;
@@ -72,7 +72,9 @@ async fn of_many_who_give_up_at_any_moment_exactly_those_who_were_not_told_so_ar
                 accepted += 1;
                 assert_eq!(known.map(|replay| replay.message), Some(message));
             }
-            Err(StoreFault::Waited) => assert_eq!(known, None, "sender {number} was told it was not done"),
+            Err(StoreError::QueueTimeout) => {
+                assert_eq!(known, None, "sender {number} was told it was not done")
+            }
             other => panic!("{other:?}"),
         }
     }

@@ -12,7 +12,7 @@ use hermod_domain::time::Timestamp;
 use hermod_store::{
     AcceptOutcome, Acceptance, Answer, AnswerRecord, Balance, DailyLimits, Elsewhere, Handout, Job, KeyClaim,
     LedgerEntry, LedgerKind, LinkKind, LinkPort, MessageRecord, OpenOptions, PostOutcome, ReceiptFate,
-    ReceiptRecord, Store, StoreFault,
+    ReceiptRecord, Store, StoreError,
 };
 use rusqlite::Connection;
 use std::path::Path;
@@ -77,11 +77,12 @@ pub(crate) fn sms(now: Timestamp) -> Acceptance {
     }
 }
 
-/// Takes back migrations 16 and 15.
-pub(crate) const UNDO_15: &str = "DROP TABLE message_exception; DROP TABLE carrier_refusal; DROP TABLE step_counter; PRAGMA user_version = 14;";
+/// Takes back migrations 17 to 15.
+pub(crate) const UNDO_15: &str = "ALTER TABLE unassigned_inbound RENAME TO unowned_inbound; DROP TABLE message_exception; DROP TABLE carrier_refusal; DROP TABLE step_counter; PRAGMA user_version = 14;";
 
-/// Takes back migrations 16 to 14, of a store that has no idempotency keys.
+/// Takes back migrations 17 to 14, of a store that has no idempotency keys.
 pub(crate) const UNDO_14: &str = "
+    ALTER TABLE unassigned_inbound RENAME TO unowned_inbound;
     DROP TABLE message_exception; DROP TABLE carrier_refusal; DROP TABLE step_counter;
     DROP TABLE key_log; DROP TABLE key_bucket; DROP TABLE key_block; DROP TABLE key_filter;
     CREATE TABLE key_filter (day INTEGER NOT NULL, part INTEGER NOT NULL, upto INTEGER NOT NULL, filter BLOB NOT NULL,
@@ -339,7 +340,7 @@ impl Link {
         self.port.report(answers, receipts, 0, self.now).await.expect("a report");
     }
 
-    pub(crate) async fn closes(&self) -> Result<Handout, StoreFault> {
+    pub(crate) async fn closes(&self) -> Result<Handout, StoreError> {
         self.port.close().await
     }
 }

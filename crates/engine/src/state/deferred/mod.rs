@@ -200,5 +200,4 @@ impl Deferred {
 }
 
 #[cfg(test)]
-#[path = "deferred_tests.rs"]
 mod tests;

@@ -379,5 +379,4 @@ fn cursor(job: &Job) -> Cursor {
 }
 
 #[cfg(test)]
-#[path = "lanes_tests.rs"]
 mod tests;

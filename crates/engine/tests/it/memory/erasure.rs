@@ -71,7 +71,7 @@ impl MemoryTables {
     fn erase_unassigned_inbound(&self, handset: Msisdn) -> Result<(), TableError> {
         let digits = handset.digits();
         let rows = &mut *self.write();
-        rows.unowned_inbound.delete_where(|_, row| row.from.trim_start_matches('+') == digits);
+        rows.unassigned_inbound.delete_where(|_, row| row.from.trim_start_matches('+') == digits);
         Ok(())
     }
 }
@@ -116,7 +116,10 @@ impl ErasureRows for MemoryTables {
             }
             ErasableKind::UnassignedInbound => {
                 let digits = number.digits();
-                rows.unowned_inbound.values().filter(|row| row.from.trim_start_matches('+') == digits).count()
+                rows.unassigned_inbound
+                    .values()
+                    .filter(|row| row.from.trim_start_matches('+') == digits)
+                    .count()
             }
         };
         Ok(u64::try_from(count)?)

@@ -121,7 +121,7 @@ impl MemoryTables {
     /// Returns the MO messages that belong to no account.
     pub(crate) fn unassigned_messages(&self) -> BTreeMap<MessageId, MoRow> {
         let rows = self.read();
-        let found = rows.unowned_inbound.iter();
+        let found = rows.unassigned_inbound.iter();
         found.map(|(id, row)| (MessageId::from_i64(*id).expect("an id"), row.facts())).collect()
     }
 

@@ -156,7 +156,7 @@ tables! {
     set_aside: i64 => set_aside::Row,
     step_counter: () => u64,
     timeline: u64 => timeline::Row,
-    unowned_inbound: i64 => unassigned_inbound::Row,
+    unassigned_inbound: i64 => unassigned_inbound::Row,
     unnamed: (u32, u64, i64, u8) => unnamed_parts::Row,
     webhook: webhook_events::Key => webhook_events::Waiting,
     webhook_past: webhook_events::Key => webhook_events::Ended,

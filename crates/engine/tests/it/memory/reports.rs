@@ -2,7 +2,7 @@
 
 use super::{MemoryTables, Rows};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
-use hermod_domain::receipt::Told;
+use hermod_domain::receipt::ReportStatus;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{News, Report, ReportId};
 use hermod_engine::tables::{ReportChange, ReportRows, StoredReport, TableError};
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Row {
     pub(super) message: MessageId,
-    told: Option<Told>,
+    told: Option<ReportStatus>,
     err: u16,
     delivered: u8,
     at: Timestamp,

@@ -29,7 +29,7 @@ impl Row {
 
 impl UnassignedInboundRows for MemoryTables {
     fn change_unassigned_inbound(&self, change: &UnassignedInboundChange) -> Result<(), TableError> {
-        let table = &mut self.write().unowned_inbound;
+        let table = &mut self.write().unassigned_inbound;
         match change {
             UnassignedInboundChange::Add(row) => {
                 let UnassignedRow { message, carrier, from, to, text, wire, missing, received_at } =
@@ -44,7 +44,7 @@ impl UnassignedInboundRows for MemoryTables {
 
     fn unassigned(&self, message: MessageId) -> Result<Option<UnassignedMessage>, TableError> {
         let rows = self.read();
-        let found = rows.unowned_inbound.get(&message.as_i64()).cloned();
+        let found = rows.unassigned_inbound.get(&message.as_i64()).cloned();
         Ok(found.map(|row| {
             let Row { carrier, text, wire, missing, received_at, .. } = row;
             UnassignedMessage { carrier, text, wire, missing, received_at }
@@ -53,7 +53,7 @@ impl UnassignedInboundRows for MemoryTables {
 
     fn unassigned_below(&self, message: MessageId, limit: usize) -> Result<Vec<MessageId>, TableError> {
         let rows = self.read();
-        let below = rows.unowned_inbound.range(..message.as_i64()).take(limit);
+        let below = rows.unassigned_inbound.range(..message.as_i64()).take(limit);
         below.map(|(id, _)| stored_message(*id)).collect()
     }
 }

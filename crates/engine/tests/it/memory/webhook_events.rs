@@ -3,7 +3,7 @@
 use super::{MemoryTables, Rows};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::time::Timestamp;
-use hermod_domain::webhook::HookKind;
+use hermod_domain::webhook::WebhookKind;
 use hermod_engine::ops::{Endpoint, EventId};
 use hermod_engine::tables::{
     EndedEvent, EventAbout, EventAttempts, EventEnd, EventKey, EventRange, NewEvent, TableError,
@@ -15,7 +15,7 @@ pub(super) type Key = (u32, u8, u64);
 
 /// What an event tells, whether it waits or has ended.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Told {
+pub(super) struct ReportStatus {
     pub(super) message: MessageId,
     _at: Timestamp,
     pub(super) about: EventAbout,
@@ -27,7 +27,7 @@ pub(super) struct Waiting {
     pub(super) due_at: Timestamp,
     pub(super) failures: u32,
     pub(super) attempts: u32,
-    pub(super) told: Told,
+    pub(super) told: ReportStatus,
 }
 
 /// The row of an event that has ended.
@@ -36,7 +36,7 @@ pub(super) struct Ended {
     pub(super) end: EventEnd,
     pub(super) ended_at: Timestamp,
     pub(super) attempts: u32,
-    told: Told,
+    told: ReportStatus,
 }
 
 impl Rows {
@@ -54,7 +54,7 @@ impl WebhookEventRows for MemoryTables {
         match change {
             WebhookEventChange::Last(event) => rows.webhook_counter.put((), event.0),
             WebhookEventChange::Add(NewEvent { key, due_at, message, at, about }) => {
-                let told = Told { message: *message, _at: *at, about: *about };
+                let told = ReportStatus { message: *message, _at: *at, about: *about };
                 let row = Waiting { due_at: *due_at, failures: 0, attempts: 0, told };
                 rows.webhook.add(stored_key(*key), row);
             }
@@ -148,7 +148,7 @@ pub(super) fn stored_key(key: EventKey) -> Key {
 }
 
 pub(super) fn event_key((account, kind, event): Key) -> Option<EventKey> {
-    let endpoint = Endpoint { account: AccountId::new(account), kind: HookKind::from_u8(kind)? };
+    let endpoint = Endpoint { account: AccountId::new(account), kind: WebhookKind::from_u8(kind)? };
     Some(EventKey { endpoint, event: EventId(event) })
 }
 

@@ -6,7 +6,7 @@ use super::{erasure, links, mo, moving, reports, retention, webhooks};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::lifecycle::DoubtPolicy;
 use hermod_domain::money::Money;
-use hermod_domain::origin::{MessageName, Origin, ReceiptWish, WrittenAddress};
+use hermod_domain::origin::{MessageName, Origin, RegisteredDelivery, WrittenAddress};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
@@ -177,7 +177,7 @@ fn key(world: &mut World, account: AccountId) -> KeyClaim {
 fn origin(world: &mut World, to: Msisdn) -> Arc<Origin> {
     let random = &mut world.random;
     Arc::new(Origin {
-        wish: ReceiptWish::of_registered_delivery(random.one_of(&[0, 1, 1, 1, 2, 0x11])),
+        wish: RegisteredDelivery::of_registered_delivery(random.one_of(&[0, 1, 1, 1, 2, 0x11])),
         short_id: random.once_in(4),
         on_transmitter: random.once_in(2),
         reference: None,

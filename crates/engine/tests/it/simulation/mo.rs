@@ -12,7 +12,7 @@ use hermod_domain::text::Joined;
 use hermod_engine::commands::{
     AnyCommand, AssignInbound, ForgetConversations, ForgetRepeats, ForgetUnassigned,
 };
-use hermod_engine::ops::{HandsetRecord, Inbound, InboundRecord, UNOWNED_KEPT};
+use hermod_engine::ops::{Inbound, InboundRecord, MoRecord, UNOWNED_KEPT};
 use hermod_engine::tables::ConversationKey;
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ const REMEMBERED_MAX: usize = 50;
 const FORGOTTEN_MAX: usize = 1_000;
 
 /// Returns what a carrier brings: something new, or something that it brought before.
-pub(super) fn bring(world: &mut World) -> HandsetRecord {
+pub(super) fn bring(world: &mut World) -> MoRecord {
     let again = world.random.once_in(4);
     let part = if again && !world.brought.is_empty() {
         let place = world.random.index(world.brought.len());
@@ -42,7 +42,7 @@ pub(super) fn bring(world: &mut World) -> HandsetRecord {
         world.brought.push(part.clone());
         part
     };
-    HandsetRecord { sequence: 1, part }
+    MoRecord { sequence: 1, part }
 }
 
 fn short(world: &mut World) -> InboundPart {

@@ -10,7 +10,7 @@ use hermod_domain::inbound::InboundPart;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::text::Joined;
 use hermod_domain::time::Timestamp;
-use hermod_domain::webhook::HookKind;
+use hermod_domain::webhook::WebhookKind;
 use hermod_engine::ops::{CONVERSATION_KEPT, Endpoint, JOINING_WAIT, PART_REPEATS_KNOWN, REPEATS_KNOWN};
 use std::collections::{BTreeMap, HashMap};
 
@@ -247,8 +247,8 @@ impl Model {
     pub(super) fn keep_mo(&mut self, account: AccountId, row: MoRow) -> (u64, MoRow) {
         let number = self.mo.give_number(account);
         self.mo.received.insert((account, number), row.clone());
-        if self.setup().has_hook(account, HookKind::Inbound) {
-            let endpoint = Endpoint { account, kind: HookKind::Inbound };
+        if self.setup().has_webhook(account, WebhookKind::Inbound) {
+            let endpoint = Endpoint { account, kind: WebhookKind::Inbound };
             self.webhooks.expect(endpoint, Telling::Mo(account, number));
         }
         (number, row)

@@ -12,7 +12,7 @@ use super::webhook_model::WebhookModel;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo, RemoteId};
 use hermod_domain::lifecycle::{self, DoubtPolicy, Event, Part, PartState, Progress, Step};
-use hermod_domain::origin::{Alias, ReceiptWish};
+use hermod_domain::origin::{Alias, RegisteredDelivery};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::{AcceptOutcome, Acceptance, DailyLimit, KeyClaim, Replay};
@@ -25,7 +25,7 @@ pub(super) enum Audience {
     /// It came over HTTP.
     Web,
     /// It came over SMPP.
-    Customer { wish: ReceiptWish, on_transmitter: bool },
+    Customer { wish: RegisteredDelivery, on_transmitter: bool },
 }
 
 /// What is known of a part beside its state.

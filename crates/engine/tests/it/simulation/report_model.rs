@@ -5,7 +5,7 @@ use super::model::Model;
 use super::told::Telling;
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::time::Timestamp;
-use hermod_domain::webhook::HookKind;
+use hermod_domain::webhook::WebhookKind;
 use hermod_engine::commands::MoveToWebhook;
 use hermod_engine::ops::{Endpoint, GIVEN_UP_KEPT, News, REPORT_KEPT, Report, ReportEnds, ReportId};
 use std::collections::BTreeMap;
@@ -130,7 +130,7 @@ impl Model {
     pub(super) fn move_to_webhook(&mut self, command: &MoveToWebhook) -> Option<Vec<ReportId>> {
         let MoveToWebhook { connection, reports, .. } = command;
         let account = AccountId::new(connection.get());
-        if !self.receivers.is_away(*connection) || !self.setup().has_hook(account, HookKind::Dlr) {
+        if !self.receivers.is_away(*connection) || !self.setup().has_webhook(account, WebhookKind::Dlr) {
             return None;
         }
         let mut moved = Vec::new();
@@ -140,7 +140,7 @@ impl Model {
             if !self.messages.contains_key(&message) {
                 continue;
             }
-            self.webhooks.expect(Endpoint { account, kind: HookKind::Dlr }, report.telling);
+            self.webhooks.expect(Endpoint { account, kind: WebhookKind::Dlr }, report.telling);
             self.reports.waiting.remove(&(*connection, *id));
             moved.push(*id);
         }

@@ -7,7 +7,7 @@ use hermod_domain::catalogue::{
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::money::{Currency, Money};
 use hermod_domain::sender::Sender;
-use hermod_domain::webhook::HookKind;
+use hermod_domain::webhook::WebhookKind;
 use std::sync::Arc;
 
 pub(super) const ACCOUNTS: [AccountId; 4] =
@@ -27,8 +27,8 @@ const KEYWORDS: [(&str, &str, AccountId); 3] =
 
 /// Who is told what, over which way. The connection of an account has the number of the account.
 pub(super) struct Setup {
-    dlr_hooks: &'static [u32],
-    inbound_hooks: &'static [u32],
+    dlr_webhooks: &'static [u32],
+    inbound_webhooks: &'static [u32],
     webhooks_too: &'static [u32],
     mo_over_smpp: &'static [u32],
     pub(super) catalogue: Arc<Catalogue>,
@@ -44,15 +44,15 @@ impl Setup {
     }
 
     fn build(
-        dlr_hooks: &'static [u32],
-        inbound_hooks: &'static [u32],
+        dlr_webhooks: &'static [u32],
+        inbound_webhooks: &'static [u32],
         webhooks_too: &'static [u32],
         mo_over_smpp: &'static [u32],
     ) -> Setup {
         let url = |hooks: &[u32], id: AccountId| hooks.contains(&id.get()).then(|| "https://hook".to_owned());
         let webhooks = |id| Webhooks {
-            dlr_url: url(dlr_hooks, id),
-            inbound_url: url(inbound_hooks, id),
+            dlr_url: url(dlr_webhooks, id),
+            inbound_url: url(inbound_webhooks, id),
             secret: String::new(),
             next: None,
             previous: None,
@@ -75,14 +75,14 @@ impl Setup {
             ..Documents::default()
         };
         let catalogue = Arc::new(Catalogue::build(documents).expect("a catalogue"));
-        Setup { dlr_hooks, inbound_hooks, webhooks_too, mo_over_smpp, catalogue }
+        Setup { dlr_webhooks, inbound_webhooks, webhooks_too, mo_over_smpp, catalogue }
     }
 
     /// Returns whether an account is told such things by webhook.
-    pub(super) fn has_hook(&self, account: AccountId, kind: HookKind) -> bool {
+    pub(super) fn has_webhook(&self, account: AccountId, kind: WebhookKind) -> bool {
         match kind {
-            HookKind::Dlr => self.dlr_hooks.contains(&account.get()),
-            HookKind::Inbound => self.inbound_hooks.contains(&account.get()),
+            WebhookKind::Dlr => self.dlr_webhooks.contains(&account.get()),
+            WebhookKind::Inbound => self.inbound_webhooks.contains(&account.get()),
         }
     }
 

@@ -5,9 +5,9 @@ use super::random::Random;
 use super::setup::{ACCOUNTS, connection_of};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::{Event, MessageState, Moved, Progress};
-use hermod_domain::receipt::{DlrCode, Told};
+use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::time::Timestamp;
-use hermod_domain::webhook::HookKind;
+use hermod_domain::webhook::WebhookKind;
 use hermod_engine::batch::BoundReceivers;
 use hermod_engine::ops::Endpoint;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 /// What a report or a webhook event tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Telling {
-    Became(MessageId, Told),
+    Became(MessageId, ReportStatus),
     /// An MO message, by its account and its number there.
     Mo(AccountId, u64),
 }
@@ -66,17 +66,17 @@ impl Model {
         let now = self.now;
         let entry = self.messages.get_mut(&message).expect("a message that was accepted");
         let told = if entry.has_ended() {
-            Told::Final(moved.dlr.expect("an end has a code"))
+            ReportStatus::Final(moved.dlr.expect("an end has a code"))
         } else if event == Event::ReceiptOverdue {
             if entry.unknown_at.is_some() {
                 return;
             }
             entry.unknown_at = Some(now);
-            Told::Final(DlrCode::Unknown)
+            ReportStatus::Final(DlrCode::Unknown)
         } else if before.state != MessageState::Enroute && moved.after.state == MessageState::Enroute {
             match event {
                 Event::Receipt(verdict) => verdict.notice(),
-                _ => Told::Enroute,
+                _ => ReportStatus::Enroute,
             }
         } else {
             return;
@@ -84,27 +84,27 @@ impl Model {
         self.expect_told(message, told);
     }
 
-    fn expect_told(&mut self, message: MessageId, told: Told) {
+    fn expect_told(&mut self, message: MessageId, told: ReportStatus) {
         let entry = &self.messages[&message];
         let (account, connection) = (entry.account, entry.connection());
-        let has_hook = self.setup().has_hook(account, HookKind::Dlr);
-        let (by_hook, by_bind, on_transmitter) = match entry.audience {
-            Audience::Web => (has_hook, false, false),
+        let has_webhook = self.setup().has_webhook(account, WebhookKind::Dlr);
+        let (by_webhook, by_bind, on_transmitter) = match entry.audience {
+            Audience::Web => (has_webhook, false, false),
             Audience::Customer { wish, on_transmitter } => {
                 let wants = wish.wants(told);
                 let is_absent =
                     self.receivers.is_away(connection) || (!wants && !self.receivers.is_bound(connection));
-                let only_hook = has_hook && on_transmitter && is_absent;
-                let both = has_hook && self.setup().tells_both_ways(connection);
-                (only_hook || both, wants && !only_hook, on_transmitter)
+                let only_webhook = has_webhook && on_transmitter && is_absent;
+                let both = has_webhook && self.setup().tells_both_ways(connection);
+                (only_webhook || both, wants && !only_webhook, on_transmitter)
             }
         };
         let telling = Telling::Became(message, told);
-        if by_hook {
-            self.webhooks.expect(Endpoint { account, kind: HookKind::Dlr }, telling);
+        if by_webhook {
+            self.webhooks.expect(Endpoint { account, kind: WebhookKind::Dlr }, telling);
         }
         if by_bind {
-            self.reports.expect(connection, telling, on_transmitter && !by_hook);
+            self.reports.expect(connection, telling, on_transmitter && !by_webhook);
         }
     }
 }

@@ -5,10 +5,10 @@ use super::setup::ACCOUNTS;
 use super::told::Telling;
 use crate::memory::{EventRow, EventStanding, MemoryTables};
 use hermod_domain::time::Timestamp;
-use hermod_domain::webhook::HookKind;
+use hermod_domain::webhook::WebhookKind;
 use hermod_engine::commands::{ForgetWebhooks, LimitWebhookWaits, ReplayFailedWebhooks, ReplayWebhook};
 use hermod_engine::ops::{
-    Endpoint, EventId, HOOK_ATTEMPTS_KEPT, HookNext, HookReplayed, HookSettled, HooksReplayed,
+    AfterAttempt, Endpoint, EventId, ReplayProgress, SettledAttempt, WEBHOOK_ATTEMPTS_KEPT, WebhookReplay,
 };
 use hermod_engine::tables::{EventAbout, EventEnd};
 use std::collections::BTreeMap;
@@ -22,12 +22,12 @@ pub(super) type Key = (Endpoint, EventId);
 
 /// An event: what it tells, and what its row must say.
 #[derive(Clone, Copy)]
-pub(super) struct HookModel {
+pub(super) struct EventModel {
     pub(super) telling: Telling,
     pub(super) row: EventRow,
 }
 
-impl HookModel {
+impl EventModel {
     pub(super) fn waits(&self) -> bool {
         matches!(self.row.standing, EventStanding::Waiting { .. })
     }
@@ -58,14 +58,14 @@ impl HookModel {
 
     fn is_tried(&mut self, attempts: u32) {
         self.row.attempts += attempts;
-        let kept = self.row.attempts.min(HOOK_ATTEMPTS_KEPT);
+        let kept = self.row.attempts.min(WEBHOOK_ATTEMPTS_KEPT);
         self.row.attempts_kept = usize::try_from(kept).expect("a few");
     }
 }
 
 #[derive(Default)]
 pub(super) struct WebhookModel {
-    pub(super) events: BTreeMap<Key, HookModel>,
+    pub(super) events: BTreeMap<Key, EventModel>,
     /// The highest number that was ever given.
     last: u64,
     expected: Vec<(Endpoint, Telling)>,
@@ -85,7 +85,8 @@ impl WebhookModel {
     /// Takes the new events of a batch: they are those that were expected, no others, and no number was given before.
     pub(super) fn find_new(&mut self, tables: &MemoryTables, now: Timestamp) {
         let before = EventId(self.last);
-        for (account, kind) in ACCOUNTS.iter().flat_map(|account| HookKind::ALL.map(|kind| (*account, kind)))
+        for (account, kind) in
+            ACCOUNTS.iter().flat_map(|account| WebhookKind::ALL.map(|kind| (*account, kind)))
         {
             let endpoint = Endpoint { account, kind };
             for new in tables.new_events(endpoint, before) {
@@ -99,7 +100,7 @@ impl WebhookModel {
                 self.last = self.last.max(new.event.0);
                 let standing = EventStanding::Waiting { due_at: now, failures: 0 };
                 let row = EventRow { standing, attempts: 0, attempts_kept: 0 };
-                self.events.insert((endpoint, new.event), HookModel { telling, row });
+                self.events.insert((endpoint, new.event), EventModel { telling, row });
             }
         }
         assert!(self.expected.is_empty(), "no event for {:?}", self.expected);
@@ -108,7 +109,7 @@ impl WebhookModel {
 
 impl Model {
     /// An attempt to post an event is over.
-    pub(super) fn settle_webhook(&mut self, settled: &HookSettled) {
+    pub(super) fn settle_webhook(&mut self, settled: &SettledAttempt) {
         let now = self.now;
         let Some(event) = self.webhooks.events.get_mut(&(settled.endpoint, settled.event)) else { return };
         let made = u32::from(settled.attempt.is_some());
@@ -117,25 +118,25 @@ impl Model {
         let was_replayed = failures < settled.failures;
         let end = |end| EventStanding::Ended { end, at: now };
         event.row.standing = match settled.next {
-            HookNext::Done => end(EventEnd::Delivered),
-            HookNext::GiveUp(_) | HookNext::RetryAt(_) if was_replayed => return,
-            HookNext::GiveUp(why) => end(EventEnd::GivenUp(why)),
-            HookNext::RetryAt(due_at) => EventStanding::Waiting { due_at, failures: failures + made },
+            AfterAttempt::Done => end(EventEnd::Delivered),
+            AfterAttempt::GiveUp(_) | AfterAttempt::RetryAt(_) if was_replayed => return,
+            AfterAttempt::GiveUp(why) => end(EventEnd::GivenUp(why)),
+            AfterAttempt::RetryAt(due_at) => EventStanding::Waiting { due_at, failures: failures + made },
         };
     }
 
-    pub(super) fn replay_webhook(&mut self, command: &ReplayWebhook) -> HookReplayed {
-        for kind in HookKind::ALL {
+    pub(super) fn replay_webhook(&mut self, command: &ReplayWebhook) -> WebhookReplay {
+        for kind in WebhookKind::ALL {
             let key = (Endpoint { account: command.account, kind }, command.event);
             if let Some(event) = self.webhooks.events.get_mut(&key) {
                 event.is_due_now(command.now);
-                return HookReplayed::Again;
+                return WebhookReplay::Again;
             }
         }
-        HookReplayed::Unknown
+        WebhookReplay::Unknown
     }
 
-    pub(super) fn replay_failed(&mut self, command: &ReplayFailedWebhooks) -> HooksReplayed {
+    pub(super) fn replay_failed(&mut self, command: &ReplayFailedWebhooks) -> ReplayProgress {
         let ReplayFailedWebhooks { endpoint, since, after, limit, now } = *command;
         let behind = |key: &Key| key.0 == endpoint && after.is_none_or(|after| key.1 > after);
         let events = &mut self.webhooks.events;
@@ -149,7 +150,7 @@ impl Model {
                 replayed += 1;
             }
         }
-        HooksReplayed { replayed, next: last.filter(|_| looked_at >= limit) }
+        ReplayProgress { replayed, next: last.filter(|_| looked_at >= limit) }
     }
 
     /// Forgets events that ended long ago, and returns how many.
@@ -157,7 +158,7 @@ impl Model {
         let before = self.webhooks.events.len();
         for some in command.events.chunk_by(|one, next| one.endpoint == next.endpoint) {
             let range = (some[0].endpoint, some[0].event)..=(some[0].endpoint, some[some.len() - 1].event);
-            let is_old = |event: &HookModel| event.ended_at().is_some_and(|at| at <= command.before);
+            let is_old = |event: &EventModel| event.ended_at().is_some_and(|at| at <= command.before);
             self.webhooks.events.retain(|key, event| !range.contains(key) || !is_old(event));
         }
         u64::try_from(before - self.webhooks.events.len()).expect("a few")

@@ -4,13 +4,15 @@ use super::commands::{account, perhaps_later};
 use super::webhook_model::Key;
 use super::world::World;
 use crate::memory::EventStanding;
-use hermod_domain::webhook::HookKind;
+use hermod_domain::webhook::WebhookKind;
 use hermod_engine::commands::{
     AnyCommand, ForgetWebhooks, LimitWebhookWaits, ReplayFailedWebhooks, ReplayWebhook,
 };
-use hermod_engine::ops::{AttemptOutcome, Endpoint, HookAttempt, HookGivenUp, HookNext, HookSettled};
+use hermod_engine::ops::{
+    AfterAttempt, AttemptOutcome, Endpoint, GiveUpReason, SettledAttempt, WebhookAttempt,
+};
 use hermod_engine::tables::EventKey;
-use hermod_engine::webhooks::HookEnds;
+use hermod_engine::webhooks::WebhookResults;
 use std::time::Duration;
 
 /// The waits after failed attempts. After the last one an event is given up.
@@ -36,7 +38,7 @@ pub(super) fn settle(world: &mut World) -> Option<AnyCommand> {
         let post = world.posts.swap_remove(place);
         settled.push(outcome_of(world, &post));
     }
-    (!settled.is_empty()).then(|| HookEnds { settled, now: world.now }.into())
+    (!settled.is_empty()).then(|| WebhookResults { settled, now: world.now }.into())
 }
 
 fn take_due(world: &mut World) {
@@ -54,21 +56,21 @@ fn take_due(world: &mut World) {
     world.posts.extend(taken);
 }
 
-fn outcome_of(world: &mut World, post: &Post) -> HookSettled {
+fn outcome_of(world: &mut World, post: &Post) -> SettledAttempt {
     let (endpoint, event) = post.key;
-    let settled = |attempt, next| HookSettled { endpoint, event, failures: post.failures, attempt, next };
-    if !world.model.setup().has_hook(endpoint.account, endpoint.kind) {
-        return settled(None, HookNext::GiveUp(HookGivenUp::NoAddress));
+    let settled = |attempt, next| SettledAttempt { endpoint, event, failures: post.failures, attempt, next };
+    if !world.model.setup().has_webhook(endpoint.account, endpoint.kind) {
+        return settled(None, AfterAttempt::GiveUp(GiveUpReason::NoAddress));
     }
     let is_taken = world.random.once_in(2);
     let outcome = if is_taken { AttemptOutcome::Status(200) } else { AttemptOutcome::Status(503) };
     let attempt =
-        HookAttempt { at: world.now, took: Duration::from_millis(5), outcome, answer: b"answer".to_vec() };
+        WebhookAttempt { at: world.now, took: Duration::from_millis(5), outcome, answer: b"answer".to_vec() };
     let wait = WAITS.get(usize::try_from(post.failures).expect("a few"));
     let next = match (is_taken, wait) {
-        (true, _) => HookNext::Done,
-        (false, Some(wait)) => HookNext::RetryAt(world.now.plus(*wait)),
-        (false, None) => HookNext::GiveUp(HookGivenUp::AttemptsUsedUp),
+        (true, _) => AfterAttempt::Done,
+        (false, Some(wait)) => AfterAttempt::RetryAt(world.now.plus(*wait)),
+        (false, None) => AfterAttempt::GiveUp(GiveUpReason::AttemptsUsedUp),
     };
     settled(Some(attempt), next)
 }
@@ -86,7 +88,7 @@ pub(super) fn replay(world: &mut World) -> Option<AnyCommand> {
 }
 
 pub(super) fn replay_failed(world: &mut World) -> Option<AnyCommand> {
-    let endpoint = Endpoint { account: account(world), kind: world.random.one_of(&HookKind::ALL) };
+    let endpoint = Endpoint { account: account(world), kind: world.random.one_of(&WebhookKind::ALL) };
     let since = world.now.minus(Duration::from_secs(world.random.below(3 * 86_400)));
     let failed = world.model.webhooks.events.iter().filter(|(_, event)| event.has_failed());
     let after = failed.map(|((_, event), _)| *event).next().filter(|_| world.random.once_in(3));

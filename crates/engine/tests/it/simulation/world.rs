@@ -10,7 +10,7 @@ use hermod_domain::ids::CarrierId;
 use hermod_domain::inbound::InboundPart;
 use hermod_domain::lifecycle::Event;
 use hermod_domain::time::Timestamp;
-use hermod_engine::batch::{Batch, Books, Tally};
+use hermod_engine::batch::{Batch, EngineState, Tally};
 use hermod_engine::commands::{AnyCommand, AnyOutcome};
 use hermod_engine::maps::HashMap;
 use hermod_engine::ops::{Handout, Job, LinkId, Report};
@@ -72,15 +72,15 @@ pub(super) struct World {
     /// Webhook events that are being posted.
     pub(super) posts: Vec<Post>,
     pub(super) tables: MemoryTables,
-    pub(super) books: Books,
+    pub(super) books: EngineState,
     pub(super) batches: u64,
     /// Batches after which memory is compared with a fresh load from the tables.
     pub(super) compare_every: u64,
 }
 
 /// Builds what the engine knows from the tables.
-fn load(tables: &Tables<'_>, seed: u64) -> Books {
-    let mut books = Books::load(tables, IN_DOUBT_WAIT, seed).expect("the tables can be read");
+fn load(tables: &Tables<'_>, seed: u64) -> EngineState {
+    let mut books = EngineState::load(tables, IN_DOUBT_WAIT, seed).expect("the tables can be read");
     books.keys = IdempotencyKeys::load(tables, KEY_LIMITS).expect("the tables can be read");
     // In place of the limits of a gateway, which no run would reach.
     books.lanes = Lanes::with_limit(JOBS_IN_MEMORY);
@@ -222,18 +222,18 @@ impl World {
             ("reports taken", tally.reports_taken),
             ("reports given up", tally.reports_given_up),
             ("reports moved to webhook", tally.reports_moved),
-            ("webhook events", tally.hooks),
-            ("webhook delivered", tally.hooks_delivered),
-            ("webhook given up", tally.hooks_given_up),
-            ("webhook replayed", tally.hooks_replayed),
-            ("webhook attempts", tally.hook_attempts),
+            ("webhook events", tally.webhooks),
+            ("webhook delivered", tally.webhooks_delivered),
+            ("webhook given up", tally.webhooks_given_up),
+            ("webhook replayed", tally.webhooks_replayed),
+            ("webhook attempts", tally.webhook_attempts),
             ("texts purged", tally.purged.texts),
             ("records purged", tally.purged.messages),
             ("MO purged", tally.purged.inbound),
             ("MO received", tally.inbound),
             ("MO repeated", tally.inbound_repeated),
             ("MO incomplete", tally.inbound_incomplete),
-            ("MO unassigned", tally.inbound_unowned),
+            ("MO unassigned", tally.inbound_unassigned),
             ("opt-outs by keyword", tally.opt_outs),
             ("opt-ins by keyword", tally.opt_ins),
         ] {

@@ -2,7 +2,7 @@
 
 use crate::app::operator::OperatorRefusal;
 use crate::world::World;
-use hermod_store::StoreFault;
+use hermod_store::StoreError;
 use std::path::{Path, PathBuf};
 
 /// The database in a copy, under the name that every data folder has it.
@@ -36,9 +36,9 @@ pub async fn copy_database(world: &World, folder: &str) -> Result<Copied, Operat
     }
 }
 
-fn refusal_of(fault: StoreFault) -> OperatorRefusal {
+fn refusal_of(fault: StoreError) -> OperatorRefusal {
     match fault {
-        StoreFault::NoRoomForCopy { .. } | StoreFault::File { .. } | StoreFault::Backend(_) => {
+        StoreError::NoRoomForCopy { .. } | StoreError::File { .. } | StoreError::Backend(_) => {
             OperatorRefusal::BackupFailed(fault.to_string())
         }
         fault => fault.into(),

@@ -102,7 +102,7 @@ pub const fn what_to_do(kind: AlarmKind) -> &'static str {
         AlarmKind::CarrierStopped => {
             "Look at what it refused (hermod carrier trace), mend the profile, then hermod carrier resume."
         }
-        AlarmKind::WeAreWrong => {
+        AlarmKind::ProtocolError => {
             "The carrier does not understand what we send: compare its specification with long_messages, tlvs and source."
         }
         AlarmKind::UnknownStatus => "Ask the carrier what the code means and say so in its retry list.",

@@ -41,7 +41,7 @@ pub use policy::{
 pub use published::OPERATOR_ERRORS;
 pub use refusal::OperatorRefusal;
 pub use reports::{GivenUpSeen, given_up_reports};
-pub use unowned::{UnownedSeen, assign_inbound, unowned_inbound};
+pub use unowned::{UnownedSeen, assign_inbound, unassigned_inbound};
 pub use webhooks::{
     SecretStep, WebhooksSeen, change_webhook_secret, replay_failed_webhooks, replay_webhook, webhook_event,
     webhook_events, webhooks_of,

@@ -3,7 +3,7 @@
 use crate::app::operator::published;
 use crate::provision::{ProvisionError, ProvisionRefusal};
 use hermod_domain::refusal::published::PublishedError;
-use hermod_store::{PostRefusal, StoreFault};
+use hermod_store::{PostRefusal, StoreError};
 
 /// Seconds after which it is worth trying again.
 const RETRY_SOON_S: u32 = 1;
@@ -121,22 +121,22 @@ impl From<ProvisionRefusal> for OperatorRefusal {
     }
 }
 
-impl From<StoreFault> for OperatorRefusal {
-    fn from(fault: StoreFault) -> OperatorRefusal {
+impl From<StoreError> for OperatorRefusal {
+    fn from(fault: StoreError) -> OperatorRefusal {
         match fault {
-            StoreFault::CopyUnderWay => OperatorRefusal::BackupRunning,
-            StoreFault::QueueFull(_) | StoreFault::Waited | StoreFault::ReadTooLong => {
+            StoreError::CopyUnderWay => OperatorRefusal::BackupRunning,
+            StoreError::QueueFull(_) | StoreError::QueueTimeout | StoreError::ReadTooLong => {
                 OperatorRefusal::Unavailable {
                     cause: "the store has too much to do",
                     retry_after_s: RETRY_SOON_S,
                 }
             }
-            StoreFault::DiskLow => OperatorRefusal::Unavailable {
+            StoreError::DiskLow => OperatorRefusal::Unavailable {
                 cause: "the disk is nearly full",
                 retry_after_s: RETRY_LATER_S,
             },
-            StoreFault::Closed => OperatorRefusal::stopping(),
-            StoreFault::EntryRefused(refusal) => OperatorRefusal::Posting(refusal),
+            StoreError::Closed => OperatorRefusal::stopping(),
+            StoreError::EntryRefused(refusal) => OperatorRefusal::Posting(refusal),
             fault => {
                 tracing::error!(%fault, "The store failed an operation");
                 OperatorRefusal::Failed

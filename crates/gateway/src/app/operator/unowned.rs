@@ -4,24 +4,24 @@ use crate::app::operator::refusal::OperatorRefusal;
 use crate::app::operator::{account_name, find_account};
 use crate::world::World;
 use hermod_domain::ids::MessageId;
-use hermod_store::{InboundRecord, UnownedInbound};
+use hermod_store::{InboundRecord, UnassignedMo};
 
 /// Such a message, with the name of the carrier that brought it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnownedSeen {
     pub carrier: String,
-    pub message: UnownedInbound,
+    pub message: UnassignedMo,
 }
 
 /// Oldest first, behind one of them.
-pub async fn unowned_inbound(
+pub async fn unassigned_inbound(
     world: &World,
     after: Option<MessageId>,
     limit: u32,
 ) -> Result<Vec<UnownedSeen>, OperatorRefusal> {
-    let found = world.store.unowned_inbound(after, limit).await?;
+    let found = world.store.unassigned_inbound(after, limit).await?;
     let catalogue = world.catalogue();
-    let carrier = |message: &UnownedInbound| {
+    let carrier = |message: &UnassignedMo| {
         let known = catalogue.carriers().iter().find(|(id, ..)| *id == message.carrier);
         known.map_or_else(|| message.carrier.to_string(), |(_, name, _)| name.clone())
     };

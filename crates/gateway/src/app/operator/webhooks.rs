@@ -10,9 +10,10 @@ use crate::webhook_secret;
 use crate::world::World;
 use hermod_domain::catalogue::Webhooks;
 use hermod_domain::time::Timestamp;
-use hermod_domain::webhook::{HookKind, event_name};
+use hermod_domain::webhook::{WebhookKind, event_name};
 use hermod_store::{
-    Endpoint, EventId, HookAttempt, HookFigures, HookFilter, HookRecord, HookReplayed, REPLAYED_AT_ONCE_MAX,
+    Endpoint, EventId, REPLAYED_AT_ONCE_MAX, WebhookAttempt, WebhookFigures, WebhookFilter, WebhookRecord,
+    WebhookReplay,
 };
 
 /// An account's webhooks. Never their secrets.
@@ -24,12 +25,12 @@ pub struct WebhooksSeen {
     pub staged: bool,
     /// Until when the secret before the last switch signs too.
     pub previous_until: Option<Timestamp>,
-    pub figures: Vec<HookFigures>,
+    pub figures: Vec<WebhookFigures>,
 }
 
 pub async fn webhooks_of(world: &World, account: &str) -> Result<WebhooksSeen, OperatorRefusal> {
     let id = find_account(world, account)?;
-    let figures = world.store.hook_figures(id).await?;
+    let figures = world.store.webhook_figures(id).await?;
     let catalogue = world.catalogue();
     let webhooks = catalogue.account(id).and_then(|view| view.account.webhooks.clone());
     let none = WebhooksSeen {
@@ -57,12 +58,12 @@ pub async fn webhooks_of(world: &World, account: &str) -> Result<WebhooksSeen, O
 pub async fn webhook_events(
     world: &World,
     account: &str,
-    filter: HookFilter,
+    filter: WebhookFilter,
     before: Option<u64>,
     limit: u32,
-) -> Result<Vec<HookRecord>, OperatorRefusal> {
+) -> Result<Vec<WebhookRecord>, OperatorRefusal> {
     let id = find_account(world, account)?;
-    Ok(world.store.hook_events(id, filter, before.map(EventId), limit).await?)
+    Ok(world.store.webhook_events(id, filter, before.map(EventId), limit).await?)
 }
 
 /// An event, and every attempt at it that is kept, oldest first.
@@ -70,19 +71,19 @@ pub async fn webhook_event(
     world: &World,
     account: &str,
     event: EventId,
-) -> Result<(HookRecord, Vec<HookAttempt>), OperatorRefusal> {
+) -> Result<(WebhookRecord, Vec<WebhookAttempt>), OperatorRefusal> {
     let id = find_account(world, account)?;
-    let found = world.store.hook_event(id, event).await?.ok_or_else(|| no_event(event))?;
-    let attempts = world.store.hook_attempts(id, event).await?.unwrap_or_default();
+    let found = world.store.webhook_event(id, event).await?.ok_or_else(|| no_event(event))?;
+    let attempts = world.store.webhook_attempts(id, event).await?.unwrap_or_default();
     Ok((found, attempts))
 }
 
 /// Posts an event again, with the same id and body.
 pub async fn replay_webhook(world: &World, account: &str, event: EventId) -> Result<(), OperatorRefusal> {
     let id = find_account(world, account)?;
-    match world.store.replay_hook(id, event, world.clock.now()).await? {
-        HookReplayed::Again => Ok(()),
-        HookReplayed::Unknown => Err(no_event(event)),
+    match world.store.replay_webhook(id, event, world.clock.now()).await? {
+        WebhookReplay::Again => Ok(()),
+        WebhookReplay::Unknown => Err(no_event(event)),
     }
 }
 
@@ -90,12 +91,12 @@ pub async fn replay_webhook(world: &World, account: &str, event: EventId) -> Res
 pub async fn replay_failed_webhooks(
     world: &World,
     account: &str,
-    kind: Option<HookKind>,
+    kind: Option<WebhookKind>,
     since: Timestamp,
 ) -> Result<u64, OperatorRefusal> {
     let account = find_account(world, account)?;
     let mut replayed = 0;
-    for kind in HookKind::ALL.into_iter().filter(|one| kind.is_none_or(|kind| kind == *one)) {
+    for kind in WebhookKind::ALL.into_iter().filter(|one| kind.is_none_or(|kind| kind == *one)) {
         let (endpoint, mut after) = (Endpoint { account, kind }, None);
         loop {
             let now = world.clock.now();

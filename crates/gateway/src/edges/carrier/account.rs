@@ -114,12 +114,12 @@ impl Account {
                     format!("refused a part with {status}, which means nothing to us: see \"retry\"");
                 self.raise(AlarmKind::UnknownStatus, &code(status), &detail);
             }
-            ErrorClass::WeAreWrong => {
+            ErrorClass::ProtocolError => {
                 let detail = format!("could not make sense of a part and refused it with {status}");
-                self.raise(AlarmKind::WeAreWrong, &code(status), &detail);
+                self.raise(AlarmKind::ProtocolError, &code(status), &detail);
                 let minute = self.state.recent(self.world.clock.moment()).minute;
                 if must_stop(&minute) {
-                    let wrong = minute.refused_as(ErrorClass::WeAreWrong);
+                    let wrong = minute.refused_as(ErrorClass::ProtocolError);
                     let why = format!(
                         "{wrong} of the last minute's {} answers said that we are wrong, the last with {status}",
                         minute.answered()
@@ -128,12 +128,12 @@ impl Account {
                     self.state.stop(why, self.world.clock.now());
                 }
             }
-            ErrorClass::SlowDown
+            ErrorClass::Throttled
             | ErrorClass::Temporary
             | ErrorClass::NotBound
-            | ErrorClass::RouteSaysNo
-            | ErrorClass::MessageSaysNo
-            | ErrorClass::DestinationSaysNo => {}
+            | ErrorClass::RejectedRoute
+            | ErrorClass::RejectedMessage
+            | ErrorClass::RejectedDestination => {}
         }
     }
 }

@@ -213,11 +213,11 @@ async fn a_carrier_that_finds_us_wrong_too_often_is_stopped_until_it_is_resumed(
     let stage = Stage::bound();
     let mut overseer = stage.overseer();
     (0..30).for_each(|_| stage.link.accepted());
-    stage.refuse(1, ErrorClass::WeAreWrong, CommandStatus::INVESMCLASS);
-    assert_eq!((stage.alarms(), stage.health()), (vec!["we-are-wrong 0x43 x1".to_owned()], Health::Up));
-    stage.refuse(1, ErrorClass::WeAreWrong, CommandStatus::INVESMCLASS);
+    stage.refuse(1, ErrorClass::ProtocolError, CommandStatus::INVESMCLASS);
+    assert_eq!((stage.alarms(), stage.health()), (vec!["protocol-error 0x43 x1".to_owned()], Health::Up));
+    stage.refuse(1, ErrorClass::ProtocolError, CommandStatus::INVESMCLASS);
     assert_eq!(stage.health(), Health::Stopped);
-    assert_eq!(stage.alarms(), ["carrier-stopped  x1", "we-are-wrong 0x43 x2"]);
+    assert_eq!(stage.alarms(), ["carrier-stopped  x1", "protocol-error 0x43 x2"]);
     let why = stage.account.state.stopped().unwrap().why;
     assert!(why.starts_with("2 of the last minute's 32 answers said that we are wrong"), "{why}");
     stage.pass(&mut overseer, 300).await;
@@ -225,8 +225,8 @@ async fn a_carrier_that_finds_us_wrong_too_often_is_stopped_until_it_is_resumed(
 
     assert!(stage.account.world.carriers.resume(ACME, stage.clock.moment()));
     stage.pass(&mut overseer, 1).await;
-    assert_eq!((stage.alarms(), stage.health()), (vec!["we-are-wrong 0x43 x2".to_owned()], Health::Up));
-    stage.refuse(1, ErrorClass::WeAreWrong, CommandStatus::INVESMCLASS);
+    assert_eq!((stage.alarms(), stage.health()), (vec!["protocol-error 0x43 x2".to_owned()], Health::Up));
+    stage.refuse(1, ErrorClass::ProtocolError, CommandStatus::INVESMCLASS);
     assert_eq!(stage.health(), Health::Up, "what was before is not held against it");
 }
 
@@ -236,7 +236,7 @@ fn a_number_that_nobody_knows_is_one_alarm_each() {
     stage.refuse(3, ErrorClass::Unknown, CommandStatus(0x0400));
     stage.refuse(1, ErrorClass::Unknown, CommandStatus(0x0401));
     stage.refuse(5, ErrorClass::Temporary, CommandStatus::SYSERR);
-    stage.refuse(5, ErrorClass::RouteSaysNo, CommandStatus::SUBMITFAIL);
+    stage.refuse(5, ErrorClass::RejectedRoute, CommandStatus::SUBMITFAIL);
     assert_eq!(stage.alarms(), ["unknown-status 0x400 x3", "unknown-status 0x401 x1"]);
 }
 
@@ -268,7 +268,8 @@ fn another_carrier_is_named_where_it_might_do_better() {
         to: Msisdn::parse(to).unwrap(),
     };
     use ErrorClass::{
-        DestinationSaysNo, MessageSaysNo, NotBound, RouteSaysNo, SlowDown, Temporary, Unknown, WeAreWrong,
+        NotBound, ProtocolError, RejectedDestination, RejectedMessage, RejectedRoute, Temporary, Throttled,
+        Unknown,
     };
     let (willing, unwilling) = (route(true), route(false));
     for (stage, health, to, classes, expect) in [
@@ -276,14 +277,14 @@ fn another_carrier_is_named_where_it_might_do_better() {
             &willing,
             Health::Up,
             "+4915112345678",
-            &[SlowDown, Temporary, NotBound, RouteSaysNo, Unknown, WeAreWrong][..],
+            &[Throttled, Temporary, NotBound, RejectedRoute, Unknown, ProtocolError][..],
             Some(BETA),
         ),
-        (&willing, Health::Up, "+4915112345678", &[MessageSaysNo, DestinationSaysNo], None),
+        (&willing, Health::Up, "+4915112345678", &[RejectedMessage, RejectedDestination], None),
         (&willing, Health::Down, "+4915112345678", &ErrorClass::ALL, None),
         (&willing, Health::Up, "+447911123456", &ErrorClass::ALL, None),
         (&unwilling, Health::Up, "+4915112345678", &[Temporary, NotBound], Some(BETA)),
-        (&unwilling, Health::Up, "+4915112345678", &[RouteSaysNo, Unknown, WeAreWrong], None),
+        (&unwilling, Health::Up, "+4915112345678", &[RejectedRoute, Unknown, ProtocolError], None),
     ] {
         stage.account.world.carriers.set_health(BETA, health);
         for class in classes {

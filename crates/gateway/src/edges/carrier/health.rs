@@ -60,7 +60,7 @@ fn loses_receipts(recent: &Recent) -> bool {
 
 /// It says too often that we are wrong: going on would make more messages undeliverable than stopping.
 pub(super) fn must_stop(minute: &Traffic) -> bool {
-    let wrong = minute.refused_as(ErrorClass::WeAreWrong);
+    let wrong = minute.refused_as(ErrorClass::ProtocolError);
     minute.answered() >= ANSWERS_MIN && wrong * 1000 > minute.answered() * WRONG_PER_MILLE_MAX
 }
 
@@ -127,15 +127,15 @@ mod tests {
 
     #[test]
     fn a_carrier_that_fails_at_more_than_half_of_a_minute_does_poorly() {
-        use ErrorClass::{RouteSaysNo, SlowDown, Temporary, Unknown};
+        use ErrorClass::{RejectedRoute, Temporary, Throttled, Unknown};
         for (minute, expect) in [
             (traffic(0, &[(Temporary, 19)], 0, 0), Health::Up),
             (traffic(0, &[(Temporary, 20)], 0, 0), Health::Poor),
             (traffic(10, &[(Temporary, 10)], 0, 0), Health::Up),
             (traffic(10, &[(Temporary, 6), (Unknown, 5)], 0, 0), Health::Poor),
             (traffic(10, &[], 11, 0), Health::Poor),
-            (traffic(0, &[(RouteSaysNo, 100)], 0, 0), Health::Up),
-            (traffic(0, &[(SlowDown, 100)], 0, 0), Health::Up),
+            (traffic(0, &[(RejectedRoute, 100)], 0, 0), Health::Up),
+            (traffic(0, &[(Throttled, 100)], 0, 0), Health::Up),
         ] {
             check(false, 2, Recent { minute, ..Recent::default() }, expect);
         }
@@ -159,12 +159,12 @@ mod tests {
 
     #[test]
     fn one_in_twenty_that_we_got_wrong_is_too_many() {
-        use ErrorClass::WeAreWrong;
+        use ErrorClass::ProtocolError;
         for (accepted, wrong, expect) in
             [(0, 19, false), (0, 20, true), (19, 1, false), (18, 2, true), (950, 50, false), (949, 51, true)]
         {
             assert_eq!(
-                must_stop(&traffic(accepted, &[(WeAreWrong, wrong)], 0, 0)),
+                must_stop(&traffic(accepted, &[(ProtocolError, wrong)], 0, 0)),
                 expect,
                 "{wrong} of {accepted}"
             );

@@ -5,7 +5,7 @@ use super::health::{At, ids_do_not_match, works};
 use crate::board::AlarmKind;
 use crate::clock::Moment;
 use hermod_domain::ids::RemoteId;
-use hermod_store::StoreFault;
+use hermod_store::StoreError;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -61,7 +61,7 @@ impl<'a> Overseer<'a> {
         }
     }
 
-    pub(super) async fn look(&mut self, now: Moment) -> Result<(), StoreFault> {
+    pub(super) async fn look(&mut self, now: Moment) -> Result<(), StoreError> {
         let account = self.account;
         account.state.look(now, account.world.clock.now());
         account.judge();
@@ -107,7 +107,7 @@ impl<'a> Overseer<'a> {
 
     /// Receipts that found nothing when they came are no trouble if their answers come behind them, so those are counted
     /// that still wait.
-    async fn look_at_receipts(&mut self, now: Moment) -> Result<(), StoreFault> {
+    async fn look_at_receipts(&mut self, now: Moment) -> Result<(), StoreError> {
         let account = self.account;
         let five_minutes = account.state.recent(now).five_minutes;
         if !ids_do_not_match(five_minutes.receipts, five_minutes.unmatched) {

@@ -34,16 +34,16 @@ pub(super) fn read_answer(frame: &Frame, profile: &Profile) -> Verdict {
     let status = status.0;
     let (class, wait) = class_of(status, is_nack, profile);
     let (answer, next) = match class {
-        ErrorClass::SlowDown => {
+        ErrorClass::Throttled => {
             let pause = wait.unwrap_or(ErrorClass::pause_of(status));
             (Answer::Throttled, LinkNext::Pause(pause))
         }
         ErrorClass::Temporary => (Answer::Temporary { status, after: wait }, LinkNext::GoOn),
         ErrorClass::NotBound => (Answer::Temporary { status, after: wait }, LinkNext::Rebind),
-        ErrorClass::RouteSaysNo
-        | ErrorClass::MessageSaysNo
-        | ErrorClass::DestinationSaysNo
-        | ErrorClass::WeAreWrong
+        ErrorClass::RejectedRoute
+        | ErrorClass::RejectedMessage
+        | ErrorClass::RejectedDestination
+        | ErrorClass::ProtocolError
         | ErrorClass::Unknown => (Answer::Refused { about: class.about(), status }, LinkNext::GoOn),
     };
     Verdict { answer, class: Some(class), next }
@@ -53,12 +53,12 @@ pub(super) fn read_answer(frame: &Frame, profile: &Profile) -> Verdict {
 fn class_of(status: u32, is_nack: bool, profile: &Profile) -> (ErrorClass, Option<Duration>) {
     let (class, wait) = profile.class_of(status);
     match class {
-        ErrorClass::SlowDown | ErrorClass::Temporary | ErrorClass::NotBound => (class, wait),
-        ErrorClass::RouteSaysNo
-        | ErrorClass::MessageSaysNo
-        | ErrorClass::DestinationSaysNo
-        | ErrorClass::WeAreWrong
-        | ErrorClass::Unknown => (if is_nack { ErrorClass::WeAreWrong } else { class }, wait),
+        ErrorClass::Throttled | ErrorClass::Temporary | ErrorClass::NotBound => (class, wait),
+        ErrorClass::RejectedRoute
+        | ErrorClass::RejectedMessage
+        | ErrorClass::RejectedDestination
+        | ErrorClass::ProtocolError
+        | ErrorClass::Unknown => (if is_nack { ErrorClass::ProtocolError } else { class }, wait),
     }
 }
 
@@ -97,30 +97,30 @@ mod tests {
 
     #[test]
     fn each_status_has_its_consequence() {
-        check(CommandStatus::THROTTLED, "slow-down Throttled Pause(1s)");
-        check(CommandStatus::MSGQFUL, "slow-down Throttled Pause(5s)");
+        check(CommandStatus::THROTTLED, "throttled Throttled Pause(1s)");
+        check(CommandStatus::MSGQFUL, "throttled Throttled Pause(5s)");
         check(CommandStatus::SYSERR, "temporary Temporary { status: 8, after: None } GoOn");
         check(CommandStatus::X_T_APPN, "temporary Temporary { status: 100, after: None } GoOn");
         check(CommandStatus::DELIVERYFAILURE, "temporary Temporary { status: 254, after: None } GoOn");
         check(CommandStatus::INVBNDSTS, "not-bound Temporary { status: 4, after: None } Rebind");
         check(
             CommandStatus::INVDSTADR,
-            "destination-says-no Refused { about: Destination, status: 11 } GoOn",
+            "rejected-destination Refused { about: Destination, status: 11 } GoOn",
         );
-        check(CommandStatus::INVMSGLEN, "message-says-no Refused { about: Anything, status: 1 } GoOn");
-        check(CommandStatus::SUBMITFAIL, "route-says-no Refused { about: Anything, status: 69 } GoOn");
-        check(CommandStatus::INVESMCLASS, "we-are-wrong Refused { about: Anything, status: 67 } GoOn");
+        check(CommandStatus::INVMSGLEN, "rejected-message Refused { about: Anything, status: 1 } GoOn");
+        check(CommandStatus::SUBMITFAIL, "rejected-route Refused { about: Anything, status: 69 } GoOn");
+        check(CommandStatus::INVESMCLASS, "protocol-error Refused { about: Anything, status: 67 } GoOn");
         check(CommandStatus(0x0400), "unknown Refused { about: Anything, status: 1024 } GoOn");
     }
 
     #[test]
     fn a_nack_means_that_we_are_wrong_unless_it_asks_for_patience() {
         for (status, expect) in [
-            (CommandStatus::OK, "we-are-wrong Refused { about: Anything, status: 0 } GoOn"),
-            (CommandStatus::INVCMDID, "we-are-wrong Refused { about: Anything, status: 3 } GoOn"),
-            (CommandStatus::SUBMITFAIL, "we-are-wrong Refused { about: Anything, status: 69 } GoOn"),
-            (CommandStatus(0x0400), "we-are-wrong Refused { about: Anything, status: 1024 } GoOn"),
-            (CommandStatus::THROTTLED, "slow-down Throttled Pause(1s)"),
+            (CommandStatus::OK, "protocol-error Refused { about: Anything, status: 0 } GoOn"),
+            (CommandStatus::INVCMDID, "protocol-error Refused { about: Anything, status: 3 } GoOn"),
+            (CommandStatus::SUBMITFAIL, "protocol-error Refused { about: Anything, status: 69 } GoOn"),
+            (CommandStatus(0x0400), "protocol-error Refused { about: Anything, status: 1024 } GoOn"),
+            (CommandStatus::THROTTLED, "throttled Throttled Pause(1s)"),
             (CommandStatus::SYSERR, "temporary Temporary { status: 8, after: None } GoOn"),
             (CommandStatus::INVBNDSTS, "not-bound Temporary { status: 4, after: None } Rebind"),
         ] {
@@ -133,17 +133,17 @@ mod tests {
         let overrides = |status, class, wait_ms| RetryOverride { status, class, wait_ms };
         let profile = Profile {
             retry: vec![
-                overrides(0x0400, ErrorClass::SlowDown, Some(30_000)),
+                overrides(0x0400, ErrorClass::Throttled, Some(30_000)),
                 overrides(0x45, ErrorClass::Temporary, Some(7_000)),
-                overrides(0x58, ErrorClass::RouteSaysNo, None),
+                overrides(0x58, ErrorClass::RejectedRoute, None),
             ],
             ..Profile::default()
         };
         for (status, expect) in [
-            (0x0400, "slow-down Throttled Pause(30s)"),
+            (0x0400, "throttled Throttled Pause(30s)"),
             (0x45, "temporary Temporary { status: 69, after: Some(7s) } GoOn"),
-            (0x58, "route-says-no Refused { about: Anything, status: 88 } GoOn"),
-            (0x14, "slow-down Throttled Pause(5s)"),
+            (0x58, "rejected-route Refused { about: Anything, status: 88 } GoOn"),
+            (0x14, "throttled Throttled Pause(5s)"),
         ] {
             let answer = Pdu::SubmitSmResp(SubmitSmResp::default());
             assert_eq!(told(&answer, CommandStatus(status), &profile), expect);

@@ -5,7 +5,7 @@ use super::asked::{Asked, cursor, limit};
 use super::desk::Desk;
 use crate::app::operator::{self, GivenUpSeen};
 use axum::extract::State;
-use hermod_domain::receipt::Told;
+use hermod_domain::receipt::ReportStatus;
 use hermod_store::GivenUpWhy;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -53,7 +53,7 @@ impl GivenUpReport {
             account,
             system_id,
             message_id: report.message.to_string(),
-            stat: report.told.map_or("MO", Told::word),
+            stat: report.told.map_or("MO", ReportStatus::word),
             at: report.at.to_iso(),
             given_up_at: report.given_up_at.to_iso(),
             why: match report.why {

@@ -65,7 +65,7 @@ pub(super) async fn list(
     };
     let after = after.map(|text| MessageId::parse(&text).ok_or_else(|| wrong(&text))).transpose()?;
     let most = limit(most.as_deref())?;
-    let seen = operator::unowned_inbound(&desk.world, after, most).await?;
+    let seen = operator::unassigned_inbound(&desk.world, after, most).await?;
     let whole = u32::try_from(seen.len()).is_ok_and(|count| count == most);
     let next = seen.last().filter(|_| whole).map(|last| last.message.message.to_string());
     fine(&UnownedPage { items: seen.into_iter().map(UnownedShape::of).collect(), next })

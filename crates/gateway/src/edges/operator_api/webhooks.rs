@@ -9,10 +9,10 @@ use crate::webhook_secret;
 use axum::extract::State;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::payload::status_of;
-use hermod_domain::webhook::{HookKind, event_name, event_number};
+use hermod_domain::webhook::{WebhookKind, event_name, event_number};
 use hermod_store::{
-    AttemptOutcome, EventId, HookAttempt, HookFigures, HookFilter, HookGivenUp, HookRecord, HookStanding,
-    HookState,
+    AttemptOutcome, EventId, GiveUpReason, WebhookAttempt, WebhookFigures, WebhookFilter, WebhookRecord,
+    WebhookState, WebhookStatus,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -48,7 +48,7 @@ struct EndpointShape {
 impl WebhooksShape {
     fn of(seen: WebhooksSeen) -> WebhooksShape {
         let WebhooksSeen { dlr_webhook, inbound_webhook, staged, previous_until, figures } = seen;
-        let endpoints = figures.into_iter().map(|HookFigures { kind, waiting, oldest, failed }| {
+        let endpoints = figures.into_iter().map(|WebhookFigures { kind, waiting, oldest, failed }| {
             EndpointShape { kind: kind.as_str(), waiting, oldest: oldest.map(Timestamp::to_iso), failed }
         });
         WebhooksShape {
@@ -110,8 +110,8 @@ pub(super) struct EventShape {
 }
 
 impl EventShape {
-    fn of(record: HookRecord) -> EventShape {
-        let HookRecord { id, account: _, kind, message, told, state, attempts, at, due_at, ended_at } =
+    fn of(record: WebhookRecord) -> EventShape {
+        let WebhookRecord { id, account: _, kind, message, told, state, attempts, at, due_at, ended_at } =
             record;
         EventShape {
             event: event_name(id.0),
@@ -119,17 +119,17 @@ impl EventShape {
             message_id: message.to_string(),
             status: told.map(status_of),
             state: match state {
-                HookState::Waiting => "waiting",
-                HookState::Delivered => "delivered",
-                HookState::Failed(_) => "failed",
+                WebhookState::Waiting => "waiting",
+                WebhookState::Delivered => "delivered",
+                WebhookState::Failed(_) => "failed",
             },
             why: match state {
-                HookState::Waiting | HookState::Delivered => None,
-                HookState::Failed(HookGivenUp::AttemptsUsedUp) => Some("every attempt failed"),
-                HookState::Failed(HookGivenUp::NoAddress) => {
+                WebhookState::Waiting | WebhookState::Delivered => None,
+                WebhookState::Failed(GiveUpReason::AttemptsUsedUp) => Some("every attempt failed"),
+                WebhookState::Failed(GiveUpReason::NoAddress) => {
                     Some("the account had no address for it any more")
                 }
-                HookState::Failed(HookGivenUp::NothingToTell) => {
+                WebhookState::Failed(GiveUpReason::NothingToTell) => {
                     Some("what it tells of is not kept any more")
                 }
             },
@@ -147,7 +147,7 @@ pub(super) async fn events(
     Asked(EventsAsked { kind, state, before, limit: most }): Asked<EventsAsked>,
 ) -> Answer {
     let filter =
-        HookFilter { kind: kind.map(|text| kind_of(&text)).transpose()?, standing: standing(state)? };
+        WebhookFilter { kind: kind.map(|text| kind_of(&text)).transpose()?, standing: standing(state)? };
     let (before, most) = (cursor("before", before.as_deref())?, limit(most.as_deref())?);
     let found = operator::webhook_events(&desk.world, &account, filter, before, most).await?;
     let whole = u32::try_from(found.len()).is_ok_and(|count| count == most);
@@ -155,8 +155,8 @@ pub(super) async fn events(
     fine(&EventsShape { items: found.into_iter().map(EventShape::of).collect(), next })
 }
 
-fn kind_of(text: &str) -> Result<HookKind, OperatorRefusal> {
-    HookKind::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or_else(|| {
+fn kind_of(text: &str) -> Result<WebhookKind, OperatorRefusal> {
+    WebhookKind::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or_else(|| {
         OperatorRefusal::InvalidField {
             field: "kind",
             rule: format!("\"{text}\" is neither dlr nor inbound"),
@@ -164,12 +164,12 @@ fn kind_of(text: &str) -> Result<HookKind, OperatorRefusal> {
     })
 }
 
-fn standing(text: Option<String>) -> Result<Option<HookStanding>, OperatorRefusal> {
+fn standing(text: Option<String>) -> Result<Option<WebhookStatus>, OperatorRefusal> {
     let Some(text) = text else { return Ok(None) };
     match text.as_str() {
-        "waiting" => Ok(Some(HookStanding::Waiting)),
-        "delivered" => Ok(Some(HookStanding::Delivered)),
-        "failed" => Ok(Some(HookStanding::Failed)),
+        "waiting" => Ok(Some(WebhookStatus::Waiting)),
+        "delivered" => Ok(Some(WebhookStatus::Delivered)),
+        "failed" => Ok(Some(WebhookStatus::Failed)),
         _ => Err(OperatorRefusal::InvalidField {
             field: "state",
             rule: format!("\"{text}\" is not waiting, delivered or failed"),
@@ -201,7 +201,7 @@ struct AttemptShape {
 }
 
 impl AttemptShape {
-    fn of(HookAttempt { at, took, outcome, answer }: HookAttempt) -> AttemptShape {
+    fn of(WebhookAttempt { at, took, outcome, answer }: WebhookAttempt) -> AttemptShape {
         let (status, failure) = match outcome {
             AttemptOutcome::Status(status) => (Some(status), None),
             AttemptOutcome::Failed(sentence) => (None, Some(sentence)),

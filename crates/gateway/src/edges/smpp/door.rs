@@ -4,7 +4,7 @@
 use super::settings::Settings;
 use crate::arrivals::site_of;
 use crate::arrivals::{
-    ACCEPT_PAUSE, Caller, Counted, Place, ProxyHeaderFault, read_proxy_header, set_options, shake_hands,
+    ACCEPT_PAUSE, Caller, Counted, Place, ProxyHeaderError, read_proxy_header, set_options, shake_hands,
 };
 use crate::clock::Clock;
 use crate::stream::Stream;
@@ -122,7 +122,7 @@ enum Cut {
     #[error("its address holds as many as it may")]
     Crowded,
     #[error(transparent)]
-    Proxy(#[from] ProxyHeaderFault),
+    Proxy(#[from] ProxyHeaderError),
     #[error("the PROXY header took too long")]
     LateHeader,
     #[error("the handshake came to nothing")]

@@ -8,7 +8,7 @@ use hermod_domain::text::shape::PART_OCTETS_MAX;
 use hermod_domain::text::{gsm7, ucs2};
 use hermod_smpp::tlv::VALUE_BYTES_MAX;
 use hermod_smpp::{Address, DeliverSm, Hidden, Pdu, Tag, TlvBuffer, esm_class, udh};
-use hermod_store::HandsetMessage;
+use hermod_store::MoMessage;
 use smallvec::SmallVec;
 
 const CODING_DEFAULT: u8 = 0;
@@ -45,8 +45,8 @@ struct Written {
 
 impl Drafted {
     /// `None` for what no `deliver_sm` can hold: longer than a payload, and than 255 parts.
-    pub(super) fn of(message: &HandsetMessage, access: &SmppAccess, is_3_4: bool) -> Option<Drafted> {
-        let HandsetMessage { id, source, destination, whole } = message;
+    pub(super) fn of(message: &MoMessage, access: &SmppAccess, is_3_4: bool) -> Option<Drafted> {
+        let MoMessage { id, source, destination, whole } = message;
         let written = write(&whole.text, whole.form, access.alphabet)?;
         let kept = Some(&whole.header[..]).filter(|header| header.len() <= HEADER_KEPT_OCTETS_MAX);
         let kept = kept.unwrap_or_default();
@@ -204,8 +204,8 @@ mod tests {
     use super::*;
     use hermod_domain::inbound::Whole;
 
-    fn message(form: Form, text: &str, header: &[u8]) -> HandsetMessage {
-        HandsetMessage {
+    fn message(form: Form, text: &str, header: &[u8]) -> MoMessage {
+        MoMessage {
             id: 0x0102_0304,
             source: WrittenAddress::new(1, 1, b"4915112345678"),
             destination: WrittenAddress::new(3, 0, b"80800"),
@@ -218,11 +218,7 @@ mod tests {
     }
 
     /// `esm_class`, `data_coding` and what each PDU holds.
-    fn brought(
-        message: &HandsetMessage,
-        access: &SmppAccess,
-        is_3_4: bool,
-    ) -> Option<Vec<(u8, u8, Vec<u8>)>> {
+    fn brought(message: &MoMessage, access: &SmppAccess, is_3_4: bool) -> Option<Vec<(u8, u8, Vec<u8>)>> {
         let drafted = Drafted::of(message, access, is_3_4)?;
         let mut tlvs = TlvBuffer::new();
         let each = (0..drafted.pdus()).map(|place| {

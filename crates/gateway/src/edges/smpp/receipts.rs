@@ -4,7 +4,7 @@
 use bytes::BytesMut;
 use hermod_domain::origin::WrittenAddress;
 use hermod_domain::receipt::ErrCode;
-use hermod_domain::receipt::Told;
+use hermod_domain::receipt::ReportStatus;
 use hermod_domain::time::Timestamp;
 use hermod_smpp::{
     Address, DeliverSm, Hidden, Pdu, ReceiptDate, ReceiptFields, Tag, TlvBuffer, esm_class, receipt_text,
@@ -70,7 +70,7 @@ impl ReceiptDraft {
     }
 }
 
-fn write_tlvs(tlvs: &mut TlvBuffer, id: &[u8], told: Told, err: u16, reference: Option<u16>) {
+fn write_tlvs(tlvs: &mut TlvBuffer, id: &[u8], told: ReportStatus, err: u16, reference: Option<u16>) {
     tlvs.push_c_string(Tag::RECEIPTED_MESSAGE_ID, id);
     if let Some(state) = told.message_state() {
         tlvs.push_u8(Tag::MESSAGE_STATE, state);
@@ -101,16 +101,16 @@ fn date(at: Timestamp) -> Option<ReceiptDate> {
 mod tests {
     use super::*;
     use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
-    use hermod_domain::origin::{Alias, Origin, ReceiptWish};
+    use hermod_domain::origin::{Alias, Origin, RegisteredDelivery};
     use hermod_domain::receipt::DlrCode;
     use hermod_smpp::trace;
     use hermod_store::{News, ReportId};
     use std::sync::Arc;
 
-    fn report(told: Told) -> (Report, MessageNews) {
+    fn report(told: ReportStatus) -> (Report, MessageNews) {
         let accepted = Timestamp::from_utc((2026, 11, 15), (9, 30, 0)).unwrap();
         let origin = Origin {
-            wish: ReceiptWish::of_registered_delivery(1),
+            wish: RegisteredDelivery::of_registered_delivery(1),
             short_id: false,
             on_transmitter: false,
             reference: None,
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_receipt_has_the_one_shape() {
-        let delivered = report(Told::Final(DlrCode::Delivrd));
+        let delivered = report(ReportStatus::Final(DlrCode::Delivrd));
         let id = delivered.0.message.to_string();
         let hex: Vec<String> = id.bytes().chain([0]).map(|octet| format!("{octet:02x}")).collect();
         let expect = format!(
@@ -166,7 +166,7 @@ mod tests {
     fn a_receipt_is_written_in_any_year() {
         for (year, expect) in [(2037, "3712312359"), (2038, "3812312359"), (2093, "9312312359")] {
             let at = Timestamp::from_utc((year, 12, 31), (23, 59, 59)).unwrap();
-            let (report, news) = report(Told::Final(DlrCode::Delivrd));
+            let (report, news) = report(ReportStatus::Final(DlrCode::Delivrd));
             let late = (Report { at, ..report }, news);
             let told = shown(&late, true);
             assert!(told.contains(&format!("done date:{expect} ")), "{told}");
@@ -180,7 +180,7 @@ mod tests {
             change(&mut news);
             (report, news)
         };
-        let failed = changed(Told::Final(DlrCode::Rejectd), |it| (it.err, it.parts) = (10_069, 3));
+        let failed = changed(ReportStatus::Final(DlrCode::Rejectd), |it| (it.err, it.parts) = (10_069, 3));
         let told = shown(&failed, true);
         for expect in [
             "sub:003 dlvrd:001",
@@ -189,21 +189,21 @@ mod tests {
         ] {
             assert!(told.contains(expect), "{expect} in {told}");
         }
-        let large = shown(&changed(Told::Final(DlrCode::Undeliv), |it| it.err = 1_234), true);
+        let large = shown(&changed(ReportStatus::Final(DlrCode::Undeliv), |it| it.err = 1_234), true);
         assert!(large.contains("err:999") && large.contains("network_error_code=[03, 04, d2]"), "{large}");
-        let notice = shown(&report(Told::Enroute), true);
+        let notice = shown(&report(ReportStatus::Enroute), true);
         assert!(
             notice.starts_with("20 ")
                 && notice.contains("stat:ENROUTE")
                 && notice.ends_with("message_state=[01]")
         );
-        let accepted = shown(&report(Told::Accepted), true);
+        let accepted = shown(&report(ReportStatus::Accepted), true);
         assert!(
             accepted.starts_with("20 ")
                 && accepted.contains("stat:ACCEPTD")
                 && accepted.ends_with("message_state=[06]")
         );
-        let unknown = shown(&report(Told::Final(DlrCode::Unknown)), true);
+        let unknown = shown(&report(ReportStatus::Final(DlrCode::Unknown)), true);
         assert!(
             unknown.starts_with("04 ")
                 && unknown.contains("stat:UNKNOWN")
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn aliases_references_and_quotes_are_given_back() {
-        let mut asked = report(Told::Final(DlrCode::Delivrd));
+        let mut asked = report(ReportStatus::Final(DlrCode::Delivrd));
         asked.1.alias = Alias::new(0x1234_ABCD);
         let origin = Arc::make_mut(&mut asked.1.origin);
         origin.reference = Some(0xBEEF);

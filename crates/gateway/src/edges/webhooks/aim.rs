@@ -4,7 +4,7 @@ use crate::webhook_secret;
 use crate::world::World;
 use hermod_domain::catalogue::{Catalogue, PreviousSecret, Webhooks};
 use hermod_domain::time::Timestamp;
-use hermod_domain::webhook::address::{AddressRules, HookUrl};
+use hermod_domain::webhook::address::{AddressRules, WebhookUrl};
 use hermod_domain::webhook::signature::{Signer, Signers};
 use hermod_store::Endpoint;
 use hyper::Uri;
@@ -12,7 +12,7 @@ use hyper::header::HeaderValue;
 use std::sync::Arc;
 
 pub(super) struct Aim {
-    pub(super) url: HookUrl,
+    pub(super) url: WebhookUrl,
     pub(super) target: Uri,
     pub(super) host: HeaderValue,
     signers: Signers,

@@ -2,7 +2,7 @@
 //! own until nothing is left to do for a while.
 
 use super::Shared;
-use super::endpoint::{self, Bell};
+use super::endpoint::{self, Wakeup};
 use crate::workers::Workers;
 use hermod_domain::time::Timestamp;
 use hermod_store::Endpoint;
@@ -24,7 +24,7 @@ struct Dispatcher {
     shared: Arc<Shared>,
     workers: Workers,
     /// Those that have a task.
-    served: HashMap<Endpoint, Arc<Bell>>,
+    served: HashMap<Endpoint, Arc<Wakeup>>,
     /// Those that will have one.
     due: BTreeSet<(Timestamp, Endpoint)>,
     ended: mpsc::Sender<(Endpoint, Option<Timestamp>)>,
@@ -48,8 +48,8 @@ pub(super) async fn serve(shared: Arc<Shared>, workers: Workers) {
         }
         dispatcher.start_due();
         tokio::select! {
-            rung = dispatcher.shared.world.store.hooks_rung() => {
-                rung.into_iter().for_each(|endpoint| dispatcher.ring(endpoint));
+            woken = dispatcher.shared.world.store.woken_endpoints() => {
+                woken.into_iter().for_each(|endpoint| dispatcher.wake(endpoint));
             }
             Some((endpoint, next_due)) = endings.recv() => dispatcher.end(endpoint, next_due),
             () = clock.sleep(dispatcher.sleep()) => {}
@@ -69,7 +69,7 @@ impl Dispatcher {
 
     /// Finds everything that waits.
     async fn look(&mut self) {
-        match self.shared.world.store.hooks_waiting().await {
+        match self.shared.world.store.webhooks_waiting().await {
             Ok(waiting) => {
                 // What is served knows better.
                 let served = &self.served;
@@ -94,30 +94,30 @@ impl Dispatcher {
             && due <= now
         {
             self.due.pop_first();
-            self.ring(endpoint);
+            self.wake(endpoint);
         }
     }
 
-    fn ring(&mut self, endpoint: Endpoint) {
-        if let Some(bell) = self.served.get(&endpoint) {
-            bell.ring();
+    fn wake(&mut self, endpoint: Endpoint) {
+        if let Some(wakeup) = self.served.get(&endpoint) {
+            wakeup.wake();
             return;
         }
-        let bell = Arc::new(Bell::default());
-        self.served.insert(endpoint, bell.clone());
+        let wakeup = Arc::new(Wakeup::default());
+        self.served.insert(endpoint, wakeup.clone());
         let (shared, ended, stopping) = (self.shared.clone(), self.ended.clone(), self.workers.stopping());
         let name = format!("webhooks/{}/{}", endpoint.account, endpoint.kind.as_str());
         self.workers.spawn_named(name, async move {
-            let next_due = endpoint::serve(endpoint, shared, bell, stopping).await;
+            let next_due = endpoint::serve(endpoint, shared, wakeup, stopping).await;
             // Nobody listens any more when everything is being stopped.
             let _ = ended.send((endpoint, next_due)).await;
         });
     }
 
     fn end(&mut self, endpoint: Endpoint, next_due: Option<Timestamp>) {
-        let rung_again = self.served.remove(&endpoint).is_some_and(|bell| bell.was_rung());
+        let rung_again = self.served.remove(&endpoint).is_some_and(|wakeup| wakeup.was_rung());
         if rung_again {
-            self.ring(endpoint);
+            self.wake(endpoint);
         } else if let Some(due) = next_due {
             self.due.insert((due, endpoint));
         }

@@ -12,7 +12,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::pressure::Pressure;
 use hermod_store::{
-    AttemptOutcome, Endpoint, EventId, HookEvent, HookNext, HookPage, HookSettled, StoreFault,
+    AfterAttempt, AttemptOutcome, Endpoint, EventId, SettledAttempt, StoreError, WebhookEvent, WebhookPage,
 };
 use std::collections::{HashSet, VecDeque};
 use std::pin::Pin;
@@ -39,19 +39,19 @@ type Task<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// Tells an endpoint's task that there is more.
 #[derive(Default)]
-pub(super) struct Bell {
-    rung: AtomicBool,
+pub(super) struct Wakeup {
+    woken: AtomicBool,
     wake: Notify,
 }
 
-impl Bell {
-    pub(super) fn ring(&self) {
-        self.rung.store(true, Ordering::Release);
+impl Wakeup {
+    pub(super) fn wake(&self) {
+        self.woken.store(true, Ordering::Release);
         self.wake.notify_one();
     }
 
     pub(super) fn was_rung(&self) -> bool {
-        self.rung.swap(false, Ordering::AcqRel)
+        self.woken.swap(false, Ordering::AcqRel)
     }
 }
 
@@ -62,7 +62,7 @@ struct Desk {
     aim: Option<Arc<Aim>>,
     pool: Arc<Pool>,
     /// Read and not begun.
-    queue: VecDeque<HookEvent>,
+    queue: VecDeque<WebhookEvent>,
     /// Everything in hand, which reading gives again and again.
     held: HashSet<EventId>,
     under_way: FuturesUnordered<Task<Posted>>,
@@ -71,7 +71,7 @@ struct Desk {
     entering: Option<Task<Pass>>,
     /// Not before this.
     rest_until: Moment,
-    finished: Vec<HookSettled>,
+    finished: Vec<SettledAttempt>,
     settling: Option<Task<Settled>>,
     /// The store could not write last time: it is left alone for a while.
     store_failed: bool,
@@ -85,22 +85,22 @@ struct Desk {
 
 /// A batch that the store has been given.
 struct Settled {
-    batch: Vec<HookSettled>,
-    done: Result<(), StoreFault>,
+    batch: Vec<SettledAttempt>,
+    done: Result<(), StoreError>,
 }
 
 /// Serves an endpoint until there has been nothing to do for a while; says when there will be.
 pub(super) async fn serve(
     endpoint: Endpoint,
     shared: Arc<Shared>,
-    bell: Arc<Bell>,
+    wakeup: Arc<Wakeup>,
     stopping: CancellationToken,
 ) -> Option<Timestamp> {
     let mut desk = Desk::new(endpoint, shared.clone());
     let clock = shared.world.clock.clone();
     let mut idle_until = clock.moment().plus(KEEP_ALIVE);
     while !stopping.is_cancelled() {
-        desk.more |= bell.was_rung() || desk.is_due();
+        desk.more |= wakeup.was_rung() || desk.is_due();
         desk.read().await;
         // One for the whole turn: what may not begin yet is what is waited for.
         let moment = clock.moment();
@@ -116,7 +116,7 @@ pub(super) async fn serve(
             Some(posted) = desk.under_way.next() => desk.finish(posted),
             done = settled(&mut desk.settling) => desk.settled(done),
             pass = entered(&mut desk.entering) => desk.entered(pass),
-            () = bell.wake.notified() => {}
+            () = wakeup.wake.notified() => {}
             () = clock.sleep(wait) => {}
             () = stopping.cancelled() => {}
         }
@@ -210,8 +210,8 @@ impl Desk {
         let limit = wanted.saturating_add(u32::try_from(self.held.len()).unwrap_or(0));
         let world = &self.shared.world;
         let now = world.clock.now();
-        match world.store.take_hooks(self.endpoint, None, now, limit).await {
-            Ok(HookPage { events, next_due }) => {
+        match world.store.take_webhooks(self.endpoint, None, now, limit).await {
+            Ok(WebhookPage { events, next_due }) => {
                 self.more = next_due.is_some_and(|due| due <= now);
                 self.next_due = next_due;
                 for event in events {
@@ -349,7 +349,7 @@ impl Desk {
             if store_failed {
                 world.clock.sleep(FAULT_WAIT).await;
             }
-            let done = world.store.settle_hooks(batch.clone(), world.clock.now()).await;
+            let done = world.store.settle_webhooks(batch.clone(), world.clock.now()).await;
             Settled { batch, done }
         }));
     }
@@ -367,11 +367,11 @@ impl Desk {
             self.finished = batch;
             return;
         }
-        for HookSettled { event, next, .. } in &batch {
+        for SettledAttempt { event, next, .. } in &batch {
             self.held.remove(event);
             // It may have been replayed meanwhile, and be due.
-            self.more |= *next != HookNext::Done;
-            if let HookNext::RetryAt(at) = *next {
+            self.more |= *next != AfterAttempt::Done;
+            if let AfterAttempt::RetryAt(at) = *next {
                 self.next_due = Some(self.next_due.map_or(at, |due| due.min(at)));
             }
         }

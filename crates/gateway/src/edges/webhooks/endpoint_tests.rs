@@ -12,15 +12,15 @@ use crate::secrets::Pepper;
 use crate::workers::Workers;
 use crate::world::World;
 use hermod_domain::ids::{AccountId, MessageId};
-use hermod_domain::webhook::HookKind;
+use hermod_domain::webhook::WebhookKind;
 use hermod_domain::webhook::address::AddressRules;
 use hermod_domain::webhook::signature::WEBHOOK_TIMESTAMP;
 use hermod_simulator::hooks::{Hooks, Manner};
-use hermod_store::{HookWhat, InboundRecord, OpenOptions, Store};
+use hermod_store::{InboundRecord, OpenOptions, Store, WebhookContent};
 use std::net::{Ipv4Addr, SocketAddr};
 
 const START: Timestamp = Timestamp::from_millis(1_794_700_800_000);
-const ENDPOINT: Endpoint = Endpoint { account: AccountId::new(1), kind: HookKind::Inbound };
+const ENDPOINT: Endpoint = Endpoint { account: AccountId::new(1), kind: WebhookKind::Inbound };
 const MOMENT: Duration = Duration::from_millis(200);
 
 /// A desk whose account is told at this address.
@@ -50,13 +50,13 @@ async fn desk(url: &str) -> (Desk, tempfile::TempDir) {
     (Desk::new(ENDPOINT, Arc::new(shared)), folder)
 }
 
-fn delivered(event: u64) -> HookSettled {
-    HookSettled {
+fn delivered(event: u64) -> SettledAttempt {
+    SettledAttempt {
         endpoint: ENDPOINT,
         event: EventId(event),
         failures: 0,
         attempt: None,
-        next: HookNext::Done,
+        next: AfterAttempt::Done,
     }
 }
 
@@ -88,7 +88,7 @@ async fn what_the_store_could_not_write_is_written_later_and_not_posted_again() 
     desk.held.extend([1, 2].map(EventId));
     desk.more = false;
     desk.finished.push(delivered(2));
-    desk.settled(Settled { batch: vec![delivered(1)], done: Err(StoreFault::DiskLow) });
+    desk.settled(Settled { batch: vec![delivered(1)], done: Err(StoreError::DiskLow) });
     assert_eq!(desk.finished, [delivered(1), delivered(2)], "in their order");
     assert_eq!(desk.held.len(), 2, "reading does not give them out again");
     assert!(!desk.more);
@@ -127,7 +127,7 @@ async fn nothing_that_is_due_is_waited_for_until_the_task_would_end() {
     assert_eq!(desk.wait(idle_until, moment), second, "and so is woken after it");
 }
 
-fn event(id: u64) -> HookEvent {
+fn event(id: u64) -> WebhookEvent {
     let record = InboundRecord {
         id: 1,
         message: MessageId::first_at(START),
@@ -136,10 +136,10 @@ fn event(id: u64) -> HookEvent {
         text: "yes".to_owned(),
         received_at: START,
     };
-    HookEvent {
+    WebhookEvent {
         id: EventId(id),
         account: ENDPOINT.account,
-        what: HookWhat::Inbound(record),
+        what: WebhookContent::Inbound(record),
         failures: 0,
         attempts: 0,
         due_at: START,

@@ -14,8 +14,8 @@ use hermod_domain::webhook::payload::{self, Dlr, InboundFacts};
 use hermod_domain::webhook::pressure::QUICK;
 use hermod_domain::webhook::signature::{self, Signed};
 use hermod_store::{
-    AttemptOutcome, DlrEvent, HookAttempt, HookEvent, HookGivenUp, HookNext, HookSettled, HookWhat,
-    InboundRecord,
+    AfterAttempt, AttemptOutcome, DlrEvent, GiveUpReason, InboundRecord, SettledAttempt, WebhookAttempt,
+    WebhookContent, WebhookEvent,
 };
 use hyper::HeaderMap;
 use hyper::header::{CONTENT_TYPE, HOST, HeaderName, HeaderValue, USER_AGENT};
@@ -29,7 +29,7 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// What an attempt came to.
 pub(super) struct Posted {
-    pub(super) settled: HookSettled,
+    pub(super) settled: SettledAttempt,
     pub(super) answered: bool,
     pub(super) took: Duration,
 }
@@ -39,7 +39,7 @@ pub(super) struct Attempt {
     pub(super) shared: Arc<Shared>,
     pub(super) aim: Arc<Aim>,
     pub(super) pool: Arc<Pool>,
-    pub(super) event: HookEvent,
+    pub(super) event: WebhookEvent,
     pub(super) pass: Pass,
     pub(super) doubtful: bool,
     /// Posts of this endpoint that take long.
@@ -74,7 +74,7 @@ impl Attempt {
 
 /// What becomes of an event after an attempt.
 fn settled(
-    event: &HookEvent,
+    event: &WebhookEvent,
     answered: Answered,
     at: Timestamp,
     took: Duration,
@@ -84,9 +84,9 @@ fn settled(
     let Answered { outcome, kept } = answered;
     let good = outcome.is_success();
     counter!("hermod_webhook_posts_total", "outcome" => label(&outcome)).increment(1);
-    let next = if good { HookNext::Done } else { after_failure(event, schedule, now, chance()) };
-    let attempt = HookAttempt { at, took, outcome, answer: kept };
-    let settled = HookSettled {
+    let next = if good { AfterAttempt::Done } else { after_failure(event, schedule, now, chance()) };
+    let attempt = WebhookAttempt { at, took, outcome, answer: kept };
+    let settled = SettledAttempt {
         endpoint: event.endpoint(),
         event: event.id,
         failures: event.failures,
@@ -96,22 +96,27 @@ fn settled(
     Posted { settled, answered: good, took }
 }
 
-fn after_failure(event: &HookEvent, schedule: &Schedule, now: Timestamp, random: u32) -> HookNext {
+fn after_failure(event: &WebhookEvent, schedule: &Schedule, now: Timestamp, random: u32) -> AfterAttempt {
     match schedule.wait(event.failures.saturating_add(1), random) {
-        Some(wait) => HookNext::RetryAt(now.plus(wait)),
-        None => HookNext::GiveUp(HookGivenUp::AttemptsUsedUp),
+        Some(wait) => AfterAttempt::RetryAt(now.plus(wait)),
+        None => AfterAttempt::GiveUp(GiveUpReason::AttemptsUsedUp),
     }
 }
 
 /// What becomes of an event that cannot be posted at all.
-pub(super) fn not_posted(event: &HookEvent, why: &NoAim, schedule: &Schedule, now: Timestamp) -> HookSettled {
+pub(super) fn not_posted(
+    event: &WebhookEvent,
+    why: &NoAim,
+    schedule: &Schedule,
+    now: Timestamp,
+) -> SettledAttempt {
     match why {
-        NoAim::NoAddress => HookSettled {
+        NoAim::NoAddress => SettledAttempt {
             endpoint: event.endpoint(),
             event: event.id,
             failures: event.failures,
             attempt: None,
-            next: HookNext::GiveUp(HookGivenUp::NoAddress),
+            next: AfterAttempt::GiveUp(GiveUpReason::NoAddress),
         },
         NoAim::Unusable(sentence) => {
             settled(event, Answered::failed(sentence.clone()), now, Duration::ZERO, schedule, now).settled
@@ -128,17 +133,17 @@ fn label(outcome: &AttemptOutcome) -> &'static str {
 }
 
 /// How long after what it tells an event is posted for the first time.
-fn tell_lag(event: &HookEvent, at: Timestamp) {
+fn tell_lag(event: &WebhookEvent, at: Timestamp) {
     if event.attempts == 0 {
         let happened = match &event.what {
-            HookWhat::Dlr(report) => report.at,
-            HookWhat::Inbound(record) => record.received_at,
+            WebhookContent::Dlr(report) => report.at,
+            WebhookContent::Inbound(record) => record.received_at,
         };
         histogram!("hermod_webhook_lag_seconds").record(at.since(happened).as_secs_f64());
     }
 }
 
-fn draft_of(aim: &Aim, event: &HookEvent, at: Timestamp, signed_at: Timestamp) -> Draft {
+fn draft_of(aim: &Aim, event: &WebhookEvent, at: Timestamp, signed_at: Timestamp) -> Draft {
     let body = body_of(&event.what);
     let (name, seconds) = (event_name(event.id.0), signed_at.as_millis().div_euclid(1_000));
     let Signed { current, next, previous, standard } =
@@ -166,9 +171,9 @@ fn draft_of(aim: &Aim, event: &HookEvent, at: Timestamp, signed_at: Timestamp) -
     Draft { target: aim.target.clone(), headers, body: Bytes::from(body) }
 }
 
-fn body_of(what: &HookWhat) -> String {
+fn body_of(what: &WebhookContent) -> String {
     match what {
-        HookWhat::Dlr(event) => {
+        WebhookContent::Dlr(event) => {
             let DlrEvent { message, connection: _, from, to, told, state, err, submitted_at, at, form } =
                 event;
             let report = Dlr {
@@ -183,7 +188,7 @@ fn body_of(what: &HookWhat) -> String {
             };
             payload::dlr(&report, *form, &Numbers::embedded().find(*to))
         }
-        HookWhat::Inbound(record) => {
+        WebhookContent::Inbound(record) => {
             let InboundRecord { id: _, message: _, from, to, text, received_at } = record;
             payload::inbound(&InboundFacts { from, to, text, received_at: *received_at })
         }
@@ -198,10 +203,10 @@ fn chance() -> u32 {
 mod tests {
     use super::*;
     use hermod_domain::ids::{AccountId, MessageId};
-    use hermod_domain::webhook::HookKind;
+    use hermod_domain::webhook::WebhookKind;
     use hermod_store::EventId;
 
-    fn event(failures: u32) -> HookEvent {
+    fn event(failures: u32) -> WebhookEvent {
         let record = InboundRecord {
             id: 1,
             message: MessageId::first_at(Timestamp::from_millis(1_763_200_000_000)),
@@ -210,10 +215,10 @@ mod tests {
             text: "yes".to_owned(),
             received_at: Timestamp::from_millis(1_763_200_000_000),
         };
-        HookEvent {
+        WebhookEvent {
             id: EventId(7),
             account: AccountId::new(1),
-            what: HookWhat::Inbound(record),
+            what: WebhookContent::Inbound(record),
             failures,
             attempts: failures,
             due_at: Timestamp::EPOCH,
@@ -227,10 +232,10 @@ mod tests {
         let now = Timestamp::from_millis(1_763_200_000_000);
         for (failures, wait) in (0..).zip(seconds) {
             let next = after_failure(&event(failures), &schedule, now, 1 << 31);
-            assert_eq!(next, HookNext::RetryAt(now.plus(wait)), "after {failures} failures");
+            assert_eq!(next, AfterAttempt::RetryAt(now.plus(wait)), "after {failures} failures");
         }
         let next = after_failure(&event(5), &schedule, now, 1 << 31);
-        assert_eq!(next, HookNext::GiveUp(HookGivenUp::AttemptsUsedUp));
+        assert_eq!(next, AfterAttempt::GiveUp(GiveUpReason::AttemptsUsedUp));
     }
 
     #[test]
@@ -250,7 +255,7 @@ mod tests {
             let answered = Answered { outcome: AttemptOutcome::Status(status), kept: b"ok".to_vec() };
             let posted = settled(&event(0), answered, now, Duration::ZERO, &schedule, now);
             assert_eq!(posted.answered, good, "{status}");
-            assert_eq!(posted.settled.next == HookNext::Done, good, "{status}");
+            assert_eq!(posted.settled.next == AfterAttempt::Done, good, "{status}");
         }
     }
 
@@ -259,10 +264,10 @@ mod tests {
         let schedule = Schedule::after_failed_post(&[Duration::from_secs(50)]);
         let now = Timestamp::from_millis(1_763_200_000_000);
         let settled = not_posted(&event(0), &NoAim::NoAddress, &schedule, now);
-        assert_eq!((settled.attempt, settled.next), (None, HookNext::GiveUp(HookGivenUp::NoAddress)));
+        assert_eq!((settled.attempt, settled.next), (None, AfterAttempt::GiveUp(GiveUpReason::NoAddress)));
         let unusable = NoAim::Unusable("no".to_owned());
         let settled = not_posted(&event(0), &unusable, &schedule, now);
-        assert!(matches!(settled.next, HookNext::RetryAt(_)));
+        assert!(matches!(settled.next, AfterAttempt::RetryAt(_)));
         assert_eq!(
             settled.attempt.map(|attempt| attempt.outcome),
             Some(AttemptOutcome::Failed("no".to_owned()))
@@ -271,6 +276,6 @@ mod tests {
 
     #[test]
     fn what_an_endpoint_is_for_follows_from_the_event() {
-        assert_eq!(event(0).endpoint().kind, HookKind::Inbound);
+        assert_eq!(event(0).endpoint().kind, WebhookKind::Inbound);
     }
 }

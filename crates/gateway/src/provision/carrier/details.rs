@@ -165,11 +165,11 @@ pub struct WantedRetry {
     /// What to do about it.
     #[schema(
         value_type = String,
-        pattern = "^(slow-down|temporary|not-bound|route-says-no|message-says-no|destination-says-no|we-are-wrong|unknown)$",
+        pattern = "^(throttled|temporary|not-bound|rejected-route|rejected-message|rejected-destination|protocol-error|unknown)$",
         examples("temporary")
     )]
     pub class: ErrorClass,
-    /// How long the link pauses (slow-down) or the part waits (temporary).
+    /// How long the link pauses (throttled) or the part waits (temporary).
     #[serde(default, deserialize_with = "checks::retry_wait", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, examples("30s"))]
     pub wait: Option<Period>,

@@ -42,7 +42,7 @@ class = "temporary"
 wait = "90s"
 [[carrier.retry]]
 status = "0x400"
-class = "slow-down"
+class = "throttled"
 
 [[carrier.senders]]
 country = "US"
@@ -92,7 +92,7 @@ fn everything() -> Profile {
         registered_delivery: 0x11,
         retry: vec![
             RetryOverride { status: 0x45, class: ErrorClass::Temporary, wait_ms: Some(90_000) },
-            RetryOverride { status: 0x400, class: ErrorClass::SlowDown, wait_ms: None },
+            RetryOverride { status: 0x400, class: ErrorClass::Throttled, wait_ms: None },
         ],
         senders: vec![rewrite(Some("US"), Some("Shop"), "12345"), rewrite(None, None, "Other")],
         tlvs: vec![
@@ -135,7 +135,7 @@ async fn everything_that_can_be_different_about_a_carrier_is_said_stored_and_sho
         ),
         (
             "retry",
-            json!([{"status": "0x45", "class": "temporary", "wait": "90s"}, {"status": "0x400", "class": "slow-down"}]),
+            json!([{"status": "0x45", "class": "temporary", "wait": "90s"}, {"status": "0x400", "class": "throttled"}]),
         ),
         ("version", Value::Null),
     ] {

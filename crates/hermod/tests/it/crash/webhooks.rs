@@ -6,7 +6,7 @@ use crate::assembly::{self, Served};
 use crate::real_time::{now, pause};
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, RecordMode, Script};
 use hermod_simulator::hooks::{Hooks, Manner};
-use hermod_store::{HookFilter, HookStanding, OpenOptions, Store};
+use hermod_store::{OpenOptions, Store, WebhookFilter, WebhookStatus};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -91,9 +91,9 @@ async fn nothing_waits_or_failed(data: &Path) {
     };
     let store = Store::open(&options).expect("the store opens");
     let account = assembly::account_id(&store).await;
-    for standing in [HookStanding::Waiting, HookStanding::Failed] {
-        let filter = HookFilter { kind: None, standing: Some(standing) };
-        let listed = store.hook_events(account, filter, None, 10).await.expect("a read");
+    for standing in [WebhookStatus::Waiting, WebhookStatus::Failed] {
+        let filter = WebhookFilter { kind: None, standing: Some(standing) };
+        let listed = store.webhook_events(account, filter, None, 10).await.expect("a read");
         assert!(listed.is_empty(), "{listed:?}");
     }
     store.close().await.expect("the store closes");

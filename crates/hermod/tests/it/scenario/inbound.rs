@@ -5,8 +5,8 @@ use hermod_store::GivenUpWhy;
 
 impl Scenario {
     /// The texts that are nobody's.
-    pub(crate) async fn unowned_texts(&self) -> Vec<String> {
-        let unowned = self.world().store.unowned_inbound(None, 100).await.expect("the store answers");
+    pub(crate) async fn unassigned_texts(&self) -> Vec<String> {
+        let unowned = self.world().store.unassigned_inbound(None, 100).await.expect("the store answers");
         unowned.into_iter().map(|message| message.text).collect()
     }
 

@@ -17,7 +17,7 @@ use std::time::Duration;
 use hermod_smpp::CommandStatus;
 
 pub use magic::{MAGIC_NUMBERS, MagicNumber};
-pub use replies::HandsetReply;
+pub use replies::MoReply;
 
 use super::ids::{IdFormat, IdStyle};
 use super::manner::Manner;
@@ -101,7 +101,7 @@ pub struct Script {
     pub(super) receipts: Rules<Receipts>,
     pub(super) wordings: Rules<Arc<Wording>>,
     /// What the handset of a taken message sends back.
-    pub(super) replies: Rules<Option<Arc<HandsetReply>>>,
+    pub(super) replies: Rules<Option<Arc<MoReply>>>,
     /// Where it sends that if the message came from a name.
     pub(super) names_answered_at: Option<String>,
     pub(super) ids: IdFormat,

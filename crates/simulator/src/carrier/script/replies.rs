@@ -8,7 +8,7 @@ use crate::carrier::when::When;
 
 /// A text that a handset sends to the sender of the message it got.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HandsetReply {
+pub struct MoReply {
     /// Counted from the answer to the submit.
     pub after: Duration,
     pub text: String,
@@ -18,7 +18,7 @@ impl Script {
     /// The handset answers each of these messages that is taken, once for a message of several parts.
     #[must_use]
     pub fn reply_when(mut self, when: When, after: Duration, text: &str) -> Script {
-        let reply = HandsetReply { after, text: text.to_owned() };
+        let reply = MoReply { after, text: text.to_owned() };
         self.replies.list.push((when, Some(Arc::new(reply))));
         self
     }

@@ -38,7 +38,7 @@ pub struct LoadOptions {
     pub answer_wait_max: Duration,
     /// A connection that cannot be made is tried again for this long before its request counts as failed.
     pub connect_wait_max: Duration,
-    /// Told of every attempt, on the task that made it.
+    /// ReportStatus of every attempt, on the task that made it.
     pub observer: Option<Observer>,
 }
 

@@ -21,7 +21,7 @@ use tokio::task::JoinHandle;
 
 pub use messages::{FormRefusal, MessageForm, Messages};
 pub use report::{Receipts, Report, RunFacts};
-pub use target::{BindFault, Target, Trust, Version};
+pub use target::{BindError, Target, Trust, Version};
 
 use crate::load::live::Live;
 use crate::load::pacer::{Pacer, Turnstile};
@@ -131,7 +131,7 @@ pub enum StartFault {
     #[error("a window has between 1 and {WINDOW_MAX} messages")]
     BadWindow,
     #[error(transparent)]
-    Bind(#[from] BindFault),
+    Bind(#[from] BindError),
 }
 
 /// What all binds of a run share.

@@ -103,7 +103,7 @@ impl Trust {
 
 /// Why there is no bind.
 #[derive(Debug, Error)]
-pub enum BindFault {
+pub enum BindError {
     #[error("cannot connect: {0}")]
     Connect(io::Error),
     #[error("no TLS: {0}")]
@@ -120,9 +120,9 @@ pub enum BindFault {
 
 impl Target {
     /// Connects, binds and waits for the answer.
-    pub(crate) async fn bind<T>(&self, kind: BindType, config: ClientConfig) -> Result<Line<T>, BindFault> {
+    pub(crate) async fn bind<T>(&self, kind: BindType, config: ClientConfig) -> Result<Line<T>, BindError> {
         let connecting = tokio::time::timeout(CONNECT_MAX, self.connect());
-        let stream = connecting.await.map_err(|_| BindFault::Slow)??;
+        let stream = connecting.await.map_err(|_| BindError::Slow)??;
         let mut request = BindRequest::new(kind, self.system_id.as_bytes(), self.password.as_bytes())
             .speaking(self.version.octet());
         request.bind.system_type = self.system_type.as_bytes();
@@ -133,8 +133,8 @@ impl Target {
             let moment = line.tick(world::now());
             match line.session.next_event(moment) {
                 Some(Event::Bound { .. }) => return Ok(line),
-                Some(Event::BindRefused(status)) => return Err(BindFault::Refused(status)),
-                Some(Event::Closed(reason)) => return Err(BindFault::Closed(reason)),
+                Some(Event::BindRefused(status)) => return Err(BindError::Refused(status)),
+                Some(Event::Closed(reason)) => return Err(BindError::Closed(reason)),
                 // Nothing else can happen before a bind.
                 Some(_) => {}
                 None => line.exchange().await,
@@ -142,12 +142,12 @@ impl Target {
         }
     }
 
-    async fn connect(&self) -> Result<Box<dyn Octets>, BindFault> {
-        let stream = TcpStream::connect(&self.address).await.map_err(BindFault::Connect)?;
-        stream.set_nodelay(true).map_err(BindFault::Connect)?;
+    async fn connect(&self) -> Result<Box<dyn Octets>, BindError> {
+        let stream = TcpStream::connect(&self.address).await.map_err(BindError::Connect)?;
+        stream.set_nodelay(true).map_err(BindError::Connect)?;
         let Some(Trust { config, name }) = &self.tls else { return Ok(Box::new(stream)) };
         let connector = TlsConnector::from(Arc::clone(config));
-        let stream = connector.connect(name.clone(), stream).await.map_err(BindFault::Tls)?;
+        let stream = connector.connect(name.clone(), stream).await.map_err(BindError::Tls)?;
         Ok(Box::new(stream))
     }
 }

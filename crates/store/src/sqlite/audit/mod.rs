@@ -4,7 +4,7 @@ mod rules;
 mod webhook_rules;
 
 use crate::audit::{AuditReport, Violation};
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::sqlite::day_tables::bucket_days;
 use crate::sqlite::{errors, idempotency_keys, jobs, parts, purging, schema};
 use hermod_domain::ids::MessageId;
@@ -24,14 +24,14 @@ const UNREADABLE_PARTS_LISTED_MAX: u32 = 20;
 /// Steps of SQLite's machine between two looks at whether to stop: some tens of milliseconds.
 const STEPS_PER_LOOK: i32 = 1_000_000;
 
-/// Audits the database of a folder in one snapshot. Given up with [`StoreFault::ReadTooLong`] once `stop` says so.
+/// Audits the database of a folder in one snapshot. Given up with [`StoreError::ReadTooLong`] once `stop` says so.
 pub(crate) fn audit(
     folder: &Path,
     stop: impl FnMut() -> bool + Send + 'static,
-) -> Result<AuditReport, StoreFault> {
+) -> Result<AuditReport, StoreError> {
     let mut connection = schema::open_existing(folder)?;
     connection.progress_handler(STEPS_PER_LOOK, Some(stop)).map_err(errors::fault_of)?;
-    read(&connection).map_err(|error| StoreFault::from(error).or_too_long())
+    read(&connection).map_err(|error| StoreError::from(error).or_too_long())
 }
 
 fn read(connection: &Connection) -> Result<AuditReport, TableError> {

@@ -201,7 +201,7 @@ pub(super) const RULES: &[Rule] = &[
         name: "inbound messages have ids of their own",
         query: "SELECT 'inbound message ' || i.message FROM inbound i JOIN message m ON m.id = i.message
              UNION ALL SELECT 'inbound message ' || message
-             FROM (SELECT message FROM inbound UNION ALL SELECT message FROM unowned_inbound)
+             FROM (SELECT message FROM inbound UNION ALL SELECT message FROM unassigned_inbound)
              GROUP BY message HAVING count(*) > 1",
     },
     Rule {

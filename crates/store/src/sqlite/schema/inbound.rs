@@ -69,3 +69,6 @@ CREATE TABLE conversation (
     PRIMARY KEY (handset, number)
 ) WITHOUT ROWID, STRICT;
 ";
+
+/// The table has the name that commands and metrics use.
+pub(super) const UNASSIGNED: &str = "ALTER TABLE unowned_inbound RENAME TO unassigned_inbound;";

@@ -10,7 +10,7 @@ mod key_buckets;
 mod tables;
 mod webhooks;
 
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use hermod_engine::tables::TableError;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, TransactionBehavior};
@@ -42,6 +42,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::Code(key_buckets::migrate),
     Migration::Sql(tables::MESSAGE_EXCEPTIONS),
     Migration::Sql(tables::STEP_IDS),
+    Migration::Sql(inbound::UNASSIGNED),
 ];
 
 /// One step from a schema to the next.
@@ -75,9 +76,9 @@ pub(crate) fn log_file(folder: &Path) -> PathBuf {
 
 /// An empty file that only its owner may read, unless it is there: messages will stand in it. The database's log and
 /// index take after it.
-pub(crate) fn make_private(path: &Path) -> Result<(), StoreFault> {
+pub(crate) fn make_private(path: &Path) -> Result<(), StoreError> {
     let made = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
-    made.map(drop).map_err(|error| StoreFault::File { path: path.to_owned(), error })
+    made.map(drop).map_err(|error| StoreError::File { path: path.to_owned(), error })
 }
 
 pub(crate) fn open_for_reading(folder: &Path) -> Result<Connection, TableError> {
@@ -97,7 +98,7 @@ fn keep_plans(connection: &Connection) -> Result<(), TableError> {
 fn migrate(connection: &mut Connection, path: &Path) -> Result<(), TableError> {
     let (found, known) = versions(connection)?;
     if found > known {
-        return Err(StoreFault::TooNew { path: path.to_owned(), found, known }.into());
+        return Err(StoreError::TooNew { path: path.to_owned(), found, known }.into());
     }
     for (number, migration) in (1..).zip(MIGRATIONS).skip_while(|(number, _)| *number <= found) {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -122,7 +123,7 @@ pub(crate) fn open_existing(folder: &Path) -> Result<Connection, TableError> {
     let path = folder.join(FILE_NAME);
     if !path.exists() {
         let error = std::io::Error::new(std::io::ErrorKind::NotFound, "there is no Hermod store here");
-        return Err(StoreFault::File { path, error }.into());
+        return Err(StoreError::File { path, error }.into());
     }
     let connection = Connection::open(&path)?;
     connection.busy_timeout(BUSY_WAIT)?;
@@ -130,7 +131,7 @@ pub(crate) fn open_existing(folder: &Path) -> Result<Connection, TableError> {
     let (found, known) = versions(&connection)?;
     match found.cmp(&known) {
         Ordering::Equal => Ok(connection),
-        Ordering::Greater => Err(StoreFault::TooNew { path, found, known }.into()),
-        Ordering::Less => Err(StoreFault::TooOld { path, found, known }.into()),
+        Ordering::Greater => Err(StoreError::TooNew { path, found, known }.into()),
+        Ordering::Less => Err(StoreError::TooOld { path, found, known }.into()),
     }
 }

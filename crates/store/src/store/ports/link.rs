@@ -1,6 +1,6 @@
 //! A link's side of the store: it reports what it learned and takes out what it may send.
 
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::store::{Store, outcome_of};
 use crate::writer::mailbox::Mailbox;
 use crate::writer::op::Op;
@@ -8,7 +8,7 @@ use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{CloseLink, OpenLink};
-use hermod_engine::ops::{AnswerRecord, Handout, HandsetRecord, LinkBatch, LinkId, LinkKind, ReceiptRecord};
+use hermod_engine::ops::{AnswerRecord, Handout, LinkBatch, LinkId, LinkKind, MoRecord, ReceiptRecord};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::sync::oneshot;
@@ -29,7 +29,7 @@ impl Store {
         carrier: CarrierId,
         kind: LinkKind,
         ids: IdConversion,
-    ) -> Result<LinkPort, StoreFault> {
+    ) -> Result<LinkPort, StoreError> {
         let link = LinkId(self.inner.links_opened.fetch_add(1, Ordering::Relaxed));
         let mailbox = Arc::new(Mailbox::default());
         let open = OpenLink { carrier, link, kind };
@@ -49,7 +49,7 @@ impl LinkPort {
         receipts: Vec<ReceiptRecord>,
         slots: u32,
         now: Timestamp,
-    ) -> Result<(), StoreFault> {
+    ) -> Result<(), StoreError> {
         self.report_all(answers, receipts, Vec::new(), slots, now).await
     }
 
@@ -58,10 +58,10 @@ impl LinkPort {
         &self,
         answers: Vec<AnswerRecord>,
         receipts: Vec<ReceiptRecord>,
-        inbound: Vec<HandsetRecord>,
+        inbound: Vec<MoRecord>,
         slots: u32,
         now: Timestamp,
-    ) -> Result<(), StoreFault> {
+    ) -> Result<(), StoreError> {
         let LinkPort { carrier, ids, link, .. } = *self;
         let learned = LinkBatch { carrier, ids, link, answers, receipts, inbound, slots, now };
         self.store.send(Op::Command(learned.into(), None)).await
@@ -73,7 +73,7 @@ impl LinkPort {
     }
 
     /// No more parts for this link. Returns what was handed out and not yet taken: none of its bytes have left.
-    pub async fn close(&self) -> Result<Handout, StoreFault> {
+    pub async fn close(&self) -> Result<Handout, StoreError> {
         self.store.request(CloseLink { carrier: self.carrier, link: self.link }).await?;
         Ok(self.mailbox.take_now())
     }

@@ -1,12 +1,12 @@
 //! A live bind's side of the store: it takes out what its customer is to be told, and says what became of it.
 
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::outboxes::SharedOutbox;
 use crate::store::Store;
 use crate::writer::op::Op;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{Delivery, HandsetMessage, News, Report, ReportEnds, ReportId};
+use hermod_engine::ops::{Delivery, MoMessage, News, Report, ReportEnds, ReportId};
 use hermod_engine::outbox::{Outbox, PortNo, Refill, Settled, Took};
 use std::sync::Arc;
 use tokio::sync::Notify;
@@ -50,7 +50,7 @@ impl ReceiverPort {
     }
 
     /// The messages from handsets that reports bring. Those that are not there any more are left out.
-    pub async fn inbound(&self, reports: &[Report]) -> Result<Vec<(ReportId, HandsetMessage)>, StoreFault> {
+    pub async fn inbound(&self, reports: &[Report]) -> Result<Vec<(ReportId, MoMessage)>, StoreError> {
         let wanted = reports.iter().filter_map(|report| match report.news {
             News::Inbound(number) => Some((report.id, report.account, number)),
             News::Message(_) => None,
@@ -59,7 +59,7 @@ impl ReceiverPort {
         if wanted.is_empty() {
             return Ok(Vec::new());
         }
-        self.store.inner.backend.handset_messages(wanted).await
+        self.store.inner.backend.mo_messages(wanted).await
     }
 
     /// What became of reports that were taken here. Others are passed over. It is written soon; a report that was taken
@@ -68,11 +68,11 @@ impl ReceiverPort {
         &self,
         outcomes: Vec<(ReportId, Delivery)>,
         now: Timestamp,
-    ) -> Result<(), StoreFault> {
+    ) -> Result<(), StoreError> {
         let outboxes = &self.store.inner.shared.outboxes;
         outboxes.clock_is(now);
         // First a place in the queue: whoever does not wait for it has settled nothing.
-        let place = self.store.inner.queue.reserve().await.map_err(|_| StoreFault::Closed)?;
+        let place = self.store.inner.queue.reserve().await.map_err(|_| StoreError::Closed)?;
         // By the clock that everything else here goes by.
         let now = outboxes.now();
         let (settled, due) =

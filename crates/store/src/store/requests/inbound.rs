@@ -1,12 +1,12 @@
 //! The store's operations on MO messages and opt-outs: what the writer is asked to do, and what is read beside it.
 
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::store::Store;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{AssignInbound, ForgetConversations, ForgetRepeats, ForgetUnassigned, OptIn};
-use hermod_engine::ops::{CONVERSATION_KEPT, Inbound, InboundRecord, OptOut, UnownedInbound};
+use hermod_engine::ops::{CONVERSATION_KEPT, Inbound, InboundRecord, OptOut, UnassignedMo};
 use hermod_engine::tables::ConversationKey;
 
 /// Digests of MO messages that are deleted in one transaction.
@@ -22,7 +22,7 @@ const CONVERSATIONS_PER_WRITE: usize = 500;
 
 impl Store {
     /// Keeps a message for its account.
-    pub async fn receive(&self, inbound: Inbound) -> Result<InboundRecord, StoreFault> {
+    pub async fn receive(&self, inbound: Inbound) -> Result<InboundRecord, StoreError> {
         self.request(inbound).await
     }
 
@@ -32,16 +32,16 @@ impl Store {
         account: AccountId,
         since: u64,
         limit: u32,
-    ) -> Result<Vec<InboundRecord>, StoreFault> {
+    ) -> Result<Vec<InboundRecord>, StoreError> {
         self.inner.backend.inbound(account, since, limit).await
     }
 
     /// Messages that are nobody's, oldest first, behind one of them.
-    pub async fn unowned_inbound(
+    pub async fn unassigned_inbound(
         &self,
         since: Option<MessageId>,
         limit: u32,
-    ) -> Result<Vec<UnownedInbound>, StoreFault> {
+    ) -> Result<Vec<UnassignedMo>, StoreError> {
         self.inner.backend.unassigned_inbound(since, limit).await
     }
 
@@ -51,21 +51,21 @@ impl Store {
         message: MessageId,
         account: AccountId,
         now: Timestamp,
-    ) -> Result<Option<InboundRecord>, StoreFault> {
+    ) -> Result<Option<InboundRecord>, StoreError> {
         self.request(AssignInbound { message, account, now }).await
     }
 
     /// No more messages of this account to this number. True if that is new; what is known of an earlier one stays.
-    pub async fn opt_out(&self, entry: OptOut) -> Result<bool, StoreFault> {
+    pub async fn opt_out(&self, entry: OptOut) -> Result<bool, StoreError> {
         self.request(entry).await
     }
 
     /// Messages may be sent again. True if they could not.
-    pub async fn opt_in(&self, account: AccountId, number: Msisdn) -> Result<bool, StoreFault> {
+    pub async fn opt_in(&self, account: AccountId, number: Msisdn) -> Result<bool, StoreError> {
         self.request(OptIn { account, number }).await
     }
 
-    pub async fn opted_out(&self, account: AccountId, number: Msisdn) -> Result<Option<OptOut>, StoreFault> {
+    pub async fn opted_out(&self, account: AccountId, number: Msisdn) -> Result<Option<OptOut>, StoreError> {
         self.inner.backend.opted_out(account, number).await
     }
 
@@ -75,19 +75,19 @@ impl Store {
         account: AccountId,
         after: Option<Msisdn>,
         limit: u32,
-    ) -> Result<Vec<OptOut>, StoreFault> {
+    ) -> Result<Vec<OptOut>, StoreError> {
         self.inner.backend.opt_outs(account, after, limit).await
     }
 
     /// Deletes the digests of MO messages that are too old to be delivered again.
-    pub(crate) async fn forget_repeats(&self, now: Timestamp) -> Result<(), StoreFault> {
+    pub(crate) async fn forget_repeats(&self, now: Timestamp) -> Result<(), StoreError> {
         let forget = ForgetRepeats { now, limit: DIGESTS_PER_WRITE };
         while self.request(forget).await? == DIGESTS_PER_WRITE {}
         Ok(())
     }
 
     /// Deletes unassigned MO messages that were kept long enough.
-    pub(crate) async fn forget_unowned(&self, now: Timestamp) -> Result<(), StoreFault> {
+    pub(crate) async fn forget_unassigned(&self, now: Timestamp) -> Result<(), StoreError> {
         let forget = ForgetUnassigned { now, limit: UNASSIGNED_PER_WRITE };
         while self.request(forget).await? == UNASSIGNED_PER_WRITE {}
         Ok(())
@@ -95,7 +95,7 @@ impl Store {
 
     /// Deletes conversations that are too old: goes on where the last call ended, and keeps
     /// [`CONVERSATIONS_KEPT_PER_CALL`] at most. One that is too old has no effect while it waits for its deletion.
-    pub(crate) async fn forget_conversations(&self, now: Timestamp) -> Result<(), StoreFault> {
+    pub(crate) async fn forget_conversations(&self, now: Timestamp) -> Result<(), StoreError> {
         let before = now.minus(CONVERSATION_KEPT);
         let mut behind = self.walk_places().conversation.take();
         let mut kept = 0;

@@ -1,6 +1,6 @@
 //! What callers ask about messages: find one by its name, cancel one, move some to another carrier, list what waits.
 
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::pages::WaitingPage;
 use crate::store::Store;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
@@ -25,13 +25,13 @@ impl Store {
         name: MessageName,
         expected: ExpectedParties,
         now: Timestamp,
-    ) -> Result<Cancelled, StoreFault> {
+    ) -> Result<Cancelled, StoreError> {
         self.request(Cancel { account, name, expected, now }).await
     }
 
     /// Moves messages that wait for one carrier to another. What is not there any more, has been given to a link or was
     /// moved by somebody else stays as it is. Returns how many were moved; durable when it does.
-    pub async fn move_messages(&self, moves: Vec<Move>, now: Timestamp) -> Result<usize, StoreFault> {
+    pub async fn move_messages(&self, moves: Vec<Move>, now: Timestamp) -> Result<usize, StoreError> {
         let mut moved = 0;
         for chunk in moves.chunks(MOVED_PER_WRITE_MAX) {
             moved += self.request(MoveWaiting { moves: chunk.to_vec(), now }).await?;
@@ -42,7 +42,7 @@ impl Store {
     /// What waits for every carrier that ever had something. Counts are kept by the writer and exact; the oldest is looked
     /// for where a lane is read on next, so that neither grows with what waits. Deferred parts are counted in the tables
     /// while they are too many for memory.
-    pub async fn queues(&self) -> Result<Vec<CarrierQueue>, StoreFault> {
+    pub async fn queues(&self) -> Result<Vec<CarrierQueue>, StoreError> {
         let snapshots = self.request(ReadQueues).await?;
         self.inner.backend.complete_queues(snapshots).await
     }
@@ -54,7 +54,7 @@ impl Store {
         carrier: CarrierId,
         after: Option<WaitingPlace>,
         limit: u32,
-    ) -> Result<Vec<WaitingMessage>, StoreFault> {
+    ) -> Result<Vec<WaitingMessage>, StoreError> {
         let limit = usize::try_from(limit.clamp(1, PAGE_ROWS_MAX)).expect("a page");
         let mut place = after;
         let mut found = Vec::new();
@@ -75,7 +75,7 @@ impl Store {
         &self,
         waits: Vec<Duration>,
         now: Timestamp,
-    ) -> Result<usize, StoreFault> {
+    ) -> Result<usize, StoreError> {
         let changed = self.request(LimitWebhookWaits { waits, now }).await?;
         if changed > 0 {
             tracing::warn!(
@@ -91,7 +91,7 @@ impl Store {
         &self,
         account: AccountId,
         name: MessageName,
-    ) -> Result<Option<MessageId>, StoreFault> {
+    ) -> Result<Option<MessageId>, StoreError> {
         self.inner.backend.named(account, name).await
     }
 
@@ -100,7 +100,7 @@ impl Store {
         &self,
         account: AccountId,
         name: MessageName,
-    ) -> Result<Option<MessageRecord>, StoreFault> {
+    ) -> Result<Option<MessageRecord>, StoreError> {
         self.inner.backend.message_named(account, name).await
     }
 }

@@ -1,6 +1,6 @@
 //! The store's operations on money: what the writer is asked to do, and what is read beside it.
 
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::store::Store;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Day;
@@ -9,12 +9,12 @@ use hermod_engine::state::day_totals::DAYS_PER_READ_MAX;
 
 impl Store {
     /// What an account has and owes.
-    pub async fn balance(&self, account: AccountId) -> Result<Balance, StoreFault> {
+    pub async fn balance(&self, account: AccountId) -> Result<Balance, StoreError> {
         self.inner.backend.balance(account).await
     }
 
     /// Changes a balance by a ledger entry. With a reference it can be repeated until its answer arrives.
-    pub async fn post(&self, entry: LedgerEntry) -> Result<PostOutcome, StoreFault> {
+    pub async fn post(&self, entry: LedgerEntry) -> Result<PostOutcome, StoreError> {
         self.request(entry).await
     }
 
@@ -24,7 +24,7 @@ impl Store {
         account: AccountId,
         before: Option<i64>,
         limit: u32,
-    ) -> Result<Vec<LedgerRow>, StoreFault> {
+    ) -> Result<Vec<LedgerRow>, StoreError> {
         let limit = limit.min(PAGE_ROWS_MAX);
         self.inner.backend.ledger(account, before, limit).await
     }
@@ -34,7 +34,7 @@ impl Store {
         &self,
         account: AccountId,
         reference: String,
-    ) -> Result<Option<LedgerRow>, StoreFault> {
+    ) -> Result<Option<LedgerRow>, StoreError> {
         self.inner.backend.posted(account, reference).await
     }
 
@@ -44,12 +44,12 @@ impl Store {
         account: AccountId,
         from: Day,
         to: Day,
-    ) -> Result<Vec<DayTotals>, StoreFault> {
+    ) -> Result<Vec<DayTotals>, StoreError> {
         self.inner.backend.day_totals(account, (from, to)).await
     }
 
     /// An account's movements from the first day to the last, both included.
-    pub async fn statement(&self, account: AccountId, from: Day, to: Day) -> Result<Statement, StoreFault> {
+    pub async fn statement(&self, account: AccountId, from: Day, to: Day) -> Result<Statement, StoreError> {
         let last = to.min(Day::new(from.get().saturating_add(DAYS_PER_READ_MAX - 1)));
         let statement = self.inner.backend.statement(account, (from, last)).await?;
         Ok(Statement { cut_off: statement.cut_off || last < to, ..statement })

@@ -1,6 +1,6 @@
 //! The store's operations that remove what is old and erase phone numbers: short reads, and short transactions.
 
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::store::Store;
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
@@ -20,12 +20,12 @@ const NAMED_MAX: usize = 100;
 /// What went wrong in a step of purging.
 #[derive(Default)]
 struct Faults {
-    first: Option<StoreFault>,
+    first: Option<StoreError>,
 }
 
 impl Faults {
     /// Returns what was done; nothing, if it was a fault.
-    fn keep(&mut self, done: Result<u64, StoreFault>) -> u64 {
+    fn keep(&mut self, done: Result<u64, StoreError>) -> u64 {
         done.unwrap_or_else(|fault| {
             self.first.get_or_insert(fault);
             0
@@ -37,7 +37,7 @@ impl Store {
     /// Deletes some of everything that there is for each message and that is older than it is kept: one short transaction
     /// for each kind. To be called again after a pause, until it has nothing to do. A kind that fails keeps no other from
     /// its turn; its fault is returned once there is nothing else to do.
-    pub async fn purge(&self, keep: Retention, now: Timestamp) -> Result<Purged, StoreFault> {
+    pub async fn purge(&self, keep: Retention, now: Timestamp) -> Result<Purged, StoreError> {
         let mut faults = Faults::default();
         let texts = self.request(PurgeTexts { keep, now }).await;
         let keys = self.request(ExpireKeys { keep, now }).await;
@@ -49,7 +49,7 @@ impl Store {
             messages: faults.keep(records),
             inbound: faults.keep(self.purge_inbound(now.minus(keep.inbound)).await),
             carrier_ids: faults.keep(carrier_ids),
-            webhook_events: faults.keep(self.purge_hooks(now).await),
+            webhook_events: faults.keep(self.purge_webhooks(now).await),
             given_up_reports: faults.keep(self.purge_given_up(now).await),
         };
         match faults.first {
@@ -62,7 +62,7 @@ impl Store {
         }
     }
 
-    async fn purge_inbound(&self, before: Timestamp) -> Result<u64, StoreFault> {
+    async fn purge_inbound(&self, before: Timestamp) -> Result<u64, StoreError> {
         // The account is found without the writer: there may be many.
         let old = self.inner.backend.account_with_old_inbound(before).await?;
         let Some(account) = old else { return Ok(0) };
@@ -74,7 +74,7 @@ impl Store {
         &self,
         number: Msisdn,
         account: Option<AccountId>,
-    ) -> Result<Erased, StoreFault> {
+    ) -> Result<Erased, StoreError> {
         let mut erased = Erased::default();
         self.erase_messages(number, account, &mut erased).await?;
         self.erase_inbound(number, account, &mut erased).await?;
@@ -89,7 +89,7 @@ impl Store {
         number: Msisdn,
         account: Option<AccountId>,
         erased: &mut Erased,
-    ) -> Result<(), StoreFault> {
+    ) -> Result<(), StoreError> {
         let mut after = None;
         loop {
             let page = self.inner.backend.messages_to(number, account, after).await?;
@@ -112,7 +112,7 @@ impl Store {
         number: Msisdn,
         account: Option<AccountId>,
         erased: &mut Erased,
-    ) -> Result<(), StoreFault> {
+    ) -> Result<(), StoreError> {
         let mut after = None;
         loop {
             let page = self.inner.backend.inbound_from(number, account, after).await?;

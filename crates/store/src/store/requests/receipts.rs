@@ -1,6 +1,6 @@
 //! What becomes of parked receipts as time goes by, and how an operator sees them.
 
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::store::Store;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, RemoteId};
@@ -26,15 +26,15 @@ impl Store {
         carrier: CarrierId,
         ids: IdConversion,
         now: Timestamp,
-    ) -> Result<Rematched, StoreFault> {
+    ) -> Result<Rematched, StoreError> {
         let mut position = self.rematch_from(carrier);
-        let mut came_to = Rematched::default();
-        while came_to.tried < REMATCH_ROWS_MAX {
+        let mut result = Rematched::default();
+        while result.tried < REMATCH_ROWS_MAX {
             let page = self.inner.backend.parked_page(carrier, ids, position).await?;
-            came_to.tried += page.looked_at;
+            result.tried += page.looked_at;
             if !page.worth_trying.is_empty() {
                 let remotes = page.worth_trying;
-                came_to.matched += self.request(Rematch { carrier, ids, remotes, now }).await?;
+                result.matched += self.request(Rematch { carrier, ids, remotes, now }).await?;
             }
             position = page.last;
             if position.is_none() {
@@ -42,7 +42,7 @@ impl Store {
             }
         }
         self.rematch_goes_on(carrier, position);
-        Ok(came_to)
+        Ok(result)
     }
 
     fn rematch_from(&self, carrier: CarrierId) -> Option<RemoteId> {
@@ -56,7 +56,7 @@ impl Store {
     }
 
     /// Gives up and counts receipts that have waited for [`crate::PARKED_KEPT`].
-    pub(crate) async fn give_up_parked(&self, now: Timestamp) -> Result<(), StoreFault> {
+    pub(crate) async fn give_up_parked(&self, now: Timestamp) -> Result<(), StoreError> {
         loop {
             let given_up = self.request(GiveUpParked { now }).await?;
             if given_up > 0 {
@@ -70,7 +70,7 @@ impl Store {
 
     /// Deletes parts without an id whose receipts are not waited for any more: goes on where the last call ended, and
     /// keeps [`UNNAMED_PARTS_KEPT_PER_CALL`] at most.
-    pub(crate) async fn forget_unnamed_parts(&self, now: Timestamp) -> Result<(), StoreFault> {
+    pub(crate) async fn forget_unnamed_parts(&self, now: Timestamp) -> Result<(), StoreError> {
         let before = not_waited_for_before(now.day());
         let mut behind = self.walk_places().unnamed_part.take();
         let mut kept = 0;
@@ -92,18 +92,18 @@ impl Store {
     }
 
     /// A carrier's parked receipts, the latest first.
-    pub async fn parked(&self, carrier: CarrierId, limit: u32) -> Result<Vec<ParkedReceipt>, StoreFault> {
+    pub async fn parked(&self, carrier: CarrierId, limit: u32) -> Result<Vec<ParkedReceipt>, StoreError> {
         self.inner.backend.parked(carrier, limit).await
     }
 
     /// Some ids that a carrier gave in its answers of late, to be held against those in its parked receipts.
-    pub async fn tied_lately(&self, carrier: CarrierId, limit: u32) -> Result<Vec<TiedId>, StoreFault> {
+    pub async fn tied_lately(&self, carrier: CarrierId, limit: u32) -> Result<Vec<TiedId>, StoreError> {
         let limit = usize::try_from(limit.min(PAGE_ROWS_MAX)).expect("a page");
         self.inner.backend.tied_lately(carrier, limit).await
     }
 
     /// Receipts that were given up, from the first day to the last, both included, the newest first.
-    pub async fn receipt_losses(&self, from: Day, to: Day) -> Result<Vec<ReceiptLoss>, StoreFault> {
+    pub async fn receipt_losses(&self, from: Day, to: Day) -> Result<Vec<ReceiptLoss>, StoreError> {
         self.inner.backend.receipt_losses(from, to).await
     }
 }

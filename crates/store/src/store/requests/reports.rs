@@ -1,6 +1,6 @@
 //! What callers ask of reports: how many wait, which were given up, and that old ones are.
 
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::store::Store;
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::time::Timestamp;
@@ -15,12 +15,12 @@ impl Store {
         account: Option<AccountId>,
         after: Option<ReportId>,
         limit: u32,
-    ) -> Result<Vec<GivenUp>, StoreFault> {
+    ) -> Result<Vec<GivenUp>, StoreError> {
         self.inner.backend.given_up(account, after, limit).await
     }
 
     /// How many reports wait for a connection, those under way among them.
-    pub async fn reports_waiting(&self, connection: ConnectionId) -> Result<u64, StoreFault> {
+    pub async fn reports_waiting(&self, connection: ConnectionId) -> Result<u64, StoreError> {
         match self.inner.shared.outboxes.waiting(connection) {
             Some(count) => Ok(count),
             None => self.inner.backend.count_reports(connection).await,
@@ -28,7 +28,7 @@ impl Store {
     }
 
     /// Gives up what nobody took in time.
-    pub(crate) async fn give_up_old_reports(&self, now: Timestamp) -> Result<(), StoreFault> {
+    pub(crate) async fn give_up_old_reports(&self, now: Timestamp) -> Result<(), StoreError> {
         self.inner.shared.outboxes.clock_is(now);
         for connection in self.inner.shared.outboxes.with_reports() {
             loop {
@@ -43,7 +43,7 @@ impl Store {
     }
 
     /// Forgets some reports that were given up long ago: one step. Returns how many.
-    pub(crate) async fn purge_given_up(&self, now: Timestamp) -> Result<u64, StoreFault> {
+    pub(crate) async fn purge_given_up(&self, now: Timestamp) -> Result<u64, StoreError> {
         let forgotten = self.request(ForgetGivenUp { now }).await?;
         Ok(u64::try_from(forgotten).unwrap_or(u64::MAX))
     }

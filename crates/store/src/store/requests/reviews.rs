@@ -1,6 +1,6 @@
 //! The store's operations on messages held for review: what the writer is asked to do, and what is read beside it.
 
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::store::Store;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{DecideReview, ForgetReviews};
@@ -15,7 +15,7 @@ const CASES_KEPT_PER_CALL: usize = 5_000;
 impl Store {
     /// Whether a text that a rule has met may pass: if it was approved lately. Otherwise its case is opened, or counted
     /// up. It writes, so a replay and an opt-out are looked for first.
-    pub async fn screen(&self, screened: Screened) -> Result<Screening, StoreFault> {
+    pub async fn screen(&self, screened: Screened) -> Result<Screening, StoreError> {
         self.request(screened).await
     }
 
@@ -25,17 +25,17 @@ impl Store {
         state: Option<ReviewState>,
         before: Option<u64>,
         limit: u32,
-    ) -> Result<Vec<ReviewCase>, StoreFault> {
+    ) -> Result<Vec<ReviewCase>, StoreError> {
         let limit = limit.min(PAGE_ROWS_MAX);
         self.inner.backend.reviews(state, before, limit).await
     }
 
-    pub async fn review(&self, id: u64) -> Result<Option<ReviewCase>, StoreFault> {
+    pub async fn review(&self, id: u64) -> Result<Option<ReviewCase>, StoreError> {
         self.inner.backend.review(id).await
     }
 
     /// How many cases wait for a decision, over all accounts.
-    pub async fn open_reviews(&self) -> Result<OpenReviews, StoreFault> {
+    pub async fn open_reviews(&self) -> Result<OpenReviews, StoreError> {
         self.inner.backend.open_reviews().await
     }
 
@@ -46,13 +46,13 @@ impl Store {
         approve: bool,
         by: String,
         now: Timestamp,
-    ) -> Result<Option<ReviewCase>, StoreFault> {
+    ) -> Result<Option<ReviewCase>, StoreError> {
         Ok(self.request(DecideReview { id, approve, by, now }).await?.map(|case| *case))
     }
 
     /// Deletes cases that no text has met for a long time: continues where the last call ended, and keeps
     /// [`CASES_KEPT_PER_CALL`] at most.
-    pub(crate) async fn forget_reviews(&self, now: Timestamp) -> Result<(), StoreFault> {
+    pub(crate) async fn forget_reviews(&self, now: Timestamp) -> Result<(), StoreError> {
         let times = OldReviews::at(now);
         let mut after = self.walk_places().review.take();
         let mut kept = 0;

@@ -1,7 +1,7 @@
 //! Customers who submit on transmitters and have nobody bound who could take reports: after a while their webhook is told
 //! instead. What happens from then on is written there at once; what waits already is moved here, a little at a time.
 
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::pages::OnTransmitters;
 use crate::store::Store;
 use hermod_domain::ids::ConnectionId;
@@ -122,7 +122,7 @@ impl Store {
         connection: ConnectionId,
         now: Timestamp,
         left: &mut usize,
-    ) -> Result<(), StoreFault> {
+    ) -> Result<(), StoreError> {
         let (shared, absent) = (&self.inner.shared, &self.inner.absent);
         let away = shared.outboxes.receivers().away_since(connection, now);
         let told = tells_by_webhook(&shared.catalogue.load(), connection);

@@ -1,12 +1,14 @@
 //! Finding what is due.
 
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::pages::{Due, Untellable};
 use crate::store::Store;
 use crate::writer::op::{Answer, Op, Reply};
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{Endpoint, EventId, HOOKS_TAKEN_MAX, HookGivenUp, HookNext, HookPage, HookSettled};
-use hermod_engine::webhooks::HookEnds;
+use hermod_engine::ops::{
+    AfterAttempt, Endpoint, EventId, GiveUpReason, SettledAttempt, WEBHOOKS_TAKEN_MAX, WebhookPage,
+};
+use hermod_engine::webhooks::WebhookResults;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Mutex, PoisonError};
@@ -15,26 +17,26 @@ use tokio::sync::oneshot::error::TryRecvError;
 
 impl Store {
     /// Every endpoint at which events wait, and when the first of them is due, or was.
-    pub async fn hooks_waiting(&self) -> Result<Vec<(Endpoint, Timestamp)>, StoreFault> {
+    pub async fn webhooks_waiting(&self) -> Result<Vec<(Endpoint, Timestamp)>, StoreError> {
         self.inner.backend.waiting_endpoints().await
     }
 
     /// Endpoints that something became due at since the last call: it was written, moved there or replayed, and is
     /// durable. Waits until there is one. For one listener; nothing is lost if it does not wait to the end.
-    pub async fn hooks_rung(&self) -> Vec<Endpoint> {
-        self.inner.shared.bell.take().await
+    pub async fn woken_endpoints(&self) -> Vec<Endpoint> {
+        self.inner.shared.wakeup.take().await
     }
 
     /// What is due at an endpoint behind a place, in order of when it became due. Nothing is marked: what was taken comes
     /// again until it is settled. What has nothing to tell any more is given up here.
-    pub async fn take_hooks(
+    pub async fn take_webhooks(
         &self,
         endpoint: Endpoint,
         after: Option<(Timestamp, EventId)>,
         now: Timestamp,
         limit: u32,
-    ) -> Result<HookPage, StoreFault> {
-        let limit = usize::try_from(limit.clamp(1, HOOKS_TAKEN_MAX)).expect("a few hundred");
+    ) -> Result<WebhookPage, StoreError> {
+        let limit = usize::try_from(limit.clamp(1, WEBHOOKS_TAKEN_MAX)).expect("a few hundred");
         let Due { page, untellable } = self.inner.backend.due_events(endpoint, after, now, limit).await?;
         if !untellable.is_empty() {
             self.give_up(endpoint, &untellable, now).await?;
@@ -48,17 +50,17 @@ impl Store {
         endpoint: Endpoint,
         untellable: &[Untellable],
         now: Timestamp,
-    ) -> Result<(), StoreFault> {
+    ) -> Result<(), StoreError> {
         let Some(reply) = self.inner.giving_up.begin(endpoint) else { return Ok(()) };
-        let next = HookNext::GiveUp(HookGivenUp::NothingToTell);
-        let settled = untellable.iter().map(|Untellable { event, failures }| HookSettled {
+        let next = AfterAttempt::GiveUp(GiveUpReason::NothingToTell);
+        let settled = untellable.iter().map(|Untellable { event, failures }| SettledAttempt {
             endpoint,
             event: *event,
             failures: *failures,
             attempt: None,
             next,
         });
-        let ends = HookEnds { settled: settled.collect(), now };
+        let ends = WebhookResults { settled: settled.collect(), now };
         self.send(Op::Command(ends.into(), Some(reply))).await
     }
 }
@@ -84,14 +86,14 @@ impl GivingUp {
 mod tests {
     use super::*;
     use hermod_domain::ids::AccountId;
-    use hermod_domain::webhook::HookKind;
+    use hermod_domain::webhook::WebhookKind;
     use hermod_engine::commands::AnyOutcome;
 
     #[test]
     fn an_endpoint_gives_up_one_step_at_a_time() {
         let giving_up = GivingUp::default();
         let [first, second] =
-            [1, 2].map(|account| Endpoint { account: AccountId::new(account), kind: HookKind::Dlr });
+            [1, 2].map(|account| Endpoint { account: AccountId::new(account), kind: WebhookKind::Dlr });
         let reply = giving_up.begin(first).expect("nothing is under way");
         assert!(giving_up.begin(first).is_none());
         let other = giving_up.begin(second).expect("nobody else's matter");

@@ -1,16 +1,16 @@
 //! What callers ask of webhook events: that what came of posting is written, that events are posted once more, and that
 //! old ones are forgotten.
 
-use crate::fault::StoreFault;
+use crate::error::StoreError;
 use crate::pages::OldEvents;
 use crate::store::Store;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{ForgetWebhooks, ReplayFailedWebhooks, ReplayWebhook};
 use hermod_engine::ops::{
-    Endpoint, EventId, HOOKS_KEPT, HookReplayed, HookSettled, HooksReplayed, REPLAYED_AT_ONCE_MAX,
+    Endpoint, EventId, REPLAYED_AT_ONCE_MAX, ReplayProgress, SettledAttempt, WEBHOOKS_KEPT, WebhookReplay,
 };
-use hermod_engine::webhooks::HookEnds;
+use hermod_engine::webhooks::WebhookResults;
 
 /// Looks for events to forget that find none before a step ends. The next step goes on where it ended.
 const LOOKS_IN_VAIN_PER_STEP: usize = 5;
@@ -18,20 +18,24 @@ const LOOKS_IN_VAIN_PER_STEP: usize = 5;
 impl Store {
     /// What came of attempts. Durable when this returns. On a full disk that takes until there is room; if the caller does
     /// not wait for it, it is written all the same. After a fault the events still wait, and are given out again.
-    pub async fn settle_hooks(&self, settled: Vec<HookSettled>, now: Timestamp) -> Result<(), StoreFault> {
+    pub async fn settle_webhooks(
+        &self,
+        settled: Vec<SettledAttempt>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         if settled.is_empty() {
             return Ok(());
         }
-        self.request(HookEnds { settled, now }).await
+        self.request(WebhookResults { settled, now }).await
     }
 
     /// Makes an event due now, whether it has ended or still waits.
-    pub async fn replay_hook(
+    pub async fn replay_webhook(
         &self,
         account: AccountId,
         event: EventId,
         now: Timestamp,
-    ) -> Result<HookReplayed, StoreFault> {
+    ) -> Result<WebhookReplay, StoreError> {
         self.request(ReplayWebhook { account, event, now }).await
     }
 
@@ -44,15 +48,15 @@ impl Store {
         after: Option<EventId>,
         limit: u32,
         now: Timestamp,
-    ) -> Result<HooksReplayed, StoreFault> {
+    ) -> Result<ReplayProgress, StoreError> {
         let limit = limit.clamp(1, REPLAYED_AT_ONCE_MAX);
         self.request(ReplayFailedWebhooks { endpoint, since, after, limit, now }).await
     }
 
     /// Forgets some events that ended long ago: one step, which goes on where the last one ended. Returns how many. A
     /// reader finds them, so that the writer is asked only where there is something to forget.
-    pub(crate) async fn purge_hooks(&self, now: Timestamp) -> Result<u64, StoreFault> {
-        let before = now.minus(HOOKS_KEPT);
+    pub(crate) async fn purge_webhooks(&self, now: Timestamp) -> Result<u64, StoreError> {
+        let before = now.minus(WEBHOOKS_KEPT);
         let mut place = self.walk_places().webhook_event.take();
         for _ in 0..LOOKS_IN_VAIN_PER_STEP {
             let after = place.unwrap_or_default();

@@ -7,8 +7,8 @@ use crate::world::*;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_store::{
-    AcceptOutcome, Acceptance, Answer, Delivery, HandsetRecord, HookNext, HookState, LinkKind, OpenOptions,
-    REPEATS_KNOWN, Store, StoreFault,
+    AcceptOutcome, Acceptance, AfterAttempt, Answer, Delivery, LinkKind, MoRecord, OpenOptions,
+    REPEATS_KNOWN, Store, StoreError, WebhookState,
 };
 use std::fs::File;
 use std::io::Write;
@@ -101,7 +101,7 @@ async fn nothing_is_accepted_below_the_low_water_mark_and_everything_else_goes_o
         world.store.look_at_disk();
         assert!(!world.store.accepting());
         let refused = world.store.accept(world.sms()).await;
-        assert!(matches!(refused, Err(StoreFault::DiskLow)), "{refused:?}");
+        assert!(matches!(refused, Err(StoreError::DiskLow)), "{refused:?}");
         assert_eq!(world.state(message).await, MessageState::Queued, "reads go on");
         disk.make_room();
         world.store.look_at_disk();
@@ -161,11 +161,11 @@ async fn what_came_of_webhooks_on_a_full_disk_is_kept_and_answered_when_it_is_wr
     disk.fill(0);
     sends_until_full(&world).await;
     let (store, now) = (world.store.clone(), world.now);
-    let done = vec![settled(&due[0], 200, HookNext::Done, now)];
-    let waits = tokio::time::timeout(Duration::from_millis(700), store.settle_hooks(done, now)).await;
+    let done = vec![settled(&due[0], 200, AfterAttempt::Done, now)];
+    let waits = tokio::time::timeout(Duration::from_millis(700), store.settle_webhooks(done, now)).await;
     assert!(waits.is_err(), "it is not durable yet: {waits:?}");
-    let done = vec![settled(&due[1], 200, HookNext::Done, now)];
-    let writing = tokio::task::JoinSet::from_iter([async move { store.settle_hooks(done, now).await }]);
+    let done = vec![settled(&due[1], 200, AfterAttempt::Done, now)];
+    let writing = tokio::task::JoinSet::from_iter([async move { store.settle_webhooks(done, now).await }]);
     assert_eq!(world.due().await, due, "nothing could be written");
     disk.make_room();
     back_within_ten_seconds(&world).await;
@@ -173,7 +173,7 @@ async fn what_came_of_webhooks_on_a_full_disk_is_kept_and_answered_when_it_is_wr
     assert_eq!(world.due().await, []);
     world.store.close().await.unwrap();
     world.store = Store::open(&options(&disk.folder(), world.now)).expect("it opens again");
-    assert_eq!(world.state_of(due[0].id).await, Some(HookState::Delivered), "though nobody waited for it");
+    assert_eq!(world.state_of(due[0].id).await, Some(WebhookState::Delivered), "though nobody waited for it");
     world.store.close().await.unwrap();
     books_are_sound(&disk.folder());
 }
@@ -198,13 +198,13 @@ async fn what_was_kept_because_the_disk_is_full_is_not_told_as_written() {
     );
     raw(&disk.folder()).execute_batch(&triggers).unwrap();
     disk.fill(1_000_000);
-    let done = due.iter().map(|event| settled(event, 200, HookNext::Done, world.now)).collect();
-    let told = world.store.settle_hooks(done, world.now).await;
-    assert!(matches!(told, Err(StoreFault::DiskLow)), "{told:?}");
+    let done = due.iter().map(|event| settled(event, 200, AfterAttempt::Done, world.now)).collect();
+    let told = world.store.settle_webhooks(done, world.now).await;
+    assert!(matches!(told, Err(StoreError::DiskLow)), "{told:?}");
     disk.make_room();
     back_within_ten_seconds(&world).await;
     assert_eq!(world.due().await, due[..1], "the other was kept, and is written now");
-    assert_eq!(world.state_of(due[1].id).await, Some(HookState::Delivered));
+    assert_eq!(world.state_of(due[1].id).await, Some(WebhookState::Delivered));
     world.store.close().await.unwrap();
 }
 
@@ -213,7 +213,7 @@ async fn what_a_handset_said_on_a_full_disk_is_known_as_long_as_anything_else() 
     let disk = SmallDisk::new();
     let mut world = opened_on(&disk, 0).await;
     let link = world.link().await;
-    let brought = || vec![HandsetRecord { sequence: 9, part: text("4915112345678", "80800", "hello") }];
+    let brought = || vec![MoRecord { sequence: 9, part: text("4915112345678", "80800", "hello") }];
     disk.fill(0);
     sends_until_full(&world).await;
     link.port.report_all(vec![], vec![], brought(), 0, world.now).await.expect("it is kept");
@@ -223,7 +223,7 @@ async fn what_a_handset_said_on_a_full_disk_is_known_as_long_as_anything_else() 
     assert_eq!(link.takes().await.received, [9]);
     link.port.report_all(vec![], vec![], brought(), 0, world.now).await.expect("the answer was lost");
     assert_eq!(link.takes().await.received, [9]);
-    assert_eq!(world.store.unowned_inbound(None, 10).await.unwrap().len(), 1);
+    assert_eq!(world.store.unassigned_inbound(None, 10).await.unwrap().len(), 1);
     world.store.close().await.unwrap();
     books_are_sound(&disk.folder());
 }
@@ -233,7 +233,7 @@ async fn sends_until_full(world: &World) -> i64 {
     for accepted in 0.. {
         match world.store.accept(world.sms()).await {
             Ok(outcome) => assert!(matches!(outcome, AcceptOutcome::Accepted { .. })),
-            Err(StoreFault::DiskLow) => return accepted,
+            Err(StoreError::DiskLow) => return accepted,
             Err(other) => panic!("not a clean refusal: {other:?}"),
         }
         assert!(accepted < 10_000, "the disk never fills");

@@ -3,7 +3,7 @@
 
 use super::disk::{LOW_WATER_BYTES, SmallDisk, back_within_ten_seconds, opened_on};
 use crate::world::*;
-use hermod_store::{Acceptance, Store, StoreFault};
+use hermod_store::{Acceptance, Store, StoreError};
 use rusqlite::config::DbConfig;
 use std::path::Path;
 use std::time::Duration;
@@ -31,7 +31,7 @@ async fn fills_the_disk_with_log(world: &World, folder: &Path) {
         world.store.look_at_disk();
         match world.store.accept(world.sms()).await {
             Ok(_) => {}
-            Err(StoreFault::DiskLow) => {
+            Err(StoreError::DiskLow) => {
                 assert!(log_bytes(folder) > 2 * SMALL_LOG_BYTES, "it is the log that fills the disk");
                 return;
             }
@@ -146,7 +146,7 @@ async fn copy_that_nobody_waits_for_any_more_is_ended_and_removed() {
         tokio::task::yield_now().await;
     }
     let second = world.store.copy_to(&elsewhere.path().join("second.db")).await;
-    assert!(matches!(second, Err(StoreFault::CopyUnderWay)), "{second:?}");
+    assert!(matches!(second, Err(StoreError::CopyUnderWay)), "{second:?}");
     copying.shutdown().await;
     while copy.exists() {
         pause().await;
@@ -162,7 +162,7 @@ async fn copy_that_would_not_fit_is_refused_and_a_closed_store_is_copied_directl
     let world = World::new().await;
     has_ballast(&world);
     let refused = world.store.copy_to(&disk.folder().with_file_name("copy.db")).await;
-    assert!(matches!(refused, Err(StoreFault::NoRoomForCopy { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(StoreError::NoRoomForCopy { .. })), "{refused:?}");
     world.sends(world.sms()).await;
     world.store.close().await.unwrap();
     let elsewhere = TempDir::new().expect("a folder");

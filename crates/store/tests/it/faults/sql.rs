@@ -6,7 +6,7 @@ use crate::world::*;
 use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::phone::Msisdn;
 use hermod_store::{
-    AcceptOutcome, Acceptance, Answer, DailyLimits, Delivery, HookNext, Inbound, LedgerKind, OptOut,
+    AcceptOutcome, Acceptance, AfterAttempt, Answer, DailyLimits, Delivery, Inbound, LedgerKind, OptOut,
     PostOutcome, Store,
 };
 use tokio::task::JoinSet;
@@ -109,8 +109,8 @@ async fn one_answer_of_a_customers_that_fails_does_not_take_the_others_with_it()
     world.raw().execute_batch(&triggers).unwrap();
     world.settle(&port, &reports, Delivery::Done).await;
     assert_eq!(world.store.reports_waiting(CONNECTION).await.unwrap(), 1);
-    let done = events.iter().map(|event| settled(event, 200, HookNext::Done, world.now)).collect();
-    let fault = world.store.settle_hooks(done, world.now).await.expect_err("one of them was refused");
+    let done = events.iter().map(|event| settled(event, 200, AfterAttempt::Done, world.now)).collect();
+    let fault = world.store.settle_webhooks(done, world.now).await.expect_err("one of them was refused");
     assert!(fault.to_string().contains("poisoned"), "{fault}");
     assert_eq!(world.due().await, events[1..2]);
     world.raw().execute_batch("DROP TRIGGER poison; DROP TRIGGER venom").unwrap();

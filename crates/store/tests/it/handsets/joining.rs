@@ -165,7 +165,7 @@ async fn beyond_the_limit_the_oldest_message_is_delivered_as_it_is() {
     let limit = u16::try_from(UNFINISHED_PARTS_PER_CARRIER_MAX).expect("a small number");
     let parts = (0..limit).map(|reference| {
         let part = piece(reference, 1, 2, &reference.to_string());
-        HandsetRecord { sequence: u32::from(reference) + 1, part }
+        MoRecord { sequence: u32::from(reference) + 1, part }
     });
     for some in parts.collect::<Vec<_>>().chunks(500) {
         link.port.report_all(vec![], vec![], some.to_vec(), 0, link.now).await.unwrap();

@@ -14,7 +14,7 @@ use hermod_domain::money::{Currency, Money};
 use hermod_domain::origin::WrittenAddress;
 use hermod_domain::sender::Sender;
 use hermod_domain::text::Joined;
-use hermod_store::{HandsetRecord, REPEATS_KNOWN};
+use hermod_store::{MoRecord, REPEATS_KNOWN};
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
@@ -110,7 +110,7 @@ fn piece(reference: u16, part: u8, total: u8, words: &str) -> InboundPart {
 impl Link {
     /// Brings what a handset sent, and waits until it may be answered.
     async fn brings(&self, part: InboundPart) {
-        let record = HandsetRecord { sequence: 77, part };
+        let record = MoRecord { sequence: 77, part };
         self.port.report_all(vec![], vec![], vec![record], 0, self.now).await.expect("a report");
         assert_eq!(self.takes().await.received, [77], "answered once it is stored");
     }

@@ -22,7 +22,7 @@ async fn a_number_decides_then_its_keyword_then_the_last_conversation_then_nobod
     world.brings(text(HANDSET, SHARED, "vote me")).await;
     world.brings(text(HANDSET, SHARED, "no keyword")).await;
     world.brings(text(HANDSET, FOREIGN, "to nobody yet")).await;
-    let unowned = world.store.unowned_inbound(None, 10).await.unwrap();
+    let unowned = world.store.unassigned_inbound(None, 10).await.unwrap();
     let texts: Vec<_> = unowned.iter().map(|it| (it.carrier, it.text.as_str())).collect();
     assert_eq!(texts, [(ACME, "no keyword"), (ACME, "to nobody yet")]);
 
@@ -36,7 +36,7 @@ async fn a_number_decides_then_its_keyword_then_the_last_conversation_then_nobod
     world.brings(text("4915100000000", FOREIGN, "from elsewhere")).await;
     assert_eq!(world.reads(ALICE).await, ["to the owner", "however written", "to Alice"]);
     assert_eq!(world.reads(BOB).await, ["vote me", "to Bob", "still no keyword"]);
-    assert_eq!(world.store.unowned_inbound(Some(unowned[1].message), 10).await.unwrap().len(), 1);
+    assert_eq!(world.store.unassigned_inbound(Some(unowned[1].message), 10).await.unwrap().len(), 1);
     world.books_are_sound();
 }
 
@@ -142,7 +142,7 @@ async fn a_stop_word_that_looks_like_a_repeat_still_stops_and_start_does_not_sta
     assert_eq!(world.reads(ALICE).await, ["STOP", "START"]);
     world.brings(text(HANDSET, FOREIGN, "STOP")).await;
     world.brings(text(HANDSET, FOREIGN, "STOP")).await;
-    assert_eq!(world.store.unowned_inbound(None, 10).await.unwrap().len(), 1);
+    assert_eq!(world.store.unassigned_inbound(None, 10).await.unwrap().len(), 1);
     world.books_are_sound();
 }
 
@@ -154,7 +154,7 @@ async fn a_start_that_waited_for_its_owner_lifts_no_later_opt_out() {
     world.passes(secs(60)).await;
     world.brings(text(HANDSET, FOREIGN, "START")).await;
     world.passes(secs(60)).await;
-    let unowned = world.store.unowned_inbound(None, 10).await.unwrap();
+    let unowned = world.store.unassigned_inbound(None, 10).await.unwrap();
     for (record, is_out) in unowned.iter().zip([true, false]) {
         world.store.assign_inbound(record.message, ALICE, world.now).await.unwrap().unwrap();
         assert_eq!(world.store.opted_out(ALICE, handset).await.unwrap().is_some(), is_out, "in their order");
@@ -162,7 +162,7 @@ async fn a_start_that_waited_for_its_owner_lifts_no_later_opt_out() {
     world.brings(text(HANDSET, FOREIGN, "UNSTOP")).await;
     world.passes(secs(60)).await;
     world.brings(text(HANDSET, NUMBER, "STOP")).await;
-    let unowned = world.store.unowned_inbound(None, 10).await.unwrap().remove(0);
+    let unowned = world.store.unassigned_inbound(None, 10).await.unwrap().remove(0);
     world.store.assign_inbound(unowned.message, ALICE, world.now).await.unwrap().unwrap();
     assert!(world.store.opted_out(ALICE, handset).await.unwrap().is_some());
     world.books_are_sound();
@@ -174,7 +174,7 @@ async fn what_is_nobodys_can_be_given_to_an_account_and_is_kept_thirty_days() {
     world.brings(text(HANDSET, FOREIGN, "hello")).await;
     world.brings(text(HANDSET, FOREIGN, "STOP")).await;
     world.brings(text("Someone", FOREIGN, "kept")).await;
-    let unowned = world.store.unowned_inbound(None, 10).await.unwrap();
+    let unowned = world.store.unassigned_inbound(None, 10).await.unwrap();
     let handset = Msisdn::parse_digits(HANDSET).unwrap();
     assert!(world.store.opted_out(BOB, handset).await.unwrap().is_none());
     world.now = world.now.plus(secs(60));
@@ -186,13 +186,13 @@ async fn what_is_nobodys_can_be_given_to_an_account_and_is_kept_thirty_days() {
     assert_eq!(world.reads(BOB).await, ["hello", "STOP"]);
     assert!(world.store.opted_out(BOB, handset).await.unwrap().is_some(), "what it asks for is heeded now");
     world.restarts().await;
-    assert_eq!(world.store.unowned_inbound(None, 10).await.unwrap(), unowned[2..]);
+    assert_eq!(world.store.unassigned_inbound(None, 10).await.unwrap(), unowned[2..]);
     let printed = format!("{unowned:?}");
     assert!(!printed.contains("STOP") && !printed.contains(HANDSET), "{printed}");
     world.store.daily(world.now.plus(UNOWNED_KEPT - secs(61))).await.unwrap();
-    assert_eq!(world.store.unowned_inbound(None, 10).await.unwrap().len(), 1);
+    assert_eq!(world.store.unassigned_inbound(None, 10).await.unwrap().len(), 1);
     world.store.daily(world.now.plus(UNOWNED_KEPT)).await.unwrap();
-    assert!(world.store.unowned_inbound(None, 10).await.unwrap().is_empty());
+    assert!(world.store.unassigned_inbound(None, 10).await.unwrap().is_empty());
     world.books_are_sound();
 }
 
@@ -200,7 +200,7 @@ async fn what_is_nobodys_can_be_given_to_an_account_and_is_kept_thirty_days() {
 async fn ids_of_unowned_messages_are_never_given_twice() {
     let mut world = World::with_numbers().await;
     world.brings(text(HANDSET, FOREIGN, "hello")).await;
-    let unowned = world.store.unowned_inbound(None, 10).await.unwrap().remove(0);
+    let unowned = world.store.unassigned_inbound(None, 10).await.unwrap().remove(0);
     // Back in time and started anew: the mint must know it.
     world.now = world.now.minus(secs(10));
     world.restarts().await;

@@ -1,13 +1,13 @@
 //! Customers who submit on transmitters: when nobody has been there to take reports for a minute, their webhook is told.
 
-use super::{DELIVERED, DLRS, EXPIRED, catalogue, is_quiet, many_connections, rung, webhooks};
+use super::{DELIVERED, DLRS, EXPIRED, catalogue, is_quiet, many_connections, webhooks, woken};
 use crate::reporting::{CONNECTION, origin};
 use crate::world::*;
 use hermod_domain::catalogue::Connection;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::lifecycle::Verdict;
 use hermod_domain::origin::Origin;
-use hermod_domain::receipt::Told;
+use hermod_domain::receipt::ReportStatus;
 use hermod_store::{Acceptance, Delivery, GivenUpWhy, RECEIVER_AWAY_MAX, REPORT_KEPT};
 use std::sync::Arc;
 
@@ -30,14 +30,19 @@ async fn after_a_minute_without_a_receiver_every_change_goes_to_the_webhook() {
     world.passes(RECEIVER_AWAY_MAX - secs(1)).await;
     let early = world.goes(world.transmitted(1), "a", &verdicts).await;
     // What no bind is to be told has nothing to wait for.
-    let at_once = vec![(early, Told::Enroute)];
+    let at_once = vec![(early, ReportStatus::Enroute)];
     assert_eq!((world.waiting_reports().await, world.says().await), (1, at_once), "a minute since the start");
     world.passes(secs(1)).await;
-    let moved = vec![(early, Told::Enroute), (early, DELIVERED)];
+    let moved = vec![(early, ReportStatus::Enroute), (early, DELIVERED)];
     assert_eq!((world.waiting_reports().await, world.says().await), (0, moved));
     // Whatever registered_delivery said.
     let late = world.goes(world.transmitted(0), "b", &verdicts).await;
-    let expect = [(early, Told::Enroute), (early, DELIVERED), (late, Told::Enroute), (late, DELIVERED)];
+    let expect = [
+        (early, ReportStatus::Enroute),
+        (early, DELIVERED),
+        (late, ReportStatus::Enroute),
+        (late, DELIVERED),
+    ];
     assert_eq!(world.says().await, expect);
     // Somebody comes: reports again, and only what was asked for.
     let port = world.store.open_receiver(CONNECTION);
@@ -60,7 +65,7 @@ async fn after_a_minute_without_a_receiver_every_change_goes_to_the_webhook() {
 async fn what_nobody_asked_for_is_posted_at_once_while_nobody_is_bound_and_not_told_otherwise() {
     let mut world = World::with_webhooks().await;
     let verdicts = [Verdict::Enroute, Verdict::Delivered];
-    let posted = |message| vec![(message, Told::Enroute), (message, DELIVERED)];
+    let posted = |message| vec![(message, ReportStatus::Enroute), (message, DELIVERED)];
     // Right after the start.
     let first = world.goes(world.transmitted(0), "a", &verdicts).await;
     assert_eq!((world.waiting_reports().await, world.says().await), (0, posted(first)));
@@ -100,7 +105,7 @@ async fn everyone_who_is_away_has_a_turn_however_many_there_are_and_whatever_cha
         world.store.follow(crowd());
         world.passes(secs(1)).await;
     }
-    let figures = world.store.hook_figures(ALICE).await.unwrap();
+    let figures = world.store.webhook_figures(ALICE).await.unwrap();
     assert_eq!(figures[0].waiting, u64::from(CONNECTIONS));
     world.books_are_sound();
 }
@@ -164,7 +169,7 @@ async fn without_a_webhook_they_are_held_until_there_is_one_or_they_are_given_up
     world.tells_alice();
     world.passes(secs(1)).await;
     assert_eq!((world.waiting_reports().await, world.says().await), (0, vec![(moved, DELIVERED)]));
-    assert_eq!(rung(&world.store).await, [DLRS]);
+    assert_eq!(woken(&world.store).await, [DLRS]);
     world.books_are_sound();
 }
 
@@ -199,7 +204,7 @@ async fn a_backlog_moves_in_steps_and_none_of_it_twice_over_a_kill() {
         world.passes(secs(1)).await;
     }
     assert_eq!(world.waiting_reports().await, stay);
-    let figures = world.store.hook_figures(ALICE).await.unwrap();
+    let figures = world.store.webhook_figures(ALICE).await.unwrap();
     assert_eq!(figures[0].waiting, all - stay);
     assert!(world.says().await.iter().all(|(_, told)| *told == EXPIRED));
     world.books_are_sound();

@@ -1,20 +1,21 @@
 //! What is shown of events, what is replayed, and what is forgotten.
 
 use super::settling::settled;
-use super::{DLRS, EXPIRED, MESSAGES, is_quiet, rung};
+use super::{DLRS, EXPIRED, MESSAGES, is_quiet, woken};
 use crate::retention::KEEP;
 use crate::world::*;
 use hermod_domain::lifecycle::Verdict;
-use hermod_domain::webhook::HookKind;
+use hermod_domain::webhook::WebhookKind;
 use hermod_store::{
-    Acceptance, Endpoint, EventId, FAILED_PASSED_OVER_MAX, HOOKS_COUNTED_MAX, HOOKS_KEPT, HookFigures,
-    HookFilter, HookGivenUp, HookNext, HookRecord, HookReplayed, HookStanding, HookState, HooksReplayed,
+    Acceptance, AfterAttempt, Endpoint, EventId, FAILED_PASSED_OVER_MAX, GiveUpReason, ReplayProgress,
+    WEBHOOKS_COUNTED_MAX, WEBHOOKS_KEPT, WebhookFigures, WebhookFilter, WebhookRecord, WebhookReplay,
+    WebhookState, WebhookStatus,
 };
 
 impl World {
-    async fn lists(&self, kind: Option<HookKind>, standing: Option<HookStanding>) -> Vec<u64> {
-        let filter = HookFilter { kind, standing };
-        let listed = self.store.hook_events(ALICE, filter, None, 100).await.expect("the store answers");
+    async fn lists(&self, kind: Option<WebhookKind>, standing: Option<WebhookStatus>) -> Vec<u64> {
+        let filter = WebhookFilter { kind, standing };
+        let listed = self.store.webhook_events(ALICE, filter, None, 100).await.expect("the store answers");
         listed.iter().map(|record| record.id.0).collect()
     }
 
@@ -39,9 +40,9 @@ async fn events_are_listed_newest_first_by_kind_and_by_where_they_stand() {
     let (dlrs, messages) = (world.due().await, world.page(MESSAGES).await.events);
     world.has_posted(&[dlrs[0].clone(), messages[0].clone()]).await;
     world.gives_up(&[dlrs[1].clone(), messages[2].clone()]).await;
-    let (dlr, inbound) = (Some(HookKind::Dlr), Some(HookKind::Inbound));
+    let (dlr, inbound) = (Some(WebhookKind::Dlr), Some(WebhookKind::Inbound));
     let [waiting, delivered, failed] =
-        [HookStanding::Waiting, HookStanding::Delivered, HookStanding::Failed].map(Some);
+        [WebhookStatus::Waiting, WebhookStatus::Delivered, WebhookStatus::Failed].map(Some);
     for (kind, standing, expect) in [
         (None, None, &[6, 5, 4, 3, 2, 1][..]),
         (dlr, None, &[5, 3, 1]),
@@ -54,30 +55,36 @@ async fn events_are_listed_newest_first_by_kind_and_by_where_they_stand() {
     ] {
         assert_eq!(world.lists(kind, standing).await, expect, "{kind:?} {standing:?}");
     }
-    let page = world.store.hook_events(ALICE, HookFilter::default(), Some(EventId(5)), 2).await.unwrap();
+    let page =
+        world.store.webhook_events(ALICE, WebhookFilter::default(), Some(EventId(5)), 2).await.unwrap();
     assert_eq!(page.iter().map(|record| record.id.0).collect::<Vec<_>>(), [4, 3]);
-    assert!(page.iter().all(|record| record.state.standing() != HookStanding::Delivered));
-    assert_eq!(world.store.hook_events(BOB, HookFilter::default(), None, 9).await.unwrap(), []);
-    let record = world.store.hook_event(ALICE, dlrs[1].id).await.unwrap();
-    let expect = HookRecord {
+    assert!(page.iter().all(|record| record.state.standing() != WebhookStatus::Delivered));
+    assert_eq!(world.store.webhook_events(BOB, WebhookFilter::default(), None, 9).await.unwrap(), []);
+    let record = world.store.webhook_event(ALICE, dlrs[1].id).await.unwrap();
+    let expect = WebhookRecord {
         id: dlrs[1].id,
         account: ALICE,
-        kind: HookKind::Dlr,
+        kind: WebhookKind::Dlr,
         message: super::dlr(&dlrs[1]).message,
         told: Some(EXPIRED),
-        state: HookState::Failed(HookGivenUp::AttemptsUsedUp),
+        state: WebhookState::Failed(GiveUpReason::AttemptsUsedUp),
         attempts: 1,
         at: dlrs[1].due_at,
         due_at: None,
         ended_at: Some(world.now),
     };
     assert_eq!(record, Some(expect));
-    assert_eq!(world.store.hook_event(BOB, dlrs[1].id).await.unwrap(), None);
+    assert_eq!(world.store.webhook_event(BOB, dlrs[1].id).await.unwrap(), None);
     let figures = [
-        HookFigures { kind: HookKind::Dlr, waiting: 1, oldest: Some(dlrs[2].due_at), failed: 1 },
-        HookFigures { kind: HookKind::Inbound, waiting: 1, oldest: Some(messages[1].due_at), failed: 1 },
+        WebhookFigures { kind: WebhookKind::Dlr, waiting: 1, oldest: Some(dlrs[2].due_at), failed: 1 },
+        WebhookFigures {
+            kind: WebhookKind::Inbound,
+            waiting: 1,
+            oldest: Some(messages[1].due_at),
+            failed: 1,
+        },
     ];
-    assert_eq!(world.store.hook_figures(ALICE).await.unwrap(), figures);
+    assert_eq!(world.store.webhook_figures(ALICE).await.unwrap(), figures);
     world.books_are_sound();
 }
 
@@ -95,17 +102,17 @@ async fn a_look_at_very_many_events_comes_to_an_end() {
         );
         world.raw().execute_batch(&rows).unwrap();
     };
-    many("webhook", "due_at, failures", "1, 0", 1_000_000, 1_000_000 + HOOKS_COUNTED_MAX);
+    many("webhook", "due_at, failures", "1, 0", 1_000_000, 1_000_000 + WEBHOOKS_COUNTED_MAX);
     let first_failed = 10;
     many("webhook_past", "state, ended_at", "2, 1", first_failed, first_failed + FAILED_PASSED_OVER_MAX + 9);
-    let figures = world.store.hook_figures(ALICE).await.unwrap();
-    let most = u64::from(HOOKS_COUNTED_MAX);
+    let figures = world.store.webhook_figures(ALICE).await.unwrap();
+    let most = u64::from(WEBHOOKS_COUNTED_MAX);
     assert_eq!((figures[0].waiting, figures[0].failed), (most, most), "that many or more");
-    let delivered = HookFilter { kind: None, standing: Some(HookStanding::Delivered) };
-    let listed = world.store.hook_events(ALICE, delivered, None, 5).await.unwrap();
+    let delivered = WebhookFilter { kind: None, standing: Some(WebhookStatus::Delivered) };
+    let listed = world.store.webhook_events(ALICE, delivered, None, 5).await.unwrap();
     assert_eq!(listed, [], "too many others in between");
     let below = Some(EventId(u64::from(first_failed) + 5));
-    let listed = world.store.hook_events(ALICE, delivered, below, 5).await.unwrap();
+    let listed = world.store.webhook_events(ALICE, delivered, below, 5).await.unwrap();
     assert_eq!(listed.iter().map(|record| record.id).collect::<Vec<_>>(), [due[0].id]);
 }
 
@@ -114,29 +121,30 @@ async fn a_replay_has_the_same_number_and_body_and_a_schedule_of_its_own() {
     let mut world = World::with_webhooks().await;
     world.goes(world.sms(), "a", &[Verdict::Delivered]).await;
     let event = world.due().await.remove(0);
-    rung(&world.store).await;
+    woken(&world.store).await;
     // One that waits, one that was given up, one that was delivered.
-    let in_an_hour = HookNext::RetryAt(world.now.plus(secs(3600)));
-    for (round, next) in
-        [in_an_hour, HookNext::GiveUp(HookGivenUp::NoAddress), HookNext::Done].into_iter().enumerate()
+    let in_an_hour = AfterAttempt::RetryAt(world.now.plus(secs(3600)));
+    for (round, next) in [in_an_hour, AfterAttempt::GiveUp(GiveUpReason::NoAddress), AfterAttempt::Done]
+        .into_iter()
+        .enumerate()
     {
         world.settles_all(vec![settled(&event, 500, next, world.now)]).await;
         assert_eq!(world.due().await, []);
         is_quiet(&world.store).await;
         world.passes(secs(5)).await;
-        let replayed = world.store.replay_hook(ALICE, event.id, world.now).await.unwrap();
-        assert_eq!(replayed, HookReplayed::Again);
-        assert_eq!(rung(&world.store).await, [DLRS]);
+        let replayed = world.store.replay_webhook(ALICE, event.id, world.now).await.unwrap();
+        assert_eq!(replayed, WebhookReplay::Again);
+        assert_eq!(woken(&world.store).await, [DLRS]);
         let due = world.due().await.remove(0);
         assert_eq!((due.id, &due.what, due.due_at), (event.id, &event.what, world.now));
         assert_eq!((due.failures, due.attempts), (0, u32::try_from(round).unwrap() + 1));
         world.is_killed();
         assert_eq!(world.due().await, [due], "it outlives the process");
     }
-    assert_eq!(world.store.hook_attempts(ALICE, event.id).await.unwrap().unwrap().len(), 3);
+    assert_eq!(world.store.webhook_attempts(ALICE, event.id).await.unwrap().unwrap().len(), 3);
     for (account, id) in [(BOB, event.id), (ALICE, EventId(99))] {
-        let told = world.store.replay_hook(account, id, world.now).await.unwrap();
-        assert_eq!(told, HookReplayed::Unknown);
+        let told = world.store.replay_webhook(account, id, world.now).await.unwrap();
+        assert_eq!(told, WebhookReplay::Unknown);
     }
     world.books_are_sound();
 }
@@ -146,28 +154,28 @@ async fn an_attempt_under_way_does_not_undo_a_replay() {
     let mut world = World::with_webhooks().await;
     world.goes(world.sms(), "a", &[Verdict::Delivered]).await;
     let id = world.due().await[0].id;
-    let in_an_hour = |world: &World| HookNext::RetryAt(world.now.plus(secs(3600)));
-    let give_up = HookNext::GiveUp(HookGivenUp::AttemptsUsedUp);
+    let in_an_hour = |world: &World| AfterAttempt::RetryAt(world.now.plus(secs(3600)));
+    let give_up = AfterAttempt::GiveUp(GiveUpReason::AttemptsUsedUp);
     let mut attempts = 0;
-    for late in [in_an_hour(&world), give_up, HookNext::Done] {
+    for late in [in_an_hour(&world), give_up, AfterAttempt::Done] {
         world.settles_all(vec![settled(&world.due().await[0], 500, in_an_hour(&world), world.now)]).await;
         world.passes(secs(3600)).await;
         let taken = world.due().await.remove(0);
         assert_eq!(taken.failures, 1);
-        world.store.replay_hook(ALICE, id, world.now).await.unwrap();
-        rung(&world.store).await;
+        world.store.replay_webhook(ALICE, id, world.now).await.unwrap();
+        woken(&world.store).await;
         world.passes(secs(1)).await;
         world.settles_all(vec![settled(&taken, 500, late, world.now)]).await;
         attempts += 2;
-        if late == HookNext::Done {
-            assert_eq!(world.state_of(id).await, Some(HookState::Delivered));
+        if late == AfterAttempt::Done {
+            assert_eq!(world.state_of(id).await, Some(WebhookState::Delivered));
             break;
         }
-        assert_eq!(rung(&world.store).await, [DLRS], "it is due, and whoever had it must hear of it");
+        assert_eq!(woken(&world.store).await, [DLRS], "it is due, and whoever had it must hear of it");
         let due = world.due().await.remove(0);
         assert_eq!((due.id, due.failures, due.attempts), (id, 0, attempts));
     }
-    assert_eq!(world.store.hook_attempts(ALICE, id).await.unwrap().unwrap().len(), 6);
+    assert_eq!(world.store.webhook_attempts(ALICE, id).await.unwrap().unwrap().len(), 6);
     world.books_are_sound();
 }
 
@@ -194,16 +202,16 @@ async fn all_that_failed_since_a_time_is_replayed_in_steps() {
         }
     }
     assert_eq!(steps, [0, 2, 1], "it looks at two at a time");
-    let ids = |events: &[hermod_store::HookEvent]| events.iter().map(|event| event.id).collect::<Vec<_>>();
+    let ids = |events: &[hermod_store::WebhookEvent]| events.iter().map(|event| event.id).collect::<Vec<_>>();
     let mut again = ids(&world.due().await);
     again.sort_unstable();
     assert_eq!(again, ids(&[&due[2..5], &due[6..]].concat()), "and the one that waited anyway");
-    assert_eq!(world.lists(None, Some(HookStanding::Failed)).await.len(), 3, "older, or of another kind");
+    assert_eq!(world.lists(None, Some(WebhookStatus::Failed)).await.len(), 3, "older, or of another kind");
     let all = world.store.replay_failed(DLRS, world.now.minus(secs(3600)), None, 100, world.now).await;
-    assert_eq!(all.unwrap(), HooksReplayed { replayed: 2, next: None });
+    assert_eq!(all.unwrap(), ReplayProgress { replayed: 2, next: None });
     let bobs = Endpoint { account: BOB, ..DLRS };
     let none = world.store.replay_failed(bobs, since, None, 100, world.now).await;
-    assert_eq!(none.unwrap(), HooksReplayed { replayed: 0, next: None });
+    assert_eq!(none.unwrap(), ReplayProgress { replayed: 0, next: None });
     world.books_are_sound();
 }
 
@@ -219,13 +227,13 @@ async fn what_ended_long_ago_is_forgotten_and_what_waits_is_not() {
     let rest = world.due().await;
     world.gives_up(&rest[..98]).await;
     world.has_posted(&world.page(MESSAGES).await.events).await;
-    let late = settled(&rest[98], 500, HookNext::RetryAt(world.now), world.now);
+    let late = settled(&rest[98], 500, AfterAttempt::RetryAt(world.now), world.now);
     world.settles_all(vec![late]).await;
-    world.passes(HOOKS_KEPT - secs(1)).await;
+    world.passes(WEBHOOKS_KEPT - secs(1)).await;
     world.purges().await;
     assert_eq!(world.lists(None, None).await.len(), 100);
     // One of them was replayed meanwhile, and its end counts.
-    world.store.replay_hook(ALICE, due[7].id, world.now).await.unwrap();
+    world.store.replay_webhook(ALICE, due[7].id, world.now).await.unwrap();
     world.has_posted(&due[7..8]).await;
     world.passes(secs(1)).await;
     world.purges().await;
@@ -234,7 +242,7 @@ async fn what_ended_long_ago_is_forgotten_and_what_waits_is_not() {
     let raw = world.raw();
     let attempts: i64 = raw.query_row("SELECT count(*) FROM webhook_attempt", [], |row| row.get(0)).unwrap();
     assert_eq!(attempts, 3, "they go with their events");
-    world.passes(HOOKS_KEPT).await;
+    world.passes(WEBHOOKS_KEPT).await;
     world.purges().await;
     assert_eq!(world.lists(None, None).await, left[..2]);
     world.books_are_sound();

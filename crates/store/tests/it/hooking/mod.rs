@@ -13,19 +13,20 @@ use hermod_domain::catalogue::{
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::money::Money;
-use hermod_domain::receipt::{DlrCode, Told};
+use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::sender::Sender;
-use hermod_domain::webhook::{DlrForm, HookKind};
+use hermod_domain::webhook::{DlrForm, WebhookKind};
 use hermod_store::{
-    Acceptance, DlrEvent, Endpoint, HOOKS_TAKEN_MAX, HookEvent, HookPage, HookWhat, Inbound, Store,
+    Acceptance, DlrEvent, Endpoint, Inbound, Store, WEBHOOKS_TAKEN_MAX, WebhookContent, WebhookEvent,
+    WebhookPage,
 };
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(crate) const DELIVERED: Told = Told::Final(DlrCode::Delivrd);
-pub(crate) const EXPIRED: Told = Told::Final(DlrCode::Expired);
-pub(crate) const DLRS: Endpoint = Endpoint { account: ALICE, kind: HookKind::Dlr };
-pub(crate) const MESSAGES: Endpoint = Endpoint { account: ALICE, kind: HookKind::Inbound };
+pub(crate) const DELIVERED: ReportStatus = ReportStatus::Final(DlrCode::Delivrd);
+pub(crate) const EXPIRED: ReportStatus = ReportStatus::Final(DlrCode::Expired);
+pub(crate) const DLRS: Endpoint = Endpoint { account: ALICE, kind: WebhookKind::Dlr };
+pub(crate) const MESSAGES: Endpoint = Endpoint { account: ALICE, kind: WebhookKind::Inbound };
 /// Another connection of Alice's.
 pub(crate) const SECOND: ConnectionId = ConnectionId::new(2);
 
@@ -108,18 +109,21 @@ impl World {
         self.store.follow(catalogue(Some(webhooks(true, true)), |_| {}));
     }
 
-    pub(crate) async fn page(&self, endpoint: Endpoint) -> HookPage {
+    pub(crate) async fn page(&self, endpoint: Endpoint) -> WebhookPage {
         self.settles().await;
-        self.store.take_hooks(endpoint, None, self.now, HOOKS_TAKEN_MAX).await.expect("the store answers")
+        self.store
+            .take_webhooks(endpoint, None, self.now, WEBHOOKS_TAKEN_MAX)
+            .await
+            .expect("the store answers")
     }
 
     /// What is due, in order.
-    pub(crate) async fn due(&self) -> Vec<HookEvent> {
+    pub(crate) async fn due(&self) -> Vec<WebhookEvent> {
         self.page(DLRS).await.events
     }
 
     /// What delivery reports that are due say.
-    pub(crate) async fn says(&self) -> Vec<(MessageId, Told)> {
+    pub(crate) async fn says(&self) -> Vec<(MessageId, ReportStatus)> {
         self.due().await.iter().map(|event| (dlr(event).message, dlr(event).told)).collect()
     }
 
@@ -147,24 +151,24 @@ impl World {
     }
 }
 
-pub(crate) fn dlr(event: &HookEvent) -> &DlrEvent {
+pub(crate) fn dlr(event: &WebhookEvent) -> &DlrEvent {
     match &event.what {
-        HookWhat::Dlr(dlr) => dlr,
-        HookWhat::Inbound(inbound) => panic!("no delivery report: {inbound:?}"),
+        WebhookContent::Dlr(dlr) => dlr,
+        WebhookContent::Inbound(inbound) => panic!("no delivery report: {inbound:?}"),
     }
 }
 
-/// Where it has been rung, sorted; fails if nowhere.
-pub(crate) async fn rung(store: &Store) -> Vec<Endpoint> {
-    let rung = tokio::time::timeout(Duration::from_secs(20), store.hooks_rung()).await;
-    let mut rung = rung.expect("it is rung");
-    rung.sort_unstable();
-    rung
+/// Where it has been woken, sorted; fails if nowhere.
+pub(crate) async fn woken(store: &Store) -> Vec<Endpoint> {
+    let woken = tokio::time::timeout(Duration::from_secs(20), store.woken_endpoints()).await;
+    let mut woken = woken.expect("it is woken");
+    woken.sort_unstable();
+    woken
 }
 
 pub(crate) async fn is_quiet(store: &Store) {
-    let rung = tokio::time::timeout(Duration::ZERO, store.hooks_rung()).await;
-    assert!(rung.is_err(), "rung: {rung:?}");
+    let woken = tokio::time::timeout(Duration::ZERO, store.woken_endpoints()).await;
+    assert!(woken.is_err(), "woken: {woken:?}");
 }
 
 #[tokio::test]
@@ -172,13 +176,13 @@ async fn a_change_of_an_http_message_is_due_at_once_and_rung_after_the_commit() 
     let world = World::with_webhooks().await;
     is_quiet(&world.store).await;
     let message = world.goes(world.sms(), "id", &[Verdict::Delivered]).await;
-    assert_eq!(rung(&world.store).await, [DLRS]);
+    assert_eq!(woken(&world.store).await, [DLRS]);
     is_quiet(&world.store).await;
     let due = world.due().await;
-    let expect = HookEvent {
+    let expect = WebhookEvent {
         id: due[0].id,
         account: ALICE,
-        what: HookWhat::Dlr(DlrEvent {
+        what: WebhookContent::Dlr(DlrEvent {
             message,
             connection: CONNECTION,
             from: Sender::parse("Hermod").unwrap(),
@@ -196,7 +200,7 @@ async fn a_change_of_an_http_message_is_due_at_once_and_rung_after_the_commit() 
     };
     assert_eq!(due, [expect]);
     assert_eq!(due[0].endpoint(), DLRS);
-    assert_eq!(world.store.hooks_waiting().await.unwrap(), [(DLRS, world.now)]);
+    assert_eq!(world.store.webhooks_waiting().await.unwrap(), [(DLRS, world.now)]);
     assert_eq!(world.due().await, due, "taking marks nothing");
     world.books_are_sound();
 }
@@ -234,7 +238,7 @@ async fn no_receipt_in_time_is_one_unknown_and_may_be_corrected() {
     world.sweeps(world.now).await;
     let link = Link { now: world.now, ..link };
     link.receipt("id", Verdict::Delivered).await;
-    assert_eq!(world.says().await, [(message, Told::Final(DlrCode::Unknown)), (message, DELIVERED)]);
+    assert_eq!(world.says().await, [(message, ReportStatus::Final(DlrCode::Unknown)), (message, DELIVERED)]);
     world.books_are_sound();
 }
 
@@ -254,7 +258,7 @@ async fn a_message_is_unknown_once_even_if_its_parts_are_overdue_at_different_ti
     world.settles().await;
     world.sweeps(world.now).await;
     link.receipt("b", Verdict::Delivered).await;
-    assert_eq!(world.says().await, [(message, Told::Final(DlrCode::Unknown)), (message, DELIVERED)]);
+    assert_eq!(world.says().await, [(message, ReportStatus::Final(DlrCode::Unknown)), (message, DELIVERED)]);
     world.books_are_sound();
 }
 
@@ -268,7 +272,7 @@ async fn who_has_no_webhook_for_it_is_not_told() {
     world.goes(world.sms(), "for messages only", &[Verdict::Delivered]).await;
     world.store.follow(catalogue(Some(webhooks(true, false)), |_| {}));
     world.receives("hi").await;
-    assert_eq!(world.store.hooks_waiting().await.unwrap(), []);
+    assert_eq!(world.store.webhooks_waiting().await.unwrap(), []);
     is_quiet(&world.store).await;
     // What is in force when the change happens counts, also for messages read back from the tables.
     let message = world.sends(Acceptance { validity: secs(60), ..world.sms() }).await;
@@ -300,11 +304,11 @@ async fn a_message_from_a_handset_is_due_with_its_text_beside_the_delivery_repor
     world.goes(world.sms(), "id", &[Verdict::Delivered]).await;
     let due = world.page(MESSAGES).await;
     assert_eq!((due.events.len(), due.next_due), (1, None));
-    let HookWhat::Inbound(inbound) = &due.events[0].what else { panic!("{due:?}") };
+    let WebhookContent::Inbound(inbound) = &due.events[0].what else { panic!("{due:?}") };
     assert_eq!((inbound.id, inbound.message, inbound.text.as_str()), (1, message, "hi there"));
     assert_eq!(due.events[0].endpoint(), MESSAGES);
-    assert_eq!(rung(&world.store).await, [DLRS, MESSAGES]);
-    assert_eq!(world.store.hooks_waiting().await.unwrap(), [(DLRS, world.now), (MESSAGES, world.now)]);
+    assert_eq!(woken(&world.store).await, [DLRS, MESSAGES]);
+    assert_eq!(world.store.webhooks_waiting().await.unwrap(), [(DLRS, world.now), (MESSAGES, world.now)]);
     world.books_are_sound();
 }
 
@@ -319,7 +323,12 @@ async fn webhooks_too_tells_both_ways_each_by_its_own_rules() {
     let silent = world.goes(world.smpp(0), "b", &verdicts).await;
     assert_eq!(world.is_told(&port, 1).await, [(asked, DELIVERED)], "as registered_delivery says");
     world.tells_nothing(&port).await;
-    let expect = [(asked, Told::Enroute), (asked, DELIVERED), (silent, Told::Enroute), (silent, DELIVERED)];
+    let expect = [
+        (asked, ReportStatus::Enroute),
+        (asked, DELIVERED),
+        (silent, ReportStatus::Enroute),
+        (silent, DELIVERED),
+    ];
     assert_eq!(world.says().await, expect, "every change");
     // Another connection of the same account is told over SMPP only.
     let other = Acceptance { connection: SECOND, ..world.smpp(1) };

@@ -5,41 +5,47 @@ use crate::world::*;
 use hermod_domain::lifecycle::Verdict;
 use hermod_domain::time::Timestamp;
 use hermod_store::{
-    ANSWER_KEPT_BYTES_MAX, Acceptance, AttemptOutcome, Endpoint, EventId, HOOK_ATTEMPTS_KEPT, HOOKS_KEPT,
-    HookAttempt, HookEvent, HookFilter, HookGivenUp, HookNext, HookSettled, HookState,
+    ANSWER_KEPT_BYTES_MAX, Acceptance, AfterAttempt, AttemptOutcome, Endpoint, EventId, GiveUpReason,
+    SettledAttempt, WEBHOOK_ATTEMPTS_KEPT, WEBHOOKS_KEPT, WebhookAttempt, WebhookEvent, WebhookFilter,
+    WebhookState,
 };
 use std::time::Duration;
 use tokio::task::JoinSet;
 
-pub(crate) fn attempt(at: Timestamp, outcome: AttemptOutcome) -> HookAttempt {
-    HookAttempt { at, took: Duration::from_millis(12), outcome, answer: b"so be it".to_vec() }
+pub(crate) fn attempt(at: Timestamp, outcome: AttemptOutcome) -> WebhookAttempt {
+    WebhookAttempt { at, took: Duration::from_millis(12), outcome, answer: b"so be it".to_vec() }
 }
 
 /// An answer to an event, and what follows from it.
-pub(crate) fn settled(event: &HookEvent, status: u16, next: HookNext, now: Timestamp) -> HookSettled {
+pub(crate) fn settled(
+    event: &WebhookEvent,
+    status: u16,
+    next: AfterAttempt,
+    now: Timestamp,
+) -> SettledAttempt {
     let attempt = Some(attempt(now, AttemptOutcome::Status(status)));
-    HookSettled { endpoint: event.endpoint(), event: event.id, failures: event.failures, attempt, next }
+    SettledAttempt { endpoint: event.endpoint(), event: event.id, failures: event.failures, attempt, next }
 }
 
 impl World {
-    pub(crate) async fn settles_all(&self, settled: Vec<HookSettled>) {
-        self.store.settle_hooks(settled, self.now).await.expect("the store writes");
+    pub(crate) async fn settles_all(&self, settled: Vec<SettledAttempt>) {
+        self.store.settle_webhooks(settled, self.now).await.expect("the store writes");
     }
 
     /// The receiver has taken these.
-    pub(crate) async fn has_posted(&self, events: &[HookEvent]) {
-        let done = events.iter().map(|event| settled(event, 204, HookNext::Done, self.now));
+    pub(crate) async fn has_posted(&self, events: &[WebhookEvent]) {
+        let done = events.iter().map(|event| settled(event, 204, AfterAttempt::Done, self.now));
         self.settles_all(done.collect()).await;
     }
 
     /// These will never be taken.
-    pub(crate) async fn gives_up(&self, events: &[HookEvent]) {
-        let next = HookNext::GiveUp(HookGivenUp::AttemptsUsedUp);
+    pub(crate) async fn gives_up(&self, events: &[WebhookEvent]) {
+        let next = AfterAttempt::GiveUp(GiveUpReason::AttemptsUsedUp);
         self.settles_all(events.iter().map(|event| settled(event, 500, next, self.now)).collect()).await;
     }
 
-    pub(crate) async fn state_of(&self, event: EventId) -> Option<HookState> {
-        let found = self.store.hook_event(ALICE, event).await.expect("the store answers");
+    pub(crate) async fn state_of(&self, event: EventId) -> Option<WebhookState> {
+        let found = self.store.webhook_event(ALICE, event).await.expect("the store answers");
         found.map(|record| record.state)
     }
 }
@@ -52,11 +58,11 @@ async fn what_was_posted_is_not_due_any_more_and_never_again() {
     let due = world.due().await;
     world.has_posted(&due[..1]).await;
     assert_eq!(world.due().await, due[1..]);
-    assert_eq!(world.state_of(due[0].id).await, Some(HookState::Delivered));
+    assert_eq!(world.state_of(due[0].id).await, Some(WebhookState::Delivered));
     world.is_killed();
     assert_eq!(world.due().await, due[1..]);
     world.has_posted(&due[1..]).await;
-    assert_eq!(world.store.hooks_waiting().await.unwrap(), []);
+    assert_eq!(world.store.webhooks_waiting().await.unwrap(), []);
     world.books_are_sound();
 }
 
@@ -66,11 +72,11 @@ async fn a_retry_is_due_at_its_time_whatever_happens_to_the_process() {
     world.goes(world.sms(), "a", &[Verdict::Delivered]).await;
     let event = world.due().await.remove(0);
     let at = world.now.plus(secs(50));
-    world.settles_all(vec![settled(&event, 503, HookNext::RetryAt(at), world.now)]).await;
+    world.settles_all(vec![settled(&event, 503, AfterAttempt::RetryAt(at), world.now)]).await;
     let page = world.page(DLRS).await;
     assert_eq!((page.events.len(), page.next_due), (0, Some(at)));
     world.is_killed();
-    assert_eq!(world.store.hooks_waiting().await.unwrap(), [(DLRS, at)]);
+    assert_eq!(world.store.webhooks_waiting().await.unwrap(), [(DLRS, at)]);
     world.passes(secs(49)).await;
     assert_eq!(world.due().await, []);
     world.restarts().await;
@@ -95,7 +101,7 @@ async fn due_events_come_in_pages_in_order() {
     assert!(all.is_sorted_by_key(|event| (event.due_at, event.id)));
     let (mut taken, mut after) = (Vec::new(), None);
     loop {
-        let page = world.store.take_hooks(DLRS, after, world.now, 2).await.unwrap();
+        let page = world.store.take_webhooks(DLRS, after, world.now, 2).await.unwrap();
         let last = page.events.last().map(|event| (event.due_at, event.id));
         taken.extend(page.events);
         assert_eq!(page.next_due, (taken.len() < 5).then_some(world.now));
@@ -105,9 +111,9 @@ async fn due_events_come_in_pages_in_order() {
         after = last;
     }
     assert_eq!(taken, all);
-    assert_eq!(world.store.take_hooks(DLRS, None, world.now.minus(secs(1)), 2).await.unwrap().events, []);
+    assert_eq!(world.store.take_webhooks(DLRS, None, world.now.minus(secs(1)), 2).await.unwrap().events, []);
     let bobs = Endpoint { account: BOB, ..DLRS };
-    assert_eq!(world.store.take_hooks(bobs, None, world.now, 9).await.unwrap().events, []);
+    assert_eq!(world.store.take_webhooks(bobs, None, world.now, 9).await.unwrap().events, []);
 }
 
 #[tokio::test]
@@ -117,24 +123,25 @@ async fn what_is_given_up_says_why_and_settling_twice_changes_nothing() {
         world.goes(world.sms(), id, &[Verdict::Delivered]).await;
     }
     let due = world.due().await;
-    let (used_up, no_address) = (HookGivenUp::AttemptsUsedUp, HookGivenUp::NoAddress);
+    let (used_up, no_address) = (GiveUpReason::AttemptsUsedUp, GiveUpReason::NoAddress);
     let nowhere =
-        HookSettled { attempt: None, ..settled(&due[1], 0, HookNext::GiveUp(no_address), world.now) };
-    world.settles_all(vec![settled(&due[0], 500, HookNext::GiveUp(used_up), world.now), nowhere]).await;
-    let states = [HookState::Failed(used_up), HookState::Failed(no_address)];
+        SettledAttempt { attempt: None, ..settled(&due[1], 0, AfterAttempt::GiveUp(no_address), world.now) };
+    world.settles_all(vec![settled(&due[0], 500, AfterAttempt::GiveUp(used_up), world.now), nowhere]).await;
+    let states = [WebhookState::Failed(used_up), WebhookState::Failed(no_address)];
     for (event, state) in due.iter().zip(states) {
         assert_eq!(world.state_of(event.id).await, Some(state));
     }
     // The same once more, and other ends: whichever was first stays.
     world.has_posted(&due).await;
-    let later = HookNext::RetryAt(world.now);
-    let unknown = HookSettled { event: EventId(99), ..settled(&due[0], 200, HookNext::Done, world.now) };
+    let later = AfterAttempt::RetryAt(world.now);
+    let unknown =
+        SettledAttempt { event: EventId(99), ..settled(&due[0], 200, AfterAttempt::Done, world.now) };
     world.settles_all(vec![settled(&due[0], 500, later, world.now), unknown]).await;
     assert_eq!(world.due().await, []);
-    let records = world.store.hook_events(ALICE, HookFilter::default(), None, 9).await.unwrap();
+    let records = world.store.webhook_events(ALICE, WebhookFilter::default(), None, 9).await.unwrap();
     let shown: Vec<_> = records.iter().map(|record| (record.state, record.attempts)).collect();
     assert_eq!(shown, [(states[1], 1), (states[0], 3)], "each attempt is recorded");
-    assert_eq!(world.store.hook_attempts(ALICE, due[0].id).await.unwrap().unwrap().len(), 3);
+    assert_eq!(world.store.webhook_attempts(ALICE, due[0].id).await.unwrap().unwrap().len(), 3);
     world.books_are_sound();
 }
 
@@ -145,19 +152,19 @@ async fn many_settle_at_once_and_each_event_ends_once() {
         world.sends(Acceptance { validity: secs(60), ..world.sms() }).await;
     }
     world.sweeps(world.now.plus(secs(60))).await;
-    let due = world.store.take_hooks(DLRS, None, world.now.plus(secs(60)), 100).await.unwrap().events;
+    let due = world.store.take_webhooks(DLRS, None, world.now.plus(secs(60)), 100).await.unwrap().events;
     assert_eq!(due.len(), 40);
     let mut settling = JoinSet::new();
     for event in due.iter().chain(&due) {
         let (store, now) = (world.store.clone(), world.now);
-        let done = vec![settled(event, 200, HookNext::Done, now)];
-        settling.spawn(async move { store.settle_hooks(done, now).await });
+        let done = vec![settled(event, 200, AfterAttempt::Done, now)];
+        settling.spawn(async move { store.settle_webhooks(done, now).await });
     }
     assert!(settling.join_all().await.iter().all(Result::is_ok));
-    assert_eq!(world.store.hooks_waiting().await.unwrap(), []);
+    assert_eq!(world.store.webhooks_waiting().await.unwrap(), []);
     for event in &due {
-        assert_eq!(world.state_of(event.id).await, Some(HookState::Delivered));
-        assert_eq!(world.store.hook_attempts(ALICE, event.id).await.unwrap().unwrap().len(), 2);
+        assert_eq!(world.state_of(event.id).await, Some(WebhookState::Delivered));
+        assert_eq!(world.store.webhook_attempts(ALICE, event.id).await.unwrap().unwrap().len(), 2);
     }
     world.books_are_sound();
 }
@@ -167,29 +174,29 @@ async fn attempts_are_kept_as_they_were_up_to_their_limits() {
     let world = World::with_webhooks().await;
     world.goes(world.sms(), "a", &[Verdict::Delivered]).await;
     let event = world.due().await.remove(0);
-    let retry = |attempt| HookSettled {
+    let retry = |attempt| SettledAttempt {
         attempt: Some(attempt),
-        ..settled(&event, 0, HookNext::RetryAt(world.now), world.now)
+        ..settled(&event, 0, AfterAttempt::RetryAt(world.now), world.now)
     };
     let refused = attempt(world.now, AttemptOutcome::Status(404));
     let failed = attempt(world.now, AttemptOutcome::Failed("the connection was refused".to_owned()));
     world.settles_all(vec![retry(refused.clone()), retry(failed.clone())]).await;
-    let kept = world.store.hook_attempts(ALICE, event.id).await.unwrap();
+    let kept = world.store.webhook_attempts(ALICE, event.id).await.unwrap();
     assert_eq!(kept, Some(vec![refused, failed]));
-    let long = HookAttempt {
+    let long = WebhookAttempt {
         answer: vec![b'x'; ANSWER_KEPT_BYTES_MAX + 1],
         ..attempt(world.now, AttemptOutcome::Failed("y".repeat(1_000)))
     };
-    for _ in 0..HOOK_ATTEMPTS_KEPT {
+    for _ in 0..WEBHOOK_ATTEMPTS_KEPT {
         world.settles_all(vec![retry(long.clone())]).await;
     }
-    let kept = world.store.hook_attempts(ALICE, event.id).await.unwrap().unwrap();
-    assert_eq!(kept.len(), usize::try_from(HOOK_ATTEMPTS_KEPT).unwrap(), "the oldest have gone");
+    let kept = world.store.webhook_attempts(ALICE, event.id).await.unwrap().unwrap();
+    assert_eq!(kept.len(), usize::try_from(WEBHOOK_ATTEMPTS_KEPT).unwrap(), "the oldest have gone");
     assert_eq!(kept[0].answer.len(), ANSWER_KEPT_BYTES_MAX);
     assert_eq!(kept[0].outcome, AttemptOutcome::Failed("y".repeat(300)));
-    assert_eq!(world.due().await[0].attempts, HOOK_ATTEMPTS_KEPT + 2);
-    assert_eq!(world.store.hook_attempts(BOB, event.id).await.unwrap(), None, "nobody else's");
-    assert_eq!(world.store.hook_attempts(ALICE, EventId(99)).await.unwrap(), None);
+    assert_eq!(world.due().await[0].attempts, WEBHOOK_ATTEMPTS_KEPT + 2);
+    assert_eq!(world.store.webhook_attempts(BOB, event.id).await.unwrap(), None, "nobody else's");
+    assert_eq!(world.store.webhook_attempts(ALICE, EventId(99)).await.unwrap(), None);
     world.books_are_sound();
 }
 
@@ -208,9 +215,9 @@ async fn an_event_whose_message_is_gone_is_given_up_and_keeps_nobody_waiting() {
     assert_eq!(world.page(MESSAGES).await.events, received[1..]);
     world.settles().await;
     for gone in [due[0].id, received[0].id] {
-        assert_eq!(world.state_of(gone).await, Some(HookState::Failed(HookGivenUp::NothingToTell)));
+        assert_eq!(world.state_of(gone).await, Some(WebhookState::Failed(GiveUpReason::NothingToTell)));
     }
-    assert_eq!(world.state_of(due[1].id).await, Some(HookState::Waiting));
+    assert_eq!(world.state_of(due[1].id).await, Some(WebhookState::Waiting));
 }
 
 #[tokio::test]
@@ -225,9 +232,10 @@ async fn what_makes_no_sense_is_given_up_and_what_cannot_be_read_now_is_not() {
     raw.execute("UPDATE webhook SET failures = -1 WHERE id = ?1", [due[0].id.0.cast_signed()]).unwrap();
     assert_eq!(world.due().await, due[1..]);
     world.settles().await;
-    assert_eq!(world.state_of(due[0].id).await, Some(HookState::Failed(HookGivenUp::NothingToTell)));
+    assert_eq!(world.state_of(due[0].id).await, Some(WebhookState::Failed(GiveUpReason::NothingToTell)));
     raw.execute_batch("ALTER TABLE inbound RENAME TO elsewhere").unwrap();
-    let fault = world.store.take_hooks(MESSAGES, None, world.now, 9).await.expect_err("nothing can be read");
+    let fault =
+        world.store.take_webhooks(MESSAGES, None, world.now, 9).await.expect_err("nothing can be read");
     assert!(fault.to_string().contains("no such table"), "{fault}");
     world.settles().await;
     raw.execute_batch("ALTER TABLE elsewhere RENAME TO inbound").unwrap();
@@ -242,17 +250,17 @@ async fn what_can_be_told_is_found_behind_what_cannot() {
     let forget = "DELETE FROM message WHERE id IN (SELECT message FROM webhook ORDER BY id LIMIT ?1)";
     // Fewer than one read passes over.
     raw.execute(forget, [400]).unwrap();
-    let page = world.store.take_hooks(DLRS, None, world.now, 2).await.unwrap();
+    let page = world.store.take_webhooks(DLRS, None, world.now, 2).await.unwrap();
     assert_eq!(page.events.iter().map(|event| event.id.0).collect::<Vec<_>>(), [401, 402]);
     assert_eq!(page.next_due, Some(world.now));
     world.settles().await;
-    assert_eq!(world.store.hook_figures(ALICE).await.unwrap()[0].failed, 400);
+    assert_eq!(world.store.webhook_figures(ALICE).await.unwrap()[0].failed, 400);
     // More: it takes a while, and nobody asks in vain again and again.
     raw.execute(forget, [700]).unwrap();
     for given_up in [900, 1_100] {
-        let page = world.store.take_hooks(DLRS, None, world.now, 2).await.unwrap();
+        let page = world.store.take_webhooks(DLRS, None, world.now, 2).await.unwrap();
         world.settles().await;
-        assert_eq!(world.store.hook_figures(ALICE).await.unwrap()[0].failed, given_up);
+        assert_eq!(world.store.webhook_figures(ALICE).await.unwrap()[0].failed, given_up);
         if given_up == 900 {
             assert_eq!((page.events.len(), page.next_due), (0, Some(world.now.plus(secs(1)))));
         } else {
@@ -268,7 +276,7 @@ async fn numbers_are_never_given_again() {
     let first = world.due().await;
     world.has_posted(&first).await;
     // Long forgotten, and nothing else came.
-    world.passes(HOOKS_KEPT + secs(1)).await;
+    world.passes(WEBHOOKS_KEPT + secs(1)).await;
     world.purges().await;
     assert_eq!(world.state_of(first[0].id).await, None);
     world.restarts().await;

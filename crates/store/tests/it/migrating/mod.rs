@@ -7,7 +7,7 @@ use hermod_domain::money::Money;
 use hermod_domain::origin::{Alias, MessageName};
 use hermod_domain::time::{Day, Timestamp};
 use hermod_store::{
-    Acceptance, Answer, AnswerRecord, DayTotals, Delivery, KeyClaim, LedgerKind, Replay, Store, StoreFault,
+    Acceptance, Answer, AnswerRecord, DayTotals, Delivery, KeyClaim, LedgerKind, Replay, Store, StoreError,
 };
 use std::time::Duration;
 use tempfile::TempDir;
@@ -31,7 +31,7 @@ async fn a_folder_of_schema_1_opens_with_everything_in_it() {
     raw(folder.path()).execute_batch(SCHEMA_1).unwrap();
     let looked = Store::audit(folder.path());
     assert!(
-        matches!(looked, Err(StoreFault::TooOld { found: 1, .. })),
+        matches!(looked, Err(StoreError::TooOld { found: 1, .. })),
         "an audit never migrates: {looked:?}"
     );
 

@@ -7,8 +7,8 @@ use hermod_domain::ids::{AccountId, MessageId, PartNo};
 use hermod_domain::lifecycle::{
     self, DoubtPolicy, Event, MessageState, Moved, PartState, Progress, Step, Verdict,
 };
-use hermod_domain::origin::ReceiptWish;
-use hermod_domain::receipt::{DlrCode, Told};
+use hermod_domain::origin::RegisteredDelivery;
+use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::retry::Schedule;
 use hermod_domain::time::Timestamp;
 use hermod_store::REPORT_KEPT;
@@ -24,7 +24,7 @@ pub(super) struct Message {
     pub progress: Progress,
     pub dlr: DlrCode,
     /// What its customer asked to be told; over HTTP nobody asks.
-    wish: Option<ReceiptWish>,
+    wish: Option<RegisteredDelivery>,
     attempts: HashMap<PartNo, u32>,
     /// Parts that wait for a time.
     due: HashMap<PartNo, Timestamp>,
@@ -39,14 +39,14 @@ pub(super) struct Books {
     /// What is still to be told.
     pub owed: Vec<Owed>,
     /// What Alice's webhook is still to be told.
-    pub posts: Vec<(MessageId, Told)>,
+    pub posts: Vec<(MessageId, ReportStatus)>,
     pub now: Timestamp,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Owed {
     pub message: MessageId,
-    pub told: Told,
+    pub told: ReportStatus,
     at: Timestamp,
 }
 
@@ -72,7 +72,7 @@ impl Books {
         parts: u8,
         cost: i64,
         doubt: DoubtPolicy,
-        wish: Option<ReceiptWish>,
+        wish: Option<RegisteredDelivery>,
         now: Timestamp,
     ) {
         self.purses.entry(account).or_default().charge(cost, id.accepted_at().day());
@@ -259,13 +259,15 @@ impl Books {
 }
 
 /// What a customer would want to know of an event.
-fn news(event: Event, before: &Progress, moved: &Moved) -> Option<Told> {
+fn news(event: Event, before: &Progress, moved: &Moved) -> Option<ReportStatus> {
     let (was, is) = (before.state, moved.after.state);
     let overdue = |progress: &Progress| progress.parts.iter().any(|part| part.state == PartState::Overdue);
     match event {
-        _ if is.is_final() => moved.dlr.map(Told::Final),
-        Event::ReceiptOverdue => (!overdue(before)).then_some(Told::Final(DlrCode::Unknown)),
-        Event::Receipt(Verdict::Accepted) if was != is && is == MessageState::Enroute => Some(Told::Accepted),
-        _ => (was != is && is == MessageState::Enroute).then_some(Told::Enroute),
+        _ if is.is_final() => moved.dlr.map(ReportStatus::Final),
+        Event::ReceiptOverdue => (!overdue(before)).then_some(ReportStatus::Final(DlrCode::Unknown)),
+        Event::Receipt(Verdict::Accepted) if was != is && is == MessageState::Enroute => {
+            Some(ReportStatus::Accepted)
+        }
+        _ => (was != is && is == MessageState::Enroute).then_some(ReportStatus::Enroute),
     }
 }

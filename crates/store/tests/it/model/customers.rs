@@ -7,7 +7,7 @@ use crate::reporting::origin;
 use crate::world::*;
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
-use hermod_domain::origin::ReceiptWish;
+use hermod_domain::origin::RegisteredDelivery;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Day;
 use hermod_store::{AcceptOutcome, Acceptance, LedgerEntry, LedgerKind, OptOut, PostOutcome, Replay};
@@ -50,7 +50,7 @@ impl Pair {
                 panic!("{outcome:?}")
             };
             assert_eq!(balance.as_micros(), purse.balance - cost);
-            let wish = wish.map(ReceiptWish::of_registered_delivery);
+            let wish = wish.map(RegisteredDelivery::of_registered_delivery);
             self.books.accept(message, account, parts, cost, doubt, wish, self.world.now);
             self.books.keys.extend(number.map(|number| (number, message)));
             assert_eq!(self.books.purses[&account].days().last(), Some(&today));

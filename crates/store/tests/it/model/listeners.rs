@@ -7,8 +7,8 @@ use crate::hooking::{dlr, settling::settled};
 use crate::reporting::{CONNECTION, news};
 use crate::world::{ALICE, secs};
 use hermod_domain::ids::MessageId;
-use hermod_domain::receipt::Told;
-use hermod_store::{Delivery, HookFilter, HookNext, HookStanding};
+use hermod_domain::receipt::ReportStatus;
+use hermod_store::{AfterAttempt, Delivery, WebhookFilter, WebhookStatus};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Heard {
@@ -21,7 +21,7 @@ impl Pair {
     pub(super) async fn hears(&mut self, heard: Heard) {
         self.is_posted_to(heard).await;
         let port = self.world.store.open_receiver(CONNECTION);
-        let mut told: Vec<(MessageId, Told)> = Vec::new();
+        let mut told: Vec<(MessageId, ReportStatus)> = Vec::new();
         while told.len() < self.books.owed.len() {
             let reports = self.world.takes(&port, 5).await;
             told.extend(reports.iter().map(|report| (report.message, news(report).told)));
@@ -52,7 +52,7 @@ impl Pair {
                 self.books.posts.retain(|post| !posted.contains(post));
             }
             Heard::NotYet => {
-                let later = HookNext::RetryAt(self.world.now.plus(secs(50)));
+                let later = AfterAttempt::RetryAt(self.world.now.plus(secs(50)));
                 let failed = due.iter().map(|event| settled(event, 500, later, self.world.now)).collect();
                 self.world.settles_all(failed).await;
             }
@@ -62,11 +62,11 @@ impl Pair {
     pub(super) async fn compares_reports(&self) {
         // After a restart the store has yet to hear who has a webhook.
         self.world.tells_alice();
-        let waiting = HookFilter { kind: None, standing: Some(HookStanding::Waiting) };
+        let waiting = WebhookFilter { kind: None, standing: Some(WebhookStatus::Waiting) };
         let waiting =
-            self.world.store.hook_events(ALICE, waiting, None, 500).await.expect("the store answers");
+            self.world.store.webhook_events(ALICE, waiting, None, 500).await.expect("the store answers");
         let mut shown: Vec<_> =
-            waiting.iter().map(|record| (record.message, record.told.map(Told::as_u8))).collect();
+            waiting.iter().map(|record| (record.message, record.told.map(ReportStatus::as_u8))).collect();
         let mut posts: Vec<_> =
             self.books.posts.iter().map(|(message, told)| (*message, Some(told.as_u8()))).collect();
         shown.sort_unstable();

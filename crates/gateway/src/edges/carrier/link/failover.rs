@@ -15,11 +15,11 @@ pub(in crate::edges::carrier) fn otherwise(
     class: ErrorClass,
 ) -> Option<Elsewhere> {
     let put_off = match class {
-        ErrorClass::SlowDown | ErrorClass::Temporary | ErrorClass::NotBound => true,
-        ErrorClass::RouteSaysNo
-        | ErrorClass::MessageSaysNo
-        | ErrorClass::DestinationSaysNo
-        | ErrorClass::WeAreWrong
+        ErrorClass::Throttled | ErrorClass::Temporary | ErrorClass::NotBound => true,
+        ErrorClass::RejectedRoute
+        | ErrorClass::RejectedMessage
+        | ErrorClass::RejectedDestination
+        | ErrorClass::ProtocolError
         | ErrorClass::Unknown => false,
     };
     if !put_off && !class.another_might() {

@@ -5,7 +5,7 @@ use crate::board::AlarmKind;
 use crate::edges::carrier::answers::{self, Incoming, read_request};
 use hermod_domain::inbound::InboundPart;
 use hermod_smpp::{CommandId, CommandStatus, DataSmResp, DeliverSmResp, Frame, Header, Pdu};
-use hermod_store::{HandsetRecord, ReceiptFate, Recorded};
+use hermod_store::{MoRecord, ReceiptFate, Recorded};
 
 impl Link<'_> {
     pub(super) fn on_request(&mut self, frame: &Frame) {
@@ -43,7 +43,7 @@ impl Link<'_> {
         if header.command == CommandId::DATA_SM {
             self.data_sms.push(header.sequence);
         }
-        self.inbound.push(HandsetRecord { sequence: header.sequence, part });
+        self.inbound.push(MoRecord { sequence: header.sequence, part });
     }
 
     fn refuse(&mut self, header: Header, status: CommandStatus) {

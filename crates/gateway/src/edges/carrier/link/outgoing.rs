@@ -33,7 +33,7 @@ impl Link<'_> {
         let sent = Sent::of(job);
         if let Some(wait) = self.flow.steps_aside(job.to, now) {
             // The carrier throttles this recipient: others of its parts were tried a moment ago.
-            let elsewhere = otherwise(self.account, &sent, ErrorClass::SlowDown);
+            let elsewhere = otherwise(self.account, &sent, ErrorClass::Throttled);
             self.answers.push(sent.record_otherwise(Answer::SteppedAside { wait, sent: false }, elsewhere));
             return false;
         }

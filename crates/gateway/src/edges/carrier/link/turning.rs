@@ -8,11 +8,11 @@ use crate::edges::carrier::backoff::Ended;
 use crate::edges::carrier::verdicts::{LinkNext, Verdict, read_answer};
 use hermod_smpp::session::State;
 use hermod_smpp::{Event, Frame};
-use hermod_store::{Answer, LinkKind, StoreFault};
+use hermod_store::{Answer, LinkKind, StoreError};
 
 impl Link<'_> {
     /// Takes in what the session has to say, tells the store, and moves what the session wants written to the output.
-    pub(super) async fn turn(&mut self) -> Result<(), StoreFault> {
+    pub(super) async fn turn(&mut self) -> Result<(), StoreError> {
         let now = self.account.world.clock.moment();
         self.tap.begin(&mut self.session);
         while let Some(event) = self.session.next_event(smpp_moment(now)) {
@@ -69,7 +69,7 @@ impl Link<'_> {
         }
     }
 
-    async fn on_bound(&mut self, now: Moment) -> Result<(), StoreFault> {
+    async fn on_bound(&mut self, now: Moment) -> Result<(), StoreError> {
         let account = self.account;
         self.bound_at = Some(now);
         self.draft.on_bound(self.session.peer_is_3_4());
@@ -122,7 +122,7 @@ impl Link<'_> {
         self.answers.push(sent.record_otherwise(answer, elsewhere));
     }
 
-    async fn tell_store(&mut self, now: Moment) -> Result<(), StoreFault> {
+    async fn tell_store(&mut self, now: Moment) -> Result<(), StoreError> {
         let slots = if self.takes_parts() { self.flow.grant(self.session.window_free(), now) } else { 0 };
         let Some(port) = &self.port else { return Ok(()) };
         if self.answers.is_empty() && self.receipts.is_empty() && self.inbound.is_empty() && slots == 0 {

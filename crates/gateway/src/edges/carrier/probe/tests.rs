@@ -168,7 +168,7 @@ async fn what_goes_wrong_is_part_of_the_report() {
             Script::new().refuse_first(1, CommandStatus::INVSRCADR),
             Profile::default(),
             ProbeStep::Submit,
-            "ESME_RINVSRCADR (0x0a), which counts as route-says-no",
+            "ESME_RINVSRCADR (0x0a), which counts as rejected-route",
         ),
         (
             Script::new().silent(1),

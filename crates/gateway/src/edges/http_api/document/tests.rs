@@ -5,7 +5,7 @@ use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::numbers::Numbers;
 use hermod_domain::phone::Msisdn;
-use hermod_domain::receipt::Told;
+use hermod_domain::receipt::ReportStatus;
 use hermod_domain::receipt::{DlrCode, ErrCode};
 use hermod_domain::refusal::Class;
 use hermod_domain::refusal::published::PublishedError;
@@ -125,7 +125,7 @@ fn webhook_bodies_are_what_the_document_says() {
         message: MessageId::from_i64(7).unwrap(),
         from: &from,
         to,
-        told: Told::Final(DlrCode::Delivrd),
+        told: ReportStatus::Final(DlrCode::Delivrd),
         state: MessageState::Delivered,
         err: ErrCode::NONE,
         submitted_at: Timestamp::from_millis(1_750_000_000_000),

@@ -3,14 +3,14 @@
 
 use crate::edges::smpp::handset::Drafted;
 use hermod_smpp::TlvBuffer;
-use hermod_store::{Delivery, HandsetMessage, Report, ReportId, StoreFault};
+use hermod_store::{Delivery, MoMessage, Report, ReportId, StoreError};
 use std::collections::{HashMap, VecDeque};
 
 /// What the store gave a bind to bring.
 pub(super) struct Taken {
     pub(super) reports: Vec<Report>,
     /// The messages from handsets among them.
-    pub(super) inbound: Result<Vec<(ReportId, HandsetMessage)>, StoreFault>,
+    pub(super) inbound: Result<Vec<(ReportId, MoMessage)>, StoreError>,
 }
 
 /// Messages under way.
@@ -27,13 +27,13 @@ pub(super) struct UnderWay {
     pub(super) sent: usize,
     pub(super) unanswered: usize,
     /// The worst of its answers.
-    came_to: Delivery,
+    result: Delivery,
 }
 
 impl UnderWay {
     fn is_over(&self) -> bool {
         let all_is_sent = self.sent == self.drafted.pdus();
-        self.unanswered == 0 && (all_is_sent || self.came_to != Delivery::Done)
+        self.unanswered == 0 && (all_is_sent || self.result != Delivery::Done)
     }
 }
 
@@ -49,7 +49,7 @@ impl Handsets {
     }
 
     pub(super) fn begin(&mut self, report: ReportId, drafted: Drafted) {
-        let begun = UnderWay { drafted, sent: 0, unanswered: 0, came_to: Delivery::Done };
+        let begun = UnderWay { drafted, sent: 0, unanswered: 0, result: Delivery::Done };
         self.under_way.insert(report, begun);
         self.unsent.push_back(report);
     }
@@ -63,26 +63,26 @@ impl Handsets {
         }
         let Some(message) = self.under_way.get_mut(&report) else { return Some(answer) };
         message.unanswered = message.unanswered.saturating_sub(1);
-        message.came_to = worse(message.came_to, answer);
+        message.result = worse(message.result, answer);
         self.settled(report)
     }
 
     /// No more of it is sent. The rest of its answers is waited for.
     pub(super) fn fails(&mut self, report: ReportId, why: Delivery) -> Option<Delivery> {
         let message = self.under_way.get_mut(&report)?;
-        message.came_to = worse(message.came_to, why);
+        message.result = worse(message.result, why);
         self.settled(report)
     }
 
     fn settled(&mut self, report: ReportId) -> Option<Delivery> {
         let message = self.under_way.get(&report)?;
-        if message.came_to != Delivery::Done {
+        if message.result != Delivery::Done {
             self.unsent.retain(|unsent| *unsent != report);
         }
         if !message.is_over() {
             return None;
         }
-        self.under_way.remove(&report).map(|message| message.came_to)
+        self.under_way.remove(&report).map(|message| message.result)
     }
 }
 
@@ -107,7 +107,7 @@ mod tests {
 
     /// A message of three parts of which so many were sent.
     fn sent(count: usize) -> Handsets {
-        let message = HandsetMessage {
+        let message = MoMessage {
             id: 1,
             source: WrittenAddress::default(),
             destination: WrittenAddress::default(),
@@ -138,8 +138,8 @@ mod tests {
             (1, &[Refused(8)], Some(Refused(8))),
         ] {
             let mut handsets = sent(sent_parts);
-            let came_to = answers.iter().filter_map(|answer| handsets.answered(REPORT, *answer)).last();
-            assert_eq!(came_to, expect, "{sent_parts} {answers:?}");
+            let result = answers.iter().filter_map(|answer| handsets.answered(REPORT, *answer)).last();
+            assert_eq!(result, expect, "{sent_parts} {answers:?}");
             assert_eq!(handsets.under_way.is_empty(), expect.is_some());
             let waits = expect.is_none() && sent_parts < 3;
             assert_eq!(handsets.has_unsent(), waits, "{sent_parts} {answers:?}");

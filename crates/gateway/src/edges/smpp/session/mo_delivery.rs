@@ -6,14 +6,14 @@ use super::{Conversation, moment};
 use crate::edges::smpp::handset::Drafted;
 use hermod_smpp::CommandStatus;
 use hermod_smpp::session::Refused;
-use hermod_store::{Delivery, HandsetMessage, Report, ReportId, StoreFault};
+use hermod_store::{Delivery, MoMessage, Report, ReportId, StoreError};
 
 impl Conversation {
     /// A message that was taken to be brought: how it is written, or what became of it at once.
     pub(super) fn draft_inbound(
         &self,
         report: &Report,
-        inbound: &Result<Vec<(ReportId, HandsetMessage)>, StoreFault>,
+        inbound: &Result<Vec<(ReportId, MoMessage)>, StoreError>,
     ) -> Result<Drafted, Delivery> {
         let Ok(messages) = inbound else { return Err(Delivery::Later) };
         let bound = self.bound.as_ref().ok_or(Delivery::NotSent)?;
@@ -63,7 +63,7 @@ impl Conversation {
                     Delivery::Refused(CommandStatus::SYSERR.0)
                 }
             };
-            settled.extend(handsets.fails(report, failed).map(|came_to| (report, came_to)));
+            settled.extend(handsets.fails(report, failed).map(|result| (report, result)));
         }
     }
 }

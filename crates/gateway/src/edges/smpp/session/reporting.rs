@@ -56,7 +56,7 @@ impl Reporting {
 
     /// One request was answered, or never will be.
     fn answered(&mut self, report: ReportId, answer: Delivery) {
-        self.settled.extend(self.handsets.answered(report, answer).map(|came_to| (report, came_to)));
+        self.settled.extend(self.handsets.answered(report, answer).map(|result| (report, result)));
     }
 
     /// At least once: a report of which this is lost is brought again.

@@ -11,7 +11,7 @@ pub(super) use ends::{recipient, sender};
 
 use coding::{Alphabet, Coding, Extent, Written};
 use hermod_domain::catalogue::SmppAccess;
-use hermod_domain::origin::{Origin, QUOTE_CHARS_MAX, ReceiptWish, WrittenAddress};
+use hermod_domain::origin::{Origin, QUOTE_CHARS_MAX, RegisteredDelivery, WrittenAddress};
 use hermod_domain::sender::{Sender, SenderKind};
 use hermod_domain::submission::{Submission, measure};
 use hermod_domain::text::{Encoding, Joined, MessageText, Shape, gsm7};
@@ -122,7 +122,7 @@ pub(super) struct Draft {
     tlvs: Option<Arc<[u8]>>,
     validity: Option<Duration>,
     source: WrittenAddress,
-    wish: ReceiptWish,
+    wish: RegisteredDelivery,
     reference: Option<u16>,
     short_id: bool,
     on_transmitter: bool,
@@ -146,7 +146,7 @@ pub(super) fn draft(fields: &Fields<'_>, terms: &Terms<'_>) -> Result<Draft, Com
         tlvs: passed(fields.tlvs, access)?,
         validity,
         source: written_source(fields.source, default_sender),
-        wish: ReceiptWish::of_registered_delivery(fields.registered_delivery),
+        wish: RegisteredDelivery::of_registered_delivery(fields.registered_delivery),
         reference: fields.tlvs.get_u16(Tag::USER_MESSAGE_REFERENCE),
         short_id: !is_3_4,
         on_transmitter,

@@ -149,7 +149,7 @@ fn receipts_are_asked_for_by_bits_and_ends_are_kept_as_written() {
         ..plain()
     };
     let origin = read(&pdu).unwrap().0.origin.unwrap();
-    assert_eq!(origin.wish, ReceiptWish { success: true, failure: true, intermediate: true });
+    assert_eq!(origin.wish, RegisteredDelivery { success: true, failure: true, intermediate: true });
     assert_eq!((origin.reference, origin.short_id, origin.on_transmitter), (Some(0x1234), false, false));
     assert_eq!(origin.destination, WrittenAddress::new(2, 8, b"004915112345678"));
     assert_eq!(origin.source, WrittenAddress::new(5, 0, b"Shop"));

@@ -5,7 +5,7 @@ use super::Client;
 use crate::clock::Moment;
 use crate::stream::Stream;
 use crate::tls;
-use hermod_domain::webhook::address::{HookUrl, Host};
+use hermod_domain::webhook::address::{Host, WebhookUrl};
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const USER_TIMEOUT: Duration = Duration::from_secs(15);
 
 impl Client {
     /// Connects within the time there is for it. What went wrong is a sentence for people.
-    pub(super) async fn dial(&self, url: &HookUrl, doubtful: bool) -> Result<Stream, String> {
+    pub(super) async fn dial(&self, url: &WebhookUrl, doubtful: bool) -> Result<Stream, String> {
         let until = self.clock.moment().plus(self.connect_max);
         tokio::select! {
             dialled = self.dial_until(url, doubtful, until) => dialled,
@@ -32,7 +32,7 @@ impl Client {
         }
     }
 
-    async fn dial_until(&self, url: &HookUrl, doubtful: bool, until: Moment) -> Result<Stream, String> {
+    async fn dial_until(&self, url: &WebhookUrl, doubtful: bool, until: Moment) -> Result<Stream, String> {
         let addresses = self.addresses_of(&url.host, doubtful).await?;
         let tls = if url.tls { Some(self.tls().await?) } else { None };
         let tcp = self.connect(&addresses, url, until).await?;
@@ -65,7 +65,12 @@ impl Client {
         Ok(found)
     }
 
-    async fn connect(&self, addresses: &[IpAddr], url: &HookUrl, until: Moment) -> Result<TcpStream, String> {
+    async fn connect(
+        &self,
+        addresses: &[IpAddr],
+        url: &WebhookUrl,
+        until: Moment,
+    ) -> Result<TcpStream, String> {
         let mut failed = String::new();
         let count = addresses.len().min(ADDRESSES_MAX);
         for (place, address) in addresses.iter().take(count).enumerate() {

@@ -17,7 +17,7 @@ use crate::clock::{Clock, Moment};
 use crate::workers::Workers;
 use bytes::Bytes;
 use connection::Ask;
-use hermod_domain::webhook::address::{AddressRules, HookUrl};
+use hermod_domain::webhook::address::{AddressRules, WebhookUrl};
 use hermod_store::{ANSWER_KEPT_BYTES_MAX, AttemptOutcome};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
@@ -89,7 +89,13 @@ impl Client {
     }
 
     /// Posts once, on a connection of the pool if there is one.
-    pub(super) async fn post(&self, url: &HookUrl, pool: &Pool, draft: &Draft, doubtful: bool) -> Answered {
+    pub(super) async fn post(
+        &self,
+        url: &WebhookUrl,
+        pool: &Pool,
+        draft: &Draft,
+        doubtful: bool,
+    ) -> Answered {
         let until = self.clock.moment().plus(self.call_max);
         let asked = tokio::select! {
             biased;
@@ -106,7 +112,7 @@ impl Client {
 
     async fn ask(
         &self,
-        url: &HookUrl,
+        url: &WebhookUrl,
         pool: &Pool,
         draft: &Draft,
         doubtful: bool,

@@ -38,7 +38,7 @@ fn draft(body: &'static str) -> Draft {
 }
 
 async fn post(client: &Client, pool: &Pool, url: &str) -> Answered {
-    let url = HookUrl::parse(url).unwrap();
+    let url = WebhookUrl::parse(url).unwrap();
     client.post(&url, pool, &draft("{}"), false).await
 }
 

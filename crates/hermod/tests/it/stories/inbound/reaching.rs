@@ -155,7 +155,7 @@ async fn an_answer_to_a_borrowed_number_goes_to_whoever_wrote_last_or_called_it_
     s.carrier().say(MoText::new(HANDSET, "4915755555555", "not to Alice").parts());
     s.carrier_messages_are_taken(4).await;
     assert_eq!(s.alice.has_inbound(2).await, ["to the sender", "to the callback number"]);
-    assert_eq!(s.unowned_texts().await, ["to whom?", "not to Alice"]);
+    assert_eq!(s.unassigned_texts().await, ["to whom?", "not to Alice"]);
     s.everything_settles().await;
     drop(alice);
     s.end().await;

@@ -7,7 +7,7 @@ use crate::real_time::{PATIENCE, now, pause};
 use crate::scenario::{Esme, Scenario};
 use hermod_simulator::carrier::{Outcome, Script};
 use hermod_smpp::{BindType, SubmitSm};
-use hermod_store::HookFilter;
+use hermod_store::WebhookFilter;
 use std::time::Duration;
 
 /// Alice binds, and has a webhook for delivery reports. Every message is on its way, and then delivered.
@@ -28,8 +28,9 @@ async fn stage() -> Scenario {
 async fn told(s: &Scenario) -> Vec<(String, &'static str)> {
     let store = &s.world().store;
     let alice = assembly::account_id(store).await;
-    let events = store.hook_events(alice, HookFilter::default(), None, 100).await.expect("the store answers");
-    let told = |event: &hermod_store::HookRecord| {
+    let events =
+        store.webhook_events(alice, WebhookFilter::default(), None, 100).await.expect("the store answers");
+    let told = |event: &hermod_store::WebhookRecord| {
         (event.message.to_string(), event.told.expect("a delivery report").word())
     };
     events.iter().rev().map(told).collect()

@@ -3,7 +3,7 @@
 
 use super::*;
 use hermod_gateway::running::Resolver;
-use hermod_store::{AttemptOutcome, HookFilter};
+use hermod_store::{AttemptOutcome, WebhookFilter};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,9 +14,11 @@ async fn outcomes(s: &Scenario, count: usize) -> Vec<String> {
     let account = crate::assembly::account_id(store).await;
     let started = crate::real_time::now();
     loop {
-        let events = store.hook_events(account, HookFilter::default(), None, 10).await.expect("a list");
+        let events = store.webhook_events(account, WebhookFilter::default(), None, 10).await.expect("a list");
         let attempts = match events.last() {
-            Some(event) => store.hook_attempts(account, event.id).await.expect("a list").unwrap_or_default(),
+            Some(event) => {
+                store.webhook_attempts(account, event.id).await.expect("a list").unwrap_or_default()
+            }
             None => Vec::new(),
         };
         if attempts.len() >= count {

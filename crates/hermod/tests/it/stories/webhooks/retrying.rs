@@ -2,23 +2,23 @@
 //! it is taken or given up; and nobody else waits for it.
 
 use super::*;
-use hermod_domain::webhook::HookKind;
+use hermod_domain::webhook::WebhookKind;
 use hermod_simulator::carrier::Outcome;
-use hermod_store::{Endpoint, HookFilter, HookGivenUp, HookReplayed, HookState};
+use hermod_store::{Endpoint, GiveUpReason, WebhookFilter, WebhookReplay, WebhookState};
 
 const SECOND: Duration = Duration::from_secs(1);
 
 /// Alice's event, as it is listed.
-async fn listed(s: &Scenario) -> hermod_store::HookRecord {
+async fn listed(s: &Scenario) -> hermod_store::WebhookRecord {
     let store = &s.world().store;
     let account = crate::assembly::account_id(store).await;
-    let events = store.hook_events(account, HookFilter::default(), None, 10).await.expect("a list");
+    let events = store.webhook_events(account, WebhookFilter::default(), None, 10).await.expect("a list");
     assert_eq!(events.len(), 1, "{events:?}");
     events[0].clone()
 }
 
 /// Waits until the store says this of alice's event.
-async fn becomes(s: &Scenario, state: HookState) -> hermod_store::HookRecord {
+async fn becomes(s: &Scenario, state: WebhookState) -> hermod_store::WebhookRecord {
     let started = crate::real_time::now();
     loop {
         let event = listed(s).await;
@@ -31,7 +31,7 @@ async fn becomes(s: &Scenario, state: HookState) -> hermod_store::HookRecord {
 }
 
 /// Waits until so many attempts are written down.
-async fn attempts(s: &Scenario, count: u32) -> hermod_store::HookRecord {
+async fn attempts(s: &Scenario, count: u32) -> hermod_store::WebhookRecord {
     let started = crate::real_time::now();
     loop {
         let event = listed(s).await;
@@ -59,7 +59,7 @@ async fn a_failing_server_is_tried_six_times_on_schedule_with_the_same_words() {
         s.skip(wait * 30 / 100);
     }
     let caught = posts(&hooks, 6).await;
-    becomes(&s, HookState::Failed(HookGivenUp::AttemptsUsedUp)).await;
+    becomes(&s, WebhookState::Failed(GiveUpReason::AttemptsUsedUp)).await;
     let ids: Vec<&str> = caught.iter().map(|post| header(post, "webhook-id")).collect();
     assert!(ids.iter().all(|id| *id == ids[0] && id.starts_with("evt_")), "{ids:?}");
     assert!(caught.iter().all(|post| post.body == caught[0].body && !proven(post, SECRET).is_empty()));
@@ -71,13 +71,13 @@ async fn a_failing_server_is_tried_six_times_on_schedule_with_the_same_words() {
     // Replayed, it is the same once more.
     hooks.behave(Manner::Status(200));
     let (store, event) = (&s.world().store, listed(&s).await);
-    let replayed = store.replay_hook(event.account, event.id, s.world().clock.now()).await;
-    assert_eq!(replayed.expect("it is kept"), HookReplayed::Again);
+    let replayed = store.replay_webhook(event.account, event.id, s.world().clock.now()).await;
+    assert_eq!(replayed.expect("it is kept"), WebhookReplay::Again);
     let again = &posts(&hooks, 7).await[6];
     assert_eq!((&again.body, header(again, "webhook-id")), (&caught[0].body, ids[0]));
     assert_eq!(header(again, "x-svc-attempt"), "7");
-    becomes(&s, HookState::Delivered).await;
-    let kept = store.hook_attempts(event.account, event.id).await.expect("they are kept").expect("hers");
+    becomes(&s, WebhookState::Delivered).await;
+    let kept = store.webhook_attempts(event.account, event.id).await.expect("they are kept").expect("hers");
     assert_eq!((kept.len(), kept[6].answer.as_slice()), (7, b"ok".as_slice()));
     hooks.stop().await;
     s.end().await;
@@ -86,7 +86,7 @@ async fn a_failing_server_is_tried_six_times_on_schedule_with_the_same_words() {
 #[tokio::test]
 async fn any_2xx_is_success_and_a_redirect_is_not_followed() {
     for (manner, state) in [
-        (Manner::Status(204), Some(HookState::Delivered)),
+        (Manner::Status(204), Some(WebhookState::Delivered)),
         (Manner::Redirect("http://127.0.0.1:1/".to_owned()), None),
     ] {
         let hooks = receiver(manner);
@@ -95,7 +95,7 @@ async fn any_2xx_is_success_and_a_redirect_is_not_followed() {
         posts(&hooks, 1).await;
         match state {
             Some(state) => assert_eq!(becomes(&s, state).await.attempts, 1),
-            None => assert_eq!(attempts(&s, 1).await.state, HookState::Waiting),
+            None => assert_eq!(attempts(&s, 1).await.state, WebhookState::Waiting),
         }
         comes_to(&hooks, 1).await;
         hooks.stop().await;
@@ -116,7 +116,7 @@ async fn the_schedule_is_kept_over_a_restart() {
     s.skip(Duration::from_secs(56));
     let again = &posts(&hooks, 2).await[1];
     assert_eq!(header(again, "x-svc-attempt"), "2");
-    becomes(&s, HookState::Delivered).await;
+    becomes(&s, WebhookState::Delivered).await;
     hooks.stop().await;
     s.end().await;
 }
@@ -167,10 +167,10 @@ async fn without_an_address_any_more_what_waits_is_given_up_and_told() {
     )
     .await;
     s.skip(Duration::from_secs(56));
-    becomes(&s, HookState::Failed(HookGivenUp::NoAddress)).await;
+    becomes(&s, WebhookState::Failed(GiveUpReason::NoAddress)).await;
     comes_to(&hooks, 1).await;
-    let figures = s.world().store.hook_figures(event.account).await.expect("figures");
-    let dlr = figures.iter().find(|one| one.kind == HookKind::Dlr).expect("one for each kind");
+    let figures = s.world().store.webhook_figures(event.account).await.expect("figures");
+    let dlr = figures.iter().find(|one| one.kind == WebhookKind::Dlr).expect("one for each kind");
     assert_eq!((dlr.waiting, dlr.failed), (0, 1));
 
     // With an address again, all that failed is replayed.
@@ -180,12 +180,12 @@ async fn without_an_address_any_more_what_waits_is_given_up_and_told() {
         lines(&hooks)
     ))
     .await;
-    let endpoint = Endpoint { account: event.account, kind: HookKind::Dlr };
+    let endpoint = Endpoint { account: event.account, kind: WebhookKind::Dlr };
     let (store, now) = (&s.world().store, s.world().clock.now());
     let replayed = store.replay_failed(endpoint, event.at, None, 100, now).await.expect("a replay");
     assert_eq!((replayed.replayed, replayed.next), (1, None));
     posts(&hooks, 2).await;
-    becomes(&s, HookState::Delivered).await;
+    becomes(&s, WebhookState::Delivered).await;
     hooks.stop().await;
     s.end().await;
 }

@@ -29,7 +29,7 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_smpp::session::{BindRequest, ClientConfig, CloseReason, Limits};
 use hermod_smpp::{BindType, EncodeError, Session};
-use hermod_store::{Answer, AnswerRecord, Elsewhere, Handout, HandsetRecord, Job, LinkPort, ReceiptRecord};
+use hermod_store::{Answer, AnswerRecord, Elsewhere, Handout, Job, LinkPort, MoRecord, ReceiptRecord};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tap::Tap;
@@ -99,7 +99,7 @@ pub(super) struct Link<'a> {
     /// Learned since the store was last told.
     answers: Vec<AnswerRecord>,
     receipts: Vec<ReceiptRecord>,
-    inbound: Vec<HandsetRecord>,
+    inbound: Vec<MoRecord>,
     /// Receipts and messages that came as data_sm and are to be answered as such. Few carriers do that.
     data_sms: Vec<u32>,
     /// Parts whose answer is overdue, by sequence. They are in doubt once the session is closed, not before: until

@@ -6,11 +6,11 @@ use std::error::Error;
 use std::path::PathBuf;
 
 #[derive(Debug, thiserror::Error)]
-pub enum StoreFault {
+pub enum StoreError {
     #[error("the store's queue is full ({0} operations waiting)")]
     QueueFull(usize),
     #[error("the store did not come to it in time; it was given up and not done")]
-    Waited,
+    QueueTimeout,
     #[error("nothing was changed, because a ledger entry was refused: {0}")]
     EntryRefused(PostRefusal),
     #[error("nothing was changed: another {kind} is named {name:?}; choose another name")]
@@ -28,7 +28,7 @@ pub enum StoreFault {
     )]
     NoRoomForCopy { folder: PathBuf, needed: u64, free: u64 },
     #[error("the store refused: {0}")]
-    Backend(BackendFault),
+    Backend(BackendError),
     #[error("the data makes no sense: {0}")]
     Damaged(String),
     #[error("{path}: {error}")]
@@ -52,14 +52,14 @@ pub enum StoreFault {
 /// An error of the database itself. It says what happened; only the store knows which database that is.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
-pub struct BackendFault {
-    kind: BackendFaultKind,
+pub struct BackendError {
+    kind: BackendErrorKind,
     error: Box<dyn Error + Send + Sync>,
 }
 
 /// What a database's error means to the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BackendFaultKind {
+pub(crate) enum BackendErrorKind {
     /// There is no room. Nothing was written.
     DiskFull,
     /// The disk failed, or what is on it is damaged.
@@ -69,17 +69,17 @@ pub(crate) enum BackendFaultKind {
     Other,
 }
 
-impl BackendFault {
-    pub(crate) fn new(kind: BackendFaultKind, error: impl Error + Send + Sync + 'static) -> BackendFault {
-        BackendFault { kind, error: Box::new(error) }
+impl BackendError {
+    pub(crate) fn new(kind: BackendErrorKind, error: impl Error + Send + Sync + 'static) -> BackendError {
+        BackendError { kind, error: Box::new(error) }
     }
 }
 
-impl From<CatalogueRefusal> for StoreFault {
-    fn from(refusal: CatalogueRefusal) -> StoreFault {
+impl From<CatalogueRefusal> for StoreError {
+    fn from(refusal: CatalogueRefusal) -> StoreError {
         match refusal {
-            CatalogueRefusal::Entry(refusal) => StoreFault::EntryRefused(refusal),
-            CatalogueRefusal::NameTaken { kind, name } => StoreFault::NameTaken { kind, name },
+            CatalogueRefusal::Entry(refusal) => StoreError::EntryRefused(refusal),
+            CatalogueRefusal::NameTaken { kind, name } => StoreError::NameTaken { kind, name },
         }
     }
 }
@@ -87,9 +87,9 @@ impl From<CatalogueRefusal> for StoreFault {
 /// The exit code after the disk failed (sysexits.h: EX_IOERR).
 const EXIT_DISK_FAILED: i32 = 74;
 
-impl StoreFault {
-    pub(crate) fn damaged(what: impl std::fmt::Display) -> StoreFault {
-        StoreFault::Damaged(what.to_string())
+impl StoreError {
+    pub(crate) fn damaged(what: impl std::fmt::Display) -> StoreError {
+        StoreError::Damaged(what.to_string())
     }
 
     /// The disk failed under us. Nobody may be told anything any more; the log on the disk decides at the next start.
@@ -100,21 +100,21 @@ impl StoreFault {
 
     /// The disk is full: nothing was written, and the same operation may succeed later.
     pub(crate) fn is_disk_full(&self) -> bool {
-        self.is_backend(BackendFaultKind::DiskFull)
+        self.is_backend(BackendErrorKind::DiskFull)
     }
 
     /// A read that was ended because it took too long is told as such.
-    pub(crate) fn or_too_long(self) -> StoreFault {
-        if self.is_backend(BackendFaultKind::Interrupted) { StoreFault::ReadTooLong } else { self }
+    pub(crate) fn or_too_long(self) -> StoreError {
+        if self.is_backend(BackendErrorKind::Interrupted) { StoreError::ReadTooLong } else { self }
     }
 
     /// The disk itself failed (a failed fsync above all). What is on it now cannot be known from here: a second fsync
     /// may report success for data the first one lost. The process must end and recover from the log.
     pub(crate) fn is_fatal(&self) -> bool {
-        self.is_backend(BackendFaultKind::DiskFailed)
+        self.is_backend(BackendErrorKind::DiskFailed)
     }
 
-    fn is_backend(&self, kind: BackendFaultKind) -> bool {
-        matches!(self, StoreFault::Backend(fault) if fault.kind == kind)
+    fn is_backend(&self, kind: BackendErrorKind) -> bool {
+        matches!(self, StoreError::Backend(fault) if fault.kind == kind)
     }
 }

@@ -12,7 +12,7 @@ use super::manner::Manner;
 use super::outcome::{Outcome, Receipts};
 use super::pace::Pace;
 use super::roster::Company;
-use super::script::{Act, HandsetReply, Script};
+use super::script::{Act, MoReply, Script};
 use super::when::Content;
 use super::wording::Wording;
 
@@ -46,7 +46,7 @@ pub struct Behaviour {
     /// How they are written.
     pub wording: Arc<Wording>,
     /// What the handset sends back; none unless the message was taken.
-    pub handset_reply: Option<Arc<HandsetReply>>,
+    pub mo_reply: Option<Arc<MoReply>>,
     /// More came than the carrier said it takes.
     pub excess: Option<Excess>,
 }
@@ -182,16 +182,16 @@ impl Plan {
         };
         let manner = *self.manners.pick(&script.manners, &content, &mut self.chance);
         let wording = Arc::clone(self.wordings.pick(&script.wordings, &content, &mut self.chance));
-        let (receipts, handset_reply) = match reply {
+        let (receipts, mo_reply) = match reply {
             Reply::Accept { .. } | Reply::Withhold { .. } => {
                 let receipts = self.receipts.pick(&script.receipts, &content, &mut self.chance);
-                let handset_reply = self.replies.pick(&script.replies, &content, &mut self.chance);
-                (asked_for(*receipts, seen.registered_delivery), handset_reply.clone())
+                let mo_reply = self.replies.pick(&script.replies, &content, &mut self.chance);
+                (asked_for(*receipts, seen.registered_delivery), mo_reply.clone())
             }
             Reply::Refuse(_) | Reply::Nack(_) | Reply::Silence | Reply::Crash => (Receipts::never(), None),
         };
         let excess = overload.and_then(|(_, excess)| excess);
-        Behaviour { reply, delay, manner, receipts, wording, handset_reply, excess }
+        Behaviour { reply, delay, manner, receipts, wording, mo_reply, excess }
     }
 
     fn reply(&mut self, act: Act) -> Reply {

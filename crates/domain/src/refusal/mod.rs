@@ -263,5 +263,4 @@ impl From<TextRefusal> for Refusal {
 }
 
 #[cfg(test)]
-#[path = "refusal_tests.rs"]
 mod tests;

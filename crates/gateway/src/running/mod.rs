@@ -31,7 +31,7 @@ use tokio::net::TcpListener;
 pub use crate::edges::webhooks::Resolver;
 
 /// For the commands that look at a data folder from outside.
-pub use hermod_store::{AuditReport, Store, StoreFault};
+pub use hermod_store::{AuditReport, Store, StoreError};
 
 /// How often parts whose waiting time is over are released.
 const TICK: Duration = Duration::from_millis(200);
@@ -74,7 +74,7 @@ pub struct GatewayOptions {
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error(transparent)]
-    Store(#[from] StoreFault),
+    Store(#[from] StoreError),
     #[error("{path}: {error}")]
     Secrets { path: PathBuf, error: std::io::Error },
     #[error(transparent)]
@@ -101,7 +101,7 @@ pub struct Running {
     /// In the order in which they are stopped.
     front: Workers,
     links: Workers,
-    hooks: Workers,
+    webhooks: Workers,
     upkeep: Workers,
 }
 
@@ -170,7 +170,7 @@ impl Running {
             world: world.clone(),
             front: Workers::default(),
             links: Workers::default(),
-            hooks: Workers::default(),
+            webhooks: Workers::default(),
             upkeep: Workers::default(),
         };
         running.keep_up(&config);
@@ -178,7 +178,7 @@ impl Running {
         carrier::serve_probes(&world, &running.links);
         let settings = webhooks::Settings::new(&config.webhooks).resolved_by(resolver);
         world.store.limit_webhook_waits(settings.longest_waits(), clock.now()).await?;
-        webhooks::serve(world.clone(), settings, &running.hooks);
+        webhooks::serve(world.clone(), settings, &running.webhooks);
         let operator_addr = match &operations {
             Some(listener) => listener.local_addr().map_err(StartError::Listener)?,
             None => running.http_addr,
@@ -233,13 +233,13 @@ impl Running {
 
     /// Stops in good order: no new messages, requests under way finished, answers of carriers waited for, the store's
     /// log emptied.
-    pub async fn stop(self) -> Result<(), StoreFault> {
+    pub async fn stop(self) -> Result<(), StoreError> {
         self.world.start_draining();
         // Whoever looks for a running gateway from here on finds none. Should the file stay, a call tells the same.
         let _ = std::fs::remove_file(&self.url_file);
         self.front.stop().await;
         self.links.stop().await;
-        self.hooks.stop().await;
+        self.webhooks.stop().await;
         self.upkeep.stop().await;
         self.world.store.close().await
     }
@@ -350,7 +350,7 @@ impl Running {
 
     fn repeat<F>(&self, name: &str, every: Duration, work: impl Fn(Arc<World>) -> F + Send + 'static)
     where
-        F: Future<Output = Result<(), StoreFault>> + Send + 'static,
+        F: Future<Output = Result<(), StoreError>> + Send + 'static,
     {
         let (world, stopping) = (self.world.clone(), self.upkeep.stopping());
         let task = name.to_owned();

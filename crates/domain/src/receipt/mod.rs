@@ -3,10 +3,10 @@
 //! [`Outcome`]. What an outcome does to a message is the lifecycle's business.
 
 mod errors;
-mod told;
+mod report_status;
 
 pub use errors::{NETWORK_CODE_MAX, PUBLISHED, PublishedError, STATUS_BASE};
-pub use told::Told;
+pub use report_status::ReportStatus;
 
 use std::fmt;
 

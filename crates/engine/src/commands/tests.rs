@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::ops::{
-    Cancelled, DailyLimits, Endpoint, EventId, ExpectedParties, HandsetRecord, HookNext, HookSettled, LinkId,
-    LinkKind, ReportId, Screening,
+    AfterAttempt, Cancelled, DailyLimits, Endpoint, EventId, ExpectedParties, LinkId, LinkKind, MoRecord,
+    ReportId, Screening, SettledAttempt,
 };
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId};
@@ -15,7 +15,7 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
-use hermod_domain::webhook::HookKind;
+use hermod_domain::webhook::WebhookKind;
 use std::mem::size_of;
 use std::time::Duration;
 
@@ -62,7 +62,7 @@ fn link_batch() -> LinkBatch {
     };
     let (source, destination) = (address("4915112345678"), address("80800"));
     let part = InboundPart { source, destination, joined: None, reference: None, piece };
-    let record = HandsetRecord { sequence: 1, part };
+    let record = MoRecord { sequence: 1, part };
     LinkBatch {
         carrier: CarrierId::new(1),
         ids: IdConversion::None,
@@ -85,16 +85,16 @@ fn report_ends() -> ReportEnds {
     }
 }
 
-fn hook_ends() -> HookEnds {
-    let endpoint = Endpoint { account: AccountId::new(1), kind: HookKind::Dlr };
-    let settled = |event| HookSettled {
+fn webhook_results() -> WebhookResults {
+    let endpoint = Endpoint { account: AccountId::new(1), kind: WebhookKind::Dlr };
+    let settled = |event| SettledAttempt {
         endpoint,
         event: EventId(event),
         failures: 0,
         attempt: None,
-        next: HookNext::Done,
+        next: AfterAttempt::Done,
     };
-    HookEnds { settled: vec![settled(1), settled(2)], now: NOW }
+    WebhookResults { settled: vec![settled(1), settled(2)], now: NOW }
 }
 
 fn screened() -> Screened {
@@ -134,7 +134,7 @@ fn facts_are_kept_on_a_full_disk_and_reads_are_run() {
         (Box::new(acceptance()).into(), OnFullDisk::Refuse),
         (link_batch().into(), OnFullDisk::Keep),
         (report_ends().into(), OnFullDisk::Keep),
-        (hook_ends().into(), OnFullDisk::Keep),
+        (webhook_results().into(), OnFullDisk::Keep),
         (ReadQueues.into(), OnFullDisk::Run),
         (OpenLink { carrier, link, kind: LinkKind::Sends }.into(), OnFullDisk::Run),
         (CloseLink { carrier, link }.into(), OnFullDisk::Run),
@@ -150,7 +150,7 @@ fn command_of_several_facts_splits_into_one_command_each() {
     let pieces = |command: AnyCommand| command.into_pieces().map(|pieces| pieces.len()).ok();
     assert_eq!(pieces(link_batch().into()), Some(3), "the last one has the slots");
     assert_eq!(pieces(report_ends().into()), Some(3));
-    assert_eq!(pieces(hook_ends().into()), Some(2));
+    assert_eq!(pieces(webhook_results().into()), Some(2));
     assert_eq!(pieces(ReadQueues.into()), None);
 }
 
