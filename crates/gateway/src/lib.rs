@@ -10,16 +10,12 @@ pub mod config;
 pub mod edges;
 pub mod http;
 mod open_files;
-pub mod operator_token;
-pub mod passwords;
 pub mod provision;
 pub mod running;
-pub mod sealed;
 pub mod secrets;
 mod stream;
 pub mod telemetry;
 pub mod tls;
-pub mod webhook_secret;
 pub mod workers;
 pub mod world;
 

@@ -3,7 +3,7 @@
 
 use crate::config::Period;
 use crate::secrets::Secret;
-use crate::webhook_secret;
+use crate::secrets::webhook_secret;
 use hermod_domain::carrier::{LINKS_MAX, RECEIPT_WAIT_MAX_S, SmppVersion, TLV_OCTETS_MAX};
 use hermod_domain::catalogue::{SMPP_PASSWORD_CHARS, SYSTEM_ID_CHARS_MAX, WINDOW_MAX as CUSTOMER_WINDOW_MAX};
 use hermod_domain::inbound::{STOP_WORD_CHARS_MAX, STOP_WORDS_MAX, is_stop_word};

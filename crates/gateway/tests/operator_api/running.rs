@@ -3,8 +3,8 @@
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{Bytes, Config, Network};
-use hermod_gateway::operator_token::{read, token_file};
 use hermod_gateway::running::{GatewayOptions, OPERATOR_URL_FILE, Running, open};
+use hermod_gateway::secrets::operator_token::{read, token_file};
 use hermod_gateway::world::World;
 use std::net::SocketAddr;
 use std::path::Path;

@@ -2,8 +2,8 @@
 //! never keeps a secret in clear.
 
 use crate::ending::{Ended, Failure};
-use hermod_gateway::passwords;
 use hermod_gateway::provision::{Made, Wanted};
+use hermod_gateway::secrets::passwords;
 use hermod_gateway::secrets::random_token;
 use serde::{Deserialize, Serialize};
 use std::io::Write as _;

@@ -11,9 +11,9 @@ use clap::Args;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::Config;
 use hermod_gateway::edges::operator_api::BASE;
-use hermod_gateway::operator_token;
 use hermod_gateway::running::{self, OPERATOR_URL_FILE};
 use hermod_gateway::secrets::Secret;
+use hermod_gateway::secrets::operator_token;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]

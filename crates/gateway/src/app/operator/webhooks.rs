@@ -6,7 +6,7 @@ use crate::app::operator::find_account;
 use crate::app::operator::refusal::OperatorRefusal;
 use crate::provision::{self, Rotation};
 use crate::secrets::Secret;
-use crate::webhook_secret;
+use crate::secrets::webhook_secret;
 use crate::world::World;
 use hermod_domain::catalogue::Webhooks;
 use hermod_domain::time::Timestamp;

@@ -4,7 +4,7 @@
 use super::connect::NotConnected;
 use crate::board::AlarmKind;
 use crate::clock::Moment;
-use crate::sealed::Unopened;
+use crate::secrets::sealed::Unopened;
 use hermod_domain::retry::Backoff;
 use hermod_smpp::session::CloseReason;
 use hermod_smpp::{CommandStatus, EncodeError};

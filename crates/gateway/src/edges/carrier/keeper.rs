@@ -6,7 +6,7 @@ use super::connect::connect;
 use super::link::Link;
 use crate::board::{LinkFigures, LinkState};
 use crate::clock::Moment;
-use crate::sealed;
+use crate::secrets::sealed;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 

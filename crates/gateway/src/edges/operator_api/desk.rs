@@ -2,7 +2,7 @@
 
 use crate::app::operator::OperatorRefusal;
 use crate::http::Reach;
-use crate::operator_token::OperatorToken;
+use crate::secrets::operator_token::OperatorToken;
 use crate::workers::Workers;
 use crate::world::World;
 use std::sync::Arc;

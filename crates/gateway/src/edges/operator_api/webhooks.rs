@@ -5,7 +5,7 @@ use super::asked::{Asked, Named, cursor, limit};
 use super::body::Received;
 use super::desk::Desk;
 use crate::app::operator::{self, OperatorRefusal, SecretStep, WebhooksSeen};
-use crate::webhook_secret;
+use crate::secrets::webhook_secret;
 use axum::extract::State;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::payload::status_of;

@@ -4,8 +4,8 @@
 
 use super::hash_queue::{Acquaintance, HashQueue};
 use crate::arrivals::site_of;
-use crate::passwords;
 use crate::secrets::Pepper;
+use crate::secrets::passwords;
 use crate::world::World;
 use hermod_domain::keyed_pace::{Allowance, KeyedPace};
 use hermod_domain::time::Timestamp;

@@ -1,6 +1,6 @@
 //! Where an endpoint's webhooks go and what they are signed with, at one moment. Made anew when the catalogue changes.
 
-use crate::webhook_secret;
+use crate::secrets::webhook_secret;
 use crate::world::World;
 use hermod_domain::catalogue::{Catalogue, PreviousSecret, Webhooks};
 use hermod_domain::time::Timestamp;

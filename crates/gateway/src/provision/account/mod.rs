@@ -11,7 +11,7 @@ use crate::provision::kind::Kind;
 use crate::provision::sender::WantedSender;
 use crate::provision::{ProvisionRefusal, values};
 use crate::secrets::Secret;
-use crate::webhook_secret;
+use crate::secrets::webhook_secret;
 use hermod_domain::catalogue::{Account, Countries, SenderEntry, SenderState, Terms, Tier};
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::{Currency, Money};

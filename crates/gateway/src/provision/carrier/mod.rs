@@ -12,8 +12,8 @@ use crate::provision::documents::Names;
 use crate::provision::draft::{Draft, Entry};
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, values};
-use crate::sealed;
 use crate::secrets::Secret;
+use crate::secrets::sealed;
 use hermod_domain::carrier::{
     Binds, DefaultAlphabet, IdConversion, LongMessages, ReceiptDialect, SmppVersion, ValidityFormat,
 };

@@ -1,10 +1,10 @@
 //! The SMPP half of a connection: its fields as somebody writes them, and what is stored of them.
 
 use super::WantedConnection;
-use crate::passwords;
 use crate::provision::ProvisionRefusal;
 use crate::provision::draft::Draft;
 use crate::secrets::Secret;
+use crate::secrets::passwords;
 use hermod_domain::catalogue::{BINDS_DEFAULT, BindTypes, SmppAccess, WINDOW_DEFAULT};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

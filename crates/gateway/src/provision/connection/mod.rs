@@ -4,13 +4,13 @@ mod bind_access;
 
 pub use bind_access::BindTypeName;
 
-use crate::passwords;
 use crate::provision::checks;
 use crate::provision::documents::Names;
 use crate::provision::draft::{Draft, Entry};
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, names, values};
 use crate::secrets::Secret;
+use crate::secrets::passwords;
 use hermod_domain::catalogue::{AllowList, CodingZero, Connection, InboundForm};
 use hermod_domain::ids::AccountId;
 use hermod_domain::sender::Sender;

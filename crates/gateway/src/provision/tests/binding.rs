@@ -1,8 +1,8 @@
 //! The SMPP half of connections: passwords that are kept as hashes only, names that are one connection's alone.
 
 use super::{CUSTOMER, NOW, applied, open, pepper, wanted};
-use crate::passwords;
 use crate::provision::{Kind, Made, apply, load_catalogue, shown_one};
+use crate::secrets::passwords;
 use hermod_domain::catalogue::{BindTypes, CodingZero, InboundForm, SmppAccess, Tier};
 use hermod_store::Store;
 

@@ -311,7 +311,7 @@ async fn whoever_gets_the_database_alone_finds_no_secret_in_it() {
     apply(&store, &pepper(), &wanted(&text), NOW).await.unwrap();
     let carriers = load_catalogue(&store).await.unwrap();
     let stored = &carriers.carriers()[0].2.password;
-    assert_eq!(crate::sealed::open(&pepper(), "acme", stored).unwrap().reveal(), secrets[0]);
+    assert_eq!(crate::secrets::sealed::open(&pepper(), "acme", stored).unwrap().reveal(), secrets[0]);
     store.close().await.unwrap();
     for file in std::fs::read_dir(folder.path()).unwrap() {
         let path = file.unwrap().path();

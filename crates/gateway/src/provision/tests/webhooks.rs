@@ -1,7 +1,7 @@
 //! Webhooks in provision files: where they may go, what they are signed with, and how that is changed.
 
 use super::*;
-use crate::webhook_secret;
+use crate::secrets::webhook_secret;
 use hermod_domain::catalogue::Webhooks;
 use hermod_domain::webhook::DlrForm;
 use hermod_domain::webhook::address::AddressRules;

@@ -4,7 +4,7 @@
 //! The same secret of the same owner seals to the same text, so that applying a file twice changes nothing. The nonce is
 //! a keyed digest of what is sealed, so it repeats only where everything repeats.
 
-use crate::secrets::{Pepper, Secret};
+use super::secret::{Pepper, Secret};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};

@@ -1,7 +1,7 @@
 //! The secrets that webhooks are signed with: made here, sealed for their account, opened where they sign.
 
-use crate::sealed::{self, Unopened};
-use crate::secrets::{Pepper, Secret, random_token};
+use super::sealed::{self, Unopened};
+use super::secret::{Pepper, Secret, random_token};
 use hermod_domain::ids::AccountId;
 
 /// Characters of a secret that is made here: 200 random bits.

@@ -1,8 +1,8 @@
 //! The operator's token: who has it may do everything the operator API can. It is made when a data folder is first opened
 //! and stands in a file that only its owner can read; the gateway itself keeps no more than a digest to compare with.
 
+use super::secret::{Pepper, keep_private, random_token};
 use crate::config::Config;
-use crate::secrets::{Pepper, keep_private, random_token};
 use std::path::{Path, PathBuf};
 
 const FILE: &str = "operator.token";

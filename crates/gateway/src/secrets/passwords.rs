@@ -2,7 +2,7 @@
 //! that names its own costs, so that those can be raised without locking anybody out, and mixed with the pepper, so that
 //! a stolen database alone is not enough to try them.
 
-use crate::secrets::{Pepper, Secret};
+use super::secret::{Pepper, Secret};
 use argon2::password_hash::PasswordHasher;
 use argon2::password_hash::phc::{Output, PasswordHash};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
