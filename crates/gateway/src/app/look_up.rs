@@ -1,7 +1,7 @@
 //! What a customer may ask about: a message of theirs, what handsets answered, and their balance.
 
 use crate::app::authenticate::Caller;
-use crate::app::faults::refusal_of;
+use crate::app::store_errors::refusal_of;
 use crate::world::World;
 use hermod_domain::catalogue::{Account, Terms};
 use hermod_domain::money::{Currency, Money};

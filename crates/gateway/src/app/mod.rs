@@ -4,7 +4,7 @@
 mod alarm_unconfirmed;
 mod authenticate;
 mod fail_over;
-mod faults;
+mod store_errors;
 mod look_up;
 pub mod operator;
 mod submit_message;

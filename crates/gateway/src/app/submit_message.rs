@@ -2,7 +2,7 @@
 //! protocols come through here, and nothing is answered before the store has it on disk.
 
 use crate::app::authenticate::Caller;
-use crate::app::faults::refusal_of;
+use crate::app::store_errors::refusal_of;
 use crate::world::World;
 use hermod_domain::catalogue::{Claim, SenderStanding};
 use hermod_domain::ids::{CarrierId, MessageId};

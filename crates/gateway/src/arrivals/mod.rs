@@ -1,10 +1,10 @@
 //! What every listener for customers needs: how many connections one address may hold, which proxies are believed, the
 //! handshake of TLS, and the options of a socket.
 
-mod crowd;
+mod connection_limits;
 mod proxy_header;
 
-pub(crate) use crowd::{Crowd, PerAddress, Place};
+pub(crate) use connection_limits::{Crowd, PerAddress, Place};
 pub(crate) use proxy_header::{Caller, ProxyHeaderError, read_proxy_header};
 
 use crate::clock::Clock;

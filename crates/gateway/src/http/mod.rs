@@ -2,22 +2,22 @@
 //! how its length is framed, and shows an API's document as a page.
 
 pub mod body_memory;
-mod entrance;
+mod listener;
 pub(crate) mod framing;
 mod limits;
 pub mod openapi_errors;
 pub mod openapi_page;
-pub(crate) mod patience;
-pub(crate) mod peer;
+pub(crate) mod timeouts;
+pub(crate) mod peer_address;
 mod raw_heads;
 pub(crate) mod request_id;
 mod server;
-mod watched;
+mod observed_stream;
 
 pub use crate::arrivals::{Reach, TrustedProxies};
-pub use entrance::{Entrance, Security};
+pub use listener::{Entrance, Security};
 pub use limits::Limits;
-pub use patience::Carried;
+pub use timeouts::Carried;
 pub use server::serve;
 
 use crate::arrivals::Source;
@@ -27,6 +27,6 @@ use axum::http::{Extensions, HeaderMap};
 /// unreadably, the proxy.
 pub(crate) fn source_of(extensions: &Extensions, headers: &HeaderMap) -> Option<Source> {
     let Carried { peer, proxies, .. } = extensions.get()?;
-    let address = peer::of(*peer, proxies, headers).unwrap_or(*peer);
-    Some(Source { address, is_forwarded: peer::is_forwarded(headers) })
+    let address = peer_address::of(*peer, proxies, headers).unwrap_or(*peer);
+    Some(Source { address, is_forwarded: peer_address::is_forwarded(headers) })
 }

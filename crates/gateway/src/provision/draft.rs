@@ -5,7 +5,7 @@ use crate::provision::documents::{self, Names, UnreadableRow};
 use crate::provision::kind::Kind;
 use crate::provision::last_applied::LastApplied;
 use crate::provision::plan::{Change, Effect, FieldChange, FieldLeft, Made, Plan};
-use crate::provision::{ProvisionRefusal, names, unmatched};
+use crate::provision::{ProvisionRefusal, names, unreachable_entries};
 use crate::secrets::{Pepper, Secret};
 use hermod_domain::catalogue::{Account, Catalogue, CatalogueError, Connection, NumberEntry};
 use hermod_domain::ids::AccountId;
@@ -313,7 +313,7 @@ impl<'a> Draft<'a> {
         let catalogue = Catalogue::build(documents::documents(rows.values())?)
             .map_err(|fault| told_by_name(fault, &rows))?;
         let put = written.iter().map(|place| rows[place].clone()).collect();
-        let warnings = written.iter().filter_map(|place| unmatched::warning(&rows[place])).collect();
+        let warnings = written.iter().filter_map(|place| unreachable_entries::warning(&rows[place])).collect();
         let provisioned = last_applied.into_rows();
         Ok(Plan { changes, secrets, catalogue, put, rows, names, removed, openings, provisioned, warnings })
     }

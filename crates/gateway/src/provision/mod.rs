@@ -5,55 +5,55 @@
 mod account;
 mod carrier;
 mod checks;
-mod codes;
+mod hex_codes;
 mod connection;
 mod control;
 mod documents;
 mod draft;
 mod fields;
 mod json;
-mod key;
+mod api_key;
 mod kind;
 mod last_applied;
-mod look_alikes;
-mod mentions;
+mod sender_lookalikes;
+mod mentioned_fields;
 mod names;
-mod number;
+mod inbound_number;
 mod plan;
 mod planning;
 mod price;
 mod route;
 mod screen;
 mod sender;
-mod shown;
+mod export;
 #[cfg(test)]
 mod tests;
 mod three_way;
-mod unmatched;
+mod unreachable_entries;
 mod values;
-mod wanted;
+mod file_entries;
 
 pub use account::{PREVIOUS_SECRET_KEPT, Rotation, WantedAccount, rotate};
 pub use carrier::{
     CertificateWanted, SenderTypes, Typed, WantedCarrier, WantedRetry, WantedRewrite, WantedTls, WantedTlv,
 };
-pub use codes::{Code, Tag};
+pub use hex_codes::{Code, Tag};
 pub use connection::{BindTypeName, WantedConnection};
 pub use control::{Most, MostAbroad, WantedControl};
 pub use documents::UnreadableRow;
 pub use fields::schema_of;
 pub use json::{check_fields, merged, parse_object, value_of, wanted_entry, wanted_whole};
-pub use key::WantedKey;
+pub use api_key::WantedKey;
 pub use kind::Kind;
 pub use names::of_area;
-pub use number::WantedNumber;
+pub use inbound_number::WantedNumber;
 pub use plan::{Change, Effect, FieldChange, FieldLeft, Made, Plan};
 pub use price::WantedPrice;
 pub use route::{RouteVia, WantedRoute, WantedVia};
 pub use screen::WantedScreen;
 pub use sender::WantedSender;
-pub use shown::{shown, shown_one};
-pub use wanted::{EXAMPLE_TOML, Removal, Wanted};
+pub use export::{shown, shown_one};
+pub use file_entries::{EXAMPLE_TOML, Removal, Wanted};
 
 use crate::secrets::Pepper;
 use hermod_domain::area::Area;

@@ -5,10 +5,10 @@ use crate::provision::ProvisionRefusal;
 use crate::provision::draft::{Draft, Entry};
 use crate::provision::kind::Kind;
 use crate::provision::last_applied::LastApplied;
-use crate::provision::look_alikes;
-use crate::provision::mentions::{Mentioned, Mentions};
+use crate::provision::sender_lookalikes;
+use crate::provision::mentioned_fields::{Mentioned, Mentions};
 use crate::provision::plan::Plan;
-use crate::provision::wanted::Wanted;
+use crate::provision::file_entries::Wanted;
 use crate::secrets::Pepper;
 use hermod_domain::time::Timestamp;
 use hermod_store::CatalogueRow;
@@ -69,7 +69,7 @@ pub(super) fn plan(
             None => draft.remove(removal.kind, &removal.name)?,
         }
     }
-    look_alikes::check(&draft, senders)?;
+    sender_lookalikes::check(&draft, senders)?;
     draft.finish()
 }
 

@@ -6,7 +6,7 @@ use crate::provision::ProvisionRefusal;
 use crate::provision::draft::{Draft, Entry};
 use crate::provision::kind::Kind;
 use crate::provision::last_applied::{AppliedEntry, AppliedField};
-use crate::provision::mentions::Mentioned;
+use crate::provision::mentioned_fields::Mentioned;
 use crate::provision::plan::{Change, Effect, FieldLeft};
 use crate::provision::{documents, names};
 use hermod_domain::catalogue::SenderState;

@@ -1,9 +1,9 @@
 //! A running gateway: everything put together, started in order and stopped in order. The caller binds the listeners and
 //! owns the clock, so a test can have it on any free port and move its time.
 
-mod purging;
-mod sensible;
-mod watching;
+mod purge;
+mod clock_check;
+mod alarm_checks;
 
 use crate::app::{FailOver, LOOK_EVERY};
 use crate::clock::{Clock, Moment};
@@ -84,7 +84,7 @@ pub enum StartError {
     #[error("a listener has no address: {0}")]
     Listener(std::io::Error),
     #[error(transparent)]
-    Clock(#[from] sensible::Nonsense),
+    Clock(#[from] clock_check::Nonsense),
 }
 
 /// A gateway at work. It runs until [`Running::stop`]; dropping it does not stop it.
@@ -118,7 +118,7 @@ pub fn open(config: &Config, clock: &Clock) -> Result<Opened, StartError> {
     telemetry::figures();
     // Read now, while nobody waits for it.
     Numbers::embedded();
-    let now = sensible::time(clock.now())?;
+    let now = clock_check::time(clock.now())?;
     let folder = config.data.folder.clone();
     let options = OpenOptions {
         folder: folder.clone(),
@@ -224,7 +224,7 @@ impl Running {
         for tls in &self.certificates {
             drop(tls.reload(self.world.clock.now()));
         }
-        watching::look_at_certificates(&self.world, &self.certificates);
+        alarm_checks::look_at_certificates(&self.world, &self.certificates);
     }
 
     pub fn world(&self) -> &Arc<World> {
@@ -314,12 +314,12 @@ impl Running {
     fn keep_up(&self, config: &Config) {
         self.repeat("upkeep/tick", TICK, |world| async move { world.store.tick(world.clock.now()).await });
         self.repeat("upkeep/look", LOOK, |world| async move {
-            watching::look(&world);
+            alarm_checks::look(&world);
             Ok(())
         });
         let certificates: Arc<[Arc<Tls>]> = self.certificates.clone().into();
         self.repeat("upkeep/slow-look", SLOW_LOOK, move |world| {
-            watching::look_slowly(world, certificates.clone())
+            alarm_checks::look_slowly(world, certificates.clone())
         });
         let fail_over = Arc::new(FailOver::default());
         self.repeat("upkeep/fail-over", LOOK_EVERY, move |world| {
@@ -333,8 +333,8 @@ impl Running {
             daily.and(swept.map(|_| ()))
         });
         self.repeat("upkeep/keys", MERGE_KEYS, |world| async move { world.store.merge_keys().await });
-        let keep = purging::retention(&config.retention);
-        self.repeat("upkeep/purge", Duration::ZERO, move |world| purging::purge(world, keep));
+        let keep = purge::retention(&config.retention);
+        self.repeat("upkeep/purge", Duration::ZERO, move |world| purge::purge(world, keep));
         self.repeat("upkeep/rematch", REMATCH, |world| async move {
             for (carrier, name, document) in world.catalogue().carriers() {
                 let ids = document.profile.ids;

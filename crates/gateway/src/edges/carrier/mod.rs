@@ -3,25 +3,25 @@
 //! decided by the pure session of the SMPP crate; what answers mean, how fast to go, when to come back and how a carrier
 //! is doing are decided by the pure modules here.
 
-mod account;
-mod answers;
+mod link_group;
+mod deliver_sm;
 mod backoff;
 mod connect;
 mod flow;
 mod handset;
 mod health;
-mod keeper;
-mod limited;
+mod reconnect;
+mod throttled_recipients;
 mod link;
-mod oversight;
+mod monitor;
 mod probe;
 mod shaper;
 mod submit;
 mod supervisor;
-mod verdicts;
+mod submit_responses;
 
 #[cfg(test)]
-mod account_tests;
+mod link_group_tests;
 #[cfg(test)]
 mod supervisor_tests;
 

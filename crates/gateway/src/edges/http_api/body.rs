@@ -1,7 +1,7 @@
 //! The body of a request: read whole up to a limit, or thrown away when the answer does not depend on it.
 
 use crate::http::body_memory::{BODY_RETRY_S, BodyMemoryFull, Reservation};
-use crate::http::patience::{Patience, Stage};
+use crate::http::timeouts::{Patience, Stage};
 use axum::body::{Body, HttpBody};
 use axum::http::{HeaderMap, header};
 use bytes::{Bytes, BytesMut};

@@ -3,33 +3,33 @@
 //!
 //! An error answer always has the form `{"error": "CODE: sentence"}` and means: nothing was stored, nothing charged.
 
-mod answer;
+mod handle_request;
 mod balance;
 mod body;
 mod credentials;
 pub mod document;
-mod errors;
+mod responses;
 mod headers;
 mod inbound;
-mod meters;
+mod request_metrics;
 #[cfg(test)]
-mod mutator_tests;
-mod operations;
+mod fuzz_tests;
+mod monitoring_pages;
 mod query;
 mod rate;
-mod route;
+mod paths;
 mod send_request;
 mod sms;
 
-pub use operations::{MetricsPage, RenderMetrics};
+pub use monitoring_pages::{MetricsPage, RenderMetrics};
 
 use crate::http::Reach;
 use crate::world::World;
-use answer::{Edge, answer};
+use handle_request::{Edge, answer};
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::routing::any;
-use route::Route;
+use paths::Route;
 use std::sync::Arc;
 
 /// The pages for machines.

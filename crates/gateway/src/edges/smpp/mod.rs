@@ -1,20 +1,20 @@
 //! The SMPP server: customers bind, submit, and hear what became of their messages. A connection comes in by the `door`,
 //! proves who it is in `bind`, and is then one session.
 
-mod answers;
+mod command_status;
 mod bind;
-mod door;
-mod guard;
+mod listener;
+mod bind_guard;
 mod handset;
 mod hash_queue;
-mod lookups;
-mod receipts;
-mod refusals;
+mod query_cancel;
+mod receipt_pdu;
+mod refused_bind_log;
 mod session;
 mod settings;
 mod submit;
 
-pub use door::{Entrance, Peer};
+pub use listener::{Entrance, Peer};
 pub use settings::Settings;
 
 use crate::workers::Workers;
@@ -29,7 +29,7 @@ pub async fn serve(entrance: Entrance, world: Arc<World>, settings: Arc<Settings
     };
     let (clock, counting) = (world.clock.clone(), settings.clone());
     tokio::select! {
-        () = door::serve(entrance, clock.clone(), settings, workers, session) => {}
+        () = listener::serve(entrance, clock.clone(), settings, workers, session) => {}
         () = counting.refusals.write_counts(&clock) => {}
     }
 }

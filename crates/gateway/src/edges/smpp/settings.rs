@@ -1,7 +1,7 @@
 //! What holds for every session: names, limits and times from the settings file, and what is counted across sessions.
 
-use super::guard::Guard;
-use super::refusals::Refusals;
+use super::bind_guard::Guard;
+use super::refused_bind_log::Refusals;
 use crate::arrivals::{Crowd, PerAddress, TrustedProxies};
 use crate::config::{Network, Smpp};
 use crate::open_files::smpp_places;

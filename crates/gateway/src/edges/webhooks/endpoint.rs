@@ -3,10 +3,10 @@
 //! posted again.
 
 use super::Shared;
-use super::aim::{Aim, NoAim};
+use super::target::{Aim, NoAim};
 use super::client::{KEEP_ALIVE, Pool};
 use super::post::{Attempt, Posted, not_posted};
-use super::turnstile::Pass;
+use super::post_limiter::Pass;
 use crate::clock::Moment;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use hermod_domain::time::Timestamp;

@@ -2,15 +2,15 @@
 //! posts it as hard as the endpoint can take, and has the store write down what came of it. No endpoint waits for another:
 //! what they share is bounded so that those who fail cannot hold it.
 
-mod aim;
+mod target;
 mod client;
 mod dispatcher;
 mod endpoint;
 mod post;
 mod resolver;
 mod settings;
-mod standing;
-mod turnstile;
+mod endpoint_status;
+mod post_limiter;
 
 pub use resolver::Resolver;
 pub use settings::Settings;
@@ -18,9 +18,9 @@ pub use settings::Settings;
 use crate::workers::Workers;
 use crate::world::World;
 use client::Client;
-use standing::Standings;
+use endpoint_status::Standings;
 use std::sync::Arc;
-use turnstile::Turnstile;
+use post_limiter::Turnstile;
 
 /// What all endpoints' tasks stand on.
 struct Shared {

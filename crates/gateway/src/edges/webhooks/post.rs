@@ -1,9 +1,9 @@
 //! One attempt: the event as a signed request, what the receiver made of it, and what is to become of the event.
 
 use super::Shared;
-use super::aim::{Aim, NoAim};
+use super::target::{Aim, NoAim};
 use super::client::{Answered, Draft, Pool};
-use super::turnstile::Pass;
+use super::post_limiter::Pass;
 use bytes::Bytes;
 use hermod_domain::numbers::Numbers;
 use hermod_domain::receipt::ErrCode;

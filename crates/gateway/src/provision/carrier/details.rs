@@ -3,7 +3,7 @@
 
 use crate::config::Period;
 use crate::provision::checks;
-use crate::provision::codes::{Code, Tag};
+use crate::provision::hex_codes::{Code, Tag};
 use hermod_domain::carrier::{Addressing, ErrorClass, RetryOverride, SenderRewrite, TonNpi, VendorTlv};
 use hermod_domain::catalogue::CarrierTls;
 use hermod_domain::numbers::Country;

@@ -7,7 +7,7 @@ pub use details::{CertificateWanted, SenderTypes, Typed, WantedRetry, WantedRewr
 
 use crate::config::Period;
 use crate::provision::checks;
-use crate::provision::codes::Tag;
+use crate::provision::hex_codes::Tag;
 use crate::provision::documents::Names;
 use crate::provision::draft::{Draft, Entry};
 use crate::provision::kind::Kind;

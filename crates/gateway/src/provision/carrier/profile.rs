@@ -4,7 +4,7 @@ use super::details::{SenderTypes, Typed, WantedRetry, WantedRewrite, WantedTlv};
 use super::{WantedCarrier, whole_ms};
 use crate::config::Period;
 use crate::provision::ProvisionRefusal;
-use crate::provision::codes::Tag;
+use crate::provision::hex_codes::Tag;
 use hermod_domain::carrier::Profile;
 use std::time::Duration;
 

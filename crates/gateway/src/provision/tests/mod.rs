@@ -1,11 +1,11 @@
 //! What a provision file makes of a store: what is made, what is updated, what is removed.
 
-mod binding;
+mod bind_access;
 mod carriers;
 mod json;
-mod page;
-mod reading;
-mod refusing;
+mod documentation;
+mod values;
+mod rejected_files;
 mod three_way;
 mod webhooks;
 

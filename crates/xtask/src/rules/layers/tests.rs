@@ -162,7 +162,7 @@ fn an_edge_knows_itself_the_app_and_what_lies_beside_the_edges() {
             check,
             &[
                 ("crates/gateway/src/edges/http_api/sms.rs", code),
-                ("crates/gateway/src/edges/http_api/errors.rs", ""),
+                ("crates/gateway/src/edges/http_api/responses.rs", ""),
             ],
             &[],
         );

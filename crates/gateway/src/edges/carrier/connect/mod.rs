@@ -4,14 +4,14 @@
 //! For whoever runs a link: [`connect`] gives a [`Stream`], whose writes are finished only when the octets have left for
 //! the network, with TLS as without; [`close`] says goodbye and never takes long.
 
-mod proof;
+mod certificate_check;
 
 pub(super) use crate::stream::{Stream, close};
 
 use crate::clock::{Clock, Moment};
 use crate::tls;
 use hermod_domain::catalogue::{Carrier, CarrierTls};
-use proof::Proof;
+use certificate_check::Proof;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;

@@ -6,21 +6,21 @@
 //! alone, and then starts in the same way at the rate that the carrier was found to take. If only some recipients are
 //! throttled, their parts step aside and the link goes on as before.
 
-mod suspects;
+mod throttle_suspects;
 
 #[cfg(test)]
 mod simulation;
 #[cfg(test)]
 mod tests;
 
-use super::limited::LimitedRecipients;
+use super::throttled_recipients::LimitedRecipients;
 use super::shaper::{Shaper, as_timestamp, burst_of, rate_of};
 use crate::clock::Moment;
 use hermod_domain::adaptive_rate::{AdaptiveRate, Hold};
 use hermod_domain::pace::{PER_SECOND_MAX, Pace};
 use hermod_domain::phone::Msisdn;
 use std::time::Duration;
-use suspects::{Cleared, Suspects};
+use throttle_suspects::{Cleared, Suspects};
 
 /// A throttled link sends in bursts that are no longer than this part of a second: a carrier that counts in any one second
 /// would throttle it for a burst on top of its rate.

@@ -5,16 +5,16 @@
 //! answered only after the store has committed what it says; and whatever ends the link, every part that was under way is
 //! reported before the link is gone.
 
-pub(super) mod failover;
+pub(super) mod alternative_carrier;
 mod holding;
-mod incoming;
-mod leaving;
-mod outgoing;
-mod tap;
-mod turning;
+mod receive;
+mod drain;
+mod send;
+mod pdu_trace;
+mod events;
 
-use super::account::Account;
-use super::answers;
+use super::link_group::Account;
+use super::deliver_sm;
 use super::backoff::Ended;
 use super::connect::{Stream, close};
 use super::flow::Flow;
@@ -32,7 +32,7 @@ use hermod_smpp::{BindType, EncodeError, Session};
 use hermod_store::{Answer, AnswerRecord, Elsewhere, Handout, Job, LinkPort, MoRecord, ReceiptRecord};
 use std::collections::BTreeMap;
 use std::time::Duration;
-use tap::Tap;
+use pdu_trace::Tap;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -128,7 +128,7 @@ impl<'a> Link<'a> {
             port: None,
             flow: Flow::new(&account.shaper, &account.limited, account.window(), account.link_rate(), now),
             draft: Draft::new(account.profile(), account.name()),
-            tap: Tap::new(&account.state.trace, figures.number(), answers::dialect(account.profile())),
+            tap: Tap::new(&account.state.trace, figures.number(), deliver_sm::dialect(account.profile())),
             output: BytesMut::new(),
             write_by: None,
             bound_at: None,

@@ -140,7 +140,7 @@ impl Dialer<'_> {
         let session = session.map_err(|fault| {
             Ended::at(ProbeStep::Settings, format!("the carrier's settings make no bind: {fault}"))
         })?;
-        let mut wire = Wire::new(stream, session, super::answers::dialect(&carrier.profile), log.clone());
+        let mut wire = Wire::new(stream, session, super::deliver_sm::dialect(&carrier.profile), log.clone());
         let wait = Duration::from_millis(carrier.profile.bind_wait_ms).saturating_add(MARGIN);
         let until = world.clock.moment().plus(wait);
         loop {
@@ -224,7 +224,7 @@ async fn talk(
     let now = smpp_moment(&world.clock);
     wires.sender().session.request(&pdu, (), now).map_err(|refused| unwritten(refused.to_string()))?;
 
-    let mut receipts = Receipts::new(profile, super::answers::dialect(profile));
+    let mut receipts = Receipts::new(profile, super::deliver_sm::dialect(profile));
     let answer = answer_to_submit(world, carrier, wires, &mut receipts).await?;
     let remote = accepted(carrier, &answer)?;
     receipts.wait_for(world, wires, remote, probe.wait).await

@@ -3,7 +3,7 @@
 use super::wire::{Side, Wires, smpp_moment};
 use super::{Ended, ProbeStep};
 use crate::board::PROBE_WAIT_MAX;
-use crate::edges::carrier::answers::{Incoming, read_request};
+use crate::edges::carrier::deliver_sm::{Incoming, read_request};
 use crate::world::World;
 use hermod_domain::carrier::{DefaultAlphabet, IdConversion, Profile, RemoteKey};
 use hermod_domain::ids::RemoteId;

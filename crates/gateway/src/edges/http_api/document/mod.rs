@@ -3,10 +3,10 @@
 
 mod guides;
 mod operations;
-pub mod shape;
-pub mod webhooks;
+pub mod bodies;
+pub mod webhook_bodies;
 
-use super::route::Route;
+use super::paths::Route;
 use crate::http::openapi_errors;
 use crate::http::openapi_page::Published;
 use axum::body::Body;
@@ -83,7 +83,7 @@ pub fn document() -> OpenApi {
         .info(info)
         .servers(Some([Server::new(BASE)]))
         .paths(paths)
-        .webhooks(Some(webhooks::all()))
+        .webhooks(Some(webhook_bodies::all()))
         .components(Some(components()))
         .security(Some(credentials()))
         .tags(Some(tags()))
@@ -95,7 +95,7 @@ fn tags() -> [Tag; 5] {
         ("Messages", "Sending, and following what was sent."),
         ("Inbound", "What handsets send to the account's numbers and senders."),
         ("Account", "What may be spent."),
-        (webhooks::TAG, guides::WEBHOOKS),
+        (webhook_bodies::TAG, guides::WEBHOOKS),
         ("SMPP", guides::SMPP),
     ]
     .map(|(name, description)| TagBuilder::new().name(name).description(Some(description)).build())
@@ -138,15 +138,15 @@ fn components() -> Components {
     }
     let (name, schema) = openapi_errors::schema();
     components.schemas.insert(name, schema);
-    add::<shape::SendRequest>(&mut components);
-    add::<shape::Accepted>(&mut components);
-    add::<shape::Replayed>(&mut components);
-    add::<shape::MessageStatus>(&mut components);
-    add::<shape::InboundPage>(&mut components);
-    add::<shape::Balance>(&mut components);
-    add::<webhooks::DeliveryReport>(&mut components);
-    add::<webhooks::ShortDeliveryReport>(&mut components);
-    add::<webhooks::InboundEvent>(&mut components);
+    add::<bodies::SendRequest>(&mut components);
+    add::<bodies::Accepted>(&mut components);
+    add::<bodies::Replayed>(&mut components);
+    add::<bodies::MessageStatus>(&mut components);
+    add::<bodies::InboundPage>(&mut components);
+    add::<bodies::Balance>(&mut components);
+    add::<webhook_bodies::DeliveryReport>(&mut components);
+    add::<webhook_bodies::ShortDeliveryReport>(&mut components);
+    add::<webhook_bodies::InboundEvent>(&mut components);
     components
 }
 

@@ -1,6 +1,6 @@
 //! The operations one by one: what they take, what they answer, and every error they can end in.
 
-use super::shape;
+use super::bodies;
 use crate::http::openapi_errors::{self, text_header};
 use hermod_domain::refusal::published::{PUBLISHED, PublishedError};
 use utoipa::ToSchema;
@@ -55,7 +55,7 @@ pub(super) fn send() -> Operation {
         .example(Some("order-4711".into()));
     let body = RequestBodyBuilder::new()
         .required(Some(Required::True))
-        .content(JSON, content::<shape::SendRequest>())
+        .content(JSON, content::<bodies::SendRequest>())
         .build();
     let parts = HeaderBuilder::new()
         .schema(Some(ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1))))
@@ -73,12 +73,12 @@ pub(super) fn send() -> Operation {
         .parameter("id", "$response.body#/message_id")
         .description("Ask what became of it.")
         .build();
-    let accepted = answer::<shape::Accepted>("Accepted: stored, charged and queued.")
+    let accepted = answer::<bodies::Accepted>("Accepted: stored, charged and queued.")
         .header("X-SMS-Parts", parts.build())
         .header("X-SMS-Encoding", encoding.build())
         .link("status", follow.clone());
     let replayed =
-        answer::<shape::Replayed>("The idempotency key was used before: nothing was sent, nothing charged.")
+        answer::<bodies::Replayed>("The idempotency key was used before: nothing was sent, nothing charged.")
             .header("Idempotency-Mismatch", mismatch.build())
             .link("status", follow);
     operation("Messages", "sendMessage", "Send a message", SENDING.iter().chain(&ALWAYS))
@@ -106,7 +106,7 @@ pub(super) fn status() -> Operation {
             "What became of a message. An id that is not the account's own is answered like one that does not exist.",
         ))
         .parameter(id)
-        .response("200", answer::<shape::MessageStatus>("The message."))
+        .response("200", answer::<bodies::MessageStatus>("The message."))
         .build()
 }
 
@@ -123,14 +123,14 @@ pub(super) fn inbound() -> Operation {
              the next `since` reads everything once. Messages are kept for 30 days at least.",
         ))
         .parameters(Some([Parameter::from(since), Parameter::from(limit)]))
-        .response("200", answer::<shape::InboundPage>("A page of messages, empty if there are no more."))
+        .response("200", answer::<bodies::InboundPage>("A page of messages, empty if there are no more."))
         .build()
 }
 
 pub(super) fn balance() -> Operation {
     operation("Account", "getBalance", "Ask for the balance", ALWAYS.iter())
         .description(Some("What the account has, owes and may spend. `available` is the figure to watch."))
-        .response("200", answer::<shape::Balance>("The balance of the account."))
+        .response("200", answer::<bodies::Balance>("The balance of the account."))
         .build()
 }
 

@@ -132,13 +132,13 @@ fn webhook_bodies_are_what_the_document_says() {
         at: Timestamp::from_millis(1_750_000_002_000),
     };
     let body = |form| payload::dlr(&report, form, &Numbers::embedded().find(to));
-    let full: webhooks::DeliveryReport = serde_json::from_str(&body(DlrForm::Full)).unwrap();
+    let full: webhook_bodies::DeliveryReport = serde_json::from_str(&body(DlrForm::Full)).unwrap();
     assert_eq!((full.status.as_str(), full.mcc.as_str()), ("DELIVRD", "262"));
-    let short: webhooks::ShortDeliveryReport = serde_json::from_str(&body(DlrForm::Short)).unwrap();
+    let short: webhook_bodies::ShortDeliveryReport = serde_json::from_str(&body(DlrForm::Short)).unwrap();
     assert_eq!((short.status.as_str(), short.error_code), ("delivered", None));
     let facts =
         payload::InboundFacts { from: "4915112345678", to: "80808", text: "Yes", received_at: report.at };
-    let inbound: webhooks::InboundEvent = serde_json::from_str(&payload::inbound(&facts)).unwrap();
+    let inbound: webhook_bodies::InboundEvent = serde_json::from_str(&payload::inbound(&facts)).unwrap();
     assert_eq!((inbound.from.as_str(), inbound.text.as_str()), ("+4915112345678", "Yes"));
     let names = json()["webhooks"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     assert_eq!(names, ["deliveryReport", "inboundMessage"]);

@@ -6,9 +6,9 @@
 
 mod handsets;
 mod mo_delivery;
-mod pace;
-mod reporting;
-mod serving;
+mod submit_rate;
+mod delivery;
+mod requests;
 mod wire;
 
 use super::bind::{self, Admitted, Refused};
@@ -24,9 +24,9 @@ use hermod_domain::ids::ConnectionId;
 use hermod_smpp::session::{Acceptance, CloseReason};
 use hermod_smpp::{BindType, CommandStatus, Event, Frame, Pdu, Session};
 use hermod_store::ReportId;
-use pace::BindPace;
-use reporting::Reporting;
-use serving::Done;
+use submit_rate::BindPace;
+use delivery::Reporting;
+use requests::Done;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,15 +1,15 @@
 //! From a request to the submission it asks for, field by field. Pure: whatever is wrong is told by the status that names
 //! the field, and nothing has happened yet.
 
-mod coding;
-mod ends;
+mod data_coding;
+mod addresses;
 #[cfg(test)]
 mod tests;
 mod validity;
 
-pub(super) use ends::{recipient, sender};
+pub(super) use addresses::{recipient, sender};
 
-use coding::{Alphabet, Coding, Extent, Written};
+use data_coding::{Alphabet, Coding, Extent, Written};
 use hermod_domain::catalogue::SmppAccess;
 use hermod_domain::origin::{Origin, QUOTE_CHARS_MAX, RegisteredDelivery, WrittenAddress};
 use hermod_domain::sender::{Sender, SenderKind};
@@ -133,7 +133,7 @@ pub(super) struct Draft {
 /// Reads everything that does not depend on the recipient. The order of the checks is that of the fields.
 pub(super) fn draft(fields: &Fields<'_>, terms: &Terms<'_>) -> Result<Draft, CommandStatus> {
     let Terms { access, is_3_4, on_transmitter, default_sender, now } = *terms;
-    let from = ends::sender(fields.source, access)?;
+    let from = addresses::sender(fields.source, access)?;
     check_flags(fields, access)?;
     let validity = validity::read(fields.validity_period, now)?;
     let Content { text, encoding, shape } = content(fields, access)?;
@@ -151,7 +151,7 @@ pub(super) fn draft(fields: &Fields<'_>, terms: &Terms<'_>) -> Result<Draft, Com
         short_id: !is_3_4,
         on_transmitter,
         quote,
-        callback: fields.tlvs.get(Tag::CALLBACK_NUM).and_then(ends::callback),
+        callback: fields.tlvs.get(Tag::CALLBACK_NUM).and_then(addresses::callback),
     })
 }
 
@@ -166,7 +166,7 @@ impl Draft {
         destination: Address<'_>,
         access: &SmppAccess,
     ) -> Result<Submission, CommandStatus> {
-        let to = ends::recipient(destination, access)?;
+        let to = addresses::recipient(destination, access)?;
         let mut submission = Submission {
             encoding: self.encoding,
             shape: self.shape.clone(),
@@ -266,7 +266,7 @@ fn content(fields: &Fields<'_>, access: &SmppAccess) -> Result<Content, CommandS
         let (header, octets) = octets.split_at(octets.len() - parsed.text.len());
         (header, octets, extent)
     };
-    let Written { text, encoding, is_untouched } = coding::read(octets, coding.alphabet, access, extent)?;
+    let Written { text, encoding, is_untouched } = data_coding::read(octets, coding.alphabet, access, extent)?;
     let class = match fields.tlvs.get_u8(Tag::DEST_ADDR_SUBUNIT) {
         Some(SUBUNIT_DISPLAY) => Some(0),
         Some(SUBUNIT_SIM) => Some(CLASS_SIM),

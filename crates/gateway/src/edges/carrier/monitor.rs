@@ -1,6 +1,6 @@
 //! A look at each carrier every second: how it is doing, and what somebody should know about it.
 
-use super::account::Account;
+use super::link_group::Account;
 use super::health::{At, ids_do_not_match, works};
 use crate::board::AlarmKind;
 use crate::clock::Moment;

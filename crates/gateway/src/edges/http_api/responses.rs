@@ -13,7 +13,7 @@ pub(super) fn status(refusal: &Refusal) -> StatusCode {
     StatusCode::from_u16(refusal.published().http).expect("the catalogue has HTTP statuses only")
 }
 
-pub(super) fn response(refusal: &Refusal) -> Response {
+pub(super) fn error(refusal: &Refusal) -> Response {
     let text = serde_json::Value::String(refusal.to_string());
     let mut response = json(status(refusal), format!("{{\"error\":{text}}}"));
     let headers = response.headers_mut();

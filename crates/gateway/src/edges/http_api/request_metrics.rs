@@ -1,6 +1,6 @@
 //! What the API counts. Handles are kept once made: looking a metric up by its labels would cost more than counting.
 
-use super::route::Route;
+use super::paths::Route;
 use metrics::{Counter, Histogram, counter, histogram};
 use std::sync::OnceLock;
 

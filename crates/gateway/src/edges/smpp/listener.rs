@@ -235,5 +235,5 @@ impl Drop for Open {
 }
 
 #[cfg(test)]
-#[path = "door_tests.rs"]
+#[path = "listener_tests.rs"]
 mod tests;

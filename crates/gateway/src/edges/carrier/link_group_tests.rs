@@ -1,9 +1,9 @@
 //! What is told about a carrier: its health, its alarms, and when it is stopped.
 
-use super::account::Account;
+use super::link_group::Account;
 use super::link::Sent;
-use super::link::failover::otherwise;
-use super::oversight::Overseer;
+use super::link::alternative_carrier::otherwise;
+use super::monitor::Overseer;
 use crate::board::{AlarmKind, Direction, LinkFigures, LinkSettings, LinkState, QueueSeen};
 use crate::clock::Clock;
 use crate::secrets::{Pepper, StoreContents};

@@ -1,7 +1,7 @@
 //! Who else could take a message that a carrier did not want.
 
 use super::Sent;
-use crate::edges::carrier::account::Account;
+use crate::edges::carrier::link_group::Account;
 use hermod_domain::carrier::ErrorClass;
 use hermod_domain::numbers::Numbers;
 use hermod_domain::route::Sending;

@@ -1,7 +1,7 @@
 //! A stream that tells when bytes came, so that a connection's patience knows where a request begins, and shows them to
 //! [`RawHeads`].
 
-use super::patience::Patience;
+use super::timeouts::Patience;
 use super::raw_heads::RawHeads;
 use std::io::IoSlice;
 use std::pin::Pin;

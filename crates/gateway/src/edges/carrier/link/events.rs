@@ -1,11 +1,11 @@
 //! One turn of a link's loop: what the session has to say, what the store is told of it, and what is to be written.
 
-use super::failover::otherwise;
+use super::alternative_carrier::otherwise;
 use super::{Link, Sent, WRITE_WAIT, smpp_moment};
 use crate::board::{AlarmKind, LinkState};
 use crate::clock::Moment;
 use crate::edges::carrier::backoff::Ended;
-use crate::edges::carrier::verdicts::{LinkNext, Verdict, read_answer};
+use crate::edges::carrier::submit_responses::{LinkNext, Verdict, read_answer};
 use hermod_smpp::session::State;
 use hermod_smpp::{Event, Frame};
 use hermod_store::{Answer, LinkKind, StoreError};

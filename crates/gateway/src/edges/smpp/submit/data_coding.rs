@@ -155,5 +155,5 @@ fn by_table(octets: &[u8], character: impl Fn(u8) -> Option<char>) -> Decoded {
 }
 
 #[cfg(test)]
-#[path = "coding_tests.rs"]
+#[path = "data_coding_tests.rs"]
 mod tests;

@@ -1,10 +1,10 @@
 //! Bringing receipts, and messages from handsets: as many as the client's window takes, each settled by the client's own answer.
 
 use super::handsets::{Handsets, Taken};
-use super::serving::Done;
+use super::requests::Done;
 use super::{Conversation, moment};
 use crate::clock::Moment;
-use crate::edges::smpp::receipts::ReceiptDraft;
+use crate::edges::smpp::receipt_pdu::ReceiptDraft;
 use hermod_domain::time::Timestamp;
 use hermod_smpp::session::Refused;
 use hermod_smpp::{CommandStatus, Frame};

@@ -2,7 +2,7 @@
 
 use super::Link;
 use crate::board::AlarmKind;
-use crate::edges::carrier::answers::{self, Incoming, read_request};
+use crate::edges::carrier::deliver_sm::{self, Incoming, read_request};
 use hermod_domain::inbound::InboundPart;
 use hermod_smpp::{CommandId, CommandStatus, DataSmResp, DeliverSmResp, Frame, Header, Pdu};
 use hermod_store::{MoRecord, ReceiptFate, Recorded};
@@ -11,7 +11,7 @@ impl Link<'_> {
     pub(super) fn on_request(&mut self, frame: &Frame) {
         let header = frame.header;
         let profile = self.account.profile();
-        let incoming = read_request(frame, answers::dialect(profile), profile.alphabet, |field| {
+        let incoming = read_request(frame, deliver_sm::dialect(profile), profile.alphabet, |field| {
             self.account.field_was_cut(field);
         });
         if matches!(incoming, Incoming::Receipt(_)) && header.command == CommandId::DATA_SM {

@@ -3,7 +3,7 @@
 //! passes, the limit is known to be its own.
 
 use crate::clock::Moment;
-use crate::edges::carrier::limited::aside_wait;
+use crate::edges::carrier::throttled_recipients::aside_wait;
 use hermod_domain::phone::Msisdn;
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! What leaves on a link: the parts that the store hands out, and the octets of everything.
 
-use super::failover::otherwise;
+use super::alternative_carrier::otherwise;
 use super::{Link, Sent, smpp_moment};
 use crate::clock::Moment;
 use crate::edges::carrier::submit::Part;

@@ -1,15 +1,15 @@
 //! The one way of every request: who asks, may they ask now, what comes of it, and what every answer carries.
 
 use super::body::RequestBody;
-use super::meters::Meters;
-use super::operations::MetricsPage;
-use super::route::{Route, message_id_in};
-use super::{balance, credentials, document, errors, headers, inbound, operations, rate, sms};
+use super::request_metrics::Meters;
+use super::monitoring_pages::MetricsPage;
+use super::paths::{Route, message_id_in};
+use super::{balance, credentials, document, responses, headers, inbound, monitoring_pages, rate, sms};
 use crate::app::{Caller, admit, authenticate};
 use crate::clock::Moment;
 use crate::http::framing::{self, FramingRefusal};
-use crate::http::patience::Carried;
-use crate::http::{peer, request_id, source_of};
+use crate::http::timeouts::Carried;
+use crate::http::{peer_address, request_id, source_of};
 use crate::world::World;
 use axum::extract::Request;
 use axum::http::request::Parts;
@@ -45,7 +45,7 @@ pub(super) async fn answer(edge: Arc<Edge>, route: Route, request: Request) -> R
         edge.world.body_memory.reserve(),
     );
     let id = request_id::of(&head.headers);
-    let peer = carried.and_then(|Carried { peer, proxies, .. }| peer::of(*peer, proxies, &head.headers));
+    let peer = carried.and_then(|Carried { peer, proxies, .. }| peer_address::of(*peer, proxies, &head.headers));
 
     let mut response = dispatch(&edge, route, &head, &mut body, peer).await;
     // Whoever is still sending would not see the answer: closing under unread bytes resets the connection.
@@ -95,12 +95,12 @@ async fn dispatch(
     peer: Option<IpAddr>,
 ) -> Response {
     if let Err(FramingRefusal { field, rule }) = framing::check(head) {
-        let mut response = errors::response(&Refusal::InvalidField { field, rule });
+        let mut response = responses::error(&Refusal::InvalidField { field, rule });
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         return response;
     }
     if let (false, Some(allow)) = (route.answers(&head.method), route.allow()) {
-        return errors::response(&Refusal::MethodNotAllowed { allow });
+        return responses::error(&Refusal::MethodNotAllowed { allow });
     }
     match route {
         Route::Sms | Route::SmsById | Route::Inbound | Route::Balance => {
@@ -109,18 +109,18 @@ async fn dispatch(
         Route::Home => document::lead_to_page(),
         Route::Document => document::published().document(),
         Route::DocumentPage => document::published().page(),
-        Route::Healthz => operations::healthz(),
-        Route::Readyz => operations::readyz(&edge.world),
+        Route::Healthz => monitoring_pages::healthz(),
+        Route::Readyz => monitoring_pages::readyz(&edge.world),
         Route::Metrics => metrics(edge, head),
-        Route::Unknown => errors::response(&Refusal::NotFound(NotFound::Path)),
+        Route::Unknown => responses::error(&Refusal::NotFound(NotFound::Path)),
     }
 }
 
 fn metrics(edge: &Edge, head: &Parts) -> Response {
     let source = source_of(&head.extensions, &head.headers);
     match &edge.metrics {
-        Some(page) if !page.reach.admits(source) => errors::response(&Refusal::LocalOnly),
-        page => operations::metrics(page.as_ref()),
+        Some(page) if !page.reach.admits(source) => responses::error(&Refusal::LocalOnly),
+        page => monitoring_pages::metrics(page.as_ref()),
     }
 }
 
@@ -138,17 +138,17 @@ async fn call(
     let given = credentials::read(&head.headers);
     let caller = match authenticate(world, given.as_ref(), source) {
         Ok(caller) => caller,
-        Err(refusal) => return errors::response(&refusal),
+        Err(refusal) => return responses::error(&refusal),
     };
     if let Err(refusal) = admit(&caller, peer) {
-        return errors::response(&refusal);
+        return responses::error(&refusal);
     }
     let left = world.take_token(caller.connection, caller.connection().requests_per_second);
     let outcome = match left.refused_for {
         Some(_) => Err(Refusal::RateLimited { limit: RateLimit::Connection, retry_after_s: RATE_RETRY_S }),
         None => perform(world, &caller, route, head, body).await,
     };
-    let mut response = outcome.unwrap_or_else(|refusal| errors::response(&refusal));
+    let mut response = outcome.unwrap_or_else(|refusal| responses::error(&refusal));
     rate::show(response.headers_mut(), rate::CONNECTION, left);
     response
 }

@@ -1,6 +1,6 @@
 //! Keeps one link up: dials, binds, and comes back after every loss.
 
-use super::account::Account;
+use super::link_group::Account;
 use super::backoff::{Ended, Reconnect};
 use super::connect::connect;
 use super::link::Link;

@@ -9,7 +9,7 @@ mod chance;
 use super::send_request::SendRequest;
 use super::{credentials, inbound};
 use crate::arrivals::TrustedProxies;
-use crate::http::peer::{self, X_FORWARDED_FOR};
+use crate::http::peer_address::{self, X_FORWARDED_FOR};
 use crate::http::request_id::{self, X_REQUEST_ID};
 use axum::http::{HeaderMap, HeaderValue, header};
 use chance::{Breadcrumb, Chance, mutate, setting};
@@ -149,7 +149,7 @@ fn an_address_is_never_taken_from_behind_what_is_not_trusted() {
     let pieces: [&[u8]; 7] = [b",", b" ", b"10.0.0.2", b"::", b"]", b"1", b", 192.0.2.9"];
     let found = run(&seeds, &pieces, |octets| {
         let Some(headers) = with(X_FORWARDED_FOR, octets) else { return false };
-        let Some(address) = peer::of(proxy, &proxies, &headers) else { return false };
+        let Some(address) = peer_address::of(proxy, &proxies, &headers) else { return false };
         assert_eq!(address, address.to_canonical());
         // It stands in the list, and nothing right of it is a stranger's.
         let text = str::from_utf8(octets).expect("an address was read");

@@ -2,7 +2,7 @@
 
 use super::backoff::BindTurns;
 use super::health::{Seen, health_of, must_stop};
-use super::limited::LimitedRecipients;
+use super::throttled_recipients::LimitedRecipients;
 use super::shaper::Shaper;
 use crate::board::{AlarmKind, CarrierState};
 use crate::world::World;
