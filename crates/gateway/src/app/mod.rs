@@ -4,9 +4,9 @@
 mod alarm_unconfirmed;
 mod authenticate;
 mod fail_over;
-mod store_errors;
 mod look_up;
 pub mod operator;
+mod store_errors;
 mod submit_message;
 mod watch_queues;
 

@@ -2,23 +2,23 @@
 //! how its length is framed, and shows an API's document as a page.
 
 pub mod body_memory;
-mod listener;
 pub(crate) mod framing;
 mod limits;
+mod listener;
+mod observed_stream;
 pub mod openapi_errors;
 pub mod openapi_page;
-pub(crate) mod timeouts;
 pub(crate) mod peer_address;
 mod raw_heads;
 pub(crate) mod request_id;
 mod server;
-mod observed_stream;
+pub(crate) mod timeouts;
 
 pub use crate::arrivals::{Reach, TrustedProxies};
-pub use listener::{Entrance, Security};
 pub use limits::Limits;
-pub use timeouts::Carried;
+pub use listener::{Entrance, Security};
 pub use server::serve;
+pub use timeouts::Carried;
 
 use crate::arrivals::Source;
 use axum::http::{Extensions, HeaderMap};

@@ -1,8 +1,8 @@
 //! A stream that tells when bytes came, so that a connection's patience knows where a request begins, and shows them to
 //! [`RawHeads`].
 
-use super::timeouts::Patience;
 use super::raw_heads::RawHeads;
+use super::timeouts::Patience;
 use std::io::IoSlice;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,12 +1,12 @@
 //! Carries HTTP/1.1 connections: so many at a time, each with a limit on how long it may keep us waiting, and all of them
 //! finished in order when the gateway stops.
 
-use super::listener::{Entrance, Security};
 use super::framing::TwoLengths;
 use super::limits::Limits;
-use super::timeouts::{Carried, Stage, Verdict};
-use super::raw_heads::{Lengths, RawHeads};
+use super::listener::{Entrance, Security};
 use super::observed_stream::Watched;
+use super::raw_heads::{Lengths, RawHeads};
+use super::timeouts::{Carried, Stage, Verdict};
 use crate::arrivals::{
     ACCEPT_PAUSE, Counted, Crowd, PerAddress, Place, TrustedProxies, set_options, shake_hands, site_of,
 };

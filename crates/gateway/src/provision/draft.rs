@@ -313,7 +313,8 @@ impl<'a> Draft<'a> {
         let catalogue = Catalogue::build(documents::documents(rows.values())?)
             .map_err(|fault| told_by_name(fault, &rows))?;
         let put = written.iter().map(|place| rows[place].clone()).collect();
-        let warnings = written.iter().filter_map(|place| unreachable_entries::warning(&rows[place])).collect();
+        let warnings =
+            written.iter().filter_map(|place| unreachable_entries::warning(&rows[place])).collect();
         let provisioned = last_applied.into_rows();
         Ok(Plan { changes, secrets, catalogue, put, rows, names, removed, openings, provisioned, warnings })
     }

@@ -2,14 +2,14 @@
 //! fields starts from. Secrets are left out.
 
 use crate::provision::account::WantedAccount;
+use crate::provision::api_key::WantedKey;
 use crate::provision::carrier::WantedCarrier;
 use crate::provision::connection::WantedConnection;
 use crate::provision::control::WantedControl;
 use crate::provision::documents::{self, Names, UnreadableRow};
 use crate::provision::draft::Entry;
-use crate::provision::api_key::WantedKey;
-use crate::provision::kind::Kind;
 use crate::provision::inbound_number::WantedNumber;
+use crate::provision::kind::Kind;
 use crate::provision::plan::Plan;
 use crate::provision::price::WantedPrice;
 use crate::provision::route::WantedRoute;

@@ -1,12 +1,12 @@
 //! What fields an entry of each kind has, told by the same description that the documentation is made from.
 
 use crate::provision::account::WantedAccount;
+use crate::provision::api_key::WantedKey;
 use crate::provision::carrier::WantedCarrier;
 use crate::provision::connection::WantedConnection;
 use crate::provision::control::WantedControl;
-use crate::provision::api_key::WantedKey;
-use crate::provision::kind::Kind;
 use crate::provision::inbound_number::WantedNumber;
+use crate::provision::kind::Kind;
 use crate::provision::price::WantedPrice;
 use crate::provision::route::WantedRoute;
 use crate::provision::screen::WantedScreen;

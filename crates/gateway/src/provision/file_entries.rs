@@ -2,13 +2,13 @@
 
 use crate::config::{FileError, Source};
 use crate::provision::account::WantedAccount;
+use crate::provision::api_key::WantedKey;
 use crate::provision::carrier::WantedCarrier;
 use crate::provision::connection::WantedConnection;
 use crate::provision::control::WantedControl;
-use crate::provision::api_key::WantedKey;
+use crate::provision::inbound_number::WantedNumber;
 use crate::provision::kind::Kind;
 use crate::provision::mentioned_fields::Mentions;
-use crate::provision::inbound_number::WantedNumber;
 use crate::provision::price::WantedPrice;
 use crate::provision::route::WantedRoute;
 use crate::provision::screen::WantedScreen;

@@ -4,8 +4,8 @@
 use crate::config::{FileError, Source};
 use crate::provision::draft::Entry;
 use crate::provision::fields::{has_field, has_inner_field};
-use crate::provision::kind::Kind;
 use crate::provision::file_entries::Wanted;
+use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, names};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};

@@ -3,57 +3,57 @@
 //! the same file can be applied again and again; a change is done whole or not at all.
 
 mod account;
+mod api_key;
 mod carrier;
 mod checks;
-mod hex_codes;
 mod connection;
 mod control;
 mod documents;
 mod draft;
+mod export;
 mod fields;
+mod file_entries;
+mod hex_codes;
+mod inbound_number;
 mod json;
-mod api_key;
 mod kind;
 mod last_applied;
-mod sender_lookalikes;
 mod mentioned_fields;
 mod names;
-mod inbound_number;
 mod plan;
 mod planning;
 mod price;
 mod route;
 mod screen;
 mod sender;
-mod export;
+mod sender_lookalikes;
 #[cfg(test)]
 mod tests;
 mod three_way;
 mod unreachable_entries;
 mod values;
-mod file_entries;
 
 pub use account::{PREVIOUS_SECRET_KEPT, Rotation, WantedAccount, rotate};
+pub use api_key::WantedKey;
 pub use carrier::{
     CertificateWanted, SenderTypes, Typed, WantedCarrier, WantedRetry, WantedRewrite, WantedTls, WantedTlv,
 };
-pub use hex_codes::{Code, Tag};
 pub use connection::{BindTypeName, WantedConnection};
 pub use control::{Most, MostAbroad, WantedControl};
 pub use documents::UnreadableRow;
+pub use export::{shown, shown_one};
 pub use fields::schema_of;
+pub use file_entries::{EXAMPLE_TOML, Removal, Wanted};
+pub use hex_codes::{Code, Tag};
+pub use inbound_number::WantedNumber;
 pub use json::{check_fields, merged, parse_object, value_of, wanted_entry, wanted_whole};
-pub use api_key::WantedKey;
 pub use kind::Kind;
 pub use names::of_area;
-pub use inbound_number::WantedNumber;
 pub use plan::{Change, Effect, FieldChange, FieldLeft, Made, Plan};
 pub use price::WantedPrice;
 pub use route::{RouteVia, WantedRoute, WantedVia};
 pub use screen::WantedScreen;
 pub use sender::WantedSender;
-pub use export::{shown, shown_one};
-pub use file_entries::{EXAMPLE_TOML, Removal, Wanted};
 
 use crate::secrets::Pepper;
 use hermod_domain::area::Area;

@@ -3,12 +3,12 @@
 
 use crate::provision::ProvisionRefusal;
 use crate::provision::draft::{Draft, Entry};
+use crate::provision::file_entries::Wanted;
 use crate::provision::kind::Kind;
 use crate::provision::last_applied::LastApplied;
-use crate::provision::sender_lookalikes;
 use crate::provision::mentioned_fields::{Mentioned, Mentions};
 use crate::provision::plan::Plan;
-use crate::provision::file_entries::Wanted;
+use crate::provision::sender_lookalikes;
 use crate::secrets::Pepper;
 use hermod_domain::time::Timestamp;
 use hermod_store::CatalogueRow;

@@ -1,9 +1,9 @@
 //! A running gateway: everything put together, started in order and stopped in order. The caller binds the listeners and
 //! owns the clock, so a test can have it on any free port and move its time.
 
-mod purge;
-mod clock_check;
 mod alarm_checks;
+mod clock_check;
+mod purge;
 
 use crate::app::{FailOver, LOOK_EVERY};
 use crate::clock::{Clock, Moment};

@@ -3,10 +3,10 @@
 
 use crate::client::Reply;
 use crate::service::Service;
-use hermod_gateway::edges::http_api::document::document;
 use hermod_gateway::edges::http_api::document::bodies::{
     Accepted, Balance, InboundPage, MessageStatus, Replayed,
 };
+use hermod_gateway::edges::http_api::document::document;
 use hermod_gateway::http::openapi_errors::ErrorBody;
 use serde::de::DeserializeOwned;
 use serde_json::Value;

@@ -2,8 +2,8 @@
 
 use super::backoff::BindTurns;
 use super::health::{Seen, health_of, must_stop};
-use super::throttled_recipients::LimitedRecipients;
 use super::shaper::Shaper;
+use super::throttled_recipients::LimitedRecipients;
 use crate::board::{AlarmKind, CarrierState};
 use crate::world::World;
 use hermod_domain::carrier::{ErrorClass, Profile};

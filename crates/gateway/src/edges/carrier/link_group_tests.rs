@@ -1,8 +1,8 @@
 //! What is told about a carrier: its health, its alarms, and when it is stopped.
 
-use super::link_group::Account;
 use super::link::Sent;
 use super::link::alternative_carrier::otherwise;
+use super::link_group::Account;
 use super::monitor::Overseer;
 use crate::board::{AlarmKind, Direction, LinkFigures, LinkSettings, LinkState, QueueSeen};
 use crate::clock::Clock;

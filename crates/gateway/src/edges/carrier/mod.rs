@@ -3,22 +3,22 @@
 //! decided by the pure session of the SMPP crate; what answers mean, how fast to go, when to come back and how a carrier
 //! is doing are decided by the pure modules here.
 
-mod link_group;
-mod deliver_sm;
 mod backoff;
 mod connect;
+mod deliver_sm;
 mod flow;
 mod handset;
 mod health;
-mod reconnect;
-mod throttled_recipients;
 mod link;
+mod link_group;
 mod monitor;
 mod probe;
+mod reconnect;
 mod shaper;
 mod submit;
-mod supervisor;
 mod submit_responses;
+mod supervisor;
+mod throttled_recipients;
 
 #[cfg(test)]
 mod link_group_tests;

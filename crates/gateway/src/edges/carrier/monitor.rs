@@ -1,7 +1,7 @@
 //! A look at each carrier every second: how it is doing, and what somebody should know about it.
 
-use super::link_group::Account;
 use super::health::{At, ids_do_not_match, works};
+use super::link_group::Account;
 use crate::board::AlarmKind;
 use crate::clock::Moment;
 use hermod_domain::ids::RemoteId;

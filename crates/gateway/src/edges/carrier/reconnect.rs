@@ -1,9 +1,9 @@
 //! Keeps one link up: dials, binds, and comes back after every loss.
 
-use super::link_group::Account;
 use super::backoff::{Ended, Reconnect};
 use super::connect::connect;
 use super::link::Link;
+use super::link_group::Account;
 use crate::board::{LinkFigures, LinkState};
 use crate::clock::Moment;
 use crate::secrets::sealed;

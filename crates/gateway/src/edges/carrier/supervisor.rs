@@ -1,8 +1,8 @@
 //! Which links there should be: those of the catalogue of the moment, and no others.
 
 use super::link_group::Account;
-use super::reconnect::keep_linked;
 use super::monitor::oversee;
+use super::reconnect::keep_linked;
 use crate::board::{CarrierState, Direction, LinkSettings};
 use crate::workers::Workers;
 use crate::world::World;

@@ -1,10 +1,10 @@
 //! The one way of every request: who asks, may they ask now, what comes of it, and what every answer carries.
 
 use super::body::RequestBody;
-use super::request_metrics::Meters;
 use super::monitoring_pages::MetricsPage;
 use super::paths::{Route, message_id_in};
-use super::{balance, credentials, document, responses, headers, inbound, monitoring_pages, rate, sms};
+use super::request_metrics::Meters;
+use super::{balance, credentials, document, headers, inbound, monitoring_pages, rate, responses, sms};
 use crate::app::{Caller, admit, authenticate};
 use crate::clock::Moment;
 use crate::http::framing::{self, FramingRefusal};
@@ -45,7 +45,8 @@ pub(super) async fn answer(edge: Arc<Edge>, route: Route, request: Request) -> R
         edge.world.body_memory.reserve(),
     );
     let id = request_id::of(&head.headers);
-    let peer = carried.and_then(|Carried { peer, proxies, .. }| peer_address::of(*peer, proxies, &head.headers));
+    let peer =
+        carried.and_then(|Carried { peer, proxies, .. }| peer_address::of(*peer, proxies, &head.headers));
 
     let mut response = dispatch(&edge, route, &head, &mut body, peer).await;
     // Whoever is still sending would not see the answer: closing under unread bytes resets the connection.

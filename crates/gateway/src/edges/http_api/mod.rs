@@ -3,21 +3,21 @@
 //!
 //! An error answer always has the form `{"error": "CODE: sentence"}` and means: nothing was stored, nothing charged.
 
-mod handle_request;
 mod balance;
 mod body;
 mod credentials;
 pub mod document;
-mod responses;
-mod headers;
-mod inbound;
-mod request_metrics;
 #[cfg(test)]
 mod fuzz_tests;
+mod handle_request;
+mod headers;
+mod inbound;
 mod monitoring_pages;
+mod paths;
 mod query;
 mod rate;
-mod paths;
+mod request_metrics;
+mod responses;
 mod send_request;
 mod sms;
 
@@ -25,10 +25,10 @@ pub use monitoring_pages::{MetricsPage, RenderMetrics};
 
 use crate::http::Reach;
 use crate::world::World;
-use handle_request::{Edge, answer};
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::routing::any;
+use handle_request::{Edge, answer};
 use paths::Route;
 use std::sync::Arc;
 

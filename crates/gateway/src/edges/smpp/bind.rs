@@ -2,8 +2,8 @@
 //! thing. 0x0E, 0x0F and 0x53 make some of it give up for good, so they are for what is really wrong; whatever may be
 //! better in a minute is 0x0D.
 
-use super::listener::Peer;
 use super::bind_guard::{Attempt, Listing, OverBudget, Proof};
+use super::listener::Peer;
 use super::settings::Settings;
 use crate::arrivals::site_of;
 use crate::board::{BoundAs, Full, LiveBind, NewBind, Order};

@@ -1,12 +1,12 @@
 //! The SMPP server: customers bind, submit, and hear what became of their messages. A connection comes in by the `door`,
 //! proves who it is in `bind`, and is then one session.
 
-mod command_status;
 mod bind;
-mod listener;
 mod bind_guard;
+mod command_status;
 mod handset;
 mod hash_queue;
+mod listener;
 mod query_cancel;
 mod receipt_pdu;
 mod refused_bind_log;

@@ -3,10 +3,10 @@
 //! posted again.
 
 use super::Shared;
-use super::target::{Aim, NoAim};
 use super::client::{KEEP_ALIVE, Pool};
 use super::post::{Attempt, Posted, not_posted};
 use super::post_limiter::Pass;
+use super::target::{Aim, NoAim};
 use crate::clock::Moment;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use hermod_domain::time::Timestamp;

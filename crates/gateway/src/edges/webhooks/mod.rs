@@ -2,15 +2,15 @@
 //! posts it as hard as the endpoint can take, and has the store write down what came of it. No endpoint waits for another:
 //! what they share is bounded so that those who fail cannot hold it.
 
-mod target;
 mod client;
 mod dispatcher;
 mod endpoint;
+mod endpoint_status;
 mod post;
+mod post_limiter;
 mod resolver;
 mod settings;
-mod endpoint_status;
-mod post_limiter;
+mod target;
 
 pub use resolver::Resolver;
 pub use settings::Settings;
@@ -19,8 +19,8 @@ use crate::workers::Workers;
 use crate::world::World;
 use client::Client;
 use endpoint_status::Standings;
-use std::sync::Arc;
 use post_limiter::Turnstile;
+use std::sync::Arc;
 
 /// What all endpoints' tasks stand on.
 struct Shared {

@@ -1,9 +1,9 @@
 //! One attempt: the event as a signed request, what the receiver made of it, and what is to become of the event.
 
 use super::Shared;
-use super::target::{Aim, NoAim};
 use super::client::{Answered, Draft, Pool};
 use super::post_limiter::Pass;
+use super::target::{Aim, NoAim};
 use bytes::Bytes;
 use hermod_domain::numbers::Numbers;
 use hermod_domain::receipt::ErrCode;

@@ -7,9 +7,9 @@ pub use details::{CertificateWanted, SenderTypes, Typed, WantedRetry, WantedRewr
 
 use crate::config::Period;
 use crate::provision::checks;
-use crate::provision::hex_codes::Tag;
 use crate::provision::documents::Names;
 use crate::provision::draft::{Draft, Entry};
+use crate::provision::hex_codes::Tag;
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, values};
 use crate::secrets::Secret;

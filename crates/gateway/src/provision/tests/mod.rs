@@ -2,11 +2,11 @@
 
 mod bind_access;
 mod carriers;
-mod json;
 mod documentation;
-mod values;
+mod json;
 mod rejected_files;
 mod three_way;
+mod values;
 mod webhooks;
 
 use super::*;

@@ -10,8 +10,8 @@ pub(super) use crate::stream::{Stream, close};
 
 use crate::clock::{Clock, Moment};
 use crate::tls;
-use hermod_domain::catalogue::{Carrier, CarrierTls};
 use certificate_check::Proof;
+use hermod_domain::catalogue::{Carrier, CarrierTls};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;

@@ -13,8 +13,8 @@ mod simulation;
 #[cfg(test)]
 mod tests;
 
-use super::throttled_recipients::LimitedRecipients;
 use super::shaper::{Shaper, as_timestamp, burst_of, rate_of};
+use super::throttled_recipients::LimitedRecipients;
 use crate::clock::Moment;
 use hermod_domain::adaptive_rate::{AdaptiveRate, Hold};
 use hermod_domain::pace::{PER_SECOND_MAX, Pace};

@@ -6,18 +6,18 @@
 //! reported before the link is gone.
 
 pub(super) mod alternative_carrier;
-mod holding;
-mod receive;
 mod drain;
-mod send;
-mod pdu_trace;
 mod events;
+mod holding;
+mod pdu_trace;
+mod receive;
+mod send;
 
-use super::link_group::Account;
-use super::deliver_sm;
 use super::backoff::Ended;
 use super::connect::{Stream, close};
+use super::deliver_sm;
 use super::flow::Flow;
+use super::link_group::Account;
 use super::submit::Draft;
 use crate::board::{Direction, LinkFigures, LinkState, Stopped};
 use crate::clock::Moment;
@@ -30,9 +30,9 @@ use hermod_domain::sender::Sender;
 use hermod_smpp::session::{BindRequest, ClientConfig, CloseReason, Limits};
 use hermod_smpp::{BindType, EncodeError, Session};
 use hermod_store::{Answer, AnswerRecord, Elsewhere, Handout, Job, LinkPort, MoRecord, ReceiptRecord};
+use pdu_trace::Tap;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use pdu_trace::Tap;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;

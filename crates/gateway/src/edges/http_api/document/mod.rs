@@ -1,9 +1,9 @@
 //! What the API promises, as an OpenAPI document made from the code: paths from the routes, bodies from the types in
 //! [`shape`], errors from the published catalogue.
 
+pub mod bodies;
 mod guides;
 mod operations;
-pub mod bodies;
 pub mod webhook_bodies;
 
 use super::paths::Route;

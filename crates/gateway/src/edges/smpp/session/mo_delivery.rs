@@ -1,7 +1,7 @@
 //! Sends MO messages to a bind: one deliver_sm for each part, as many as the client's window has room for.
 
-use super::handsets::Handsets;
 use super::delivery::Reporting;
+use super::handsets::Handsets;
 use super::{Conversation, moment};
 use crate::edges::smpp::handset::Drafted;
 use hermod_smpp::CommandStatus;

@@ -4,11 +4,11 @@
 //! Nothing is answered before it is durable, nothing more is read while the client's window is full or it does not take
 //! our answers, and whatever ends the session, the receipts it had not answered go back to wait.
 
+mod delivery;
 mod handsets;
 mod mo_delivery;
-mod submit_rate;
-mod delivery;
 mod requests;
+mod submit_rate;
 mod wire;
 
 use super::bind::{self, Admitted, Refused};
@@ -17,6 +17,7 @@ use crate::arrivals::Place;
 use crate::board::{LiveBind, Order};
 use crate::clock::Moment;
 use crate::world::World;
+use delivery::Reporting;
 use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use handsets::Taken;
@@ -24,13 +25,12 @@ use hermod_domain::ids::ConnectionId;
 use hermod_smpp::session::{Acceptance, CloseReason};
 use hermod_smpp::{BindType, CommandStatus, Event, Frame, Pdu, Session};
 use hermod_store::ReportId;
-use submit_rate::BindPace;
-use delivery::Reporting;
 use requests::Done;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
+use submit_rate::BindPace;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 use wire::Wire;

@@ -3,8 +3,8 @@
 
 use super::{Conversation, Work, moment};
 use crate::app::{self, Caller, Submitted};
-use crate::edges::smpp::command_status::{in_version, status_of};
 use crate::edges::smpp::bind::{Admitted, Refused};
+use crate::edges::smpp::command_status::{in_version, status_of};
 use crate::edges::smpp::query_cancel::{Cancel, Query, Standing};
 use crate::edges::smpp::submit::{self, Draft, Fields, Terms};
 use crate::world::World;

@@ -1,8 +1,8 @@
 //! From a request to the submission it asks for, field by field. Pure: whatever is wrong is told by the status that names
 //! the field, and nothing has happened yet.
 
-mod data_coding;
 mod addresses;
+mod data_coding;
 #[cfg(test)]
 mod tests;
 mod validity;
@@ -266,7 +266,8 @@ fn content(fields: &Fields<'_>, access: &SmppAccess) -> Result<Content, CommandS
         let (header, octets) = octets.split_at(octets.len() - parsed.text.len());
         (header, octets, extent)
     };
-    let Written { text, encoding, is_untouched } = data_coding::read(octets, coding.alphabet, access, extent)?;
+    let Written { text, encoding, is_untouched } =
+        data_coding::read(octets, coding.alphabet, access, extent)?;
     let class = match fields.tlvs.get_u8(Tag::DEST_ADDR_SUBUNIT) {
         Some(SUBUNIT_DISPLAY) => Some(0),
         Some(SUBUNIT_SIM) => Some(CLASS_SIM),
