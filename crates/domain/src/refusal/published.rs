@@ -85,32 +85,32 @@ catalogue! {
         "The API key or its secret is missing, wrong, expired or revoked.",
         "Check both halves of the key in the client portal.");
     IP_NOT_ALLOWED = permanent("IP_NOT_ALLOWED", 403, BINDFAIL,
-        "The source address is not on the list of the key or of the connection.",
-        "Add the address to both lists, or call from one that is on them.");
+        "The source address is not on the allow-list of the key or of the connection.",
+        "Add the address to both lists, or call from an address that is on them.");
     RATE_LIMITED = temporary("RATE_LIMITED", 429, THROTTLED,
-        "More requests than the connection's rate allows, or too many failed sign-ins from one address.",
+        "More requests than the connection's rate allows, or too many failed authentications from one address.",
         "Wait as long as Retry-After says, then back off exponentially.");
     METHOD_NOT_ALLOWED = permanent("METHOD_NOT_ALLOWED", 405, INVCMDID,
-        "The path does not answer this method.",
+        "The path does not support this method.",
         "Use a method that the Allow header names.");
     INVALID_CONTENT_TYPE = permanent("INVALID_CONTENT_TYPE", 400, SUBMITFAIL,
-        "The Content-Type header is missing, repeated or another one.",
+        "The Content-Type header is missing, repeated or not application/json.",
         "Send Content-Type: application/json.");
     BODY_TOO_LARGE = permanent("BODY_TOO_LARGE", 413, INVMSGLEN,
-        "The body has more bytes than are read.",
+        "The body is larger than the limit.",
         "Send one message per request.");
     INVALID_JSON = permanent("INVALID_JSON", 400, SUBMITFAIL,
-        "The body is not one JSON object, has a key twice, is not UTF-8, or did not arrive whole.",
-        "Mend the request; the sentence says where it goes wrong.");
+        "The body is not one JSON object, has a duplicate key, is not UTF-8, or is incomplete.",
+        "Correct the request; the error text says where it is invalid.");
     MISSING_FIELD = permanent("MISSING_FIELD", 400, SUBMITFAIL,
         "A required field is missing or empty.",
-        "Give the field that the sentence names.");
+        "Add the field that the error text names.");
     INVALID_FIELD = permanent("INVALID_FIELD", 400, SUBMITFAIL,
-        "A field or parameter has a value that breaks its rule.",
-        "Mend the field that the sentence names.");
+        "A field or parameter has an invalid value.",
+        "Correct the field that the error text names.");
     INVALID_NUMBER = permanent("INVALID_NUMBER", 400, INVDSTADR,
         "The recipient is not a valid E.164 number: a plus, then 7 to 15 digits, the first not 0.",
-        "Mend the number.");
+        "Correct the number.");
     INVALID_SENDER = permanent("INVALID_SENDER", 400, INVSRCADR,
         "The sender is too long, has characters that are not allowed, or is missing and the connection has no default.",
         "Use 1 to 11 letters, digits, spaces and - _ . & with a letter among them, or a number of 3 to 15 digits.");
@@ -127,16 +127,16 @@ catalogue! {
         "The sender is blocked.",
         "Use another sender.").in_detail(0x0402);
     RECIPIENT_OPTED_OUT = permanent("RECIPIENT_OPTED_OUT", 403, SUBMITFAIL,
-        "The recipient has asked not to get messages from this account.",
-        "Take the number off your list.").in_detail(0x0401);
+        "The recipient has opted out of messages from this account.",
+        "Remove the number from your list.").in_detail(0x0401);
     COUNTRY_BLOCKED = permanent("COUNTRY_BLOCKED", 403, INVDSTADR,
         "The destination country is not enabled on the account.",
         "Ask for the country to be enabled.").in_detail(0x0404);
     HELD_FOR_REVIEW = permanent("HELD_FOR_REVIEW", 403, SUBMITFAIL,
-        "The message was not accepted: a person has to look at it first.",
-        "Send it again once it has been approved; an approval holds for seven days.").in_detail(0x0407);
+        "The message was not accepted: the operator has to review it first.",
+        "Send it again after approval; an approval is valid for seven days.").in_detail(0x0407);
     NOT_FOUND = permanent("NOT_FOUND", 404, INVMSGID,
-        "This account has no such message, or there is nothing at this path.",
+        "This account has no such message, or the path does not exist.",
         "Check the id or the path.");
     NO_PRICE = permanent("NO_PRICE", 422, INVDSTADR,
         "There is no price for the destination.",
@@ -145,16 +145,16 @@ catalogue! {
         "There is no route to the destination.",
         "Check the number, or ask for the destination to be added.").in_detail(0x0403);
     TRAFFIC_CONTROL = temporary("TRAFFIC_CONTROL", 429, MSGQFUL,
-        "A traffic control of the account refused the message: too much today, or too many to one recipient or range.",
+        "A traffic control of the account rejected the message: daily limit reached, or too many messages to one recipient, number range or country.",
         "Wait as long as Retry-After says, or ask for the limit to be raised.").in_detail(0x0406);
     INSUFFICIENT_CREDIT = permanent("INSUFFICIENT_CREDIT", 402, SUBMITFAIL,
-        "The message costs more than the account may still spend.",
+        "The message costs more than the account has available.",
         "Top up the account, or pay its invoices.").in_detail(0x0400);
     SUBMIT_FAILED = temporary("SUBMIT_FAILED", 500, SYSERR,
-        "Something failed inside, and it is certain that nothing was stored.",
+        "Internal error; nothing was stored.",
         "Try again, with the same idempotency key.");
     GATEWAY_UNAVAILABLE = temporary("GATEWAY_UNAVAILABLE", 503, SYSERR,
-        "The gateway cannot take messages at the moment: its store is away, its queue or disk is full, or it is stopping.",
+        "The gateway cannot accept messages at the moment: its store is unavailable, its queue or disk is full, or it is shutting down.",
         "Wait as long as Retry-After says, then try again with the same idempotency key.");
 }
 

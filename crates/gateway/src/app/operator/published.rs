@@ -42,13 +42,13 @@ catalogue! {
         "Too many wrong tokens from one address.",
         "Wait as long as Retry-After says. An address that used the right token within 24 hours never has to.");
     METHOD_NOT_ALLOWED = permanent("METHOD_NOT_ALLOWED", 405,
-        "The path does not answer this method.",
+        "The path does not support this method.",
         "Use a method that the Allow header names.");
     NOT_FOUND = permanent("NOT_FOUND", 404,
         "There is no such thing, or nothing at this path.",
         "Check the name or the path.");
     INVALID_CONTENT_TYPE = permanent("INVALID_CONTENT_TYPE", 400,
-        "The Content-Type header is missing, repeated or another one.",
+        "The Content-Type header is missing, repeated or not application/json.",
         "Send the one that the sentence names.");
     BODY_TOO_LARGE = permanent("BODY_TOO_LARGE", 413,
         "The body has more than 4 MiB.",
@@ -60,7 +60,7 @@ catalogue! {
         "The provision file cannot be read.",
         "Mend the file; the sentence says in which line and at which key.");
     INVALID_FIELD = permanent("INVALID_FIELD", 400,
-        "A field or parameter has a value that breaks its rule.",
+        "A field or parameter has an invalid value.",
         "Mend the one that the sentence names.");
     REFUSED = permanent("REFUSED", 422,
         "What is asked for does not fit together, or does not fit what is stored. Nothing of it was done.",

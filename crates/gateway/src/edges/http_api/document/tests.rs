@@ -93,13 +93,12 @@ fn the_committed_catalogue_of_errors_is_this_one() {
 fn errors_page() -> String {
     let mut page = String::from(
         "# Errors\n\n\
-         Every refusal there is, in the order in which a request is checked. Printed from the one table in\n\
-         `crates/domain/src/refusal/published.rs` that both protocols answer by; change it there.\n\n\
+         All error codes, in the order of checks. Generated from `crates/domain/src/refusal/published.rs`; change them there.\n\n\
          Over HTTP an error is `{\"error\": \"CODE: sentence\"}` with the code again in `X-Error-Code`; over SMPP it is the\n\
-         `command_status` of the answer, or the second one given here for a bind that asks for detail. Go by the code:\n\
-         sentences may change, codes do not. None of them is charged, and none binds an idempotency key.\n\n\
-         \"Try again\" says whether the same request can succeed later without anybody changing anything.\n\n\
-         | Code | HTTP | SMPP | Try again | Charged | Meaning | What to do |\n|---|---|---|---|---|---|---|\n",
+         `command_status` of the response, or the second value for binds with `extended_codes`. Use the code: sentences may\n\
+         change, codes do not. A rejected message is never charged, and its idempotency key stays unused.\n\n\
+         \"Retry\" says whether the same request can succeed later without a change of the request or the account.\n\n\
+         | Code | HTTP | SMPP | Retry | Charged | Meaning | What to do |\n|---|---|---|---|---|---|---|\n",
     );
     for row in PUBLISHED {
         let PublishedError { code, http, smpp, smpp_extended, class, charged, meaning, what_to_do } = row;
