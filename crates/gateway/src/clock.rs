@@ -7,6 +7,7 @@ use hermod_domain::time::Timestamp;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
+use tokio::time::error::Elapsed;
 
 /// Milliseconds since the clock was made. Never goes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -139,6 +140,13 @@ impl Clock {
             Kind::Manual(time) => time.send_modify(change),
         }
     }
+}
+
+/// Waits for `future` for at most `limit` of real time: for sockets, processes and shutdown, which follow no test's clock.
+/// The error says that the limit passed first.
+#[expect(clippy::disallowed_methods, reason = "this is the clock")]
+pub async fn within<T>(limit: Duration, future: impl Future<Output = T>) -> Result<T, Elapsed> {
+    tokio::time::timeout(limit, future).await
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the clock")]

@@ -1,6 +1,7 @@
 //! The octets of an SMPP connection, ours to a carrier or a customer's to us, plain or in TLS, with the same meaning of "written": handed to the network. TLS libraries call
 //! octets written that still stand in their own buffer, and a session that waits for nothing more would never send them.
 
+use crate::clock::within;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -65,7 +66,7 @@ pub(crate) async fn close(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) {
         io::Result::Ok(())
     };
     // Too late, or broken already: it is over either way.
-    let _ = tokio::time::timeout(CLOSE_WAIT, goodbye).await;
+    let _ = within(CLOSE_WAIT, goodbye).await;
 }
 
 impl AsyncRead for Stream {

@@ -5,6 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tokio::time::error::Elapsed;
 
 use tokio::task::JoinHandle;
 use tokio::time::Sleep;
@@ -32,6 +33,13 @@ pub(crate) async fn sleep_until(at: Instant) {
 /// Sleeps for `pause`.
 pub(crate) async fn pause(pause: Duration) {
     sleep_until(now() + pause).await;
+}
+
+/// Waits for `future` for at most `limit` of real time: for sockets, processes and shutdown, which follow no test's clock.
+/// The error says that the limit passed first.
+#[expect(clippy::disallowed_methods, reason = "the outside world runs on real time; this is its one clock")]
+pub(crate) async fn within<T>(limit: Duration, future: impl Future<Output = T>) -> Result<T, Elapsed> {
+    tokio::time::timeout(limit, future).await
 }
 
 /// Starts a task. The caller keeps the handle and ends the task: nothing here runs without an owner.

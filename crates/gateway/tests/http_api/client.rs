@@ -3,6 +3,7 @@
 
 use crate::documented;
 use crate::service::SECRET;
+use hermod_gateway::clock::within;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -172,7 +173,7 @@ impl Client {
     /// Waits a little for the end of the connection.
     pub(crate) async fn closes_within(&mut self, wait: Duration) -> bool {
         let mut byte = [0];
-        match tokio::time::timeout(wait, self.stream.read(&mut byte)).await {
+        match within(wait, self.stream.read(&mut byte)).await {
             Ok(Ok(0) | Err(_)) => true,
             Ok(Ok(_)) => {
                 self.unread.push(byte[0]);
@@ -187,7 +188,7 @@ impl Client {
     }
 
     async fn read_more(&mut self) -> bool {
-        let read = tokio::time::timeout(PATIENCE, self.stream.read_buf(&mut self.unread)).await;
+        let read = within(PATIENCE, self.stream.read_buf(&mut self.unread)).await;
         match read.expect("the server neither answers nor closes") {
             Ok(length) => length > 0,
             Err(_) => false,

@@ -1,11 +1,12 @@
 //! What is no SMPP, what is broken SMPP, and those who keep us waiting.
 
 use crate::house::{House, PATIENCE, Stranger, bind, bind_from, header};
+use hermod_gateway::clock::within;
 use hermod_gateway::config::Network;
 use hermod_smpp::{CommandId, CommandStatus};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
 const NACK: CommandId = CommandId::GENERIC_NACK;
 const BAD_LENGTH: CommandStatus = CommandStatus::INVCMDLEN;
@@ -130,7 +131,7 @@ async fn nobody_keeps_us_waiting() {
         let mut unread = [0; 64];
         while tokio::io::AsyncReadExt::read(&mut read, &mut unread).await.is_ok_and(|count| count > 0) {}
     };
-    timeout(PATIENCE, async { tokio::join!(dribbled, ended) }).await.expect("it is ended");
+    within(PATIENCE, async { tokio::join!(dribbled, ended) }).await.expect("it is ended");
     assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
     // A handshake that never comes.
     let sealed = ended_after(Stranger::at(house.sealed).await).await;
@@ -147,7 +148,7 @@ async fn plain_smpp_where_tls_is_spoken_gets_no_smpp_back() {
     let mut heard = Vec::new();
     let read = tokio::io::AsyncReadExt::read_to_end(&mut stranger.0, &mut heard);
     // A reset is as good an end as any.
-    let _ = timeout(PATIENCE, read).await.expect("an end");
+    let _ = within(PATIENCE, read).await.expect("an end");
     assert!(heard.first().is_none_or(|kind| *kind == 0x15), "an alert of TLS, or nothing: {heard:?}");
     house.still_serves().await;
     house.close().await;
@@ -160,7 +161,7 @@ async fn who_never_reads_is_let_go_and_nobody_else_notices() {
     greedy.say(&bind("shop", "secret08")).await;
     let many = header(16, CommandId::ENQUIRE_LINK, 1).repeat(4096);
     let pouring = async { while greedy.0.write_all(&many).await.is_ok() {} };
-    timeout(Duration::from_secs(60), pouring).await.expect("the connection is ended");
+    within(Duration::from_secs(60), pouring).await.expect("the connection is ended");
     house.still_serves().await;
     house.close().await;
 }

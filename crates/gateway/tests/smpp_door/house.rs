@@ -1,6 +1,7 @@
 //! A gateway with one customer who binds, and a stranger's connection to it, octet by octet.
 
 use hermod_gateway::clock::Clock;
+use hermod_gateway::clock::within;
 use hermod_gateway::config::{Config, Period, Source};
 use hermod_gateway::provision;
 use hermod_gateway::running::{GatewayOptions, Running, open};
@@ -13,7 +14,6 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::time::timeout;
 
 /// Whatever should happen soon has happened by then.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
@@ -89,7 +89,7 @@ impl House {
     }
 
     pub(crate) async fn close(self) {
-        timeout(PATIENCE, self.running.stop()).await.expect("it stops in time").unwrap();
+        within(PATIENCE, self.running.stop()).await.expect("it stops in time").unwrap();
     }
 }
 
@@ -145,7 +145,7 @@ impl Stranger {
             self.0.read_exact(&mut body).await.ok()?;
             Some(header)
         };
-        timeout(PATIENCE, read).await.expect("an answer or an end")
+        within(PATIENCE, read).await.expect("an answer or an end")
     }
 
     /// Everything until the end of the connection, each as command, status and sequence.

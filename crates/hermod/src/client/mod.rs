@@ -9,6 +9,7 @@ pub(crate) use answer::{Amount, Answer, Refused, read};
 pub(crate) use url::{Url, escape};
 
 use bytes::Bytes;
+use hermod_gateway::clock::within;
 use http_body_util::Full;
 use hyper::Request;
 use hyper::client::conn::http1;
@@ -71,7 +72,7 @@ impl Client {
         ask.headers_mut().insert(HOST, authority);
         ask.headers_mut().insert(USER_AGENT, HeaderValue::from_static(AGENT));
         ask.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-        match tokio::time::timeout(most, self.connect_and_talk(ask)).await {
+        match within(most, self.connect_and_talk(ask)).await {
             Ok(answered) => answered,
             Err(_) => Err(CallError::Lost(format!(
                 "{} gave no answer within {} s",

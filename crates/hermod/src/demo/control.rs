@@ -3,6 +3,7 @@
 
 use crate::ending::Failure;
 use hermod_gateway::clock::Clock;
+use hermod_gateway::clock::within;
 use hermod_simulator::carrier::Carrier;
 use serde::{Deserialize, Serialize};
 use std::os::unix::fs::PermissionsExt as _;
@@ -74,12 +75,12 @@ impl Control {
                 clock.sleep(ACCEPT_PAUSE).await;
                 continue;
             };
-            let _ = tokio::time::timeout(LINE_WAIT + TAKEN_WAIT, self.answer(stream, carrier)).await;
+            let _ = within(LINE_WAIT + TAKEN_WAIT, self.answer(stream, carrier)).await;
         }
     }
 
     async fn answer(&self, mut stream: UnixStream, carrier: &Carrier) -> std::io::Result<()> {
-        let line = tokio::time::timeout(LINE_WAIT, read_line(&mut stream)).await??;
+        let line = within(LINE_WAIT, read_line(&mut stream)).await??;
         let answer = match serde_json::from_str(&line) {
             Ok(order) => self.carry_out(order, carrier).await,
             Err(error) => MoAnswer::Refused(format!("this is no order: {error}")),

@@ -8,6 +8,7 @@ use crate::runtime;
 use crate::secret_file::first_line;
 use crate::show::{safe, say};
 use clap::Args;
+use hermod_gateway::clock::within;
 use hermod_gateway::clock::{Clock, Moment};
 use hermod_smpp::session::{BindRequest, ClientConfig};
 use hermod_smpp::{
@@ -112,7 +113,7 @@ impl TestBind {
 
     async fn test(&self, password: &str, text: &Text) -> Ended {
         let clock = Clock::real();
-        let connecting = tokio::time::timeout(CONNECT_WAIT, self.connect());
+        let connecting = within(CONNECT_WAIT, self.connect());
         let stream = match connecting.await {
             Ok(connected) => connected.map_err(Failure::failed)?,
             Err(_) => return Err(Failure::failed("no connection within 10 s: a firewall, perhaps")),

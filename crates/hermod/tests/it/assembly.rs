@@ -1,6 +1,6 @@
 //! Putting a gateway together for a test: in this process with a clock of the test's, or as the real binary.
 
-use crate::real_time::{now, pause};
+use crate::real_time::{block, now, pause};
 use hermod_domain::ids::{AccountId, CarrierId};
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
@@ -200,7 +200,7 @@ impl Served {
             assert!(started.elapsed() < READY_WAIT, "the gateway is not ready after {READY_WAIT:?}");
             let ended = self.child.try_wait().expect("a child can be asked");
             assert!(ended.is_none(), "the gateway ended with {ended:?} instead of getting ready");
-            std::thread::sleep(POLL);
+            block(POLL);
         }
     }
 

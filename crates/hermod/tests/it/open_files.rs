@@ -3,6 +3,7 @@
 
 use crate::assembly::{Served, provision_text};
 use crate::scenario::Esme;
+use hermod_gateway::clock::within;
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Script};
 use hermod_smpp::BindType;
 use std::net::SocketAddr;
@@ -51,10 +52,10 @@ async fn serves_others_while_flooded(soft: u32, hard: u32) -> (Served, tempfile:
         silent.push(connect_from("127.0.0.2", address).await);
     }
     for _ in 0..3 {
-        let answer = tokio::time::timeout(PROMPT, health(gateway.address())).await;
+        let answer = within(PROMPT, health(gateway.address())).await;
         assert!(answer.expect("a health check is answered promptly").starts_with("HTTP/1.1 200"));
         let bind = Esme::bind(gateway.smpp_address(), BindType::Transceiver, "alice");
-        drop(tokio::time::timeout(PROMPT, bind).await.expect("a bind is answered promptly"));
+        drop(within(PROMPT, bind).await.expect("a bind is answered promptly"));
     }
     drop(silent);
     (gateway, folder, carrier)

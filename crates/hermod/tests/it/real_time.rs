@@ -17,8 +17,14 @@ pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let started = now();
     while !is_so() {
         assert!(started.elapsed() < PATIENCE, "waited {PATIENCE:?} in vain: {what}");
-        std::thread::sleep(POLL);
+        block(POLL);
     }
+}
+
+/// Blocks its thread for `wait`.
+#[expect(clippy::disallowed_methods, reason = "what is outside the product runs on real time")]
+pub(crate) fn block(wait: Duration) {
+    std::thread::sleep(wait);
 }
 
 /// Lets real time pass: sockets, disks and other processes keep it.

@@ -1,6 +1,7 @@
 //! The socket under a link: reads all there is, lets the link settle it, and writes all of the answer at once,
 //! except where the script wants it done badly.
 
+use crate::world::within;
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -307,6 +308,6 @@ impl Connection {
                 }
             }
         };
-        let _: Result<io::Result<()>, _> = tokio::time::timeout(GOODBYE_MAX, farewell).await;
+        let _: Result<io::Result<()>, _> = within(GOODBYE_MAX, farewell).await;
     }
 }

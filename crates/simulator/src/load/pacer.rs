@@ -65,6 +65,7 @@ impl Turnstile {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "a thread sleeps more exactly than the runtime's timer")]
 fn release(schedule: &Schedule, turns: &Semaphore) {
     let mut released = 0;
     while let Some(next) = schedule.due_at(released) {

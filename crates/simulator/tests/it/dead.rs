@@ -1,10 +1,10 @@
 //! Links that look alive and are not: stalled, half open, mute.
 
+use crate::esme::within;
 use hermod_simulator::carrier::{Act, Carrier, CarrierOptions, Script, When};
 use hermod_smpp::BindType;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
-use tokio::time::timeout;
 
 use crate::esme::{Esme, PATIENCE};
 use crate::start::{carrier, ms};
@@ -35,7 +35,7 @@ async fn a_stalled_carrier_takes_no_more_octets_than_its_buffer_holds() {
     carrier.stall_links(PATIENCE * 6);
     let chunk = vec![0; 64 * 1024];
     let mut chunks = 0;
-    while let Ok(written) = timeout(ms(200), stream.write_all(&chunk)).await {
+    while let Ok(written) = within(ms(200), stream.write_all(&chunk)).await {
         written.expect("the connection is open");
         chunks += 1;
         assert!(chunks < 1000, "somebody reads");
@@ -105,7 +105,7 @@ async fn a_carrier_stops_although_links_stall_and_keep_silent() {
     assert_eq!(links[0].next().await, "a: 1");
     links[1].submit("b").await;
     carrier.record().wait_until(|record| record.counts().submits == 2, PATIENCE).await.unwrap();
-    let (told, stopped) = tokio::join!(links[1].next_many(3), timeout(PATIENCE, carrier.stop()));
+    let (told, stopped) = tokio::join!(links[1].next_many(3), within(PATIENCE, carrier.stop()));
     assert_eq!(told, ["b: 2", "unbound", "closed: the peer unbound"]);
     assert_eq!(stopped, Ok(()));
 }

@@ -1,5 +1,6 @@
 //! A carrier that is not there for a while, and one that hangs up.
 
+use crate::esme::within;
 use std::io::ErrorKind;
 
 use hermod_simulator::carrier::Script;
@@ -50,7 +51,7 @@ async fn a_script_may_close_the_door_for_a_while() {
 async fn a_carrier_that_is_down_can_be_stopped() {
     let carrier = carrier(Script::new()).await;
     carrier.go_down().await;
-    tokio::time::timeout(PATIENCE, carrier.stop()).await.expect("it stops");
+    within(PATIENCE, carrier.stop()).await.expect("it stops");
 }
 
 #[tokio::test]

@@ -12,7 +12,8 @@ use hermod_smpp::{
 };
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::error::Elapsed;
+use tokio::time::{Instant, timeout_at};
 
 /// Nothing a carrier does in these tests takes longer.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
@@ -22,6 +23,12 @@ pub(crate) const ENQUIRE_WAIT: Duration = Duration::from_millis(100);
 
 /// How long an unbind is given.
 const DRAIN_MS: u64 = 500;
+
+/// Waits for `future` for at most `limit` of real time. The error says that the limit passed first.
+#[expect(clippy::disallowed_methods, reason = "what a test waits for here happens in real time")]
+pub(crate) async fn within<T>(limit: Duration, future: impl Future<Output = T>) -> Result<T, Elapsed> {
+    tokio::time::timeout(limit, future).await
+}
 
 /// What is done with a receipt, or with what a handset says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,7 +150,7 @@ impl Esme {
 
     /// The next thing that happens.
     pub(crate) async fn next(&mut self) -> String {
-        timeout(PATIENCE, self.wait()).await.expect("something happens")
+        within(PATIENCE, self.wait()).await.expect("something happens")
     }
 
     /// The next things that happen, in order.
@@ -164,7 +171,7 @@ impl Esme {
 
     /// What happens within `time`, if anything does.
     pub(crate) async fn within(&mut self, time: Duration) -> Option<String> {
-        timeout(time, self.wait()).await.ok()
+        within(time, self.wait()).await.ok()
     }
 
     async fn wait(&mut self) -> String {

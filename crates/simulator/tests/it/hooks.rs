@@ -1,12 +1,12 @@
 //! The receiver of webhooks: it catches what is posted, and behaves as badly as it is told.
 
+use crate::esme::within;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use hermod_simulator::hooks::{Hooks, Manner};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
 
 const SOON: Duration = Duration::from_secs(5);
 const NEVER: Duration = Duration::from_millis(300);
@@ -25,7 +25,7 @@ async fn post(hooks: &Hooks) -> TcpStream {
 /// What comes back within a short time.
 async fn answer(stream: &mut TcpStream) -> String {
     let mut answer = [0; 2048];
-    match timeout(NEVER, stream.read(&mut answer)).await {
+    match within(NEVER, stream.read(&mut answer)).await {
         Ok(Ok(read)) => String::from_utf8_lossy(&answer[..read]).into_owned(),
         Ok(Err(error)) => error.kind().to_string(),
         Err(_) => "silence".to_owned(),

@@ -1,6 +1,7 @@
 //! Load over SMPP against the echo and against the simulated carrier: what was sent, what came back, and that the
 //! report says so.
 
+use crate::esme::within;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
@@ -223,7 +224,7 @@ async fn idle_binds_that_are_refused_or_cut_are_counted() {
     assert_eq!(report.faults.get("the bind was refused with ESME_RBINDFAIL (0x0d)"), Some(&2), "{report}");
 
     let holding = tokio::join!(idle(carrier.addr(), 3, ms(400)), async {
-        tokio::time::timeout(ms(200), std::future::pending::<()>()).await.expect_err("it only waits");
+        within(ms(200), std::future::pending::<()>()).await.expect_err("it only waits");
         carrier.cut_links();
     });
     let report = holding.0;

@@ -62,10 +62,16 @@ fn copy(
         match steps.step(pages_per_step)? {
             StepResult::Done => return Ok(()),
             StepResult::More => {}
-            _ => std::thread::sleep(BUSY_PAUSE),
+            _ => wait_for_lock(),
         }
         between()?;
     }
+}
+
+/// SQLite says that the database is locked, and cannot say when it will be free.
+#[expect(clippy::disallowed_methods, reason = "SQLite has no event for a lock that becomes free")]
+fn wait_for_lock() {
+    std::thread::sleep(BUSY_PAUSE);
 }
 
 /// Makes an empty file that only its owner may read. Fails if there is one of that name.

@@ -37,6 +37,7 @@ pub(crate) struct FolderLock {
 }
 
 impl FolderLock {
+    #[expect(clippy::disallowed_methods, reason = "flock has no form that waits for a limited time")]
     pub(crate) fn take(folder: &Path) -> Result<FolderLock, StoreError> {
         let path = folder.join(FILE_NAME);
         let file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&path);

@@ -1,6 +1,7 @@
 //! Erasing one person's number: it and the texts are in no file afterwards, and the books still add up.
 
 use crate::handsets::text;
+use crate::world::block;
 use crate::world::*;
 use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::phone::Msisdn;
@@ -94,9 +95,7 @@ async fn erased_number_and_texts_are_in_no_file_and_money_stays_provable() {
 
     // The log is truncated within a second or two.
     while !holds(world.path(), CANARY.as_bytes()).is_empty() {
-        tokio::task::spawn_blocking(|| std::thread::sleep(Duration::from_millis(100)))
-            .await
-            .expect("a pause");
+        tokio::task::spawn_blocking(|| block(Duration::from_millis(100))).await.expect("a pause");
     }
     assert_eq!(holds(world.path(), PERSON.as_bytes()), Vec::<String>::new());
     let found: i64 = world

@@ -1,6 +1,7 @@
 //! Ports: the binds that reports are told to, how they share them, and what happens to those nobody takes.
 
 use crate::reporting::{CONNECTION, news};
+use crate::world::within;
 use crate::world::*;
 use hermod_domain::ids::{ConnectionId, MessageId};
 use hermod_domain::lifecycle::Verdict;
@@ -96,13 +97,13 @@ async fn who_stops_waiting_loses_nothing() {
     let mut world = World::new().await;
     let port = world.store.open_receiver(CONNECTION);
     for _ in 0..20 {
-        let waited = tokio::time::timeout(Duration::from_millis(1), port.take(10, world.now)).await;
+        let waited = within(Duration::from_millis(1), port.take(10, world.now)).await;
         assert!(waited.is_err());
     }
     let sent = world.expire(1).await;
     let other = world.store.open_receiver(CONNECTION);
     let (told, _) = tokio::join!(world.takes(&other, 1), async {
-        let waited = tokio::time::timeout(Duration::ZERO, port.take(0, world.now)).await;
+        let waited = within(Duration::ZERO, port.take(0, world.now)).await;
         assert!(waited.is_err(), "no room, no reports");
     });
     assert_eq!(told[0].message, sent[0]);

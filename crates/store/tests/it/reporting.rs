@@ -1,5 +1,6 @@
 //! Reports: a customer who asked to be told is told once the change is durable, in order, at least once.
 
+use crate::world::within;
 use crate::world::*;
 use hermod_domain::ids::{ConnectionId, MessageId};
 use hermod_domain::lifecycle::Verdict;
@@ -45,13 +46,13 @@ impl World {
     }
 
     pub(crate) async fn takes(&self, port: &ReceiverPort, most: u32) -> Vec<Report> {
-        let taken = tokio::time::timeout(PATIENCE, port.take(most, self.now)).await;
+        let taken = within(PATIENCE, port.take(most, self.now)).await;
         taken.expect("something is to be told")
     }
 
     pub(crate) async fn tells_nothing(&self, port: &ReceiverPort) {
         // A read of the tables may be under way: it must come to nothing too.
-        let taken = tokio::time::timeout(Duration::from_millis(100), port.take(100, self.now)).await;
+        let taken = within(Duration::from_millis(100), port.take(100, self.now)).await;
         assert!(taken.is_err(), "told: {taken:?}");
     }
 

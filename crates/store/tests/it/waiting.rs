@@ -1,5 +1,6 @@
 //! A sender who does not wait for ever: what he gave up was certainly not done, what was begun he hears of.
 
+use crate::world::within;
 use crate::world::*;
 use hermod_store::{AcceptOutcome, Acceptance, Store, StoreError};
 use std::time::Duration;
@@ -58,8 +59,7 @@ async fn of_many_who_give_up_at_any_moment_exactly_those_who_were_not_told_so_ar
         let store = world.store.clone();
         let acceptance = Acceptance { key: Some(key(number)), ..world.sms() };
         sending.spawn(async move {
-            let patience =
-                tokio::time::timeout(Duration::from_micros(number * 7), std::future::pending::<()>());
+            let patience = within(Duration::from_micros(number * 7), std::future::pending::<()>());
             (number, store.accept_with_deadline(acceptance, async { drop(patience.await) }).await)
         });
     }

@@ -18,6 +18,7 @@ use rusqlite::Connection;
 use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
+use tokio::time::error::Elapsed;
 
 pub(crate) const ALICE: AccountId = AccountId::new(1);
 pub(crate) const BOB: AccountId = AccountId::new(2);
@@ -31,6 +32,18 @@ pub(crate) const VALIDITY: Duration = Duration::from_secs(72 * 3600);
 pub(crate) const RECEIPT_WAIT: Duration = Duration::from_secs(24 * 3600);
 /// Long enough for a loaded machine; nothing waits this long unless it is broken.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Waits for `future` for at most `limit` of real time. The error says that the limit passed first.
+#[expect(clippy::disallowed_methods, reason = "what a test waits for here happens in real time")]
+pub(crate) async fn within<T>(limit: Duration, future: impl Future<Output = T>) -> Result<T, Elapsed> {
+    tokio::time::timeout(limit, future).await
+}
+
+/// Blocks the calling thread: for what the store's own threads do in real time.
+#[expect(clippy::disallowed_methods, reason = "what a test waits for here happens in real time")]
+pub(crate) fn block(pause: Duration) {
+    std::thread::sleep(pause);
+}
 
 pub(crate) const fn secs(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
@@ -290,7 +303,7 @@ impl Link {
 
     /// What is handed out next; fails if nothing comes.
     pub(crate) async fn takes(&self) -> Handout {
-        let handed = tokio::time::timeout(PATIENCE, self.port.handout()).await;
+        let handed = within(PATIENCE, self.port.handout()).await;
         handed.expect("something is handed out")
     }
 
@@ -320,7 +333,7 @@ impl Link {
 
     /// Nothing is waiting to be taken. To be asked after `settles`.
     pub(crate) async fn has_nothing(&self) {
-        let handed = tokio::time::timeout(Duration::ZERO, self.port.handout()).await;
+        let handed = within(Duration::ZERO, self.port.handout()).await;
         assert!(handed.is_err(), "handed out: {handed:?}");
     }
 

@@ -43,15 +43,15 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let (gateway, smpp) = Gateway::start_for(&carrier.address, binds.into())?;
     let mut warm_up = idle(&smpp.plain, WARM_UP, options.rate, 0)?;
     finish(&mut warm_up)?;
-    std::thread::sleep(SETTLE);
+    super::pause(SETTLE);
     let before = gateway.usage()?;
 
     let mut idle = idle(&smpp.plain, binds, options.rate, seconds + SETTLE.as_secs() + SLACK_SECONDS)?;
     let standing: Value = serde_json::from_str(&idle.line()?).map_err(failure)?;
-    std::thread::sleep(SETTLE);
+    super::pause(SETTLE);
     let bound = gateway.usage()?;
     let watch = start_watch();
-    std::thread::sleep(Duration::from_secs(seconds));
+    super::pause(Duration::from_secs(seconds));
     let held = gateway.usage()?;
     let watched = watch.elapsed();
     let report: Value = serde_json::from_str(&idle.line()?).map_err(failure)?;

@@ -162,7 +162,7 @@ impl Gateway {
             if self.get("/readyz").is_ok_and(|answer| answer.starts_with("HTTP/1.1 200")) {
                 return Ok(());
             }
-            std::thread::sleep(POLL);
+            super::pause(POLL);
         }
         Err(failure(format!("the gateway was not ready after {READY_WAIT:?}")))
     }
@@ -187,7 +187,7 @@ impl Gateway {
                 return Err(failure(format!("{settled} of {messages} messages were settled after {wait:?}")));
             }
             eprint!("\r{settled} of {messages} settled ");
-            std::thread::sleep(POLL);
+            super::pause(POLL);
         }
     }
 

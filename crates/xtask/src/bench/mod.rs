@@ -9,7 +9,7 @@ mod queue;
 mod smpp;
 mod webhooks;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::Subcommand;
 
@@ -62,6 +62,12 @@ fn failure(what: impl std::fmt::Display) -> Failure {
 fn load_average() -> String {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     load.split_whitespace().take(3).collect::<Vec<_>>().join(" ")
+}
+
+/// Lets real time pass while another process works.
+fn pause(wait: Duration) {
+    #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
+    std::thread::sleep(wait);
 }
 
 /// When a measurement began.

@@ -26,7 +26,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     println!("load average before: {}", load_average());
     let address = free_address()?;
     let gateway = Gateway::start(&address)?;
-    std::thread::sleep(Duration::from_secs(2));
+    super::pause(Duration::from_secs(2));
     println!("idle memory          {:>9} MiB", gateway.usage()?.resident_bytes >> 20);
     let accepted = fill(&gateway, options.messages)?;
     let waiting = gateway.usage()?;

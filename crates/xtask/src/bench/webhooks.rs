@@ -66,7 +66,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let before = gateway.usage()?;
     let accepted = load(&gateway, healthy, options)?;
     gateway.wait_until_settled(filled + accepted, SETTLE_WAIT)?;
-    std::thread::sleep(LAST_POSTS);
+    super::pause(LAST_POSTS);
     let used = gateway.usage()?.since(before);
     let caught = receivers.end()?;
     print(options, accepted, &caught, used);

@@ -8,6 +8,7 @@ use super::post::{Attempt, Posted, not_posted};
 use super::post_limiter::Pass;
 use super::target::{Aim, NoAim};
 use crate::clock::Moment;
+use crate::clock::within;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::pressure::Pressure;
@@ -123,7 +124,7 @@ pub(super) async fn serve(
     }
     if stopping.is_cancelled() {
         // In real time: it is about the network. What does not come to its end is posted again.
-        let _ = tokio::time::timeout(STOP_WAIT, desk.come_to_an_end()).await;
+        let _ = within(STOP_WAIT, desk.come_to_an_end()).await;
     }
     shared.standings.keep(endpoint, desk.pressure);
     desk.next_due

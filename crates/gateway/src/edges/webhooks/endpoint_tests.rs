@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::clock::Clock;
+use crate::clock::within;
 use crate::config::{Config, Source};
 use crate::edges::webhooks::client::Client;
 use crate::edges::webhooks::endpoint_status::Standings;
@@ -71,7 +72,7 @@ async fn what_is_finished_when_everything_stops_is_written_down_whoever_still_ha
     desk.finished.push(delivered(1));
     desk.under_way.push(Box::pin(async { posted(2) }));
     desk.under_way.push(Box::pin(std::future::pending()));
-    let ended = tokio::time::timeout(MOMENT, desk.come_to_an_end()).await;
+    let ended = within(MOMENT, desk.come_to_an_end()).await;
     assert!(ended.is_err(), "one of them hangs");
     assert!(desk.finished.is_empty() && desk.settling.is_none());
     assert_eq!(desk.held, HashSet::from([EventId(3)]));
@@ -93,7 +94,7 @@ async fn what_the_store_could_not_write_is_written_later_and_not_posted_again() 
     assert_eq!(desk.held.len(), 2, "reading does not give them out again");
     assert!(!desk.more);
     desk.settle();
-    let at_once = tokio::time::timeout(MOMENT, settled(&mut desk.settling)).await;
+    let at_once = within(MOMENT, settled(&mut desk.settling)).await;
     assert!(at_once.is_err(), "the store is left alone for a while");
     clock.advance(FAULT_WAIT);
     let done = settled(&mut desk.settling).await;

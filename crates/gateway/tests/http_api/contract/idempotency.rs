@@ -1,6 +1,7 @@
 //! What was decided about idempotency keys, row by row.
 
 use super::service::{ACME, Service, told};
+use hermod_gateway::clock::within;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -92,7 +93,7 @@ async fn ten_seconds_without_an_answer_give_503_and_leave_the_key_free() {
             (reply.status, reply.code().to_owned(), reply.header("retry-after").map(str::to_owned))
         });
     }
-    while let Err(_waiting) = tokio::time::timeout(Duration::from_millis(20), async {
+    while let Err(_waiting) = within(Duration::from_millis(20), async {
         while let Some(sent) = sends.join_next().await {
             assert_eq!(sent.unwrap(), (503, "GATEWAY_UNAVAILABLE".to_owned(), Some("1".to_owned())));
         }

@@ -3,6 +3,7 @@
 
 use crate::real_time::PATIENCE;
 use bytes::BytesMut;
+use hermod_gateway::clock::within;
 use hermod_smpp::{
     Bind, BindType, CommandId, CommandStatus, DeliverSmResp, Frame, Hidden, Pdu, SubmitSm, Tag, VERSION_3_4,
     encode, next_frame,
@@ -204,7 +205,7 @@ impl Esme {
 
     /// Nothing more comes for a while.
     pub(crate) async fn gets_nothing(&mut self) {
-        let quiet = tokio::time::timeout(Duration::from_millis(300), self.reads()).await;
+        let quiet = within(Duration::from_millis(300), self.reads()).await;
         assert!(quiet.is_err() && self.waiting.is_empty(), "{quiet:?} {:?}", self.waiting);
     }
 
@@ -216,7 +217,7 @@ impl Esme {
             {
                 return Some(frame);
             }
-            let read = tokio::time::timeout(PATIENCE, self.stream.read_buf(&mut self.input)).await;
+            let read = within(PATIENCE, self.stream.read_buf(&mut self.input)).await;
             if read.expect("the gateway says something in time").unwrap_or(0) == 0 {
                 return None;
             }

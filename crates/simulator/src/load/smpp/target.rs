@@ -1,5 +1,6 @@
 //! Where binds go and with which credentials, and how one is opened.
 
+use crate::world::within;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
@@ -121,7 +122,7 @@ pub enum BindError {
 impl Target {
     /// Connects, binds and waits for the answer.
     pub(crate) async fn bind<T>(&self, kind: BindType, config: ClientConfig) -> Result<Line<T>, BindError> {
-        let connecting = tokio::time::timeout(CONNECT_MAX, self.connect());
+        let connecting = within(CONNECT_MAX, self.connect());
         let stream = connecting.await.map_err(|_| BindError::Slow)??;
         let mut request = BindRequest::new(kind, self.system_id.as_bytes(), self.password.as_bytes())
             .speaking(self.version.octet());

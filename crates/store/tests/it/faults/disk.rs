@@ -4,6 +4,7 @@ use crate::handsets::text;
 use crate::hooking::settling::settled;
 use crate::reporting::CONNECTION;
 use crate::world::*;
+use crate::world::{block, within};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_store::{
@@ -162,7 +163,7 @@ async fn what_came_of_webhooks_on_a_full_disk_is_kept_and_answered_when_it_is_wr
     sends_until_full(&world).await;
     let (store, now) = (world.store.clone(), world.now);
     let done = vec![settled(&due[0], 200, AfterAttempt::Done, now)];
-    let waits = tokio::time::timeout(Duration::from_millis(700), store.settle_webhooks(done, now)).await;
+    let waits = within(Duration::from_millis(700), store.settle_webhooks(done, now)).await;
     assert!(waits.is_err(), "it is not durable yet: {waits:?}");
     let done = vec![settled(&due[1], 200, AfterAttempt::Done, now)];
     let writing = tokio::task::JoinSet::from_iter([async move { store.settle_webhooks(done, now).await }]);
@@ -290,9 +291,7 @@ pub(super) async fn back_within_ten_seconds(world: &World) {
         if world.store.accept(world.sms()).await.is_ok() {
             return;
         }
-        tokio::task::spawn_blocking(|| std::thread::sleep(Duration::from_millis(250)))
-            .await
-            .expect("a pause");
+        tokio::task::spawn_blocking(|| block(Duration::from_millis(250))).await.expect("a pause");
     }
     panic!("not accepting again ten seconds after the disk had room");
 }
@@ -302,7 +301,7 @@ async fn drain(world: &World, link: &Link, mut jobs: Vec<hermod_store::Job>) {
         let answers: Vec<_> = jobs.iter().map(|job| answer(job, refused(11))).collect();
         link.port.report(answers, Vec::new(), 500, world.now).await.expect("a report");
         world.settles().await;
-        match tokio::time::timeout(Duration::ZERO, link.port.handout()).await {
+        match within(Duration::ZERO, link.port.handout()).await {
             Ok(handout) => jobs = handout.jobs,
             Err(_) => break,
         }

@@ -2,6 +2,7 @@
 //! a snapshot, so that they do not let it grow.
 
 use super::disk::{LOW_WATER_BYTES, SmallDisk, back_within_ten_seconds, opened_on};
+use crate::world::block;
 use crate::world::*;
 use hermod_store::{Acceptance, Store, StoreError};
 use rusqlite::config::DbConfig;
@@ -42,7 +43,7 @@ async fn fills_the_disk_with_log(world: &World, folder: &Path) {
 }
 
 async fn pause() {
-    tokio::task::spawn_blocking(|| std::thread::sleep(Duration::from_millis(100))).await.expect("a pause");
+    tokio::task::spawn_blocking(|| block(Duration::from_millis(100))).await.expect("a pause");
 }
 
 #[tokio::test]

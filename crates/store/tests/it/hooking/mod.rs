@@ -6,6 +6,7 @@ mod listing;
 pub(crate) mod settling;
 
 use crate::reporting::CONNECTION;
+use crate::world::within;
 use crate::world::*;
 use hermod_domain::catalogue::{
     Account, AllowList, Catalogue, Connection, Countries, Documents, Tier, Webhooks,
@@ -160,14 +161,14 @@ pub(crate) fn dlr(event: &WebhookEvent) -> &DlrEvent {
 
 /// Where it has been woken, sorted; fails if nowhere.
 pub(crate) async fn woken(store: &Store) -> Vec<Endpoint> {
-    let woken = tokio::time::timeout(Duration::from_secs(20), store.woken_endpoints()).await;
+    let woken = within(Duration::from_secs(20), store.woken_endpoints()).await;
     let mut woken = woken.expect("it is woken");
     woken.sort_unstable();
     woken
 }
 
 pub(crate) async fn is_quiet(store: &Store) {
-    let woken = tokio::time::timeout(Duration::ZERO, store.woken_endpoints()).await;
+    let woken = within(Duration::ZERO, store.woken_endpoints()).await;
     assert!(woken.is_err(), "woken: {woken:?}");
 }
 

@@ -1,6 +1,7 @@
 //! Any traffic over two carriers that answer as they like while messages move between them, with restarts anywhere:
 //! nothing is lost, nothing is with two links at once, nothing the lifecycle forbids is tried, and the money is right.
 
+use crate::world::within;
 use crate::world::*;
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::lifecycle::{MessageState, RefusedFor, Verdict};
@@ -191,7 +192,7 @@ impl Traffic {
     async fn takes_out(&mut self) {
         self.world.settles().await;
         for (carrier, link) in self.links.iter().enumerate() {
-            while let Ok(handout) = tokio::time::timeout(Duration::ZERO, link.port.handout()).await {
+            while let Ok(handout) = within(Duration::ZERO, link.port.handout()).await {
                 for job in handout.jobs {
                     assert_eq!(job.carrier, link.carrier);
                     let twice =

@@ -2,6 +2,7 @@
 //! something was purged.
 
 use crate::reporting::origin;
+use crate::world::within;
 use crate::world::*;
 use hermod_domain::ids::AccountId;
 use hermod_domain::lifecycle::Verdict;
@@ -122,7 +123,7 @@ impl History {
         let link = self.world.link_with_room(slots).await;
         self.world.settles().await;
         let mut jobs: Vec<Job> = Vec::new();
-        while let Ok(handed) = tokio::time::timeout(Duration::ZERO, link.port.handout()).await {
+        while let Ok(handed) = within(Duration::ZERO, link.port.handout()).await {
             jobs.extend(handed.jobs);
         }
         for job in &jobs {
