@@ -2,11 +2,11 @@
 
 use crate::batch::{Batch, FreshPart};
 use crate::ops::{AcceptOutcome, Acceptance, Balance, DayTotals, Job};
-use crate::state::audience::Audience;
+use crate::state::report_target::ReportTarget;
 use crate::state::day_totals;
 use crate::state::lanes::Placed;
 use crate::steps::StepKind;
-use crate::tables::{MessageChange, MessageRow, MessageStanding, PartChange, TableError};
+use crate::tables::{MessageChange, MessageRow, MessageStatus, PartChange, TableError};
 use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::lifecycle::{MessageState, Part, PartState};
 use hermod_domain::money::Money;
@@ -15,33 +15,33 @@ use hermod_domain::receipt::DlrCode;
 
 impl Batch<'_> {
     pub fn accept(&mut self, acceptance: &Acceptance) -> Result<AcceptOutcome, TableError> {
-        self.at(acceptance.now);
-        let message = self.books.mint.mint(acceptance.now);
+        self.advance_to(acceptance.now);
+        let message = self.state.mint.mint(acceptance.now);
         // Before anything that may refuse: a retry of an accepted send must never become a refusal.
         if let Some(key) = &acceptance.key
-            && let Some(replay) = self.books.keys.find(self.tables, key)?
+            && let Some(duplicate) = self.state.keys.find(self.tables, key)?
         {
-            return Ok(AcceptOutcome::Replay(replay));
+            return Ok(AcceptOutcome::Duplicate(duplicate));
         }
-        let (after, today) = match self.judge(acceptance, message)? {
+        let (after, today) = match self.check(acceptance, message)? {
             Ok(figures) => figures,
             Err(refused) => return Ok(refused),
         };
-        let alias = match self.short_name(acceptance)? {
+        let alias = match self.choose_alias(acceptance)? {
             Ok(alias) => alias,
             Err(refused) => return Ok(refused),
         };
         if let Some(key) = &acceptance.key {
-            self.books.keys.claim(key, message);
+            self.state.keys.claim(key, message);
         }
-        self.books.balances.set(acceptance.account, after);
-        self.books.today.set(acceptance.account, today);
+        self.state.balances.set(acceptance.account, after);
+        self.state.today.set(acceptance.account, today);
         if let Some(alias) = alias {
-            self.books.aliases.give(self.tables, acceptance.account, alias, message);
+            self.state.aliases.give(self.tables, acceptance.account, alias, message);
         }
         self.write_message(message, acceptance, alias)?;
         if let Some(number) = &acceptance.reply_to {
-            self.converse(message, acceptance, number);
+            self.remember_conversation(message, acceptance, number);
         }
         let Acceptance { account, carrier, parts, .. } = acceptance;
         let step = StepKind::Accepted { account: *account, carrier: *carrier, parts: *parts };
@@ -51,21 +51,21 @@ impl Batch<'_> {
     }
 
     /// The account's figures with this message, or why it is refused. The order decides what a customer is told.
-    fn judge(
+    fn check(
         &self,
         acceptance: &Acceptance,
         message: MessageId,
     ) -> Result<Result<(Balance, DayTotals), AcceptOutcome>, TableError> {
         let Acceptance { account, to, cost, daily, .. } = acceptance;
-        if self.books.opt_outs.has(self.tables, *account, *to)? {
+        if self.state.opt_outs.has(self.tables, *account, *to)? {
             return Ok(Err(AcceptOutcome::OptedOut));
         }
-        let today = self.books.today.of(*account, message.accepted_at().day());
+        let today = self.state.today.of(*account, message.accepted_at().day());
         let today = match day_totals::count(today, *cost, *daily) {
             Ok(today) => today,
             Err(limit) => return Ok(Err(AcceptOutcome::OverDailyLimit(limit))),
         };
-        let before = self.books.balances.of(*account);
+        let before = self.state.balances.of(*account);
         Ok(charge(before, acceptance).map(|after| (after, today)).ok_or_else(|| {
             AcceptOutcome::InsufficientCredit {
                 available: spendable(before, acceptance).unwrap_or(Money::ZERO),
@@ -74,14 +74,14 @@ impl Batch<'_> {
     }
 
     /// The name it will have where ids must be short. Most messages need none.
-    fn short_name(
+    fn choose_alias(
         &self,
         acceptance: &Acceptance,
     ) -> Result<Result<Option<Alias>, AcceptOutcome>, TableError> {
         if !acceptance.origin.as_ref().is_some_and(|origin| origin.short_id) {
             return Ok(Ok(None));
         }
-        let found = self.books.aliases.find(self.tables, acceptance.account, acceptance.now)?;
+        let found = self.state.aliases.find(self.tables, acceptance.account, acceptance.now)?;
         Ok(found.map(Some).ok_or(AcceptOutcome::NoAliasFree))
     }
 
@@ -93,8 +93,8 @@ impl Batch<'_> {
     ) -> Result<(), TableError> {
         let Acceptance { carrier, from, to, parts, whole, .. } = acceptance;
         let expires_at = acceptance.now.plus(acceptance.validity);
-        let reference = self.books.references.next(from, *to);
-        let standing = MessageStanding { state: MessageState::Queued, code: DlrCode::Unknown, err: 0 };
+        let reference = self.state.references.next(from, *to);
+        let status = MessageStatus { state: MessageState::Queued, code: DlrCode::Unknown, err: 0 };
         let row = MessageRow {
             id: message,
             account: acceptance.account,
@@ -113,12 +113,12 @@ impl Batch<'_> {
             reference,
             cost: acceptance.cost,
             expires_at,
-            standing,
+            status,
         };
         self.tables.write(MessageChange::Add(Box::new(row)));
         let submits = if *whole { 1 } else { *parts };
-        self.books.queues.add(*carrier, PartState::Queued, u64::from(submits));
-        let audience = Audience::of(acceptance, alias);
+        self.state.queues.add(*carrier, PartState::Queued, u64::from(submits));
+        let report_target = ReportTarget::of(acceptance, alias);
         for part in PartNo::up_to(submits) {
             let job = Job {
                 message,
@@ -144,10 +144,10 @@ impl Batch<'_> {
                 part,
                 expires_at,
                 doubt: acceptance.doubt,
-                audience: audience.clone(),
+                report_target: report_target.clone(),
                 now: Part::WAITING,
             };
-            match self.books.lanes.offer(job) {
+            match self.state.lanes.enqueue(job) {
                 Placed::Memory => self.fresh.push(row),
                 // It will be read back from the store, perhaps by this very batch.
                 Placed::Spilled => self.tables.write(PartChange::Add(row.row())),

@@ -5,24 +5,24 @@
 use crate::maps::{HashMap, HashSet};
 use crate::ops::{Endpoint, Handout, Job, LinkId, Purged, Report};
 use crate::state::aliases::Aliases;
-use crate::state::audience::Audience;
+use crate::state::report_target::ReportTarget;
 use crate::state::balances::Balances;
-use crate::state::carrier_ids::Remotes;
+use crate::state::carrier_ids::CarrierIdIndex;
 use crate::state::day_totals::Today;
 use crate::state::deferred::Deferred;
 use crate::state::delivery_figures::DeliveryStats;
-use crate::state::event_numbering::Numbering;
+use crate::state::event_numbers::EventNumbers;
 use crate::state::idempotency_keys::IdempotencyKeys;
-use crate::state::joining::Joining;
+use crate::state::mo_parts::MoPartCounts;
 use crate::state::lanes::Lanes;
 use crate::state::last_ids::LastIds;
 use crate::state::opt_outs::OptOuts;
 use crate::state::parked_receipts::Parked;
 use crate::state::queues::Queues;
 use crate::state::recent::Recent;
-use crate::state::references::References;
+use crate::state::concat_references::ConcatReferences;
 use crate::steps::{MessageStep, StepKind};
-use crate::tables::{PartChange, PartRow, Place, TableError, Tables, UnreadablePart, UnreadableReport};
+use crate::tables::{PartChange, PartRow, MessageKey, TableError, Tables, UnreadablePart, UnreadableReport};
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, IdMint, MessageId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Event, Part, Progress};
@@ -42,38 +42,38 @@ pub struct EngineState {
     pub opt_outs: OptOuts,
     pub aliases: Aliases,
     pub keys: IdempotencyKeys,
-    pub remotes: Remotes,
+    pub carrier_ids: CarrierIdIndex,
     pub parked: Parked,
     pub delivery: DeliveryStats,
     pub deferred: Deferred,
     pub queues: Queues,
-    pub references: References,
-    pub joining: Joining,
+    pub references: ConcatReferences,
+    pub mo_parts: MoPartCounts,
     /// Messages that something happened to lately. Always what the tables say.
-    pub standing: Recent<MessageId, Known>,
+    pub recent_messages: Recent<MessageId, RecentMessage>,
     /// The id of the report that was written last.
     pub last_report: u64,
     pub last_ids: LastIds,
-    pub webhooks: Numbering,
+    pub event_numbers: EventNumbers,
     /// How long a part in doubt waits before its first resend; see `lifecycle::resend_wait` for the others.
     pub in_doubt_wait: Duration,
     /// The time that was told last.
-    pub told: Timestamp,
-    /// Parts that made no sense when the books were built, to be set aside by the next batch.
+    pub last_time: Timestamp,
+    /// Parts that made no sense when the state were built, to be set aside by the next batch.
     pub unreadable: Vec<UnreadablePart>,
     /// An empty list whose room the next batch uses for its steps.
     pub spare_steps: Vec<MessageStep>,
     /// Parts that have expired are left over from a batch that ended enough of them: there is more to do, at once.
-    pub goes_on_at: Option<Timestamp>,
+    pub continue_at: Option<Timestamp>,
 }
 
 /// Where a message stands, with which carrier, and who wants to hear of it.
 #[derive(Clone)]
-pub struct Known {
+pub struct RecentMessage {
     pub account: AccountId,
     pub carrier: CarrierId,
     pub progress: Progress,
-    pub audience: Audience,
+    pub report_target: ReportTarget,
 }
 
 /// A part accepted in this batch, whose row is written at its end, when it is known whether it was claimed at once.
@@ -84,14 +84,14 @@ pub struct FreshPart {
     pub part: PartNo,
     pub expires_at: Timestamp,
     pub doubt: DoubtPolicy,
-    pub audience: Audience,
+    pub report_target: ReportTarget,
     pub now: Part,
 }
 
 impl FreshPart {
     pub fn row(&self) -> PartRow {
         PartRow {
-            place: Place { carrier: self.carrier, account: self.account, message: self.message },
+            key: MessageKey { carrier: self.carrier, account: self.account, message: self.message },
             part: self.part,
             now: self.now,
             doubt: self.doubt,
@@ -120,7 +120,7 @@ pub struct Tally {
     pub ids_reused: u64,
     pub illegal: u64,
     pub reports: u64,
-    pub reports_taken: u64,
+    pub reports_accepted: u64,
     pub reports_given_up: u64,
     /// To webhooks, because nobody was there to take them.
     pub reports_moved: u64,
@@ -169,7 +169,7 @@ pub trait BoundReceivers {
 
 pub struct Batch<'a> {
     pub tables: &'a Tables<'a>,
-    pub books: &'a mut EngineState,
+    pub state: &'a mut EngineState,
     pub receivers: &'a dyn BoundReceivers,
     /// Tells this batch's fresh parts from those of earlier ones.
     pub number: u64,
@@ -201,15 +201,15 @@ pub struct Batch<'a> {
 impl<'a> Batch<'a> {
     pub fn new(
         tables: &'a Tables<'a>,
-        books: &'a mut EngineState,
+        state: &'a mut EngineState,
         receivers: &'a dyn BoundReceivers,
         number: u64,
         catalogue: Arc<Catalogue>,
     ) -> Batch<'a> {
-        let steps = std::mem::take(&mut books.spare_steps);
+        let steps = std::mem::take(&mut state.spare_steps);
         Batch {
             tables,
-            books,
+            state,
             receivers,
             number,
             now: Timestamp::EPOCH,
@@ -228,18 +228,18 @@ impl<'a> Batch<'a> {
         }
     }
 
-    pub fn at(&mut self, now: Timestamp) {
+    pub fn advance_to(&mut self, now: Timestamp) {
         self.now = self.now.max(now);
     }
 
     /// The last step before the commit: everything that was held back is written.
     pub fn finish(&mut self) -> Result<(), TableError> {
         self.write_fresh();
-        self.write_webhook_number();
-        self.books.keys.write(self.tables);
-        self.books.balances.write(self.tables);
-        self.books.aliases.write(self.tables);
-        self.books.today.write(self.tables);
+        self.write_last_event_number();
+        self.state.keys.write(self.tables);
+        self.state.balances.write(self.tables);
+        self.state.aliases.write(self.tables);
+        self.state.today.write(self.tables);
         self.tables.keep_steps(&self.steps)
     }
 
@@ -257,7 +257,7 @@ impl<'a> Batch<'a> {
     /// Adds a step of a message.
     #[inline]
     pub fn add_step(&mut self, message: MessageId, part: PartNo, kind: StepKind) {
-        let id = self.books.last_ids.next_step(self.tables);
+        let id = self.state.last_ids.next_step(self.tables);
         self.steps.push(MessageStep { id, message, part, at: self.now, kind });
     }
 }

@@ -1,11 +1,11 @@
 //! Taking a message back, for as long as nothing of it was given to a link.
 
 use crate::batch::Batch;
-use crate::ops::{Cancelled, ExpectedParties};
+use crate::ops::{CancelOutcome, ExpectedParties};
 use crate::progress::{self, Applied};
 use crate::state::aliases;
 use crate::steps::StepKind;
-use crate::tables::{Place, TableError};
+use crate::tables::{MessageKey, TableError};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::{Event, Part};
 use hermod_domain::origin::MessageName;
@@ -18,28 +18,28 @@ impl Batch<'_> {
         name: MessageName,
         expected: &ExpectedParties,
         now: Timestamp,
-    ) -> Result<Cancelled, TableError> {
-        self.at(now);
+    ) -> Result<CancelOutcome, TableError> {
+        self.advance_to(now);
         let Some(message) = aliases::named(self.tables, account, name)? else {
-            return Ok(Cancelled::Unknown);
+            return Ok(CancelOutcome::NotFound);
         };
         // Accepted in this very batch: nobody has been told its name yet, so whoever names it has guessed.
         if self.fresh.iter().any(|part| part.message == message) {
-            return Ok(Cancelled::Unknown);
+            return Ok(CancelOutcome::NotFound);
         }
         let Some(carrier) = self.carrier_of(account, message, expected)? else {
-            return Ok(Cancelled::Unknown);
+            return Ok(CancelOutcome::NotFound);
         };
-        let place = Place { carrier, account, message };
-        if !self.is_untouched(place)? {
-            return Ok(Cancelled::TooLate);
+        let key = MessageKey { carrier, account, message };
+        if !self.is_untouched(key)? {
+            return Ok(CancelOutcome::TooLate);
         }
-        match self.apply(place, PartNo::FIRST, Event::Withdrawn, 0, None, Some(StepKind::Cancelled))? {
+        match self.apply(key, PartNo::FIRST, Event::Withdrawn, 0, None, Some(StepKind::Cancelled))? {
             Applied::Moved { ended: true, .. } => {
-                self.books.lanes.forget(carrier, account, message);
-                Ok(Cancelled::Done)
+                self.state.lanes.remove_message(carrier, account, message);
+                Ok(CancelOutcome::Cancelled)
             }
-            Applied::Moved { ended: false, .. } | Applied::Ignored | Applied::Over => Ok(Cancelled::TooLate),
+            Applied::Moved { ended: false, .. } | Applied::Ignored | Applied::Inactive => Ok(CancelOutcome::TooLate),
         }
     }
 
@@ -56,8 +56,8 @@ impl Batch<'_> {
     }
 
     /// It has parts, and none of them was ever on its way.
-    fn is_untouched(&self, place: Place) -> Result<bool, TableError> {
-        let Some(progress) = progress::load(self.tables, place)? else { return Ok(false) };
+    fn is_untouched(&self, key: MessageKey) -> Result<bool, TableError> {
+        let Some(progress) = progress::load(self.tables, key)? else { return Ok(false) };
         Ok(progress.parts.iter().all(|part| *part == Part::WAITING))
     }
 }

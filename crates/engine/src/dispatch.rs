@@ -1,13 +1,13 @@
 //! Giving free slots to waiting parts. The claim is written in the same transaction as everything else, so before a
 //! single byte leaves it is durable that it may have.
 
-use crate::batch::{Batch, Known};
+use crate::batch::{Batch, RecentMessage};
 use crate::ops::{Job, LinkId};
 use crate::progress::Applied;
-use crate::state::deferred::{Due, NextDue};
+use crate::state::deferred::{DuePart, NextDue};
 use crate::state::lanes::Next;
 use crate::steps::StepKind;
-use crate::tables::{PartChange, Place, TableError};
+use crate::tables::{PartChange, MessageKey, TableError};
 use hermod_domain::ids::PartNo;
 use hermod_domain::lifecycle::{self, Event, PartState, Progress, Step};
 use hermod_domain::time::Timestamp;
@@ -16,44 +16,44 @@ use hermod_domain::time::Timestamp;
 const DUE_PER_BATCH_MAX: usize = 1_000;
 /// Parts of one carrier that are found expired in one batch when a link has room. A queue may have waited for days, and
 /// nobody who asks for something else waits until all of it has ended.
-const LAPSED_PER_BATCH_MAX: usize = 500;
+const EXPIRED_PER_BATCH_MAX: usize = 500;
 
 /// What came of a part's turn.
 #[derive(PartialEq, Eq)]
 enum Claimed {
     /// Its validity had ended.
-    Lapsed,
+    Expired,
     Otherwise,
 }
 
 impl Batch<'_> {
-    pub fn hand_out(&mut self) -> Result<(), TableError> {
+    pub fn dispatch_parts(&mut self) -> Result<(), TableError> {
         if self.now == Timestamp::EPOCH {
             // Nothing in this batch said what time it is, and what has expired must not leave.
-            self.now = self.books.told;
+            self.now = self.state.last_time;
         }
-        self.books.goes_on_at = None;
-        let unreadable = std::mem::take(&mut self.books.unreadable);
+        self.state.continue_at = None;
+        let unreadable = std::mem::take(&mut self.state.unreadable);
         self.set_aside_all(unreadable)?;
-        for carrier in self.books.lanes.sendable() {
-            let mut lapsed = 0;
+        for carrier in self.state.lanes.sendable() {
+            let mut expired = 0;
             loop {
-                if lapsed >= LAPSED_PER_BATCH_MAX {
-                    self.books.goes_on_at = Some(self.now);
+                if expired >= EXPIRED_PER_BATCH_MAX {
+                    self.state.continue_at = Some(self.now);
                     break;
                 }
-                match self.books.lanes.next(carrier) {
-                    Next::Job(link, job) => lapsed += usize::from(self.claim(link, *job)? == Claimed::Lapsed),
+                match self.state.lanes.next(carrier) {
+                    Next::Job(link, job) => expired += usize::from(self.claim(link, *job)? == Claimed::Expired),
                     Next::Refill(refill) => {
                         // A long message may stand half in memory and half in the tables: what is read next to the
                         // rows must find all of them there.
                         self.write_fresh();
                         let jobs = self.tables.read()?.waiting_jobs(refill)?;
                         if jobs.unreadable.is_empty() {
-                            self.books.lanes.refill(refill, jobs.rows);
+                            self.state.lanes.refill(refill, jobs.rows);
                         } else {
                             // The lane is read again without them.
-                            lapsed += jobs.unreadable.len();
+                            expired += jobs.unreadable.len();
                             self.set_aside_all(jobs.unreadable)?;
                         }
                     }
@@ -73,32 +73,32 @@ impl Batch<'_> {
             };
             fresh.now = *moved.after.parts.get(job.part.index()).expect("the part that was claimed");
             if job.submits() == 1 {
-                let audience = fresh.audience.clone();
+                let report_target = fresh.report_target.clone();
                 let known =
-                    Known { account: job.account, carrier: job.carrier, progress: moved.after, audience };
-                self.books.standing.insert(job.message, known);
+                    RecentMessage { account: job.account, carrier: job.carrier, progress: moved.after, report_target };
+                self.state.recent_messages.insert(job.message, known);
             }
-            self.books.queues.changed(job.carrier, PartState::Queued, PartState::Sending);
-            return self.give(link, job, 0);
+            self.state.queues.changed(job.carrier, PartState::Queued, PartState::Sending);
+            return self.hand_to_link(link, job, 0);
         }
-        let place = Place { carrier: job.carrier, account: job.account, message: job.message };
+        let key = MessageKey { carrier: job.carrier, account: job.account, message: job.message };
         if job.expires_at <= self.now {
-            self.apply(place, job.part, Event::ValidityEnded, 0, None, Some(StepKind::Expired))?;
-            return Ok(Claimed::Lapsed);
+            self.apply(key, job.part, Event::ValidityEnded, 0, None, Some(StepKind::Expired))?;
+            return Ok(Claimed::Expired);
         }
-        match self.apply(place, job.part, Event::Claimed, 0, None, None)? {
+        match self.apply(key, job.part, Event::Claimed, 0, None, None)? {
             Applied::Moved { part, .. } => {
                 if part.doubts > 0 {
                     self.tally.doubts.resent += 1;
                 }
-                self.give(link, job, part.doubts)
+                self.hand_to_link(link, job, part.doubts)
             }
-            Applied::Ignored | Applied::Over => Ok(Claimed::Otherwise),
+            Applied::Ignored | Applied::Inactive => Ok(Claimed::Otherwise),
         }
     }
 
     /// Gives a part to a link. `resend`: how often it was sent before without an answer.
-    fn give(&mut self, link: LinkId, job: Job, resend: u8) -> Result<Claimed, TableError> {
+    fn hand_to_link(&mut self, link: LinkId, job: Job, resend: u8) -> Result<Claimed, TableError> {
         let carrier = job.carrier;
         let step = if resend == 0 {
             StepKind::Sent { carrier, link }
@@ -106,7 +106,7 @@ impl Batch<'_> {
             StepKind::Resent { carrier, link, resend }
         };
         self.add_step(job.message, job.part, step);
-        self.books.lanes.use_slot(job.carrier, link);
+        self.state.lanes.use_slot(job.carrier, link);
         self.tally.claimed += 1;
         self.handouts.entry(link).or_default().jobs.push(job);
         Ok(Claimed::Otherwise)
@@ -115,15 +115,15 @@ impl Batch<'_> {
     /// Puts parts whose waiting time is over back into their lanes, lane by lane in turns. From here on they wait for a
     /// slot only.
     pub fn release_due(&mut self, now: Timestamp) -> Result<(), TableError> {
-        self.at(now);
-        let mut turns = self.books.deferred.due_lanes(now);
+        self.advance_to(now);
+        let mut turns = self.state.deferred.due_lanes(now);
         for _ in 0..DUE_PER_BATCH_MAX {
             let Some(lane) = turns.pop_front() else { break };
-            match self.books.deferred.next(lane, now) {
+            match self.state.deferred.next(lane, now) {
                 NextDue::Part(due) => self.release(due)?,
                 NextDue::Read(read) => {
-                    let found = self.tables.read()?.due_places(read)?;
-                    self.books.deferred.refill(read, found);
+                    let found = self.tables.read()?.due_keys(read)?;
+                    self.state.deferred.refill(read, found);
                 }
                 NextDue::Nothing => continue,
             }
@@ -132,24 +132,24 @@ impl Batch<'_> {
         Ok(())
     }
 
-    fn release(&mut self, due: Due) -> Result<(), TableError> {
-        let Due { at, message, part, carrier, account } = due;
-        let place = Place { carrier, account, message };
-        if self.no_longer_timed(place, part, at)?
-            && let Some(job) = self.read_waiting_job(place, part)?
+    fn release(&mut self, due: DuePart) -> Result<(), TableError> {
+        let DuePart { at, message, part, carrier, account } = due;
+        let key = MessageKey { carrier, account, message };
+        if self.clear_due_time(key, part, at)?
+            && let Some(job) = self.read_waiting_job(key, part)?
         {
-            self.books.lanes.put_back(job);
+            self.state.lanes.requeue(job);
         }
         Ok(())
     }
 
     /// False if it does not wait for that time: its message has ended or gone elsewhere, perhaps to come back.
-    fn no_longer_timed(&mut self, place: Place, part: PartNo, due_at: Timestamp) -> Result<bool, TableError> {
-        let row = self.read_part(place, part)?;
+    fn clear_due_time(&mut self, key: MessageKey, part: PartNo, due_at: Timestamp) -> Result<bool, TableError> {
+        let row = self.read_part(key, part)?;
         if row.and_then(|row| row.due_at) != Some(due_at) {
             return Ok(false);
         }
-        self.tables.write(PartChange::DueTime { place, part, due_at: None });
+        self.tables.write(PartChange::DueTime { key, part, due_at: None });
         Ok(true)
     }
 }

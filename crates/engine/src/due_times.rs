@@ -24,7 +24,7 @@ const PARTS_PER_READ: usize = 5_000;
 
 /// How many times were brought back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BroughtBack {
+pub struct CorrectedTimes {
     pub parts: usize,
     pub validity: usize,
     pub inbound: usize,
@@ -32,21 +32,21 @@ pub struct BroughtBack {
 }
 
 /// Brings back the due times whose schedules the store itself knows. Runs before anything is read into memory.
-pub fn bring_back(
+pub fn correct_times(
     tables: &Tables<'_>,
     in_doubt_wait: Duration,
     now: Timestamp,
-) -> Result<BroughtBack, TableError> {
-    Ok(BroughtBack {
-        parts: bring_back_parts(tables, in_doubt_wait, now)?,
-        validity: bring_back_validity(tables, now)?,
-        inbound: bring_back_inbound(tables, now)?,
-        receipts: bring_back_receipts(tables, now)?,
+) -> Result<CorrectedTimes, TableError> {
+    Ok(CorrectedTimes {
+        parts: correct_parts(tables, in_doubt_wait, now)?,
+        validity: correct_validity(tables, now)?,
+        inbound: correct_inbound(tables, now)?,
+        receipts: correct_receipts(tables, now)?,
     })
 }
 
 /// Parts that wait for a time. Returns how many had to wait too long.
-fn bring_back_parts(
+fn correct_parts(
     tables: &Tables<'_>,
     in_doubt_wait: Duration,
     now: Timestamp,
@@ -55,9 +55,9 @@ fn bring_back_parts(
     let mut changed = 0;
     let mut last: Option<PartRow> = None;
     loop {
-        // A part that is brought back lands before the place up to which was read: none is read twice.
+        // A part that is brought back lands before the key up to which was read: none is read twice.
         let page = tables.read()?.deferred_parts(last.as_ref(), PARTS_PER_READ)?;
-        for PartRow { place, part, now: stands, due_at, .. } in &page {
+        for PartRow { key, part, now: stands, due_at, .. } in &page {
             // The wait for a resend grows with each doubt.
             let wait = match stands.state {
                 PartState::InDoubt => resend_wait(in_doubt_wait, stands.doubts),
@@ -65,7 +65,7 @@ fn bring_back_parts(
             };
             let latest = now.plus(wait);
             if due_at.is_some_and(|due_at| due_at > latest) {
-                tables.write(PartChange::DueTime { place: *place, part: *part, due_at: Some(latest) });
+                tables.write(PartChange::DueTime { key: *key, part: *part, due_at: Some(latest) });
                 changed += 1;
             }
         }
@@ -77,21 +77,21 @@ fn bring_back_parts(
 }
 
 /// Returns how many messages and parts were valid for too long.
-fn bring_back_validity(tables: &Tables<'_>, now: Timestamp) -> Result<usize, TableError> {
+fn correct_validity(tables: &Tables<'_>, now: Timestamp) -> Result<usize, TableError> {
     let latest = now.plus(VALIDITY_MAX);
     let mut messages = HashSet::default();
     let parts = tables.read()?.parts_expiring_after(latest)?;
-    for PartRow { place, part, .. } in &parts {
-        tables.write(PartChange::Expiry { place: *place, part: *part, expires_at: latest });
-        if messages.insert(place.message) {
-            tables.write(MessageChange::Expiry { message: place.message, expires_at: latest });
+    for PartRow { key, part, .. } in &parts {
+        tables.write(PartChange::Expiry { key: *key, part: *part, expires_at: latest });
+        if messages.insert(key.message) {
+            tables.write(MessageChange::Expiry { message: key.message, expires_at: latest });
         }
     }
     Ok(messages.len() + parts.len())
 }
 
 /// Returns how many unfinished MO messages began in the future, or parts were known for too long.
-fn bring_back_inbound(tables: &Tables<'_>, now: Timestamp) -> Result<usize, TableError> {
+fn correct_inbound(tables: &Tables<'_>, now: Timestamp) -> Result<usize, TableError> {
     let unfinished = tables.read()?.unfinished_after(now)?;
     unfinished.iter().for_each(|id| tables.write(MoPartChange::UnfinishedSince { id: *id, since: now }));
     let latest = now.plus(PART_REPEATS_KNOWN);
@@ -101,7 +101,7 @@ fn bring_back_inbound(tables: &Tables<'_>, now: Timestamp) -> Result<usize, Tabl
 }
 
 /// Returns how many receipts were parked in the future.
-fn bring_back_receipts(tables: &Tables<'_>, now: Timestamp) -> Result<usize, TableError> {
+fn correct_receipts(tables: &Tables<'_>, now: Timestamp) -> Result<usize, TableError> {
     let parked = tables.read()?.parked_ids_after(now)?;
     let count = parked.len();
     for (carrier, remote) in parked {

@@ -3,7 +3,7 @@
 use crate::batch::Batch;
 use crate::progress::Applied;
 use crate::steps::StepKind;
-use crate::tables::{PartRow, Place, TableError};
+use crate::tables::{PartRow, MessageKey, TableError};
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::PartNo;
 use hermod_domain::lifecycle::{Event, PartState};
@@ -11,9 +11,9 @@ use hermod_domain::time::Timestamp;
 
 /// Returns what happens to a part because its time is up; none if it is not. The carrier's entry in the catalogue says how
 /// long after its validity a receipt is still waited for.
-pub fn lapse_of(row: &PartRow, now: Timestamp, catalogue: &Catalogue) -> Option<Event> {
-    let PartRow { place, expires_at, .. } = *row;
-    let receipt_until = || expires_at.plus(catalogue.receipt_wait(place.carrier));
+pub fn expiry_event(row: &PartRow, now: Timestamp, catalogue: &Catalogue) -> Option<Event> {
+    let PartRow { key, expires_at, .. } = *row;
+    let receipt_until = || expires_at.plus(catalogue.receipt_wait(key.carrier));
     match row.now.state {
         PartState::Queued | PartState::InDoubt => (expires_at <= now).then_some(Event::ValidityEnded),
         PartState::Sent | PartState::Presumed | PartState::Enroute => {
@@ -30,18 +30,18 @@ pub fn lapse_of(row: &PartRow, now: Timestamp, catalogue: &Catalogue) -> Option<
 
 impl Batch<'_> {
     /// Ends those of these parts whose time is still up. Returns how many.
-    pub fn lapse(&mut self, parts: &[(Place, PartNo)], now: Timestamp) -> Result<usize, TableError> {
-        self.at(now);
-        let mut lapsed = 0;
-        for (place, part) in parts {
-            let Some(row) = self.read_part(*place, *part)? else { continue };
-            if let Some(event) = lapse_of(&row, now, &self.catalogue) {
+    pub fn expire_parts(&mut self, parts: &[(MessageKey, PartNo)], now: Timestamp) -> Result<usize, TableError> {
+        self.advance_to(now);
+        let mut expired = 0;
+        for (key, part) in parts {
+            let Some(row) = self.read_part(*key, *part)? else { continue };
+            if let Some(event) = expiry_event(&row, now, &self.catalogue) {
                 // A job of it that is still in a lane finds its message ended when its turn comes.
                 let step = (event == Event::ValidityEnded).then_some(StepKind::Expired);
-                let applied = self.apply(*place, *part, event, 0, None, step)?;
-                lapsed += usize::from(matches!(applied, Applied::Moved { .. }));
+                let applied = self.apply(*key, *part, event, 0, None, step)?;
+                expired += usize::from(matches!(applied, Applied::Moved { .. }));
             }
         }
-        Ok(lapsed)
+        Ok(expired)
     }
 }

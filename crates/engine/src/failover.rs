@@ -1,13 +1,13 @@
 //! When a carrier does not want a message and there is another that could take it. Which one that is, and whether its
 //! route wants it, was decided before the answer came here.
 
-use crate::answer::scheduled;
+use crate::submit_response::scheduled;
 use crate::batch::Batch;
-use crate::moving::is_ours;
-use crate::ops::Elsewhere;
+use crate::ops::{Move, TargetCarrier};
 use crate::progress::{Applied, Wait};
+use crate::state::deferred::DuePart;
 use crate::steps::StepKind;
-use crate::tables::{MessageExceptionChange, Place, TableError};
+use crate::tables::{MessageChange, MessageExceptionChange, MessageKey, PartChange, PartRow, TableError};
 use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::{Event, PartState};
 use hermod_domain::time::Timestamp;
@@ -24,24 +24,24 @@ impl Batch<'_> {
     /// are both in trouble would pass it to and fro without a pause.
     pub fn fail_over(
         &mut self,
-        place: Place,
+        key: MessageKey,
         part: PartNo,
-        to: Elsewhere,
+        to: TargetCarrier,
         due_at: Timestamp,
     ) -> Result<bool, TableError> {
-        let parts = self.read_parts(place)?;
+        let parts = self.read_parts(key)?;
         let failures = parts.iter().map(|part| part.attempts).max().unwrap_or(0);
-        let ours = parts.iter().all(|part| is_ours(part, self.now));
+        let ours = parts.iter().all(|part| is_movable(part, self.now));
         if failures < FAILURES_BEFORE_FAILOVER
             || !ours
-            || to.carrier == place.carrier
-            || self.has_refused(place, to.carrier)?
+            || to.carrier == key.carrier
+            || self.has_refused(key, to.carrier)?
         {
             return Ok(false);
         }
         let due_at = (failures > FAILURES_BEFORE_FAILOVER).then_some(due_at);
-        self.move_parts(place, &parts, to, due_at)?;
-        self.note_failed_over(place, part, to.carrier);
+        self.move_parts(key, &parts, to, due_at)?;
+        self.note_failed_over(key, part, to.carrier);
         Ok(true)
     }
 
@@ -49,76 +49,177 @@ impl Batch<'_> {
     /// does so once only: two carriers that both throttle it would pass it to and fro.
     pub fn fail_over_throttled(
         &mut self,
-        place: Place,
+        key: MessageKey,
         part: PartNo,
-        to: Elsewhere,
+        to: TargetCarrier,
     ) -> Result<bool, TableError> {
-        if self.now < place.message.accepted_at().plus(THROTTLED_WAIT_MAX)
-            || to.carrier == place.carrier
-            || self.has_failed_over(place)?
-            || self.has_refused(place, to.carrier)?
+        if self.now < key.message.accepted_at().plus(THROTTLED_WAIT_MAX)
+            || to.carrier == key.carrier
+            || self.has_failed_over(key)?
+            || self.has_refused(key, to.carrier)?
         {
             return Ok(false);
         }
-        let parts = self.read_parts(place)?;
-        if parts.is_empty() || !parts.iter().all(|part| is_ours(part, self.now)) {
+        let parts = self.read_parts(key)?;
+        if parts.is_empty() || !parts.iter().all(|part| is_movable(part, self.now)) {
             return Ok(false);
         }
-        self.move_parts(place, &parts, to, None)?;
-        self.note_failed_over(place, part, to.carrier);
+        self.move_parts(key, &parts, to, None)?;
+        self.note_failed_over(key, part, to.carrier);
         Ok(true)
     }
 
-    fn note_failed_over(&mut self, place: Place, part: PartNo, to: CarrierId) {
-        self.tables.write(MessageExceptionChange::FailedOver(place.message));
-        self.add_step(place.message, part, StepKind::FailedOver { from: place.carrier, to });
+    fn note_failed_over(&mut self, key: MessageKey, part: PartNo, to: CarrierId) {
+        self.tables.write(MessageExceptionChange::FailedOver(key.message));
+        self.add_step(key.message, part, StepKind::FailedOver { from: key.carrier, to });
     }
 
-    fn has_failed_over(&self, place: Place) -> Result<bool, TableError> {
-        Ok(self.tables.read()?.message_exceptions(place.message)?.has_failed_over)
+    fn has_failed_over(&self, key: MessageKey) -> Result<bool, TableError> {
+        Ok(self.tables.read()?.message_exceptions(key.message)?.has_failed_over)
     }
 
     /// A carrier refused a part for good: true if its message goes on all the same. It moves once none of its parts is
     /// on its way any more, and only if none was taken; until that is known the part waits. No carrier that refused a
     /// message gets it again.
-    pub fn refused_here(
+    pub fn fail_over_refused(
         &mut self,
-        place: Place,
+        key: MessageKey,
         part: PartNo,
         status: u32,
-        to: Elsewhere,
+        to: TargetCarrier,
     ) -> Result<bool, TableError> {
-        let parts = self.read_parts(place)?;
-        let refused = parts.iter().find(|standing| standing.part == part);
+        let parts = self.read_parts(key)?;
+        let refused = parts.iter().find(|row| row.part == part);
         let Some(refused) = refused.filter(|refused| refused.now.state == PartState::Sending) else {
             return Ok(false);
         };
         let others = || parts.iter().filter(|other| other.part != part);
         let on_their_way = others().any(|other| other.now.state == PartState::Sending);
-        let ours = others().all(|other| is_ours(other, self.now) || other.now.state == PartState::Sending);
-        if !ours || to.carrier == place.carrier || self.has_refused(place, to.carrier)? {
+        let ours = others().all(|other| is_movable(other, self.now) || other.now.state == PartState::Sending);
+        if !ours || to.carrier == key.carrier || self.has_refused(key, to.carrier)? {
             return Ok(false);
         }
         let attempts = refused.attempts + 1;
-        let due_at = self.now.plus(scheduled(attempts, place));
+        let due_at = self.now.plus(scheduled(attempts, key));
         let wait = Wait { until: due_at, attempts: Some(attempts) };
-        let step = StepKind::Refused { carrier: place.carrier, status };
-        let Applied::Moved { .. } = self.apply(place, part, Event::Deferred, 0, Some(wait), Some(step))?
+        let step = StepKind::Refused { carrier: key.carrier, status };
+        let Applied::Moved { .. } = self.apply(key, part, Event::Deferred, 0, Some(wait), Some(step))?
         else {
             return Ok(false);
         };
-        self.tables.write(MessageExceptionChange::Refused { message: place.message, by: place.carrier });
+        self.tables.write(MessageExceptionChange::Refused { message: key.message, by: key.carrier });
         if on_their_way {
-            self.push_due(place, part, due_at);
+            self.push_due(key, part, due_at);
         } else {
-            let parts = self.read_parts(place)?;
-            self.move_parts(place, &parts, to, None)?;
-            self.note_failed_over(place, part, to.carrier);
+            let parts = self.read_parts(key)?;
+            self.move_parts(key, &parts, to, None)?;
+            self.note_failed_over(key, part, to.carrier);
         }
         Ok(true)
     }
 
-    fn has_refused(&self, place: Place, carrier: CarrierId) -> Result<bool, TableError> {
-        self.tables.read()?.has_refused(place.message, carrier)
+    fn has_refused(&self, key: MessageKey, carrier: CarrierId) -> Result<bool, TableError> {
+        self.tables.read()?.has_refused(key.message, carrier)
+    }
+}
+
+impl Batch<'_> {
+    pub fn move_waiting(&mut self, moves: &[Move], now: Timestamp) -> Result<usize, TableError> {
+        self.advance_to(now);
+        let mut moved = 0;
+        for Move { message, account, from, to } in moves {
+            let key = MessageKey { carrier: *from, account: *account, message: *message };
+            let parts = self.read_parts(key)?;
+            let ours = parts.iter().all(|part| is_movable(part, self.now));
+            if parts.is_empty() || !ours || *from == to.carrier {
+                continue;
+            }
+            self.move_parts(key, &parts, *to, None)?;
+            self.add_step(key.message, PartNo::FIRST, StepKind::Moved { from: *from, to: to.carrier });
+            moved += 1;
+        }
+        Ok(moved)
+    }
+
+    /// Moves a message whose parts are all ours. They wait for a slot at once, or for a time first.
+    pub fn move_parts(
+        &mut self,
+        key: MessageKey,
+        parts: &[PartRow],
+        to: TargetCarrier,
+        due_at: Option<Timestamp>,
+    ) -> Result<(), TableError> {
+        let MessageKey { carrier, account, message } = key;
+        let there = MessageKey { carrier: to.carrier, ..key };
+        let in_parts = self.tables.read()?.message_parts(message);
+        let Some(in_parts) = self.or_set_aside(key, in_parts)? else { return Ok(()) };
+        self.tables.write(PartChange::Move { key, to: to.carrier, due_at });
+        self.tables.write(MessageChange::Carrier { message, carrier: to.carrier, whole: to.whole });
+        let submits = if to.whole { 1 } else { in_parts };
+        if parts.len() != usize::from(submits) {
+            self.set_parts(there, submits)?;
+        }
+        // From here on the old carrier's lane must not know it: a stale job would be claimed a second time.
+        self.state.lanes.remove_message(carrier, account, message);
+        self.state.recent_messages.remove(&message);
+        parts.iter().for_each(|part| self.state.queues.remove(carrier, part.now.state));
+        self.tally.moved += 1;
+        let moved = self.tables.read()?.parts(there)?;
+        moved.iter().for_each(|part| self.state.queues.add(to.carrier, part.now.state, 1));
+        for PartRow { part, .. } in moved {
+            match due_at {
+                Some(at) => self.state.deferred.push(DuePart { at, message, part, carrier: to.carrier, account }),
+                None => {
+                    if let Some(job) = self.read_waiting_job(there, part)? {
+                        self.state.lanes.insert_moved(job);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the rows of a message's parts anew, so many of them. All must be ours. Each has the most that any of the old
+    /// ones had behind it: whatever may have left keeps the money from coming back.
+    fn set_parts(&self, key: MessageKey, count: u8) -> Result<(), TableError> {
+        let rows = self.tables.read()?.parts(key)?;
+        let Some(mut most) = rows.first().copied() else {
+            return Err(TableError::unreadable(format!("message {} has no parts", key.message)));
+        };
+        for row in &rows {
+            // Of the two states that wait, in doubt is the greater.
+            if row.now.state == PartState::InDoubt {
+                most.now.state = PartState::InDoubt;
+            }
+            most.now.doubts = most.now.doubts.max(row.now.doubts);
+            if row.doubt.resends_max() > most.doubt.resends_max() {
+                most.doubt = row.doubt;
+            }
+            most.attempts = most.attempts.max(row.attempts);
+            most.due_at = most.due_at.max(row.due_at);
+            most.expires_at = most.expires_at.max(row.expires_at);
+        }
+        self.tables.write(PartChange::Delete(key));
+        for part in PartNo::up_to(count) {
+            self.tables.write(PartChange::Add(PartRow { part, ..most }));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a part waits, and no carrier may have it. What is in doubt was given its time to turn up.
+pub fn is_movable(part: &PartRow, now: Timestamp) -> bool {
+    match part.now.state {
+        PartState::Queued => true,
+        PartState::InDoubt => part.due_at.is_none_or(|due_at| due_at <= now),
+        PartState::Sending
+        | PartState::Sent
+        | PartState::Presumed
+        | PartState::Enroute
+        | PartState::Overdue
+        | PartState::Delivered
+        | PartState::Undeliverable
+        | PartState::Expired
+        | PartState::Rejected => false,
     }
 }

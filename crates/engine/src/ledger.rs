@@ -4,7 +4,7 @@
 use crate::batch::Batch;
 use crate::maps::HashMap;
 use crate::ops::{Balance, LedgerEntry, LedgerKind, LedgerRow, PostOutcome, PostRefusal};
-use crate::tables::{LedgerChange, Place, Posting, TableError};
+use crate::tables::{LedgerChange, MessageKey, Posting, TableError};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::money::{AMOUNT_MAX, Money};
 
@@ -18,7 +18,7 @@ pub struct Refund {
 impl Batch<'_> {
     /// Writes an entry that somebody asked for, unless it is refused or was written before.
     pub fn post(&mut self, entry: &LedgerEntry) -> Result<PostOutcome, TableError> {
-        let before = self.books.balances.of(entry.account);
+        let before = self.state.balances.of(entry.account);
         let posted = self.posted_before(entry)?;
         Ok(match judge(entry, before, posted.as_ref().map(Posted::from)) {
             Err(refusal) => PostOutcome::Refused(refusal),
@@ -39,7 +39,7 @@ impl Batch<'_> {
         let mut references: HashMap<(AccountId, &str), Posted> = HashMap::default();
         for entry in entries {
             let account = entry.account;
-            let before = balances.get(&account).copied().unwrap_or_else(|| self.books.balances.of(account));
+            let before = balances.get(&account).copied().unwrap_or_else(|| self.state.balances.of(account));
             let reference = entry.reference.as_deref().map(|reference| (account, reference));
             let posted = match reference.and_then(|reference| references.get(&reference)) {
                 Some(posted) => Some(*posted),
@@ -59,10 +59,10 @@ impl Batch<'_> {
     }
 
     /// Returns what giving a message's cost back comes to. An error if the balance would not fit its column.
-    pub fn refund_of(&self, place: Place) -> Result<Refund, TableError> {
-        let cost = self.tables.read()?.message_cost(place.message)?;
+    pub fn refund_of(&self, key: MessageKey) -> Result<Refund, TableError> {
+        let cost = self.tables.read()?.message_cost(key.message)?;
         let change = Balance { balance: cost, credit_used: Money::ZERO };
-        let after = self.books.balances.of(place.account).checked_add(change);
+        let after = self.state.balances.of(key.account).checked_add(change);
         let after = after.ok_or_else(|| TableError::unreadable("its refund is too large for the balance"))?;
         Ok(Refund { cost, after })
     }
@@ -89,8 +89,8 @@ impl Batch<'_> {
         message: Option<MessageId>,
     ) -> i64 {
         let LedgerEntry { account, kind, amount: _, note, reference, now } = entry;
-        self.at(*now);
-        let id = self.books.last_ids.next_posting();
+        self.advance_to(*now);
+        let id = self.state.last_ids.next_posting();
         self.tables.write(LedgerChange::Add(Posting {
             id,
             account: *account,
@@ -101,7 +101,7 @@ impl Batch<'_> {
             reference: reference.clone(),
             note: note.clone(),
         }));
-        self.books.balances.set(*account, after);
+        self.state.balances.set(*account, after);
         id
     }
 

@@ -18,12 +18,11 @@ pub mod batch;
 
 // A message from its customer to its carrier.
 pub mod accept;
-pub mod answer;
+pub mod submit_response;
 pub mod cancel;
 pub mod dispatch;
 pub mod expiry;
 pub mod failover;
-pub mod moving;
 pub mod progress;
 
 // Receipts of carriers.
@@ -32,7 +31,6 @@ pub mod receipt;
 pub mod unnamed_parts;
 
 // Reports to customers, and MO messages.
-pub mod given_up_reports;
 pub mod mo;
 pub mod opt_outs;
 pub mod outbox;

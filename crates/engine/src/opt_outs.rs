@@ -10,12 +10,12 @@ use hermod_domain::time::Timestamp;
 impl Batch<'_> {
     /// Opts a recipient out. True if that is new; an earlier opt-out stays as it is.
     pub fn opt_out(&mut self, entry: &OptOut) -> Result<bool, TableError> {
-        self.at(entry.now);
+        self.advance_to(entry.now);
         let is_new = self.tables.read()?.opted_out_at(entry.account, entry.number)?.is_none();
         if is_new {
             self.tables.write(OptOutChange::Add(entry.clone()));
         }
-        self.books.opt_outs.add(entry.account);
+        self.state.opt_outs.add(entry.account);
         Ok(is_new)
     }
 

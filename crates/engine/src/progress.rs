@@ -2,12 +2,12 @@
 //! it all; the message's own row is touched only when the customer's view changes for good: when it is enroute, when its
 //! code changes, and when it ends. That saves a write per message.
 
-use crate::batch::{Batch, ForbiddenEvent, Known};
+use crate::batch::{Batch, ForbiddenEvent, RecentMessage};
 use crate::report;
-use crate::state::audience::Audience;
+use crate::state::report_target::ReportTarget;
 use crate::steps::StepKind;
 use crate::tables::{
-    MessageChange, MessageExceptionChange, MessageStanding, PartChange, Place, TableError, Tables,
+    MessageChange, MessageExceptionChange, MessageStatus, PartChange, MessageKey, TableError, Tables,
     UnreadablePart,
 };
 use hermod_domain::ids::{MessageId, PartNo};
@@ -25,7 +25,7 @@ pub enum Applied {
     },
     Ignored,
     /// The message has ended, or is with another carrier: nothing can happen to it here any more.
-    Over,
+    Inactive,
 }
 
 /// What a part waits for after an event.
@@ -48,60 +48,60 @@ impl Batch<'_> {
     /// The one way a state changes: load, decide, write. `step`: what is added to the message's steps if the part moves.
     pub fn apply(
         &mut self,
-        place: Place,
+        key: MessageKey,
         part: PartNo,
         event: Event,
         err: u16,
         wait: Option<Wait>,
         step: Option<StepKind>,
     ) -> Result<Applied, TableError> {
-        let standing = self.standing_of(place);
-        let Some((before, mut audience)) = self.or_set_aside(place, standing)?.flatten() else {
-            return Ok(Applied::Over);
+        let loaded = self.progress_of(key);
+        let Some((before, mut report_target)) = self.or_set_aside(key, loaded)?.flatten() else {
+            return Ok(Applied::Inactive);
         };
         match lifecycle::apply(&before, part, event) {
             Step::Moved(moved) => {
-                let written = self.write(place, part, event, &before, &moved, err, wait, &audience)?;
+                let written = self.write(key, part, event, &before, &moved, err, wait, &report_target)?;
                 if written == Written::SetAside {
-                    return Ok(Applied::Over);
+                    return Ok(Applied::Inactive);
                 }
                 if let Some(step) = step {
-                    self.add_step(place.message, part, step);
+                    self.add_step(key.message, part, step);
                 }
                 let unknown = ReportStatus::Final(DlrCode::Unknown);
-                let news = report::news(event, &before, &moved);
-                let repeats = news == Some(unknown) && self.was_unknown(place.message, &before)?;
-                if let Some(told) = news.filter(|_| !repeats) {
-                    if told == unknown {
-                        let (message, at) = (place.message, self.now);
+                let reported = report::status_to_report(event, &before, &moved);
+                let repeats = reported == Some(unknown) && self.was_unknown(key.message, &before)?;
+                if let Some(status) = reported.filter(|_| !repeats) {
+                    if status == unknown {
+                        let (message, at) = (key.message, self.now);
                         self.tables.write(MessageExceptionChange::Unknown { message, at });
                         self.add_step(message, part, StepKind::Unknown);
                     }
-                    self.tell(place, told, &moved.after, err, &mut audience)?;
+                    self.report_status(key, status, &moved.after, err, &mut report_target)?;
                 }
                 let now = *moved.after.parts.get(part.index()).expect("the part that moved");
                 if now.state == PartState::Presumed {
                     self.tally.doubts.unconfirmed += 1;
-                    *self.unconfirmed.entry(place.carrier).or_default() += 1;
+                    *self.unconfirmed.entry(key.carrier).or_default() += 1;
                 }
                 let ended = moved.after.state.is_final();
                 if ended {
-                    self.books.standing.remove(&place.message);
+                    self.state.recent_messages.remove(&key.message);
                 } else {
-                    let known = Known {
-                        account: place.account,
-                        carrier: place.carrier,
+                    let known = RecentMessage {
+                        account: key.account,
+                        carrier: key.carrier,
                         progress: moved.after,
-                        audience,
+                        report_target,
                     };
-                    self.books.standing.insert(place.message, known);
+                    self.state.recent_messages.insert(key.message, known);
                 }
                 Ok(Applied::Moved { part: now, ended })
             }
             Step::Ignored => Ok(Applied::Ignored),
             Step::Illegal => {
                 self.tally.illegal += 1;
-                self.forbidden.push(ForbiddenEvent { message: place.message, part, event, before });
+                self.forbidden.push(ForbiddenEvent { message: key.message, part, event, before });
                 Ok(Applied::Ignored)
             }
         }
@@ -117,96 +117,96 @@ impl Batch<'_> {
     }
 
     /// Nothing if it has ended, or is with another carrier.
-    fn standing_of(&self, place: Place) -> Result<Option<(Progress, Audience)>, TableError> {
-        match self.books.standing.get(&place.message) {
-            Some(Known { carrier, progress, audience, .. }) => {
-                Ok((*carrier == place.carrier).then(|| (progress.clone(), audience.clone())))
+    fn progress_of(&self, key: MessageKey) -> Result<Option<(Progress, ReportTarget)>, TableError> {
+        match self.state.recent_messages.get(&key.message) {
+            Some(RecentMessage { carrier, progress, report_target, .. }) => {
+                Ok((*carrier == key.carrier).then(|| (progress.clone(), report_target.clone())))
             }
-            None => Ok(load(self.tables, place)?.map(|progress| (progress, Audience::Unread))),
+            None => Ok(load(self.tables, key)?.map(|progress| (progress, ReportTarget::Unread))),
         }
     }
 
     #[expect(clippy::too_many_arguments, reason = "one fact: everything that is written together")]
     fn write(
         &mut self,
-        place: Place,
+        key: MessageKey,
         part: PartNo,
         event: Event,
         before: &Progress,
         moved: &Moved,
         err: u16,
         wait: Option<Wait>,
-        audience: &Audience,
+        report_target: &ReportTarget,
     ) -> Result<Written, TableError> {
         let Moved { after, dlr, refund: _ } = moved;
         if after.state.is_final() {
-            if self.settle(place, moved, err, audience)? == Written::SetAside {
+            if self.end_message(key, moved, err, report_target)? == Written::SetAside {
                 return Ok(Written::SetAside);
             }
-            self.books.queues.ended(place.carrier, &before.parts);
+            self.state.queues.ended(key.carrier, &before.parts);
             return Ok(Written::All);
         }
         let now = after.parts.get(part.index()).expect("the part that moved");
         let was = before.parts.get(part.index()).expect("the part that moved");
-        self.books.queues.changed(place.carrier, was.state, now.state);
+        self.state.queues.changed(key.carrier, was.state, now.state);
         let (due_at, attempts) = (wait.map(|wait| wait.until), wait.and_then(|wait| wait.attempts));
-        self.tables.write(PartChange::State { place, part, now: *now, due_at, attempts });
+        self.tables.write(PartChange::State { key, part, now: *now, due_at, attempts });
         let enroute = before.state != after.state && after.state == MessageState::Enroute;
         if let Some(code) = dlr.filter(|_| enroute || event == Event::ReceiptOverdue) {
-            let standing = MessageStanding { state: after.state, code, err };
-            self.tables.write(MessageChange::Standing { message: place.message, standing });
+            let status = MessageStatus { state: after.state, code, err };
+            self.tables.write(MessageChange::Status { message: key.message, status });
         }
         Ok(Written::All)
     }
 
     /// The message ends: its row says how, its parts' rows go, its cost is given back if it should be. Parts without a
     /// message, or with a cost that cannot be given back, are set aside.
-    fn settle(
+    fn end_message(
         &mut self,
-        place: Place,
+        key: MessageKey,
         moved: &Moved,
         err: u16,
-        audience: &Audience,
+        report_target: &ReportTarget,
     ) -> Result<Written, TableError> {
         let code = moved.dlr.expect("every end has a code");
-        let standing = MessageStanding { state: moved.after.state, code, err };
-        if !self.has_row(place, audience)? {
+        let status = MessageStatus { state: moved.after.state, code, err };
+        if !self.has_row(key, report_target)? {
             let reason = "its message has no row".to_owned();
-            self.set_aside(UnreadablePart { place: place.into(), reason })?;
+            self.set_aside(UnreadablePart { key: key.into(), reason })?;
             return Ok(Written::SetAside);
         }
-        let refund = if moved.refund { self.refund_of(place).map(Some) } else { Ok(None) };
-        let Some(refund) = self.or_set_aside(place, refund)? else { return Ok(Written::SetAside) };
-        let message = place.message;
-        self.tables.write(MessageChange::End { message, standing, settled_at: self.now });
-        self.tables.write(PartChange::Delete(place));
+        let refund = if moved.refund { self.refund_of(key).map(Some) } else { Ok(None) };
+        let Some(refund) = self.or_set_aside(key, refund)? else { return Ok(Written::SetAside) };
+        let message = key.message;
+        self.tables.write(MessageChange::End { message, status, settled_at: self.now });
+        self.tables.write(PartChange::Delete(key));
         self.tally.settled += 1;
         if let Some(refund) = refund {
-            self.refund(place.account, message, refund);
+            self.refund(key.account, message, refund);
             self.tally.refunded += 1;
         }
         Ok(Written::All)
     }
 
-    /// Returns whether a message has a row. Who is told of it was read from there, or is not known yet.
-    fn has_row(&self, place: Place, audience: &Audience) -> Result<bool, TableError> {
-        match audience {
-            Audience::Web(_) | Audience::Customer(_) => Ok(true),
-            Audience::Unread | Audience::Nobody => {
-                self.tables.read()?.has_message(place.account, place.message)
+    /// Returns whether a message has a row. Who is status of it was read from there, or is not known yet.
+    fn has_row(&self, key: MessageKey, report_target: &ReportTarget) -> Result<bool, TableError> {
+        match report_target {
+            ReportTarget::Web(_) | ReportTarget::Customer(_) => Ok(true),
+            ReportTarget::Unread | ReportTarget::Nobody => {
+                self.tables.read()?.has_message(key.account, key.message)
             }
         }
     }
 }
 
 /// Where a message stands. Nothing if it has no parts left: it has ended, or it never was.
-pub fn load(tables: &Tables<'_>, place: Place) -> Result<Option<Progress>, TableError> {
-    let parts = tables.read()?.part_states(place)?;
+pub fn load(tables: &Tables<'_>, key: MessageKey) -> Result<Option<Progress>, TableError> {
+    let parts = tables.read()?.part_states(key)?;
     if parts.is_empty() {
         return Ok(None);
     }
     let remembered = if needs_memory(&parts) {
-        tables.read()?.message_state(place.message)?
+        tables.read()?.message_state(key.message)?
     } else {
         MessageState::Queued
     };

@@ -1,11 +1,11 @@
 //! What a receipt does: it finds its part by the carrier's id and moves it, or waits until an answer brings that id.
 
 use crate::batch::Batch;
-use crate::ops::{Asked, LATE_LINES_MAX, ParkedReceipt, ReceiptFate, ReceiptRecord};
+use crate::ops::{CarrierIdQuery, LATE_LINES_MAX, ParkedReceipt, ReceiptOutcome, ReceiptRecord};
 use crate::progress::Applied;
-use crate::state::carrier_id_days::{Match, Tied};
+use crate::state::carrier_id_days::{Match, Assigned};
 use crate::steps::{CarrierWord, StepKind};
-use crate::tables::{MessageExceptionChange, ParkedReceiptChange, PartKey, Place, TableError, Tie};
+use crate::tables::{MessageExceptionChange, ParkedReceiptChange, PartKey, MessageKey, TableError, IdAssignment};
 use hermod_domain::carrier::{IdConversion, RemoteKey};
 use hermod_domain::ids::{CarrierId, MessageId, PartNo, RemoteId};
 use hermod_domain::lifecycle::{Event, Verdict};
@@ -31,90 +31,90 @@ pub fn is_final(verdict: Verdict) -> bool {
 
 impl Batch<'_> {
     /// The carrier took a part and gave it an id. Receipts that waited for that id are done at once.
-    pub fn tie(
+    pub fn assign_carrier_id(
         &mut self,
-        place: Place,
+        key: MessageKey,
         part: PartNo,
         to: Msisdn,
         remote: &RemoteId,
         ids: IdConversion,
     ) -> Result<(), TableError> {
-        let Place { carrier, account, message } = place;
+        let MessageKey { carrier, account, message } = key;
         let (at, day) = (self.now, self.now.day());
-        let key = PartKey { account, message, part };
-        let tie = Tie { part: key, to: Some(to), at: Some(at), day };
-        if self.books.remotes.tie(self.tables, carrier, remote, tie)? == Tied::Reused {
+        let part_key = PartKey { account, message, part };
+        let assignment = IdAssignment { part: part_key, to: Some(to), at: Some(at), day };
+        if self.state.carrier_ids.assign(self.tables, carrier, remote, assignment)? == Assigned::Reused {
             self.tally.ids_reused += 1;
             self.add_step(message, part, StepKind::CarrierIdReused { carrier, remote: remote.clone() });
         }
-        self.books.delivery.sent(carrier, to, day);
-        if self.books.parked.count(carrier) == 0 {
+        self.state.delivery.sent(carrier, to, day);
+        if self.state.parked.count(carrier) == 0 {
             return Ok(());
         }
         for key in [Some(RemoteKey::of(remote)), ids.key_in_receipt(remote)].into_iter().flatten() {
-            for receipt in self.books.parked.under(self.tables, carrier, &key)? {
-                self.try_again(carrier, ids, &receipt)?;
+            for receipt in self.state.parked.under(self.tables, carrier, &key)? {
+                self.retry_parked(carrier, ids, &receipt)?;
             }
         }
         Ok(())
     }
 
-    pub fn receipt(
+    pub fn record_receipt(
         &mut self,
         carrier: CarrierId,
         ids: IdConversion,
         record: &ReceiptRecord,
-    ) -> Result<ReceiptFate, TableError> {
+    ) -> Result<ReceiptOutcome, TableError> {
         let ReceiptRecord { sequence: _, remote, verdict, err, word, source, sender: _ } = record;
         let said = Said { verdict: *verdict, err: *err, word: word.as_deref().map(bounded), at: self.now };
         let found = match remote {
             Some(remote) => {
-                let asked = Asked { carrier, ids, remote, source: *source };
-                self.books.remotes.find(self.tables, &asked)?
+                let query = CarrierIdQuery { carrier, ids, remote, source: *source };
+                self.state.carrier_ids.find(self.tables, &query)?
             }
             None => Match::Nothing,
         };
         let is_ambiguous = match found {
-            Match::Part(tie) => return self.settle_receipt(carrier, &tie, &said),
+            Match::Part(assignment) => return self.apply_receipt(carrier, &assignment, &said),
             Match::Nothing => false,
             Match::Ambiguous => true,
         };
-        if !is_ambiguous && let Some(tie) = self.match_by_number(carrier, record)? {
-            return self.settle_receipt(carrier, &tie, &said);
+        if !is_ambiguous && let Some(assignment) = self.match_by_number(carrier, record)? {
+            return self.apply_receipt(carrier, &assignment, &said);
         }
-        let Some(remote) = remote.clone() else { return Ok(ReceiptFate::Dropped) };
+        let Some(remote) = remote.clone() else { return Ok(ReceiptOutcome::Dropped) };
         let Said { verdict, err, word, at } = said;
         let ambiguous = is_ambiguous;
         self.park(carrier, &ParkedReceipt { remote, verdict, err, word, source: *source, at, ambiguous })?;
         if is_ambiguous {
             self.tally.receipts_ambiguous += 1;
-            return Ok(ReceiptFate::Ambiguous);
+            return Ok(ReceiptOutcome::Ambiguous);
         }
         self.tally.receipts_parked += 1;
-        Ok(ReceiptFate::Parked)
+        Ok(ReceiptOutcome::Parked)
     }
 
     fn park(&mut self, carrier: CarrierId, receipt: &ParkedReceipt) -> Result<(), TableError> {
-        let crowded_out = self.books.parked.park(self.tables, carrier, receipt)?;
+        let crowded_out = self.state.parked.park(self.tables, carrier, receipt)?;
         self.tally.receipts_given_up += crowded_out;
         Ok(())
     }
 
     /// Another look at a parked receipt. True if it has found its part now.
-    pub fn try_again(
+    pub fn retry_parked(
         &mut self,
         carrier: CarrierId,
         ids: IdConversion,
         receipt: &ParkedReceipt,
     ) -> Result<bool, TableError> {
         let ParkedReceipt { remote, source, verdict, err, word, at, .. } = receipt;
-        let asked = Asked { carrier, ids, remote, source: *source };
-        match self.books.remotes.find(self.tables, &asked)? {
-            Match::Part(tie) => {
-                self.books.parked.remove(self.tables, carrier, remote)?;
+        let query = CarrierIdQuery { carrier, ids, remote, source: *source };
+        match self.state.carrier_ids.find(self.tables, &query)? {
+            Match::Part(assignment) => {
+                self.state.parked.remove(self.tables, carrier, remote)?;
                 self.tally.receipts_rematched += 1;
                 let said = Said { verdict: *verdict, err: *err, word: word.clone(), at: *at };
-                self.settle_receipt(carrier, &tie, &said).map(|_| true)
+                self.apply_receipt(carrier, &assignment, &said).map(|_| true)
             }
             Match::Ambiguous if !receipt.ambiguous => {
                 self.tables.write(ParkedReceiptChange::Ambiguous { carrier, remote: remote.clone() });
@@ -132,12 +132,12 @@ impl Batch<'_> {
         remotes: &[RemoteId],
         now: Timestamp,
     ) -> Result<usize, TableError> {
-        self.at(now);
+        self.advance_to(now);
         let mut matched = 0;
         for remote in remotes {
             // It may have found its part, or gone, since it was looked at.
             if let Some(receipt) = self.tables.read()?.parked_receipt(carrier, remote)? {
-                matched += usize::from(self.try_again(carrier, ids, &receipt)?);
+                matched += usize::from(self.retry_parked(carrier, ids, &receipt)?);
             }
         }
         Ok(matched)
@@ -145,26 +145,26 @@ impl Batch<'_> {
 
     /// Gives up some receipts that have waited for `PARKED_KEPT`. Returns how many.
     pub fn give_up_parked(&mut self, now: Timestamp) -> Result<u64, TableError> {
-        self.at(now);
-        let given_up = self.books.parked.give_up_old(self.tables, now)?;
+        self.advance_to(now);
+        let given_up = self.state.parked.give_up_old(self.tables, now)?;
         self.tally.receipts_given_up += given_up;
         Ok(given_up)
     }
 
-    fn settle_receipt(
+    fn apply_receipt(
         &mut self,
         carrier: CarrierId,
-        tie: &Tie,
+        assignment: &IdAssignment,
         said: &Said,
-    ) -> Result<ReceiptFate, TableError> {
-        let PartKey { account, message, part } = tie.part;
+    ) -> Result<ReceiptOutcome, TableError> {
+        let PartKey { account, message, part } = assignment.part;
         let Said { verdict, err, word, at } = said;
-        let place = Place { carrier, account, message };
+        let key = MessageKey { carrier, account, message };
         let step = StepKind::Receipt { carrier, verdict: *verdict, err: *err };
-        let applied = self.apply(place, part, Event::Receipt(*verdict), *err, None, Some(step))?;
+        let applied = self.apply(key, part, Event::Receipt(*verdict), *err, None, Some(step))?;
         if let Applied::Moved { .. } = applied {
-            self.books.delivery.settled(carrier, tie, *verdict, *at);
-            return Ok(ReceiptFate::Settled);
+            self.state.delivery.settled(carrier, assignment, *verdict, *at);
+            return Ok(ReceiptOutcome::Applied);
         }
         self.tally.receipts_late += 1;
         let (verdict, err, word) = (*verdict, *err, word.clone().map(CarrierWord));
@@ -174,7 +174,7 @@ impl Batch<'_> {
             StepKind::LateReceipt { verdict, err, word }
         };
         self.add_late_receipt(message, part, step)?;
-        Ok(ReceiptFate::Repeated)
+        Ok(ReceiptOutcome::Unchanged)
     }
 
     /// A carrier that repeats itself without end must not fill the disk with it.

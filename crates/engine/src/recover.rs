@@ -1,27 +1,27 @@
-//! Building the books from the tables: at start, and after a batch that had to be rolled back.
+//! Building the state from the tables: at start, and after a batch that had to be rolled back.
 
-use crate::batch::{Batch, EngineState, Known};
-use crate::ops::{Answer, AnswerRecord};
+use crate::batch::{Batch, EngineState, RecentMessage};
+use crate::ops::{SubmitResponse, ResponseRecord};
 use crate::progress;
 use crate::report;
 use crate::state::aliases::Aliases;
 use crate::state::balances::Balances;
-use crate::state::carrier_ids::Remotes;
+use crate::state::carrier_ids::CarrierIdIndex;
 use crate::state::day_totals::Today;
 use crate::state::deferred::{Deferred, DeferredLane};
 use crate::state::delivery_figures::DeliveryStats;
-use crate::state::event_numbering::Numbering;
+use crate::state::event_numbers::EventNumbers;
 use crate::state::idempotency_keys::{IdempotencyKeys, KeyLimits};
-use crate::state::joining::Joining;
+use crate::state::mo_parts::MoPartCounts;
 use crate::state::lanes::{JOBS_IN_MEMORY_MAX, Lanes};
 use crate::state::last_ids::LastIds;
 use crate::state::opt_outs::OptOuts;
 use crate::state::parked_receipts::Parked;
 use crate::state::queues::Queues;
 use crate::state::recent::Recent;
-use crate::state::references::References;
+use crate::state::concat_references::ConcatReferences;
 use crate::steps::MessageStep;
-use crate::tables::{DueRead, LaneCounts, Place, Refill, SendingPart, TableError, Tables};
+use crate::tables::{DueRead, LaneCounts, MessageKey, Refill, SendingPart, TableError, Tables};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{IdMint, MessageId};
 use hermod_domain::lifecycle::PartState;
@@ -38,7 +38,7 @@ impl EngineState {
     pub fn load(tables: &Tables<'_>, in_doubt_wait: Duration, seed: u64) -> Result<EngineState, TableError> {
         let last = tables.read()?.highest_id()?;
         let newest_day = last.map_or(Timestamp::EPOCH, MessageId::accepted_at).day();
-        let mut books = EngineState {
+        let mut state = EngineState {
             mint: IdMint::new(NODE, last),
             lanes: Lanes::default(),
             balances: Balances::load(tables)?,
@@ -46,25 +46,25 @@ impl EngineState {
             opt_outs: OptOuts::load(tables)?,
             aliases: Aliases::load(tables)?,
             keys: IdempotencyKeys::load(tables, KeyLimits::DEFAULT)?,
-            remotes: Remotes::load(tables)?,
+            carrier_ids: CarrierIdIndex::load(tables)?,
             parked: Parked::load(tables)?,
             delivery: DeliveryStats::default(),
             deferred: Deferred::default(),
             queues: Queues::default(),
-            references: References::new(seed),
-            joining: Joining::load(tables)?,
-            standing: Recent::default(),
+            references: ConcatReferences::new(seed),
+            mo_parts: MoPartCounts::load(tables)?,
+            recent_messages: Recent::default(),
             last_report: report::last_id(tables)?,
             last_ids: LastIds::load(tables)?,
-            webhooks: Numbering::load(tables)?,
+            event_numbers: EventNumbers::load(tables)?,
             in_doubt_wait,
-            told: Timestamp::EPOCH,
+            last_time: Timestamp::EPOCH,
             unreadable: Vec::new(),
             spare_steps: Vec::new(),
-            goes_on_at: None,
+            continue_at: None,
         };
-        books.load_waiting(tables)?;
-        Ok(books)
+        state.load_waiting(tables)?;
+        Ok(state)
     }
 
     /// The batch under way is durable.
@@ -76,7 +76,7 @@ impl EngineState {
         self.parked.committed();
         self.delivery.committed(now);
         if now > Timestamp::EPOCH {
-            self.told = now;
+            self.last_time = now;
         }
     }
 
@@ -100,11 +100,11 @@ impl EngineState {
         self.aliases.rolled_back();
         self.parked.rolled_back();
         self.delivery.rolled_back();
-        self.goes_on_at = None;
-        self.standing.clear();
+        self.continue_at = None;
+        self.recent_messages.clear();
         self.keys.rolled_back();
-        self.remotes.rolled_back(tables)?;
-        self.joining = Joining::load(tables)?;
+        self.carrier_ids.rolled_back(tables)?;
+        self.mo_parts = MoPartCounts::load(tables)?;
         self.last_ids = LastIds::load(tables)?;
         self.load_waiting(tables)
     }
@@ -112,14 +112,14 @@ impl EngineState {
     /// When something is to be done without anyone asking for it.
     pub fn next_due(&self) -> Option<Timestamp> {
         let times =
-            [self.deferred.next_at(), self.delivery.due_at(), self.joining.next_at(), self.goes_on_at];
+            [self.deferred.next_at(), self.delivery.due_at(), self.mo_parts.next_at(), self.continue_at];
         times.into_iter().flatten().min()
     }
 
     /// Every lane starts out spilled: it is read from the store when a link has room, and what is deferred at the next
     /// tick.
     pub fn load_waiting(&mut self, tables: &Tables<'_>) -> Result<(), TableError> {
-        self.lanes.forget_waiting();
+        self.lanes.clear_lanes();
         self.deferred.clear();
         self.queues.clear();
         for lane in tables.read()?.lane_counts()? {
@@ -151,14 +151,14 @@ impl EngineState {
         compare("aliases", &self.aliases.rows(), &fresh.aliases.rows());
         compare("queues", &self.queues.rows(), &fresh.queues.rows());
         compare("parked receipts", &self.parked.rows(), &fresh.parked.rows());
-        compare("unfinished MO messages", &self.joining.rows(), &fresh.joining.rows());
+        compare("unfinished MO messages", &self.mo_parts.rows(), &fresh.mo_parts.rows());
         for (account, totals) in fresh.today.rows() {
             compare("day totals", &self.today.of(account, totals.day), &totals);
         }
-        for (message, known) in self.standing.iter() {
-            let Known { account, carrier, progress, .. } = known;
-            let place = Place { carrier: *carrier, account: *account, message: *message };
-            compare("progress", &Some(progress), &progress::load(tables, place)?.as_ref());
+        for (message, known) in self.recent_messages.iter() {
+            let RecentMessage { account, carrier, progress, .. } = known;
+            let key = MessageKey { carrier: *carrier, account: *account, message: *message };
+            compare("progress", &Some(progress), &progress::load(tables, key)?.as_ref());
         }
         let [counted, held] = self.lanes.counted_and_held();
         compare("lanes and their jobs, as counted and as they are", &counted, &held);
@@ -180,10 +180,10 @@ impl EngineState {
             }
             if waiting > for_a_slot {
                 let lane = DeferredLane { carrier, account };
-                let places = tables.read()?.due_places(DueRead { carrier, account, after: None, limit })?;
-                let stranded = places.into_iter().filter(|place| !self.deferred.reaches(lane, *place));
+                let keys = tables.read()?.due_keys(DueRead { carrier, account, after: None, limit })?;
+                let stranded = keys.into_iter().filter(|key| !self.deferred.reaches(lane, *key));
                 found.extend(
-                    stranded.map(|place| format!("{place:?} for carrier {carrier} is not waited for")),
+                    stranded.map(|key| format!("{key:?} for carrier {carrier} is not waited for")),
                 );
             }
         }
@@ -193,14 +193,14 @@ impl EngineState {
 
 impl Batch<'_> {
     /// At start: every part that was being sent when the process ended is in doubt.
-    pub fn doubt_what_was_being_sent(&mut self, now: Timestamp) -> Result<(), TableError> {
-        self.at(now);
+    pub fn mark_sending_in_doubt(&mut self, now: Timestamp) -> Result<(), TableError> {
+        self.advance_to(now);
         let sending = self.tables.read()?.sending_parts()?;
         self.set_aside_all(sending.unreadable)?;
-        for SendingPart { place: Place { carrier, account, message }, part, to } in sending.rows {
-            let answer = Answer::NoAnswer;
-            let record = AnswerRecord { message, part, account, to, answer, otherwise: None };
-            self.answer(carrier, IdConversion::None, None, &record)?;
+        for SendingPart { key: MessageKey { carrier, account, message }, part, to } in sending.rows {
+            let response = SubmitResponse::NoResponse;
+            let record = ResponseRecord { message, part, account, to, response, failover_to: None };
+            self.apply_response(carrier, IdConversion::None, None, &record)?;
         }
         Ok(())
     }

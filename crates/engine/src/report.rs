@@ -1,19 +1,25 @@
-//! What customers are to be told. A report's row is written in the transaction of the change it tells, and goes when its
-//! customer has answered, or when it is given up. Whom to tell is remembered with the message while it is under way, so
+//! What customers are to be status. A report's row is written in the transaction of the change it tells, and goes when its
+//! customer has answered, or when it is given up. Whom to tell is remembered with the message while it is under channel, so
 //! that its end costs no look-up, and nothing at all where nobody asked.
 
-use crate::batch::Batch;
-use crate::ops::{GivenUp, GivenUpWhy, MessageNews, News, Report, ReportEnds, ReportId};
-use crate::state::audience::{Audience, Customer};
+use crate::batch::{ALL_ROWS, Batch};
+use crate::ops::{
+    DlrReport, FinishedReports, GIVEN_UP_KEPT, GivenUpReport, REPORT_KEPT, Report, ReportContent, ReportGiveUpReason, ReportId,
+};
+use crate::state::report_target::{ReportTarget, Customer};
 use crate::steps::StepKind;
 use crate::tables::{
-    GivenUpReportChange, Place, ReportChange, StoredReport, TableError, Tables, UnreadableReport,
+    GivenUpReportChange, MessageKey, ReportChange, StoredReport, TableError, Tables, UnreadableReport,
 };
-use crate::webhooks::{Became, has_webhook};
+use crate::webhooks::{StatusChange, has_webhook};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId, PartNo};
 use hermod_domain::lifecycle::{Event, MessageState, Moved, PartState, Progress};
 use hermod_domain::receipt::{DlrCode, ReportStatus};
+use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::WebhookKind;
+
+/// Reports given up or forgotten in one transaction.
+pub const REPORTS_PER_WRITE: usize = 500;
 
 /// Returns the highest id that was ever given to a report and is still known.
 pub fn last_id(tables: &Tables<'_>) -> Result<u64, TableError> {
@@ -21,9 +27,9 @@ pub fn last_id(tables: &Tables<'_>) -> Result<u64, TableError> {
     Ok(last.map_or(0, |id| id.0))
 }
 
-/// How a customer who submits over SMPP is told.
+/// How a customer who submits over SMPP is status.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum ReportChannel {
     /// What they asked for, to whoever is bound.
     Bind,
     /// Everything, by webhook: they only transmit, and nobody is there to take it.
@@ -32,7 +38,7 @@ pub enum Way {
 }
 
 /// What an event is worth telling, whether or not anyone asked.
-pub fn news(event: Event, before: &Progress, moved: &Moved) -> Option<ReportStatus> {
+pub fn status_to_report(event: Event, before: &Progress, moved: &Moved) -> Option<ReportStatus> {
     let Moved { after, dlr, .. } = moved;
     let code = (*dlr)?;
     if after.state.is_final() {
@@ -62,123 +68,123 @@ pub fn news(event: Event, before: &Progress, moved: &Moved) -> Option<ReportStat
 }
 
 impl Batch<'_> {
-    /// Writes down that a customer is to be told, if that is news to them.
-    pub fn tell(
+    /// Writes down that a customer is to be status, if that is content to them.
+    pub fn report_status(
         &mut self,
-        place: Place,
-        told: ReportStatus,
+        key: MessageKey,
+        status: ReportStatus,
         after: &Progress,
         err: u16,
-        audience: &mut Audience,
+        report_target: &mut ReportTarget,
     ) -> Result<(), TableError> {
-        if matches!(audience, Audience::Unread) {
-            *audience = match self.tables.read()?.message_origin(place.message) {
-                Ok(origin) => Audience::of_row(origin),
+        if matches!(report_target, ReportTarget::Unread) {
+            *report_target = match self.tables.read()?.message_origin(key.message) {
+                Ok(origin) => ReportTarget::of_row(origin),
                 Err(error) => {
-                    self.set_message_aside(place, error)?;
-                    Audience::Nobody
+                    self.set_message_aside(key, error)?;
+                    ReportTarget::Nobody
                 }
             };
         }
-        let customer = match audience {
-            Audience::Customer(customer) => customer,
-            Audience::Web(connection) => {
-                if has_webhook(&self.catalogue, place.account, WebhookKind::Dlr) {
-                    self.webhook_dlr(self.became(place, *connection, told, err))?;
+        let customer = match report_target {
+            ReportTarget::Customer(customer) => customer,
+            ReportTarget::Web(connection) => {
+                if has_webhook(&self.catalogue, key.account, WebhookKind::Dlr) {
+                    self.add_dlr_event(self.status_change(key, *connection, status, err))?;
                 }
                 return Ok(());
             }
-            Audience::Nobody | Audience::Unread => return Ok(()),
+            ReportTarget::Nobody | ReportTarget::Unread => return Ok(()),
         };
         let Customer { connection, alias, origin, parts } = &**customer;
-        let way = self.way_to(place.account, customer, told);
-        if way != Way::Bind {
-            self.webhook_dlr(self.became(place, *connection, told, err))?;
+        let channel = self.channel_for(key.account, customer, status);
+        if channel != ReportChannel::Bind {
+            self.add_dlr_event(self.status_change(key, *connection, status, err))?;
         }
-        if way == Way::Webhook || !origin.wish.wants(told) {
+        if channel == ReportChannel::Webhook || !origin.wish.wants(status) {
             return Ok(());
         }
-        let news = News::Message(MessageNews {
+        let content = ReportContent::Dlr(DlrReport {
             alias: *alias,
             origin: origin.clone(),
-            told,
+            status,
             err,
             parts: *parts,
             delivered: delivered(after, *parts),
         });
-        self.report(place.account, *connection, place.message, news, way)
+        self.report(key.account, *connection, key.message, content, channel)
     }
 
-    /// A customer is to be told something over SMPP.
+    /// A customer is to be status something over SMPP.
     pub fn report(
         &mut self,
         account: AccountId,
         connection: ConnectionId,
         message: MessageId,
-        news: News,
-        way: Way,
+        content: ReportContent,
+        channel: ReportChannel,
     ) -> Result<(), TableError> {
-        self.books.last_report += 1;
-        let id = ReportId(self.books.last_report);
-        let is_hooked = match &news {
-            News::Message(_) => way == Way::Both,
-            News::Inbound(_) => true,
+        self.state.last_report += 1;
+        let id = ReportId(self.state.last_report);
+        let has_webhook_event = match &content {
+            ReportContent::Dlr(_) => channel == ReportChannel::Both,
+            ReportContent::Inbound(_) => true,
         };
-        if let News::Message(MessageNews { told, .. }) = &news {
-            let step = StepKind::Reported { connection, report: id, told: *told };
+        if let ReportContent::Dlr(DlrReport { status, .. }) = &content {
+            let step = StepKind::Reported { connection, report: id, status: *status };
             self.add_step(message, PartNo::FIRST, step);
         }
-        let report = Report { id, account, connection, message, at: self.now, news };
-        self.tables.write(ReportChange::Add { report: report.clone(), is_hooked });
+        let report = Report { id, account, connection, message, at: self.now, content };
+        self.tables.write(ReportChange::Add { report: report.clone(), has_webhook_event });
         self.tally.reports += 1;
         self.reports.push(report);
         Ok(())
     }
 
-    fn became(&self, place: Place, connection: ConnectionId, told: ReportStatus, err: u16) -> Became {
-        let Place { account, message, .. } = place;
-        Became { account, message, connection, told, err, at: self.now }
+    fn status_change(&self, key: MessageKey, connection: ConnectionId, status: ReportStatus, err: u16) -> StatusChange {
+        let MessageKey { account, message, .. } = key;
+        StatusChange { account, message, connection, status, err, at: self.now }
     }
 
-    fn way_to(&self, account: AccountId, customer: &Customer, told: ReportStatus) -> Way {
+    fn channel_for(&self, account: AccountId, customer: &Customer, status: ReportStatus) -> ReportChannel {
         let Customer { connection, origin, .. } = customer;
         let receivers = self.receivers;
-        // What a bind is not to be told cannot wait for one, and move to the webhook later.
+        // What a bind is not to be status cannot wait for one, and move to the webhook later.
         let nobody = || {
             receivers.away_since(*connection, self.now).is_some()
-                || (!origin.wish.wants(told) && !receivers.is_bound(*connection))
+                || (!origin.wish.wants(status) && !receivers.is_bound(*connection))
         };
         if !has_webhook(&self.catalogue, account, WebhookKind::Dlr) {
-            Way::Bind
+            ReportChannel::Bind
         } else if origin.on_transmitter && nobody() {
-            Way::Webhook
+            ReportChannel::Webhook
         } else if self.catalogue.connection(*connection).is_some_and(|found| found.webhooks_too) {
-            Way::Both
+            ReportChannel::Both
         } else {
-            Way::Bind
+            ReportChannel::Bind
         }
     }
 
     /// What customers have answered to.
-    pub fn end_reports(&mut self, ends: &ReportEnds) -> Result<(), TableError> {
-        let ReportEnds { connection, taken, refused, now } = ends;
-        self.at(*now);
+    pub fn finish_reports(&mut self, finished: &FinishedReports) -> Result<(), TableError> {
+        let FinishedReports { connection, accepted, refused, now } = finished;
+        self.advance_to(*now);
         let mut gone = 0;
-        // Most often a connection's reports are answered in the order they were told, so few deletions do.
-        for run in taken.chunk_by(|one, next| one.0 + 1 == next.0) {
+        // Most often a connection's reports are answered in the order they were status, so few deletions do.
+        for run in accepted.chunk_by(|one, next| one.0 + 1 == next.0) {
             let (first, last) = (run[0], run[run.len() - 1]);
             let deleted = self.tables.read()?.count_reports(*connection, first, last)?;
             self.tables.write(ReportChange::Delete { connection: *connection, first, last });
             if deleted < run.len() {
-                // Given up while it was on its way, and taken after all.
+                // Given up while it was on its channel, and taken after all.
                 let connection = *connection;
                 self.tables.write(GivenUpReportChange::DeleteRange { connection, first, last });
             }
             gone += deleted;
         }
-        self.tally.reports_taken += u64::try_from(gone).unwrap_or(0);
+        self.tally.reports_accepted += u64::try_from(gone).unwrap_or(0);
         for (id, status) in refused {
-            gone += self.give_up_report(*connection, *id, GivenUpWhy::Refused(*status))?;
+            gone += self.give_up_report(*connection, *id, ReportGiveUpReason::Refused(*status))?;
         }
         self.reports_gone(*connection, gone);
         Ok(())
@@ -189,12 +195,12 @@ impl Batch<'_> {
         &mut self,
         connection: ConnectionId,
         id: ReportId,
-        why: GivenUpWhy,
+        reason: ReportGiveUpReason,
     ) -> Result<usize, TableError> {
         match self.tables.read()?.report(connection, id) {
-            Ok(Some(StoredReport { account: Some(account), message, told, at, .. })) => {
+            Ok(Some(StoredReport { account: Some(account), message, status, at, .. })) => {
                 let given_up_at = self.now;
-                let given_up = GivenUp { id, account, connection, message, told, at, given_up_at, why };
+                let given_up = GivenUpReport { id, account, connection, message, status, at, given_up_at, reason };
                 self.tables.write(GivenUpReportChange::Put(given_up));
             }
             Ok(Some(StoredReport { account: None, .. })) => {}
@@ -207,6 +213,39 @@ impl Batch<'_> {
         self.tables.write(ReportChange::Delete { connection, first: id, last: id });
         self.tally.reports_given_up += 1;
         Ok(1)
+    }
+
+    /// Gives up a connection's reports that are too old, some at a time. Reports come to be in the order of time, so the
+    /// first that is young enough ends the search.
+    pub fn give_up_old_reports(
+        &mut self,
+        connection: ConnectionId,
+        now: Timestamp,
+    ) -> Result<Vec<ReportId>, TableError> {
+        self.advance_to(now);
+        let oldest =
+            self.tables.read()?.first_reports(connection, now.minus(REPORT_KEPT), REPORTS_PER_WRITE)?;
+        let mut gone = 0;
+        for id in &oldest {
+            gone += self.give_up_report(connection, *id, ReportGiveUpReason::TooOld)?;
+        }
+        self.reports_gone(connection, gone);
+        if oldest.is_empty() && !self.tables.read()?.has_reports(connection)? {
+            self.reports_gone.push((connection, ALL_ROWS));
+        }
+        Ok(oldest)
+    }
+
+    /// Deletes some of those that were given up long ago, and returns how many. They are found by the time they came to be,
+    /// which is also the order of their ids: that they were given up is at most [`REPORT_KEPT`] later.
+    pub fn forget_given_up(&mut self, now: Timestamp) -> Result<usize, TableError> {
+        self.advance_to(now);
+        let too_old = now.minus(GIVEN_UP_KEPT + REPORT_KEPT);
+        let oldest = self.tables.read()?.first_given_up_reports(too_old, REPORTS_PER_WRITE)?;
+        if let (Some(first), Some(last)) = (oldest.first(), oldest.last()) {
+            self.tables.write(GivenUpReportChange::DeleteBetween { first: *first, last: *last });
+        }
+        Ok(oldest.len())
     }
 
     pub fn reports_gone(&mut self, connection: ConnectionId, gone: usize) {

@@ -5,7 +5,7 @@ use crate::batch::Batch;
 use crate::ops::{
     APPROVAL_LASTS, REVIEW_CASE_KEPT, REVIEW_CASES_OPEN_MAX, ReviewCase, ReviewState, Screened, Screening,
 };
-use crate::tables::{ReopenedReview, ReviewChange, ReviewStanding, TableError};
+use crate::tables::{ReopenedReview, ReviewChange, ReviewStatus, TableError};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 
@@ -22,7 +22,7 @@ impl OldReviews {
         OldReviews { met: now.minus(REVIEW_CASE_KEPT), decided: now.minus(APPROVAL_LASTS) }
     }
 
-    pub fn include(self, case: &ReviewStanding) -> bool {
+    pub fn include(self, case: &ReviewStatus) -> bool {
         case.last_at <= self.met && case.decided_at.is_none_or(|at| at <= self.decided)
     }
 }
@@ -30,7 +30,7 @@ impl OldReviews {
 impl Batch<'_> {
     pub fn screen(&mut self, screened: &Screened) -> Result<Screening, TableError> {
         let Screened { account, digest, now, .. } = screened;
-        self.at(*now);
+        self.advance_to(*now);
         let Some(known) = self.tables.read()?.review_by_digest(*account, digest)? else {
             return self.open_case(screened);
         };
@@ -60,13 +60,13 @@ impl Batch<'_> {
         if self.has_too_many_open(screened.account)? {
             return Ok(Screening::Held { case: None });
         }
-        let id = self.books.last_ids.next_review();
+        let id = self.state.last_ids.next_review();
         self.tables.write(ReviewChange::Add { id, screened: Box::new(screened.clone()) });
         Ok(Screening::Held { case: Some(id) })
     }
 
     /// Opens a case again whose approval is over, with the rules that its text meets now.
-    fn reopen_case(&mut self, known: ReviewStanding, screened: &Screened) {
+    fn reopen_case(&mut self, known: ReviewStatus, screened: &Screened) {
         let Screened { to, rules, now, .. } = screened;
         let reopened = ReopenedReview { to: *to, rules: rules.clone(), at: *now, seen: known.seen + 1 };
         self.tables.write(ReviewChange::Reopen { id: known.id, reopened });
@@ -84,7 +84,7 @@ impl Batch<'_> {
         by: &str,
         now: Timestamp,
     ) -> Result<Option<ReviewCase>, TableError> {
-        self.at(now);
+        self.advance_to(now);
         let state = if approve { ReviewState::Approved } else { ReviewState::Rejected };
         self.tables.write(ReviewChange::Decision { id, state, at: now, by: by.to_owned() });
         self.tables.read()?.review(id)
@@ -93,7 +93,7 @@ impl Batch<'_> {
     /// Deletes these cases, except those that are not old any more because a message met them meanwhile.
     pub fn forget_reviews(&mut self, cases: &[u64], old: OldReviews) -> Result<(), TableError> {
         for case in cases {
-            if self.tables.read()?.review_standing(*case)?.is_some_and(|case| old.include(&case)) {
+            if self.tables.read()?.review_status(*case)?.is_some_and(|case| old.include(&case)) {
                 self.tables.write(ReviewChange::Delete(*case));
             }
         }

@@ -4,7 +4,7 @@
 
 use crate::batch::{Batch, EngineState};
 use crate::ops::Job;
-use crate::tables::{PartRow, Place, SetAsideChange, StoredPlace, TableError, Tables, UnreadablePart};
+use crate::tables::{PartRow, MessageKey, SetAsideChange, StoredMessageKey, TableError, Tables, UnreadablePart};
 use hermod_domain::ids::PartNo;
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
@@ -23,9 +23,9 @@ pub fn set_aside_unreadable(tables: &Tables<'_>, now: Timestamp) -> Result<Vec<U
         }
         for part in found {
             // Nothing, if another part of its message was found before.
-            if !tables.read()?.stored_states(part.place)?.is_empty() {
-                let (place, reason) = (part.place, part.reason.clone());
-                tables.write(SetAsideChange::Parts { place, reason, at: now });
+            if !tables.read()?.stored_states(part.key)?.is_empty() {
+                let (key, reason) = (part.key, part.reason.clone());
+                tables.write(SetAsideChange::Parts { key, reason, at: now });
                 all.push(part);
             }
         }
@@ -34,10 +34,10 @@ pub fn set_aside_unreadable(tables: &Tables<'_>, now: Timestamp) -> Result<Vec<U
 
 impl EngineState {
     /// Forgets a message that is set aside. `states`: those that its parts had.
-    fn forget_message(&mut self, place: Place, states: &[Option<PartState>]) {
-        let Place { carrier, account, message } = place;
-        self.lanes.forget(carrier, account, message);
-        self.standing.remove(&message);
+    fn forget_message(&mut self, key: MessageKey, states: &[Option<PartState>]) {
+        let MessageKey { carrier, account, message } = key;
+        self.lanes.remove_message(carrier, account, message);
+        self.recent_messages.remove(&message);
         states.iter().flatten().for_each(|state| self.queues.forget(carrier, *state));
     }
 }
@@ -51,8 +51,8 @@ impl Batch<'_> {
     /// Sets aside those of these messages that still have a part that cannot be read.
     pub fn set_aside_if_unreadable(&mut self, parts: &[UnreadablePart]) -> Result<(), TableError> {
         for part in parts {
-            match part.place.place() {
-                Some(place) => drop(self.read_parts(place)?),
+            match part.key.to_key() {
+                Some(key) => drop(self.read_parts(key)?),
                 // Its key makes no sense, so no command writes to its row.
                 None => self.set_aside(part.clone())?,
             }
@@ -62,11 +62,11 @@ impl Batch<'_> {
 
     /// Sets aside all parts of a message.
     pub fn set_aside(&mut self, part: UnreadablePart) -> Result<(), TableError> {
-        let states = self.tables.read()?.stored_states(part.place)?;
-        let (place, reason) = (part.place, part.reason.clone());
-        self.tables.write(SetAsideChange::Parts { place, reason, at: self.now });
-        if let Some(place) = part.place.place() {
-            self.books.forget_message(place, &states);
+        let states = self.tables.read()?.stored_states(part.key)?;
+        let (key, reason) = (part.key, part.reason.clone());
+        self.tables.write(SetAsideChange::Parts { key, reason, at: self.now });
+        if let Some(key) = part.key.to_key() {
+            self.state.forget_message(key, &states);
         }
         if !states.is_empty() {
             self.set_aside.push(part);
@@ -77,7 +77,7 @@ impl Batch<'_> {
     /// Returns what was read. If it makes no sense, the message is set aside, and the answer is None.
     pub fn or_set_aside<T>(
         &mut self,
-        place: Place,
+        key: MessageKey,
         read: Result<T, TableError>,
     ) -> Result<Option<T>, TableError> {
         let error = match read {
@@ -85,39 +85,39 @@ impl Batch<'_> {
             Err(error) => error,
         };
         let reason = self.tables.read()?.why_unreadable(error)?;
-        self.set_aside(UnreadablePart { place: place.into(), reason })?;
+        self.set_aside(UnreadablePart { key: key.into(), reason })?;
         Ok(None)
     }
 
     /// Writes that a message's row makes no sense. Its parts go on.
-    pub fn set_message_aside(&mut self, place: Place, error: TableError) -> Result<(), TableError> {
+    pub fn set_message_aside(&mut self, key: MessageKey, error: TableError) -> Result<(), TableError> {
         let reason = self.tables.read()?.why_unreadable(error)?;
-        self.set_message_row_aside(UnreadablePart { place: StoredPlace::from(place), reason })
+        self.set_message_row_aside(UnreadablePart { key: StoredMessageKey::from(key), reason })
     }
 
     /// Writes that the row of this message makes no sense. Its parts go on.
     pub fn set_message_row_aside(&mut self, message: UnreadablePart) -> Result<(), TableError> {
-        let (place, reason) = (message.place, message.reason.clone());
-        self.tables.write(SetAsideChange::Message { place, reason, at: self.now });
+        let (key, reason) = (message.key, message.reason.clone());
+        self.tables.write(SetAsideChange::Message { key, reason, at: self.now });
         self.set_aside.push(message);
         Ok(())
     }
 
     /// Returns a part's row; None if there is none, or if it made no sense and is set aside.
-    pub fn read_part(&mut self, place: Place, part: PartNo) -> Result<Option<PartRow>, TableError> {
-        let read = self.tables.read()?.part(place, part);
-        Ok(self.or_set_aside(place, read)?.flatten())
+    pub fn read_part(&mut self, key: MessageKey, part: PartNo) -> Result<Option<PartRow>, TableError> {
+        let read = self.tables.read()?.part(key, part);
+        Ok(self.or_set_aside(key, read)?.flatten())
     }
 
     /// Returns the rows of a message's parts; none if one of them made no sense and the message is set aside.
-    pub fn read_parts(&mut self, place: Place) -> Result<Vec<PartRow>, TableError> {
-        let read = self.tables.read()?.parts(place);
-        Ok(self.or_set_aside(place, read)?.unwrap_or_default())
+    pub fn read_parts(&mut self, key: MessageKey) -> Result<Vec<PartRow>, TableError> {
+        let read = self.tables.read()?.parts(key);
+        Ok(self.or_set_aside(key, read)?.unwrap_or_default())
     }
 
     /// Returns a part as a job, if it waits; None if it, or its message, made no sense and is set aside.
-    pub fn read_waiting_job(&mut self, place: Place, part: PartNo) -> Result<Option<Job>, TableError> {
-        let read = self.tables.read()?.waiting_job(place, part);
-        Ok(self.or_set_aside(place, read)?.flatten())
+    pub fn read_waiting_job(&mut self, key: MessageKey, part: PartNo) -> Result<Option<Job>, TableError> {
+        let read = self.tables.read()?.waiting_job(key, part);
+        Ok(self.or_set_aside(key, read)?.flatten())
     }
 }

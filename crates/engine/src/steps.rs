@@ -84,9 +84,9 @@ pub enum StepKind {
         next: Option<NextResend>,
     },
     /// An answer came about a message that is with another carrier.
-    LateAnswer {
+    LateResponse {
         carrier: CarrierId,
-        answer: LateAnswer,
+        response: LateResponse,
     },
     /// The message went to another carrier because its own could not send.
     Moved {
@@ -123,7 +123,7 @@ pub enum StepKind {
     Reported {
         connection: ConnectionId,
         report: ReportId,
-        told: ReportStatus,
+        status: ReportStatus,
     },
     /// A webhook was posted.
     WebhookAttempt {
@@ -143,26 +143,26 @@ pub struct NextResend {
 
 /// An answer that came too late to change anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LateAnswer {
+pub enum LateResponse {
     Taken,
     TakenWithoutId,
     NotTaken,
     Throttled,
     TemporaryError,
     Refused,
-    NoAnswer,
+    NoResponse,
 }
 
-impl LateAnswer {
+impl LateResponse {
     const fn text(self) -> &'static str {
         match self {
-            LateAnswer::Taken => "taken",
-            LateAnswer::TakenWithoutId => "taken without an id",
-            LateAnswer::NotTaken => "not taken",
-            LateAnswer::Throttled => "throttled",
-            LateAnswer::TemporaryError => "temporary error",
-            LateAnswer::Refused => "refused",
-            LateAnswer::NoAnswer => "no answer",
+            LateResponse::Taken => "taken",
+            LateResponse::TakenWithoutId => "taken without an id",
+            LateResponse::NotTaken => "not taken",
+            LateResponse::Throttled => "throttled",
+            LateResponse::TemporaryError => "temporary error",
+            LateResponse::Refused => "refused",
+            LateResponse::NoResponse => "no response",
         }
     }
 }
@@ -213,8 +213,8 @@ impl StepKind {
             StepKind::InDoubt { next: None, .. } => {
                 ("in_doubt", "no answer and no resend left; counts as submitted".into())
             }
-            StepKind::LateAnswer { carrier, answer } => {
-                ("late_answer", format!("{}, by carrier {carrier}", answer.text()).into())
+            StepKind::LateResponse { carrier, response } => {
+                ("late_response", format!("{}, by carrier {carrier}", response.text()).into())
             }
             StepKind::Moved { from, to } => ("moved", way(*from, *to).into()),
             StepKind::FailedOver { from, to } => ("failed_over", way(*from, *to).into()),

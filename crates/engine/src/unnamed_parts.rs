@@ -6,8 +6,8 @@ use crate::ops::ReceiptRecord;
 use crate::progress::Applied;
 use crate::receipt::is_final;
 use crate::state::carrier_id_days::DAYS_KEPT;
-use crate::steps::{LateAnswer, StepKind};
-use crate::tables::{PartKey, Place, TableError, Tie, UnnamedPart, UnnamedPartChange};
+use crate::steps::{LateResponse, StepKind};
+use crate::tables::{PartKey, MessageKey, TableError, IdAssignment, UnnamedPart, UnnamedPartChange};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::Event;
@@ -23,15 +23,15 @@ const SAME_NUMBER_MAX: usize = 64;
 
 impl Batch<'_> {
     /// The carrier took a part and gave it no usable id.
-    pub fn accepted_without_id(&mut self, place: Place, part: PartNo, to: Msisdn) -> Result<(), TableError> {
-        let step = StepKind::NoCarrierId { carrier: place.carrier };
-        match self.apply(place, part, Event::Accepted, 0, None, Some(step))? {
+    pub fn accepted_without_id(&mut self, key: MessageKey, part: PartNo, to: Msisdn) -> Result<(), TableError> {
+        let step = StepKind::NoCarrierId { carrier: key.carrier };
+        match self.apply(key, part, Event::Accepted, 0, None, Some(step))? {
             Applied::Moved { .. } => {}
-            Applied::Over => return self.latecomer(place, part, LateAnswer::TakenWithoutId),
+            Applied::Inactive => return self.add_late_response(key, part, LateResponse::TakenWithoutId),
             Applied::Ignored => return Ok(()),
         }
-        let Place { carrier, account, message } = place;
-        self.books.delivery.sent(carrier, to, self.now.day());
+        let MessageKey { carrier, account, message } = key;
+        self.state.delivery.sent(carrier, to, self.now.day());
         let part = PartKey { account, message, part };
         self.tables.write(UnnamedPartChange::Put(UnnamedPart { carrier, to, part, at: self.now }));
         self.match_overtaking(carrier, to)
@@ -39,11 +39,11 @@ impl Batch<'_> {
 
     /// A receipt may overtake the answer that gives no id. It waits under its own id then.
     fn match_overtaking(&mut self, carrier: CarrierId, to: Msisdn) -> Result<(), TableError> {
-        if self.books.parked.count(carrier) == 0 {
+        if self.state.parked.count(carrier) == 0 {
             return Ok(());
         }
         let since = self.now.minus(OVERTAKES_BY_MAX);
-        let waiting = self.books.parked.lately_about(self.tables, carrier, to, since)?;
+        let waiting = self.state.parked.lately_about(self.tables, carrier, to, since)?;
         let [receipt] = &waiting[..] else { return Ok(()) };
         let record = ReceiptRecord {
             sequence: 0,
@@ -56,7 +56,7 @@ impl Batch<'_> {
         };
         if self.match_by_number(carrier, &record)?.is_some() {
             // Its id is tied to the part now.
-            self.try_again(carrier, IdConversion::None, receipt)?;
+            self.retry_parked(carrier, IdConversion::None, receipt)?;
         }
         Ok(())
     }
@@ -67,7 +67,7 @@ impl Batch<'_> {
         &mut self,
         carrier: CarrierId,
         record: &ReceiptRecord,
-    ) -> Result<Option<Tie>, TableError> {
+    ) -> Result<Option<IdAssignment>, TableError> {
         let Some(to) = record.source else { return Ok(None) };
         let mut candidates = self.tables.read()?.unnamed_parts(carrier, to, SAME_NUMBER_MAX)?;
         if candidates.len() == SAME_NUMBER_MAX {
@@ -79,15 +79,15 @@ impl Batch<'_> {
         let Some(UnnamedPart { part, at, .. }) = only_one(&candidates, record.sender.as_ref()) else {
             return Ok(None);
         };
-        let tie = Tie { part, to: Some(to), at: Some(at), day: at.day() };
+        let assignment = IdAssignment { part, to: Some(to), at: Some(at), day: at.day() };
         if let Some(remote) = &record.remote {
-            self.books.remotes.tie(self.tables, carrier, remote, tie)?;
+            self.state.carrier_ids.assign(self.tables, carrier, remote, assignment)?;
         }
         if record.remote.is_some() || is_final(record.verdict) {
             self.tables.write(UnnamedPartChange::Delete { carrier, to, part });
         }
         self.tally.receipts_by_number += 1;
-        Ok(Some(tie))
+        Ok(Some(assignment))
     }
 
     /// Deletes those of these parts whose receipts are not waited for any more.

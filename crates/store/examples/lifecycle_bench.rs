@@ -15,7 +15,7 @@ use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
 use hermod_store::{
-    AcceptOutcome, Acceptance, Answer, AnswerRecord, DailyLimits, Delivery, Job, KeyClaim, LedgerEntry,
+    AcceptOutcome, Acceptance, SubmitResponse, ResponseRecord, DailyLimits, ReportOutcome, Job, KeyClaim, LedgerEntry,
     LedgerKind, LinkKind, LinkPort, OpenOptions, PostOutcome, ReceiptRecord, ReceiverPort, Store,
 };
 use std::path::{Path, PathBuf};
@@ -147,7 +147,7 @@ async fn listen(port: &ReceiverPort, messages: u64) {
     while told < messages {
         let reports = port.take(BIND_WINDOW, wall_clock()).await;
         told += u64::try_from(reports.len()).expect("a window");
-        let outcomes = reports.iter().map(|report| (report.id, Delivery::Done)).collect();
+        let outcomes = reports.iter().map(|report| (report.id, ReportOutcome::Accepted)).collect();
         port.settle(outcomes, wall_clock()).await.expect("the store is there");
     }
 }
@@ -254,10 +254,10 @@ fn remote(job: &Job) -> RemoteId {
     RemoteId::from_text(&format!("{mixed:016x}")).expect("an id")
 }
 
-fn answer(job: &Job) -> AnswerRecord {
-    let answer = Answer::Accepted(remote(job));
+fn answer(job: &Job) -> ResponseRecord {
+    let answer = SubmitResponse::Accepted(remote(job));
     let Job { message, part, account, to, .. } = *job;
-    AnswerRecord { message, part, account, to, answer, otherwise: None }
+    ResponseRecord { message, part, account, to, response: answer, failover_to: None }
 }
 
 fn receipt(job: &Job) -> ReceiptRecord {

@@ -1,6 +1,6 @@
 //! Pages of rows that readers find beside the writer, whatever database they are in.
 
-use hermod_engine::ops::{EventId, ReportId, WaitingMessage, WaitingPlace, WebhookPage};
+use hermod_engine::ops::{EventId, ReportId, WaitingMessage, QueuePosition, WebhookPage};
 use hermod_engine::tables::{EventKey, PartRow, Readings};
 
 /// The key of a part's row as it is stored: carrier, account, message and number.
@@ -65,5 +65,5 @@ pub(crate) struct OldEvents {
 pub(crate) struct WaitingPage {
     pub waiting: Vec<WaitingMessage>,
     /// Where to read on; nothing at the end.
-    pub last: Option<WaitingPlace>,
+    pub last: Option<QueuePosition>,
 }

@@ -2,7 +2,7 @@
 
 use crate::batch::Batch;
 use crate::commands::{Command, OnFullDisk};
-use crate::ops::{Answer, LinkBatch, LinkId, LinkKind, Recorded};
+use crate::ops::{SubmitResponse, LinkBatch, LinkId, LinkKind, RecordedReceipt};
 use crate::tables::TableError;
 use hermod_domain::ids::CarrierId;
 
@@ -21,7 +21,7 @@ impl Command for OpenLink {
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
         match self.kind {
-            LinkKind::Sends => batch.books.lanes.link_opened(self.carrier, self.link),
+            LinkKind::Sends => batch.state.lanes.link_opened(self.carrier, self.link),
             // The lanes do not know it, so slots that it reports are ignored.
             LinkKind::ReceivesOnly => {}
         }
@@ -42,7 +42,7 @@ impl Command for CloseLink {
     const ON_FULL_DISK: OnFullDisk = OnFullDisk::Run;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
-        batch.books.lanes.link_closed(self.carrier, self.link);
+        batch.state.lanes.link_closed(self.carrier, self.link);
         Ok(())
     }
 }
@@ -53,25 +53,25 @@ impl Command for LinkBatch {
     const ON_FULL_DISK: OnFullDisk = OnFullDisk::Keep;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
-        let LinkBatch { carrier, ids, link, answers, receipts, inbound, slots, now } = self;
-        batch.at(*now);
-        if answers.iter().any(|record| record.answer == Answer::Throttled) {
+        let LinkBatch { carrier, ids, link, responses, receipts, inbound, slots, now } = self;
+        batch.advance_to(*now);
+        if responses.iter().any(|record| record.response == SubmitResponse::Throttled) {
             // "Slow down" is said to the link: what it had room for before that, it has not any more.
-            batch.books.lanes.revoke(*carrier, *link);
+            batch.state.lanes.revoke(*carrier, *link);
         }
-        for record in answers {
-            batch.answer(*carrier, *ids, Some(*link), record)?;
+        for record in responses {
+            batch.apply_response(*carrier, *ids, Some(*link), record)?;
         }
         for record in receipts {
-            let fate = batch.receipt(*carrier, *ids, record)?;
-            let recorded = Recorded { sequence: record.sequence, fate };
+            let outcome = batch.record_receipt(*carrier, *ids, record)?;
+            let recorded = RecordedReceipt { sequence: record.sequence, outcome };
             batch.handouts.entry(*link).or_default().recorded.push(recorded);
         }
         for record in inbound {
             batch.receive_mo(*carrier, &record.part)?;
             batch.handouts.entry(*link).or_default().received.push(record.sequence);
         }
-        batch.books.lanes.grant(*carrier, *link, *slots);
+        batch.state.lanes.grant(*carrier, *link, *slots);
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::batch::Batch;
 use crate::commands::{Command, OnFullDisk};
-use crate::ops::{AcceptOutcome, Acceptance, Cancelled, ExpectedParties, KeyClaim, Move, Replay};
+use crate::ops::{AcceptOutcome, Acceptance, CancelOutcome, ExpectedParties, KeyClaim, Move, Duplicate};
 use crate::state::queues::QueueSnapshot;
 use crate::tables::TableError;
 use hermod_domain::ids::AccountId;
@@ -28,9 +28,9 @@ pub struct Cancel {
 }
 
 impl Command for Cancel {
-    type Outcome = Cancelled;
+    type Outcome = CancelOutcome;
 
-    fn execute(&self, batch: &mut Batch<'_>) -> Result<Cancelled, TableError> {
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<CancelOutcome, TableError> {
         let Cancel { account, name, expected, now } = self;
         batch.cancel(*account, *name, expected, *now)
     }
@@ -59,12 +59,12 @@ pub struct FindKey {
 }
 
 impl Command for FindKey {
-    type Outcome = Option<Replay>;
+    type Outcome = Option<Duplicate>;
 
     const ON_FULL_DISK: OnFullDisk = OnFullDisk::Run;
 
-    fn execute(&self, batch: &mut Batch<'_>) -> Result<Option<Replay>, TableError> {
-        batch.books.keys.find(batch.tables, &self.key)
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<Option<Duplicate>, TableError> {
+        batch.state.keys.find(batch.tables, &self.key)
     }
 }
 
@@ -78,6 +78,6 @@ impl Command for ReadQueues {
     const ON_FULL_DISK: OnFullDisk = OnFullDisk::Run;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<Vec<QueueSnapshot>, TableError> {
-        Ok(batch.books.queues.snapshots(&batch.books.lanes, &batch.books.deferred))
+        Ok(batch.state.queues.snapshots(&batch.state.lanes, &batch.state.deferred))
     }
 }

@@ -12,7 +12,7 @@ impl Command for Inbound {
     type Outcome = InboundRecord;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<InboundRecord, TableError> {
-        batch.receive(self)
+        batch.receive_inbound(self)
     }
 }
 

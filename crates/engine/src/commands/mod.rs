@@ -4,15 +4,14 @@
 //! [`Command`] says what one command does and what its outcome is. The list at the end of this file names all of them once;
 //! [`AnyCommand`] and [`AnyOutcome`] come from it.
 
+mod admin;
 mod erasure;
 mod links;
 mod messages;
 mod mo;
-mod money;
 mod receipts;
 mod reports;
 mod retention;
-mod reviews;
 mod upkeep;
 mod webhooks;
 
@@ -23,13 +22,13 @@ pub use mo::{AssignInbound, ForgetConversations, ForgetRepeats, ForgetUnassigned
 pub use receipts::{ForgetUnnamedParts, GiveUpParked, Rematch};
 pub use reports::{ForgetGivenUp, GiveUpOldReports, MoveToWebhook};
 pub use retention::{ExpireKeys, PurgeCarrierIds, PurgeInbound, PurgeRecords, PurgeTexts};
-pub use reviews::{DecideReview, ForgetReviews};
-pub use upkeep::{DropOldFigures, Lapse, ReleaseDue, SetAside, SetLate};
+pub use admin::{DecideReview, ForgetReviews};
+pub use upkeep::{DropOldFigures, ExpireParts, ReleaseDue, SetAside, SetLate};
 pub use webhooks::{ForgetWebhooks, LimitWebhookWaits, ReplayFailedWebhooks, ReplayWebhook};
 
 use crate::batch::Batch;
 use crate::ops::{
-    Acceptance, CatalogueChange, Inbound, LedgerEntry, LinkBatch, OptOut, ReportEnds, Screened,
+    Acceptance, CatalogueChange, Inbound, LedgerEntry, LinkBatch, OptOut, FinishedReports, Screened,
 };
 use crate::state::idempotency_keys::KeyStep;
 use crate::tables::TableError;
@@ -154,7 +153,7 @@ commands! {
     ForgetWebhooks(ForgetWebhooks),
     GiveUpOldReports(GiveUpOldReports),
     GiveUpParked(GiveUpParked),
-    Lapse(Lapse),
+    ExpireParts(ExpireParts),
     LimitWebhookWaits(LimitWebhookWaits),
     MergeKeys(KeyStep),
     MoveToWebhook(MoveToWebhook),
@@ -177,7 +176,7 @@ commands! {
     Screen(Screened),
     SetAside(SetAside),
     SetLate(SetLate),
-    SettleReports(ReportEnds),
+    SettleReports(FinishedReports),
     SettleWebhooks(WebhookResults),
 }
 

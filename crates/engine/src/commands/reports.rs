@@ -2,18 +2,18 @@
 
 use crate::batch::Batch;
 use crate::commands::{Command, OnFullDisk};
-use crate::ops::{ReportEnds, ReportId};
+use crate::ops::{FinishedReports, ReportId};
 use crate::tables::TableError;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 
-impl Command for ReportEnds {
+impl Command for FinishedReports {
     type Outcome = ();
 
     const ON_FULL_DISK: OnFullDisk = OnFullDisk::Keep;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
-        batch.end_reports(self)
+        batch.finish_reports(self)
     }
 }
 

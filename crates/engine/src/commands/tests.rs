@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ops::{
-    AfterAttempt, Cancelled, DailyLimits, Endpoint, EventId, ExpectedParties, LinkId, LinkKind, MoRecord,
+    AfterAttempt, CancelOutcome, DailyLimits, Endpoint, EventId, ExpectedParties, LinkId, LinkKind, MoRecord,
     ReportId, Screening, SettledAttempt,
 };
 use hermod_domain::carrier::IdConversion;
@@ -67,7 +67,7 @@ fn link_batch() -> LinkBatch {
         carrier: CarrierId::new(1),
         ids: IdConversion::None,
         link: LinkId(1),
-        answers: Vec::new(),
+        responses: Vec::new(),
         receipts: Vec::new(),
         inbound: vec![record.clone(), record],
         slots: 3,
@@ -75,11 +75,11 @@ fn link_batch() -> LinkBatch {
     }
 }
 
-fn report_ends() -> ReportEnds {
+fn report_ends() -> FinishedReports {
     let connection = ConnectionId::new(1);
-    ReportEnds {
+    FinishedReports {
         connection,
-        taken: vec![ReportId(1), ReportId(2)],
+        accepted: vec![ReportId(1), ReportId(2)],
         refused: vec![(ReportId(3), 8)],
         now: NOW,
     }
@@ -92,7 +92,7 @@ fn webhook_results() -> WebhookResults {
         event: EventId(event),
         failures: 0,
         attempt: None,
-        next: AfterAttempt::Done,
+        next: AfterAttempt::Delivered,
     };
     WebhookResults { settled: vec![settled(1), settled(2)], now: NOW }
 }
@@ -116,8 +116,8 @@ fn inbound() -> Inbound {
 
 #[test]
 fn outcome_belongs_to_its_own_command_only() {
-    let cancelled = || AnyOutcome::Cancel(Cancelled::Done);
-    assert_eq!(Cancel::own_outcome(cancelled()), Some(Cancelled::Done));
+    let cancelled = || AnyOutcome::Cancel(CancelOutcome::Cancelled);
+    assert_eq!(Cancel::own_outcome(cancelled()), Some(CancelOutcome::Cancelled));
     assert_eq!(Screened::own_outcome(cancelled()), None);
     assert_eq!(Screened::own_outcome(AnyOutcome::Screen(Screening::Passed)), Some(Screening::Passed));
     // Both say nothing, and still they are two.

@@ -4,7 +4,7 @@ use crate::batch::Batch;
 use crate::commands::Command;
 use crate::state::delivery_figures;
 use crate::state::idempotency_keys::KeyStep;
-use crate::tables::{Place, TableError, UnreadablePart};
+use crate::tables::{MessageKey, TableError, UnreadablePart};
 use hermod_domain::ids::PartNo;
 use hermod_domain::time::{Day, Timestamp};
 
@@ -26,16 +26,16 @@ impl Command for ReleaseDue {
 
 /// Ends those of these parts whose time is still up, each with its message. Returns how many.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lapse {
-    pub parts: Vec<(Place, PartNo)>,
+pub struct ExpireParts {
+    pub parts: Vec<(MessageKey, PartNo)>,
     pub now: Timestamp,
 }
 
-impl Command for Lapse {
+impl Command for ExpireParts {
     type Outcome = usize;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<usize, TableError> {
-        batch.lapse(&self.parts, self.now)
+        batch.expire_parts(&self.parts, self.now)
     }
 }
 
@@ -50,7 +50,7 @@ impl Command for SetAside {
     type Outcome = ();
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
-        batch.at(self.now);
+        batch.advance_to(self.now);
         batch.set_aside_if_unreadable(&self.parts)
     }
 }
@@ -58,7 +58,7 @@ impl Command for SetAside {
 /// Moves those of these messages whose parts are all handed over among those whose receipts are late.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetLate {
-    pub places: Vec<Place>,
+    pub keys: Vec<MessageKey>,
     pub now: Timestamp,
 }
 
@@ -66,7 +66,7 @@ impl Command for SetLate {
     type Outcome = ();
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
-        batch.set_late(&self.places, self.now)
+        batch.set_late(&self.keys, self.now)
     }
 }
 
@@ -75,7 +75,7 @@ impl Command for KeyStep {
     type Outcome = ();
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
-        batch.books.keys.apply(batch.tables, self)
+        batch.state.keys.apply(batch.tables, self)
     }
 }
 

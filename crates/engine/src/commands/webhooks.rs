@@ -15,7 +15,7 @@ impl Command for WebhookResults {
     const ON_FULL_DISK: OnFullDisk = OnFullDisk::Keep;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
-        batch.end_webhooks(self)
+        batch.record_attempts(self)
     }
 }
 

@@ -10,7 +10,7 @@ use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 
 impl Batch<'_> {
-    pub fn converse(&self, message: MessageId, acceptance: &Acceptance, number: &Sender) {
+    pub fn remember_conversation(&self, message: MessageId, acceptance: &Acceptance, number: &Sender) {
         let Acceptance { account, connection, to, now, .. } = acceptance;
         let last = Conversation { account: *account, connection: *connection, message, at: *now };
         let key = ConversationKey { handset: *to, number: number.address().to_owned() };

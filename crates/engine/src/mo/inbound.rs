@@ -7,12 +7,12 @@ use crate::tables::{InboundChange, InboundCounter, InboundRow, TableError};
 
 impl Batch<'_> {
     /// Stores a message that no carrier delivered.
-    pub fn receive(&mut self, inbound: &Inbound) -> Result<InboundRecord, TableError> {
+    pub fn receive_inbound(&mut self, inbound: &Inbound) -> Result<InboundRecord, TableError> {
         let Inbound { account, from, to, text, received_at } = inbound;
-        self.at(*received_at);
-        let message = self.books.mint.mint(*received_at);
+        self.advance_to(*received_at);
+        let message = self.state.mint.mint(*received_at);
         let (account, received_at) = (*account, *received_at);
-        self.keep_inbound(InboundRow {
+        self.add_inbound(InboundRow {
             account,
             message,
             from: from.clone(),
@@ -25,7 +25,7 @@ impl Batch<'_> {
     }
 
     /// Stores a message under the account's next number.
-    pub fn keep_inbound(&mut self, row: InboundRow) -> Result<InboundRecord, TableError> {
+    pub fn add_inbound(&mut self, row: InboundRow) -> Result<InboundRecord, TableError> {
         let InboundRow { account, message, received_at, .. } = row;
         let counter = match self.tables.read()?.inbound_counter(account)? {
             Some(InboundCounter { last, newest }) => {
@@ -44,7 +44,7 @@ impl Batch<'_> {
             received_at,
         };
         self.tables.write(InboundChange::Add { id, row: Box::new(row) });
-        self.webhook_inbound(account, id, message, received_at)?;
+        self.add_inbound_event(account, id, message, received_at)?;
         Ok(record)
     }
 }

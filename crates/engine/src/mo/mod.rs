@@ -4,12 +4,12 @@
 
 mod conversations;
 mod inbound;
-mod joining;
+mod concatenation;
 mod unassigned;
 
 use crate::batch::Batch;
-use crate::ops::{InboundRecord, News, OptOut, PART_REPEATS_KNOWN, REPEATS_KNOWN};
-use crate::report::Way;
+use crate::ops::{InboundRecord, ReportContent, OptOut, PART_REPEATS_KNOWN, REPEATS_KNOWN};
+use crate::report::ReportChannel;
 use crate::tables::{InboundRow, MoPartChange, SeenKey, TableError, Wire};
 use hermod_domain::catalogue::Claim;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
@@ -21,8 +21,8 @@ use std::time::Duration;
 /// How an opt-out came about, as the operator reads it.
 const BY_STOP_WORD: &str = "a stop word from the handset";
 
-/// A message that has arrived, as far as it has.
-pub struct Arrived {
+/// A message that has mo, as far as it has.
+pub struct ReceivedMo {
     pub carrier: CarrierId,
     pub source: WrittenAddress,
     pub destination: WrittenAddress,
@@ -55,7 +55,7 @@ impl Batch<'_> {
             self.tally.inbound_repeated += 1;
             return Ok(());
         }
-        let arrived = Arrived {
+        let mo = ReceivedMo {
             carrier,
             source: part.source.clone(),
             destination: part.destination.clone(),
@@ -64,18 +64,18 @@ impl Batch<'_> {
             at: self.now,
         };
         if is_new {
-            return self.arrive(&arrived);
+            return self.deliver_mo(&mo);
         }
         self.tally.inbound_repeated += 1;
-        self.apply_opt_keyword_of_duplicate(&arrived)
+        self.apply_opt_keyword_of_duplicate(&mo)
     }
 
     /// Who says stop, start and stop again within minutes means the last of it, though it looks like the first brought
     /// again. To stop twice does no harm; to start because of a repeat could.
-    fn apply_opt_keyword_of_duplicate(&mut self, arrived: &Arrived) -> Result<(), TableError> {
-        let Some(Owner { account, .. }) = self.owner(arrived)? else { return Ok(()) };
-        match self.wish(account, arrived) {
-            Some(OptKeyword::Stop) => self.apply_opt_keyword(account, arrived),
+    fn apply_opt_keyword_of_duplicate(&mut self, mo: &ReceivedMo) -> Result<(), TableError> {
+        let Some(Owner { account, .. }) = self.owner(mo)? else { return Ok(()) };
+        match self.opt_keyword_of(account, mo) {
+            Some(OptKeyword::Stop) => self.apply_opt_keyword(account, mo),
             Some(OptKeyword::Start) | None => Ok(()),
         }
     }
@@ -83,7 +83,7 @@ impl Batch<'_> {
     /// False if the carrier brought the very same lately.
     fn is_new(&self, carrier: CarrierId, digest: [u8; 16], known: Duration) -> Result<bool, TableError> {
         // What waited for room on the disk was told long ago, and is known from now on.
-        let now = self.now.max(self.books.told);
+        let now = self.now.max(self.state.last_time);
         let key = SeenKey { carrier, digest };
         let is_new = self.tables.read()?.seen_until(&key)?.is_none_or(|until| until <= now);
         if is_new {
@@ -94,22 +94,22 @@ impl Batch<'_> {
 
     /// Deletes digests that count for repeats no longer, at most `limit`. Returns how many.
     pub fn forget_repeats(&mut self, now: Timestamp, limit: usize) -> Result<usize, TableError> {
-        self.at(now);
+        self.advance_to(now);
         let over = self.tables.read()?.seen_no_longer_than(now, limit)?;
         over.iter().for_each(|key| self.tables.write(MoPartChange::DeleteSeen(*key)));
         Ok(over.len())
     }
 
     /// A message is here: it goes to whose it is, or is kept for the operator.
-    pub fn arrive(&mut self, arrived: &Arrived) -> Result<(), TableError> {
+    pub fn deliver_mo(&mut self, mo: &ReceivedMo) -> Result<(), TableError> {
         self.tally.inbound += 1;
-        let owner = self.owner(arrived)?;
-        let message = self.books.mint.mint(self.now);
+        let owner = self.owner(mo)?;
+        let message = self.state.mint.mint(self.now);
         match owner {
-            Some(owner) => self.deliver_to(owner, message, arrived).map(|_| ()),
+            Some(owner) => self.deliver_to_owner(owner, message, mo).map(|_| ()),
             None => {
                 self.tally.inbound_unassigned += 1;
-                self.keep_unassigned(message, arrived);
+                self.add_unassigned(message, mo);
                 Ok(())
             }
         }
@@ -117,36 +117,36 @@ impl Batch<'_> {
 
     /// The number, its keyword, or the last conversation says whose it is. On a number that is shared, who wants no more
     /// messages means those that came last.
-    fn owner(&self, arrived: &Arrived) -> Result<Option<Owner>, TableError> {
-        let to = number(&arrived.destination);
+    fn owner(&self, mo: &ReceivedMo) -> Result<Option<Owner>, TableError> {
+        let to = number(&mo.destination);
         let owned = |account| Owner { account, connection: None };
-        let otherwise = match self.catalogue.claim(&to, &arrived.whole.text) {
+        let otherwise = match self.catalogue.claim(&to, &mo.whole.text) {
             Some(Claim::Number(account) | Claim::Keyword { account, .. }) => return Ok(Some(owned(account))),
             Some(Claim::Shared(otherwise)) => otherwise.map(owned),
             None => None,
         };
-        let wrote_last = self.conversation(handset(&arrived.source), &to)?;
-        let is_meant = |owner: &Owner| otherwise.is_none() || self.wish(owner.account, arrived).is_some();
+        let wrote_last = self.conversation(handset(&mo.source), &to)?;
+        let is_meant = |owner: &Owner| otherwise.is_none() || self.opt_keyword_of(owner.account, mo).is_some();
         Ok(wrote_last.filter(is_meant).or(otherwise))
     }
 
     /// What the handset wants goes first; then the account can read it, and is told wherever it wants to be.
-    pub fn deliver_to(
+    pub fn deliver_to_owner(
         &mut self,
         owner: Owner,
         message: MessageId,
-        arrived: &Arrived,
+        mo: &ReceivedMo,
     ) -> Result<InboundRecord, TableError> {
         let Owner { account, connection } = owner;
-        let Arrived { source, destination, whole, missing, at, .. } = arrived;
-        self.apply_opt_keyword(account, arrived)?;
-        let record = self.keep_inbound(InboundRow {
+        let ReceivedMo { source, destination, whole, missing, at, .. } = mo;
+        self.apply_opt_keyword(account, mo)?;
+        let record = self.add_inbound(InboundRow {
             account,
             message,
             from: shown(source),
             to: shown(destination),
             text: whole.text.clone(),
-            wire: Some(arrived.wire()),
+            wire: Some(mo.wire()),
             missing: *missing,
             received_at: *at,
         })?;
@@ -154,23 +154,23 @@ impl Batch<'_> {
             .filter(|connection| self.catalogue.takes_inbound(*connection))
             .or_else(|| self.catalogue.inbound_connection(account));
         if let Some(connection) = over_smpp {
-            self.report(account, connection, message, News::Inbound(record.id), Way::Both)?;
+            self.report(account, connection, message, ReportContent::Inbound(record.id), ReportChannel::Both)?;
         }
         Ok(record)
     }
 
     /// Stop words and what lifts them.
-    fn apply_opt_keyword(&mut self, account: AccountId, arrived: &Arrived) -> Result<(), TableError> {
+    fn apply_opt_keyword(&mut self, account: AccountId, mo: &ReceivedMo) -> Result<(), TableError> {
         // Nobody can be written to who has no number.
-        let Some(number) = handset(&arrived.source) else { return Ok(()) };
-        match self.wish(account, arrived) {
+        let Some(number) = handset(&mo.source) else { return Ok(()) };
+        match self.opt_keyword_of(account, mo) {
             Some(OptKeyword::Stop) => {
-                let entry = OptOut { account, number, how: BY_STOP_WORD.to_owned(), now: arrived.at };
+                let entry = OptOut { account, number, how: BY_STOP_WORD.to_owned(), now: mo.at };
                 self.tally.opt_outs += u64::from(self.opt_out(&entry)?);
             }
             // It may have waited for its owner, and the handset have said something else since.
             Some(OptKeyword::Start) => {
-                self.tally.opt_ins += u64::from(self.opt_in_since(account, number, arrived.at)?);
+                self.tally.opt_ins += u64::from(self.opt_in_since(account, number, mo.at)?);
             }
             None => {}
         }
@@ -178,11 +178,11 @@ impl Batch<'_> {
     }
 
     /// What a message asks of an account, with its keyword before it or without.
-    fn wish(&self, account: AccountId, arrived: &Arrived) -> Option<OptKeyword> {
-        let text = arrived.whole.text.as_str();
+    fn opt_keyword_of(&self, account: AccountId, mo: &ReceivedMo) -> Option<OptKeyword> {
+        let text = mo.whole.text.as_str();
         let own = self.catalogue.account(account).map(|view| view.account.stop_words.as_slice());
         let own = own.unwrap_or_default();
-        let behind_keyword = match self.catalogue.claim(&number(&arrived.destination), text) {
+        let behind_keyword = match self.catalogue.claim(&number(&mo.destination), text) {
             Some(Claim::Keyword { account: whose, rest }) if whose == account => opt_keyword(rest, own),
             Some(Claim::Keyword { .. } | Claim::Number(_) | Claim::Shared(_)) | None => None,
         };
@@ -190,7 +190,7 @@ impl Batch<'_> {
     }
 }
 
-impl Arrived {
+impl ReceivedMo {
     pub fn wire(&self) -> Wire {
         Wire {
             source: tidied(&self.source),

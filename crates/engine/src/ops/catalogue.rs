@@ -1,6 +1,6 @@
 //! Entries of the setup, and changes of them.
 
-use crate::ops::hidden::Hidden;
+use crate::ops::Hidden;
 use crate::ops::{LedgerEntry, PostRefusal};
 use std::fmt;
 

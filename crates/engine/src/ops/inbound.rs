@@ -1,6 +1,6 @@
 //! Messages from handsets to an account's numbers.
 
-use crate::ops::hidden::Hidden;
+use crate::ops::Hidden;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::inbound::{InboundPart, Whole};
 use hermod_domain::origin::WrittenAddress;
@@ -19,7 +19,7 @@ pub const UNFINISHED_PARTS_PER_CARRIER_MAX: u64 = 10_000;
 /// Octets of the parts that are put together to one message. More than 255 parts of a handset's hold.
 pub const JOINED_OCTETS_MAX: usize = 65_535;
 /// How long messages that are nobody's are kept for the operator, at least.
-pub const UNOWNED_KEPT: Duration = Duration::from_secs(30 * 86_400);
+pub const UNASSIGNED_KEPT: Duration = Duration::from_secs(30 * 86_400);
 /// How long it is known who wrote to a handset last.
 pub const CONVERSATION_KEPT: Duration = Duration::from_secs(400 * 86_400);
 

@@ -1,6 +1,6 @@
 //! What a link to a carrier is given, and what it reports.
 
-use crate::ops::{CustomerTlvs, Elsewhere, MoRecord, ReceiptRecord, Recorded};
+use crate::ops::{CustomerTlvs, TargetCarrier, MoRecord, ReceiptRecord, RecordedReceipt};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo, RemoteId};
 use hermod_domain::lifecycle::RefusedFor;
@@ -58,7 +58,7 @@ impl Job {
 
 /// What a carrier said to a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum SubmitResponse {
     Accepted(RemoteId),
     /// It took the part and gave no usable id: none, an empty one, or one of more than 64 octets.
     AcceptedWithoutId,
@@ -80,21 +80,21 @@ pub enum Answer {
         status: u32,
     },
     /// The link was lost, or the carrier stayed silent, after bytes may have left.
-    NoAnswer,
+    NoResponse,
     /// The link was lost before any byte of it left.
     NotSent,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AnswerRecord {
+pub struct ResponseRecord {
     pub message: MessageId,
     pub part: PartNo,
     pub account: AccountId,
     /// Whom it went to.
     pub to: Msisdn,
-    pub answer: Answer,
+    pub response: SubmitResponse,
     /// Another carrier that could take the message, should this one not want it.
-    pub otherwise: Option<Elsewhere>,
+    pub failover_to: Option<TargetCarrier>,
 }
 
 /// Everything a link learned in one read of its socket.
@@ -104,7 +104,7 @@ pub struct LinkBatch {
     /// How this carrier writes ids.
     pub ids: IdConversion,
     pub link: LinkId,
-    pub answers: Vec<AnswerRecord>,
+    pub responses: Vec<ResponseRecord>,
     pub receipts: Vec<ReceiptRecord>,
     /// What handsets sent.
     pub inbound: Vec<MoRecord>,
@@ -116,19 +116,19 @@ pub struct LinkBatch {
 impl LinkBatch {
     /// Every record on its own, and the slots last.
     pub fn into_pieces(self) -> Vec<LinkBatch> {
-        let LinkBatch { carrier, ids, link, answers, receipts, inbound, slots, now } = self;
+        let LinkBatch { carrier, ids, link, responses, receipts, inbound, slots, now } = self;
         let empty = LinkBatch {
             carrier,
             ids,
             link,
-            answers: Vec::new(),
+            responses: Vec::new(),
             receipts: Vec::new(),
             inbound: Vec::new(),
             slots: 0,
             now,
         };
-        let mut pieces = Vec::with_capacity(answers.len() + receipts.len() + inbound.len() + 1);
-        pieces.extend(answers.into_iter().map(|answer| LinkBatch { answers: vec![answer], ..empty.clone() }));
+        let mut pieces = Vec::with_capacity(responses.len() + receipts.len() + inbound.len() + 1);
+        pieces.extend(responses.into_iter().map(|response| LinkBatch { responses: vec![response], ..empty.clone() }));
         pieces.extend(
             receipts.into_iter().map(|receipt| LinkBatch { receipts: vec![receipt], ..empty.clone() }),
         );
@@ -144,7 +144,7 @@ pub struct Handout {
     /// Claimed parts: write their bytes.
     pub jobs: Vec<Job>,
     /// Receipts that are recorded: answer them.
-    pub recorded: Vec<Recorded>,
+    pub recorded: Vec<RecordedReceipt>,
     /// MO messages that are stored, by sequence number: answer them.
     pub received: Vec<u32>,
 }

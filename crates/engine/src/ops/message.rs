@@ -68,7 +68,7 @@ pub enum AcceptOutcome {
         /// With this message.
         today: DayTotals,
     },
-    Replay(Replay),
+    Duplicate(Duplicate),
     /// The recipient has opted out of this account's messages.
     OptedOut,
     OverDailyLimit(DailyLimit),
@@ -82,9 +82,9 @@ pub enum AcceptOutcome {
 
 /// The key was used before: this is what it made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Replay {
+pub struct Duplicate {
     pub message: MessageId,
-    pub same_request: bool,
+    pub is_same_request: bool,
 }
 
 /// A message as its status record shows it.

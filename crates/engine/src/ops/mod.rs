@@ -3,7 +3,6 @@
 
 mod catalogue;
 mod delivery;
-mod hidden;
 mod inbound;
 mod link;
 mod message;
@@ -18,13 +17,12 @@ mod webhook;
 
 pub use catalogue::{CatalogueChange, CatalogueRefusal, CatalogueRow, ProvisionedRow};
 pub use delivery::{DELIVERY_DAYS_KEPT, DELIVERY_ROWS_MAX, DELIVERY_TIMES, DeliveryFigures, DeliveryRow};
-pub use hidden::CustomerTlvs;
 pub use inbound::{
     CONVERSATION_KEPT, Inbound, InboundRecord, JOINED_OCTETS_MAX, JOINING_WAIT, MoMessage, MoRecord,
-    PART_REPEATS_KNOWN, REPEATS_KNOWN, UNFINISHED_PARTS_PER_CARRIER_MAX, UNOWNED_KEPT, UnassignedMo,
+    PART_REPEATS_KNOWN, REPEATS_KNOWN, UNFINISHED_PARTS_PER_CARRIER_MAX, UNASSIGNED_KEPT, UnassignedMo,
 };
-pub use link::{Answer, AnswerRecord, Handout, Job, LinkBatch, LinkId, LinkKind};
-pub use message::{AcceptOutcome, Acceptance, KeyClaim, MessageRecord, Replay};
+pub use link::{SubmitResponse, ResponseRecord, Handout, Job, LinkBatch, LinkId, LinkKind};
+pub use message::{AcceptOutcome, Acceptance, KeyClaim, MessageRecord, Duplicate};
 pub use money::{
     Balance, DailyLimit, DailyLimits, DayTotals, LedgerEntry, LedgerKind, LedgerRow, PostOutcome,
     PostRefusal, Statement, StatementLine,
@@ -33,24 +31,46 @@ pub use policy::{
     APPROVAL_LASTS, OPEN_REVIEWS_COUNTED_MAX, OpenReviews, OptOut, REVIEW_CASE_KEPT, REVIEW_CASES_OPEN_MAX,
     ReviewCase, ReviewState, Screened, Screening,
 };
-pub use queue::{CarrierQueue, Elsewhere, Move, WaitingMessage, WaitingPlace};
+pub use queue::{CarrierQueue, TargetCarrier, Move, WaitingMessage, QueuePosition};
 pub use receipt::{
-    Asked, LATE_LINES_MAX, PARKED_KEPT, PARKED_PER_CARRIER_MAX, ParkedReceipt, REMATCH_ROWS_MAX, ReceiptFate,
-    ReceiptLoss, ReceiptRecord, Recorded, Rematched, TiedId,
+    CarrierIdQuery, LATE_LINES_MAX, PARKED_KEPT, PARKED_PER_CARRIER_MAX, ParkedReceipt, REMATCH_ROWS_MAX, ReceiptOutcome,
+    ReceiptLoss, ReceiptRecord, RecordedReceipt, Rematched, AssignedId,
 };
 pub use report::{
-    Cancelled, Delivery, ExpectedParties, GIVEN_UP_KEPT, GivenUp, GivenUpWhy, MessageNews, News, REPORT_KEPT,
-    REPORTS_IN_MEMORY_MAX, Report, ReportEnds, ReportId,
+    CancelOutcome, ReportOutcome, ExpectedParties, GIVEN_UP_KEPT, GivenUpReport, ReportGiveUpReason, DlrReport, ReportContent, REPORT_KEPT,
+    REPORTS_IN_MEMORY_MAX, Report, FinishedReports, ReportId,
 };
 pub use retention::{Purged, Retention};
 pub use set_aside::{SetAside, SetAsideCount, StoredPart};
 pub use webhook::{
-    ANSWER_KEPT_BYTES_MAX, AfterAttempt, AttemptOutcome, DlrEvent, ENDPOINTS_WOKEN_MAX, Endpoint, EventId,
+    RESPONSE_KEPT_BYTES_MAX, AfterAttempt, AttemptOutcome, DlrEvent, ENDPOINTS_WOKEN_MAX, Endpoint, EventId,
     FAILED_PASSED_OVER_MAX, FailingEndpoint, GiveUpReason, RECEIVER_AWAY_MAX, REPLAYED_AT_ONCE_MAX,
     ReplayProgress, SettledAttempt, WEBHOOK_ATTEMPTS_KEPT, WEBHOOKS_COUNTED_MAX, WEBHOOKS_KEPT,
     WEBHOOKS_TAKEN_MAX, WebhookAttempt, WebhookContent, WebhookEvent, WebhookFigures, WebhookFilter,
     WebhookPage, WebhookRecord, WebhookReplay, WebhookState, WebhookStatus,
 };
 
+use std::fmt;
+use std::sync::Arc;
+
 /// Rows a page of any list has at most, whatever was asked for.
 pub const PAGE_ROWS_MAX: u32 = 1_000;
+
+/// A text that must not be printed, where it would be: its length.
+struct Hidden<'a>(&'a str);
+
+impl fmt::Debug for Hidden<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({} bytes)", self.0.len())
+    }
+}
+
+/// Optional parameters as they stood in a customer's `submit_sm`. Anything can be in them, a text too.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CustomerTlvs(pub Arc<[u8]>);
+
+impl fmt::Debug for CustomerTlvs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({} octets)", self.0.len())
+    }
+}

@@ -1,6 +1,6 @@
 //! What keeps a message from being sent: recipients who opted out, and texts that somebody has to look at first.
 
-use crate::ops::hidden::Hidden;
+use crate::ops::Hidden;
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;

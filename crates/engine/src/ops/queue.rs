@@ -21,7 +21,7 @@ pub struct CarrierQueue {
 
 /// Where a message stands in a carrier's queue: read on behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WaitingPlace {
+pub struct QueuePosition {
     pub account: AccountId,
     pub message: MessageId,
 }
@@ -39,14 +39,14 @@ pub struct WaitingMessage {
 }
 
 impl WaitingMessage {
-    pub fn place(&self) -> WaitingPlace {
-        WaitingPlace { account: self.account, message: self.message }
+    pub fn position(&self) -> QueuePosition {
+        QueuePosition { account: self.account, message: self.message }
     }
 }
 
 /// Another carrier for a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Elsewhere {
+pub struct TargetCarrier {
     pub carrier: CarrierId,
     /// It takes long messages whole and splits them itself: what waits in parts for one carrier is one `submit_sm` for
     /// another, and the other way round.
@@ -59,5 +59,5 @@ pub struct Move {
     pub message: MessageId,
     pub account: AccountId,
     pub from: CarrierId,
-    pub to: Elsewhere,
+    pub to: TargetCarrier,
 }

@@ -28,26 +28,26 @@ pub struct ReceiptRecord {
     pub err: u16,
     /// The carrier's own word, where nobody knows it.
     pub word: Option<Box<str>>,
-    /// Whom the receipt is about, as far as it says. Asked only where ids alone cannot tell.
+    /// Whom the receipt is about, as far as it says. CarrierIdQuery only where ids alone cannot tell.
     pub source: Option<Msisdn>,
-    /// Who sent the message, as far as the receipt says. Asked only where the number alone cannot tell.
+    /// Who sent the message, as far as the receipt says. CarrierIdQuery only where the number alone cannot tell.
     pub sender: Option<Sender>,
 }
 
 /// A receipt that is durable, and may be answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Recorded {
+pub struct RecordedReceipt {
     pub sequence: u32,
-    pub fate: ReceiptFate,
+    pub outcome: ReceiptOutcome,
 }
 
 /// What became of a receipt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ReceiptFate {
+pub enum ReceiptOutcome {
     /// It found its part and moved it.
-    Settled,
+    Applied,
     /// It found its part and changed nothing: it is late, was said before, or says nothing.
-    Repeated,
+    Unchanged,
     /// It found no part. It is kept, and tried again.
     Parked,
     /// It could be about several parts, and nothing says which. It is kept, and nobody guesses.
@@ -56,11 +56,11 @@ pub enum ReceiptFate {
     Dropped,
 }
 
-impl ReceiptFate {
-    pub const fn found_its_part(self) -> bool {
+impl ReceiptOutcome {
+    pub const fn is_matched(self) -> bool {
         match self {
-            ReceiptFate::Settled | ReceiptFate::Repeated => true,
-            ReceiptFate::Parked | ReceiptFate::Ambiguous | ReceiptFate::Dropped => false,
+            ReceiptOutcome::Applied | ReceiptOutcome::Unchanged => true,
+            ReceiptOutcome::Parked | ReceiptOutcome::Ambiguous | ReceiptOutcome::Dropped => false,
         }
     }
 }
@@ -80,7 +80,7 @@ pub struct ParkedReceipt {
 
 /// An id that a carrier gave in an answer, as it wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TiedId {
+pub struct AssignedId {
     pub remote: RemoteId,
     /// Unknown for ids that an earlier release wrote.
     pub at: Option<Timestamp>,
@@ -106,7 +106,7 @@ pub struct ReceiptLoss {
 
 /// Whose id is looked for, and how that carrier writes ids.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct CarrierIdQuery<'a> {
     pub carrier: CarrierId,
     pub ids: IdConversion,
     pub remote: &'a RemoteId,

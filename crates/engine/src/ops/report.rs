@@ -1,4 +1,4 @@
-//! Reports: what customers are still to be told over SMPP, about messages they sent and messages that handsets sent them.
+//! Reports: what customers are still to be status over SMPP, about messages they sent and messages that handsets sent them.
 //! A row is written in the transaction of the change it tells, and goes when the customer has answered.
 
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
@@ -22,34 +22,34 @@ pub const GIVEN_UP_KEPT: Duration = Duration::from_secs(30 * 86_400);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReportId(pub u64);
 
-/// One thing a customer is to be told.
+/// One thing a customer is to be status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     pub id: ReportId,
     pub account: AccountId,
     pub connection: ConnectionId,
     pub message: MessageId,
-    /// When the message became what is told, or came in.
+    /// When the message became what is status, or came in.
     pub at: Timestamp,
-    pub news: News,
+    pub content: ReportContent,
 }
 
 /// What a report is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum ReportContent {
     /// What became of a message that was sent.
-    Message(MessageNews),
+    Dlr(DlrReport),
     /// A message from a handset: the number it has among its account's. Its text is read when it is brought, see
     /// `ReceiverPort::inbound`.
     Inbound(u64),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MessageNews {
+pub struct DlrReport {
     /// The message's name on the bind it came in on, where that is not its id.
     pub alias: Option<Alias>,
     pub origin: Arc<Origin>,
-    pub told: ReportStatus,
+    pub status: ReportStatus,
     pub err: u16,
     pub parts: u8,
     /// Of those, how many were delivered.
@@ -58,21 +58,21 @@ pub struct MessageNews {
 
 impl Report {
     /// What became of a message that was sent, if it is about that.
-    pub fn of_message(&self) -> Option<&MessageNews> {
-        match &self.news {
-            News::Message(news) => Some(news),
-            News::Inbound(_) => None,
+    pub fn of_message(&self) -> Option<&DlrReport> {
+        match &self.content {
+            ReportContent::Dlr(news) => Some(news),
+            ReportContent::Inbound(_) => None,
         }
     }
 }
 
 /// What came of offering a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Delivery {
+pub enum ReportOutcome {
     /// The customer has it.
-    Done,
+    Accepted,
     /// Not now: try again on the schedule of [`hermod_domain::retry`].
-    Later,
+    RetryLater,
     /// The customer refused it for good, with this status.
     Refused(u32),
     /// It was never sent: it goes back to where it was.
@@ -81,22 +81,22 @@ pub enum Delivery {
 
 /// A report nobody took.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GivenUp {
+pub struct GivenUpReport {
     pub id: ReportId,
     pub account: AccountId,
     pub connection: ConnectionId,
     pub message: MessageId,
     /// Nothing: it would have brought a message from a handset, which can still be polled.
-    pub told: Option<ReportStatus>,
+    pub status: Option<ReportStatus>,
     /// When it came to be.
     pub at: Timestamp,
     /// When it was given up.
     pub given_up_at: Timestamp,
-    pub why: GivenUpWhy,
+    pub reason: ReportGiveUpReason,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GivenUpWhy {
+pub enum ReportGiveUpReason {
     /// Nobody took it for [`REPORT_KEPT`].
     TooOld,
     /// The customer's software refused it with this status.
@@ -120,42 +120,42 @@ impl ExpectedParties {
 
 /// What came of a customer's wish to take a message back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cancelled {
+pub enum CancelOutcome {
     /// It was still waiting: it is `rejected` now, and its cost went back.
-    Done,
+    Cancelled,
     /// A carrier has it or may have it, or it has ended.
     TooLate,
     /// The account has no such message, or not from or to there.
-    Unknown,
+    NotFound,
 }
 
-/// Reports of a connection that need not be told any more.
+/// Reports of a connection that need not be status any more.
 #[derive(Clone, Debug)]
-pub struct ReportEnds {
+pub struct FinishedReports {
     pub connection: ConnectionId,
     /// In order.
-    pub taken: Vec<ReportId>,
+    pub accepted: Vec<ReportId>,
     /// With the status they were refused with.
     pub refused: Vec<(ReportId, u32)>,
     pub now: Timestamp,
 }
 
-impl ReportEnds {
+impl FinishedReports {
     pub fn is_empty(&self) -> bool {
-        self.taken.is_empty() && self.refused.is_empty()
+        self.accepted.is_empty() && self.refused.is_empty()
     }
 
-    pub fn into_pieces(self) -> impl Iterator<Item = ReportEnds> {
-        let ReportEnds { connection, taken, refused, now } = self;
-        let taken = taken.into_iter().map(move |id| ReportEnds {
+    pub fn into_pieces(self) -> impl Iterator<Item = FinishedReports> {
+        let FinishedReports { connection, accepted, refused, now } = self;
+        let accepted = accepted.into_iter().map(move |id| FinishedReports {
             connection,
-            taken: vec![id],
+            accepted: vec![id],
             refused: Vec::new(),
             now,
         });
-        taken.chain(refused.into_iter().map(move |one| ReportEnds {
+        accepted.chain(refused.into_iter().map(move |one| FinishedReports {
             connection,
-            taken: Vec::new(),
+            accepted: Vec::new(),
             refused: vec![one],
             now,
         }))

@@ -2,7 +2,7 @@
 //! the transaction of the fact it tells, and says until its end when it is due.
 
 use crate::ops::InboundRecord;
-use crate::ops::hidden::Hidden;
+use crate::ops::Hidden;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::phone::Msisdn;
@@ -16,7 +16,7 @@ use std::time::Duration;
 /// How long events that have ended and attempts are listed and can be replayed, at least.
 pub const WEBHOOKS_KEPT: Duration = Duration::from_secs(30 * 86_400);
 /// How much of a receiver's answer is kept with an attempt.
-pub const ANSWER_KEPT_BYTES_MAX: usize = 4_096;
+pub const RESPONSE_KEPT_BYTES_MAX: usize = 4_096;
 /// How long a customer who submits on transmitters only may have no receiver bound before reports go to its webhook.
 pub const RECEIVER_AWAY_MAX: Duration = Duration::from_secs(60);
 /// Events that one call of `Store::replay_failed` looks at. Whoever asked goes on where it ended.
@@ -49,7 +49,7 @@ pub struct Endpoint {
 pub struct WebhookEvent {
     pub id: EventId,
     pub account: AccountId,
-    pub what: WebhookContent,
+    pub content: WebhookContent,
     /// Attempts that failed, since it came to be or was replayed.
     pub failures: u32,
     /// Attempts ever made.
@@ -66,7 +66,7 @@ pub enum WebhookContent {
 
 impl WebhookEvent {
     pub const fn endpoint(&self) -> Endpoint {
-        let kind = match self.what {
+        let kind = match self.content {
             WebhookContent::Dlr(_) => WebhookKind::Dlr,
             WebhookContent::Inbound(_) => WebhookKind::Inbound,
         };
@@ -81,13 +81,13 @@ pub struct DlrEvent {
     pub connection: ConnectionId,
     pub from: Sender,
     pub to: Msisdn,
-    pub told: ReportStatus,
-    /// The message's own state once it has ended; before, it may be behind what is told.
+    pub status: ReportStatus,
+    /// The message's own state once it has ended; before, it may be behind what is status.
     pub state: MessageState,
     pub err: u16,
     /// When it was accepted.
     pub submitted_at: Timestamp,
-    /// When the message became what is told.
+    /// When the message became what is status.
     pub at: Timestamp,
     /// As the connection wanted it then: a replay has the same body.
     pub form: DlrForm,
@@ -99,8 +99,8 @@ pub struct WebhookAttempt {
     pub at: Timestamp,
     pub took: Duration,
     pub outcome: AttemptOutcome,
-    /// The beginning of the answer's body, at most [`ANSWER_KEPT_BYTES_MAX`].
-    pub answer: Vec<u8>,
+    /// The beginning of the answer's body, at most [`RESPONSE_KEPT_BYTES_MAX`].
+    pub response: Vec<u8>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,12 +120,12 @@ impl AttemptOutcome {
 /// The receiver's own words, which can hold anything.
 impl fmt::Debug for WebhookAttempt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let WebhookAttempt { at, took, outcome, answer } = self;
+        let WebhookAttempt { at, took, outcome, response } = self;
         f.debug_struct("WebhookAttempt")
             .field("at", at)
             .field("took", took)
             .field("outcome", outcome)
-            .field("answer", &Hidden(&" ".repeat(answer.len())))
+            .field("response", &Hidden(&" ".repeat(response.len())))
             .finish()
     }
 }
@@ -146,7 +146,7 @@ pub struct SettledAttempt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterAttempt {
     /// The receiver has it.
-    Done,
+    Delivered,
     RetryAt(Timestamp),
     GiveUp(GiveUpReason),
 }
@@ -170,7 +170,7 @@ pub enum WebhookState {
 }
 
 impl WebhookState {
-    pub const fn standing(self) -> WebhookStatus {
+    pub const fn status(self) -> WebhookStatus {
         match self {
             WebhookState::Waiting => WebhookStatus::Waiting,
             WebhookState::Delivered => WebhookStatus::Delivered,
@@ -199,7 +199,7 @@ pub struct FailingEndpoint {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WebhookFilter {
     pub kind: Option<WebhookKind>,
-    pub standing: Option<WebhookStatus>,
+    pub status: Option<WebhookStatus>,
 }
 
 /// Some of what is due at an endpoint.
@@ -248,7 +248,7 @@ pub struct WebhookRecord {
     /// The message sent or received.
     pub message: MessageId,
     /// Of a delivery report.
-    pub told: Option<ReportStatus>,
+    pub status: Option<ReportStatus>,
     pub state: WebhookState,
     pub attempts: u32,
     /// When what it tells happened.

@@ -23,7 +23,7 @@ impl ReportCounts {
     }
 
     /// Counts rows that were written.
-    pub fn more(&mut self, connection: ConnectionId, rows: u64) {
+    pub fn add(&mut self, connection: ConnectionId, rows: u64) {
         match self.0.entry(connection).or_insert(Rows::Counted(0)) {
             Rows::Counted(count) => *count += rows,
             Rows::InTables => {}
@@ -31,7 +31,7 @@ impl ReportCounts {
     }
 
     /// Counts rows that are gone.
-    pub fn less(&mut self, connection: ConnectionId, rows: u64) {
+    pub fn subtract(&mut self, connection: ConnectionId, rows: u64) {
         let left = match self.0.get_mut(&connection) {
             Some(Rows::Counted(count)) => {
                 *count = count.saturating_sub(rows);

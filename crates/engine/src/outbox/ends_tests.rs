@@ -1,14 +1,14 @@
 //! How reports end: answered in time or late, given up under way, put aside for want of room, not written yet.
 
 use super::PortNo;
-use super::state::{DEFERRED_IN_MEMORY_MAX, Took};
+use super::state::{DEFERRED_IN_MEMORY_MAX, NextReports};
 use super::test_table::{DELIVERED, ONE, TWO, Table, UNKNOWN};
-use crate::ops::{Delivery, REPORTS_IN_MEMORY_MAX, ReportId};
+use crate::ops::{ReportOutcome, REPORTS_IN_MEMORY_MAX, ReportId};
 use hermod_domain::receipt::ReportStatus;
 
 #[test]
 fn a_report_given_up_while_it_is_out_does_not_come_back() {
-    for how in [Delivery::Later, Delivery::NotSent] {
+    for how in [ReportOutcome::RetryLater, ReportOutcome::NotSent] {
         let mut table = Table::with_ports(&[ONE]);
         table.writes(1, ReportStatus::Enroute);
         table.writes(1, DELIVERED);
@@ -30,8 +30,8 @@ fn a_report_given_up_while_it_is_out_can_still_be_taken() {
     let id = table.writes(1, DELIVERED);
     assert_eq!(table.takes(ONE, 10), [id]);
     table.gives_up(id);
-    let settled = table.state.settle(ONE, vec![(ReportId(id), Delivery::Done)], table.now);
-    assert_eq!(settled.taken, [ReportId(id)], "so that it is not listed as given up");
+    let settled = table.state.settle(ONE, vec![(ReportId(id), ReportOutcome::Accepted)], table.now);
+    assert_eq!(settled.accepted, [ReportId(id)], "so that it is not listed as given up");
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn what_went_while_it_was_read_is_not_told() {
         table.closes(TWO, true);
         table.passes(30);
         table.state.open(ONE);
-        let Took::Read(refill) = table.state.take(ONE, 10, 1_000, table.now) else { panic!("a read") };
+        let NextReports::Read(refill) = table.state.take(ONE, 10, 1_000, table.now) else { panic!("a read") };
         let rows = table.rows.clone();
         if is_given_up {
             table.gives_up(2);
@@ -64,7 +64,7 @@ fn what_went_while_it_was_read_is_not_told() {
         table.rows = now;
         table.state.read_ended();
         assert_eq!(table.takes(ONE, 10), [1, 3]);
-        table.settles(ONE, &[1, 3], Delivery::Done);
+        table.settles(ONE, &[1, 3], ReportOutcome::Accepted);
         assert_eq!(table.state.in_memory(), 0, "nothing is kept in mind for nothing");
     }
 }
@@ -78,19 +78,19 @@ fn on_a_full_disk_what_was_answered_is_not_told_again_on_whichever_page_it_stand
     }
     table.is_full = true;
     let answered = table.takes(ONE, 2_500);
-    table.settles(ONE, &answered, Delivery::Done);
+    table.settles(ONE, &answered, ReportOutcome::Accepted);
     let rest: Vec<u64> = (2_501..=3_000).collect();
     for port in [TWO, PortNo(3)] {
         table.closes(ONE, true);
         table.closes(TWO, true);
         table.state.open(port);
         assert_eq!(table.takes(port, 10_000), rest);
-        table.settles(port, &rest, Delivery::NotSent);
+        table.settles(port, &rest, ReportOutcome::NotSent);
     }
     table.is_full = false;
     table.ends(vec![]);
     assert_eq!(table.takes(PortNo(3), 10_000), rest);
-    table.settles(PortNo(3), &rest, Delivery::Done);
+    table.settles(PortNo(3), &rest, ReportOutcome::Accepted);
     assert_eq!((table.rows.len(), table.state.in_memory()), (0, 0));
 }
 
@@ -109,7 +109,7 @@ fn answers_that_are_not_written_take_room_until_they_are() {
             break;
         }
         told += ids.len();
-        table.settles(ONE, &ids, Delivery::Done);
+        table.settles(ONE, &ids, ReportOutcome::Accepted);
     }
     assert_eq!(told, REPORTS_IN_MEMORY_MAX);
     table.is_full = false;
@@ -120,16 +120,16 @@ fn answers_that_are_not_written_take_room_until_they_are() {
 #[test]
 fn an_answer_that_comes_late_stops_the_repeat() {
     for (waits, late, is_done) in [
-        (0, Delivery::Done, true),
-        (31, Delivery::Done, true),
-        (0, Delivery::Refused(8), true),
-        (0, Delivery::Later, false),
-        (31, Delivery::NotSent, false),
+        (0, ReportOutcome::Accepted, true),
+        (31, ReportOutcome::Accepted, true),
+        (0, ReportOutcome::Refused(8), true),
+        (0, ReportOutcome::RetryLater, false),
+        (31, ReportOutcome::NotSent, false),
     ] {
         let mut table = Table::with_ports(&[ONE, TWO]);
         table.writes(1, DELIVERED);
         assert_eq!(table.takes(ONE, 1), [1]);
-        table.settles(ONE, &[1], Delivery::Later);
+        table.settles(ONE, &[1], ReportOutcome::RetryLater);
         table.passes(waits);
         table.settles(TWO, &[1], late);
         assert_eq!(table.rows.len(), 1, "it is not the second one's to answer");
@@ -145,8 +145,8 @@ fn a_late_answer_to_a_notice_lets_the_next_one_go() {
     let mut table = Table::with_ports(&[ONE]);
     table.writes(1, ReportStatus::Enroute);
     assert_eq!(table.takes(ONE, 1), [1]);
-    table.settles(ONE, &[1], Delivery::Later);
-    table.settles(ONE, &[1], Delivery::Done);
+    table.settles(ONE, &[1], ReportOutcome::RetryLater);
+    table.settles(ONE, &[1], ReportOutcome::Accepted);
     table.writes(1, DELIVERED);
     assert_eq!(table.takes(ONE, 1), [2]);
     assert!(!table.rows.contains_key(&ReportId(1)));
@@ -164,12 +164,12 @@ fn who_says_later_to_everything_is_still_brought_what_is_new() {
         if ids.is_empty() {
             break;
         }
-        table.settles(ONE, &ids, Delivery::Later);
+        table.settles(ONE, &ids, ReportOutcome::RetryLater);
     }
     assert_eq!(table.state.in_memory(), DEFERRED_IN_MEMORY_MAX);
     let fresh = table.writes(stuck, DELIVERED);
     assert_eq!(table.takes(ONE, 100), [fresh]);
-    table.settles(ONE, &[fresh], Delivery::Done);
+    table.settles(ONE, &[fresh], ReportOutcome::Accepted);
     // And all the others are brought again in time, in memory or not, and what is new goes first all the while.
     let mut told = 0;
     for round in 0..200 {
@@ -183,7 +183,7 @@ fn who_says_later_to_everything_is_still_brought_what_is_new() {
             }
             seen |= ids.contains(&fresh);
             told += ids.len();
-            table.settles(ONE, &ids, Delivery::Done);
+            table.settles(ONE, &ids, ReportOutcome::Accepted);
         }
         assert!(seen, "round {round}");
     }
@@ -205,16 +205,16 @@ fn a_notice_that_was_put_aside_is_not_told_once_its_message_has_ended() {
         if ids.is_empty() {
             break;
         }
-        table.settles(ONE, &ids, Delivery::Later);
+        table.settles(ONE, &ids, ReportOutcome::RetryLater);
     }
     let ends = [table.writes(filled, DELIVERED), table.writes(filled + 1, DELIVERED)];
     assert_eq!(table.takes(ONE, 100), ends);
-    table.settles(ONE, &ends, Delivery::Done);
+    table.settles(ONE, &ends, ReportOutcome::Accepted);
     let mut told = Vec::new();
     for _ in 0..40 {
         table.passes(31);
         let ids = table.takes(ONE, 10_000);
-        table.settles(ONE, &ids, Delivery::Done);
+        table.settles(ONE, &ids, ReportOutcome::Accepted);
         told.extend(ids);
     }
     assert!(told.contains(&alone) && notices.iter().all(|notice| !told.contains(notice)), "{told:?}");

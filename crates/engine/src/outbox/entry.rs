@@ -1,6 +1,6 @@
 //! A report in an outbox: waiting, or given to a bind that has not answered yet.
 
-use crate::ops::{MessageNews, News, Report};
+use crate::ops::{DlrReport, ReportContent, Report};
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 
 /// Which bind of a connection. Never reused within a process.
@@ -35,9 +35,9 @@ pub(super) struct Port {
 
 /// Whether a later report of the same message can follow: the message is on its way, or was reported UNKNOWN.
 pub(super) fn is_open_ended(report: &Report) -> bool {
-    match &report.news {
-        News::Inbound(_) => false,
-        News::Message(MessageNews { told, .. }) => match told {
+    match &report.content {
+        ReportContent::Inbound(_) => false,
+        ReportContent::Dlr(DlrReport { status, .. }) => match status {
             ReportStatus::Enroute | ReportStatus::Accepted | ReportStatus::Final(DlrCode::Unknown) => true,
             ReportStatus::Final(
                 DlrCode::Delivrd | DlrCode::Acceptd | DlrCode::Undeliv | DlrCode::Rejectd | DlrCode::Expired,

@@ -42,7 +42,7 @@ pub struct Outbox {
 }
 
 /// What a port got.
-pub enum Took {
+pub enum NextReports {
     Reports(Vec<Report>),
     /// Read on from the tables first.
     Read(Refill),
@@ -51,8 +51,8 @@ pub enum Took {
 
 /// What answers came to.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Settled {
-    pub taken: Vec<ReportId>,
+pub struct FinishedIds {
+    pub accepted: Vec<ReportId>,
     pub refused: Vec<(ReportId, u32)>,
 }
 

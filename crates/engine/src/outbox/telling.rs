@@ -6,8 +6,8 @@
 
 use super::entry::{Entry, Out, Port, PortNo, is_open_ended};
 use super::refill::Reading;
-use super::state::{DEFERRED_IN_MEMORY_MAX, Outbox, Settled, Took};
-use crate::ops::{Delivery, REPORTS_IN_MEMORY_MAX, Report, ReportId};
+use super::state::{DEFERRED_IN_MEMORY_MAX, Outbox, FinishedIds, NextReports};
+use crate::ops::{ReportOutcome, REPORTS_IN_MEMORY_MAX, Report, ReportId};
 use hermod_domain::ids::MessageId;
 use hermod_domain::retry::Schedule;
 use hermod_domain::time::Timestamp;
@@ -35,18 +35,18 @@ impl Outbox {
 
     /// Gives a port the next reports, or says that the tables have to be read first. `room_in_all`: how many more reports
     /// all outboxes together may hold.
-    pub fn take(&mut self, port: PortNo, most: usize, room_in_all: usize, now: Timestamp) -> Took {
+    pub fn take(&mut self, port: PortNo, most: usize, room_in_all: usize, now: Timestamp) -> NextReports {
         self.release_due(now);
         let taken = self.take_ready(port, most);
         let Some(place) = self.ports.iter().position(|open| open.number == port) else {
-            return Took::Nothing;
+            return NextReports::Nothing;
         };
         self.ports[place].waits = taken.is_empty();
         self.ports[place].out += taken.len();
         if !taken.is_empty() {
-            return Took::Reports(taken);
+            return NextReports::Reports(taken);
         }
-        self.begin_reading(room_in_all).map_or(Took::Nothing, Took::Read)
+        self.begin_reading(room_in_all).map_or(NextReports::Nothing, NextReports::Read)
     }
 
     fn take_ready(&mut self, port: PortNo, most: usize) -> Vec<Report> {
@@ -94,19 +94,19 @@ impl Outbox {
 
     /// Records what became of reports that a port took. Returns those whose end the writer has to write, with those that
     /// they supersede.
-    pub fn settle(&mut self, port: PortNo, outcomes: Vec<(ReportId, Delivery)>, now: Timestamp) -> Settled {
-        let mut settled = Settled::default();
+    pub fn settle(&mut self, port: PortNo, outcomes: Vec<(ReportId, ReportOutcome)>, now: Timestamp) -> FinishedIds {
+        let mut settled = FinishedIds::default();
         for (id, delivery) in outcomes {
             let Some(out) = self.hand_back(port, id, delivery) else { continue };
             let open_ended = is_open_ended(&out.entry.report).then_some(out.entry.report.message);
             match delivery {
-                Delivery::Done => settled.taken.push(id),
-                Delivery::Refused(status) => settled.refused.push((id, status)),
-                Delivery::NotSent | Delivery::Later if out.is_given_up => {}
-                Delivery::NotSent => {
+                ReportOutcome::Accepted => settled.accepted.push(id),
+                ReportOutcome::Refused(status) => settled.refused.push((id, status)),
+                ReportOutcome::NotSent | ReportOutcome::RetryLater if out.is_given_up => {}
+                ReportOutcome::NotSent => {
                     self.ready.insert(id, out.entry);
                 }
-                Delivery::Later => {
+                ReportOutcome::RetryLater => {
                     self.defer(out.entry, now);
                     continue;
                 }
@@ -116,14 +116,14 @@ impl Outbox {
             }
         }
         let refused = settled.refused.iter().map(|(id, _)| *id);
-        settled.taken.iter().copied().chain(refused).for_each(|id| self.unwritten.add(id));
-        settled.taken.append(&mut self.superseded);
-        settled.taken.sort_unstable();
+        settled.accepted.iter().copied().chain(refused).for_each(|id| self.unwritten.add(id));
+        settled.accepted.append(&mut self.superseded);
+        settled.accepted.sort_unstable();
         settled
     }
 
     /// What became of a report is told by the port that has it, or by the one that had it last and is only now answered.
-    fn hand_back(&mut self, port: PortNo, id: ReportId, delivery: Delivery) -> Option<Out> {
+    fn hand_back(&mut self, port: PortNo, id: ReportId, delivery: ReportOutcome) -> Option<Out> {
         if let Some(out) = self.out.get(&id) {
             if out.port != port {
                 return None;
@@ -134,8 +134,8 @@ impl Outbox {
             return self.out.remove(&id);
         }
         let is_an_end = match delivery {
-            Delivery::Done | Delivery::Refused(_) => true,
-            Delivery::NotSent | Delivery::Later => false,
+            ReportOutcome::Accepted | ReportOutcome::Refused(_) => true,
+            ReportOutcome::NotSent | ReportOutcome::RetryLater => false,
         };
         let waiting = self.deferred.get(id).or_else(|| self.ready.get(&id));
         if !is_an_end || waiting?.had_by != Some(port) {

@@ -1,7 +1,7 @@
 //! What tests of an outbox stand on: an outbox, its connection's rows, played by a map, and a clock.
 
-use super::{Outbox, PortNo, REPORTS_IN_ALL_MAX, Refill, Took};
-use crate::ops::{Delivery, MessageNews, News, REPORTS_IN_MEMORY_MAX, Report, ReportId};
+use super::{Outbox, PortNo, REPORTS_IN_ALL_MAX, Refill, NextReports};
+use crate::ops::{ReportOutcome, DlrReport, ReportContent, REPORTS_IN_MEMORY_MAX, Report, ReportId};
 use crate::tables::ReportPage;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::{Origin, RegisteredDelivery, WrittenAddress};
@@ -16,14 +16,14 @@ pub(super) const UNKNOWN: ReportStatus = ReportStatus::Final(DlrCode::Unknown);
 pub(super) const ONE: PortNo = PortNo(1);
 pub(super) const TWO: PortNo = PortNo(2);
 
-pub(super) fn report(id: u64, message: i64, told: ReportStatus) -> Report {
+pub(super) fn report(id: u64, message: i64, status: ReportStatus) -> Report {
     Report {
         id: ReportId(id),
         account: AccountId::new(1),
         connection: ConnectionId::new(1),
         message: MessageId::from_i64(1_000_000_000_000_000 + message).expect("an id"),
         at: Timestamp::EPOCH,
-        news: News::Message(MessageNews {
+        content: ReportContent::Dlr(DlrReport {
             alias: None,
             origin: Arc::new(Origin {
                 wish: RegisteredDelivery::of_registered_delivery(0x11),
@@ -34,7 +34,7 @@ pub(super) fn report(id: u64, message: i64, told: ReportStatus) -> Report {
                 destination: WrittenAddress::default(),
                 quote: smallvec::SmallVec::new(),
             }),
-            told,
+            status,
             err: 0,
             parts: 1,
             delivered: 0,
@@ -63,10 +63,10 @@ impl Table {
         Table { state, rows, now: Timestamp::EPOCH, written: 0, is_full: false, answered, ended }
     }
 
-    pub(super) fn writes(&mut self, message: i64, told: ReportStatus) -> u64 {
+    pub(super) fn writes(&mut self, message: i64, status: ReportStatus) -> u64 {
         self.written += 1;
-        let report = report(self.written, message, told);
-        if told == DELIVERED {
+        let report = report(self.written, message, status);
+        if status == DELIVERED {
             self.ended.insert(report.message);
         }
         self.rows.insert(report.id, report.clone());
@@ -78,12 +78,12 @@ impl Table {
     pub(super) fn takes(&mut self, port: PortNo, most: usize) -> Vec<u64> {
         loop {
             match self.state.take(port, most, REPORTS_IN_ALL_MAX, self.now) {
-                Took::Reports(reports) => return reports.iter().map(|report| report.id.0).collect(),
-                Took::Read(refill) => {
+                NextReports::Reports(reports) => return reports.iter().map(|report| report.id.0).collect(),
+                NextReports::Read(refill) => {
                     self.reads(refill);
                     self.state.read_ended();
                 }
-                Took::Nothing => return Vec::new(),
+                NextReports::Nothing => return Vec::new(),
             }
         }
     }
@@ -98,14 +98,14 @@ impl Table {
         assert!(self.state.in_memory() <= REPORTS_IN_MEMORY_MAX);
     }
 
-    pub(super) fn settles(&mut self, port: PortNo, ids: &[u64], delivery: Delivery) {
+    pub(super) fn settles(&mut self, port: PortNo, ids: &[u64], delivery: ReportOutcome) {
         let outcomes = ids.iter().map(|id| (ReportId(*id), delivery)).collect();
         let settled = self.state.settle(port, outcomes, self.now);
         let refused = settled.refused.iter().map(|(id, _)| *id);
-        self.ends(settled.taken.iter().copied().chain(refused).collect());
+        self.ends(settled.accepted.iter().copied().chain(refused).collect());
     }
 
-    /// The writer is told of these.
+    /// The writer is status of these.
     pub(super) fn ends(&mut self, ids: Vec<ReportId>) {
         self.answered.extend(ids);
         if !self.is_full {
@@ -114,7 +114,7 @@ impl Table {
         }
     }
 
-    /// A port goes. What is superseded is told the writer if there is a way.
+    /// A port goes. What is superseded is status the writer if there is a way.
     pub(super) fn closes(&mut self, port: PortNo, can_tell: bool) {
         self.state.close(port, self.now);
         if can_tell {

@@ -1,9 +1,9 @@
 //! The rules of an outbox, with the tables played by a map.
 
 use super::PortNo;
-use super::state::{Outbox, Took};
+use super::state::{Outbox, NextReports};
 use super::test_table::{DELIVERED, ONE, TWO, Table, UNKNOWN};
-use crate::ops::{Delivery, REPORTS_IN_MEMORY_MAX, ReportId};
+use crate::ops::{ReportOutcome, REPORTS_IN_MEMORY_MAX, ReportId};
 use hermod_domain::ids::MessageId;
 use hermod_domain::receipt::ReportStatus;
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ fn reports_go_out_in_order_and_to_whoever_waits_with_the_least_to_do() {
     assert!(table.takes(ONE, 3).is_empty() && table.takes(TWO, 3).is_empty());
     table.writes(9, DELIVERED);
     assert_eq!(table.state.next_to_wake(), Some(TWO));
-    table.settles(ONE, &[1, 2, 3], Delivery::Done);
+    table.settles(ONE, &[1, 2, 3], ReportOutcome::Accepted);
     assert_eq!(table.state.next_to_wake(), Some(ONE), "now the first has less to do");
     for message in 10..15 {
         table.writes(message, DELIVERED);
@@ -32,11 +32,11 @@ fn reports_go_out_in_order_and_to_whoever_waits_with_the_least_to_do() {
 #[test]
 fn a_later_report_waits_for_an_earlier_one_of_its_message_that_is_out() {
     for (delivery, then) in [
-        (Delivery::Done, vec![2]),
-        (Delivery::Refused(8), vec![2]),
-        (Delivery::NotSent, vec![1]),
+        (ReportOutcome::Accepted, vec![2]),
+        (ReportOutcome::Refused(8), vec![2]),
+        (ReportOutcome::NotSent, vec![1]),
         // What could not be told now is old news.
-        (Delivery::Later, vec![2]),
+        (ReportOutcome::RetryLater, vec![2]),
     ] {
         for first in [ReportStatus::Enroute, ReportStatus::Accepted, UNKNOWN] {
             let mut table = Table::with_ports(&[ONE, TWO]);
@@ -56,10 +56,10 @@ fn a_deferred_report_is_dropped_in_favour_of_a_later_one_of_its_message() {
     let mut table = Table::with_ports(&[ONE]);
     table.writes(1, ReportStatus::Enroute);
     let first = table.takes(ONE, 1);
-    table.settles(ONE, &first, Delivery::Later);
+    table.settles(ONE, &first, ReportOutcome::RetryLater);
     let last = table.writes(1, DELIVERED);
     assert_eq!(table.takes(ONE, 1), [last]);
-    table.settles(ONE, &[last], Delivery::Done);
+    table.settles(ONE, &[last], ReportOutcome::Accepted);
     assert!(table.rows.is_empty(), "both are done with");
     table.passes(100_000);
     assert!(table.takes(ONE, 1).is_empty());
@@ -72,7 +72,7 @@ fn what_could_not_be_taken_is_offered_again_on_the_schedule() {
     for wait in [30, 60, 300, 900, 3_600, 3_600] {
         let id = table.takes(ONE, 1);
         assert_eq!(id, [1]);
-        table.settles(ONE, &id, Delivery::Later);
+        table.settles(ONE, &id, ReportOutcome::RetryLater);
         table.passes(wait - 1);
         assert!(table.takes(ONE, 1).is_empty(), "not before {wait} s");
         table.passes(1);
@@ -85,10 +85,10 @@ fn only_the_port_that_took_a_report_can_settle_it() {
     let mut table = Table::with_ports(&[ONE, TWO]);
     table.writes(1, DELIVERED);
     assert_eq!(table.takes(ONE, 1), [1]);
-    table.settles(TWO, &[1, 77], Delivery::Done);
+    table.settles(TWO, &[1, 77], ReportOutcome::Accepted);
     assert_eq!(table.rows.len(), 1);
-    table.settles(ONE, &[1], Delivery::Done);
-    table.settles(ONE, &[1], Delivery::Done);
+    table.settles(ONE, &[1], ReportOutcome::Accepted);
+    table.settles(ONE, &[1], ReportOutcome::Accepted);
     assert!(table.rows.is_empty());
 }
 
@@ -99,7 +99,7 @@ fn a_lost_bind_gives_back_what_it_took_after_a_while_and_nobody_holds_memory_for
         table.writes(message, DELIVERED);
     }
     assert_eq!(table.takes(ONE, 2), [1, 2]);
-    table.settles(ONE, &[2], Delivery::NotSent);
+    table.settles(ONE, &[2], ReportOutcome::NotSent);
     table.state.close(ONE, table.now);
     assert_eq!(table.state.in_memory(), 1, "only what waits for its time");
     table.writes(100, DELIVERED);
@@ -126,14 +126,14 @@ fn more_than_memory_holds_is_read_back_in_order() {
     let mut told = Vec::new();
     while told.len() < usize::try_from(reports).unwrap() {
         let ids = table.takes(ONE, 100);
-        table.settles(ONE, &ids, Delivery::Done);
+        table.settles(ONE, &ids, ReportOutcome::Accepted);
         told.extend(ids);
     }
     assert_eq!(told, (1..=reports).collect::<Vec<_>>());
     // And from here on without the tables.
     let id = table.writes(0, DELIVERED);
     assert!(
-        matches!(table.state.take(ONE, 1, 0, table.now), Took::Reports(reports) if reports[0].id.0 == id)
+        matches!(table.state.take(ONE, 1, 0, table.now), NextReports::Reports(reports) if reports[0].id.0 == id)
     );
 }
 
@@ -142,7 +142,7 @@ fn report_written_during_a_read_is_read_after_the_short_page() {
     let mut table = Table::with_ports(&[]);
     table.writes(0, DELIVERED);
     table.state.open(ONE);
-    let Took::Read(refill) = table.state.take(ONE, 10, 1_000, table.now) else { panic!("a read") };
+    let NextReports::Read(refill) = table.state.take(ONE, 10, 1_000, table.now) else { panic!("a read") };
     assert_eq!(refill.until, ReportId(1), "what the read must have seen");
     let snapshot = table.rows.clone();
     let later = table.writes(1, DELIVERED);
@@ -159,9 +159,9 @@ fn a_failed_read_is_tried_again_when_somebody_says_so() {
     let mut table = Table::with_ports(&[]);
     table.state = Outbox::behind(ReportId(5));
     table.state.open(ONE);
-    assert!(matches!(table.state.take(ONE, 1, 0, table.now), Took::Read(_)));
+    assert!(matches!(table.state.take(ONE, 1, 0, table.now), NextReports::Read(_)));
     table.state.read_failed();
-    assert!(matches!(table.state.take(ONE, 1, 0, table.now), Took::Nothing));
+    assert!(matches!(table.state.take(ONE, 1, 0, table.now), NextReports::Nothing));
     assert!(table.state.next_to_wake().is_none());
     table.state.read_again();
     assert!(table.state.next_to_wake().is_some());
@@ -171,7 +171,7 @@ fn a_failed_read_is_tried_again_when_somebody_says_so() {
 enum Happens {
     Written(i64),
     Taken(bool, usize),
-    Settled(bool, Delivery, usize),
+    Settled(bool, ReportOutcome, usize),
     Opened(bool),
     Closed(bool),
     Passes(u64),
@@ -181,10 +181,10 @@ enum Happens {
 
 fn happens() -> impl Strategy<Value = Happens> {
     let delivery = prop_oneof![
-        4 => Just(Delivery::Done),
-        2 => Just(Delivery::Later),
-        1 => Just(Delivery::Refused(8)),
-        1 => Just(Delivery::NotSent),
+        4 => Just(ReportOutcome::Accepted),
+        2 => Just(ReportOutcome::RetryLater),
+        1 => Just(ReportOutcome::Refused(8)),
+        1 => Just(ReportOutcome::NotSent),
     ];
     prop_oneof![
         8 => (0..6_i64).prop_map(Happens::Written),
@@ -293,7 +293,7 @@ fn finish(table: &mut Table, binds: &[Bind]) -> Result<(), TestCaseError> {
                 let message = table.rows[&ReportId(*id)].message;
                 prop_assert!(told.insert(message, *id).is_none_or(|before| before < *id), "in order");
             }
-            table.settles(last, &ids, Delivery::Done);
+            table.settles(last, &ids, ReportOutcome::Accepted);
         }
     }
     prop_assert!(table.rows.is_empty(), "left over: {:?}", table.rows.keys());

@@ -7,7 +7,7 @@ mod texts;
 
 use crate::batch::Batch;
 use crate::ops::{GIVEN_UP_KEPT, REPORT_KEPT, Retention, WEBHOOKS_KEPT};
-use crate::tables::{Place, PurgeChange, TableError};
+use crate::tables::{MessageKey, PurgeChange, TableError};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
@@ -26,15 +26,15 @@ const _: () = assert!(QUIET.as_secs() > WEBHOOKS_KEPT.as_secs() + REPORT_KEPT.as
 impl Batch<'_> {
     /// Deletes the texts of some messages that are older than they are kept. Returns how many messages it dealt with.
     pub fn purge_texts(&mut self, keep: Retention, now: Timestamp) -> Result<u64, TableError> {
-        self.at(now);
+        self.advance_to(now);
         self.purge_texts_before(MessageId::first_at(now.minus(keep.text)))
     }
 
     /// Makes the idempotency keys void that are older than they are kept, of whole days. Returns whether there may be any.
     pub fn expire_keys(&mut self, keep: Retention, now: Timestamp) -> Result<bool, TableError> {
-        self.at(now);
+        self.advance_to(now);
         let day = now.minus(keep.idempotency_keys.min(keep.messages)).day();
-        Ok(self.books.keys.expire(self.tables, MessageId::first_at(day.start())))
+        Ok(self.state.keys.expire(self.tables, MessageId::first_at(day.start())))
     }
 
     /// Deletes the records of some messages that are older than they are kept, of whole days. Returns how many messages it
@@ -48,8 +48,8 @@ impl Batch<'_> {
 
     /// Deletes some ids that carriers gave so long ago that no receipt can ask for them. Returns how many.
     pub fn purge_carrier_ids(&mut self, now: Timestamp) -> Result<u64, TableError> {
-        self.at(now);
-        self.books.remotes.purge_days(self.tables, now.day(), PURGED_PER_STEP_MAX)
+        self.advance_to(now);
+        self.state.carrier_ids.purge_days(self.tables, now.day(), PURGED_PER_STEP_MAX)
     }
 
     /// Deletes MO messages of an account that came before a time, from the front: what is left has no gaps, and its numbers
@@ -70,10 +70,10 @@ impl Batch<'_> {
 
     /// Returns whether parts of a message are still to be sent. It needs its text then, however old it is: not for long,
     /// because its validity ends.
-    fn is_still_to_be_sent(&mut self, place: Place) -> Result<bool, TableError> {
+    fn is_still_to_be_sent(&mut self, key: MessageKey) -> Result<bool, TableError> {
         let to_be_sent = [PartState::Queued, PartState::Sending, PartState::InDoubt];
-        let parts = self.tables.read()?.part_states(place);
-        let parts = self.or_set_aside(place, parts)?.unwrap_or_default();
+        let parts = self.tables.read()?.part_states(key);
+        let parts = self.or_set_aside(key, parts)?.unwrap_or_default();
         Ok(parts.iter().any(|part| to_be_sent.contains(&part.state)))
     }
 }

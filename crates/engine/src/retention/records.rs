@@ -6,7 +6,7 @@ use super::{PURGED_PER_STEP_MAX, QUIET};
 use crate::batch::Batch;
 use crate::ops::{Balance, LedgerKind};
 use crate::tables::{
-    LedgerChange, MessageExceptionChange, MessageRange, PartChange, Place, Posting, PurgeChange, PurgeMark,
+    LedgerChange, MessageExceptionChange, MessageRange, PartChange, MessageKey, Posting, PurgeChange, PurgeMark,
     RecordRow, Refund, RolledUpKey, SetAsideChange, TableError, Tables, UnreadableMessage, UnreadablePart,
 };
 use hermod_domain::ids::MessageId;
@@ -97,7 +97,7 @@ impl Batch<'_> {
                         Err(Overflow) => {
                             let reason = format!("cost {}: a day's costs overflow", row.cost);
                             self.set_message_row_aside(UnreadablePart {
-                                place: place_of(&row).into(),
+                                key: key_of(&row).into(),
                                 reason,
                             })?;
                             is_behind_gap = true;
@@ -132,7 +132,7 @@ impl Batch<'_> {
                 continue;
             }
             self.tables.write(LedgerChange::Add(Posting {
-                id: self.books.last_ids.next_posting(),
+                id: self.state.last_ids.next_posting(),
                 account: key.account,
                 at: key.day.start(),
                 kind: key.kind,
@@ -173,8 +173,8 @@ impl Batch<'_> {
         if let Some(settled_at) = row.settled_at {
             return Ok(settled_at > quiet_since);
         }
-        let parts = self.tables.read()?.part_states(place_of(row));
-        let parts = self.or_set_aside(place_of(row), parts)?.unwrap_or_default();
+        let parts = self.tables.read()?.part_states(key_of(row));
+        let parts = self.or_set_aside(key_of(row), parts)?.unwrap_or_default();
         if parts.iter().any(|part| is_under_way(part.state)) {
             return Ok(true);
         }
@@ -184,9 +184,9 @@ impl Batch<'_> {
 
     /// Its parts, if it never ended, and its short name.
     fn remove_beside(&mut self, row: &RecordRow) -> Result<(), TableError> {
-        self.books.standing.remove(&row.id);
+        self.state.recent_messages.remove(&row.id);
         if row.settled_at.is_none() {
-            self.tables.write(PartChange::Delete(place_of(row)));
+            self.tables.write(PartChange::Delete(key_of(row)));
         }
         if let Some(alias) = row.alias
             && self.tables.read()?.aliased_message(row.account, alias)? == Some(row.id)
@@ -211,6 +211,6 @@ fn extend(ranges: &mut Vec<MessageRange>, message: MessageId, is_first: bool) {
     }
 }
 
-fn place_of(row: &RecordRow) -> Place {
-    Place { carrier: row.carrier, account: row.account, message: row.id }
+fn key_of(row: &RecordRow) -> MessageKey {
+    MessageKey { carrier: row.carrier, account: row.account, message: row.id }
 }

@@ -3,7 +3,7 @@
 use super::PURGED_PER_STEP_MAX;
 use crate::batch::Batch;
 use crate::tables::{
-    MessageRange, OriginRow, Place, PurgeChange, PurgeMark, TableError, TextRow, UnreadableMessage,
+    MessageRange, OriginRow, MessageKey, PurgeChange, PurgeMark, TableError, TextRow, UnreadableMessage,
 };
 use hermod_domain::ids::MessageId;
 
@@ -16,7 +16,7 @@ impl Batch<'_> {
         for row in self.next_texts(before)? {
             let id = match row {
                 Ok(TextRow { id, carrier, account, has_ended, origin }) => {
-                    if !has_ended && self.is_still_to_be_sent(Place { carrier, account, message: id })? {
+                    if !has_ended && self.is_still_to_be_sent(MessageKey { carrier, account, message: id })? {
                         break;
                     }
                     self.clear_quote(id, origin);

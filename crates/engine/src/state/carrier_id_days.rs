@@ -2,8 +2,8 @@
 //! in memory, so that an id that is new is written without a look into the table.
 
 use crate::block_filter::GrowingFilter;
-use crate::ops::Asked;
-use crate::tables::{CarrierIdChange, CarrierIdKey, CarrierIdRow, CarrierIds, TableError, Tables, Tie};
+use crate::ops::CarrierIdQuery;
+use crate::tables::{CarrierIdChange, CarrierIdKey, CarrierIdRow, CarrierIds, TableError, Tables, IdAssignment};
 use hermod_domain::carrier::{RECEIPT_WAIT_MAX_S, RemoteKey};
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::phone::Msisdn;
@@ -26,7 +26,7 @@ const FILTERED_DAYS: usize = 2;
 /// What a receipt's id stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Match {
-    Part(Tie),
+    Part(IdAssignment),
     Nothing,
     /// Several parts, and nothing says which.
     Ambiguous,
@@ -34,33 +34,33 @@ pub enum Match {
 
 /// The result of tying a carrier's id to a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tied {
+pub enum Assigned {
     New,
     /// The carrier gave the same id before on this day, for another part. The newer one has it now.
     Reused,
 }
 
 /// A day that has carrier ids.
-struct RemoteDay {
+struct CarrierIdDay {
     day: Day,
     /// Of all its ids.
     filter: Option<GrowingFilter>,
 }
 
 /// The days that have carrier ids, newest first.
-pub struct RemoteDays {
-    days: Vec<RemoteDay>,
+pub struct CarrierIdDays {
+    days: Vec<CarrierIdDay>,
 }
 
-impl RemoteDays {
-    pub fn load(tables: &Tables<'_>) -> Result<RemoteDays, TableError> {
+impl CarrierIdDays {
+    pub fn load(tables: &Tables<'_>) -> Result<CarrierIdDays, TableError> {
         let days = tables.read()?.carrier_id_days()?;
-        let mut days: Vec<RemoteDay> =
-            days.into_iter().rev().map(|day| RemoteDay { day, filter: None }).collect();
+        let mut days: Vec<CarrierIdDay> =
+            days.into_iter().rev().map(|day| CarrierIdDay { day, filter: None }).collect();
         if let Some(newest) = days.first_mut() {
             newest.filter = load_filter(tables, newest.day)?;
         }
-        Ok(RemoteDays { days })
+        Ok(CarrierIdDays { days })
     }
 
     /// The batch came to nothing: days that it created or dropped are not. Filters stay, and say "perhaps" of its ids.
@@ -70,53 +70,53 @@ impl RemoteDays {
         for day in tables.read()?.carrier_id_days()?.into_iter().rev() {
             while before.next_if(|known| known.day > day).is_some() {}
             let known = before.next_if(|known| known.day == day);
-            self.days.push(known.unwrap_or(RemoteDay { day, filter: None }));
+            self.days.push(known.unwrap_or(CarrierIdDay { day, filter: None }));
         }
         Ok(())
     }
 
-    pub fn find(&self, tables: &Tables<'_>, asked: &Asked<'_>) -> Result<Match, TableError> {
-        let Asked { carrier, ids, remote, source } = *asked;
+    pub fn find(&self, tables: &Tables<'_>, query: &CarrierIdQuery<'_>) -> Result<Match, TableError> {
+        let CarrierIdQuery { carrier, ids, remote, source } = *query;
         let key = RemoteKey::of(remote);
         let mut same_key = CarrierIds::new();
-        for RemoteDay { day, .. } in &self.days {
+        for CarrierIdDay { day, .. } in &self.days {
             let before = same_key.len();
             tables.read()?.read_carrier_ids(*day, carrier, &key, SAME_KEY_MAX, &mut same_key)?;
             let found = same_key[before..].iter().find(|candidate| candidate.remote == *remote);
             // The newest id that is written just so, unless it went to somebody else and an older one did not.
-            if let Some(found) = found.filter(|found| !contradicts(&found.tie, source)) {
-                return Ok(Match::Part(found.tie));
+            if let Some(found) = found.filter(|found| !contradicts(&found.assignment, source)) {
+                return Ok(Match::Part(found.assignment));
             }
         }
         let written_so = same_key.iter().find(|candidate| candidate.remote == *remote);
         if let Some(found) = written_so {
-            return Ok(Match::Part(found.tie));
+            return Ok(Match::Part(found.assignment));
         }
         if !same_key.is_empty() {
             return Ok(choose(&same_key, source));
         }
         let Some(converted) = ids.key_in_answer(remote) else { return Ok(Match::Nothing) };
         let mut candidates = CarrierIds::new();
-        for RemoteDay { day, .. } in &self.days {
+        for CarrierIdDay { day, .. } in &self.days {
             tables.read()?.read_carrier_ids(*day, carrier, &converted, SAME_KEY_MAX, &mut candidates)?;
         }
         Ok(choose(&candidates, source))
     }
 
-    pub fn tie(&mut self, tables: &Tables<'_>, id: CarrierIdKey<'_>, tie: Tie) -> Result<Tied, TableError> {
-        let day = self.open(tables, tie.day)?;
+    pub fn assign(&mut self, tables: &Tables<'_>, id: CarrierIdKey<'_>, assignment: IdAssignment) -> Result<Assigned, TableError> {
+        let day = self.open(tables, assignment.day)?;
         let (carrier, remote) = (id.carrier, id.remote.clone());
         if day.is_new(hash(id.carrier, id.remote)) {
-            tables.write(CarrierIdChange::Add { carrier, remote, tie });
-            return Ok(Tied::New);
+            tables.write(CarrierIdChange::Add { carrier, remote, assignment });
+            return Ok(Assigned::New);
         }
-        let before = tables.read()?.carrier_id(tie.day, id)?;
+        let before = tables.read()?.carrier_id(assignment.day, id)?;
         let Some(before) = before else {
-            tables.write(CarrierIdChange::Add { carrier, remote, tie });
-            return Ok(Tied::New);
+            tables.write(CarrierIdChange::Add { carrier, remote, assignment });
+            return Ok(Assigned::New);
         };
-        tables.write(CarrierIdChange::Put { carrier, remote, tie });
-        Ok(if before.part == tie.part { Tied::New } else { Tied::Reused })
+        tables.write(CarrierIdChange::Put { carrier, remote, assignment });
+        Ok(if before.part == assignment.part { Assigned::New } else { Assigned::Reused })
     }
 
     /// Retires the days that no receipt can ask for any more, but those in `retired`: a clock that was set back may have
@@ -128,7 +128,7 @@ impl RemoteDays {
         retired: &[Day],
     ) -> Result<bool, TableError> {
         let is_old =
-            |known: &RemoteDay| known.day.get() + DAYS_KEPT < today.get() && !retired.contains(&known.day);
+            |known: &CarrierIdDay| known.day.get() + DAYS_KEPT < today.get() && !retired.contains(&known.day);
         let before = self.days.len();
         let old = self.days.iter().filter(|known| is_old(known));
         old.for_each(|known| tables.write(CarrierIdChange::RetireDay(known.day)));
@@ -137,19 +137,19 @@ impl RemoteDays {
     }
 
     /// Returns a day. Creates its table if there is none.
-    fn open(&mut self, tables: &Tables<'_>, today: Day) -> Result<&mut RemoteDay, TableError> {
+    fn open(&mut self, tables: &Tables<'_>, today: Day) -> Result<&mut CarrierIdDay, TableError> {
         let place = self.days.partition_point(|known| known.day > today);
         if self.days.get(place).is_none_or(|known| known.day != today) {
             tables.write(CarrierIdChange::CreateDay(today));
             let filter = Some(GrowingFilter::new(FILTER_BYTES_MAX));
-            self.days.insert(place, RemoteDay { day: today, filter });
+            self.days.insert(place, CarrierIdDay { day: today, filter });
             self.days.iter_mut().skip(FILTERED_DAYS).for_each(|known| known.filter = None);
         }
         self.days.get_mut(place).ok_or_else(|| TableError::unreadable("a day of carrier ids is missing"))
     }
 }
 
-impl RemoteDay {
+impl CarrierIdDay {
     /// Whether this id is certainly not in the table. Notes that it will be.
     fn is_new(&mut self, hash: u64) -> bool {
         let Some(filter) = &mut self.filter else { return false };
@@ -183,19 +183,19 @@ fn hash(carrier: CarrierId, remote: &RemoteId) -> u64 {
 /// Of several ids none of which is written as the receipt writes it: the one that went to the receipt's number. An id
 /// that was given again stands for its newest part.
 fn choose(candidates: &[CarrierIdRow], source: Option<Msisdn>) -> Match {
-    let by_number = |candidate: &&CarrierIdRow| source.is_some() && candidate.tie.to == source;
+    let by_number = |candidate: &&CarrierIdRow| source.is_some() && candidate.assignment.to == source;
     let told: SmallVec<[&CarrierIdRow; 4]> = candidates.iter().filter(by_number).collect();
     let left = if told.is_empty() { candidates.iter().collect() } else { told };
     let Some(first) = left.first() else { return Match::Nothing };
-    let same = |other: &&CarrierIdRow| other.remote == first.remote || other.tie.part == first.tie.part;
-    if left.iter().all(same) { Match::Part(first.tie) } else { Match::Ambiguous }
+    let same = |other: &&CarrierIdRow| other.remote == first.remote || other.assignment.part == first.assignment.part;
+    if left.iter().all(same) { Match::Part(first.assignment) } else { Match::Ambiguous }
 }
 
 /// Does the receipt name another recipient than the part went to? Then an older id that was written the same way may be
 /// the one it is about. Carriers add and drop prefixes, so only the end of a number counts.
-pub fn contradicts(tie: &Tie, source: Option<Msisdn>) -> bool {
+pub fn contradicts(assignment: &IdAssignment, source: Option<Msisdn>) -> bool {
     const LAST_DIGITS: u64 = 10_000_000;
-    match (tie.to, source) {
+    match (assignment.to, source) {
         (Some(to), Some(source)) => to.number() % LAST_DIGITS != source.number() % LAST_DIGITS,
         (Some(_) | None, _) => false,
     }

@@ -4,18 +4,18 @@
 //! A day goes as a whole, in steps: its messages were final, or reported UNKNOWN, within validity and the wait for a
 //! receipt, and late receipts are matched for 72 h more.
 
-use crate::ops::Asked;
-use crate::state::carrier_id_days::{Match, RemoteDays, Tied, contradicts};
+use crate::ops::CarrierIdQuery;
+use crate::state::carrier_id_days::{Match, CarrierIdDays, Assigned, contradicts};
 use crate::state::recent::Recent;
-use crate::tables::{CarrierIdChange, CarrierIdKey, TableError, Tables, Tie};
+use crate::tables::{CarrierIdChange, CarrierIdKey, TableError, Tables, IdAssignment};
 use hermod_domain::carrier::RemoteKey;
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Day;
 
 /// An id tied lately.
-struct AtHand {
-    tie: Tie,
+struct RecentId {
+    assignment: IdAssignment,
     /// What the carrier wrote, unless that is the key.
     raw: Option<Box<[u8]>>,
     /// Another id with the same key was tied lately: what was written has to be compared.
@@ -23,14 +23,14 @@ struct AtHand {
 }
 
 /// All ids that carriers gave, and those of late at hand: most receipts come soon after the answer.
-pub struct Remotes {
-    days: RemoteDays,
-    recent: Recent<(CarrierId, RemoteKey), AtHand>,
+pub struct CarrierIdIndex {
+    days: CarrierIdDays,
+    recent: Recent<(CarrierId, RemoteKey), RecentId>,
 }
 
-impl Remotes {
-    pub fn load(tables: &Tables<'_>) -> Result<Remotes, TableError> {
-        Ok(Remotes { days: RemoteDays::load(tables)?, recent: Recent::default() })
+impl CarrierIdIndex {
+    pub fn load(tables: &Tables<'_>) -> Result<CarrierIdIndex, TableError> {
+        Ok(CarrierIdIndex { days: CarrierIdDays::load(tables)?, recent: Recent::default() })
     }
 
     /// The batch came to nothing.
@@ -40,46 +40,46 @@ impl Remotes {
     }
 
     /// Whose id this is: the very same id, else one with the same key, else one with the converted key.
-    pub fn find(&self, tables: &Tables<'_>, asked: &Asked<'_>) -> Result<Match, TableError> {
-        match self.at_hand(asked) {
-            Some(tie) => Ok(Match::Part(tie)),
-            None => self.days.find(tables, asked),
+    pub fn find(&self, tables: &Tables<'_>, query: &CarrierIdQuery<'_>) -> Result<Match, TableError> {
+        match self.find_recent(query) {
+            Some(assignment) => Ok(Match::Part(assignment)),
+            None => self.days.find(tables, query),
         }
     }
 
     /// What can be told without a look at the tables. Where an older id could be meant as well, only the recipient can
-    /// tell, and if he cannot the tables are asked.
-    fn at_hand(&self, asked: &Asked<'_>) -> Option<Tie> {
-        let Asked { carrier, ids, remote, source } = *asked;
+    /// tell, and if he cannot the tables are query.
+    fn find_recent(&self, query: &CarrierIdQuery<'_>) -> Option<IdAssignment> {
+        let CarrierIdQuery { carrier, ids, remote, source } = *query;
         let place = (carrier, RemoteKey::of(remote));
         if let Some(hit) = self.recent.get(&place) {
             let written_so = hit.raw.as_deref().unwrap_or(place.1.octets()) == remote.octets();
-            return if written_so { !contradicts(&hit.tie, source) } else { hit.tells_by_number(source) }
-                .then_some(hit.tie);
+            return if written_so { !contradicts(&hit.assignment, source) } else { hit.matches_number(source) }
+                .then_some(hit.assignment);
         }
         let hit = self.recent.get(&(carrier, ids.key_in_answer(remote)?))?;
-        hit.tells_by_number(source).then_some(hit.tie)
+        hit.matches_number(source).then_some(hit.assignment)
     }
 
     /// On the usual way this is a single insert.
-    pub fn tie(
+    pub fn assign(
         &mut self,
         tables: &Tables<'_>,
         carrier: CarrierId,
         remote: &RemoteId,
-        tie: Tie,
-    ) -> Result<Tied, TableError> {
+        assignment: IdAssignment,
+    ) -> Result<Assigned, TableError> {
         let key = RemoteKey::of(remote);
-        let tied = self.days.tie(tables, CarrierIdKey { carrier, key: &key, remote }, tie)?;
+        let assigned = self.days.assign(tables, CarrierIdKey { carrier, key: &key, remote }, assignment)?;
         let raw = (key.octets() != remote.octets()).then(|| remote.octets().into());
         let place = (carrier, key);
         let shared = self.recent.get(&place).is_some_and(|before| before.shared || before.raw != raw);
-        self.recent.insert(place, AtHand { tie, raw, shared });
-        Ok(tied)
+        self.recent.insert(place, RecentId { assignment, raw, shared });
+        Ok(assigned)
     }
 
     /// Does one step of deleting the days that no receipt can ask for any more, and returns how many rows it dealt with.
-    /// The first step of a day retires it: from then on it is not asked for. The others delete its ids, `limit` at most,
+    /// The first step of a day retires it: from then on it is not query for. The others delete its ids, `limit` at most,
     /// and the last one drops its table.
     pub fn purge_days(&mut self, tables: &Tables<'_>, today: Day, limit: u32) -> Result<u64, TableError> {
         let retired = tables.read()?.retired_carrier_id_days()?;
@@ -99,8 +99,8 @@ impl Remotes {
     }
 }
 
-impl AtHand {
-    fn tells_by_number(&self, source: Option<Msisdn>) -> bool {
-        !self.shared && source.is_some() && self.tie.to == source
+impl RecentId {
+    fn matches_number(&self, source: Option<Msisdn>) -> bool {
+        !self.shared && source.is_some() && self.assignment.to == source
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::maps::HashMap;
 use crate::ops::{DELIVERY_DAYS_KEPT, DELIVERY_TIMES, DeliveryFigures};
-use crate::tables::{DeliveryCell, DeliveryFigureChange, ParkedReceiptChange, TableError, Tables, Tie};
+use crate::tables::{DeliveryCell, DeliveryFigureChange, ParkedReceiptChange, TableError, Tables, IdAssignment};
 use hermod_domain::ids::CarrierId;
 use hermod_domain::lifecycle::Verdict;
 use hermod_domain::numbers::{Destination, Numbers};
@@ -52,15 +52,15 @@ impl DeliveryStats {
     }
 
     /// A receipt of that time moved a part.
-    pub fn settled(&mut self, carrier: CarrierId, tie: &Tie, verdict: Verdict, at: Timestamp) {
+    pub fn settled(&mut self, carrier: CarrierId, assignment: &IdAssignment, verdict: Verdict, at: Timestamp) {
         let counted = match verdict {
-            Verdict::Delivered => Counted::Delivered(tie.at.map(|tied_at| at.since(tied_at))),
+            Verdict::Delivered => Counted::Delivered(assignment.at.map(|assigned_at| at.since(assigned_at))),
             Verdict::Undeliverable => Counted::Failed,
             Verdict::Expired => Counted::Expired,
             Verdict::Rejected => Counted::Rejected,
             Verdict::Enroute | Verdict::Accepted | Verdict::NoNews => return,
         };
-        self.counted.push((cell_of(tie.day, carrier, tie.to), counted));
+        self.counted.push((cell_of(assignment.day, carrier, assignment.to), counted));
     }
 
     /// When what was gathered is to be written.

@@ -2,16 +2,16 @@
 //! decisions in memory where it can, and decides nothing itself.
 
 pub mod aliases;
-pub mod audience;
+pub mod report_target;
 pub mod balances;
 pub mod carrier_id_days;
 pub mod carrier_ids;
 pub mod day_totals;
 pub mod deferred;
 pub mod delivery_figures;
-pub mod event_numbering;
+pub mod event_numbers;
 pub mod idempotency_keys;
-pub mod joining;
+pub mod mo_parts;
 pub mod lanes;
 pub mod last_ids;
 pub mod opt_outs;
@@ -19,4 +19,4 @@ pub mod overlay;
 pub mod parked_receipts;
 pub mod queues;
 pub mod recent;
-pub mod references;
+pub mod concat_references;

@@ -2,8 +2,8 @@
 //! or they are not ours. They wait in a table of their own, are tried again, and are given up after a while.
 
 use crate::maps::HashMap;
-use crate::ops::{Asked, PARKED_KEPT, PARKED_PER_CARRIER_MAX, ParkedReceipt, ReceiptLoss};
-use crate::state::carrier_id_days::{Match, RemoteDays};
+use crate::ops::{CarrierIdQuery, PARKED_KEPT, PARKED_PER_CARRIER_MAX, ParkedReceipt, ReceiptLoss};
+use crate::state::carrier_id_days::{Match, CarrierIdDays};
 use crate::tables::{ParkedReceiptChange, TableError, Tables};
 use hermod_domain::carrier::{IdConversion, RemoteKey};
 use hermod_domain::ids::{CarrierId, RemoteId};
@@ -30,7 +30,7 @@ pub struct Parked {
 
 /// Why a receipt is not waited for any longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum GivenUp {
+enum GiveUpCause {
     TooOld,
     CrowdedOut,
 }
@@ -93,7 +93,7 @@ impl Parked {
             return Ok(0);
         }
         let crowded_out = if self.count(carrier) >= self.limit {
-            self.give_up(tables, carrier, 1, receipt.at, GivenUp::CrowdedOut)?
+            self.give_up(tables, carrier, 1, receipt.at, GiveUpCause::CrowdedOut)?
         } else {
             0
         };
@@ -143,7 +143,7 @@ impl Parked {
         let mut given_up = 0;
         for carrier in carriers {
             let room = GIVEN_UP_PER_BATCH_MAX - given_up;
-            given_up += self.give_up(tables, carrier, room, now, GivenUp::TooOld)?;
+            given_up += self.give_up(tables, carrier, room, now, GiveUpCause::TooOld)?;
         }
         Ok(given_up)
     }
@@ -155,11 +155,11 @@ impl Parked {
         carrier: CarrierId,
         limit: u64,
         now: Timestamp,
-        why: GivenUp,
+        why: GiveUpCause,
     ) -> Result<u64, TableError> {
         let before = match why {
-            GivenUp::TooOld => Some(now.minus(PARKED_KEPT)),
-            GivenUp::CrowdedOut => None,
+            GiveUpCause::TooOld => Some(now.minus(PARKED_KEPT)),
+            GiveUpCause::CrowdedOut => None,
         };
         let mut count = 0;
         for remote in tables.read()?.oldest_parked_ids(carrier, before, limit)? {
@@ -173,8 +173,8 @@ impl Parked {
         let earlier = tables.read()?.receipt_loss(day, carrier)?;
         let mut loss = earlier.unwrap_or(ReceiptLoss { day, carrier, too_old: 0, crowded_out: 0 });
         match why {
-            GivenUp::TooOld => loss.too_old += count,
-            GivenUp::CrowdedOut => loss.crowded_out += count,
+            GiveUpCause::TooOld => loss.too_old += count,
+            GiveUpCause::CrowdedOut => loss.crowded_out += count,
         }
         tables.write(ParkedReceiptChange::Loss(loss));
         self.set(carrier, self.count(carrier).saturating_sub(count));
@@ -199,12 +199,12 @@ impl ParkedPage {
         ids: IdConversion,
         after: Option<&RemoteId>,
     ) -> Result<ParkedPage, TableError> {
-        let days = RemoteDays::load(tables)?;
+        let days = CarrierIdDays::load(tables)?;
         let receipts = tables.read()?.parked_receipts_after(carrier, after, PAGE_ROWS)?;
         let mut page = ParkedPage { worth_trying: Vec::new(), looked_at: receipts.len(), last: None };
         for receipt in receipts {
             let ParkedReceipt { remote, source, ambiguous, .. } = receipt;
-            match days.find(tables, &Asked { carrier, ids, remote: &remote, source })? {
+            match days.find(tables, &CarrierIdQuery { carrier, ids, remote: &remote, source })? {
                 Match::Part(_) => page.worth_trying.push(remote.clone()),
                 Match::Ambiguous if !ambiguous => page.worth_trying.push(remote.clone()),
                 Match::Ambiguous | Match::Nothing => {}

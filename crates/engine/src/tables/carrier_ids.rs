@@ -17,7 +17,7 @@ pub struct PartKey {
 
 /// What is known of an id that a carrier gave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tie {
+pub struct IdAssignment {
     pub part: PartKey,
     /// Whom the part went to.
     pub to: Option<Msisdn>,
@@ -40,7 +40,7 @@ pub struct CarrierIdKey<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CarrierIdRow {
     pub remote: RemoteId,
-    pub tie: Tie,
+    pub assignment: IdAssignment,
 }
 
 /// The ids that have one key. Most keys have one id.
@@ -57,10 +57,10 @@ pub enum CarrierIdChange {
     DeleteRetired { day: Day, limit: u32 },
     /// The table of a day that was retired is dropped.
     DropRetiredDay(Day),
-    /// The row of an id that has none, in the table of the tie's day.
-    Add { carrier: CarrierId, remote: RemoteId, tie: Tie },
-    /// The row of an id in the table of the tie's day, in place of any other.
-    Put { carrier: CarrierId, remote: RemoteId, tie: Tie },
+    /// The row of an id that has none, in the table of the assignment's day.
+    Add { carrier: CarrierId, remote: RemoteId, assignment: IdAssignment },
+    /// The row of an id in the table of the assignment's day, in place of any other.
+    Put { carrier: CarrierId, remote: RemoteId, assignment: IdAssignment },
 }
 
 /// Reads and writes the ids that carriers gave to parts.
@@ -88,7 +88,7 @@ pub trait CarrierIdRows {
     ) -> Result<(), TableError>;
 
     /// Returns what is known of an id that a carrier gave on a day.
-    fn carrier_id(&self, day: Day, id: CarrierIdKey<'_>) -> Result<Option<Tie>, TableError>;
+    fn carrier_id(&self, day: Day, id: CarrierIdKey<'_>) -> Result<Option<IdAssignment>, TableError>;
 
     /// Calls `visit` with up to `limit` ids of a day. Returns how many there were.
     fn visit_carrier_ids(

@@ -1,6 +1,6 @@
 //! The table of reports that were given up.
 
-use crate::ops::{GivenUp, ReportId};
+use crate::ops::{GivenUpReport, ReportId};
 use crate::tables::TableError;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
@@ -8,7 +8,7 @@ use hermod_domain::time::Timestamp;
 /// A change of the table.
 #[derive(Clone, Debug)]
 pub enum GivenUpReportChange {
-    Put(GivenUp),
+    Put(GivenUpReport),
     /// The reports from one id to another, both included, are deleted.
     DeleteBetween {
         first: ReportId,

@@ -37,21 +37,21 @@ pub struct MessageRow {
     pub reference: u8,
     pub cost: Money,
     pub expires_at: Timestamp,
-    pub standing: MessageStanding,
+    pub status: MessageStatus,
 }
 
 /// A change of the table.
 #[derive(Clone, Debug)]
 pub enum MessageChange {
     Add(Box<MessageRow>),
-    Standing {
+    Status {
         message: MessageId,
-        standing: MessageStanding,
+        status: MessageStatus,
     },
     /// How a message ended, and when.
     End {
         message: MessageId,
-        standing: MessageStanding,
+        status: MessageStatus,
         settled_at: Timestamp,
     },
     /// The carrier of a message, and whether that carrier takes it whole.
@@ -68,7 +68,7 @@ pub enum MessageChange {
 
 /// Where a message stands, for its customer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MessageStanding {
+pub struct MessageStatus {
     pub state: MessageState,
     pub code: DlrCode,
     /// The carrier's error; 0 for none.

@@ -1,16 +1,24 @@
 //! The table of parts of messages that have not ended.
 
 use crate::ops::Job;
-use crate::tables::{Place, Readings, TableError, UnreadablePart};
+use crate::tables::{TableError, UnreadablePart};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Part, Parts};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 
+/// A message, and where the rows of its parts are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageKey {
+    pub carrier: CarrierId,
+    pub account: AccountId,
+    pub message: MessageId,
+}
+
 /// The row of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartRow {
-    pub place: Place,
+    pub key: MessageKey,
     pub part: PartNo,
     pub now: Part,
     /// What is done when no answer comes.
@@ -22,7 +30,7 @@ pub struct PartRow {
     pub expires_at: Timestamp,
 }
 
-/// The place in a lane up to which the store has been read: (message, part).
+/// The key in a lane up to which the store has been read: (message, part).
 pub type Cursor = (MessageId, PartNo);
 
 /// A read of the next jobs of a lane.
@@ -40,33 +48,33 @@ pub enum PartChange {
     Add(PartRow),
     /// The state and the due time of a part; and its attempts, if they are given.
     State {
-        place: Place,
+        key: MessageKey,
         part: PartNo,
         now: Part,
         due_at: Option<Timestamp>,
         attempts: Option<u32>,
     },
     DueTime {
-        place: Place,
+        key: MessageKey,
         part: PartNo,
         due_at: Option<Timestamp>,
     },
     Expiry {
-        place: Place,
+        key: MessageKey,
         part: PartNo,
         expires_at: Timestamp,
     },
     /// The parts of a message go to another carrier, and have this due time there.
     Move {
-        place: Place,
+        key: MessageKey,
         to: CarrierId,
         due_at: Option<Timestamp>,
     },
     /// The parts of a message are deleted.
-    Delete(Place),
+    Delete(MessageKey),
     /// The receipts of a message are late. Its parts stand apart from then on, where all reads of one message's parts find
     /// them and all other reads of this table but that by expiry do not.
-    SetLate(Place),
+    SetLate(MessageKey),
 }
 
 /// How many parts of an account a carrier has, by what they wait for.
@@ -82,29 +90,42 @@ pub struct LaneCounts {
     pub for_a_slot: u64,
 }
 
-/// The place of a part among those of its lane that wait for a time: the soonest is first.
+/// The key of a part among those of its lane that wait for a time: the soonest is first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct DuePlace {
+pub struct DueKey {
     pub at: Timestamp,
     pub message: MessageId,
     pub part: PartNo,
 }
 
-/// Which parts that wait for a time are read: the next ones of a lane behind a place, so many at most.
+/// Which parts that wait for a time are read: the next ones of a lane behind a key, so many at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DueRead {
     pub carrier: CarrierId,
     pub account: AccountId,
-    pub after: Option<DuePlace>,
+    pub after: Option<DueKey>,
     pub limit: usize,
 }
 
 /// A part that is being sent, and its recipient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendingPart {
-    pub place: Place,
+    pub key: MessageKey,
     pub part: PartNo,
     pub to: Msisdn,
+}
+
+/// Rows that were read, and the parts among them that make no sense.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Readings<T> {
+    pub rows: Vec<T>,
+    pub unreadable: Vec<UnreadablePart>,
+}
+
+impl<T> Default for Readings<T> {
+    fn default() -> Readings<T> {
+        Readings { rows: Vec::new(), unreadable: Vec::new() }
+    }
 }
 
 /// Reads and writes parts of messages that have not ended. A part waits while it is queued or in doubt.
@@ -113,16 +134,16 @@ pub trait PartRows {
     fn change_part(&self, change: &PartChange) -> Result<(), TableError>;
 
     /// Returns the row of a part.
-    fn part(&self, place: Place, part: PartNo) -> Result<Option<PartRow>, TableError>;
+    fn part(&self, key: MessageKey, part: PartNo) -> Result<Option<PartRow>, TableError>;
 
     /// Returns the rows of a message's parts, in order.
-    fn parts(&self, place: Place) -> Result<Vec<PartRow>, TableError>;
+    fn parts(&self, key: MessageKey) -> Result<Vec<PartRow>, TableError>;
 
     /// Returns the states of a message's parts, in order.
-    fn part_states(&self, place: Place) -> Result<Parts, TableError>;
+    fn part_states(&self, key: MessageKey) -> Result<Parts, TableError>;
 
     /// Returns a part as a job, if it waits.
-    fn waiting_job(&self, place: Place, part: PartNo) -> Result<Option<Job>, TableError>;
+    fn waiting_job(&self, key: MessageKey, part: PartNo) -> Result<Option<Job>, TableError>;
 
     /// Returns the next parts of a lane that wait and have no due time, in order.
     fn waiting_jobs(&self, refill: Refill) -> Result<Readings<Job>, TableError>;
@@ -131,7 +152,7 @@ pub trait PartRows {
     fn lane_counts(&self) -> Result<Vec<LaneCounts>, TableError>;
 
     /// Returns the next parts of a lane that wait and have a due time, the soonest first.
-    fn due_places(&self, read: DueRead) -> Result<Vec<DuePlace>, TableError>;
+    fn due_keys(&self, read: DueRead) -> Result<Vec<DueKey>, TableError>;
 
     /// Returns the next parts of all lanes that wait and have a due time, behind this one: lane by lane, the soonest
     /// first, so many at most.

@@ -27,9 +27,9 @@ pub struct StoredReport {
     pub account: Option<AccountId>,
     pub message: MessageId,
     /// None: it brings a message from a handset.
-    pub told: Option<ReportStatus>,
+    pub status: Option<ReportStatus>,
     pub err: u16,
-    /// When the message became what is told, or came in.
+    /// When the message became what is status, or came in.
     pub at: Timestamp,
 }
 
@@ -43,8 +43,8 @@ pub struct UnreadableReport {
 /// A change of the table.
 #[derive(Clone, Debug)]
 pub enum ReportChange {
-    /// A new report. `is_hooked`: a webhook tells the same.
-    Add { report: Report, is_hooked: bool },
+    /// A new report. `has_webhook_event`: a webhook tells the same.
+    Add { report: Report, has_webhook_event: bool },
     /// The reports of a connection from one id to another, both included, are deleted.
     Delete { connection: ConnectionId, first: ReportId, last: ReportId },
 }

@@ -8,7 +8,7 @@ use hermod_domain::time::Timestamp;
 
 /// Where a review case stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReviewStanding {
+pub struct ReviewStatus {
     pub id: u64,
     pub state: ReviewState,
     pub decided_at: Option<Timestamp>,
@@ -70,10 +70,10 @@ pub trait ReviewRows {
         &self,
         account: AccountId,
         digest: &[u8; 16],
-    ) -> Result<Option<ReviewStanding>, TableError>;
+    ) -> Result<Option<ReviewStatus>, TableError>;
 
     /// Returns where a case stands.
-    fn review_standing(&self, id: u64) -> Result<Option<ReviewStanding>, TableError>;
+    fn review_status(&self, id: u64) -> Result<Option<ReviewStatus>, TableError>;
 
     /// Returns how many open cases an account has, counted up to a limit.
     fn count_open_reviews(&self, account: AccountId, limit: u32) -> Result<u32, TableError>;

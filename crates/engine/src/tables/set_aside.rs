@@ -1,16 +1,53 @@
 //! The table of parts that were set aside because their rows, or the rows of their messages, make no sense.
 
-use crate::tables::{MessageRange, StoredPlace, TableError, UnreadablePart};
+use crate::tables::{MessageKey, MessageRange, TableError};
+use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
+
+/// A message and where the rows of its parts are, as it is stored. It may make no sense.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredMessageKey {
+    pub carrier: i64,
+    pub account: i64,
+    pub message: i64,
+}
+
+impl StoredMessageKey {
+    /// Returns the key, if all of its numbers make sense.
+    pub fn to_key(self) -> Option<MessageKey> {
+        Some(MessageKey {
+            carrier: CarrierId::new(u32::try_from(self.carrier).ok()?),
+            account: AccountId::new(u32::try_from(self.account).ok()?),
+            message: MessageId::from_i64(self.message)?,
+        })
+    }
+}
+
+impl From<MessageKey> for StoredMessageKey {
+    fn from(MessageKey { carrier, account, message }: MessageKey) -> StoredMessageKey {
+        StoredMessageKey {
+            carrier: carrier.get().into(),
+            account: account.get().into(),
+            message: message.as_i64(),
+        }
+    }
+}
+
+/// A message with a part that cannot be read, and the reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadablePart {
+    pub key: StoredMessageKey,
+    pub reason: String,
+}
 
 /// A change of the table.
 #[derive(Clone, Debug)]
 pub enum SetAsideChange {
     /// The rows of a message's parts move here from the table of parts, with the reason.
-    Parts { place: StoredPlace, reason: String, at: Timestamp },
+    Parts { key: StoredMessageKey, reason: String, at: Timestamp },
     /// The row of a message makes no sense, unless that is written already. Its parts stay where they are.
-    Message { place: StoredPlace, reason: String, at: Timestamp },
+    Message { key: StoredMessageKey, reason: String, at: Timestamp },
     /// What was set aside of these messages is deleted.
     Delete(MessageRange),
 }
@@ -18,7 +55,7 @@ pub enum SetAsideChange {
 /// Finds parts that make no sense, and sets them aside.
 pub trait SetAsideRows {
     /// Returns the states of a message's parts; None for a state that is not known.
-    fn stored_states(&self, place: StoredPlace) -> Result<Vec<Option<PartState>>, TableError>;
+    fn stored_states(&self, key: StoredMessageKey) -> Result<Vec<Option<PartState>>, TableError>;
 
     /// Applies a change.
     fn change_set_aside(&self, change: &SetAsideChange) -> Result<(), TableError>;

@@ -13,7 +13,7 @@ pub struct StoredAttempt {
     pub took: Duration,
     pub outcome: StoredOutcome,
     /// The beginning of the answer's body.
-    pub answer: Vec<u8>,
+    pub response: Vec<u8>,
 }
 
 /// What came of an attempt.

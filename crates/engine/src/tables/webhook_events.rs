@@ -31,14 +31,14 @@ pub struct NewEvent {
     pub message: MessageId,
     /// When what it tells happened.
     pub at: Timestamp,
-    pub about: EventAbout,
+    pub content: EventContent,
 }
 
 /// What a webhook event tells.
 #[derive(Clone, Copy, Debug)]
-pub enum EventAbout {
+pub enum EventContent {
     /// What became of a message that was sent.
-    Dlr { connection: ConnectionId, told: ReportStatus, err: u16, form: DlrForm },
+    Dlr { connection: ConnectionId, status: ReportStatus, err: u16, form: DlrForm },
     /// A message from a handset, by the number it has among its account's.
     Inbound(u64),
 }

@@ -15,10 +15,10 @@ impl Batch<'_> {
         event: EventId,
         now: Timestamp,
     ) -> Result<WebhookReplay, TableError> {
-        self.at(now);
+        self.advance_to(now);
         for kind in WebhookKind::ALL {
             let key = EventKey { endpoint: Endpoint { account, kind }, event };
-            if self.hurry(key, now)? || self.bring_back(key, now)? {
+            if self.make_due_now(key, now)? || self.restore_ended(key, now)? {
                 return Ok(WebhookReplay::Again);
             }
         }
@@ -26,7 +26,7 @@ impl Batch<'_> {
     }
 
     /// True if it waited.
-    fn hurry(&mut self, key: EventKey, now: Timestamp) -> Result<bool, TableError> {
+    fn make_due_now(&mut self, key: EventKey, now: Timestamp) -> Result<bool, TableError> {
         let waited = self.tables.read()?.waiting_event(key)?.is_some();
         if waited {
             self.tables.write(WebhookEventChange::DueTime { key, due_at: now, failures: 0 });
@@ -36,7 +36,7 @@ impl Batch<'_> {
     }
 
     /// True if it had ended.
-    fn bring_back(&mut self, key: EventKey, now: Timestamp) -> Result<bool, TableError> {
+    fn restore_ended(&mut self, key: EventKey, now: Timestamp) -> Result<bool, TableError> {
         if self.tables.read()?.event_ended_at(key)?.is_none() {
             return Ok(false);
         }
@@ -55,13 +55,13 @@ impl Batch<'_> {
         limit: u32,
         now: Timestamp,
     ) -> Result<ReplayProgress, TableError> {
-        self.at(now);
+        self.advance_to(now);
         let failed = self.tables.read()?.failed_events(endpoint, after, limit)?;
         let full = u32::try_from(failed.len()).is_ok_and(|looked_at| looked_at >= limit);
         let next = failed.last().filter(|_| full).map(|(event, _)| *event);
         let mut replayed = 0;
         for (event, ended_at) in failed {
-            if ended_at >= since && self.bring_back(EventKey { endpoint, event }, now)? {
+            if ended_at >= since && self.restore_ended(EventKey { endpoint, event }, now)? {
                 replayed += 1;
             }
         }

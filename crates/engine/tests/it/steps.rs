@@ -14,7 +14,7 @@ use hermod_domain::time::Timestamp;
 use hermod_engine::batch::{Batch, BoundReceivers, EngineState};
 use hermod_engine::commands::{AnyCommand, OpenLink};
 use hermod_engine::ops::{
-    Acceptance, Answer, AnswerRecord, DailyLimits, Elsewhere, Job, LinkBatch, LinkId, LinkKind,
+    Acceptance, SubmitResponse, ResponseRecord, DailyLimits, TargetCarrier, Job, LinkBatch, LinkId, LinkKind,
     ReceiptRecord, ReportId,
 };
 use hermod_engine::steps::{CarrierWord, MessageStep, NextResend, StepKind};
@@ -29,7 +29,7 @@ const OTHER: CarrierId = CarrierId::new(2);
 const ACME_LINK: LinkId = LinkId(7);
 const OTHER_LINK: LinkId = LinkId(8);
 const IN_DOUBT_WAIT: Duration = Duration::from_secs(5);
-const NO: Answer = Answer::Refused { about: RefusedFor::Anything, status: 0x45 };
+const NO: SubmitResponse = SubmitResponse::Refused { about: RefusedFor::Anything, status: 0x45 };
 
 struct AllBound;
 
@@ -46,7 +46,7 @@ impl BoundReceivers for AllBound {
 /// An engine over tables in memory, with one link to each carrier.
 struct World {
     tables: MemoryTables,
-    books: EngineState,
+    state: EngineState,
     batches: u64,
     now: Timestamp,
     /// What links were given last.
@@ -58,9 +58,9 @@ struct World {
 impl World {
     fn new() -> World {
         let tables = MemoryTables::default();
-        let books = EngineState::load(&Tables::new(tables.clone()), IN_DOUBT_WAIT, 1).expect("empty tables");
+        let state = EngineState::load(&Tables::new(tables.clone()), IN_DOUBT_WAIT, 1).expect("empty tables");
         let now = Timestamp::from_millis(1_780_000_000_000);
-        let mut world = World { tables, books, batches: 0, now, jobs: Vec::new(), sequence: 0 };
+        let mut world = World { tables, state, batches: 0, now, jobs: Vec::new(), sequence: 0 };
         for (carrier, link) in [(ACME, ACME_LINK), (OTHER, OTHER_LINK)] {
             world.runs(OpenLink { carrier, link, kind: LinkKind::Sends });
             world.has_room(carrier, link);
@@ -72,9 +72,9 @@ impl World {
     fn executes(&mut self, command: impl Into<AnyCommand>) -> Vec<MessageStep> {
         self.batches += 1;
         let tables = Tables::new(self.tables.clone());
-        let mut batch = Batch::new(&tables, &mut self.books, &AllBound, self.batches, Arc::default());
+        let mut batch = Batch::new(&tables, &mut self.state, &AllBound, self.batches, Arc::default());
         command.into().execute(&mut batch).expect("it can be run");
-        batch.hand_out().expect("parts can be given to links");
+        batch.dispatch_parts().expect("parts can be given to links");
         batch.finish().expect("changes can be applied");
         let Batch { steps, handouts, .. } = batch;
         self.jobs = handouts.into_values().flat_map(|handout| handout.jobs).collect();
@@ -85,7 +85,7 @@ impl World {
     fn runs(&mut self, command: impl Into<AnyCommand>) -> Vec<MessageStep> {
         let steps = self.executes(command);
         self.tables.commit();
-        self.books.committed(self.now);
+        self.state.committed(self.now);
         self.now = self.now.plus(Duration::from_secs(1));
         steps
     }
@@ -134,7 +134,7 @@ impl World {
     fn link_batch(&self, carrier: CarrierId, link: LinkId) -> LinkBatch {
         let (answers, receipts, inbound) = (Vec::new(), Vec::new(), Vec::new());
         let ids = IdConversion::None;
-        LinkBatch { carrier, ids, link, answers, receipts, inbound, slots: 5, now: self.now }
+        LinkBatch { carrier, ids, link, responses: answers, receipts, inbound, slots: 5, now: self.now }
     }
 
     fn has_room(&mut self, carrier: CarrierId, link: LinkId) -> Vec<MessageStep> {
@@ -142,18 +142,18 @@ impl World {
     }
 
     /// The carrier of the part that was given to a link last answers; another carrier could take the message.
-    fn answers(&mut self, answer: Answer) -> Vec<MessageStep> {
+    fn answers(&mut self, answer: SubmitResponse) -> Vec<MessageStep> {
         let batch = self.answer_batch(answer);
         self.runs(batch)
     }
 
-    fn answer_batch(&self, answer: Answer) -> LinkBatch {
+    fn answer_batch(&self, answer: SubmitResponse) -> LinkBatch {
         let job = self.jobs.first().expect("a part that was given to a link");
         let Job { message, part, account, to, carrier, .. } = *job;
         let (link, other) = if carrier == ACME { (ACME_LINK, OTHER) } else { (OTHER_LINK, ACME) };
-        let otherwise = Some(Elsewhere { carrier: other, whole: false });
-        let record = AnswerRecord { message, part, account, to, answer, otherwise };
-        LinkBatch { answers: vec![record], ..self.link_batch(carrier, link) }
+        let otherwise = Some(TargetCarrier { carrier: other, whole: false });
+        let record = ResponseRecord { message, part, account, to, response: answer, failover_to: otherwise };
+        LinkBatch { responses: vec![record], ..self.link_batch(carrier, link) }
     }
 
     fn receipt(&mut self, id: &str, verdict: Verdict, word: Option<&str>) -> Vec<MessageStep> {
@@ -182,7 +182,7 @@ fn ordinary_message_is_accepted_sent_answered_receipted_and_reported_in_that_ord
     let mut world = World::new();
     let began = world.now;
     let mut steps = world.accepts();
-    steps.extend(world.answers(Answer::Accepted(remote("a"))));
+    steps.extend(world.answers(SubmitResponse::Accepted(remote("a"))));
     steps.extend(world.receipt("a", Verdict::Delivered, None));
     let told = ReportStatus::Final(DlrCode::Delivrd);
     assert_eq!(
@@ -192,7 +192,7 @@ fn ordinary_message_is_accepted_sent_answered_receipted_and_reported_in_that_ord
             SENT,
             StepKind::Answered { carrier: ACME, remote: remote("a") },
             StepKind::Receipt { carrier: ACME, verdict: Verdict::Delivered, err: 3 },
-            StepKind::Reported { connection: CONNECTION, report: ReportId(1), told },
+            StepKind::Reported { connection: CONNECTION, report: ReportId(1), status: told },
         ]
     );
     let times: Vec<u64> = steps.iter().map(|step| step.at.since(began).as_secs()).collect();
@@ -222,7 +222,7 @@ fn failover_after_a_refusal_is_refused_failed_over_and_sent_by_the_other_carrier
         kinds(&steps),
         [
             StepKind::Rejected { carrier: OTHER, status: 0x45 },
-            StepKind::Reported { connection: CONNECTION, report: ReportId(1), told },
+            StepKind::Reported { connection: CONNECTION, report: ReportId(1), status: told },
         ]
     );
 }
@@ -235,12 +235,12 @@ fn rolled_back_batch_leaves_no_step_and_its_ids_are_given_to_no_other() {
     let lost = world.executes(refused);
     assert_eq!(lost.len(), 3);
     world.tables.roll_back();
-    world.books.rolled_back(&Tables::new(world.tables.clone())).unwrap();
+    world.state.rolled_back(&Tables::new(world.tables.clone())).unwrap();
     assert!(world.tables.dump().table("timeline").is_empty());
     // The engine that goes on, and one that starts anew, give ids behind all that may have been given.
     let next = world.accepts();
     assert!(next[0].id > lost[2].id, "{next:?}");
-    world.books = EngineState::load(&Tables::new(world.tables.clone()), IN_DOUBT_WAIT, 1).unwrap();
+    world.state = EngineState::load(&Tables::new(world.tables.clone()), IN_DOUBT_WAIT, 1).unwrap();
     let after_start = world.accepts();
     assert!(after_start[0].id > next.last().unwrap().id, "{after_start:?}");
 }
@@ -249,7 +249,7 @@ fn rolled_back_batch_leaves_no_step_and_its_ids_are_given_to_no_other() {
 fn late_receipts_are_steps_only_as_often_as_the_timeline_takes_them() {
     let mut world = World::new();
     world.accepts();
-    world.answers(Answer::Accepted(remote("a")));
+    world.answers(SubmitResponse::Accepted(remote("a")));
     world.receipt("a", Verdict::Delivered, None);
     let mut late = Vec::new();
     for _ in 0..20 {
@@ -265,7 +265,7 @@ fn late_receipts_are_steps_only_as_often_as_the_timeline_takes_them() {
 fn part_without_an_answer_is_in_doubt_and_resent() {
     let mut world = World::new();
     world.accepts();
-    let steps = world.answers(Answer::NoAnswer);
+    let steps = world.answers(SubmitResponse::NoResponse);
     let next = Some(NextResend { number: 1, max: 1 });
     assert_eq!(kinds(&steps), [StepKind::InDoubt { carrier: ACME, next }]);
     world.now = world.now.plus(IN_DOUBT_WAIT);
@@ -274,6 +274,6 @@ fn part_without_an_answer_is_in_doubt_and_resent() {
         kinds(&world.runs(released)),
         [StepKind::Resent { carrier: ACME, link: ACME_LINK, resend: 1 }]
     );
-    let steps = world.answers(Answer::NoAnswer);
+    let steps = world.answers(SubmitResponse::NoResponse);
     assert_eq!(kinds(&steps), [StepKind::InDoubt { carrier: ACME, next: None }]);
 }

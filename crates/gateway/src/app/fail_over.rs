@@ -16,7 +16,7 @@ use hermod_domain::ids::CarrierId;
 use hermod_domain::numbers::Numbers;
 use hermod_domain::route::Sending;
 use hermod_domain::time::Timestamp;
-use hermod_store::{CarrierQueue, Elsewhere, Move, StoreError, WaitingMessage, WaitingPlace};
+use hermod_store::{CarrierQueue, TargetCarrier, Move, StoreError, WaitingMessage, QueuePosition};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -52,7 +52,7 @@ struct Troubled {
     why: Why,
     since: Moment,
     /// How far its queue was looked through; from the beginning again at the end.
-    looked_to: Option<WaitingPlace>,
+    looked_to: Option<QueuePosition>,
 }
 
 impl FailOver {
@@ -156,9 +156,9 @@ async fn move_queue(
     world: &World,
     carrier: CarrierId,
     why: Why,
-    mut looked_to: Option<WaitingPlace>,
+    mut looked_to: Option<QueuePosition>,
     room: &mut Room,
-) -> Result<(u64, Option<WaitingPlace>), StoreError> {
+) -> Result<(u64, Option<QueuePosition>), StoreError> {
     let mut moved = 0;
     for _ in 0..PAGES_PER_LOOK {
         if !room.is_anywhere() || trouble(world, carrier) != Some(why) {
@@ -222,6 +222,6 @@ fn elsewhere(
     let (_, route) = catalogue.routes().serving(&sending)?;
     let other = route.instead_of(carrier, *to, health)?;
     let whole = catalogue.carrier(other).is_some_and(|other| other.profile.takes_whole_messages());
-    let to = Elsewhere { carrier: other, whole };
+    let to = TargetCarrier { carrier: other, whole };
     Some(Move { message: *message, account: *account, from: carrier, to })
 }

@@ -18,7 +18,7 @@ use hermod_domain::text::{Encoding, Measure};
 use hermod_domain::time::Timestamp;
 use hermod_domain::traffic::{Admitted, Daily, enforced_daily, watched_daily};
 use hermod_store::{
-    ACCEPT_WAIT_MAX, AcceptOutcome, Acceptance, CustomerTlvs, DailyLimits, KeyClaim, Replay, Screened,
+    ACCEPT_WAIT_MAX, AcceptOutcome, Acceptance, CustomerTlvs, DailyLimits, KeyClaim, Duplicate, Screened,
     Screening, StoreError,
 };
 use metrics::counter;
@@ -39,7 +39,7 @@ const NO_ALIAS_RETRY_S: u32 = 60;
 pub enum Submitted {
     Accepted(Accepted),
     /// The idempotency key was used before: nothing was sent, nothing was charged.
-    Replayed(Replay),
+    Replayed(Duplicate),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +114,7 @@ async fn accept(
             let to = submission.to;
             Ok(Submitted::Accepted(Accepted { message, alias, to, from, cost, balance, parts, encoding }))
         }
-        Ok(AcceptOutcome::Replay(replay)) => Ok(Submitted::Replayed(replay)),
+        Ok(AcceptOutcome::Duplicate(replay)) => Ok(Submitted::Replayed(replay)),
         Ok(AcceptOutcome::OptedOut) => Err(Refusal::RecipientOptedOut),
         Ok(AcceptOutcome::NoAliasFree) => {
             let cause = Unavailable::QueueFull;
@@ -142,7 +142,7 @@ pub async fn find_replay(
     caller: &Caller,
     key: &IdempotencyKey,
     fingerprint: u64,
-) -> Result<Option<Replay>, Refusal> {
+) -> Result<Option<Duplicate>, Refusal> {
     let found = world.store.find_key(key_claim(caller, key, fingerprint));
     in_time(world, found, Unavailable::KeyInFlight).await
 }
@@ -182,7 +182,7 @@ async fn replay_of(
     world: &World,
     caller: &Caller,
     submission: &Submission,
-) -> Result<Option<Replay>, Refusal> {
+) -> Result<Option<Duplicate>, Refusal> {
     let Some(key) = &submission.key else { return Ok(None) };
     find_replay(world, caller, key, submission.fingerprint()).await
 }

@@ -3,7 +3,7 @@
 use crate::wall_clock;
 use hermod_domain::ids::RemoteId;
 use hermod_domain::lifecycle::Verdict;
-use hermod_store::{Answer, AnswerRecord, Job, LinkPort, ReceiptRecord};
+use hermod_store::{SubmitResponse, ResponseRecord, Job, LinkPort, ReceiptRecord};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -35,10 +35,10 @@ fn remote(job: &Job) -> RemoteId {
     RemoteId::from_text(&format!("{mixed:016x}")).expect("an id")
 }
 
-fn answer(job: &Job) -> AnswerRecord {
-    let answer = Answer::Accepted(remote(job));
+fn answer(job: &Job) -> ResponseRecord {
+    let answer = SubmitResponse::Accepted(remote(job));
     let Job { message, part, account, to, .. } = *job;
-    AnswerRecord { message, part, account, to, answer, otherwise: None }
+    ResponseRecord { message, part, account, to, response: answer, failover_to: None }
 }
 
 fn receipt(job: &Job) -> ReceiptRecord {

@@ -22,7 +22,7 @@ use hermod_engine::state::idempotency_keys::{BLOCKS_PER_SEGMENT, blocks_for, bui
 use hermod_engine::tables::KeyEntry;
 use hermod_store::{
     AcceptOutcome, Acceptance, DailyLimits, KeyClaim, LedgerEntry, LedgerKind, LinkKind, OpenOptions,
-    PostOutcome, Replay, Store,
+    PostOutcome, Duplicate, Store,
 };
 use rusqlite::{Connection, params};
 use std::path::{Path, PathBuf};
@@ -324,7 +324,7 @@ async fn repeat_old_keys(store: &Store, plan: &Plan) {
     {
         let KeyEntry { message, .. } = entry(plan, number);
         let found = store.find_key(claim(number)).await.expect("the store answers");
-        assert_eq!(found, Some(Replay { message, same_request: true }), "key {number}");
+        assert_eq!(found, Some(Duplicate { message, is_same_request: true }), "key {number}");
     }
     println!("old keys          {REPEATED} of all ages found, {:.0} us each", seconds(started) * 1e6 / 1e4);
 }

@@ -24,15 +24,15 @@ use hermod_domain::origin::MessageName;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::{
-    Balance, CarrierQueue, CatalogueRow, DayTotals, DeliveryRow, Endpoint, EventId, FailingEndpoint, GivenUp,
+    Balance, CarrierQueue, CatalogueRow, DayTotals, DeliveryRow, Endpoint, EventId, FailingEndpoint, GivenUpReport,
     InboundRecord, LedgerRow, MessageRecord, MoMessage, OpenReviews, OptOut, ParkedReceipt, ProvisionedRow,
-    ReceiptLoss, ReportId, ReviewCase, ReviewState, SetAside, SetAsideCount, Statement, TiedId, UnassignedMo,
-    WaitingPlace, WebhookAttempt, WebhookFigures, WebhookFilter, WebhookRecord,
+    ReceiptLoss, ReportId, ReviewCase, ReviewState, SetAside, SetAsideCount, Statement, AssignedId, UnassignedMo,
+    QueuePosition, WebhookAttempt, WebhookFigures, WebhookFilter, WebhookRecord,
 };
 use hermod_engine::state::idempotency_keys::{KeyLimits, KeyStep};
 use hermod_engine::state::parked_receipts::ParkedPage;
 use hermod_engine::state::queues::QueueSnapshot;
-use hermod_engine::tables::{ConversationKey, InboundKey, ReportPage, ReviewStanding, UnnamedPart};
+use hermod_engine::tables::{ConversationKey, InboundKey, ReportPage, ReviewStatus, UnnamedPart};
 use std::path::PathBuf;
 
 /// A database, as the readers beside the writer see it. Each read is one short snapshot.
@@ -75,7 +75,7 @@ reads! {
     fn expired_late_parts(carrier: CarrierId, expired_by: Timestamp, after: Option<LatePlace>, limit: u32) -> LatePage
         = late_parts::expired_late_parts(carrier, expired_by, after, limit);
     fn failing_endpoints() -> Vec<FailingEndpoint> = webhook_due::failing_endpoints();
-    fn given_up(account: Option<AccountId>, after: Option<ReportId>, limit: u32) -> Vec<GivenUp>
+    fn given_up(account: Option<AccountId>, after: Option<ReportId>, limit: u32) -> Vec<GivenUpReport>
         = given_up_reports::list_given_up(account, after, limit);
     fn mo_messages(wanted: Vec<(ReportId, AccountId, u64)>) -> Vec<(ReportId, MoMessage)>
         = engine_reads::mo_messages(wanted);
@@ -111,17 +111,17 @@ reads! {
     fn provisioned() -> Vec<ProvisionedRow> = catalogue::read_provisioned();
     fn receipt_losses(from: Day, to: Day) -> Vec<ReceiptLoss> = parked_receipts::receipt_losses(from, to);
     fn review(id: u64) -> Option<ReviewCase> = reviews::find(id);
-    fn review_standings(after: Option<u64>, limit: usize) -> Vec<ReviewStanding> = reviews::standings_after(after, limit);
+    fn review_standings(after: Option<u64>, limit: usize) -> Vec<ReviewStatus> = reviews::standings_after(after, limit);
     fn reviews(state: Option<ReviewState>, before: Option<u64>, limit: u32) -> Vec<ReviewCase>
         = reviews::page(state, before, limit);
     fn set_aside(after: i64, limit: u32) -> Vec<SetAside> = set_aside::set_aside_after(after, limit);
     fn statement(account: AccountId, days: (Day, Day)) -> Statement = engine_reads::read_statement(account, days);
-    fn tied_lately(carrier: CarrierId, limit: usize) -> Vec<TiedId> = carrier_ids::sample(carrier, limit);
+    fn tied_lately(carrier: CarrierId, limit: usize) -> Vec<AssignedId> = carrier_ids::sample(carrier, limit);
     fn unassigned_inbound(since: Option<MessageId>, limit: u32) -> Vec<UnassignedMo>
         = unassigned_inbound::read_unassigned_page(since, limit);
     fn unnamed_parts(after: Option<UnnamedPart>, limit: usize) -> Vec<UnnamedPart>
         = unnamed_parts::read_unnamed_page(after.as_ref(), limit);
-    fn waiting(carrier: CarrierId, after: Option<WaitingPlace>, limit: usize) -> WaitingPage
+    fn waiting(carrier: CarrierId, after: Option<QueuePosition>, limit: usize) -> WaitingPage
         = waiting::read_page(carrier, after, limit);
     fn waiting_endpoints() -> Vec<(Endpoint, Timestamp)> = webhook_due::waiting_endpoints();
 }

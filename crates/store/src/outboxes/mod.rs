@@ -11,8 +11,8 @@ pub(crate) use receivers::Receivers;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::batch::EngineState;
-use hermod_engine::ops::{Report, ReportEnds, ReportId};
-use hermod_engine::outbox::{Outbox, PortNo, REPORTS_IN_ALL_MAX, ReportCounts, Took};
+use hermod_engine::ops::{Report, FinishedReports, ReportId};
+use hermod_engine::outbox::{Outbox, PortNo, REPORTS_IN_ALL_MAX, ReportCounts, NextReports};
 use hermod_engine::tables::{TableError, Tables};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
@@ -93,7 +93,7 @@ impl SharedOutbox {
         });
     }
 
-    pub(crate) fn take(&self, port: PortNo, most: usize, now: Timestamp) -> Took {
+    pub(crate) fn take(&self, port: PortNo, most: usize, now: Timestamp) -> NextReports {
         let room = self.room_in_all();
         self.with(|state| state.take(port, most, room, now))
     }
@@ -106,12 +106,12 @@ impl SharedOutbox {
 impl Outboxes {
     pub(crate) fn load(
         tables: &Tables<'_>,
-        books: &EngineState,
+        state: &EngineState,
         receivers: Arc<Receivers>,
         now: Timestamp,
     ) -> Result<Outboxes, TableError> {
         let waiting = ReportCounts::in_tables(tables.read()?.connections_with_reports()?);
-        Ok(Outboxes::new(waiting, books.last_report, receivers, now))
+        Ok(Outboxes::new(waiting, state.last_report, receivers, now))
     }
 
     #[cfg(test)]
@@ -145,7 +145,7 @@ impl Outboxes {
         }
         let mut boxes = self.boxes();
         let Boxes { open, waiting } = &mut *boxes;
-        gone.iter().for_each(|(connection, rows)| waiting.less(*connection, *rows));
+        gone.iter().for_each(|(connection, rows)| waiting.subtract(*connection, *rows));
         let mut reports = reports.into_iter().peekable();
         while let Some(first) = reports.next() {
             let connection = first.connection;
@@ -164,17 +164,17 @@ impl Outboxes {
                 }
                 None => count += u64::try_from(same.count()).unwrap_or(0),
             }
-            waiting.more(connection, count);
+            waiting.add(connection, count);
         }
     }
 
     /// What a connection's customers answered is durable, or will never be.
-    pub(crate) fn written(&self, ends: &ReportEnds) {
+    pub(crate) fn written(&self, ends: &FinishedReports) {
         let mut boxes = self.boxes();
         let Some(outbox) = boxes.open.get(&ends.connection) else { return };
         let refused = ends.refused.iter().map(|(id, _)| *id);
         let idle = outbox.with(|state| {
-            state.written(ends.taken.iter().copied().chain(refused));
+            state.written(ends.accepted.iter().copied().chain(refused));
             state.is_idle()
         });
         if idle {
@@ -258,7 +258,7 @@ impl Outboxes {
     }
 
     /// Something that the writer was to be told when there was no way to.
-    pub(crate) fn left_over(&self) -> Option<ReportEnds> {
+    pub(crate) fn left_over(&self) -> Option<FinishedReports> {
         let boxes = self.boxes();
         let found = boxes.open.iter().find_map(|(connection, outbox)| {
             let taken = outbox.with(Outbox::take_superseded);
@@ -268,7 +268,7 @@ impl Outboxes {
             self.left_over.store(false, Ordering::Release);
             return None;
         };
-        Some(ReportEnds { connection, taken, refused: Vec::new(), now: self.now() })
+        Some(FinishedReports { connection, accepted: taken, refused: Vec::new(), now: self.now() })
     }
 
     /// What waited for a time goes on.

@@ -5,8 +5,8 @@ use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::{Origin, RegisteredDelivery, WrittenAddress};
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{Delivery, MessageNews, News, Report, ReportId};
-use hermod_engine::outbox::Took;
+use hermod_engine::ops::{ReportOutcome, DlrReport, ReportContent, Report, ReportId};
+use hermod_engine::outbox::NextReports;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -20,7 +20,7 @@ fn report(id: u64, message: i64, told: ReportStatus) -> Report {
         connection: ConnectionId::new(1),
         message: MessageId::from_i64(1_000_000_000_000_000 + message).expect("an id"),
         at: Timestamp::EPOCH,
-        news: News::Message(MessageNews {
+        content: ReportContent::Dlr(DlrReport {
             alias: None,
             origin: Arc::new(Origin {
                 wish: RegisteredDelivery::of_registered_delivery(0x11),
@@ -31,7 +31,7 @@ fn report(id: u64, message: i64, told: ReportStatus) -> Report {
                 destination: WrittenAddress::default(),
                 quote: smallvec::SmallVec::new(),
             }),
-            told,
+            status: told,
             err: 0,
             parts: 1,
             delivered: 0,
@@ -46,8 +46,8 @@ fn superseded_report_without_a_place_in_the_queue_is_settled_with_the_newer_one(
     let (outbox, first) = outboxes.open(connection, Arc::new(Notify::new()));
     outboxes.committed(vec![report(1, 1, ReportStatus::Enroute)], &[]);
     let taken = |port| match outbox.take(port, 10, outboxes.now()) {
-        Took::Reports(reports) => reports.iter().map(|report| report.id.0).collect::<Vec<_>>(),
-        Took::Read(_) | Took::Nothing => vec![],
+        NextReports::Reports(reports) => reports.iter().map(|report| report.id.0).collect::<Vec<_>>(),
+        NextReports::Read(_) | NextReports::Nothing => vec![],
     };
     assert_eq!(taken(first), [1]);
     let (_, second) = outboxes.open(connection, Arc::new(Notify::new()));
@@ -56,8 +56,8 @@ fn superseded_report_without_a_place_in_the_queue_is_settled_with_the_newer_one(
     assert!(outboxes.close(connection, &outbox, first, false).is_empty(), "the writer's queue is full");
     assert_eq!(taken(second), [2]);
     let settled =
-        outbox.with(|state| state.settle(second, vec![(ReportId(2), Delivery::Done)], outboxes.now()));
-    assert_eq!(settled.taken, [ReportId(1), ReportId(2)], "in one transaction");
+        outbox.with(|state| state.settle(second, vec![(ReportId(2), ReportOutcome::Accepted)], outboxes.now()));
+    assert_eq!(settled.accepted, [ReportId(1), ReportId(2)], "in one transaction");
     // The same, and nobody has anything to say any more.
     outboxes.committed(vec![report(3, 3, ReportStatus::Enroute)], &[]);
     assert_eq!(taken(second), [3]);
@@ -66,7 +66,7 @@ fn superseded_report_without_a_place_in_the_queue_is_settled_with_the_newer_one(
     assert!(outboxes.close(connection, &outbox, second, false).is_empty());
     assert!(outboxes.has_left_over());
     let ends = outboxes.left_over().expect("something is left over");
-    assert_eq!((ends.connection, ends.taken), (connection, vec![ReportId(3)]));
+    assert_eq!((ends.connection, ends.accepted), (connection, vec![ReportId(3)]));
     assert!(outboxes.left_over().is_none() && !outboxes.has_left_over());
     outboxes.tick(outboxes.now().plus(Duration::from_secs(1)));
 }

@@ -7,9 +7,9 @@ use hermod_domain::carrier::RemoteKey;
 use hermod_domain::ids::{AccountId, CarrierId, RemoteId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
-use hermod_engine::ops::TiedId;
+use hermod_engine::ops::AssignedId;
 use hermod_engine::tables::{
-    CarrierIdChange, CarrierIdKey, CarrierIdRow, CarrierIdRows, CarrierIds, PartKey, TableError, Tie,
+    CarrierIdChange, CarrierIdKey, CarrierIdRow, CarrierIdRows, CarrierIds, PartKey, TableError, IdAssignment,
 };
 use rusqlite::{Connection, Row, params};
 
@@ -54,14 +54,14 @@ impl SqliteTables<'_> {
         Ok(self.connection.execute_batch(&format!("DROP TABLE {RETIRED}_{}", day.get()))?)
     }
 
-    fn add_carrier_id(&self, carrier: CarrierId, remote: &RemoteId, tie: &Tie) -> Result<(), TableError> {
+    fn add_carrier_id(&self, carrier: CarrierId, remote: &RemoteId, tie: &IdAssignment) -> Result<(), TableError> {
         let (day, key) = (tie.day.get(), &RemoteKey::of(remote));
         let sql = format_args!("INSERT INTO {TABLE}_{day} {VALUES}");
         write_row(self.connection, &DaySql::new(sql)?, CarrierIdKey { carrier, key, remote }, tie)?;
         Ok(())
     }
 
-    fn put_carrier_id(&self, carrier: CarrierId, remote: &RemoteId, tie: &Tie) -> Result<(), TableError> {
+    fn put_carrier_id(&self, carrier: CarrierId, remote: &RemoteId, tie: &IdAssignment) -> Result<(), TableError> {
         let (day, key) = (tie.day.get(), &RemoteKey::of(remote));
         let sql = format_args!("INSERT OR REPLACE INTO {TABLE}_{day} {VALUES}");
         write_row(self.connection, &DaySql::new(sql)?, CarrierIdKey { carrier, key, remote }, tie)?;
@@ -82,8 +82,8 @@ impl CarrierIdRows for SqliteTables<'_> {
             CarrierIdChange::RetireDay(day) => self.retire_carrier_id_day(*day),
             CarrierIdChange::DeleteRetired { day, limit } => self.delete_retired_carrier_ids(*day, *limit),
             CarrierIdChange::DropRetiredDay(day) => self.drop_retired_carrier_id_day(*day),
-            CarrierIdChange::Add { carrier, remote, tie } => self.add_carrier_id(*carrier, remote, tie),
-            CarrierIdChange::Put { carrier, remote, tie } => self.put_carrier_id(*carrier, remote, tie),
+            CarrierIdChange::Add { carrier, remote, assignment: tie } => self.add_carrier_id(*carrier, remote, tie),
+            CarrierIdChange::Put { carrier, remote, assignment: tie } => self.put_carrier_id(*carrier, remote, tie),
         }
     }
 
@@ -116,7 +116,7 @@ impl CarrierIdRows for SqliteTables<'_> {
         Ok(())
     }
 
-    fn carrier_id(&self, day: Day, id: CarrierIdKey<'_>) -> Result<Option<Tie>, TableError> {
+    fn carrier_id(&self, day: Day, id: CarrierIdKey<'_>) -> Result<Option<IdAssignment>, TableError> {
         let sql = DaySql::new(format_args!(
             "SELECT key, raw, account, message, part, dest, at FROM {TABLE}_{}
              WHERE carrier = ?1 AND key = ?2 AND raw = ?3",
@@ -125,7 +125,7 @@ impl CarrierIdRows for SqliteTables<'_> {
         let mut statement = self.connection.prepare_cached(sql.as_str()?)?;
         let mut rows =
             statement.query(params![id.carrier.get(), id.key.octets(), stored_raw(id.key, id.remote)])?;
-        Ok(rows.next()?.map(|row| read_row(row, day)).transpose()?.map(|row| row.tie))
+        Ok(rows.next()?.map(|row| read_row(row, day)).transpose()?.map(|row| row.assignment))
     }
 
     fn visit_carrier_ids(
@@ -159,7 +159,7 @@ pub(crate) fn sample(
     connection: &Connection,
     carrier: CarrierId,
     limit: usize,
-) -> Result<Vec<TiedId>, TableError> {
+) -> Result<Vec<AssignedId>, TableError> {
     for day in carrier_id_days(connection)?.into_iter().rev() {
         let mut statement = connection.prepare(&format!(
             "SELECT key, raw, at FROM {TABLE}_{} WHERE carrier = ?1 LIMIT {SAMPLE_ROWS}",
@@ -168,7 +168,7 @@ pub(crate) fn sample(
         let mut rows = statement.query([carrier.get()])?;
         let mut ids = Vec::new();
         while let Some(row) = rows.next()? {
-            ids.push(TiedId { remote: read_id(row, 0, 1)?, at: stored_time(row.get(2)?) });
+            ids.push(AssignedId { remote: read_id(row, 0, 1)?, at: stored_time(row.get(2)?) });
         }
         if !ids.is_empty() {
             ids.sort_by_key(|id| std::cmp::Reverse(id.at));
@@ -182,23 +182,23 @@ pub(crate) fn sample(
 fn read_row(row: &Row<'_>, day: Day) -> Result<CarrierIdRow, TableError> {
     let (message, part) = message_and_part(row, 3, 4)?;
     let dest: i64 = row.get(5)?;
-    let tie = Tie {
+    let tie = IdAssignment {
         part: PartKey { account: AccountId::new(row.get(2)?), message, part },
         to: Msisdn::from_number(dest.cast_unsigned()),
         at: stored_time(row.get(6)?),
         day,
     };
-    Ok(CarrierIdRow { remote: read_id(row, 0, 1)?, tie })
+    Ok(CarrierIdRow { remote: read_id(row, 0, 1)?, assignment: tie })
 }
 
 fn write_row(
     connection: &Connection,
     sql: &DaySql,
     id: CarrierIdKey<'_>,
-    tie: &Tie,
+    tie: &IdAssignment,
 ) -> Result<usize, TableError> {
     let CarrierIdKey { carrier, key, remote } = id;
-    let Tie { part: PartKey { account, message, part }, to, at, day: _ } = tie;
+    let IdAssignment { part: PartKey { account, message, part }, to, at, day: _ } = tie;
     let written = connection.prepare_cached(sql.as_str()?)?.execute(params![
         carrier.get(),
         key.octets(),

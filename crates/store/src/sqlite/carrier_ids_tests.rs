@@ -8,10 +8,10 @@ use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Day;
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::Asked;
-use hermod_engine::state::carrier_id_days::{DAYS_KEPT, Match, Tied};
-use hermod_engine::state::carrier_ids::Remotes;
-use hermod_engine::tables::{PartKey, Tables, Tie};
+use hermod_engine::ops::CarrierIdQuery;
+use hermod_engine::state::carrier_id_days::{DAYS_KEPT, Match, Assigned};
+use hermod_engine::state::carrier_ids::CarrierIdIndex;
+use hermod_engine::tables::{PartKey, Tables, IdAssignment};
 use rusqlite::Connection;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -22,7 +22,7 @@ const TODAY: Day = Day::new(20_771);
 
 struct World {
     connection: Connection,
-    remotes: Remotes,
+    remotes: CarrierIdIndex,
     ids: IdConversion,
     _folder: TempDir,
 }
@@ -35,28 +35,28 @@ impl World {
     fn with_ids(ids: IdConversion) -> World {
         let folder = TempDir::new().unwrap();
         let connection = schema::open_for_writing(folder.path()).unwrap();
-        let remotes = Remotes::load(&tables(&connection)).unwrap();
+        let remotes = CarrierIdIndex::load(&tables(&connection)).unwrap();
         World { connection, remotes, ids, _folder: folder }
     }
 
-    fn answers(&mut self, remote: &str, message: i64, now: Timestamp) -> Tied {
+    fn answers(&mut self, remote: &str, message: i64, now: Timestamp) -> Assigned {
         self.answers_to(remote, message, now, number(message.unsigned_abs()))
     }
 
-    fn answers_to(&mut self, remote: &str, message: i64, now: Timestamp, to: Msisdn) -> Tied {
+    fn answers_to(&mut self, remote: &str, message: i64, now: Timestamp, to: Msisdn) -> Assigned {
         let message = MessageId::from_i64(message).unwrap();
         let part = PartKey { account: AccountId::new(7), message, part: PartNo::FIRST };
-        let tie = Tie { part, to: Some(to), at: Some(now), day: now.day() };
-        changing(&self.connection, |tables| self.remotes.tie(tables, ACME, &id(remote), tie)).unwrap()
+        let assignment = IdAssignment { part, to: Some(to), at: Some(now), day: now.day() };
+        changing(&self.connection, |tables| self.remotes.assign(tables, ACME, &id(remote), assignment)).unwrap()
     }
 
     /// What is found at hand must be what the tables say, and the other way round.
     #[track_caller]
     fn finds(&self, remote: &str, source: Option<u64>, expect: &str) {
-        let cold = Remotes::load(&tables(&self.connection)).unwrap();
+        let cold = CarrierIdIndex::load(&tables(&self.connection)).unwrap();
         for (remotes, how) in [(&self.remotes, "at hand"), (&cold, "from the tables")] {
             let asked =
-                Asked { carrier: ACME, ids: self.ids, remote: &id(remote), source: source.map(number) };
+                CarrierIdQuery { carrier: ACME, ids: self.ids, remote: &id(remote), source: source.map(number) };
             let found = match remotes.find(&tables(&self.connection), &asked).unwrap() {
                 Match::Part(tie) => tie.part.message.as_i64().to_string(),
                 Match::Nothing => "nothing".to_owned(),
@@ -92,10 +92,10 @@ fn days_later(days: i64) -> Timestamp {
 fn an_answer_ties_and_a_receipt_finds_it() {
     let mut world = World::new();
     world.finds("a", None, "nothing");
-    assert_eq!(world.answers("a", 5, noon()), Tied::New);
+    assert_eq!(world.answers("a", 5, noon()), Assigned::New);
     world.finds("a", None, "5");
     let remote = id("a");
-    let elsewhere = Asked { carrier: OTHER, ids: IdConversion::None, remote: &remote, source: None };
+    let elsewhere = CarrierIdQuery { carrier: OTHER, ids: IdConversion::None, remote: &remote, source: None };
     let found = world.remotes.find(&tables(&world.connection), &elsewhere).unwrap();
     assert_eq!(found, Match::Nothing, "an id is its carrier's own");
 }
@@ -105,12 +105,12 @@ fn what_is_tied_is_found_with_all_that_is_known_of_it() {
     let mut world = World::new();
     world.answers("0aB", 5, noon());
     let remote = id("0aB");
-    let asked = Asked { carrier: ACME, ids: IdConversion::None, remote: &remote, source: None };
+    let asked = CarrierIdQuery { carrier: ACME, ids: IdConversion::None, remote: &remote, source: None };
     let at_hand = world.remotes.find(&tables(&world.connection), &asked).unwrap();
     let Match::Part(tie) = at_hand else { panic!("{at_hand:?}") };
     assert_eq!((tie.to, tie.at, tie.day), (Some(number(5)), Some(noon()), TODAY));
     let cold =
-        Remotes::load(&tables(&world.connection)).unwrap().find(&tables(&world.connection), &asked).unwrap();
+        CarrierIdIndex::load(&tables(&world.connection)).unwrap().find(&tables(&world.connection), &asked).unwrap();
     assert_eq!(cold, at_hand);
 }
 
@@ -199,11 +199,11 @@ fn converted_ids_that_several_parts_have_are_told_by_the_number() {
 #[test]
 fn the_same_answer_twice_is_no_reuse_but_another_part_is() {
     let mut world = World::new();
-    assert_eq!(world.answers("a", 5, noon()), Tied::New);
-    assert_eq!(world.answers("a", 5, noon()), Tied::New);
-    assert_eq!(world.answers("a", 6, noon()), Tied::Reused);
+    assert_eq!(world.answers("a", 5, noon()), Assigned::New);
+    assert_eq!(world.answers("a", 5, noon()), Assigned::New);
+    assert_eq!(world.answers("a", 6, noon()), Assigned::Reused);
     world.finds("a", None, "6");
-    assert_eq!(world.answers("A", 7, noon()), Tied::New, "written differently");
+    assert_eq!(world.answers("A", 7, noon()), Assigned::New, "written differently");
     world.finds("a", None, "6");
 }
 
@@ -211,7 +211,7 @@ fn the_same_answer_twice_is_no_reuse_but_another_part_is() {
 fn an_id_used_again_on_a_later_day_stands_for_the_newer_part_unless_the_number_is_the_older_ones() {
     let mut world = World::new();
     world.answers("a", 5, noon());
-    assert_eq!(world.answers("a", 6, days_later(1)), Tied::New);
+    assert_eq!(world.answers("a", 6, days_later(1)), Assigned::New);
     world.finds("a", None, "6");
     world.finds("a", Some(6), "6");
     world.finds("a", Some(5), "5");
@@ -226,7 +226,7 @@ fn only_the_end_of_a_number_can_contradict() {
     world.answers_to("a", 6, days_later(1), to);
     let national = Msisdn::from_number(15_112_345_678).unwrap();
     let remote = id("a");
-    let asked = Asked { carrier: ACME, ids: IdConversion::None, remote: &remote, source: Some(national) };
+    let asked = CarrierIdQuery { carrier: ACME, ids: IdConversion::None, remote: &remote, source: Some(national) };
     let Match::Part(tie) = world.remotes.find(&tables(&world.connection), &asked).unwrap() else {
         panic!("a part")
     };
@@ -259,7 +259,7 @@ fn day_that_no_receipt_can_ask_for_is_retired_at_once_and_deleted_in_steps() {
         world.finds("new", None, "2");
     }
     // The process ends between two steps.
-    world.remotes = Remotes::load(&tables(&world.connection)).unwrap();
+    world.remotes = CarrierIdIndex::load(&tables(&world.connection)).unwrap();
     assert_eq!((step(&mut world, today), step(&mut world, today)), (1, 0));
     let retired = "SELECT count(*) FROM sqlite_schema WHERE name GLOB 'retired*'";
     assert_eq!(world.connection.query_row(retired, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
@@ -303,14 +303,14 @@ fn id_given_again_on_the_day_of_a_restart_is_known_as_reused() {
     let mut world = World::new();
     world.answers("0aB", 5, noon());
     world.answers("b", 6, noon());
-    world.remotes = Remotes::load(&tables(&world.connection)).unwrap();
-    assert_eq!(world.answers("0aB", 7, noon()), Tied::Reused);
-    assert_eq!(world.answers("b", 6, noon()), Tied::New, "the same part again");
+    world.remotes = CarrierIdIndex::load(&tables(&world.connection)).unwrap();
+    assert_eq!(world.answers("0aB", 7, noon()), Assigned::Reused);
+    assert_eq!(world.answers("b", 6, noon()), Assigned::New, "the same part again");
     // An earlier day has no filter after a restart: its table is asked.
-    assert_eq!(world.answers("c", 8, days_later(1)), Tied::New);
-    world.remotes = Remotes::load(&tables(&world.connection)).unwrap();
-    assert_eq!(world.answers("b", 9, noon()), Tied::Reused);
-    assert_eq!(world.answers("d", 10, noon()), Tied::New);
+    assert_eq!(world.answers("c", 8, days_later(1)), Assigned::New);
+    world.remotes = CarrierIdIndex::load(&tables(&world.connection)).unwrap();
+    assert_eq!(world.answers("b", 9, noon()), Assigned::Reused);
+    assert_eq!(world.answers("d", 10, noon()), Assigned::New);
     world.finds("0aB", None, "7");
 }
 
@@ -324,8 +324,8 @@ fn ids_and_days_of_a_batch_that_is_rolled_back_are_new_again() {
     world.connection.execute_batch("ROLLBACK").unwrap();
     world.remotes.rolled_back(&tables(&world.connection)).unwrap();
     world.finds("b", None, "nothing");
-    assert_eq!(world.answers("b", 4, noon()), Tied::New);
-    assert_eq!(world.answers("c", 5, days_later(1)), Tied::New);
-    assert_eq!(world.answers("a", 6, noon()), Tied::Reused);
+    assert_eq!(world.answers("b", 4, noon()), Assigned::New);
+    assert_eq!(world.answers("c", 5, days_later(1)), Assigned::New);
+    assert_eq!(world.answers("a", 6, noon()), Assigned::Reused);
     world.finds("c", None, "5");
 }

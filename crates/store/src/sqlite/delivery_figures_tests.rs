@@ -11,7 +11,7 @@ use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::DeliveryRow;
 use hermod_engine::ops::{DELIVERY_DAYS_KEPT, DeliveryFigures};
 use hermod_engine::state::delivery_figures::*;
-use hermod_engine::tables::{PartKey, Tie};
+use hermod_engine::tables::{PartKey, IdAssignment};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -25,10 +25,10 @@ fn german() -> Msisdn {
     Msisdn::from_number(4_915_112_345_678).unwrap()
 }
 
-fn tie(to: Msisdn, tied_at: Option<i64>) -> Tie {
+fn tie(to: Msisdn, tied_at: Option<i64>) -> IdAssignment {
     let message = MessageId::from_i64(1).unwrap();
     let part = PartKey { account: AccountId::new(1), message, part: PartNo::FIRST };
-    Tie { part, to: Some(to), at: tied_at.map(at), day: Day::new(0) }
+    IdAssignment { part, to: Some(to), at: tied_at.map(at), day: Day::new(0) }
 }
 
 struct World {

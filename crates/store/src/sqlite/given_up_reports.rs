@@ -6,16 +6,16 @@ use crate::sqlite::reports::{
 };
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{GivenUp, GivenUpWhy, PAGE_ROWS_MAX, ReportId};
+use hermod_engine::ops::{GivenUpReport, ReportGiveUpReason, PAGE_ROWS_MAX, ReportId};
 use hermod_engine::tables::{GivenUpReportChange, GivenUpReportRows, TableError};
 use rusqlite::{Connection, Row, params};
 
 impl SqliteTables<'_> {
-    fn put_given_up_report(&self, report: &GivenUp) -> Result<(), TableError> {
-        let GivenUp { id, account, connection, message, told, at, given_up_at, why } = report;
+    fn put_given_up_report(&self, report: &GivenUpReport) -> Result<(), TableError> {
+        let GivenUpReport { id, account, connection, message, status: told, at, given_up_at, reason: why } = report;
         let status = match why {
-            GivenUpWhy::TooOld => None,
-            GivenUpWhy::Refused(status) => Some(*status),
+            ReportGiveUpReason::TooOld => None,
+            ReportGiveUpReason::Refused(status) => Some(*status),
         };
         self.connection
             .prepare_cached(
@@ -84,7 +84,7 @@ pub(crate) fn list_given_up(
     account: Option<AccountId>,
     after: Option<ReportId>,
     limit: u32,
-) -> Result<Vec<GivenUp>, TableError> {
+) -> Result<Vec<GivenUpReport>, TableError> {
     const COLUMNS: &str = "id, account, connection, message, told, at, given_up_at, status";
     let whose = if account.is_some() { "account = ?3 AND" } else { "?3 IS NULL AND" };
     let mut statement = connection.prepare_cached(&format!(
@@ -96,16 +96,16 @@ pub(crate) fn list_given_up(
     rows.map(|row| row?).collect()
 }
 
-fn read(row: &Row<'_>) -> Result<GivenUp, TableError> {
+fn read(row: &Row<'_>) -> Result<GivenUpReport, TableError> {
     let status: Option<u32> = row.get(7)?;
-    Ok(GivenUp {
+    Ok(GivenUpReport {
         id: report_id(row.get(0)?),
         account: AccountId::new(row.get(1)?),
         connection: ConnectionId::new(row.get(2)?),
         message: report_message(row.get(3)?)?,
-        told: told_or_inbound(row.get(4)?)?,
+        status: told_or_inbound(row.get(4)?)?,
         at: Timestamp::from_millis(row.get(5)?),
         given_up_at: Timestamp::from_millis(row.get(6)?),
-        why: status.map_or(GivenUpWhy::TooOld, GivenUpWhy::Refused),
+        reason: status.map_or(ReportGiveUpReason::TooOld, ReportGiveUpReason::Refused),
     })
 }

@@ -4,7 +4,7 @@ use crate::sqlite::schema;
 use crate::sqlite::{SqliteTables, changing};
 use hermod_domain::ids::{IdMint, MessageId};
 use hermod_domain::time::Day;
-use hermod_engine::ops::{KeyClaim, Replay};
+use hermod_engine::ops::{KeyClaim, Duplicate};
 use hermod_engine::state::idempotency_keys::*;
 use hermod_engine::tables::{IdempotencyKeyRows, KeyBucketState, Tables};
 use rusqlite::Connection;
@@ -96,7 +96,7 @@ impl World {
         expired
     }
 
-    fn finds(&self, key: u64) -> Option<Replay> {
+    fn finds(&self, key: u64) -> Option<Duplicate> {
         self.keys.find(&tables(&self.connection), &claim(key)).unwrap()
     }
 
@@ -166,8 +166,8 @@ fn same_key_with_another_request_is_a_replay_that_says_so() {
         // The highest bit survives the signed column.
         let other = KeyClaim { digest, fingerprint: u64::MAX };
         let found = world.keys.find(&tables(&world.connection), &other).unwrap();
-        assert_eq!(found, Some(Replay { message, same_request: false }));
-        assert_eq!(world.finds(keys[0]), Some(Replay { message, same_request: true }));
+        assert_eq!(found, Some(Duplicate { message, is_same_request: false }));
+        assert_eq!(world.finds(keys[0]), Some(Duplicate { message, is_same_request: true }));
     }
     assert_eq!(world.count("SELECT count(*) FROM key_bucket"), 1);
 }

@@ -8,7 +8,7 @@ use hermod_domain::lifecycle::PartState;
 use hermod_domain::text::MessageText;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{CustomerTlvs, Job};
-use hermod_engine::tables::{Place, Readings, Refill, TableError, UnreadablePart};
+use hermod_engine::tables::{MessageKey, Readings, Refill, TableError, UnreadablePart};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::sync::Arc;
 
@@ -69,8 +69,8 @@ pub(crate) fn find_unreadable(
 }
 
 /// Returns a part that waits for a slot or for a time.
-pub(crate) fn load(connection: &Connection, place: Place, part: PartNo) -> Result<Option<Job>, TableError> {
-    let Place { carrier, account, message } = place;
+pub(crate) fn load(connection: &Connection, key: MessageKey, part: PartNo) -> Result<Option<Job>, TableError> {
+    let MessageKey { carrier, account, message } = key;
     connection
         .prepare_cached(&format!(
             "SELECT {COLUMNS} FROM part p LEFT JOIN message m ON m.id = p.message

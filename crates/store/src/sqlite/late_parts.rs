@@ -6,7 +6,7 @@ use crate::sqlite::part_rows::{COLUMNS, KEY, read, read_all};
 use crate::sqlite::unreadable::sort_in;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
-use hermod_engine::tables::{PartRow, Place, Readings, TableError};
+use hermod_engine::tables::{PartRow, MessageKey, Readings, TableError};
 use rusqlite::{Connection, params};
 
 /// Parts that are waited for, by when they expire. The index `late_part_expiry` has the same condition.
@@ -23,18 +23,18 @@ const CARRIERS: &str = "WITH RECURSIVE known (carrier) AS (
      SELECT carrier FROM known WHERE carrier IS NOT NULL";
 
 impl SqliteTables<'_> {
-    pub(super) fn set_parts_late(&self, place: Place) -> Result<(), TableError> {
-        let Place { carrier, account, message } = place;
-        let key = params![carrier.get(), account.get(), message.as_i64()];
+    pub(super) fn set_parts_late(&self, key: MessageKey) -> Result<(), TableError> {
+        let MessageKey { carrier, account, message } = key;
+        let columns = params![carrier.get(), account.get(), message.as_i64()];
         self.connection
             .prepare_cached(&format!(
                 "INSERT INTO late_part ({COLUMNS}) SELECT {COLUMNS} FROM part
                  WHERE carrier = ?1 AND account = ?2 AND message = ?3"
             ))?
-            .execute(key)?;
+            .execute(columns)?;
         self.connection
             .prepare_cached("DELETE FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3")?
-            .execute(key)?;
+            .execute(columns)?;
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use hermod_domain::lifecycle::MessageState;
 use hermod_domain::money::Money;
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{
-    MessageChange, MessageOrigin, MessageParties, MessageRow, MessageRows, MessageStanding, TableError,
+    MessageChange, MessageOrigin, MessageParties, MessageRow, MessageRows, MessageStatus, TableError,
 };
 use rusqlite::{OptionalExtension, params};
 
@@ -36,9 +36,9 @@ impl SqliteTables<'_> {
                 row.reference,
                 row.cost.as_micros(),
                 row.expires_at.as_millis(),
-                row.standing.state.to_stored(),
-                row.standing.code.as_u8(),
-                row.standing.err,
+                row.status.state.to_stored(),
+                row.status.code.as_u8(),
+                row.status.err,
                 row.whole,
                 row.tlvs.as_ref().map(|tlvs| &*tlvs.0),
                 shape.as_deref(),
@@ -47,8 +47,8 @@ impl SqliteTables<'_> {
         Ok(())
     }
 
-    fn put_message_standing(&self, message: MessageId, standing: MessageStanding) -> Result<(), TableError> {
-        let MessageStanding { state, code, err } = standing;
+    fn put_message_standing(&self, message: MessageId, standing: MessageStatus) -> Result<(), TableError> {
+        let MessageStatus { state, code, err } = standing;
         self.connection
             .prepare_cached("UPDATE message SET state = ?2, dlr = ?3, err = ?4 WHERE id = ?1")?
             .execute(params![message.as_i64(), state.to_stored(), code.as_u8(), err])?;
@@ -58,10 +58,10 @@ impl SqliteTables<'_> {
     fn put_message_end(
         &self,
         message: MessageId,
-        standing: MessageStanding,
+        standing: MessageStatus,
         settled_at: Timestamp,
     ) -> Result<(), TableError> {
-        let MessageStanding { state, code, err } = standing;
+        let MessageStatus { state, code, err } = standing;
         self.connection
             .prepare_cached(
                 "UPDATE message SET state = ?2, dlr = ?3, err = ?4, settled_at = ?5 WHERE id = ?1",
@@ -116,8 +116,8 @@ impl MessageRows for SqliteTables<'_> {
     fn change_message(&self, change: &MessageChange) -> Result<(), TableError> {
         match change {
             MessageChange::Add(row) => self.add_message(row),
-            MessageChange::Standing { message, standing } => self.put_message_standing(*message, *standing),
-            MessageChange::End { message, standing, settled_at } => {
+            MessageChange::Status { message, status: standing } => self.put_message_standing(*message, *standing),
+            MessageChange::End { message, status: standing, settled_at } => {
                 self.put_message_end(*message, *standing, *settled_at)
             }
             MessageChange::Carrier { message, carrier, whole } => {

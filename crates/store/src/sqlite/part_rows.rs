@@ -6,7 +6,7 @@ use crate::sqlite::unreadable::{KeyColumns, sort_in};
 use hermod_domain::ids::{AccountId, CarrierId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Part};
 use hermod_domain::time::Timestamp;
-use hermod_engine::tables::{PartRow, Place, Readings, TableError};
+use hermod_engine::tables::{PartRow, MessageKey, Readings, TableError};
 use rusqlite::{Connection, Row, Rows, params};
 
 /// The columns of a [`PartRow`], in the order in which [`read`] expects them.
@@ -25,9 +25,9 @@ pub(super) fn read_all(mut rows: Rows<'_>) -> Result<Vec<PartRow>, TableError> {
 }
 
 pub(super) fn read(row: &Row<'_>) -> Result<PartRow, TableError> {
-    let (place, part) = read_key(row)?;
+    let (key, part) = read_key(row)?;
     Ok(PartRow {
-        place,
+        key,
         part,
         now: Part { state: stored_state(row.get(4)?)?, doubts: row.get(5)? },
         doubt: DoubtPolicy::from_resends_max(row.get(6)?),
@@ -37,10 +37,10 @@ pub(super) fn read(row: &Row<'_>) -> Result<PartRow, TableError> {
     })
 }
 
-pub(super) fn read_key(row: &Row<'_>) -> Result<(Place, PartNo), TableError> {
+pub(super) fn read_key(row: &Row<'_>) -> Result<(MessageKey, PartNo), TableError> {
     let (message, part) = message_and_part(row, 2, 3)?;
-    let place = Place { carrier: CarrierId::new(row.get(0)?), account: AccountId::new(row.get(1)?), message };
-    Ok((place, part))
+    let key = MessageKey { carrier: CarrierId::new(row.get(0)?), account: AccountId::new(row.get(1)?), message };
+    Ok((key, part))
 }
 
 /// Returns the next parts of all carriers behind this one, in the order of their keys.

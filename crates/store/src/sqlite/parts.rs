@@ -11,7 +11,7 @@ use hermod_domain::lifecycle::{Part, PartState, Parts};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::Job;
 use hermod_engine::tables::{
-    DuePlace, DueRead, LaneCounts, PartChange, PartRow, PartRows, Place, Readings, Refill, SendingPart,
+    DueKey, DueRead, LaneCounts, PartChange, PartRow, PartRows, MessageKey, Readings, Refill, SendingPart,
     TableError, UnreadablePart,
 };
 use rusqlite::{Connection, Row, Rows, params};
@@ -33,7 +33,7 @@ const READABLE: &str = "carrier BETWEEN 0 AND 4294967295 AND account BETWEEN 0 A
 
 impl SqliteTables<'_> {
     fn add_part(&self, row: &PartRow) -> Result<(), TableError> {
-        let PartRow { place: Place { carrier, account, message }, part, now, .. } = row;
+        let PartRow { key: MessageKey { carrier, account, message }, part, now, .. } = row;
         self.connection
             .prepare_cached(
                 "INSERT INTO part (carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at)
@@ -56,13 +56,13 @@ impl SqliteTables<'_> {
 
     fn put_part_state(
         &self,
-        place: Place,
+        key: MessageKey,
         part: PartNo,
         now: Part,
         due_at: Option<Timestamp>,
         attempts: Option<u32>,
     ) -> Result<(), TableError> {
-        let Place { carrier, account, message } = place;
+        let MessageKey { carrier, account, message } = key;
         for query in [
             "UPDATE part SET state = ?5, doubts = ?6, attempts = coalesce(?7, attempts), due_at = ?8
              WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
@@ -86,8 +86,8 @@ impl SqliteTables<'_> {
         Ok(())
     }
 
-    fn put_part_due(&self, place: Place, part: PartNo, due_at: Option<Timestamp>) -> Result<(), TableError> {
-        let Place { carrier, account, message } = place;
+    fn put_part_due(&self, key: MessageKey, part: PartNo, due_at: Option<Timestamp>) -> Result<(), TableError> {
+        let MessageKey { carrier, account, message } = key;
         let due_at = time_to_stored(due_at);
         self.connection
             .prepare_cached(
@@ -97,8 +97,8 @@ impl SqliteTables<'_> {
         Ok(())
     }
 
-    fn put_part_expiry(&self, place: Place, part: PartNo, expires_at: Timestamp) -> Result<(), TableError> {
-        let Place { carrier, account, message } = place;
+    fn put_part_expiry(&self, key: MessageKey, part: PartNo, expires_at: Timestamp) -> Result<(), TableError> {
+        let MessageKey { carrier, account, message } = key;
         for table in TABLES {
             self.connection
                 .prepare_cached(&format!(
@@ -116,8 +116,8 @@ impl SqliteTables<'_> {
         Ok(())
     }
 
-    fn move_parts(&self, place: Place, to: CarrierId, due_at: Option<Timestamp>) -> Result<(), TableError> {
-        let Place { carrier, account, message } = place;
+    fn move_parts(&self, key: MessageKey, to: CarrierId, due_at: Option<Timestamp>) -> Result<(), TableError> {
+        let MessageKey { carrier, account, message } = key;
         let due_at = time_to_stored(due_at);
         self.connection
             .prepare_cached(
@@ -127,14 +127,14 @@ impl SqliteTables<'_> {
         Ok(())
     }
 
-    fn delete_parts(&self, place: Place) -> Result<(), TableError> {
-        let Place { carrier, account, message } = place;
+    fn delete_parts(&self, key: MessageKey) -> Result<(), TableError> {
+        let MessageKey { carrier, account, message } = key;
         for query in [
             "DELETE FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3",
             "DELETE FROM late_part WHERE carrier = ?1 AND account = ?2 AND message = ?3",
         ] {
-            let key = params![carrier.get(), account.get(), message.as_i64()];
-            if self.connection.prepare_cached(query)?.execute(key)? > 0 {
+            let columns = params![carrier.get(), account.get(), message.as_i64()];
+            if self.connection.prepare_cached(query)?.execute(columns)? > 0 {
                 break;
             }
         }
@@ -146,33 +146,33 @@ impl PartRows for SqliteTables<'_> {
     fn change_part(&self, change: &PartChange) -> Result<(), TableError> {
         match *change {
             PartChange::Add(row) => self.add_part(&row),
-            PartChange::State { place, part, now, due_at, attempts } => {
-                self.put_part_state(place, part, now, due_at, attempts)
+            PartChange::State { key, part, now, due_at, attempts } => {
+                self.put_part_state(key, part, now, due_at, attempts)
             }
-            PartChange::DueTime { place, part, due_at } => self.put_part_due(place, part, due_at),
-            PartChange::Expiry { place, part, expires_at } => self.put_part_expiry(place, part, expires_at),
-            PartChange::Move { place, to, due_at } => self.move_parts(place, to, due_at),
-            PartChange::Delete(place) => self.delete_parts(place),
-            PartChange::SetLate(place) => self.set_parts_late(place),
+            PartChange::DueTime { key, part, due_at } => self.put_part_due(key, part, due_at),
+            PartChange::Expiry { key, part, expires_at } => self.put_part_expiry(key, part, expires_at),
+            PartChange::Move { key, to, due_at } => self.move_parts(key, to, due_at),
+            PartChange::Delete(key) => self.delete_parts(key),
+            PartChange::SetLate(key) => self.set_parts_late(key),
         }
     }
 
-    fn part(&self, place: Place, part: PartNo) -> Result<Option<PartRow>, TableError> {
-        let Place { carrier, account, message } = place;
+    fn part(&self, key: MessageKey, part: PartNo) -> Result<Option<PartRow>, TableError> {
+        let MessageKey { carrier, account, message } = key;
         for table in TABLES {
             let mut statement = self.connection.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM {table} WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4"
             ))?;
-            let key = params![carrier.get(), account.get(), message.as_i64(), part.get()];
-            if let Some(row) = statement.query(key)?.next()? {
+            let columns = params![carrier.get(), account.get(), message.as_i64(), part.get()];
+            if let Some(row) = statement.query(columns)?.next()? {
                 return read(row).map(Some);
             }
         }
         Ok(None)
     }
 
-    fn parts(&self, place: Place) -> Result<Vec<PartRow>, TableError> {
-        let Place { carrier, account, message } = place;
+    fn parts(&self, key: MessageKey) -> Result<Vec<PartRow>, TableError> {
+        let MessageKey { carrier, account, message } = key;
         for table in TABLES {
             let mut statement = self.connection.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM {table} WHERE carrier = ?1 AND account = ?2 AND message = ?3 ORDER BY no"
@@ -185,8 +185,8 @@ impl PartRows for SqliteTables<'_> {
         Ok(Vec::new())
     }
 
-    fn part_states(&self, place: Place) -> Result<Parts, TableError> {
-        let Place { carrier, account, message } = place;
+    fn part_states(&self, key: MessageKey) -> Result<Parts, TableError> {
+        let MessageKey { carrier, account, message } = key;
         let mut parts = Parts::new();
         for query in [
             "SELECT state, doubts FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3 ORDER BY no",
@@ -204,8 +204,8 @@ impl PartRows for SqliteTables<'_> {
         Ok(parts)
     }
 
-    fn waiting_job(&self, place: Place, part: PartNo) -> Result<Option<Job>, TableError> {
-        jobs::load(self.connection, place, part)
+    fn waiting_job(&self, key: MessageKey, part: PartNo) -> Result<Option<Job>, TableError> {
+        jobs::load(self.connection, key, part)
     }
 
     fn waiting_jobs(&self, refill: Refill) -> Result<Readings<Job>, TableError> {
@@ -232,24 +232,24 @@ impl PartRows for SqliteTables<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    fn due_places(&self, read: DueRead) -> Result<Vec<DuePlace>, TableError> {
+    fn due_keys(&self, read: DueRead) -> Result<Vec<DueKey>, TableError> {
         let DueRead { carrier, account, after, limit } = read;
         let (at, message, part) =
             after.map_or((0, 0, 0), |after| (after.at.as_millis(), after.message.as_i64(), after.part.get()));
         let mut statement = self.connection.prepare_cached(DUE_PLACES)?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let mut rows = statement.query(params![carrier.get(), account.get(), at, message, part, limit])?;
-        let mut places = Vec::new();
+        let mut keys = Vec::new();
         while let Some(row) = rows.next()? {
             let (message, part) = message_and_part(row, 1, 2)?;
-            places.push(DuePlace { at: Timestamp::from_millis(row.get(0)?), message, part });
+            keys.push(DueKey { at: Timestamp::from_millis(row.get(0)?), message, part });
         }
-        Ok(places)
+        Ok(keys)
     }
 
     fn deferred_parts(&self, after: Option<&PartRow>, limit: usize) -> Result<Vec<PartRow>, TableError> {
         let (carrier, account, due_at, message, part) = after.map_or((0, 0, 0, 0, 0), |row| {
-            let Place { carrier, account, message } = row.place;
+            let MessageKey { carrier, account, message } = row.key;
             (carrier.get(), account.get(), time_to_stored(row.due_at), message.as_i64(), row.part.get())
         });
         let mut statement = self.connection.prepare(&deferred_parts_query())?;
@@ -325,10 +325,10 @@ fn read_readable(mut rows: Rows<'_>) -> Result<Readings<PartRow>, TableError> {
 }
 
 fn read_sending(row: &Row<'_>) -> Result<SendingPart, TableError> {
-    let (place, part) = read_key(row)?;
+    let (key, part) = read_key(row)?;
     let to: Option<i64> = row.get(4)?;
     let to = to.ok_or_else(|| TableError::unreadable(NO_MESSAGE))?;
-    Ok(SendingPart { place, part, to: stored_number(to)? })
+    Ok(SendingPart { key, part, to: stored_number(to)? })
 }
 
 #[cfg(test)]

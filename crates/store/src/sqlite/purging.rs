@@ -9,7 +9,7 @@ use hermod_domain::money::Money;
 use hermod_domain::origin::Alias;
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{
-    MessageRange, OriginRow, PurgeChange, PurgeMark, PurgingRows, RecordRow, StoredPlace, TableError,
+    MessageRange, OriginRow, PurgeChange, PurgeMark, PurgingRows, RecordRow, StoredMessageKey, TableError,
     TextRow, UnreadableMessage, UnreadablePart,
 };
 use rusqlite::{Connection, OptionalExtension, Row, Rows, params};
@@ -162,8 +162,8 @@ fn read_page<T>(
         let read = match read(row) {
             Ok(read) => Ok(read),
             Err(error) => {
-                let place = StoredPlace { message: row.get(0)?, carrier: row.get(1)?, account: row.get(2)? };
-                let part = UnreadablePart { place, reason: why_unreadable(error)? };
+                let key = StoredMessageKey { message: row.get(0)?, carrier: row.get(1)?, account: row.get(2)? };
+                let part = UnreadablePart { key, reason: why_unreadable(error)? };
                 Err(UnreadableMessage { id: stored_message(row, 0)?, part })
             }
         };

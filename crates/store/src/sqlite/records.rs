@@ -9,7 +9,7 @@ use hermod_domain::receipt::DlrCode;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::MessageRecord;
 use hermod_engine::progress;
-use hermod_engine::tables::{Place, TableError};
+use hermod_engine::tables::{MessageKey, TableError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// Returns the message, if it is this account's.
@@ -32,7 +32,7 @@ pub(crate) fn message(
     if !record.state.is_final()
         && let Some(progress) = progress::load(
             &SqliteTables::of(&snapshot),
-            Place { carrier: record.carrier, account, message: id },
+            MessageKey { carrier: record.carrier, account, message: id },
         )?
     {
         record.state = progress.state;

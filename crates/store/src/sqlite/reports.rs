@@ -8,7 +8,7 @@ use crate::sqlite::columns::is_damage;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{MessageNews, News, Report, ReportId};
+use hermod_engine::ops::{DlrReport, ReportContent, Report, ReportId};
 use hermod_engine::tables::{ReportChange, ReportPage, ReportRows, StoredReport, TableError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::sync::Arc;
@@ -17,18 +17,18 @@ use std::sync::Arc;
 const INBOUND: u8 = 200;
 
 impl SqliteTables<'_> {
-    fn put_report(&self, report: &Report, is_hooked: bool) -> Result<(), TableError> {
-        let Report { id, account, connection: to, message, at, news } = report;
+    fn put_report(&self, report: &Report, has_webhook_event: bool) -> Result<(), TableError> {
+        let Report { id, account, connection: to, message, at, content: news } = report;
         let (to, id, message, at) = (to.get(), id.0.cast_signed(), message.as_i64(), at.as_millis());
         match news {
-            News::Message(MessageNews { told, err, delivered, .. }) => self
+            ReportContent::Dlr(DlrReport { status: told, err, delivered, .. }) => self
                 .connection
                 .prepare_cached(
                     "INSERT INTO report (connection, id, message, told, err, delivered, at, hooked)
                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
                 )?
-                .execute(params![to, id, message, told.as_u8(), err, delivered, at, is_hooked])?,
-            News::Inbound(number) => self
+                .execute(params![to, id, message, told.as_u8(), err, delivered, at, has_webhook_event])?,
+            ReportContent::Inbound(number) => self
                 .connection
                 .prepare_cached(
                     "INSERT INTO report (connection, id, message, told, err, delivered, at, account, inbound, hooked)
@@ -42,7 +42,7 @@ impl SqliteTables<'_> {
                     at,
                     account.get(),
                     number.cast_signed(),
-                    is_hooked
+                    has_webhook_event
                 ])?,
         };
         Ok(())
@@ -77,7 +77,7 @@ impl ReportRows for SqliteTables<'_> {
 
     fn change_report(&self, change: &ReportChange) -> Result<(), TableError> {
         match change {
-            ReportChange::Add { report, is_hooked } => self.put_report(report, *is_hooked),
+            ReportChange::Add { report, has_webhook_event } => self.put_report(report, *has_webhook_event),
             ReportChange::Delete { connection, first, last } => {
                 self.delete_reports(*connection, *first, *last)
             }
@@ -154,7 +154,7 @@ fn read_stored(row: &Row<'_>) -> Result<StoredReport, TableError> {
     Ok(StoredReport {
         account: row.get::<_, Option<u32>>(0)?.map(AccountId::new),
         message: report_message(row.get(1)?)?,
-        told: told_or_inbound(row.get(2)?)?,
+        status: told_or_inbound(row.get(2)?)?,
         err: row.get(3)?,
         at: Timestamp::from_millis(row.get(4)?),
     })
@@ -221,8 +221,8 @@ pub(crate) fn read_page(
 
 fn read(row: &Row<'_>, id: ReportId, connection: ConnectionId) -> Result<Report, TableError> {
     let news = match row.get::<_, Option<i64>>(10)? {
-        Some(number) => News::Inbound(number.cast_unsigned()),
-        None => News::Message(read_news(row)?),
+        Some(number) => ReportContent::Inbound(number.cast_unsigned()),
+        None => ReportContent::Dlr(read_news(row)?),
     };
     Ok(Report {
         id,
@@ -230,16 +230,16 @@ fn read(row: &Row<'_>, id: ReportId, connection: ConnectionId) -> Result<Report,
         connection,
         message: report_message(row.get(1)?)?,
         at: Timestamp::from_millis(row.get(5)?),
-        news,
+        content: news,
     })
 }
 
-fn read_news(row: &Row<'_>) -> Result<MessageNews, TableError> {
+fn read_news(row: &Row<'_>) -> Result<DlrReport, TableError> {
     let (origin, alias) = blobs::origin_of(row.get_ref(8)?.as_blob().map_err(TableError::unreadable)?)?;
-    Ok(MessageNews {
+    Ok(DlrReport {
         alias,
         origin: Arc::new(origin),
-        told: stored_told(row.get(2)?)?,
+        status: stored_told(row.get(2)?)?,
         err: row.get(3)?,
         parts: row.get(7)?,
         delivered: row.get(4)?,

@@ -5,7 +5,7 @@ use crate::sqlite::columns::{stored_number, stored_sender};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{OPEN_REVIEWS_COUNTED_MAX, OpenReviews, ReviewCase, ReviewState, Screened};
-use hermod_engine::tables::{ReopenedReview, ReviewChange, ReviewRows, ReviewStanding, TableError};
+use hermod_engine::tables::{ReopenedReview, ReviewChange, ReviewRows, ReviewStatus, TableError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// Between the names of the rules in a case's row. No name has it: names are printable.
@@ -110,7 +110,7 @@ impl ReviewRows for SqliteTables<'_> {
         &self,
         account: AccountId,
         digest: &[u8; 16],
-    ) -> Result<Option<ReviewStanding>, TableError> {
+    ) -> Result<Option<ReviewStatus>, TableError> {
         self.connection
             .prepare_cached(
                 "SELECT id, state, decided_at, last_at, seen FROM review WHERE account = ?1 AND digest = ?2",
@@ -120,7 +120,7 @@ impl ReviewRows for SqliteTables<'_> {
             .transpose()
     }
 
-    fn review_standing(&self, id: u64) -> Result<Option<ReviewStanding>, TableError> {
+    fn review_status(&self, id: u64) -> Result<Option<ReviewStatus>, TableError> {
         self.connection
             .prepare_cached("SELECT id, state, decided_at, last_at, seen FROM review WHERE id = ?1")?
             .query_row([stored_id(id)], |row| Ok(read_standing(row)))
@@ -183,7 +183,7 @@ pub(crate) fn standings_after(
     connection: &Connection,
     after: Option<u64>,
     limit: usize,
-) -> Result<Vec<ReviewStanding>, TableError> {
+) -> Result<Vec<ReviewStatus>, TableError> {
     let mut statement = connection.prepare_cached(
         "SELECT id, state, decided_at, last_at, seen FROM review WHERE id > ?1 ORDER BY id LIMIT ?2",
     )?;
@@ -206,8 +206,8 @@ fn stored_state(number: i64) -> Result<ReviewState, TableError> {
         .ok_or_else(|| TableError::unreadable(format!("{number} is no state of a review")))
 }
 
-fn read_standing(row: &Row<'_>) -> Result<ReviewStanding, TableError> {
-    Ok(ReviewStanding {
+fn read_standing(row: &Row<'_>) -> Result<ReviewStatus, TableError> {
+    Ok(ReviewStatus {
         id: row.get::<_, i64>(0)?.cast_unsigned(),
         state: stored_state(row.get(1)?)?,
         decided_at: row.get::<_, Option<i64>>(2)?.map(Timestamp::from_millis),

@@ -6,14 +6,14 @@ use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{SetAside, SetAsideCount, StoredPart};
 use hermod_engine::tables::{
-    MessageRange, SetAsideChange, SetAsideRows, StoredPlace, TableError, UnreadablePart,
+    MessageRange, SetAsideChange, SetAsideRows, StoredMessageKey, TableError, UnreadablePart,
 };
 use rusqlite::{Connection, Error, Row, params};
 
 impl SqliteTables<'_> {
-    fn set_parts_aside(&self, place: StoredPlace, reason: &str, at: Timestamp) -> Result<(), TableError> {
-        let StoredPlace { carrier, account, message } = place;
-        let key = params![carrier, account, message];
+    fn set_parts_aside(&self, key: StoredMessageKey, reason: &str, at: Timestamp) -> Result<(), TableError> {
+        let StoredMessageKey { carrier, account, message } = key;
+        let columns = params![carrier, account, message];
         self.connection
             .prepare_cached(
                 "INSERT INTO set_aside (at, reason, carrier, account, message, no, state, doubts, resend, attempts,
@@ -26,13 +26,13 @@ impl SqliteTables<'_> {
             "DELETE FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3",
             "DELETE FROM late_part WHERE carrier = ?1 AND account = ?2 AND message = ?3",
         ] {
-            self.connection.prepare_cached(query)?.execute(key)?;
+            self.connection.prepare_cached(query)?.execute(columns)?;
         }
         Ok(())
     }
 
-    fn put_message_aside(&self, place: StoredPlace, reason: &str, at: Timestamp) -> Result<(), TableError> {
-        let StoredPlace { carrier, account, message } = place;
+    fn put_message_aside(&self, key: StoredMessageKey, reason: &str, at: Timestamp) -> Result<(), TableError> {
+        let StoredMessageKey { carrier, account, message } = key;
         self.connection
             .prepare_cached(
                 "INSERT INTO set_aside (at, reason, carrier, account, message) SELECT ?4, ?5, ?1, ?2, ?3
@@ -51,8 +51,8 @@ impl SqliteTables<'_> {
 }
 
 impl SetAsideRows for SqliteTables<'_> {
-    fn stored_states(&self, place: StoredPlace) -> Result<Vec<Option<PartState>>, TableError> {
-        let StoredPlace { carrier, account, message } = place;
+    fn stored_states(&self, key: StoredMessageKey) -> Result<Vec<Option<PartState>>, TableError> {
+        let StoredMessageKey { carrier, account, message } = key;
         let mut statement = self.connection.prepare_cached(
             "SELECT state FROM open_part WHERE carrier = ?1 AND account = ?2 AND message = ?3 ORDER BY no",
         )?;
@@ -64,8 +64,8 @@ impl SetAsideRows for SqliteTables<'_> {
 
     fn change_set_aside(&self, change: &SetAsideChange) -> Result<(), TableError> {
         match change {
-            SetAsideChange::Parts { place, reason, at } => self.set_parts_aside(*place, reason, *at),
-            SetAsideChange::Message { place, reason, at } => self.put_message_aside(*place, reason, *at),
+            SetAsideChange::Parts { key, reason, at } => self.set_parts_aside(*key, reason, *at),
+            SetAsideChange::Message { key, reason, at } => self.put_message_aside(*key, reason, *at),
             SetAsideChange::Delete(range) => self.delete_set_aside(*range),
         }
     }

@@ -1,7 +1,7 @@
 //! Rows that make no sense, told apart from reads that failed.
 
 use crate::sqlite::columns::is_damage;
-use hermod_engine::tables::{Readings, StoredPlace, TableError, UnreadablePart};
+use hermod_engine::tables::{Readings, StoredMessageKey, TableError, UnreadablePart};
 use rusqlite::{Error, Row};
 
 /// Returns why a row makes no sense, if that is what this error says. Returns the error otherwise.
@@ -28,9 +28,9 @@ pub(crate) fn sort_in<T>(
         Ok(read) => readings.rows.push(read),
         Err(error) => {
             let [carrier, account, message, no] = key.map(|column| row.get::<_, i64>(column));
-            let place = StoredPlace { carrier: carrier?, account: account?, message: message? };
+            let stored = StoredMessageKey { carrier: carrier?, account: account?, message: message? };
             let reason = format!("part {}: {}", no?, why_unreadable(error)?);
-            readings.unreadable.push(UnreadablePart { place, reason });
+            readings.unreadable.push(UnreadablePart { key: stored, reason });
         }
     }
     Ok(())

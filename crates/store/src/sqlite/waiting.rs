@@ -7,7 +7,7 @@ use crate::sqlite::unreadable::why_unreadable;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{WaitingMessage, WaitingPlace};
+use hermod_engine::ops::{WaitingMessage, QueuePosition};
 use hermod_engine::state::lanes::Unread;
 use hermod_engine::tables::TableError;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -37,7 +37,7 @@ pub(crate) fn first_unread(
 
 /// The parts of one message, as far as they were read.
 struct Group {
-    place: WaitingPlace,
+    place: QueuePosition,
     /// None of them is with the carrier, or may be.
     ours: bool,
 }
@@ -46,7 +46,7 @@ struct Group {
 pub(crate) fn read_page(
     connection: &Connection,
     carrier: CarrierId,
-    after: Option<WaitingPlace>,
+    after: Option<QueuePosition>,
     limit: usize,
 ) -> Result<WaitingPage, TableError> {
     // One snapshot for the parts and their messages.
@@ -77,7 +77,7 @@ pub(crate) fn read_page(
 fn read_groups(
     connection: &Connection,
     carrier: CarrierId,
-    after: Option<WaitingPlace>,
+    after: Option<QueuePosition>,
     limit: usize,
 ) -> Result<(Vec<Group>, bool), TableError> {
     let (account, message) = after.map_or((0, 0), |place| (place.account.get(), place.message.as_i64()));
@@ -90,7 +90,7 @@ fn read_groups(
     let (mut read, mut complete) = (0, 0);
     while let Some(row) = rows.next()? {
         read += 1;
-        let place = WaitingPlace { account: AccountId::new(row.get(0)?), message: stored_message(row, 1)? };
+        let place = QueuePosition { account: AccountId::new(row.get(0)?), message: stored_message(row, 1)? };
         let ours = match stored_state(row.get(2)?) {
             Ok(PartState::Queued) => true,
             // Those whose time is over wait for a slot.
@@ -112,14 +112,14 @@ fn read_groups(
     Ok((groups, read == ROWS_PER_READ))
 }
 
-fn read_message(connection: &Connection, place: WaitingPlace) -> Result<WaitingMessage, TableError> {
+fn read_message(connection: &Connection, place: QueuePosition) -> Result<WaitingMessage, TableError> {
     connection
         .prepare_cached("SELECT connection, source, dest, parts, expires_at FROM message WHERE id = ?1")?
         .query_row([place.message.as_i64()], |row| Ok(waiting_message(row, place)))?
 }
 
-fn waiting_message(row: &Row<'_>, place: WaitingPlace) -> Result<WaitingMessage, TableError> {
-    let WaitingPlace { account, message } = place;
+fn waiting_message(row: &Row<'_>, place: QueuePosition) -> Result<WaitingMessage, TableError> {
+    let QueuePosition { account, message } = place;
     let (source, dest): (String, i64) = (row.get(1)?, row.get(2)?);
     Ok(WaitingMessage {
         message,

@@ -13,7 +13,7 @@ use std::time::Duration;
 impl SqliteTables<'_> {
     fn put_attempt(&self, key: EventKey, attempt: &StoredAttempt) -> Result<(), TableError> {
         let EventKey { endpoint: Endpoint { account, kind }, event } = key;
-        let StoredAttempt { no, at, took, outcome, answer } = attempt;
+        let StoredAttempt { no, at, took, outcome, response: answer } = attempt;
         let (status, failure) = match outcome {
             StoredOutcome::Status(status) => (Some(*status), None),
             StoredOutcome::Failed(why) => (None, Some(why)),
@@ -96,6 +96,6 @@ fn attempt(row: &Row<'_>) -> Result<WebhookAttempt, TableError> {
         at: Timestamp::from_millis(row.get(0)?),
         took: Duration::from_millis(row.get::<_, i64>(1)?.cast_unsigned()),
         outcome,
-        answer: row.get(4)?,
+        response: row.get(4)?,
     })
 }

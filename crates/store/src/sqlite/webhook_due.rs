@@ -136,7 +136,7 @@ fn read(
     };
     let Some(what) = what else { return Ok(None) };
     let due_at = Timestamp::from_millis(row.get(1)?);
-    Ok(Some(WebhookEvent { id, account, what, failures: row.get(2)?, attempts: row.get(3)?, due_at }))
+    Ok(Some(WebhookEvent { id, account, content: what, failures: row.get(2)?, attempts: row.get(3)?, due_at }))
 }
 
 /// Returns None if its message is not kept any more.
@@ -148,7 +148,7 @@ fn dlr(row: &Row<'_>) -> Result<Option<DlrEvent>, TableError> {
         connection: ConnectionId::new(row.get(6)?),
         from: Sender::parse(&source).map_err(TableError::unreadable)?,
         to: stored_number(row.get(12)?)?,
-        told: stored_told(row.get(7)?)?,
+        status: stored_told(row.get(7)?)?,
         state: MessageState::from_stored(row.get(13)?).map_err(TableError::unreadable)?,
         err: row.get(8)?,
         submitted_at: message.accepted_at(),

@@ -6,7 +6,7 @@ use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::WebhookKind;
 use hermod_engine::ops::{Endpoint, EventId, GiveUpReason, WebhookState};
 use hermod_engine::tables::{
-    EndedEvent, EventAbout, EventAttempts, EventEnd, EventKey, EventRange, NewEvent, TableError,
+    EndedEvent, EventContent, EventAttempts, EventEnd, EventKey, EventRange, NewEvent, TableError,
     WaitingEvent, WebhookEventChange, WebhookEventRows,
 };
 use rusqlite::{Connection, Error, OptionalExtension, params};
@@ -20,11 +20,11 @@ impl SqliteTables<'_> {
     }
 
     fn put_event(&self, event: &NewEvent) -> Result<(), TableError> {
-        let NewEvent { key, due_at, message, at, about } = event;
+        let NewEvent { key, due_at, message, at, content: about } = event;
         let (account, kind, id) = stored_key(*key);
         let (due_at, message, at) = (due_at.as_millis(), message.as_i64(), at.as_millis());
         match about {
-            EventAbout::Dlr { connection, told, err, form } => self
+            EventContent::Dlr { connection, status: told, err, form } => self
                 .connection
                 .prepare_cached(
                     "INSERT INTO webhook
@@ -43,7 +43,7 @@ impl SqliteTables<'_> {
                     err,
                     form.as_u8()
                 ])?,
-            EventAbout::Inbound(number) => self
+            EventContent::Inbound(number) => self
                 .connection
                 .prepare_cached(
                     "INSERT INTO webhook (account, kind, id, due_at, failures, attempts, message, at, inbound)

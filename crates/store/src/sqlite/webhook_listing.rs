@@ -47,7 +47,7 @@ pub(crate) fn list_events(
     let mut records: Vec<WebhookRecord> = Vec::new();
     for kind in WebhookKind::ALL.into_iter().filter(|kind| filter.kind.is_none_or(|only| only == *kind)) {
         let endpoint = Endpoint { account, kind };
-        for (table, which) in places(filter.standing) {
+        for (table, which) in places(filter.status) {
             let mut statement = snapshot.prepare_cached(&format!(
                 "{table} WHERE account = ?1 AND kind = ?2 AND id < ?3 AND {which} ORDER BY id DESC LIMIT ?4"
             ))?;
@@ -100,7 +100,7 @@ fn record(row: &Row<'_>, endpoint: Endpoint) -> Result<WebhookRecord, TableError
         account,
         kind,
         message: event_message(row.get(1)?)?,
-        told: row.get::<_, Option<u8>>(2)?.map(stored_told).transpose()?,
+        status: row.get::<_, Option<u8>>(2)?.map(stored_told).transpose()?,
         state,
         attempts: row.get(4)?,
         at: Timestamp::from_millis(row.get(3)?),

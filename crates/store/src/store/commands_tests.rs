@@ -8,9 +8,9 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
-use hermod_engine::commands::{EraseMessages, Lapse, SetAside};
+use hermod_engine::commands::{EraseMessages, ExpireParts, SetAside};
 use hermod_engine::ops::{AcceptOutcome, Acceptance, DailyLimits};
-use hermod_engine::tables::{Place, StoredPlace, UnreadablePart};
+use hermod_engine::tables::{MessageKey, StoredMessageKey, UnreadablePart};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -72,15 +72,15 @@ async fn state(store: &Store, message: MessageId) -> MessageState {
 async fn part_whose_time_is_not_up_is_not_lapsed() {
     let (_folder, store) = open();
     let message = send(&store).await;
-    let parts = vec![(Place { carrier: ACME, account: ALICE, message }, PartNo::FIRST)];
-    let elsewhere = Place { carrier: CarrierId::new(2), account: ALICE, message };
-    let early = Lapse { parts: parts.clone(), now: NOW };
+    let parts = vec![(MessageKey { carrier: ACME, account: ALICE, message }, PartNo::FIRST)];
+    let elsewhere = MessageKey { carrier: CarrierId::new(2), account: ALICE, message };
+    let early = ExpireParts { parts: parts.clone(), now: NOW };
     assert_eq!(store.request(early).await.unwrap(), 0);
     assert_eq!(state(&store, message).await, MessageState::Queued);
-    let moved = Lapse { parts: vec![(elsewhere, PartNo::FIRST)], now: NOW.plus(VALIDITY) };
+    let moved = ExpireParts { parts: vec![(elsewhere, PartNo::FIRST)], now: NOW.plus(VALIDITY) };
     assert_eq!(store.request(moved).await.unwrap(), 0);
     assert_eq!(state(&store, message).await, MessageState::Queued);
-    let due = Lapse { parts, now: NOW.plus(VALIDITY) };
+    let due = ExpireParts { parts, now: NOW.plus(VALIDITY) };
     assert_eq!(store.request(due.clone()).await.unwrap(), 1);
     assert_eq!(state(&store, message).await, MessageState::Expired);
     assert_eq!(store.request(due).await.unwrap(), 0, "it has ended");
@@ -91,8 +91,8 @@ async fn part_whose_time_is_not_up_is_not_lapsed() {
 async fn readable_part_is_not_set_aside() {
     let (_folder, store) = open();
     let message = send(&store).await;
-    let place = StoredPlace::from(Place { carrier: ACME, account: ALICE, message });
-    let parts = vec![UnreadablePart { place, reason: "it was".to_owned() }];
+    let key = StoredMessageKey::from(MessageKey { carrier: ACME, account: ALICE, message });
+    let parts = vec![UnreadablePart { key, reason: "it was".to_owned() }];
     store.request(SetAside { parts, now: NOW }).await.unwrap();
     assert_eq!(store.set_aside(None, 10).await.unwrap(), []);
     assert_eq!(store.queues().await.unwrap()[0].waiting, 1);

@@ -25,7 +25,7 @@ use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{AnyOutcome, FindKey, Listed};
-use hermod_engine::ops::{AcceptOutcome, Acceptance, KeyClaim, MessageRecord, Replay};
+use hermod_engine::ops::{AcceptOutcome, Acceptance, KeyClaim, MessageRecord, Duplicate};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
@@ -124,7 +124,7 @@ impl Store {
     }
 
     /// Was this idempotency key used? Asked of the writer, so that a send under way counts.
-    pub async fn find_key(&self, key: KeyClaim) -> Result<Option<Replay>, StoreError> {
+    pub async fn find_key(&self, key: KeyClaim) -> Result<Option<Duplicate>, StoreError> {
         self.request(FindKey { key }).await
     }
 

@@ -15,7 +15,7 @@ use crate::writer::meters::Meters;
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::batch::{Batch, EngineState};
-use hermod_engine::due_times::{self, BroughtBack};
+use hermod_engine::due_times::{self, CorrectedTimes};
 use hermod_engine::maps;
 use hermod_engine::set_aside;
 use hermod_engine::tables::TableError;
@@ -36,20 +36,20 @@ impl Store {
         let was_empty = writing.has_empty_catalogue()?;
         set_aside_unreadable(&writing, *now)?;
         bring_back_due_times(&writing, *in_doubt_wait, *now)?;
-        let mut books = EngineState::load(&writing.tables(), *in_doubt_wait, chance())?;
+        let mut state = EngineState::load(&writing.tables(), *in_doubt_wait, chance())?;
         let receivers = Arc::new(Receivers::new(*now));
-        let unconfirmed = doubt_what_was_being_sent(&writing, &mut books, &receivers, *now)?;
-        let outboxes = Outboxes::load(&writing.tables(), &books, receivers, *now)?;
+        let unconfirmed = mark_sending_in_doubt(&writing, &mut state, &receivers, *now)?;
+        let outboxes = Outboxes::load(&writing.tables(), &state, receivers, *now)?;
         let disk = Arc::new(Disk::new(folder.clone(), *low_water_bytes));
         let shared = Arc::new(Shared::new(disk.clone(), outboxes));
-        shared.next_due_is(books.next_due());
+        shared.next_due_is(state.next_due());
         shared.unconfirmed.add(unconfirmed);
         let meters = Meters::register(writing.count_waiting_events()?);
         writing.start_upkeep(disk)?;
         let (queue, waiting) = mpsc::channel(QUEUE_OPS_MAX);
         let for_writer = shared.clone();
         let thread = start_writer(folder, move || {
-            Writer::new(&writing, books, waiting, for_writer, meters).run();
+            Writer::new(&writing, state, waiting, for_writer, meters).run();
             writing.close();
         })?;
         Ok(Store {
@@ -79,23 +79,23 @@ fn start_writer(folder: &Path, write: impl FnOnce() + Send + 'static) -> Result<
 
 /// Puts the parts in doubt that were being sent when the last process ended. Returns how many of each carrier had no
 /// resend left.
-fn doubt_what_was_being_sent(
+fn mark_sending_in_doubt(
     writing: &WritingBackend,
-    books: &mut EngineState,
+    state: &mut EngineState,
     receivers: &Receivers,
     now: Timestamp,
 ) -> Result<maps::HashMap<CarrierId, u64>, TableError> {
     let transaction = writing.begin()?;
     let tables = writing.tables();
-    let mut batch = Batch::new(&tables, books, receivers, 0, Arc::default());
-    batch.doubt_what_was_being_sent(now)?;
+    let mut batch = Batch::new(&tables, state, receivers, 0, Arc::default());
+    batch.mark_sending_in_doubt(now)?;
     batch.finish()?;
     let unconfirmed = std::mem::take(&mut batch.unconfirmed);
     let forbidden = std::mem::take(&mut batch.forbidden);
     let set_aside = std::mem::take(&mut batch.set_aside);
     let steps = std::mem::take(&mut batch.steps);
     transaction.commit()?;
-    books.committed(now);
+    state.committed(now);
     log_forbidden(&forbidden);
     log_set_aside(&set_aside);
     log_steps(&steps);
@@ -121,11 +121,11 @@ fn bring_back_due_times(
 ) -> Result<(), TableError> {
     let all = writing.begin()?;
     let tables = writing.tables();
-    let back = due_times::bring_back(&tables, in_doubt_wait, now)?;
+    let back = due_times::correct_times(&tables, in_doubt_wait, now)?;
     tables.finish()?;
     all.commit()?;
-    if back != BroughtBack::default() {
-        let BroughtBack { parts, validity, inbound, receipts } = back;
+    if back != CorrectedTimes::default() {
+        let CorrectedTimes { parts, validity, inbound, receipts } = back;
         tracing::warn!(
             parts,
             validity,

@@ -8,11 +8,11 @@ use crate::store::Store;
 use crate::writer::op::Op;
 use hermod_domain::ids::PartNo;
 use hermod_domain::time::Timestamp;
-use hermod_engine::commands::{DropOldFigures, Lapse, ReleaseDue, SetAside, SetLate};
-use hermod_engine::expiry::lapse_of;
+use hermod_engine::commands::{DropOldFigures, ExpireParts, ReleaseDue, SetAside, SetLate};
+use hermod_engine::expiry::expiry_event;
 use hermod_engine::late_receipts::late_messages;
 use hermod_engine::state::idempotency_keys::KeyLimits;
-use hermod_engine::tables::{ConversationKey, PartRow, Place, Readings, UnnamedPart};
+use hermod_engine::tables::{ConversationKey, PartRow, MessageKey, Readings, UnnamedPart};
 use std::sync::{MutexGuard, PoisonError};
 
 /// Rows looked at in one read, so that no snapshot lasts long.
@@ -88,9 +88,9 @@ impl Store {
             let PartPage { parts, last } = self.inner.backend.parts_after(position, SWEEP_ROWS).await?;
             let late = late_messages(&parts.rows, now);
             found += self.lapse(parts, now).await?;
-            for places in late.chunks(LAPSE_PARTS).take(room.div_ceil(LAPSE_PARTS)) {
-                self.request(SetLate { places: places.to_vec(), now }).await?;
-                room = room.saturating_sub(places.len());
+            for keys in late.chunks(LAPSE_PARTS).take(room.div_ceil(LAPSE_PARTS)) {
+                self.request(SetLate { keys: keys.to_vec(), now }).await?;
+                room = room.saturating_sub(keys.len());
             }
             position = last;
             if position.is_none() {
@@ -104,10 +104,10 @@ impl Store {
     }
 
     /// Returns those of these parts whose time is up. The writer looks at each of them again.
-    fn find_lapsed(&self, rows: &[PartRow], now: Timestamp) -> Vec<(Place, PartNo)> {
+    fn find_lapsed(&self, rows: &[PartRow], now: Timestamp) -> Vec<(MessageKey, PartNo)> {
         let catalogue = self.inner.shared.catalogue.load();
-        let lapsed = rows.iter().filter(|row| lapse_of(row, now, &catalogue).is_some());
-        lapsed.map(|row| (row.place, row.part)).collect()
+        let lapsed = rows.iter().filter(|row| expiry_event(row, now, &catalogue).is_some());
+        lapsed.map(|row| (row.key, row.part)).collect()
     }
 
     /// Marks the late parts that got no receipt in time. Returns how many.
@@ -134,7 +134,7 @@ impl Store {
     async fn lapse(&self, parts: Readings<PartRow>, now: Timestamp) -> Result<usize, StoreError> {
         let lapsed = self.find_lapsed(&parts.rows, now);
         for chunk in lapsed.chunks(LAPSE_PARTS) {
-            self.request(Lapse { parts: chunk.to_vec(), now }).await?;
+            self.request(ExpireParts { parts: chunk.to_vec(), now }).await?;
         }
         if !parts.unreadable.is_empty() {
             self.request(SetAside { parts: parts.unreadable, now }).await?;

@@ -81,7 +81,7 @@ impl Writer<'_> {
             }
             let mut ops = full_disk.take();
             // They tell what time it was.
-            self.books.told = self.books.told.max(self.shared.disk.ticked_at());
+            self.state.last_time = self.state.last_time.max(self.shared.disk.ticked_at());
             match self.transact(&ops, Claims::Allowed) {
                 Ok(done) => {
                     answer_all(&mut ops, done);
@@ -112,7 +112,7 @@ mod tests {
 
     fn posted(event: u64) -> WebhookResults {
         let endpoint = Endpoint { account: AccountId::new(1), kind: WebhookKind::Dlr };
-        let next = AfterAttempt::Done;
+        let next = AfterAttempt::Delivered;
         let settled = SettledAttempt { endpoint, event: EventId(event), failures: 0, attempt: None, next };
         WebhookResults { settled: vec![settled], now: Timestamp::EPOCH }
     }

@@ -3,11 +3,11 @@
 use crate::error::StoreError;
 use hermod_engine::batch::ForbiddenEvent;
 use hermod_engine::steps::MessageStep;
-use hermod_engine::tables::{StoredPlace, UnreadablePart, UnreadableReport};
+use hermod_engine::tables::{StoredMessageKey, UnreadablePart, UnreadableReport};
 
 /// Logs what was set aside.
 pub(crate) fn log_set_aside(unreadable: &[UnreadablePart]) {
-    for UnreadablePart { place: StoredPlace { carrier, account, message }, reason } in unreadable {
+    for UnreadablePart { key: StoredMessageKey { carrier, account, message }, reason } in unreadable {
         tracing::error!(
             carrier,
             account,

@@ -22,7 +22,7 @@ pub(crate) struct Meters {
     ids_reused: Counter,
     illegal: Counter,
     reports: Counter,
-    reports_taken: Counter,
+    reports_accepted: Counter,
     reports_given_up: Counter,
     reports_moved: Counter,
     webhooks: Counter,
@@ -70,7 +70,7 @@ impl Meters {
             ids_reused: counter!("hermod_carrier_ids_reused_total"),
             illegal: counter!("hermod_lifecycle_illegal_total"),
             reports: counter!("hermod_reports_total"),
-            reports_taken: counter!("hermod_reports_taken_total"),
+            reports_accepted: counter!("hermod_reports_taken_total"),
             reports_given_up: counter!("hermod_reports_given_up_total"),
             reports_moved: counter!("hermod_reports_moved_to_webhooks_total"),
             webhooks: counter!("hermod_webhook_events_total"),
@@ -113,7 +113,7 @@ impl Meters {
             ids_reused,
             illegal,
             reports,
-            reports_taken,
+            reports_accepted,
             reports_given_up,
             reports_moved,
             webhooks,
@@ -145,7 +145,7 @@ impl Meters {
         self.ids_reused.increment(ids_reused);
         self.illegal.increment(illegal);
         self.reports.increment(reports);
-        self.reports_taken.increment(reports_taken);
+        self.reports_accepted.increment(reports_accepted);
         self.reports_given_up.increment(reports_given_up);
         self.reports_moved.increment(reports_moved);
         self.webhooks.increment(webhooks);

@@ -38,7 +38,7 @@ const FULL_DISK_PAUSE: Duration = Duration::from_millis(500);
 
 pub(crate) struct Writer<'c> {
     database: &'c WritingBackend,
-    books: EngineState,
+    state: EngineState,
     mailboxes: HashMap<LinkId, Arc<Mailbox>>,
     queue: mpsc::Receiver<Op>,
     shared: Arc<Shared>,
@@ -50,13 +50,13 @@ pub(crate) struct Writer<'c> {
 impl<'c> Writer<'c> {
     pub(crate) fn new(
         database: &'c WritingBackend,
-        books: EngineState,
+        state: EngineState,
         queue: mpsc::Receiver<Op>,
         shared: Arc<Shared>,
         meters: Meters,
     ) -> Writer<'c> {
         let mailboxes = HashMap::new();
-        Writer { database, books, mailboxes, queue, shared, meters, batches: 0, full_disk: None }
+        Writer { database, state, mailboxes, queue, shared, meters, batches: 0, full_disk: None }
     }
 }
 
@@ -85,7 +85,7 @@ impl Writer<'_> {
         } else {
             self.write_all(ops);
         }
-        self.books.trim();
+        self.state.trim();
         self.database.after_batch();
         !stop
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 pub(crate) type Reply<T = AnyOutcome> = oneshot::Sender<Result<T, StoreError>>;
-pub(crate) type Answer = oneshot::Receiver<Result<AnyOutcome, StoreError>>;
+pub(crate) type SubmitResponse = oneshot::Receiver<Result<AnyOutcome, StoreError>>;
 
 pub(crate) enum Op {
     /// Facts and ticks have no reply: no caller waits for them.

@@ -81,12 +81,12 @@ impl Writer<'_> {
         ops: &[Op],
         claims: Claims,
     ) -> Result<Vec<Option<AnyOutcome>>, StoreError> {
-        let rooms = self.books.lanes.rooms();
+        let slots = self.state.lanes.link_slots();
         self.batches += 1;
         match self.try_transact(ops, claims).map_err(StoreError::from) {
             Ok(done) => {
                 // Before anyone is answered: who was told of a deferral may ask for its release at once.
-                self.shared.next_due_is(self.books.next_due());
+                self.shared.next_due_is(self.state.next_due());
                 Ok(done)
             }
             Err(fault) => {
@@ -99,11 +99,11 @@ impl Writer<'_> {
                 if let Err(fault) = self.database.roll_back() {
                     fault.die();
                 }
-                self.books.lanes.restore_rooms(rooms);
-                if let Err(error) = self.books.rolled_back(&self.database.tables()) {
+                self.state.lanes.restore_link_slots(slots);
+                if let Err(error) = self.state.rolled_back(&self.database.tables()) {
                     StoreError::from(error).die();
                 }
-                self.shared.next_due_is(self.books.next_due());
+                self.shared.next_due_is(self.state.next_due());
                 Err(fault)
             }
         }
@@ -114,19 +114,19 @@ impl Writer<'_> {
         let tables = self.database.tables();
         let mut batch = Batch::new(
             &tables,
-            &mut self.books,
+            &mut self.state,
             self.shared.outboxes.receivers(),
             self.batches,
             self.shared.catalogue.load_full(),
         );
-        batch.books.keys.touch(ops.iter().filter_map(Op::key));
+        batch.state.keys.touch(ops.iter().filter_map(Op::key));
         let mut done = Vec::with_capacity(ops.len());
         for op in ops {
             done.push(op.run(&mut batch)?);
         }
         if claims == Claims::Allowed {
-            batch.hand_out()?;
-            batch.books.delivery.write_if_due(batch.tables, batch.now)?;
+            batch.dispatch_parts()?;
+            batch.state.delivery.write_if_due(batch.tables, batch.now)?;
         }
         batch.finish()?;
         let committing = Committing::of(batch);
@@ -137,7 +137,7 @@ impl Writer<'_> {
 
     /// Acts on what is durable now. Only now may a link, a customer or the log hear of it.
     fn publish(&mut self, ops: &[Op], committed: Committing) {
-        self.books.committed(committed.now);
+        self.state.committed(committed.now);
         ops.iter().for_each(|op| self.open_mailbox(op));
         for (link, handout) in committed.handouts {
             if let Some(mailbox) = self.mailboxes.get(&link) {
@@ -156,8 +156,8 @@ impl Writer<'_> {
         log_set_aside(&committed.set_aside);
         log_forbidden(&committed.forbidden);
         log_steps(&committed.steps);
-        self.books.reuse_steps(committed.steps);
-        self.meters.count(&committed.tally, ops.len(), self.books.lanes.in_memory());
+        self.state.reuse_steps(committed.steps);
+        self.meters.count(&committed.tally, ops.len(), self.state.lanes.in_memory());
     }
 
     /// Remembers the mailbox of a link that was opened. A closed link still learns that its receipts are recorded; a
@@ -171,12 +171,12 @@ impl Writer<'_> {
 
     /// Writes the delivery figures gathered since they were last written. No caller waits for them or is refused for them.
     pub(super) fn write_last_figures(&mut self) {
-        if self.books.delivery.is_empty() || self.full_disk.is_some() {
+        if self.state.delivery.is_empty() || self.full_disk.is_some() {
             return;
         }
         let written = self.database.begin().and_then(|last| {
             let tables = self.database.tables();
-            self.books.delivery.write(&tables)?;
+            self.state.delivery.write(&tables)?;
             tables.finish()?;
             last.commit()
         });

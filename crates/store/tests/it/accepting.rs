@@ -2,7 +2,7 @@
 
 use crate::world::*;
 use hermod_domain::money::Money;
-use hermod_store::{AcceptOutcome, Acceptance, Replay, StoreError};
+use hermod_store::{AcceptOutcome, Acceptance, Duplicate, StoreError};
 use std::collections::HashSet;
 use tokio::task::JoinSet;
 
@@ -117,7 +117,7 @@ async fn the_same_key_fifty_times_at_once_makes_one_message() {
     for outcome in outcomes {
         match outcome {
             AcceptOutcome::Accepted { message, .. } => messages.insert(message),
-            AcceptOutcome::Replay(Replay { message, same_request: true }) => {
+            AcceptOutcome::Duplicate(Duplicate { message, is_same_request: true }) => {
                 replays += 1;
                 messages.insert(message)
             }
@@ -136,11 +136,11 @@ async fn a_replay_wins_over_an_empty_balance_and_tells_another_request() {
     let other_body = hermod_store::KeyClaim { fingerprint: 77, ..key(1) };
     for days in [0, 1, 5] {
         world.now = noon().plus(secs(days * 86_400));
-        for (claim, same_request) in [(key(1), true), (other_body, false)] {
+        for (claim, is_same_request) in [(key(1), true), (other_body, false)] {
             let outcome = world.store.accept(Acceptance { key: Some(claim), ..world.sms() }).await.unwrap();
-            assert_eq!(outcome, AcceptOutcome::Replay(Replay { message, same_request }), "after {days} days");
+            assert_eq!(outcome, AcceptOutcome::Duplicate(Duplicate { message, is_same_request }), "after {days} days");
             let found = world.store.find_key(claim).await.unwrap();
-            assert_eq!(found, Some(Replay { message, same_request }));
+            assert_eq!(found, Some(Duplicate { message, is_same_request }));
         }
     }
     assert_eq!(world.balance(ALICE).await, 0);
@@ -160,7 +160,7 @@ async fn keys_of_days_ago_are_known_through_upkeep_and_restart() {
         for (number, message) in (0..).zip(&messages) {
             let outcome =
                 world.store.accept(Acceptance { key: Some(key(number)), ..world.sms() }).await.unwrap();
-            assert_eq!(outcome, AcceptOutcome::Replay(Replay { message: *message, same_request: true }));
+            assert_eq!(outcome, AcceptOutcome::Duplicate(Duplicate { message: *message, is_same_request: true }));
         }
         world.restarts().await;
     }

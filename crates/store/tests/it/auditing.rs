@@ -5,7 +5,7 @@ use crate::reporting::{CONNECTION, origin};
 use crate::world::*;
 use hermod_domain::lifecycle::Verdict;
 use hermod_domain::origin::Origin;
-use hermod_store::{Acceptance, Answer, Delivery, Inbound, LedgerKind, OptOut, Screened, Store};
+use hermod_store::{Acceptance, SubmitResponse, ReportOutcome, Inbound, LedgerKind, OptOut, Screened, Store};
 use std::sync::Arc;
 
 const INBOUND_GAPS: &str = "inbound numbers have no gaps up to their counter";
@@ -190,7 +190,7 @@ async fn a_day_of_business() -> World {
     link.receipt("a", Verdict::Delivered).await;
     link.accepts(&jobs[1], "b").await;
     link.receipt("nobody's", Verdict::Delivered).await;
-    link.answers(&jobs[2], Answer::NoAnswer).await;
+    link.answers(&jobs[2], SubmitResponse::NoResponse).await;
     world.sends(Acceptance { parts: 2, ..world.sms() }).await;
     and_beside_the_messages(&world).await;
     and_by_webhook(&world).await;
@@ -243,7 +243,7 @@ async fn and_over_smpp(world: &World) {
     world.sent_as(&link, world.smpp(1), "d").await;
     link.receipt("d", Verdict::Delivered).await;
     let report = world.takes(&port, 1).await;
-    world.settle(&port, &[report[0].id], Delivery::Refused(8)).await;
+    world.settle(&port, &[report[0].id], ReportOutcome::Refused(8)).await;
     link.closes().await.expect("it closes");
 }
 

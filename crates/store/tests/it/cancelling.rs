@@ -7,15 +7,15 @@ use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::origin::{Alias, MessageName, Origin};
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::sender::Sender;
-use hermod_store::{AcceptOutcome, Acceptance, Answer, Cancelled, ExpectedParties, REPORT_KEPT};
+use hermod_store::{AcceptOutcome, Acceptance, SubmitResponse, CancelOutcome, ExpectedParties, REPORT_KEPT};
 use std::sync::Arc;
 
 impl World {
-    async fn cancels(&self, message: MessageId) -> Cancelled {
+    async fn cancels(&self, message: MessageId) -> CancelOutcome {
         self.cancels_named(ALICE, MessageName::Id(message)).await
     }
 
-    async fn cancels_named(&self, account: AccountId, name: MessageName) -> Cancelled {
+    async fn cancels_named(&self, account: AccountId, name: MessageName) -> CancelOutcome {
         let expected = ExpectedParties { from: Some(sms(noon()).from), to: Some(recipient()) };
         self.store.cancel(account, name, expected, self.now).await.expect("the store answers")
     }
@@ -54,7 +54,7 @@ async fn a_message_that_waits_is_taken_back_refunded_and_told_of() {
     let link = world.link().await;
     let message = world.sends(Acceptance { parts: 2, ..world.smpp(1) }).await;
     let next = world.sends(world.sms()).await;
-    assert_eq!(world.cancels(message).await, Cancelled::Done);
+    assert_eq!(world.cancels(message).await, CancelOutcome::Cancelled);
     assert_eq!(world.state(message).await, MessageState::Rejected);
     assert_eq!(world.balance(ALICE).await, 1_000_000_000 - PRICE);
     assert_eq!(world.timeline(message), ["cancelled"]);
@@ -64,7 +64,7 @@ async fn a_message_that_waits_is_taken_back_refunded_and_told_of() {
     assert_eq!(link.takes_job().await.message, next);
     world.settles().await;
     link.has_nothing().await;
-    assert_eq!(world.cancels(message).await, Cancelled::TooLate, "it has ended");
+    assert_eq!(world.cancels(message).await, CancelOutcome::TooLate, "it has ended");
     world.books_are_sound();
 }
 
@@ -72,13 +72,13 @@ async fn a_message_that_waits_is_taken_back_refunded_and_told_of() {
 async fn what_waits_in_the_tables_or_for_a_retry_can_be_taken_back_too() {
     let mut world = World::new().await;
     let spilled = world.sends(world.sms()).await;
-    assert_eq!(world.cancels(spilled).await, Cancelled::Done);
+    assert_eq!(world.cancels(spilled).await, CancelOutcome::Cancelled);
     let link = world.link_with_room(2).await;
     let retried = world.sends(world.sms()).await;
-    let temporary = Answer::Temporary { status: 8, after: None };
+    let temporary = SubmitResponse::Temporary { status: 8, after: None };
     link.answers(&link.takes_job().await, temporary).await;
     world.settles().await;
-    assert_eq!(world.cancels(retried).await, Cancelled::Done);
+    assert_eq!(world.cancels(retried).await, CancelOutcome::Cancelled);
     world.passes(secs(60)).await;
     link.has_nothing().await;
     assert_eq!(world.balance(ALICE).await, 1_000_000_000);
@@ -96,20 +96,20 @@ async fn what_a_carrier_has_or_may_have_is_not_taken_back() {
     let link = world.link_with_room(3).await;
     let message = world.sends(Acceptance { parts: 2, ..world.sms() }).await;
     let jobs = link.takes_jobs(2).await;
-    assert_eq!(world.cancels(message).await, Cancelled::TooLate, "on its way");
-    link.answers(&jobs[0], Answer::NotSent).await;
+    assert_eq!(world.cancels(message).await, CancelOutcome::TooLate, "on its way");
+    link.answers(&jobs[0], SubmitResponse::NotSent).await;
     link.accepts(&jobs[1], "id").await;
     world.settles().await;
-    assert_eq!(world.cancels(message).await, Cancelled::TooLate, "half of it is there");
+    assert_eq!(world.cancels(message).await, CancelOutcome::TooLate, "half of it is there");
     link.closes().await.unwrap();
 
     let link = world.link_with_room(1).await;
     let doubted = world.sends(world.sms()).await;
     let job = link.takes_jobs(1).await.remove(0);
-    link.answers(&job, Answer::NoAnswer).await;
+    link.answers(&job, SubmitResponse::NoResponse).await;
     world.settles().await;
     let doubted = if job.message == doubted { doubted } else { job.message };
-    assert_eq!(world.cancels(doubted).await, Cancelled::TooLate, "it may be there");
+    assert_eq!(world.cancels(doubted).await, CancelOutcome::TooLate, "it may be there");
     assert_eq!(world.balance(ALICE).await, 1_000_000_000 - 2 * PRICE);
     world.books_are_sound();
 }
@@ -119,14 +119,14 @@ async fn nobody_elses_message_is_taken_back() {
     let world = World::new().await;
     world.pays_in(BOB, 1_000_000).await;
     let message = world.sends(world.sms()).await;
-    assert_eq!(world.cancels_named(BOB, MessageName::Id(message)).await, Cancelled::Unknown);
+    assert_eq!(world.cancels_named(BOB, MessageName::Id(message)).await, CancelOutcome::NotFound);
     let other = world.sends(Acceptance { from: Sender::parse("Other").unwrap(), ..world.sms() }).await;
-    assert_eq!(world.cancels(other).await, Cancelled::Unknown, "not from there");
+    assert_eq!(world.cancels(other).await, CancelOutcome::NotFound, "not from there");
     let alias = MessageName::Alias(Alias::FIRST);
-    assert_eq!(world.cancels_named(ALICE, alias).await, Cancelled::Unknown);
+    assert_eq!(world.cancels_named(ALICE, alias).await, CancelOutcome::NotFound);
     let (short, _) = world.gets_short_name(world.short()).await;
-    assert_eq!(world.cancels_named(BOB, alias).await, Cancelled::Unknown);
-    assert_eq!(world.cancels_named(ALICE, alias).await, Cancelled::Done);
+    assert_eq!(world.cancels_named(BOB, alias).await, CancelOutcome::NotFound);
+    assert_eq!(world.cancels_named(ALICE, alias).await, CancelOutcome::Cancelled);
     assert_eq!(world.state(short).await, MessageState::Rejected);
     assert_eq!(world.state(message).await, MessageState::Queued);
     world.books_are_sound();
@@ -183,7 +183,7 @@ async fn after_the_last_short_name_comes_the_first_that_is_free_again() {
     let names = [world.gets_short_name(world.short()).await.1, world.gets_short_name(world.short()).await.1];
     assert_eq!(names, ["FFFFFFFF", "10000002"], "two are in use");
     // The first ends. Its name stays its own for as long as its customer may ask.
-    assert_eq!(world.cancels(first).await, Cancelled::Done);
+    assert_eq!(world.cancels(first).await, CancelOutcome::Cancelled);
     wraps(&world);
     world.restarts().await;
     world.passes(REPORT_KEPT).await;

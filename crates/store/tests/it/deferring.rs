@@ -2,7 +2,7 @@
 
 use crate::world::*;
 use hermod_domain::ids::MessageId;
-use hermod_store::{Acceptance, Answer, DEFERRED_IN_MEMORY_MAX, Job, Store};
+use hermod_store::{Acceptance, SubmitResponse, DEFERRED_IN_MEMORY_MAX, Job, Store};
 use std::time::Duration;
 use tokio::task::JoinSet;
 
@@ -38,7 +38,7 @@ async fn are_deferred(link: &Link, count: usize, wait: impl Fn(&Job) -> Duration
     while taken < count {
         let jobs = link.takes().await.jobs;
         taken += jobs.len();
-        let later = |job: &Job| answer(job, Answer::Temporary { status: 8, after: Some(wait(job)) });
+        let later = |job: &Job| answer(job, SubmitResponse::Temporary { status: 8, after: Some(wait(job)) });
         link.says(jobs.iter().map(later).collect(), Vec::new()).await;
     }
 }
@@ -109,7 +109,7 @@ async fn fifty_thousand_deferred_parts_come_out_at_their_times_after_a_restart_a
         assert!(jobs.iter().all(|job| wait_of(job.message) == wait), "at second {}", wait * STEP_S);
         assert!(jobs.is_sorted_by_key(|job| job.message));
         taken += jobs.len();
-        let accepted = |job: &Job| answer(job, Answer::Accepted(remote(&job.message.to_string())));
+        let accepted = |job: &Job| answer(job, SubmitResponse::Accepted(remote(&job.message.to_string())));
         link.says(jobs.iter().map(accepted).collect(), Vec::new()).await;
         world.settles().await;
         link.has_nothing().await;

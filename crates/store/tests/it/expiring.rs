@@ -3,7 +3,7 @@
 use crate::world::*;
 use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::receipt::DlrCode;
-use hermod_store::{AcceptOutcome, Acceptance, Answer};
+use hermod_store::{AcceptOutcome, Acceptance, SubmitResponse};
 use tokio::task::JoinSet;
 
 /// The most that may end in one transaction because a link has room.
@@ -69,11 +69,11 @@ async fn what_expired_is_not_sent_by_a_batch_that_was_told_no_time() {
 #[tokio::test]
 async fn only_what_nobody_can_have_is_refunded_when_it_expires() {
     // What the carrier said to the one attempt, and what becomes of it after its validity: state, refund.
-    let cases: [(Option<Answer>, MessageState, bool); 4] = [
+    let cases: [(Option<SubmitResponse>, MessageState, bool); 4] = [
         (None, MessageState::Expired, true),
-        (Some(Answer::Temporary { status: 0x08, after: None }), MessageState::Expired, true),
-        (Some(Answer::NoAnswer), MessageState::Submitted, false),
-        (Some(Answer::Accepted(remote("id"))), MessageState::Submitted, false),
+        (Some(SubmitResponse::Temporary { status: 0x08, after: None }), MessageState::Expired, true),
+        (Some(SubmitResponse::NoResponse), MessageState::Submitted, false),
+        (Some(SubmitResponse::Accepted(remote("id"))), MessageState::Submitted, false),
     ];
     for (said, state, is_refunded) in cases {
         let mut world = World::new().await;

@@ -3,18 +3,18 @@
 use crate::world::*;
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::lifecycle::{DoubtPolicy, MessageState, RefusedFor, Verdict};
-use hermod_store::{Acceptance, Answer, AnswerRecord, Job};
+use hermod_store::{Acceptance, SubmitResponse, ResponseRecord, Job};
 
 const PAID_IN: i64 = 1_000_000_000;
-const TROUBLE: Answer = Answer::Temporary { status: 0x64, after: None };
-const NO: Answer = Answer::Refused { about: RefusedFor::Anything, status: 0x45 };
+const TROUBLE: SubmitResponse = SubmitResponse::Temporary { status: 0x64, after: None };
+const NO: SubmitResponse = SubmitResponse::Refused { about: RefusedFor::Anything, status: 0x45 };
 
-fn or(job: &Job, said: Answer, otherwise: CarrierId) -> AnswerRecord {
-    AnswerRecord { otherwise: Some(split(otherwise)), ..answer(job, said) }
+fn or(job: &Job, said: SubmitResponse, otherwise: CarrierId) -> ResponseRecord {
+    ResponseRecord { failover_to: Some(split(otherwise)), ..answer(job, said) }
 }
 
 impl Link {
-    async fn says_or(&self, job: &Job, said: Answer, otherwise: CarrierId) {
+    async fn says_or(&self, job: &Job, said: SubmitResponse, otherwise: CarrierId) {
         self.says(vec![or(job, said, otherwise)], Vec::new()).await;
     }
 }
@@ -77,7 +77,7 @@ async fn two_carriers_in_trouble_do_not_pass_a_message_to_and_fro() {
 
 #[tokio::test]
 async fn message_whose_recipient_is_throttled_goes_to_the_other_carrier_after_ten_seconds_and_only_once() {
-    let aside = || Answer::SteppedAside { wait: secs(5), sent: true };
+    let aside = || SubmitResponse::SteppedAside { wait: secs(5), sent: true };
     let mut world = World::new().await;
     let mut link = world.link_with_room(1).await;
     let mut other = world.link_to(OTHER, 1).await;
@@ -113,7 +113,7 @@ async fn a_long_message_moves_whole_and_only_if_no_part_of_it_was_taken() {
         let other = world.link_to(OTHER, 9).await;
         let message = world.sends(Acceptance { parts: 3, ..world.sms() }).await;
         let jobs = link.takes_jobs(3).await;
-        let first = if taken { Answer::Accepted(remote("taken")) } else { TROUBLE };
+        let first = if taken { SubmitResponse::Accepted(remote("taken")) } else { TROUBLE };
         let said =
             vec![or(&jobs[0], first, OTHER), or(&jobs[1], TROUBLE, OTHER), or(&jobs[2], TROUBLE, OTHER)];
         link.says(said, Vec::new()).await;
@@ -156,7 +156,7 @@ async fn a_refusal_moves_the_message_where_its_route_wants_that_and_ends_it_once
 #[tokio::test]
 async fn a_refused_part_waits_for_the_answers_to_the_others() {
     // What the carrier says to the second part decides about the first.
-    let cases = [(NO, true), (TROUBLE, true), (Answer::Accepted(remote("taken")), false)];
+    let cases = [(NO, true), (TROUBLE, true), (SubmitResponse::Accepted(remote("taken")), false)];
     for (said, moves) in cases {
         let mut world = World::new().await;
         let mut link = world.link_with_room(2).await;
@@ -200,7 +200,7 @@ async fn what_is_in_doubt_moves_only_after_its_time_and_its_resend_is_told() {
     let message = world.sends(Acceptance { parts: 2, ..world.sms() }).await;
     let jobs = link.takes_jobs(2).await;
     // The first may have left; the second fails, twice before the first's time is over.
-    link.says(vec![answer(&jobs[0], Answer::NoAnswer), or(&jobs[1], TROUBLE, OTHER)], Vec::new()).await;
+    link.says(vec![answer(&jobs[0], SubmitResponse::NoResponse), or(&jobs[1], TROUBLE, OTHER)], Vec::new()).await;
     link.has_room(1).await;
     world.passes(secs(6)).await;
     link.now = world.now;
@@ -232,7 +232,7 @@ async fn a_message_that_must_not_be_sent_twice_is_presumed_sent_and_never_moves(
     let once = Acceptance { parts: 2, doubt: DoubtPolicy::NeverResend, ..world.sms() };
     let message = world.sends(once).await;
     let jobs = link.takes_jobs(2).await;
-    link.says(vec![answer(&jobs[0], Answer::NoAnswer), or(&jobs[1], TROUBLE, OTHER)], Vec::new()).await;
+    link.says(vec![answer(&jobs[0], SubmitResponse::NoResponse), or(&jobs[1], TROUBLE, OTHER)], Vec::new()).await;
     for wait in [6, 35, 140] {
         link.has_room(1).await;
         world.passes(secs(wait)).await;
@@ -248,7 +248,7 @@ async fn a_message_that_must_not_be_sent_twice_is_presumed_sent_and_never_moves(
 #[tokio::test]
 async fn what_the_old_carrier_says_late_is_told_and_changes_nothing() {
     let late =
-        [Answer::Accepted(remote("late")), Answer::Throttled, TROUBLE, NO, Answer::NoAnswer, Answer::NotSent];
+        [SubmitResponse::Accepted(remote("late")), SubmitResponse::Throttled, TROUBLE, NO, SubmitResponse::NoResponse, SubmitResponse::NotSent];
     for said in late {
         // With what the writer remembers of the message, and without.
         for forgets in [false, true] {
@@ -269,7 +269,7 @@ async fn what_the_old_carrier_says_late_is_told_and_changes_nothing() {
             assert_eq!(link.takes_recorded().await, [9]);
             assert_eq!(world.state(message).await, MessageState::Queued, "{said:?}");
             let told = world.timeline(message);
-            assert!(told[2..].starts_with(&["failed_over".to_owned(), "late_answer".to_owned()]), "{told:?}");
+            assert!(told[2..].starts_with(&["failed_over".to_owned(), "late_response".to_owned()]), "{told:?}");
             other.accepts(&moved, "good").await;
             other.receipt("good", Verdict::Delivered).await;
             world.settles().await;

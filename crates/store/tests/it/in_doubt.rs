@@ -2,7 +2,7 @@
 
 use crate::world::*;
 use hermod_domain::lifecycle::{DoubtPolicy, MessageState, Verdict};
-use hermod_store::{Acceptance, Answer, Store};
+use hermod_store::{Acceptance, SubmitResponse, Store};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ async fn part_in_doubt_is_resent_three_times_with_growing_waits_and_is_then_unco
     let message = world.sends(resent(&world)).await;
     let mut job = link.takes_job().await;
     for times in [1, 4, 20] {
-        link.answers(&job, Answer::NoAnswer).await;
+        link.answers(&job, SubmitResponse::NoResponse).await;
         link.has_room(1).await;
         world.passes(IN_DOUBT_WAIT * times - Duration::from_millis(1)).await;
         link.has_nothing().await;
@@ -29,7 +29,7 @@ async fn part_in_doubt_is_resent_three_times_with_growing_waits_and_is_then_unco
         assert!(world.store.take_unconfirmed().is_empty(), "a resend is left");
     }
     assert_eq!(world.state(message).await, MessageState::Queued);
-    link.answers(&job, Answer::NoAnswer).await;
+    link.answers(&job, SubmitResponse::NoResponse).await;
     link.has_room(1).await;
     world.passes(secs(24 * 3600)).await;
     link.has_nothing().await;
@@ -93,7 +93,7 @@ async fn part_in_doubt_at_the_end_of_its_validity_is_unconfirmed() {
     let mut world = World::new().await;
     let link = world.link_with_room(1).await;
     let message = world.sends(resent(&world)).await;
-    link.answers(&link.takes_job().await, Answer::NoAnswer).await;
+    link.answers(&link.takes_job().await, SubmitResponse::NoResponse).await;
     world.settles().await;
     world.now = world.now.plus(VALIDITY);
     world.sweeps(world.now).await;

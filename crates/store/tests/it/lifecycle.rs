@@ -6,7 +6,7 @@ use crate::world::*;
 use hermod_domain::ids::PartNo;
 use hermod_domain::lifecycle::{DoubtPolicy, MessageState, RefusedFor, Verdict};
 use hermod_domain::receipt::DlrCode;
-use hermod_store::{Acceptance, Answer, Store};
+use hermod_store::{Acceptance, SubmitResponse, Store};
 use std::time::Duration;
 
 const PAID_IN: i64 = 1_000_000_000;
@@ -44,8 +44,8 @@ async fn a_message_is_delivered() {
 
 #[tokio::test]
 async fn every_final_word_of_a_carrier_ends_the_message_and_keeps_the_money() {
-    let by_receipt = |verdict| (Answer::Accepted(remote("r")), Some(verdict));
-    let refusal = |about| (Answer::Refused { about, status: 11 }, None);
+    let by_receipt = |verdict| (SubmitResponse::Accepted(remote("r")), Some(verdict));
+    let refusal = |about| (SubmitResponse::Refused { about, status: 11 }, None);
     let cases = [
         (by_receipt(Verdict::Delivered), MessageState::Delivered, DlrCode::Delivrd),
         (by_receipt(Verdict::Undeliverable), MessageState::Undeliverable, DlrCode::Undeliv),
@@ -81,7 +81,7 @@ async fn a_throttled_part_goes_back_to_the_front() {
         sent.push(world.sends(world.sms()).await);
     }
     let jobs = link.takes_jobs(2).await;
-    link.says(jobs.iter().map(|job| answer(job, Answer::Throttled)).collect(), Vec::new()).await;
+    link.says(jobs.iter().map(|job| answer(job, SubmitResponse::Throttled)).collect(), Vec::new()).await;
     world.settles().await;
     link.has_nothing().await;
     link.has_room(4).await;
@@ -98,7 +98,7 @@ async fn part_that_steps_aside_lets_others_pass_and_comes_back_first_without_an_
         let mut link = world.link_with_room(1).await;
         let first = world.sends(world.sms()).await;
         if doubts {
-            link.answers(&link.takes_job().await, Answer::NoAnswer).await;
+            link.answers(&link.takes_job().await, SubmitResponse::NoResponse).await;
             link.has_room(1).await;
             world.passes(secs(60)).await;
             link.now = world.now;
@@ -107,7 +107,7 @@ async fn part_that_steps_aside_lets_others_pass_and_comes_back_first_without_an_
         let third = world.sends(world.sms()).await;
         let job = link.takes_job().await;
         assert_eq!(job.message, first);
-        link.answers(&job, Answer::SteppedAside { wait: secs(5), sent }).await;
+        link.answers(&job, SubmitResponse::SteppedAside { wait: secs(5), sent }).await;
         link.has_room(1).await;
         assert_eq!(link.takes_job().await.message, second, "it lets others pass");
         world.passes(secs(4)).await;
@@ -130,7 +130,7 @@ async fn what_was_never_sent_goes_back_to_the_front() {
     let first = world.sends(world.sms()).await;
     let second = world.sends(world.sms()).await;
     let job = link.takes_job().await;
-    link.answers(&job, Answer::NotSent).await;
+    link.answers(&job, SubmitResponse::NotSent).await;
     link.closes().await.unwrap();
     let link = world.link_with_room(2).await;
     let jobs = link.takes_jobs(2).await;
@@ -146,7 +146,7 @@ async fn a_temporary_error_comes_back_on_schedule() {
     for wait in [5, 30, 120, 600, 600] {
         let job = link.takes_job().await;
         link.now = world.now;
-        link.answers(&job, Answer::Temporary { status: 0x14, after: None }).await;
+        link.answers(&job, SubmitResponse::Temporary { status: 0x14, after: None }).await;
         link.has_room(1).await;
         world.settles().await;
         world.passes(secs(wait).mul_f32(0.89)).await;
@@ -165,7 +165,7 @@ async fn no_answer_puts_a_part_in_doubt_and_it_is_sent_once_more_then_presumed()
     let link = world.link_with_room(1).await;
     let message = world.sends(world.sms()).await;
     let job = link.takes_job().await;
-    link.answers(&job, Answer::NoAnswer).await;
+    link.answers(&job, SubmitResponse::NoResponse).await;
     link.has_room(5).await;
     world.passes(IN_DOUBT_WAIT - Duration::from_millis(1)).await;
     link.has_nothing().await;
@@ -174,7 +174,7 @@ async fn no_answer_puts_a_part_in_doubt_and_it_is_sent_once_more_then_presumed()
     assert_eq!((again.message, again.part), (job.message, job.part));
     assert_eq!(world.timeline(message), ["in_doubt", "resent"]);
 
-    link.answers(&again, Answer::NoAnswer).await;
+    link.answers(&again, SubmitResponse::NoResponse).await;
     world.passes(secs(24 * 3600)).await;
     link.has_nothing().await;
     assert_eq!(world.state(message).await, MessageState::Submitted, "presumed to be with the carrier");
@@ -188,7 +188,7 @@ async fn a_resend_that_is_answered_goes_on_as_usual() {
     let mut world = World::new().await;
     let link = world.link_with_room(2).await;
     let message = world.sends(world.sms()).await;
-    link.answers(&link.takes_job().await, Answer::NoAnswer).await;
+    link.answers(&link.takes_job().await, SubmitResponse::NoResponse).await;
     world.settles().await;
     world.passes(IN_DOUBT_WAIT).await;
     let again = link.takes_job().await;
@@ -204,7 +204,7 @@ async fn a_route_that_never_resends_presumes_at_once() {
     let mut world = World::new().await;
     let link = world.link_with_room(5).await;
     let message = world.sends(Acceptance { doubt: DoubtPolicy::NeverResend, ..world.sms() }).await;
-    link.answers(&link.takes_job().await, Answer::NoAnswer).await;
+    link.answers(&link.takes_job().await, SubmitResponse::NoResponse).await;
     world.settles().await;
     assert_eq!(world.state(message).await, MessageState::Submitted);
     world.passes(secs(3600)).await;
@@ -257,7 +257,7 @@ async fn what_is_in_doubt_or_with_a_carrier_when_it_expires_is_not_refunded() {
     let submitted = world.sends(world.sms()).await;
     let jobs = link.takes_jobs(2).await;
     link.says(
-        vec![answer(&jobs[0], Answer::NoAnswer), answer(&jobs[1], Answer::Accepted(remote("s")))],
+        vec![answer(&jobs[0], SubmitResponse::NoResponse), answer(&jobs[1], SubmitResponse::Accepted(remote("s")))],
         vec![],
     )
     .await;

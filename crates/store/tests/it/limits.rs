@@ -5,7 +5,7 @@ use crate::world::*;
 use hermod_domain::money::Money;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Day;
-use hermod_store::{AcceptOutcome, Acceptance, DailyLimit, DailyLimits, DayTotals, OptOut, Replay};
+use hermod_store::{AcceptOutcome, Acceptance, DailyLimit, DailyLimits, DayTotals, OptOut, Duplicate};
 
 const DAY_S: u64 = 86_400;
 
@@ -91,7 +91,7 @@ async fn a_replay_wins_over_opt_out_limits_and_an_empty_balance_and_they_over_ea
     );
     world.store.opt_out(opt_out(&world, world.sms().to)).await.unwrap();
     assert_eq!(world.store.accept(sms(2)).await.unwrap(), AcceptOutcome::OptedOut);
-    let replay = AcceptOutcome::Replay(Replay { message, same_request: true });
+    let replay = AcceptOutcome::Duplicate(Duplicate { message, is_same_request: true });
     assert_eq!(world.store.accept(sms(1)).await.unwrap(), replay);
     assert_eq!(world.store.find_key(key(2)).await.unwrap(), None, "a refusal does not bind the key");
     world.books_are_sound();

@@ -2,7 +2,7 @@
 
 use crate::world::*;
 use hermod_domain::lifecycle::{MessageState, Verdict};
-use hermod_store::{Acceptance, Answer, LinkKind};
+use hermod_store::{Acceptance, SubmitResponse, LinkKind};
 
 #[tokio::test]
 async fn a_link_that_only_receives_settles_messages_and_never_takes_one() {
@@ -30,7 +30,7 @@ async fn a_carrier_can_have_waits_of_its_own_after_a_temporary_error() {
         let link = world.link_with_room(1).await;
         let message = world.sends(world.sms()).await;
         let status = 0x64;
-        link.answers(&link.takes_job().await, Answer::Temporary { status, after }).await;
+        link.answers(&link.takes_job().await, SubmitResponse::Temporary { status, after }).await;
         link.has_room(1).await;
         world.settles().await;
         world.passes(std::time::Duration::from_millis(too_early)).await;
@@ -57,7 +57,7 @@ async fn a_message_of_twenty_four_parts_leaves_over_one_link_while_the_other_goe
     assert_eq!(others, short, "nothing of the long one, although the link has room");
 
     // Its window is full of the long message; "slow down" to one part of it changes nothing about that.
-    one.answers(&jobs.remove(4), Answer::Throttled).await;
+    one.answers(&jobs.remove(4), SubmitResponse::Throttled).await;
     world.settles().await;
     two.has_nothing().await;
     one.has_room(8).await;
@@ -89,7 +89,7 @@ async fn the_rest_of_a_long_message_leaves_over_the_other_link_when_its_own_is_l
     two.has_nothing().await;
     one.closes().await.unwrap();
     one.says(
-        vec![answer(&jobs[0], Answer::Accepted(remote("p1"))), answer(&jobs[1], Answer::NotSent)],
+        vec![answer(&jobs[0], SubmitResponse::Accepted(remote("p1"))), answer(&jobs[1], SubmitResponse::NotSent)],
         vec![],
     )
     .await;

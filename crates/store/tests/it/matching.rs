@@ -7,7 +7,7 @@ use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Day;
 use hermod_store::{
-    Acceptance, LATE_LINES_MAX, LinkKind, PARKED_KEPT, ParkedReceipt, ReceiptFate, ReceiptLoss,
+    Acceptance, LATE_LINES_MAX, LinkKind, PARKED_KEPT, ParkedReceipt, ReceiptOutcome, ReceiptLoss,
     ReceiptRecord, Rematched,
 };
 
@@ -35,7 +35,7 @@ async fn submits(world: &World, link: &Link, to: Msisdn, id: &str) -> MessageId 
     message
 }
 
-async fn says(link: &Link, record: ReceiptRecord) -> ReceiptFate {
+async fn says(link: &Link, record: ReceiptRecord) -> ReceiptOutcome {
     link.says(Vec::new(), vec![record]).await;
     link.takes_fates().await.remove(0)
 }
@@ -68,7 +68,7 @@ async fn a_receipt_after_the_answer_finds_its_part_however_the_id_is_written() {
                 link = link_with(&world, ids).await;
             }
             let fate = says(&link, receipt(1, in_receipt, Verdict::Delivered)).await;
-            assert_eq!(fate, ReceiptFate::Settled, "{in_answer} {in_receipt} {restart}");
+            assert_eq!(fate, ReceiptOutcome::Applied, "{in_answer} {in_receipt} {restart}");
             assert_eq!(world.state(message).await, MessageState::Delivered);
             world.books_are_sound();
         }
@@ -82,7 +82,7 @@ async fn a_receipt_before_the_answer_waits_however_the_id_is_written() {
             let mut world = World::new().await;
             let mut link = link_with(&world, ids).await;
             let fate = says(&link, receipt(1, in_receipt, Verdict::Delivered)).await;
-            assert_eq!(fate, ReceiptFate::Parked, "{in_answer} {in_receipt}");
+            assert_eq!(fate, ReceiptOutcome::Parked, "{in_answer} {in_receipt}");
             if restart {
                 world.restarts().await;
                 link = link_with(&world, ids).await;
@@ -109,7 +109,7 @@ async fn days_between_answer_and_receipt_change_nothing_in_either_order() {
     let link = link_with(&world, IdConversion::None).await;
     let early = submits(&world, &link, number(2), "early").await;
     assert_eq!(world.state(early).await, MessageState::Delivered);
-    assert_eq!(says(&link, receipt(1, "late", Verdict::Delivered)).await, ReceiptFate::Settled);
+    assert_eq!(says(&link, receipt(1, "late", Verdict::Delivered)).await, ReceiptOutcome::Applied);
     assert_eq!(world.state(late).await, MessageState::Delivered);
     world.books_are_sound();
 }
@@ -121,7 +121,7 @@ async fn a_corrected_conversion_brings_parked_receipts_home() {
     let message = submits(&world, &link, number(1), "1B").await;
     let stranger = receipt(2, "999", Verdict::Delivered);
     for record in [receipt(1, "27", Verdict::Undeliverable), stranger] {
-        assert_eq!(says(&link, record).await, ReceiptFate::Parked);
+        assert_eq!(says(&link, record).await, ReceiptOutcome::Parked);
     }
     let nothing = Rematched { tried: 2, matched: 0 };
     assert_eq!(world.store.rematch(ACME, IdConversion::None, world.now).await.unwrap(), nothing);
@@ -147,8 +147,8 @@ async fn nobody_guesses_which_of_two_parts_a_receipt_is_about() {
     let link = link_with(&world, IdConversion::None).await;
     let first = submits(&world, &link, number(1), "a1").await;
     let second = submits(&world, &link, number(2), "0a1").await;
-    assert_eq!(says(&link, receipt(1, "A1", Verdict::Delivered)).await, ReceiptFate::Ambiguous);
-    assert_eq!(says(&link, receipt(1, "00A1", Verdict::Delivered)).await, ReceiptFate::Ambiguous);
+    assert_eq!(says(&link, receipt(1, "A1", Verdict::Delivered)).await, ReceiptOutcome::Ambiguous);
+    assert_eq!(says(&link, receipt(1, "00A1", Verdict::Delivered)).await, ReceiptOutcome::Ambiguous);
     assert!(waits(&world).await.iter().all(|parked| parked.ambiguous));
     // More of the same makes it no clearer.
     submits(&world, &link, number(3), "000a1").await;
@@ -158,10 +158,10 @@ async fn nobody_guesses_which_of_two_parts_a_receipt_is_about() {
     // The number does, and so does an id that is written just so.
     assert_eq!(
         says(&link, about(number(2), receipt(1, "A1", Verdict::Delivered))).await,
-        ReceiptFate::Settled
+        ReceiptOutcome::Applied
     );
     assert_eq!(world.state(second).await, MessageState::Delivered);
-    assert_eq!(says(&link, receipt(1, "a1", Verdict::Delivered)).await, ReceiptFate::Settled);
+    assert_eq!(says(&link, receipt(1, "a1", Verdict::Delivered)).await, ReceiptOutcome::Applied);
     assert_eq!(world.state(first).await, MessageState::Delivered);
     world.books_are_sound();
 }
@@ -225,7 +225,7 @@ async fn a_word_nobody_knows_changes_nothing_and_is_in_the_timeline() {
     let before = world.sees(message).await;
     let word = "x".repeat(1_000);
     let odd = ReceiptRecord { word: Some(word.into()), ..receipt(1, "a", Verdict::NoNews) };
-    assert_eq!(says(&link, odd).await, ReceiptFate::Repeated);
+    assert_eq!(says(&link, odd).await, ReceiptOutcome::Unchanged);
     assert_eq!(world.sees(message).await, before);
     assert_eq!(world.timeline(message), ["unknown_receipt"]);
     let detail: String = world
@@ -235,7 +235,7 @@ async fn a_word_nobody_knows_changes_nothing_and_is_in_the_timeline() {
     assert_eq!(detail, format!("NoNews err 0 word \"{}\"", "x".repeat(32)));
     // It may be parked, too, and then be the answer's.
     let early = ReceiptRecord { word: Some("ODD".into()), ..receipt(1, "b", Verdict::NoNews) };
-    assert_eq!(says(&link, early).await, ReceiptFate::Parked);
+    assert_eq!(says(&link, early).await, ReceiptOutcome::Parked);
     let second = submits(&world, &link, number(2), "b").await;
     assert_eq!(world.timeline(second), ["unknown_receipt"]);
     assert_eq!(world.state(second).await, MessageState::Submitted);
@@ -248,11 +248,11 @@ async fn a_carrier_that_repeats_itself_fills_no_disk() {
     let link = link_with(&world, IdConversion::None).await;
     let message = submits(&world, &link, number(1), "a").await;
     link.receipt("a", Verdict::Delivered).await;
-    assert_eq!(link.takes_fates().await, [ReceiptFate::Settled]);
+    assert_eq!(link.takes_fates().await, [ReceiptOutcome::Applied]);
     let before = world.sees(message).await;
     let verdicts = [Verdict::Delivered, Verdict::Enroute, Verdict::Undeliverable];
     for verdict in verdicts.into_iter().cycle().take(30) {
-        assert_eq!(says(&link, receipt(1, "a", verdict)).await, ReceiptFate::Repeated);
+        assert_eq!(says(&link, receipt(1, "a", verdict)).await, ReceiptOutcome::Unchanged);
     }
     assert_eq!(world.sees(message).await, before);
     assert_eq!(world.timeline(message).len(), usize::try_from(LATE_LINES_MAX).unwrap());

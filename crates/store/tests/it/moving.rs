@@ -5,7 +5,7 @@ mod any_traffic;
 use crate::world::*;
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::{MessageState, Verdict};
-use hermod_store::{Acceptance, Answer, CarrierQueue, Job, Move, WaitingMessage};
+use hermod_store::{Acceptance, SubmitResponse, CarrierQueue, Job, Move, WaitingMessage};
 
 const PAID_IN: i64 = 1_000_000_000;
 
@@ -22,7 +22,7 @@ impl World {
     async fn waiting(&self) -> Vec<WaitingMessage> {
         let mut found: Vec<WaitingMessage> = Vec::new();
         loop {
-            let after = found.last().map(WaitingMessage::place);
+            let after = found.last().map(WaitingMessage::position);
             let page = self.store.waiting(ACME, after, 3).await.expect("the store answers");
             assert!(page.len() <= 3);
             if page.is_empty() {
@@ -55,13 +55,13 @@ async fn only_what_no_carrier_may_have_is_waiting() {
         panic!("six parts")
     };
     assert_eq!((half.message, rest.part.get()), (rest.message, 2));
-    let trouble = Answer::Temporary { status: 8, after: Some(secs(300)) };
+    let trouble = SubmitResponse::Temporary { status: 8, after: Some(secs(300)) };
     let said = [
-        answer(taken, Answer::Accepted(remote("taken"))),
+        answer(taken, SubmitResponse::Accepted(remote("taken"))),
         answer(deferred, trouble),
-        answer(doubted, Answer::NoAnswer),
-        answer(half, Answer::Accepted(remote("half"))),
-        answer(rest, Answer::Throttled),
+        answer(doubted, SubmitResponse::NoResponse),
+        answer(half, SubmitResponse::Accepted(remote("half"))),
+        answer(rest, SubmitResponse::Throttled),
     ];
     link.says(said.to_vec(), Vec::new()).await;
     let queued = world.sends(world.sms()).await;
@@ -200,7 +200,7 @@ async fn a_message_can_come_back_to_a_carrier_it_was_moved_away_from() {
     let mut world = World::new().await;
     let mut link = world.link_with_room(1).await;
     let message = world.sends(world.sms()).await;
-    let trouble = Answer::Temporary { status: 8, after: Some(secs(50)) };
+    let trouble = SubmitResponse::Temporary { status: 8, after: Some(secs(50)) };
     link.answers(&link.takes_job().await, trouble).await;
     world.settles().await;
     let there = Move { message, account: ALICE, from: ACME, to: split(OTHER) };
@@ -212,7 +212,7 @@ async fn a_message_can_come_back_to_a_carrier_it_was_moved_away_from() {
     // The time it once waited for passes while it is being sent, and while it waits for another.
     world.passes(secs(40)).await;
     link.now = world.now;
-    link.answers(&job, Answer::Temporary { status: 8, after: Some(secs(50)) }).await;
+    link.answers(&job, SubmitResponse::Temporary { status: 8, after: Some(secs(50)) }).await;
     world.passes(secs(20)).await;
     link.has_nothing().await;
     world.passes(secs(31)).await;
@@ -237,7 +237,7 @@ async fn queues_are_counted() {
     assert_eq!(queue.oldest, Some(start.plus(secs(3))));
     link.now = world.now;
     link.accepts(&jobs[0], "one").await;
-    link.answers(&jobs[1], Answer::Temporary { status: 8, after: None }).await;
+    link.answers(&jobs[1], SubmitResponse::Temporary { status: 8, after: None }).await;
     link.answers(&jobs[2], refused(11)).await;
     let queue = world.queue(&link).await;
     assert_eq!((queue.waiting, queue.in_flight, queue.deferred), (3, 0, 1));

@@ -4,7 +4,7 @@ use crate::world::*;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::money::Money;
-use hermod_store::{Acceptance, Answer, JOBS_IN_MEMORY_MAX, Store};
+use hermod_store::{Acceptance, SubmitResponse, JOBS_IN_MEMORY_MAX, Store};
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -91,7 +91,7 @@ async fn a_carrier_that_is_down_costs_disk_and_everything_comes_out_in_order() {
             assert_eq!(waiting[&job.account][*place], job.message, "in order of acceptance");
             *place += 1;
         }
-        let answers = jobs.iter().map(|job| answer(job, Answer::Accepted(remote(&job.message.to_string()))));
+        let answers = jobs.iter().map(|job| answer(job, SubmitResponse::Accepted(remote(&job.message.to_string()))));
         let slots = u32::try_from(jobs.len()).unwrap();
         link.port.report(answers.collect(), Vec::new(), slots, world.now).await.unwrap();
         // Accounts take turns, so none is far ahead of another.
@@ -131,7 +131,7 @@ async fn a_slow_link_is_fed_in_order_while_more_comes_in() {
             assert!(last < Some(job.message), "{:?} after {last:?}", job.message);
             last = Some(job.message);
         }
-        let answers = jobs.iter().map(|job| answer(job, Answer::Accepted(remote(&job.message.to_string()))));
+        let answers = jobs.iter().map(|job| answer(job, SubmitResponse::Accepted(remote(&job.message.to_string()))));
         let slots = u32::try_from(jobs.len()).unwrap();
         link.port.report(answers.collect(), Vec::new(), slots, world.now).await.unwrap();
     }
@@ -176,7 +176,7 @@ async fn what_a_closed_link_had_not_taken_is_given_back_and_goes_to_the_next() {
     let second = world.sends(world.sms()).await;
     let left = link.closes().await.unwrap();
     assert_eq!(left.jobs.len(), 2);
-    link.says(left.jobs.iter().map(|job| answer(job, Answer::NotSent)).collect(), Vec::new()).await;
+    link.says(left.jobs.iter().map(|job| answer(job, SubmitResponse::NotSent)).collect(), Vec::new()).await;
     let third = world.sends(world.sms()).await;
     let next = world.link_with_room(5).await;
     let order: Vec<_> = next.takes_jobs(3).await.iter().map(|job| job.message).collect();

@@ -7,7 +7,7 @@ use hermod_domain::ids::{ConnectionId, MessageId};
 use hermod_domain::lifecycle::Verdict;
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_store::{
-    Acceptance, Delivery, GIVEN_UP_KEPT, GivenUp, GivenUpWhy, REPORT_KEPT, REPORTS_IN_MEMORY_MAX, ReportId,
+    Acceptance, ReportOutcome, GIVEN_UP_KEPT, GivenUpReport, ReportGiveUpReason, REPORT_KEPT, REPORTS_IN_MEMORY_MAX, ReportId,
 };
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -35,7 +35,7 @@ impl World {
         sent
     }
 
-    async fn given_up(&self) -> Vec<GivenUp> {
+    async fn given_up(&self) -> Vec<GivenUpReport> {
         self.store.given_up(Some(ALICE), None, 1_000).await.expect("the store answers")
     }
 }
@@ -65,7 +65,7 @@ async fn ten_thousand_reports_wait_for_nobody_and_are_told_in_order() {
 
 async fn take_some(world: &World, port: &hermod_store::ReceiverPort) -> Vec<MessageId> {
     let reports = world.takes(port, 100).await;
-    let outcomes = reports.iter().map(|report| (report.id, Delivery::Done)).collect();
+    let outcomes = reports.iter().map(|report| (report.id, ReportOutcome::Accepted)).collect();
     port.settle(outcomes, world.now).await.expect("the store is there");
     reports.iter().map(|report| report.message).collect()
 }
@@ -107,7 +107,7 @@ async fn who_stops_waiting_loses_nothing() {
         assert!(waited.is_err(), "no room, no reports");
     });
     assert_eq!(told[0].message, sent[0]);
-    world.settle(&other, &[told[0].id], Delivery::NotSent).await;
+    world.settle(&other, &[told[0].id], ReportOutcome::NotSent).await;
     assert_eq!(world.takes(&port, 1).await, told, "at once, and to whoever comes");
 }
 
@@ -132,14 +132,14 @@ async fn later_means_on_the_schedule_and_a_newer_word_goes_first() {
     link.receipt("id", Verdict::Enroute).await;
     for wait in [30, 60, 300] {
         let reports = world.takes(&port, 1).await;
-        assert_eq!((reports[0].message, news(&reports[0]).told), (message, ReportStatus::Enroute));
-        world.settle(&port, &[reports[0].id], Delivery::Later).await;
+        assert_eq!((reports[0].message, news(&reports[0]).status), (message, ReportStatus::Enroute));
+        world.settle(&port, &[reports[0].id], ReportOutcome::RetryLater).await;
         world.passes(secs(wait - 1)).await;
         world.tells_nothing(&port).await;
         world.passes(secs(1)).await;
     }
     let reports = world.takes(&port, 1).await;
-    world.settle(&port, &[reports[0].id], Delivery::Later).await;
+    world.settle(&port, &[reports[0].id], ReportOutcome::RetryLater).await;
     link.receipt("id", Verdict::Delivered).await;
     let told = world.is_told(&port, 1).await;
     assert_eq!(told, [(message, ReportStatus::Final(DlrCode::Delivrd))]);
@@ -156,8 +156,8 @@ async fn what_is_refused_for_good_or_too_old_is_given_up_and_listed_for_a_while(
     let at = world.now;
     let port = world.store.open_receiver(CONNECTION);
     let reports = world.takes(&port, 2).await;
-    world.settle(&port, &[reports[0].id], Delivery::Refused(0x45)).await;
-    world.settle(&port, &[reports[1].id], Delivery::Later).await;
+    world.settle(&port, &[reports[0].id], ReportOutcome::Refused(0x45)).await;
+    world.settle(&port, &[reports[1].id], ReportOutcome::RetryLater).await;
     world.passes(REPORT_KEPT - secs(1)).await;
     world.sweeps(world.now).await;
     assert_eq!(world.given_up().await.len(), 1);
@@ -165,20 +165,20 @@ async fn what_is_refused_for_good_or_too_old_is_given_up_and_listed_for_a_while(
     world.sweeps(world.now).await;
     world.tells_nothing(&port).await;
     world.restarts().await;
-    let report = |place: usize, given_up_at, why| GivenUp {
+    let report = |place: usize, given_up_at, why| GivenUpReport {
         id: ReportId(reports[0].id.0 + u64::try_from(place).unwrap()),
         account: ALICE,
         connection: CONNECTION,
         message: sent[place],
-        told: Some(ReportStatus::Final(DlrCode::Expired)),
+        status: Some(ReportStatus::Final(DlrCode::Expired)),
         at,
         given_up_at,
-        why,
+        reason: why,
     };
     let expect = [
-        report(0, at, GivenUpWhy::Refused(0x45)),
-        report(1, at.plus(REPORT_KEPT), GivenUpWhy::TooOld),
-        report(2, at.plus(REPORT_KEPT), GivenUpWhy::TooOld),
+        report(0, at, ReportGiveUpReason::Refused(0x45)),
+        report(1, at.plus(REPORT_KEPT), ReportGiveUpReason::TooOld),
+        report(2, at.plus(REPORT_KEPT), ReportGiveUpReason::TooOld),
     ];
     assert_eq!(world.given_up().await, expect);
     assert_eq!(world.store.given_up(None, Some(expect[0].id), 1).await.unwrap(), expect[1..2]);

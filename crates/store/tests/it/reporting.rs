@@ -7,7 +7,7 @@ use hermod_domain::lifecycle::Verdict;
 use hermod_domain::origin::{Origin, RegisteredDelivery, WrittenAddress};
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::text::Shape;
-use hermod_store::{Acceptance, Delivery, MessageNews, News, ReceiverPort, Report, ReportId};
+use hermod_store::{Acceptance, ReportOutcome, DlrReport, ReportContent, ReceiverPort, Report, ReportId};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ pub(crate) fn origin(registered_delivery: u8) -> Origin {
 }
 
 /// What a report says about a message that was sent.
-pub(crate) fn news(report: &Report) -> &MessageNews {
+pub(crate) fn news(report: &Report) -> &DlrReport {
     report.of_message().expect("it is about a message that was sent")
 }
 
@@ -56,7 +56,7 @@ impl World {
         assert!(taken.is_err(), "told: {taken:?}");
     }
 
-    pub(crate) async fn settle(&self, port: &ReceiverPort, ids: &[ReportId], delivery: Delivery) {
+    pub(crate) async fn settle(&self, port: &ReceiverPort, ids: &[ReportId], delivery: ReportOutcome) {
         let outcomes = ids.iter().map(|id| (*id, delivery)).collect();
         port.settle(outcomes, self.now).await.expect("the store is there");
         self.settles().await;
@@ -68,8 +68,8 @@ impl World {
         while told.len() < count {
             let reports = self.takes(port, 100).await;
             let ids: Vec<_> = reports.iter().map(|report| report.id).collect();
-            told.extend(reports.iter().map(|report| (report.message, news(report).told)));
-            self.settle(port, &ids, Delivery::Done).await;
+            told.extend(reports.iter().map(|report| (report.message, news(report).status)));
+            self.settle(port, &ids, ReportOutcome::Accepted).await;
         }
         assert_eq!(told.len(), count);
         told
@@ -92,10 +92,10 @@ async fn a_delivery_is_told_once_it_is_durable() {
         connection: CONNECTION,
         message,
         at: world.now,
-        news: News::Message(MessageNews {
+        content: ReportContent::Dlr(DlrReport {
             alias: None,
             origin: Arc::new(origin(1)),
-            told: DELIVERED,
+            status: DELIVERED,
             err: 0,
             parts: 1,
             delivered: 1,
@@ -104,7 +104,7 @@ async fn a_delivery_is_told_once_it_is_durable() {
     assert_eq!(reports, [expect]);
     assert_eq!(world.store.reports_waiting(CONNECTION).await.unwrap(), 1);
     world.tells_nothing(&port).await;
-    world.settle(&port, &[reports[0].id], Delivery::Done).await;
+    world.settle(&port, &[reports[0].id], ReportOutcome::Accepted).await;
     assert_eq!(world.store.reports_waiting(CONNECTION).await.unwrap(), 0);
     world.tells_nothing(&port).await;
     world.books_are_sound();
@@ -156,7 +156,7 @@ async fn an_end_in_our_own_queue_and_a_carriers_refusal_are_told_too() {
     link.answers(&link.takes_job().await, crate::world::refused(11)).await;
     let reports = world.takes(&port, 10).await;
     let shown: Vec<_> =
-        reports.iter().map(|report| (report.message, news(report).told, news(report).err)).collect();
+        reports.iter().map(|report| (report.message, news(report).status, news(report).err)).collect();
     assert_eq!(shown, [(refused, ReportStatus::Final(DlrCode::Undeliv), 10_011)]);
     world.books_are_sound();
 }
@@ -184,7 +184,7 @@ async fn a_long_message_is_told_of_once_with_its_parts_counted() {
         let reports = world.takes(&port, 10).await;
         let shown: Vec<_> = reports
             .iter()
-            .map(|report| (news(report).told.word(), news(report).parts, news(report).delivered))
+            .map(|report| (news(report).status.word(), news(report).parts, news(report).delivered))
             .collect();
         assert_eq!(shown, [expect]);
     }
@@ -224,7 +224,7 @@ async fn what_is_not_answered_before_a_kill_is_told_again_and_what_is_answered_i
         link.receipt(id, Verdict::Delivered).await;
     }
     let first = world.takes(&port, 1).await;
-    world.settle(&port, &[first[0].id], Delivery::Done).await;
+    world.settle(&port, &[first[0].id], ReportOutcome::Accepted).await;
     let under_way = world.takes(&port, 3).await;
     assert_eq!(under_way.len(), 3);
     world.is_killed();

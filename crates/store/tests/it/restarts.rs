@@ -2,7 +2,7 @@
 
 use crate::world::*;
 use hermod_domain::lifecycle::{MessageState, Verdict};
-use hermod_store::{Acceptance, Answer, Store, StoreError};
+use hermod_store::{Acceptance, SubmitResponse, Store, StoreError};
 use std::time::Duration;
 
 #[tokio::test]
@@ -91,8 +91,8 @@ async fn waiting_times_go_on_over_a_restart() {
     let jobs = link.takes_jobs(2).await;
     link.says(
         vec![
-            answer(&jobs[0], Answer::Temporary { status: 8, after: None }),
-            answer(&jobs[1], Answer::NoAnswer),
+            answer(&jobs[0], SubmitResponse::Temporary { status: 8, after: None }),
+            answer(&jobs[1], SubmitResponse::NoResponse),
         ],
         vec![],
     )
@@ -113,7 +113,7 @@ async fn what_came_due_before_a_restart_is_still_due_after_it() {
     let mut world = World::new().await;
     let link = world.link_with_room(1).await;
     let message = world.sends(world.sms()).await;
-    link.answers(&link.takes_job().await, Answer::NoAnswer).await;
+    link.answers(&link.takes_job().await, SubmitResponse::NoResponse).await;
     world.settles().await;
     // Its time is over, but no link has room.
     world.passes(IN_DOUBT_WAIT).await;

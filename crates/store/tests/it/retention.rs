@@ -122,7 +122,7 @@ async fn a_record_goes_with_all_that_belongs_to_it_and_its_money_is_rolled_up() 
     let jobs = link.takes_jobs(3).await;
     link.accepts(&jobs[0], "a").await;
     link.accepts(&jobs[1], "b").await;
-    link.answers(&jobs[2], hermod_store::Answer::NoAnswer).await;
+    link.answers(&jobs[2], hermod_store::SubmitResponse::NoResponse).await;
     link.receipt("a", Verdict::Delivered).await;
     link.closes().await.unwrap();
     let expired = world.sends(world.sms()).await;

@@ -4,7 +4,7 @@ use crate::reporting::origin;
 use crate::world::*;
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::MessageState;
-use hermod_store::{Acceptance, Answer, SetAside, SetAsideCount, Store};
+use hermod_store::{Acceptance, SubmitResponse, SetAside, SetAsideCount, Store};
 use std::sync::Arc;
 
 /// What is done to the rows of a message, and words of the reason.
@@ -98,7 +98,7 @@ async fn deferred_row_that_makes_no_sense_is_set_aside_and_the_others_are_sent()
             messages.push(world.sends(world.sms()).await);
         }
         for job in link.takes_jobs(3).await {
-            link.answers(&job, Answer::Temporary { status: 0x14, after: Some(secs(60)) }).await;
+            link.answers(&job, SubmitResponse::Temporary { status: 0x14, after: Some(secs(60)) }).await;
         }
         world.settles().await;
         world.store.close().await.unwrap();
@@ -198,7 +198,7 @@ async fn rows_damaged_while_the_store_is_open_hold_up_neither_answers_nor_the_sw
     let fourth = world.sends(world.sms()).await;
     let jobs = link.takes_jobs(2).await;
     damage(&world, first, "UPDATE part SET doubts = 999 WHERE message = ?1");
-    link.answers(&jobs[0], Answer::NoAnswer).await;
+    link.answers(&jobs[0], SubmitResponse::NoResponse).await;
     link.accepts(&jobs[1], "id").await;
     world.settles().await;
     is_set_aside(&world, first, "out of range").await;

@@ -3,7 +3,7 @@
 use crate::hooking::settling::settled;
 use crate::world::*;
 use hermod_domain::lifecycle::{MessageState, Verdict};
-use hermod_store::{Acceptance, AfterAttempt, Answer};
+use hermod_store::{Acceptance, AfterAttempt, SubmitResponse};
 use std::time::Duration;
 
 const AHEAD: Duration = Duration::from_secs(2 * 86_400);
@@ -28,8 +28,8 @@ async fn retries_and_doubts_of_a_clock_ahead_are_due_within_their_schedules_afte
     let deferred = world.sends(world.sms()).await;
     let in_doubt = world.sends(world.sms()).await;
     let jobs = link.takes_jobs(2).await;
-    link.answers(&jobs[0], Answer::Temporary { status: 0x14, after: None }).await;
-    link.answers(&jobs[1], Answer::NoAnswer).await;
+    link.answers(&jobs[0], SubmitResponse::Temporary { status: 0x14, after: None }).await;
+    link.answers(&jobs[1], SubmitResponse::NoResponse).await;
     world.settles().await;
     world.restarts_with_the_clock_set_back(right).await;
 

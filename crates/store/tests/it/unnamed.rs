@@ -6,7 +6,7 @@ use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::sender::Sender;
-use hermod_store::{Acceptance, Answer, ReceiptFate, ReceiptRecord, Store};
+use hermod_store::{Acceptance, SubmitResponse, ReceiptOutcome, ReceiptRecord, Store};
 
 /// Who is not [`recipient`].
 fn somebody_else() -> Msisdn {
@@ -25,7 +25,7 @@ fn sender(name: &str) -> Sender {
 async fn taken(world: &World, link: &Link, acceptance: Acceptance) -> MessageId {
     link.has_room(1).await;
     let message = world.sends(acceptance).await;
-    link.answers(&link.takes_job().await, Answer::AcceptedWithoutId).await;
+    link.answers(&link.takes_job().await, SubmitResponse::AcceptedWithoutId).await;
     world.settles().await;
     assert_eq!(world.state(message).await, MessageState::Submitted);
     message
@@ -61,26 +61,26 @@ async fn receipt_for_the_number_of_the_only_part_without_an_id_settles_it() {
     // Another number, and another carrier, are not its receipts.
     let other = world.link_to(OTHER, 0).await;
     other.says(vec![], vec![about(recipient(), receipt(1, "77", Verdict::Delivered))]).await;
-    assert_eq!(other.takes_fates().await, [ReceiptFate::Parked]);
+    assert_eq!(other.takes_fates().await, [ReceiptOutcome::Parked]);
     link.says(vec![], vec![about(somebody_else(), receipt(1, "76", Verdict::Delivered))]).await;
-    assert_eq!(link.takes_fates().await, [ReceiptFate::Parked]);
+    assert_eq!(link.takes_fates().await, [ReceiptOutcome::Parked]);
     assert_eq!(world.state(message).await, MessageState::Submitted);
 
     link.says(vec![], vec![about(recipient(), receipt(2, "78", Verdict::Enroute))]).await;
-    assert_eq!(link.takes_fates().await, [ReceiptFate::Settled]);
+    assert_eq!(link.takes_fates().await, [ReceiptOutcome::Applied]);
     assert_eq!(world.state(message).await, MessageState::Enroute);
     // From here on it is known by the id that its receipts have.
     link.says(vec![], vec![receipt(3, "78", Verdict::Delivered)]).await;
-    assert_eq!(link.takes_fates().await, [ReceiptFate::Settled]);
+    assert_eq!(link.takes_fates().await, [ReceiptOutcome::Applied]);
     assert_eq!(world.state(message).await, MessageState::Delivered);
 
     // A repeated receipt of the first message says nothing about the next one to the same number.
     let next = taken(&world, &link, world.sms()).await;
     link.says(vec![], vec![about(recipient(), receipt(4, "78", Verdict::Delivered))]).await;
-    assert_eq!(link.takes_fates().await, [ReceiptFate::Repeated]);
+    assert_eq!(link.takes_fates().await, [ReceiptOutcome::Unchanged]);
     assert_eq!(world.state(next).await, MessageState::Submitted);
     link.says(vec![], vec![about(recipient(), receipt(5, "79", Verdict::Delivered))]).await;
-    assert_eq!(link.takes_fates().await, [ReceiptFate::Settled]);
+    assert_eq!(link.takes_fates().await, [ReceiptOutcome::Applied]);
     assert_eq!(world.state(next).await, MessageState::Delivered);
     world.books_are_sound();
 }
@@ -96,13 +96,13 @@ async fn receipt_that_fits_several_parts_without_an_id_is_parked_unless_the_send
     for name in ["Florist", "80808"] {
         let unclear = by(name, about(recipient(), receipt(1, name, Verdict::Delivered)));
         link.says(vec![], vec![unclear]).await;
-        assert_eq!(link.takes_fates().await, [ReceiptFate::Parked], "{name}");
+        assert_eq!(link.takes_fates().await, [ReceiptOutcome::Parked], "{name}");
     }
     link.says(vec![], vec![about(recipient(), receipt(1, "x", Verdict::Delivered))]).await;
-    assert_eq!(link.takes_fates().await, [ReceiptFate::Parked]);
+    assert_eq!(link.takes_fates().await, [ReceiptOutcome::Parked]);
     let clear = by("4915799999999", about(recipient(), receipt(2, "y", Verdict::Delivered)));
     link.says(vec![], vec![clear]).await;
-    assert_eq!(link.takes_fates().await, [ReceiptFate::Settled]);
+    assert_eq!(link.takes_fates().await, [ReceiptOutcome::Applied]);
     assert_eq!(world.state(second).await, MessageState::Delivered);
     assert_eq!(world.state(first).await, MessageState::Submitted);
     world.books_are_sound();
@@ -115,8 +115,8 @@ async fn receipt_that_overtakes_its_answer_without_an_id_settles_the_part() {
     let message = world.sends(world.sms()).await;
     let job = link.takes_job().await;
     link.says(vec![], vec![about(recipient(), receipt(1, "early", Verdict::Delivered))]).await;
-    assert_eq!(link.takes_fates().await, [ReceiptFate::Parked]);
-    link.answers(&job, Answer::AcceptedWithoutId).await;
+    assert_eq!(link.takes_fates().await, [ReceiptOutcome::Parked]);
+    link.answers(&job, SubmitResponse::AcceptedWithoutId).await;
     world.settles().await;
     assert_eq!(world.state(message).await, MessageState::Delivered);
     assert!(world.store.parked(ACME, 10).await.unwrap().is_empty());
@@ -130,17 +130,17 @@ async fn receipt_without_an_id_is_matched_by_number_or_dropped() {
     let nameless =
         |verdict| ReceiptRecord { remote: None, ..about(recipient(), receipt(1, "none", verdict)) };
     link.says(vec![], vec![nameless(Verdict::Delivered)]).await;
-    assert_eq!(link.takes_fates().await, [ReceiptFate::Dropped]);
+    assert_eq!(link.takes_fates().await, [ReceiptOutcome::Dropped]);
     let message = taken(&world, &link, world.sms()).await;
     for (verdict, state) in
         [(Verdict::Enroute, MessageState::Enroute), (Verdict::Undeliverable, MessageState::Undeliverable)]
     {
         link.says(vec![], vec![nameless(verdict)]).await;
-        assert_eq!(link.takes_fates().await, [ReceiptFate::Settled]);
+        assert_eq!(link.takes_fates().await, [ReceiptOutcome::Applied]);
         assert_eq!(world.state(message).await, state);
     }
     link.says(vec![], vec![nameless(Verdict::Delivered)]).await;
-    assert_eq!(link.takes_fates().await, [ReceiptFate::Dropped], "the last word was said");
+    assert_eq!(link.takes_fates().await, [ReceiptOutcome::Dropped], "the last word was said");
     assert!(world.store.parked(ACME, 10).await.unwrap().is_empty());
     world.books_are_sound();
 }
@@ -181,7 +181,7 @@ async fn old_part_without_an_id_behind_many_young_ones_is_reached_by_a_later_cal
     let nameless =
         ReceiptRecord { remote: None, ..about(recipient(), receipt(1, "none", Verdict::Delivered)) };
     link.says(vec![], vec![nameless]).await;
-    assert_eq!(link.takes_fates().await, [ReceiptFate::Dropped], "its receipt is not waited for any more");
+    assert_eq!(link.takes_fates().await, [ReceiptOutcome::Dropped], "its receipt is not waited for any more");
     world.store.daily(world.now).await.unwrap();
     assert_eq!(rows(&world), 60_000);
 }

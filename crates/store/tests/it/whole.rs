@@ -3,7 +3,7 @@
 use crate::world::*;
 use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::money::Money;
-use hermod_store::{Acceptance, Answer, AnswerRecord, CustomerTlvs, Elsewhere, LinkKind, Move};
+use hermod_store::{Acceptance, SubmitResponse, ResponseRecord, CustomerTlvs, TargetCarrier, LinkKind, Move};
 
 fn whole(world: &World) -> Acceptance {
     Acceptance { parts: 3, whole: true, cost: Money::from_micros(3 * PRICE), ..world.sms() }
@@ -45,7 +45,7 @@ async fn a_whole_message_and_what_its_customer_added_survive_a_restart() {
     assert_eq!(shape, [(message, 1, true), (split, 1, false), (split, 2, false)]);
     assert!(jobs.iter().all(|job| job.tlvs == tlvs));
     assert!(!format!("{:?}", jobs[0]).contains("[2, 4"), "what a customer wrote is in no log");
-    link.answers(&jobs[0], Answer::Throttled).await;
+    link.answers(&jobs[0], SubmitResponse::Throttled).await;
     link.has_room(1).await;
     assert_eq!(link.takes_job().await.message, message);
     world.books_are_sound();
@@ -67,7 +67,7 @@ async fn what_is_charged_for_a_whole_message_comes_back_once() {
 #[tokio::test]
 async fn a_message_is_cut_or_joined_as_the_carrier_it_goes_to_takes_it() {
     let mut world = World::new().await;
-    let to_whole = Elsewhere { carrier: OTHER, whole: true };
+    let to_whole = TargetCarrier { carrier: OTHER, whole: true };
     for restart in [false, true] {
         let joined = world.sends(Acceptance { parts: 3, ..world.sms() }).await;
         let there = Move { message: joined, account: ALICE, from: ACME, to: to_whole };
@@ -81,8 +81,8 @@ async fn a_message_is_cut_or_joined_as_the_carrier_it_goes_to_takes_it() {
         let job = other.takes_job().await;
         assert_eq!((job.part.get(), job.parts, job.whole), (1, 3, true));
         // It does not want it, twice, and it goes back in parts.
-        let trouble = Answer::Temporary { status: 8, after: Some(secs(1)) };
-        let back = || AnswerRecord { otherwise: Some(split(ACME)), ..answer(&job, trouble.clone()) };
+        let trouble = SubmitResponse::Temporary { status: 8, after: Some(secs(1)) };
+        let back = || ResponseRecord { failover_to: Some(split(ACME)), ..answer(&job, trouble.clone()) };
         other.says(vec![back()], Vec::new()).await;
         world.settles().await;
         world.passes(secs(1)).await;
@@ -115,7 +115,7 @@ async fn what_may_have_left_whole_is_not_refunded_once_it_is_in_parts() {
     let before = world.balance(ALICE).await;
     let link = world.link_with_room(1).await;
     let message = world.sends(whole(&world)).await;
-    link.answers(&link.takes_job().await, Answer::NoAnswer).await;
+    link.answers(&link.takes_job().await, SubmitResponse::NoResponse).await;
     world.passes(IN_DOUBT_WAIT).await;
     let away = Move { message, account: ALICE, from: ACME, to: split(OTHER) };
     assert_eq!(world.store.move_messages(vec![away], world.now).await.unwrap(), 1);

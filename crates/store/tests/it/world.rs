@@ -10,8 +10,8 @@ use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
 use hermod_store::{
-    AcceptOutcome, Acceptance, Answer, AnswerRecord, Balance, DailyLimits, Elsewhere, Handout, Job, KeyClaim,
-    LedgerEntry, LedgerKind, LinkKind, LinkPort, MessageRecord, OpenOptions, PostOutcome, ReceiptFate,
+    AcceptOutcome, Acceptance, SubmitResponse, ResponseRecord, Balance, DailyLimits, TargetCarrier, Handout, Job, KeyClaim,
+    LedgerEntry, LedgerKind, LinkKind, LinkPort, MessageRecord, OpenOptions, PostOutcome, ReceiptOutcome,
     ReceiptRecord, Store, StoreError,
 };
 use rusqlite::Connection;
@@ -113,8 +113,8 @@ pub(crate) fn remote(text: &str) -> RemoteId {
     RemoteId::from_text(text).expect("a carrier's id")
 }
 
-pub(crate) fn refused(status: u32) -> Answer {
-    Answer::Refused { about: RefusedFor::Destination, status }
+pub(crate) fn refused(status: u32) -> SubmitResponse {
+    SubmitResponse::Refused { about: RefusedFor::Destination, status }
 }
 
 pub(crate) struct World {
@@ -313,8 +313,8 @@ impl Link {
     }
 
     /// What became of the receipts.
-    pub(crate) async fn takes_fates(&self) -> Vec<ReceiptFate> {
-        self.takes().await.recorded.iter().map(|recorded| recorded.fate).collect()
+    pub(crate) async fn takes_fates(&self) -> Vec<ReceiptOutcome> {
+        self.takes().await.recorded.iter().map(|recorded| recorded.outcome).collect()
     }
 
     /// So many parts, however they are bundled.
@@ -337,19 +337,19 @@ impl Link {
         assert!(handed.is_err(), "handed out: {handed:?}");
     }
 
-    pub(crate) async fn answers(&self, job: &Job, said: Answer) {
+    pub(crate) async fn answers(&self, job: &Job, said: SubmitResponse) {
         self.says(vec![answer(job, said)], Vec::new()).await;
     }
 
     pub(crate) async fn accepts(&self, job: &Job, id: &str) {
-        self.answers(job, Answer::Accepted(remote(id))).await;
+        self.answers(job, SubmitResponse::Accepted(remote(id))).await;
     }
 
     pub(crate) async fn receipt(&self, id: &str, verdict: Verdict) {
         self.says(Vec::new(), vec![receipt(1, id, verdict)]).await;
     }
 
-    pub(crate) async fn says(&self, answers: Vec<AnswerRecord>, receipts: Vec<ReceiptRecord>) {
+    pub(crate) async fn says(&self, answers: Vec<ResponseRecord>, receipts: Vec<ReceiptRecord>) {
         self.port.report(answers, receipts, 0, self.now).await.expect("a report");
     }
 
@@ -359,8 +359,8 @@ impl Link {
 }
 
 /// A carrier that is given long messages in parts.
-pub(crate) fn split(carrier: CarrierId) -> Elsewhere {
-    Elsewhere { carrier, whole: false }
+pub(crate) fn split(carrier: CarrierId) -> TargetCarrier {
+    TargetCarrier { carrier, whole: false }
 }
 
 pub(crate) fn sequences(handout: &Handout) -> Vec<u32> {
@@ -379,7 +379,7 @@ pub(crate) fn receipt(sequence: u32, id: &str, verdict: Verdict) -> ReceiptRecor
     }
 }
 
-pub(crate) fn answer(job: &Job, answer: Answer) -> AnswerRecord {
+pub(crate) fn answer(job: &Job, answer: SubmitResponse) -> ResponseRecord {
     let Job { message, part, account, to, .. } = *job;
-    AnswerRecord { message, part, account, to, answer, otherwise: None }
+    ResponseRecord { message, part, account, to, response: answer, failover_to: None }
 }

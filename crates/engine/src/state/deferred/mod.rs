@@ -3,7 +3,7 @@
 //! its time comes: any number of them costs disk, not memory, and no lane waits for another's.
 
 use crate::maps::HashMap;
-use crate::tables::{DuePlace, DueRead};
+use crate::tables::{DueKey, DueRead};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::time::Timestamp;
 use std::collections::{BTreeSet, VecDeque};
@@ -13,7 +13,7 @@ pub const DEFERRED_IN_MEMORY_MAX: usize = 10_000;
 
 /// A part that waits for a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Due {
+pub struct DuePart {
     pub at: Timestamp,
     pub message: MessageId,
     pub part: PartNo,
@@ -31,7 +31,7 @@ pub struct DeferredLane {
 /// What a lane has for its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextDue {
-    Part(Due),
+    Part(DuePart),
     /// The next parts are in the tables and have to be read first.
     Read(DueRead),
     Nothing,
@@ -41,9 +41,9 @@ pub enum NextDue {
 struct Waiting {
     /// The soonest. May hold parts whose message has ended or gone elsewhere meanwhile: that is found out when their time
     /// comes.
-    soonest: BTreeSet<DuePlace>,
-    /// There may be more in the tables, behind this place.
-    stored_after: Option<Option<DuePlace>>,
+    soonest: BTreeSet<DueKey>,
+    /// There may be more in the tables, behind this key.
+    stored_after: Option<Option<DueKey>>,
 }
 
 impl Waiting {
@@ -78,12 +78,12 @@ impl Deferred {
     }
 
     /// A part waits for a time. Its row says so already.
-    pub fn push(&mut self, due: Due) {
-        let Due { at, message, part, carrier, account } = due;
-        let place = DuePlace { at, message, part };
+    pub fn push(&mut self, due: DuePart) {
+        let DuePart { at, message, part, carrier, account } = due;
+        let key = DueKey { at, message, part };
         self.change(DeferredLane { carrier, account }, |waiting| {
-            if waiting.stored_after.is_none_or(|after| Some(place) <= after) {
-                waiting.soonest.insert(place);
+            if waiting.stored_after.is_none_or(|after| Some(key) <= after) {
+                waiting.soonest.insert(key);
             }
         });
     }
@@ -113,8 +113,8 @@ impl Deferred {
                 self.change(lane, |waiting| {
                     waiting.soonest.pop_first();
                 });
-                let DuePlace { at, message, part } = first;
-                NextDue::Part(Due { at, message, part, carrier, account })
+                let DueKey { at, message, part } = first;
+                NextDue::Part(DuePart { at, message, part, carrier, account })
             }
             (None, Some(after)) => NextDue::Read(DueRead { carrier, account, after, limit: self.lane_max() }),
             (Some(_), _) | (None, None) => NextDue::Nothing,
@@ -122,7 +122,7 @@ impl Deferred {
     }
 
     /// Takes what was read for a lane. Fewer than asked for means the tables have no more.
-    pub fn refill(&mut self, read: DueRead, found: Vec<DuePlace>) {
+    pub fn refill(&mut self, read: DueRead, found: Vec<DueKey>) {
         let DueRead { carrier, account, limit, .. } = read;
         self.change(DeferredLane { carrier, account }, |waiting| {
             waiting.stored_after = (found.len() >= limit).then(|| found.last().copied());
@@ -168,9 +168,9 @@ impl Deferred {
     }
 
     /// Returns whether a part that waits for a time will be found when it is due: it is in memory, or will be read.
-    pub fn reaches(&self, lane: DeferredLane, place: DuePlace) -> bool {
+    pub fn reaches(&self, lane: DeferredLane, key: DueKey) -> bool {
         let is_there = |waiting: &Waiting| {
-            waiting.soonest.contains(&place) || waiting.stored_after.is_some_and(|after| Some(place) > after)
+            waiting.soonest.contains(&key) || waiting.stored_after.is_some_and(|after| Some(key) > after)
         };
         let is_timed =
             |waiting: &Waiting| waiting.next_at().is_some_and(|at| self.clock.contains(&(at, lane)));

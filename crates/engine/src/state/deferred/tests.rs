@@ -10,23 +10,23 @@ fn lane(account: u32) -> DeferredLane {
     DeferredLane { carrier: CarrierId::new(1), account: AccountId::new(account) }
 }
 
-fn due(at: i64, account: u32, message: i64) -> Due {
+fn due(at: i64, account: u32, message: i64) -> DuePart {
     let DeferredLane { carrier, account } = lane(account);
     let message = MessageId::from_i64(message).unwrap();
-    Due { at: millis(at), message, part: PartNo::FIRST, carrier, account }
+    DuePart { at: millis(at), message, part: PartNo::FIRST, carrier, account }
 }
 
 /// The clock face over a table of due times.
 #[derive(Default)]
 struct World {
     deferred: Deferred,
-    rows: BTreeSet<(DeferredLane, DuePlace)>,
+    rows: BTreeSet<(DeferredLane, DueKey)>,
 }
 
 impl World {
-    fn defers(&mut self, due: Due) {
-        let Due { at, message, part, carrier, account } = due;
-        self.rows.insert((DeferredLane { carrier, account }, DuePlace { at, message, part }));
+    fn defers(&mut self, due: DuePart) {
+        let DuePart { at, message, part, carrier, account } = due;
+        self.rows.insert((DeferredLane { carrier, account }, DueKey { at, message, part }));
         self.deferred.push(due);
     }
 
@@ -36,14 +36,14 @@ impl World {
         for _ in 0..turns_max {
             let Some(lane) = turns.pop_front() else { break };
             match self.deferred.next(lane, millis(now)) {
-                NextDue::Part(Due { at, message, part, account, .. }) => {
-                    assert!(self.rows.remove(&(lane, DuePlace { at, message, part })), "released twice");
+                NextDue::Part(DuePart { at, message, part, account, .. }) => {
+                    assert!(self.rows.remove(&(lane, DueKey { at, message, part })), "released twice");
                     released.push((account.get(), message.as_i64()));
                 }
                 NextDue::Read(read) => {
                     let behind =
-                        |(of, place): &&(DeferredLane, DuePlace)| *of == lane && Some(*place) > read.after;
-                    let found = self.rows.iter().filter(behind).map(|(_, place)| *place);
+                        |(of, key): &&(DeferredLane, DueKey)| *of == lane && Some(*key) > read.after;
+                    let found = self.rows.iter().filter(behind).map(|(_, key)| *key);
                     self.deferred.refill(read, found.take(read.limit).collect());
                 }
                 NextDue::Nothing => continue,

@@ -12,7 +12,7 @@ pub use merging::{KeyStep, next_step};
 pub use segments::{BLOCKS_PER_SEGMENT, blocks_for, build_segments};
 
 use crate::block_filter::{FilterBlock, block_of};
-use crate::ops::{KeyClaim, Replay};
+use crate::ops::{KeyClaim, Duplicate};
 use crate::tables::{
     KeyBucketId, KeyBucketRow, KeyBucketState, KeyChange, KeyEntry, PurgeChange, PurgeMark, StoredTables,
     TableError, Tables,
@@ -153,9 +153,9 @@ impl IdempotencyKeys {
     }
 
     /// Returns the message that used this key, if the key is valid.
-    pub fn find(&self, tables: &Tables<'_>, key: &KeyClaim) -> Result<Option<Replay>, TableError> {
+    pub fn find(&self, tables: &Tables<'_>, key: &KeyClaim) -> Result<Option<Duplicate>, TableError> {
         if let Some(used) = self.recent.get(&key.digest).filter(|used| self.is_valid(used.message)) {
-            return Ok(Some(replay(used, key)));
+            return Ok(Some(duplicate(used, key)));
         }
         let (prefix, hash) = (prefix(&key.digest), filter_hash(&key.digest));
         for Bucket { row, filter } in &self.buckets {
@@ -165,7 +165,7 @@ impl IdempotencyKeys {
                 && let Some(used) = find_in_block(tables.read()?, row.id, no, &key.digest)?
                 && self.is_valid(used.message)
             {
-                return Ok(Some(replay(&used, key)));
+                return Ok(Some(duplicate(&used, key)));
             }
         }
         Ok(None)
@@ -292,8 +292,8 @@ fn used(entry: &KeyEntry) -> Used {
     Used { message: entry.message, fingerprint: entry.fingerprint }
 }
 
-fn replay(used: &Used, key: &KeyClaim) -> Replay {
-    Replay { message: used.message, same_request: used.fingerprint == key.fingerprint }
+fn duplicate(used: &Used, key: &KeyClaim) -> Duplicate {
+    Duplicate { message: used.message, is_same_request: used.fingerprint == key.fingerprint }
 }
 
 fn find_in_block(

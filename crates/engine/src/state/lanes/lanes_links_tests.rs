@@ -25,7 +25,7 @@ impl World {
 
     fn comes_back_from(&mut self, link: LinkId, job: Job) {
         self.stored.insert((job.carrier, job.account, cursor(&job)), job.clone());
-        self.lanes.put_back_from(Some(link), job);
+        self.lanes.requeue_from(Some(link), job);
     }
 
     /// What goes out now, as `link:message.part`.
@@ -245,7 +245,7 @@ impl Traffic {
     }
 
     fn rolls_back(&mut self) {
-        self.world.lanes.forget_waiting();
+        self.world.lanes.clear_lanes();
         self.crowds();
         let lanes: HashSet<_> =
             self.world.stored.keys().map(|(carrier, account, _)| (*carrier, *account)).collect();

@@ -1,17 +1,17 @@
 //! Who sends next. For each carrier, one lane per account in order of acceptance; accounts take turns, so that a
 //! customer with a million messages waiting does not hold up one with a single message. The parts of one message go to
-//! one link, back to back. Pure: the writer tells it what was accepted and which links have room, and it says which part
+//! one link, back to back. Pure: the writer tells it what was accepted and which links have link_slots, and it says which part
 //! goes to which link.
 //!
 //! Memory is bounded: a lane holds its head only, and none at all for a carrier without links. What does not fit is
 //! *spilled*: it stands in the store and is read back in order. While a lane is spilled nothing new enters its memory,
 //! so nothing overtakes.
 
-mod room;
+mod link_slots;
 
 use crate::maps::HashMap;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
-use room::Rooms;
+use link_slots::CarrierLinks;
 use std::collections::VecDeque;
 
 use crate::ops::{Job, LinkId};
@@ -98,7 +98,7 @@ struct CarrierLanes {
     /// Accounts with something waiting, the one whose turn it is in front.
     turns: VecDeque<AccountId>,
     turn_left: u32,
-    rooms: Rooms,
+    links: CarrierLinks,
 }
 
 /// What a carrier's lanes come up with.
@@ -110,8 +110,8 @@ enum Picked {
 
 impl CarrierLanes {
     /// More of what a link has begun with.
-    fn go_on(&mut self) -> Picked {
-        while let Some((link, account, message)) = self.rooms.amid() {
+    fn continue_message(&mut self) -> Picked {
+        while let Some((link, account, message)) = self.links.message_in_progress() {
             if let Some(lane) = self.lanes.get_mut(&account) {
                 match lane.part_of(message) {
                     Sought::At(place) => {
@@ -123,18 +123,18 @@ impl CarrierLanes {
                 }
             }
             // The rest has ended, waits for a time or went to another carrier.
-            self.rooms.let_go(link, message);
+            self.links.release(link, message);
         }
         Picked::Nothing
     }
 
-    /// The next part of the account whose turn it is, for the link with the most room.
-    fn begin(&mut self) -> Picked {
-        let Some(link) = self.rooms.roomiest() else { return Picked::Nothing };
+    /// The next part of the account whose turn it is, for the link with the most link_slots.
+    fn start_message(&mut self) -> Picked {
+        let Some(link) = self.links.link_with_most_slots() else { return Picked::Nothing };
         for _ in 0..self.turns.len() {
             let Some(&account) = self.turns.front() else { break };
             let lane = self.lanes.get_mut(&account).expect("an account in turn has a lane");
-            match lane.first(|job| self.rooms.belongs_elsewhere(job, link)) {
+            match lane.first(|job| self.links.belongs_elsewhere(job, link)) {
                 Sought::At(place) => {
                     let job = lane.jobs.remove(place).expect("the place it was found at");
                     return self.give(link, account, job);
@@ -146,7 +146,7 @@ impl CarrierLanes {
                     if lane.jobs.is_empty() {
                         self.lanes.remove(&account);
                     } else {
-                        // All it has is for links without room. It has its turn again when the others had theirs.
+                        // All it has is for links without link_slots. It has its turn again when the others had theirs.
                         self.turns.push_back(account);
                     }
                 }
@@ -157,7 +157,7 @@ impl CarrierLanes {
 
     fn give(&mut self, link: LinkId, account: AccountId, job: Job) -> Picked {
         if job.submits() > 1 {
-            self.rooms.gave(link, &job);
+            self.links.note_given(link, &job);
         }
         // A message that is longer than its account's turn goes on without one.
         if self.turns.front() == Some(&account) {
@@ -190,8 +190,8 @@ impl Lanes {
         Lanes { carriers: HashMap::default(), lanes: 0, in_memory: 0, limit }
     }
 
-    /// Forgets every lane, not the links' room. What waits must then be announced again with [`Lanes::spill`].
-    pub fn forget_waiting(&mut self) {
+    /// Forgets every lane, not the links' link_slots. What waits must then be announced again with [`Lanes::spill`].
+    pub fn clear_lanes(&mut self) {
         for carrier in self.carriers.values_mut() {
             carrier.lanes.clear();
             carrier.turns.clear();
@@ -206,9 +206,9 @@ impl Lanes {
     }
 
     /// A freshly accepted part takes its place at the end of its lane.
-    pub fn offer(&mut self, job: Job) -> Placed {
+    pub fn enqueue(&mut self, job: Job) -> Placed {
         let lane_max = self.lane_max();
-        let linked = self.is_linked(job.carrier);
+        let linked = self.has_links(job.carrier);
         let lane = self.lane(job.carrier, job.account);
         if lane.spilled.is_some() {
             return Placed::Spilled;
@@ -224,7 +224,7 @@ impl Lanes {
 
     /// A part that had its slot and did not use it, or whose waiting time is over, takes up its old place: before
     /// everything that was accepted after it.
-    pub fn put_back(&mut self, job: Job) {
+    pub fn requeue(&mut self, job: Job) {
         let lane = self.lane(job.carrier, job.account);
         if lane.spilled.is_some_and(|read_to| read_to < Some(cursor(&job))) {
             // It stands in the store behind the place up to which the lane has been read, and will be read in order.
@@ -240,18 +240,18 @@ impl Lanes {
 
     /// A part of a message that comes from another carrier takes its place by the time it was accepted. A carrier without
     /// links holds nothing in memory: then it is read back like the rest.
-    pub fn arrive(&mut self, job: Job) {
-        let linked = self.is_linked(job.carrier);
+    pub fn insert_moved(&mut self, job: Job) {
+        let linked = self.has_links(job.carrier);
         let lane = self.lane(job.carrier, job.account);
         if !linked && lane.jobs.is_empty() {
             lane.spilled = Some(None);
             return;
         }
-        self.put_back(job);
+        self.requeue(job);
     }
 
     /// A message is not this carrier's any more.
-    pub fn forget(&mut self, carrier: CarrierId, account: AccountId, message: MessageId) {
+    pub fn remove_message(&mut self, carrier: CarrierId, account: AccountId, message: MessageId) {
         if let Some(lane) = self.carriers.get_mut(&carrier).and_then(|lanes| lanes.lanes.get_mut(&account)) {
             let first = lane.jobs.partition_point(|job| job.message < message);
             let end = lane.jobs.partition_point(|job| job.message <= message);
@@ -286,8 +286,8 @@ impl Lanes {
                 continue;
             };
             lane.jobs.truncate(lane_max);
-            let kept = lane.jobs.back().map(cursor);
-            lane.spilled = Some(lane.spilled.map_or(kept, |before| before.min(kept)));
+            let returned = lane.jobs.back().map(cursor);
+            lane.spilled = Some(lane.spilled.map_or(returned, |before| before.min(returned)));
             self.in_memory -= dropped;
         }
     }
@@ -297,8 +297,8 @@ impl Lanes {
         let limit = self.lane_max().max(REFILL_MIN);
         let Some(lanes) = self.carriers.get_mut(&carrier) else { return Next::Nothing };
         let before = lanes.lanes.len();
-        let next = match lanes.go_on() {
-            Picked::Nothing => lanes.begin(),
+        let next = match lanes.continue_message() {
+            Picked::Nothing => lanes.start_message(),
             picked => picked,
         };
         self.lanes -= before - lanes.lanes.len();
@@ -321,9 +321,9 @@ impl Lanes {
         self.in_memory += read;
     }
 
-    /// Returns the carriers that have both a link with room and something waiting, in order.
+    /// Returns the carriers that have both a link with link_slots and something waiting, in order.
     pub fn sendable(&self) -> Vec<CarrierId> {
-        let ready = |lanes: &CarrierLanes| !lanes.turns.is_empty() && lanes.rooms.any_free();
+        let ready = |lanes: &CarrierLanes| !lanes.turns.is_empty() && lanes.links.has_free_slot();
         let carriers = self.carriers.iter().filter(|(_, lanes)| ready(lanes));
         let mut carriers: Vec<CarrierId> = carriers.map(|(carrier, _)| *carrier).collect();
         carriers.sort_unstable();
@@ -351,8 +351,8 @@ impl Lanes {
         carrier.turns.contains(&account) && carrier.lanes.get(&account).is_some_and(is_there)
     }
 
-    fn is_linked(&self, carrier: CarrierId) -> bool {
-        self.carriers.get(&carrier).is_some_and(|lanes| !lanes.rooms.links.is_empty())
+    fn has_links(&self, carrier: CarrierId) -> bool {
+        self.carriers.get(&carrier).is_some_and(|lanes| !lanes.links.all.is_empty())
     }
 
     /// Memory is shared out evenly between the lanes there are.

@@ -65,7 +65,7 @@ impl World {
 
     fn accepts(&mut self, job: Job) -> Placed {
         self.stored.insert((job.carrier, job.account, cursor(&job)), job.clone());
-        self.lanes.offer(job)
+        self.lanes.enqueue(job)
     }
 
     fn accepts_all(&mut self, messages: impl Iterator<Item = i64>, job: impl Fn(i64) -> Job) {
@@ -76,7 +76,7 @@ impl World {
 
     fn comes_back(&mut self, job: Job) {
         self.stored.insert((job.carrier, job.account, cursor(&job)), job.clone());
-        self.lanes.put_back(job);
+        self.lanes.requeue(job);
     }
 
     fn sends(&mut self, carrier: CarrierId) -> Option<Job> {
@@ -277,7 +277,7 @@ fn forgetting_what_waits_keeps_the_links_and_reads_everything_again() {
     let mut world = World::new();
     world.lanes.grant(ACME, LINK, 4);
     world.accepts_all(1..=4, |message| job(ALICE, message));
-    world.lanes.forget_waiting();
+    world.lanes.clear_lanes();
     assert_eq!((world.lanes.in_memory(), world.lanes.sendable()), (0, vec![]));
     world.lanes.spill(ACME, AccountId::new(ALICE));
     assert_eq!(world.lanes.sendable(), [ACME]);
@@ -319,12 +319,12 @@ fn only_carriers_with_room_and_work_can_send() {
 fn rooms_go_back_to_what_they_were() {
     let mut world = World::new();
     world.lanes.grant(ACME, LINK, 2);
-    let before = world.lanes.rooms();
+    let before = world.lanes.link_slots();
     // The batch opens a link, closes the other, uses and grants slots; then it fails.
     world.lanes.link_opened(OTHER, LinkId(2));
     world.lanes.use_slot(ACME, LINK);
     world.lanes.link_closed(ACME, LINK);
-    world.lanes.restore_rooms(before);
+    world.lanes.restore_link_slots(before);
     world.accepts_all(1..=5, |message| job(ALICE, message));
     world.accepts(part_of(OTHER, ALICE, 6, 1));
     world.lanes.grant(OTHER, LinkId(2), 9);

@@ -7,7 +7,7 @@ use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::tables::{
-    CarrierIdChange, CarrierIdKey, CarrierIdRow, CarrierIdRows, CarrierIds, PartKey, TableError, Tie,
+    CarrierIdChange, CarrierIdKey, CarrierIdRow, CarrierIdRows, CarrierIds, PartKey, TableError, IdAssignment,
 };
 
 /// The key of a row: the day of its table, the carrier, the key of the id, and the id as it was written unless that is its
@@ -64,7 +64,7 @@ impl MemoryTables {
         Ok(())
     }
 
-    fn add_carrier_id(&self, carrier: CarrierId, remote: &RemoteId, tie: &Tie) -> Result<(), TableError> {
+    fn add_carrier_id(&self, carrier: CarrierId, remote: &RemoteId, tie: &IdAssignment) -> Result<(), TableError> {
         let id = CarrierIdKey { carrier, key: &RemoteKey::of(remote), remote };
         let rows = &mut *self.write();
         rows.check_carrier_id_day(tie.day);
@@ -72,7 +72,7 @@ impl MemoryTables {
         Ok(())
     }
 
-    fn put_carrier_id(&self, carrier: CarrierId, remote: &RemoteId, tie: &Tie) -> Result<(), TableError> {
+    fn put_carrier_id(&self, carrier: CarrierId, remote: &RemoteId, tie: &IdAssignment) -> Result<(), TableError> {
         let id = CarrierIdKey { carrier, key: &RemoteKey::of(remote), remote };
         let rows = &mut *self.write();
         rows.check_carrier_id_day(tie.day);
@@ -93,8 +93,8 @@ impl CarrierIdRows for MemoryTables {
             CarrierIdChange::RetireDay(day) => self.retire_carrier_id_day(*day),
             CarrierIdChange::DeleteRetired { day, limit } => self.delete_retired_carrier_ids(*day, *limit),
             CarrierIdChange::DropRetiredDay(day) => self.drop_retired_carrier_id_day(*day),
-            CarrierIdChange::Add { carrier, remote, tie } => self.add_carrier_id(*carrier, remote, tie),
-            CarrierIdChange::Put { carrier, remote, tie } => self.put_carrier_id(*carrier, remote, tie),
+            CarrierIdChange::Add { carrier, remote, assignment: tie } => self.add_carrier_id(*carrier, remote, tie),
+            CarrierIdChange::Put { carrier, remote, assignment: tie } => self.put_carrier_id(*carrier, remote, tie),
         }
     }
 
@@ -121,12 +121,12 @@ impl CarrierIdRows for MemoryTables {
             (*of, *by) == (day.get(), carrier.get()) && octets == key.octets()
         });
         for ((_, _, key, raw), row) in ids.take(usize::try_from(limit)?) {
-            found.push(CarrierIdRow { remote: stored_remote(key, raw)?, tie: read(day, row) });
+            found.push(CarrierIdRow { remote: stored_remote(key, raw)?, assignment: read(day, row) });
         }
         Ok(())
     }
 
-    fn carrier_id(&self, day: Day, id: CarrierIdKey<'_>) -> Result<Option<Tie>, TableError> {
+    fn carrier_id(&self, day: Day, id: CarrierIdKey<'_>) -> Result<Option<IdAssignment>, TableError> {
         let rows = self.read();
         rows.check_carrier_id_day(day);
         Ok(rows.carrier_id.get(&stored_key(day, id)).map(|row| read(day, row)))
@@ -155,10 +155,10 @@ fn stored_key(day: Day, id: CarrierIdKey<'_>) -> Key {
     (day.get(), carrier.get(), key.octets().to_vec(), raw)
 }
 
-fn stored(tie: &Tie) -> Row {
+fn stored(tie: &IdAssignment) -> Row {
     Row { part: tie.part, to: tie.to.map(Msisdn::number), at: stored_time(tie.at) }
 }
 
-fn read(day: Day, row: &Row) -> Tie {
-    Tie { part: row.part, to: row.to.and_then(Msisdn::from_number), at: row.at, day }
+fn read(day: Day, row: &Row) -> IdAssignment {
+    IdAssignment { part: row.part, to: row.to.and_then(Msisdn::from_number), at: row.at, day }
 }

@@ -5,7 +5,7 @@ use super::columns::{StoredOrigin, stored_number};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::phone::Msisdn;
 use hermod_engine::tables::{
-    ErasableInbound, ErasableKind, ErasableMessage, ErasureChange, ErasureRows, EventAbout, InboundKey,
+    ErasableInbound, ErasableKind, ErasableMessage, ErasureChange, ErasureRows, EventContent, InboundKey,
     OriginRow, TableError,
 };
 
@@ -153,7 +153,7 @@ impl ErasureRows for MemoryTables {
         Ok(Some(ErasableInbound {
             has_report: reports.any(|row| row.account == Some(account) && row.inbound == Some(id)),
             has_webhook_event: events.any(|((of, ..), row)| {
-                *of == account.get() && matches!(row.told.about, EventAbout::Inbound(number) if number == id)
+                *of == account.get() && matches!(row.told.about, EventContent::Inbound(number) if number == id)
             }),
         }))
     }

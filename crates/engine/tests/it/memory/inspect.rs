@@ -5,7 +5,7 @@ use super::{MemoryTables, webhook_events};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{Endpoint, EventId, ReportId};
-use hermod_engine::tables::{EventAbout, EventEnd, EventKey};
+use hermod_engine::tables::{EventContent, EventEnd, EventKey};
 use std::collections::BTreeMap;
 
 /// A webhook event that is new: its number, the message, and what it tells.
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub(crate) struct NewEventRow {
     pub(crate) event: EventId,
     pub(crate) message: MessageId,
-    pub(crate) about: EventAbout,
+    pub(crate) about: EventContent,
 }
 
 /// Where a webhook event stands.
@@ -162,7 +162,7 @@ impl MemoryTables {
     pub(crate) fn messages_with_parts(&self) -> Vec<MessageId> {
         let rows = self.read();
         let parts = rows.part.values().chain(rows.late_part.values());
-        let mut messages: Vec<MessageId> = parts.map(|row| row.place.message).collect();
+        let mut messages: Vec<MessageId> = parts.map(|row| row.key.message).collect();
         messages.sort_unstable();
         messages.dedup();
         messages

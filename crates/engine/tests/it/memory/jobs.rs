@@ -12,22 +12,22 @@ pub(super) fn read_waiting(rows: &Rows, refill: Refill) -> Result<Readings<Job>,
     let Refill { carrier, account, after, limit } = refill;
     let mut jobs = Readings::default();
     let waiting = lane(rows, carrier, account).filter(|row| waits_for_a_slot(row));
-    let waiting = waiting.filter(|row| after.is_none_or(|after| (row.place.message, row.part) > after));
+    let waiting = waiting.filter(|row| after.is_none_or(|after| (row.key.message, row.part) > after));
     waiting.take(limit).for_each(|row| sort_in(&mut jobs, row, read(rows, row)));
     Ok(jobs)
 }
 
 /// Returns a part as a job.
 pub(super) fn read(rows: &Rows, row: &PartRow) -> Result<Job, TableError> {
-    let message = rows.message.get(&row.place.message.as_i64());
+    let message = rows.message.get(&row.key.message.as_i64());
     let message = message.ok_or_else(|| TableError::unreadable(NO_MESSAGE))?;
     let text = message.text.as_deref().unwrap_or_default();
     Ok(Job {
-        message: row.place.message,
+        message: row.key.message,
         part: row.part,
         parts: message.parts,
-        account: row.place.account,
-        carrier: row.place.carrier,
+        account: row.key.account,
+        carrier: row.key.carrier,
         from: stored_sender(&message.from)?,
         to: stored_number(message.to)?,
         text: MessageText::parse(text).map_err(TableError::unreadable)?,
@@ -47,7 +47,7 @@ pub(super) fn sort_in<T>(readings: &mut Readings<T>, row: &PartRow, read: Result
         Ok(read) => readings.rows.push(read),
         Err(error) => {
             let reason = format!("part {}: {}", row.part.get(), error.into_inner());
-            readings.unreadable.push(UnreadablePart { place: row.place.into(), reason });
+            readings.unreadable.push(UnreadablePart { key: row.key.into(), reason });
         }
     }
 }

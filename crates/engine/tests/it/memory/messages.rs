@@ -8,7 +8,7 @@ use hermod_domain::money::Money;
 use hermod_domain::text::{Encoding, Shape};
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{
-    MessageChange, MessageOrigin, MessageParties, MessageRow, MessageRows, MessageStanding, OriginRow,
+    MessageChange, MessageOrigin, MessageParties, MessageRow, MessageRows, MessageStatus, OriginRow,
     TableError,
 };
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub(super) struct Row {
     pub(super) reference: u8,
     pub(super) cost: Money,
     pub(super) expires_at: Timestamp,
-    pub(super) standing: MessageStanding,
+    pub(super) standing: MessageStatus,
     pub(super) settled_at: Option<Timestamp>,
 }
 
@@ -56,7 +56,7 @@ impl Row {
             reference: row.reference,
             cost: row.cost,
             expires_at: row.expires_at,
-            standing: row.standing,
+            standing: row.status,
             settled_at: None,
         }
     }
@@ -89,10 +89,10 @@ impl MessageRows for MemoryTables {
         let table = &mut self.write().message;
         match change {
             MessageChange::Add(row) => table.add(row.id.as_i64(), Row::new(row)),
-            MessageChange::Standing { message, standing } => {
+            MessageChange::Status { message, status: standing } => {
                 table.update(&message.as_i64(), |row| row.standing = *standing);
             }
-            MessageChange::End { message, standing, settled_at } => table.update(&message.as_i64(), |row| {
+            MessageChange::End { message, status: standing, settled_at } => table.update(&message.as_i64(), |row| {
                 row.standing = *standing;
                 row.settled_at = Some(*settled_at);
             }),

@@ -40,7 +40,7 @@ pub(crate) use dump::Dump;
 pub(crate) use inspect::{EventRow, EventStanding, MessageFacts, MoRow};
 
 use hermod_engine::block_filter::FilterBlock;
-use hermod_engine::ops::{Balance, DayTotals, DeliveryFigures, GivenUp, ReceiptLoss};
+use hermod_engine::ops::{Balance, DayTotals, DeliveryFigures, GivenUpReport, ReceiptLoss};
 use hermod_engine::tables::{Conversation, InboundCounter, KeyBucketRow, KeyEntry, PartRow};
 use std::cell::{Ref, RefCell, RefMut};
 use std::rc::Rc;
@@ -130,7 +130,7 @@ tables! {
     conversation: (u64, String) => Conversation,
     daily: (u32, i64) => DayTotals,
     delivery: (i64, u32, String, String) => DeliveryFigures,
-    given_up: u64 => GivenUp,
+    given_up: u64 => GivenUpReport,
     key_log: i64 => Vec<KeyEntry>,
     key_bucket: u32 => KeyBucketRow,
     key_block: (u32, u32) => Vec<KeyEntry>,

@@ -8,7 +8,7 @@ use hermod_domain::lifecycle::{PartState, Parts};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::Job;
 use hermod_engine::tables::{
-    DuePlace, DueRead, LaneCounts, PartChange, PartRow, PartRows, Place, Readings, Refill, SendingPart,
+    DueKey, DueRead, LaneCounts, PartChange, PartRow, PartRows, MessageKey, Readings, Refill, SendingPart,
     TableError, UnreadablePart,
 };
 use std::collections::BTreeMap;
@@ -18,47 +18,47 @@ pub(super) type Key = (u32, u32, i64, u8);
 
 impl Rows {
     /// Returns the rows of a message's parts, in order: all of them are in one of the two tables.
-    pub(super) fn parts_at(&self, place: Place) -> Vec<PartRow> {
-        let found = rows_at(&self.part, place);
-        if found.is_empty() { rows_at(&self.late_part, place) } else { found }
+    pub(super) fn parts_at(&self, key: MessageKey) -> Vec<PartRow> {
+        let found = rows_at(&self.part, key);
+        if found.is_empty() { rows_at(&self.late_part, key) } else { found }
     }
 
     /// Deletes a message's parts and returns their rows.
-    pub(super) fn delete_parts(&mut self, place: Place) -> Vec<PartRow> {
-        let found = self.parts_at(place);
+    pub(super) fn delete_parts(&mut self, key: MessageKey) -> Vec<PartRow> {
+        let found = self.parts_at(key);
         for row in &found {
-            let key = stored_key(place, row.part);
-            let table = if self.part.contains_key(&key) { &mut self.part } else { &mut self.late_part };
-            table.delete(&key);
+            let row_key = stored_key(key, row.part);
+            let table = if self.part.contains_key(&row_key) { &mut self.part } else { &mut self.late_part };
+            table.delete(&row_key);
         }
         found
     }
 
     /// Changes the row of a part, wherever it stands.
     #[track_caller]
-    fn update_part(&mut self, key: &Key, change: impl FnOnce(&mut PartRow)) {
-        let is_late = self.late_part.contains_key(key);
-        assert!(!is_late || !self.part.contains_key(key), "part {key:?} stands in both tables");
+    fn update_part(&mut self, row_key: &Key, change: impl FnOnce(&mut PartRow)) {
+        let is_late = self.late_part.contains_key(row_key);
+        assert!(!is_late || !self.part.contains_key(row_key), "part {row_key:?} stands in both tables");
         let table = if is_late { &mut self.late_part } else { &mut self.part };
-        table.update(key, change);
+        table.update(row_key, change);
     }
 
-    fn move_parts(&mut self, place: Place, to: CarrierId, due_at: Option<Timestamp>) {
-        let found = rows_at(&self.part, place);
-        assert!(!found.is_empty(), "the parts of {place:?} are moved and are not there");
-        let (there, due_at) = (Place { carrier: to, ..place }, stored_time(due_at));
+    fn move_parts(&mut self, key: MessageKey, to: CarrierId, due_at: Option<Timestamp>) {
+        let found = rows_at(&self.part, key);
+        assert!(!found.is_empty(), "the parts of {key:?} are moved and are not there");
+        let (there, due_at) = (MessageKey { carrier: to, ..key }, stored_time(due_at));
         for row in found {
-            self.part.delete(&stored_key(place, row.part));
-            self.part.add(stored_key(there, row.part), PartRow { place: there, due_at, ..row });
+            self.part.delete(&stored_key(key, row.part));
+            self.part.add(stored_key(there, row.part), PartRow { key: there, due_at, ..row });
         }
     }
 
     /// A message whose parts are late already is left as it is.
-    fn set_parts_late(&mut self, place: Place) {
-        for row in rows_at(&self.part, place) {
-            let key = stored_key(place, row.part);
-            self.part.delete(&key);
-            self.late_part.add(key, row);
+    fn set_parts_late(&mut self, key: MessageKey) {
+        for row in rows_at(&self.part, key) {
+            let row_key = stored_key(key, row.part);
+            self.part.delete(&row_key);
+            self.late_part.add(row_key, row);
         }
     }
 }
@@ -69,44 +69,44 @@ impl PartRows for MemoryTables {
         match *change {
             PartChange::Add(row) => {
                 let row = PartRow { due_at: stored_time(row.due_at), ..row };
-                rows.part.add(stored_key(row.place, row.part), row);
+                rows.part.add(stored_key(row.key, row.part), row);
             }
-            PartChange::State { place, part, now, due_at, attempts } => {
-                rows.update_part(&stored_key(place, part), |row| {
+            PartChange::State { key, part, now, due_at, attempts } => {
+                rows.update_part(&stored_key(key, part), |row| {
                     row.now = now;
                     row.due_at = stored_time(due_at);
                     row.attempts = attempts.unwrap_or(row.attempts);
                 });
             }
-            PartChange::DueTime { place, part, due_at } => {
-                rows.part.update(&stored_key(place, part), |row| row.due_at = stored_time(due_at));
+            PartChange::DueTime { key, part, due_at } => {
+                rows.part.update(&stored_key(key, part), |row| row.due_at = stored_time(due_at));
             }
-            PartChange::Expiry { place, part, expires_at } => {
-                rows.update_part(&stored_key(place, part), |row| row.expires_at = expires_at);
+            PartChange::Expiry { key, part, expires_at } => {
+                rows.update_part(&stored_key(key, part), |row| row.expires_at = expires_at);
             }
-            PartChange::Move { place, to, due_at } => rows.move_parts(place, to, due_at),
-            PartChange::Delete(place) => drop(rows.delete_parts(place)),
-            PartChange::SetLate(place) => rows.set_parts_late(place),
+            PartChange::Move { key, to, due_at } => rows.move_parts(key, to, due_at),
+            PartChange::Delete(key) => drop(rows.delete_parts(key)),
+            PartChange::SetLate(key) => rows.set_parts_late(key),
         }
         Ok(())
     }
 
-    fn part(&self, place: Place, part: PartNo) -> Result<Option<PartRow>, TableError> {
-        let (rows, key) = (self.read(), stored_key(place, part));
-        Ok(rows.part.get(&key).or_else(|| rows.late_part.get(&key)).copied())
+    fn part(&self, key: MessageKey, part: PartNo) -> Result<Option<PartRow>, TableError> {
+        let (rows, row_key) = (self.read(), stored_key(key, part));
+        Ok(rows.part.get(&row_key).or_else(|| rows.late_part.get(&row_key)).copied())
     }
 
-    fn parts(&self, place: Place) -> Result<Vec<PartRow>, TableError> {
-        Ok(self.read().parts_at(place))
+    fn parts(&self, key: MessageKey) -> Result<Vec<PartRow>, TableError> {
+        Ok(self.read().parts_at(key))
     }
 
-    fn part_states(&self, place: Place) -> Result<Parts, TableError> {
-        Ok(self.read().parts_at(place).iter().map(|row| row.now).collect())
+    fn part_states(&self, key: MessageKey) -> Result<Parts, TableError> {
+        Ok(self.read().parts_at(key).iter().map(|row| row.now).collect())
     }
 
-    fn waiting_job(&self, place: Place, part: PartNo) -> Result<Option<Job>, TableError> {
+    fn waiting_job(&self, key: MessageKey, part: PartNo) -> Result<Option<Job>, TableError> {
         let rows = self.read();
-        let row = rows.part.get(&stored_key(place, part)).filter(|row| waits(row));
+        let row = rows.part.get(&stored_key(key, part)).filter(|row| waits(row));
         row.map(|row| jobs::read(&rows, row)).transpose()
     }
 
@@ -117,7 +117,7 @@ impl PartRows for MemoryTables {
     fn lane_counts(&self) -> Result<Vec<LaneCounts>, TableError> {
         let mut lanes: BTreeMap<(u32, u32), LaneCounts> = BTreeMap::new();
         for row in self.read().part.values() {
-            let Place { carrier, account, .. } = row.place;
+            let MessageKey { carrier, account, .. } = row.key;
             let none = LaneCounts { carrier, account, waiting: 0, in_flight: 0, for_a_slot: 0 };
             let counts = lanes.entry((carrier.get(), account.get())).or_insert(none);
             counts.waiting += u64::from(waits(row));
@@ -127,18 +127,18 @@ impl PartRows for MemoryTables {
         Ok(lanes.into_values().collect())
     }
 
-    fn due_places(&self, read: DueRead) -> Result<Vec<DuePlace>, TableError> {
+    fn due_keys(&self, read: DueRead) -> Result<Vec<DueKey>, TableError> {
         let DueRead { carrier, account, after, limit } = read;
         let rows = self.read();
-        let mut places: Vec<DuePlace> = lane(&rows, carrier, account).filter_map(due_place).collect();
-        places.sort_unstable();
-        let places = places.into_iter().filter(|place| after.is_none_or(|after| *place > after));
-        Ok(places.take(limit).collect())
+        let mut keys: Vec<DueKey> = lane(&rows, carrier, account).filter_map(due_place).collect();
+        keys.sort_unstable();
+        let keys = keys.into_iter().filter(|key| after.is_none_or(|after| *key > after));
+        Ok(keys.take(limit).collect())
     }
 
     fn deferred_parts(&self, after: Option<&PartRow>, limit: usize) -> Result<Vec<PartRow>, TableError> {
         let order = |row: &PartRow| {
-            let Place { carrier, account, message } = row.place;
+            let MessageKey { carrier, account, message } = row.key;
             (carrier, account, row.due_at, message, row.part)
         };
         let rows = self.read();
@@ -168,18 +168,18 @@ impl PartRows for MemoryTables {
         let mut found: Vec<PartRow> = rows.part.values().filter(|row| row.expires_at > at).copied().collect();
         let late = rows.late_part.values().filter(|row| row.expires_at > at && is_waited_for(row));
         let mut late: Vec<PartRow> = late.copied().collect();
-        late.sort_by_key(|row| (row.place.carrier, row.expires_at, stored_key(row.place, row.part)));
+        late.sort_by_key(|row| (row.key.carrier, row.expires_at, stored_key(row.key, row.part)));
         found.append(&mut late);
         Ok(found)
     }
 }
 
-fn stored_key(place: Place, part: PartNo) -> Key {
-    (place.carrier.get(), place.account.get(), place.message.as_i64(), part.get())
+fn stored_key(key: MessageKey, part: PartNo) -> Key {
+    (key.carrier.get(), key.account.get(), key.message.as_i64(), part.get())
 }
 
-fn rows_at(table: &Table<Key, PartRow>, place: Place) -> Vec<PartRow> {
-    let Place { carrier, account, message } = place;
+fn rows_at(table: &Table<Key, PartRow>, key: MessageKey) -> Vec<PartRow> {
+    let MessageKey { carrier, account, message } = key;
     let (carrier, account, message) = (carrier.get(), account.get(), message.as_i64());
     let range = (carrier, account, message, 0)..=(carrier, account, message, u8::MAX);
     table.range(range).map(|(_, row)| *row).collect()
@@ -205,14 +205,14 @@ pub(super) fn lane(rows: &Rows, carrier: CarrierId, account: AccountId) -> impl 
     rows.part.range((carrier, account, 0, 0)..=(carrier, account, i64::MAX, u8::MAX)).map(|(_, row)| row)
 }
 
-/// Returns the place of a part that waits for a time; None of any other.
-fn due_place(row: &PartRow) -> Option<DuePlace> {
+/// Returns the key of a part that waits for a time; None of any other.
+fn due_place(row: &PartRow) -> Option<DueKey> {
     let at = row.due_at.filter(|at| waits(row) && at.as_millis() > 0)?;
-    Some(DuePlace { at, message: row.place.message, part: row.part })
+    Some(DueKey { at, message: row.key.message, part: row.part })
 }
 
 fn read_sending(rows: &Rows, row: &PartRow) -> Result<SendingPart, TableError> {
-    let message = rows.message.get(&row.place.message.as_i64());
+    let message = rows.message.get(&row.key.message.as_i64());
     let message = message.ok_or_else(|| TableError::unreadable(NO_MESSAGE))?;
-    Ok(SendingPart { place: row.place, part: row.part, to: stored_number(message.to)? })
+    Ok(SendingPart { key: row.key, part: row.part, to: stored_number(message.to)? })
 }

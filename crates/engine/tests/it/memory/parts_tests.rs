@@ -10,8 +10,8 @@ use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{
-    DuePlace, DueRead, LaneCounts, MessageChange, MessageRow, MessageRows, MessageStanding, PartChange,
-    PartRow, PartRows, Place, Refill,
+    DueKey, DueRead, LaneCounts, MessageChange, MessageRow, MessageRows, MessageStatus, PartChange,
+    PartRow, PartRows, MessageKey, Refill,
 };
 
 const CARRIER: CarrierId = CarrierId::new(1);
@@ -29,13 +29,13 @@ fn millis(at: i64) -> Timestamp {
     Timestamp::from_millis(at)
 }
 
-fn place(message: i64) -> Place {
-    Place { carrier: CARRIER, account: ACCOUNT, message: message_id(message) }
+fn key(message: i64) -> MessageKey {
+    MessageKey { carrier: CARRIER, account: ACCOUNT, message: message_id(message) }
 }
 
 pub(super) fn row(message: i64, no: u8, state: PartState, due_at: i64) -> PartRow {
     PartRow {
-        place: place(message),
+        key: key(message),
         part: part_no(no),
         now: Part { state, doubts: 0 },
         doubt: DoubtPolicy::default(),
@@ -46,7 +46,7 @@ pub(super) fn row(message: i64, no: u8, state: PartState, due_at: i64) -> PartRo
 }
 
 pub(super) fn message(id: i64) -> MessageRow {
-    let standing = MessageStanding { state: MessageState::Queued, code: DlrCode::Unknown, err: 0 };
+    let standing = MessageStatus { state: MessageState::Queued, code: DlrCode::Unknown, err: 0 };
     MessageRow {
         id: message_id(id),
         account: ACCOUNT,
@@ -65,7 +65,7 @@ pub(super) fn message(id: i64) -> MessageRow {
         reference: 7,
         cost: Money::from_micros(5),
         expires_at: millis(1_000),
-        standing,
+        status: standing,
     }
 }
 
@@ -86,22 +86,22 @@ fn due_places_are_the_waiting_parts_with_a_time_the_soonest_first_behind_a_place
         row(3, 1, PartState::Queued, 0),
         row(4, 1, PartState::Sending, 5),
         PartRow {
-            place: Place { carrier: CarrierId::new(9), ..place(5) },
+            key: MessageKey { carrier: CarrierId::new(9), ..key(5) },
             ..row(5, 1, PartState::Queued, 1)
         },
         row(6, 1, PartState::Queued, 20),
     ]);
-    let due = |at, message, no| DuePlace { at: millis(at), message: message_id(message), part: part_no(no) };
-    let check = |after, limit, expect: &[DuePlace]| {
+    let due = |at, message, no| DueKey { at: millis(at), message: message_id(message), part: part_no(no) };
+    let check = |after, limit, expect: &[DueKey]| {
         let read = DueRead { carrier: CARRIER, account: ACCOUNT, after, limit };
-        assert_eq!(tables.due_places(read).unwrap(), expect);
+        assert_eq!(tables.due_keys(read).unwrap(), expect);
     };
     check(None, 99, &[due(10, 2, 1), due(10, 2, 2), due(20, 6, 1), due(30, 1, 1)]);
     check(None, 1, &[due(10, 2, 1)]);
     check(Some(due(10, 2, 1)), 2, &[due(10, 2, 2), due(20, 6, 1)]);
     check(Some(due(30, 1, 1)), 99, &[]);
     let deferred = tables.deferred_parts(Some(&row(6, 1, PartState::Queued, 20)), 2).unwrap();
-    let keys: Vec<_> = deferred.iter().map(|row| (row.place.carrier.get(), row.place.message)).collect();
+    let keys: Vec<_> = deferred.iter().map(|row| (row.key.carrier.get(), row.key.message)).collect();
     assert_eq!(keys, [(1, message_id(1)), (9, message_id(5))]);
 }
 
@@ -122,7 +122,7 @@ fn refill_of_a_lane_gives_parts_without_a_due_time_and_those_whose_message_is_mi
         let after = after.map(|(message, no)| (message_id(message), part_no(no)));
         let read = tables.waiting_jobs(Refill { carrier: CARRIER, account: ACCOUNT, after, limit }).unwrap();
         let jobs: Vec<_> = read.rows.iter().map(|job| (job.message.as_i64(), job.part.get())).collect();
-        let apart: Vec<_> = read.unreadable.iter().map(|part| part.place.message).collect();
+        let apart: Vec<_> = read.unreadable.iter().map(|part| part.key.message).collect();
         assert_eq!((jobs.as_slice(), apart.as_slice()), (expect, unreadable));
     };
     check(None, 99, &[(1, 1), (1, 2), (5, 1)], &[4]);
@@ -141,26 +141,26 @@ fn late_parts_are_found_with_their_message_and_by_expiry_alone() {
         row(2, 1, PartState::Sent, 0),
     ]);
     for _ in 0..2 {
-        tables.change_part(&PartChange::SetLate(place(1))).unwrap();
+        tables.change_part(&PartChange::SetLate(key(1))).unwrap();
     }
-    assert_eq!(tables.parts(place(1)).unwrap().len(), 2);
+    assert_eq!(tables.parts(key(1)).unwrap().len(), 2);
     let now = Part { state: PartState::Enroute, doubts: 0 };
-    let (place, part) = (place(1), part_no(1));
-    tables.change_part(&PartChange::State { place, part, now, due_at: None, attempts: None }).unwrap();
-    assert_eq!(tables.part(place, part).unwrap().map(|row| row.now), Some(now));
+    let (key, part) = (key(1), part_no(1));
+    tables.change_part(&PartChange::State { key, part, now, due_at: None, attempts: None }).unwrap();
+    assert_eq!(tables.part(key, part).unwrap().map(|row| row.now), Some(now));
     let expiring = tables.parts_expiring_after(millis(999)).unwrap();
-    let keys: Vec<_> = expiring.iter().map(|row| (row.place.message.as_i64(), row.part.get())).collect();
+    let keys: Vec<_> = expiring.iter().map(|row| (row.key.message.as_i64(), row.part.get())).collect();
     assert_eq!(keys, [(2, 1), (1, 1)]);
-    tables.change_part(&PartChange::Delete(place)).unwrap();
-    assert!(tables.parts(place).unwrap().is_empty());
+    tables.change_part(&PartChange::Delete(key)).unwrap();
+    assert!(tables.parts(key).unwrap().is_empty());
 }
 
 #[test]
 fn parts_of_a_moved_message_have_the_new_carrier_and_due_time() {
     let tables = tables(&[row(1, 1, PartState::Queued, 30), row(1, 2, PartState::Queued, 40)]);
     let to = CarrierId::new(9);
-    tables.change_part(&PartChange::Move { place: place(1), to, due_at: None }).unwrap();
-    assert!(tables.parts(place(1)).unwrap().is_empty());
-    let moved = tables.parts(Place { carrier: to, ..place(1) }).unwrap();
+    tables.change_part(&PartChange::Move { key: key(1), to, due_at: None }).unwrap();
+    assert!(tables.parts(key(1)).unwrap().is_empty());
+    let moved = tables.parts(MessageKey { carrier: to, ..key(1) }).unwrap();
     assert!(moved.len() == 2 && moved.iter().all(|row| row.due_at.is_none()));
 }

@@ -4,7 +4,7 @@ use super::{MemoryTables, Rows};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::receipt::ReportStatus;
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{News, Report, ReportId};
+use hermod_engine::ops::{ReportContent, Report, ReportId};
 use hermod_engine::tables::{ReportChange, ReportRows, StoredReport, TableError};
 use std::collections::BTreeSet;
 
@@ -19,25 +19,25 @@ pub(super) struct Row {
     /// Only of a report that brings an MO message.
     pub(super) account: Option<AccountId>,
     pub(super) inbound: Option<u64>,
-    is_hooked: bool,
+    has_webhook_event: bool,
 }
 
 impl Row {
-    fn new(report: &Report, is_hooked: bool) -> Row {
-        let Report { id: _, account, connection: _, message, at, news } = report;
+    fn new(report: &Report, has_webhook_event: bool) -> Row {
+        let Report { id: _, account, connection: _, message, at, content: news } = report;
         let (message, at) = (*message, *at);
         match news {
-            News::Message(news) => Row {
+            ReportContent::Dlr(news) => Row {
                 message,
-                told: Some(news.told),
+                told: Some(news.status),
                 err: news.err,
                 delivered: news.delivered,
                 at,
                 account: None,
                 inbound: None,
-                is_hooked,
+                has_webhook_event,
             },
-            News::Inbound(number) => Row {
+            ReportContent::Inbound(number) => Row {
                 message,
                 told: None,
                 err: 0,
@@ -45,7 +45,7 @@ impl Row {
                 at,
                 account: Some(*account),
                 inbound: Some(*number),
-                is_hooked,
+                has_webhook_event,
             },
         }
     }
@@ -71,8 +71,8 @@ impl ReportRows for MemoryTables {
     fn change_report(&self, change: &ReportChange) -> Result<(), TableError> {
         let rows = &mut *self.write();
         match change {
-            ReportChange::Add { report, is_hooked } => {
-                rows.report.add((report.connection.get(), report.id.0), Row::new(report, *is_hooked));
+            ReportChange::Add { report, has_webhook_event } => {
+                rows.report.add((report.connection.get(), report.id.0), Row::new(report, *has_webhook_event));
             }
             ReportChange::Delete { connection, first, last } => {
                 let keys = rows.reports_between(*connection, *first, *last).map(|(key, _)| *key).collect();
@@ -102,7 +102,7 @@ impl ReportRows for MemoryTables {
         let Some(row) = rows.report.get(&(connection.get(), id.0)) else { return Ok(None) };
         let of_message = || rows.message.get(&row.message.as_i64()).map(|message| message.account);
         let account = row.account.or_else(of_message);
-        Ok(Some(StoredReport { account, message: row.message, told: row.told, err: row.err, at: row.at }))
+        Ok(Some(StoredReport { account, message: row.message, status: row.told, err: row.err, at: row.at }))
     }
 
     fn count_reports(

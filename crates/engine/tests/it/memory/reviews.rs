@@ -5,7 +5,7 @@ use super::{MemoryTables, Rows};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{ReviewCase, ReviewState, Screened};
-use hermod_engine::tables::{ReopenedReview, ReviewChange, ReviewRows, ReviewStanding, TableError};
+use hermod_engine::tables::{ReopenedReview, ReviewChange, ReviewRows, ReviewStatus, TableError};
 
 /// The row of a case.
 #[derive(Clone, Debug)]
@@ -25,9 +25,9 @@ pub(super) struct Row {
 }
 
 impl Row {
-    fn standing(&self, id: u64) -> ReviewStanding {
+    fn standing(&self, id: u64) -> ReviewStatus {
         let Row { state, decided_at, last_at, seen, .. } = *self;
-        ReviewStanding { id, state, decided_at, last_at, seen }
+        ReviewStatus { id, state, decided_at, last_at, seen }
     }
 }
 
@@ -115,13 +115,13 @@ impl ReviewRows for MemoryTables {
         &self,
         account: AccountId,
         digest: &[u8; 16],
-    ) -> Result<Option<ReviewStanding>, TableError> {
+    ) -> Result<Option<ReviewStatus>, TableError> {
         let rows = self.read();
         let found = rows.review.iter().find(|(_, row)| row.account == account && row.digest == *digest);
         Ok(found.map(|(id, row)| row.standing(*id)))
     }
 
-    fn review_standing(&self, id: u64) -> Result<Option<ReviewStanding>, TableError> {
+    fn review_status(&self, id: u64) -> Result<Option<ReviewStatus>, TableError> {
         Ok(self.read().review.get(&id).map(|row| row.standing(id)))
     }
 

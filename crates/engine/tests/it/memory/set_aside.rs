@@ -4,14 +4,14 @@ use super::columns::{NO_MESSAGE, NoRow, stored_range};
 use super::{MemoryTables, Rows};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
-use hermod_engine::tables::{PartRow, SetAsideChange, SetAsideRows, StoredPlace, TableError, UnreadablePart};
+use hermod_engine::tables::{PartRow, SetAsideChange, SetAsideRows, StoredMessageKey, TableError, UnreadablePart};
 
 /// What was set aside, and the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Row {
     at: Timestamp,
     reason: String,
-    place: StoredPlace,
+    key: StoredMessageKey,
     /// None: the row of the message makes no sense.
     part: Option<PartRow>,
 }
@@ -22,34 +22,34 @@ impl Rows {
         self.set_aside.add(last + 1, row);
     }
 
-    fn set_parts_aside(&mut self, place: StoredPlace, reason: &str, at: Timestamp) {
-        let Some(at_place) = place.place() else { return };
-        for part in self.delete_parts(at_place) {
-            self.add_set_aside(Row { at, reason: reason.to_owned(), place, part: Some(part) });
+    fn set_parts_aside(&mut self, key: StoredMessageKey, reason: &str, at: Timestamp) {
+        let Some(message_key) = key.to_key() else { return };
+        for part in self.delete_parts(message_key) {
+            self.add_set_aside(Row { at, reason: reason.to_owned(), key, part: Some(part) });
         }
     }
 }
 
 impl SetAsideRows for MemoryTables {
-    fn stored_states(&self, place: StoredPlace) -> Result<Vec<Option<PartState>>, TableError> {
-        let Some(place) = place.place() else { return Ok(Vec::new()) };
-        Ok(self.read().parts_at(place).iter().map(|row| Some(row.now.state)).collect())
+    fn stored_states(&self, key: StoredMessageKey) -> Result<Vec<Option<PartState>>, TableError> {
+        let Some(key) = key.to_key() else { return Ok(Vec::new()) };
+        Ok(self.read().parts_at(key).iter().map(|row| Some(row.now.state)).collect())
     }
 
     fn change_set_aside(&self, change: &SetAsideChange) -> Result<(), TableError> {
         let rows = &mut *self.write();
         match change {
-            SetAsideChange::Parts { place, reason, at } => rows.set_parts_aside(*place, reason, *at),
-            SetAsideChange::Message { place, reason, at } => {
+            SetAsideChange::Parts { key, reason, at } => rows.set_parts_aside(*key, reason, *at),
+            SetAsideChange::Message { key, reason, at } => {
                 let mut there = rows.set_aside.values();
-                if there.all(|row| row.place.message != place.message || row.part.is_some()) {
+                if there.all(|row| row.key.message != key.message || row.part.is_some()) {
                     let (at, reason) = (*at, reason.clone());
-                    rows.add_set_aside(Row { at, reason, place: *place, part: None });
+                    rows.add_set_aside(Row { at, reason, key: *key, part: None });
                 }
             }
             SetAsideChange::Delete(range) => {
                 let range = stored_range(*range);
-                rows.set_aside.delete_where(|_, row| range.contains(&row.place.message));
+                rows.set_aside.delete_where(|_, row| range.contains(&row.key.message));
             }
         }
         Ok(())

@@ -44,7 +44,7 @@ fn uncommitted_changes_are_lost_and_differ_by_their_rows() {
     let (committed, snapshot) = (memory.dump(), memory.snapshot());
 
     write_part(&tables, 2);
-    tables.write(PartChange::Delete(row(1, 1, PartState::Queued, 0).place));
+    tables.write(PartChange::Delete(row(1, 1, PartState::Queued, 0).key));
     let (account, balance) = (AccountId::new(2), Balance::default());
     tables.write(BalanceChange::Put { account, balance });
     tables.write(BalanceChange::Put { account, balance });
@@ -87,8 +87,8 @@ fn expiry_of_a_message_that_is_not_there_panics() {
 #[should_panic(expected = "are moved and are not there")]
 fn move_of_parts_that_are_not_there_panics() {
     let tables = Tables::new(MemoryTables::default());
-    let place = row(1, 1, PartState::Queued, 0).place;
-    tables.write(PartChange::Move { place, to: CarrierId::new(9), due_at: None });
+    let key = row(1, 1, PartState::Queued, 0).key;
+    tables.write(PartChange::Move { key, to: CarrierId::new(9), due_at: None });
     tables.finish().unwrap();
 }
 

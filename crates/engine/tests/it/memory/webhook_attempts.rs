@@ -20,7 +20,7 @@ impl WebhookAttemptRows for MemoryTables {
         let rows = &mut *self.write();
         match change {
             WebhookAttemptChange::Put { key, attempt } => {
-                let StoredAttempt { no, at, took, outcome, answer } = attempt.clone();
+                let StoredAttempt { no, at, took, outcome, response: answer } = attempt.clone();
                 let outcome = match outcome {
                     StoredOutcome::Status(status) => Ok(status),
                     StoredOutcome::Failed(why) => Err(why),

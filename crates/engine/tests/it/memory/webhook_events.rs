@@ -6,7 +6,7 @@ use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::WebhookKind;
 use hermod_engine::ops::{Endpoint, EventId};
 use hermod_engine::tables::{
-    EndedEvent, EventAbout, EventAttempts, EventEnd, EventKey, EventRange, NewEvent, TableError,
+    EndedEvent, EventContent, EventAttempts, EventEnd, EventKey, EventRange, NewEvent, TableError,
     WaitingEvent, WebhookEventChange, WebhookEventRows,
 };
 
@@ -18,7 +18,7 @@ pub(super) type Key = (u32, u8, u64);
 pub(super) struct ReportStatus {
     pub(super) message: MessageId,
     _at: Timestamp,
-    pub(super) about: EventAbout,
+    pub(super) about: EventContent,
 }
 
 /// The row of an event that waits.
@@ -53,7 +53,7 @@ impl WebhookEventRows for MemoryTables {
         let rows = &mut *self.write();
         match change {
             WebhookEventChange::Last(event) => rows.webhook_counter.put((), event.0),
-            WebhookEventChange::Add(NewEvent { key, due_at, message, at, about }) => {
+            WebhookEventChange::Add(NewEvent { key, due_at, message, at, content: about }) => {
                 let told = ReportStatus { message: *message, _at: *at, about: *about };
                 let row = Waiting { due_at: *due_at, failures: 0, attempts: 0, told };
                 rows.webhook.add(stored_key(*key), row);

@@ -11,7 +11,7 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_engine::commands::{
-    AnyCommand, Cancel, FindKey, Lapse, MoveWaiting, OptIn, ReadQueues, ReleaseDue, SetLate,
+    AnyCommand, Cancel, FindKey, ExpireParts, MoveWaiting, OptIn, ReadQueues, ReleaseDue, SetLate,
 };
 use hermod_engine::ops::{
     Acceptance, DailyLimits, ExpectedParties, KeyClaim, LedgerEntry, LedgerKind, OptOut,
@@ -134,7 +134,7 @@ fn run_later(world: &mut World) -> Option<AnyCommand> {
     let mut command = world.later.swap_remove(place);
     let now = world.now;
     match &mut command {
-        AnyCommand::Lapse(Lapse { now: at, .. })
+        AnyCommand::ExpireParts(ExpireParts { now: at, .. })
         | AnyCommand::SetLate(SetLate { now: at, .. })
         | AnyCommand::MoveWaiting(MoveWaiting { now: at, .. }) => *at = now,
         AnyCommand::ForgetWebhooks(forget) => forget.now = now,
@@ -270,13 +270,13 @@ fn lapse(world: &mut World) -> Option<AnyCommand> {
     if lapsed.is_empty() {
         return None;
     }
-    let place = |message: MessageId| world.model.messages[&message].place(message);
-    let parts = lapsed.iter().take(LAPSED_MAX).map(|(message, part, _)| (place(*message), *part)).collect();
-    perhaps_later(world, Lapse { parts, now: world.now }.into())
+    let key = |message: MessageId| world.model.messages[&message].key(message);
+    let parts = lapsed.iter().take(LAPSED_MAX).map(|(message, part, _)| (key(*message), *part)).collect();
+    perhaps_later(world, ExpireParts { parts, now: world.now }.into())
 }
 
 fn set_late(world: &mut World) -> Option<AnyCommand> {
     let places: Vec<_> =
-        world.model.open().take(LATE_MAX).map(|(message, entry)| entry.place(message)).collect();
-    perhaps_later(world, SetLate { places, now: world.now }.into())
+        world.model.open().take(LATE_MAX).map(|(message, entry)| entry.key(message)).collect();
+    perhaps_later(world, SetLate { keys: places, now: world.now }.into())
 }

@@ -23,20 +23,20 @@ impl World {
     pub(super) fn compare(&mut self, reports: &[Report]) {
         let tables = Tables::new(self.tables.clone());
         for message in self.model.expiring(self.model.now) {
-            let place = self.model.messages[&message].place(message);
-            let stored = progress::load(&tables, place).expect("parts can be read");
+            let key = self.model.messages[&message].key(message);
+            let stored = progress::load(&tables, key).expect("parts can be read");
             if stored.as_ref() != Some(&self.model.messages[&message].progress) {
                 self.model.expire(message, stored.as_ref());
             }
         }
         for message in std::mem::take(&mut self.model.touched) {
             let entry = &self.model.messages[&message];
-            let stored = progress::load(&tables, entry.place(message)).expect("parts can be read");
+            let stored = progress::load(&tables, entry.key(message)).expect("parts can be read");
             let expected = (!entry.has_ended()).then(|| entry.progress.clone());
             assert_eq!(stored, expected, "message {message}");
         }
         for (account, balance) in &self.model.balances {
-            assert_eq!(self.books.balances.of(*account).balance.as_micros(), *balance, "account {account}");
+            assert_eq!(self.state.balances.of(*account).balance.as_micros(), *balance, "account {account}");
         }
         self.model.reports.hear(reports);
         let now = self.model.now;
@@ -53,7 +53,7 @@ impl World {
     /// What the engine holds is what the tables say.
     fn compare_memory(&self) {
         let tables = Tables::new(self.tables.clone());
-        let differences = self.books.differences(&tables).expect("the tables can be read");
+        let differences = self.state.differences(&tables).expect("the tables can be read");
         assert!(differences.is_empty(), "memory and tables differ: {differences:#?}");
     }
 
@@ -121,7 +121,7 @@ where
 impl Model {
     fn facts(&self, message: MessageId) -> MessageFacts {
         let entry = &self.messages[&message];
-        let has_origin = matches!(entry.audience, super::model::Audience::Customer { .. });
+        let has_origin = matches!(entry.report_target, super::model::ReportTarget::Customer { .. });
         MessageFacts {
             carrier: entry.carrier,
             to: if entry.is_erased { ERASED_NUMBER } else { entry.to.number() },

@@ -9,7 +9,7 @@ use hermod_domain::ids::{CarrierId, MessageId, PartNo, RemoteId};
 use hermod_domain::lifecycle::{Event, PartState, RefusedFor, Verdict, resend_wait};
 use hermod_domain::phone::Msisdn;
 use hermod_engine::commands::{AnyCommand, CloseLink, OpenLink};
-use hermod_engine::ops::{Answer, AnswerRecord, Job, LinkBatch, LinkId, LinkKind, ReceiptRecord};
+use hermod_engine::ops::{SubmitResponse, ResponseRecord, Job, LinkBatch, LinkId, LinkKind, ReceiptRecord};
 use std::time::Duration;
 
 const LINKS_MAX: usize = 3;
@@ -40,9 +40,9 @@ pub(super) fn close(world: &mut World) -> Option<AnyCommand> {
 /// What a link was given while it was being closed is told as not sent.
 pub(super) fn report_unsent(world: &mut World) -> Option<AnyCommand> {
     let link = world.links.iter_mut().find(|link| link.closing && !link.under_way.is_empty())?;
-    let answers = link.under_way.drain(..).map(|job| record(&job, Answer::NotSent)).collect();
+    let answers = link.under_way.drain(..).map(|job| record(&job, SubmitResponse::NotSent)).collect();
     let (carrier, link) = (link.carrier, link.id);
-    Some(LinkBatch { answers, ..empty(world, carrier, link) }.into())
+    Some(LinkBatch { responses: answers, ..empty(world, carrier, link) }.into())
 }
 
 fn empty(world: &World, carrier: CarrierId, link: LinkId) -> LinkBatch {
@@ -50,7 +50,7 @@ fn empty(world: &World, carrier: CarrierId, link: LinkId) -> LinkBatch {
         carrier,
         ids: IdConversion::None,
         link,
-        answers: Vec::new(),
+        responses: Vec::new(),
         receipts: Vec::new(),
         inbound: Vec::new(),
         slots: 0,
@@ -79,7 +79,7 @@ pub(super) fn hear(world: &mut World) -> Option<AnyCommand> {
     let receipts = (0..world.random.below(3)).filter_map(|_| receipt(world, carrier)).collect();
     let inbound = if world.random.once_in(4) { vec![mo::bring(world)] } else { Vec::new() };
     let slots = u32::try_from(world.random.below(5)).expect("a few");
-    Some(LinkBatch { answers, receipts, inbound, slots, ..empty(world, carrier, id) }.into())
+    Some(LinkBatch { responses: answers, receipts, inbound, slots, ..empty(world, carrier, id) }.into())
 }
 
 /// A link that takes and acknowledges all it is given; a new one as long as there are too few.
@@ -95,33 +95,33 @@ pub(super) fn open_or_hear(world: &mut World) -> AnyCommand {
     }
     let which = world.random.index(world.links.len());
     let Link { id, carrier, under_way, .. } = &mut world.links[which];
-    let answers = under_way.drain(..).map(|job| record(&job, Answer::Accepted(remote_of(&job)))).collect();
+    let answers = under_way.drain(..).map(|job| record(&job, SubmitResponse::Accepted(remote_of(&job)))).collect();
     let (carrier, id) = (*carrier, *id);
-    LinkBatch { answers, slots: 50, ..empty(world, carrier, id) }.into()
+    LinkBatch { responses: answers, slots: 50, ..empty(world, carrier, id) }.into()
 }
 
-fn record(job: &Job, answer: Answer) -> AnswerRecord {
+fn record(job: &Job, answer: SubmitResponse) -> ResponseRecord {
     let Job { message, part, account, to, .. } = *job;
-    AnswerRecord { message, part, account, to, answer, otherwise: None }
+    ResponseRecord { message, part, account, to, response: answer, failover_to: None }
 }
 
-fn answer(world: &mut World, job: &Job) -> AnswerRecord {
+fn answer(world: &mut World, job: &Job) -> ResponseRecord {
     let wait = Duration::from_secs(world.random.below(20) + 1);
     let otherwise = world.random.once_in(2).then(|| moving::elsewhere(world));
     let after = (otherwise.is_some() || world.random.once_in(2)).then_some(wait);
     let about = world.random.one_of(&[RefusedFor::Destination, RefusedFor::Anything]);
     let answer = match world.random.below(24) {
-        0 => Answer::Throttled,
-        1..=3 => Answer::Temporary { status: 0x58, after },
-        4 | 5 => Answer::Refused { about, status: 0x0b },
-        6 => Answer::NoAnswer,
-        7 => Answer::NotSent,
-        8 => Answer::SteppedAside { wait, sent: world.random.once_in(2) },
-        9 if world.random.once_in(4) => Answer::AcceptedWithoutId,
-        10 if world.random.once_in(4) => Answer::Accepted(used_id(world, job)),
-        _ => Answer::Accepted(remote_of(job)),
+        0 => SubmitResponse::Throttled,
+        1..=3 => SubmitResponse::Temporary { status: 0x58, after },
+        4 | 5 => SubmitResponse::Refused { about, status: 0x0b },
+        6 => SubmitResponse::NoResponse,
+        7 => SubmitResponse::NotSent,
+        8 => SubmitResponse::SteppedAside { wait, sent: world.random.once_in(2) },
+        9 if world.random.once_in(4) => SubmitResponse::AcceptedWithoutId,
+        10 if world.random.once_in(4) => SubmitResponse::Accepted(used_id(world, job)),
+        _ => SubmitResponse::Accepted(remote_of(job)),
     };
-    AnswerRecord { otherwise, ..record(job, answer) }
+    ResponseRecord { failover_to: otherwise, ..record(job, answer) }
 }
 
 /// The id that the carrier gives to a part. A part that is sent again gets it again.
@@ -182,7 +182,7 @@ fn receipt_of(remote: RemoteId, verdict: Verdict, source: Option<Msisdn>) -> Rec
 
 impl World {
     pub(super) fn note_link(&mut self, batch: &LinkBatch) {
-        for record in &batch.answers {
+        for record in &batch.responses {
             self.note_answer(batch.carrier, record);
         }
         for ReceiptRecord { remote, verdict, source, .. } in &batch.receipts {
@@ -192,29 +192,29 @@ impl World {
         batch.inbound.iter().for_each(|record| self.model.bring(batch.carrier, &record.part));
     }
 
-    fn note_answer(&mut self, carrier: CarrierId, record: &AnswerRecord) {
-        let AnswerRecord { message, part, to, answer, otherwise, .. } = record;
+    fn note_answer(&mut self, carrier: CarrierId, record: &ResponseRecord) {
+        let ResponseRecord { message, part, to, response: answer, failover_to: otherwise, .. } = record;
         let (message, part) = (*message, *part);
         let model = &mut self.model;
         match answer {
-            Answer::Accepted(remote) => {
+            SubmitResponse::Accepted(remote) => {
                 model.happens(message, part, Event::Accepted);
                 model.tie(carrier, remote, (message, part), *to);
             }
-            Answer::AcceptedWithoutId => model.accepted_without_id(carrier, message, part, *to),
-            Answer::Throttled => {
+            SubmitResponse::AcceptedWithoutId => model.accepted_without_id(carrier, message, part, *to),
+            SubmitResponse::Throttled => {
                 model.happens(message, part, Event::Deferred);
             }
-            Answer::NotSent => {
+            SubmitResponse::NotSent => {
                 model.happens(message, part, Event::Released);
             }
-            Answer::Temporary { after, .. } => model.temporary_error(message, part, *after, *otherwise),
-            Answer::SteppedAside { wait, sent } => {
+            SubmitResponse::Temporary { after, .. } => model.temporary_error(message, part, *after, *otherwise),
+            SubmitResponse::SteppedAside { wait, sent } => {
                 let event = if *sent { Event::Deferred } else { Event::Released };
                 model.step_aside(message, part, event, *wait, *otherwise);
             }
-            Answer::Refused { about, .. } => model.refused(message, part, Event::Refused(*about), *otherwise),
-            Answer::NoAnswer => model.no_answer(message, part),
+            SubmitResponse::Refused { about, .. } => model.refused(message, part, Event::Refused(*about), *otherwise),
+            SubmitResponse::NoResponse => model.no_answer(message, part),
         }
     }
 }

@@ -12,7 +12,7 @@ use hermod_domain::text::Joined;
 use hermod_engine::commands::{
     AnyCommand, AssignInbound, ForgetConversations, ForgetRepeats, ForgetUnassigned,
 };
-use hermod_engine::ops::{Inbound, InboundRecord, MoRecord, UNOWNED_KEPT};
+use hermod_engine::ops::{Inbound, InboundRecord, MoRecord, UNASSIGNED_KEPT};
 use hermod_engine::tables::ConversationKey;
 use std::time::Duration;
 
@@ -124,7 +124,7 @@ impl World {
     }
 
     pub(super) fn note_forget_unassigned(&mut self, command: &ForgetUnassigned, outcome: usize) {
-        let before = MessageId::first_at(command.now.minus(UNOWNED_KEPT));
+        let before = MessageId::first_at(command.now.minus(UNASSIGNED_KEPT));
         assert_eq!(outcome, self.model.mo.forget_unassigned(before, command.limit), "unassigned messages");
     }
 

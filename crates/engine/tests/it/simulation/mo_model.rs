@@ -33,7 +33,7 @@ struct Group {
 
 /// A message that has arrived.
 #[derive(Clone)]
-struct Arrived {
+struct ReceivedMo {
     source: String,
     destination: String,
     text: String,
@@ -41,7 +41,7 @@ struct Arrived {
     at: Timestamp,
 }
 
-impl Arrived {
+impl ReceivedMo {
     fn row(&self) -> MoRow {
         MoRow {
             from: shown(&self.source),
@@ -74,8 +74,8 @@ pub(super) struct MoModel {
     last_number: BTreeMap<AccountId, u64>,
     /// Who wrote to a handset from a number last, and when.
     pub(super) conversations: BTreeMap<(Msisdn, String), (AccountId, Timestamp)>,
-    unassigned: BTreeMap<MessageId, Arrived>,
-    expected_unassigned: Vec<Arrived>,
+    unassigned: BTreeMap<MessageId, ReceivedMo>,
+    expected_unassigned: Vec<ReceivedMo>,
 }
 
 impl MoModel {
@@ -166,7 +166,7 @@ impl Model {
         let content = (carrier, source.clone(), destination.clone(), numbers, part.reference, text.clone());
         let is_new = self.mo.is_new(content, self.now);
         let Some((reference, total, no)) = numbers else {
-            let arrived = Arrived { source, destination, text, missing: 0, at: self.now };
+            let arrived = ReceivedMo { source, destination, text, missing: 0, at: self.now };
             if is_new {
                 self.arrive(arrived);
             } else if let Some(account) = self.owner(&arrived)
@@ -208,10 +208,10 @@ impl Model {
         let (_, source, destination, _, total) = key.clone();
         let missing = total - u8::try_from(parts.len()).expect("a few");
         let text = parts.into_values().collect();
-        self.arrive(Arrived { source, destination, text, missing, at: since });
+        self.arrive(ReceivedMo { source, destination, text, missing, at: since });
     }
 
-    fn arrive(&mut self, arrived: Arrived) {
+    fn arrive(&mut self, arrived: ReceivedMo) {
         match self.owner(&arrived) {
             Some(account) => drop(self.deliver(account, &arrived)),
             None => self.mo.expected_unassigned.push(arrived),
@@ -219,8 +219,8 @@ impl Model {
     }
 
     /// The number or its keyword decides; where a number is shared, who wrote to the handset last.
-    fn owner(&self, arrived: &Arrived) -> Option<AccountId> {
-        let Arrived { destination, text, .. } = arrived;
+    fn owner(&self, arrived: &ReceivedMo) -> Option<AccountId> {
+        let ReceivedMo { destination, text, .. } = arrived;
         let otherwise = match claim(destination, text) {
             NumberClaim::Owner(account, _) => return Some(account),
             NumberClaim::Shared(otherwise) => otherwise,
@@ -234,7 +234,7 @@ impl Model {
     }
 
     /// An account gets a message, and is told of it.
-    fn deliver(&mut self, account: AccountId, arrived: &Arrived) -> (u64, MoRow) {
+    fn deliver(&mut self, account: AccountId, arrived: &ReceivedMo) -> (u64, MoRow) {
         self.apply_keyword(account, arrived);
         let (number, row) = self.keep_mo(account, arrived.row());
         if let Some(connection) = self.setup().mo_connection(account) {
@@ -260,7 +260,7 @@ impl Model {
         Some(self.deliver(account, &arrived))
     }
 
-    fn apply_keyword(&mut self, account: AccountId, arrived: &Arrived) {
+    fn apply_keyword(&mut self, account: AccountId, arrived: &ReceivedMo) {
         let recipient = (account, arrived.handset());
         match keyword(account, arrived) {
             Some(Keyword::Stop) => {
@@ -275,7 +275,7 @@ impl Model {
 }
 
 /// Returns what a message asks of an account, with the keyword of the account before it or without.
-fn keyword(account: AccountId, arrived: &Arrived) -> Option<Keyword> {
+fn keyword(account: AccountId, arrived: &ReceivedMo) -> Option<Keyword> {
     let of = |text: &str| match text {
         "STOP" => Some(Keyword::Stop),
         "START" => Some(Keyword::Start),

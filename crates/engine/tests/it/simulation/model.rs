@@ -15,13 +15,13 @@ use hermod_domain::lifecycle::{self, DoubtPolicy, Event, Part, PartState, Progre
 use hermod_domain::origin::{Alias, RegisteredDelivery};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
-use hermod_engine::ops::{AcceptOutcome, Acceptance, DailyLimit, KeyClaim, Replay};
-use hermod_engine::tables::Place;
+use hermod_engine::ops::{AcceptOutcome, Acceptance, DailyLimit, KeyClaim, Duplicate};
+use hermod_engine::tables::MessageKey;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Who is told what becomes of a message.
 #[derive(Clone, Copy)]
-pub(super) enum Audience {
+pub(super) enum ReportTarget {
     /// It came over HTTP.
     Web,
     /// It came over SMPP.
@@ -49,7 +49,7 @@ pub(super) struct Message {
     pub(super) tries: Vec<Tries>,
     pub(super) doubt: DoubtPolicy,
     pub(super) expires_at: Timestamp,
-    pub(super) audience: Audience,
+    pub(super) report_target: ReportTarget,
     pub(super) alias: Option<Alias>,
     /// Carriers that refused it for good.
     pub(super) refused_by: BTreeSet<CarrierId>,
@@ -62,8 +62,8 @@ pub(super) struct Message {
 }
 
 impl Message {
-    pub(super) fn place(&self, message: MessageId) -> Place {
-        Place { carrier: self.carrier, account: self.account, message }
+    pub(super) fn key(&self, message: MessageId) -> MessageKey {
+        MessageKey { carrier: self.carrier, account: self.account, message }
     }
 
     pub(super) fn connection(&self) -> ConnectionId {
@@ -167,9 +167,9 @@ impl Model {
     }
 
     /// Returns what a key stands for.
-    pub(super) fn replay(&self, key: &KeyClaim) -> Option<Replay> {
+    pub(super) fn replay(&self, key: &KeyClaim) -> Option<Duplicate> {
         let (message, fingerprint) = self.keys.get(&key.digest).copied()?;
-        Some(Replay { message, same_request: key.fingerprint == fingerprint })
+        Some(Duplicate { message, is_same_request: key.fingerprint == fingerprint })
     }
 
     /// Compares what came of a submission with what had to come of it, and notes it.
@@ -178,7 +178,7 @@ impl Model {
         let (cost, today) = (acceptance.cost.as_micros(), (*account, acceptance.now.day()));
         let count = self.today.get(&today).copied().unwrap_or(0);
         if let Some(replay) = key.and_then(|key| self.replay(&key)) {
-            assert_eq!(*outcome, AcceptOutcome::Replay(replay), "a key used before");
+            assert_eq!(*outcome, AcceptOutcome::Duplicate(replay), "a key used before");
             return;
         }
         if self.opted_out.contains_key(&(*account, *to)) {
@@ -333,7 +333,7 @@ fn new_message(acceptance: &Acceptance, alias: Option<Alias>) -> Message {
         tries: vec![Tries::default(); usize::from(submits)],
         doubt: acceptance.doubt,
         expires_at: acceptance.now.plus(acceptance.validity),
-        audience: origin.map_or(Audience::Web, |origin| Audience::Customer {
+        report_target: origin.map_or(ReportTarget::Web, |origin| ReportTarget::Customer {
             wish: origin.wish,
             on_transmitter: origin.on_transmitter,
         }),

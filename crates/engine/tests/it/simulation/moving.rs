@@ -6,7 +6,7 @@ use super::world::{CARRIERS, World};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::{Event, Part, PartState};
 use hermod_engine::commands::{AnyCommand, MoveWaiting};
-use hermod_engine::ops::{Elsewhere, Move};
+use hermod_engine::ops::{TargetCarrier, Move};
 use smallvec::SmallVec;
 use std::time::Duration;
 
@@ -20,8 +20,8 @@ const NEWEST_MAX: usize = 60;
 const MOVED_MAX: u64 = 5;
 
 /// Returns another carrier, or by mistake the same.
-pub(super) fn elsewhere(world: &mut World) -> Elsewhere {
-    Elsewhere { carrier: world.random.one_of(&CARRIERS), whole: world.random.once_in(3) }
+pub(super) fn elsewhere(world: &mut World) -> TargetCarrier {
+    TargetCarrier { carrier: world.random.one_of(&CARRIERS), whole: world.random.once_in(3) }
 }
 
 /// Some messages of a carrier are to be moved. Some of them may be somewhere else, or not wait any more.
@@ -81,7 +81,7 @@ impl Model {
 
     /// A message waits for another carrier, in as many parts as that one takes. Each new part has the most that any of the old
     /// ones had behind it.
-    fn move_message(&mut self, message: MessageId, to: Elsewhere) {
+    fn move_message(&mut self, message: MessageId, to: TargetCarrier) {
         let entry = self.messages.get_mut(&message).expect("a message that waits");
         entry.carrier = to.carrier;
         entry.tries.iter_mut().for_each(|tries| tries.due_at = None);
@@ -98,7 +98,7 @@ impl Model {
         self.touched.insert(message);
     }
 
-    fn fails_over(&mut self, message: MessageId, to: Elsewhere) {
+    fn fails_over(&mut self, message: MessageId, to: TargetCarrier) {
         self.move_message(message, to);
         self.coverage.count("failed over", 1);
         if let Some(entry) = self.messages.get_mut(&message) {
@@ -112,7 +112,7 @@ impl Model {
         message: MessageId,
         part: PartNo,
         after: Option<Duration>,
-        otherwise: Option<Elsewhere>,
+        otherwise: Option<TargetCarrier>,
     ) {
         if !self.happens(message, part, Event::Deferred) {
             return;
@@ -142,7 +142,7 @@ impl Model {
         part: PartNo,
         event: Event,
         wait: Duration,
-        otherwise: Option<Elsewhere>,
+        otherwise: Option<TargetCarrier>,
     ) {
         if !self.happens(message, part, event) {
             return;
@@ -164,7 +164,7 @@ impl Model {
         message: MessageId,
         part: PartNo,
         event: Event,
-        otherwise: Option<Elsewhere>,
+        otherwise: Option<TargetCarrier>,
     ) {
         let Some(entry) = self.messages.get(&message).filter(|entry| !entry.has_ended()) else { return };
         let others = || entry.parts().filter(|(_, no)| *no != part);

@@ -4,8 +4,8 @@ use super::world::{CARRIERS, World};
 use hermod_domain::ids::PartNo;
 use hermod_domain::lifecycle::{Event, PartState};
 use hermod_domain::origin::MessageName;
-use hermod_engine::commands::{AnyCommand, AnyOutcome, Cancel, CloseLink, ForgetUnnamedParts, Lapse, OptIn};
-use hermod_engine::ops::{AcceptOutcome, Cancelled, PostOutcome};
+use hermod_engine::commands::{AnyCommand, AnyOutcome, Cancel, CloseLink, ForgetUnnamedParts, ExpireParts, OptIn};
+use hermod_engine::ops::{AcceptOutcome, CancelOutcome, PostOutcome};
 use hermod_engine::state::queues::QueueSnapshot;
 
 impl World {
@@ -34,7 +34,7 @@ impl World {
                 assert_eq!(found, self.model.replay(&find.key), "a key");
             }
             (AnyCommand::Cancel(cancel), AnyOutcome::Cancel(outcome)) => self.note_cancel(cancel, outcome),
-            (AnyCommand::Lapse(lapse), AnyOutcome::Lapse(count)) => self.note_lapse(lapse, count),
+            (AnyCommand::ExpireParts(lapse), AnyOutcome::ExpireParts(count)) => self.note_lapse(lapse, count),
             (AnyCommand::MoveWaiting(moves), AnyOutcome::MoveWaiting(count)) => {
                 assert_eq!(self.model.move_waiting(moves), count, "messages moved");
             }
@@ -139,34 +139,34 @@ impl World {
         }
     }
 
-    fn note_cancel(&mut self, cancel: &Cancel, outcome: Cancelled) {
+    fn note_cancel(&mut self, cancel: &Cancel, outcome: CancelOutcome) {
         let message = match cancel.name {
             MessageName::Id(message) => Some(message),
             MessageName::Alias(alias) => self.model.named(cancel.account, alias),
         };
         let entry = message.and_then(|message| self.model.messages.get(&message));
         let expected = match entry {
-            None => Cancelled::Unknown,
+            None => CancelOutcome::NotFound,
             // Its parties are not to be read any more.
-            Some(entry) if entry.can_be_cancelled() => Cancelled::Done,
-            Some(_) => Cancelled::TooLate,
+            Some(entry) if entry.can_be_cancelled() => CancelOutcome::Cancelled,
+            Some(_) => CancelOutcome::TooLate,
         };
         assert_eq!(outcome, expected, "{message:?}");
-        if let (Cancelled::Done, Some(message)) = (outcome, message) {
+        if let (CancelOutcome::Cancelled, Some(message)) = (outcome, message) {
             self.model.coverage.count("cancelled", 1);
             self.model.happens(message, PartNo::FIRST, Event::Withdrawn);
         }
     }
 
-    fn note_lapse(&mut self, lapse: &Lapse, count: usize) {
+    fn note_lapse(&mut self, lapse: &ExpireParts, count: usize) {
         let due = self.model.lapsed(lapse.now, &self.model.setup().catalogue);
         let mut lapsed = 0;
-        for (place, part) in &lapse.parts {
-            let found = due.iter().find(|(message, no, _)| (*message, *no) == (place.message, *part));
+        for (key, part) in &lapse.parts {
+            let found = due.iter().find(|(message, no, _)| (*message, *no) == (key.message, *part));
             let Some((message, part, event)) = found else { continue };
             let entry = &self.model.messages[message];
             // The end of one part may have ended the message.
-            if entry.place(*message) == *place && !entry.has_ended() {
+            if entry.key(*message) == *key && !entry.has_ended() {
                 lapsed += 1;
                 self.model.happens(*message, *part, *event);
             }
@@ -191,7 +191,7 @@ impl World {
 fn name_of(outcome: &AcceptOutcome) -> &'static str {
     match outcome {
         AcceptOutcome::Accepted { .. } => "accepted",
-        AcceptOutcome::Replay(_) => "key used before",
+        AcceptOutcome::Duplicate(_) => "key used before",
         AcceptOutcome::OptedOut => "opted out",
         AcceptOutcome::OverDailyLimit(_) => "over the daily limit",
         AcceptOutcome::NoAliasFree => "no alias free",

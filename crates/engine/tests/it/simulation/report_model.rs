@@ -7,7 +7,7 @@ use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::WebhookKind;
 use hermod_engine::commands::MoveToWebhook;
-use hermod_engine::ops::{Endpoint, GIVEN_UP_KEPT, News, REPORT_KEPT, Report, ReportEnds, ReportId};
+use hermod_engine::ops::{Endpoint, GIVEN_UP_KEPT, ReportContent, REPORT_KEPT, Report, FinishedReports, ReportId};
 use std::collections::BTreeMap;
 
 /// Reports given up or forgotten by one command.
@@ -50,9 +50,9 @@ impl ReportModel {
     /// Takes the reports of a batch: they are those that were expected, and no others.
     pub(super) fn hear(&mut self, reports: &[Report]) {
         for report in reports {
-            let telling = match &report.news {
-                News::Message(news) => Telling::Became(report.message, news.told),
-                News::Inbound(number) => Telling::Mo(report.account, *number),
+            let telling = match &report.content {
+                ReportContent::Dlr(news) => Telling::Became(report.message, news.status),
+                ReportContent::Inbound(number) => Telling::Mo(report.account, *number),
             };
             let is_it =
                 |expected: &Expected| (expected.connection, expected.telling) == (report.connection, telling);
@@ -76,8 +76,8 @@ impl ReportModel {
 
 impl Model {
     /// A customer has answered to reports.
-    pub(super) fn end_reports(&mut self, ends: &ReportEnds) {
-        let ReportEnds { connection, taken, refused, .. } = ends;
+    pub(super) fn end_reports(&mut self, ends: &FinishedReports) {
+        let FinishedReports { connection, accepted: taken, refused, .. } = ends;
         for run in taken.chunk_by(|one, next| one.0 + 1 == next.0) {
             let removed: usize = run
                 .iter()

@@ -6,7 +6,7 @@ use super::world::World;
 use hermod_domain::ids::ConnectionId;
 use hermod_engine::batch::BoundReceivers;
 use hermod_engine::commands::{AnyCommand, ForgetGivenUp, GiveUpOldReports, MoveToWebhook};
-use hermod_engine::ops::{ReportEnds, ReportId};
+use hermod_engine::ops::{FinishedReports, ReportId};
 
 /// Reports that one command names.
 const REPORTS_MAX: usize = 20;
@@ -38,7 +38,7 @@ pub(super) fn take(world: &mut World) -> Option<AnyCommand> {
         taken.extend(given_up.filter(|(_, (of, _))| *of == connection).map(|(id, _)| *id).next());
         taken.sort_unstable();
     }
-    let ends = ReportEnds { connection, taken, refused, now: world.now };
+    let ends = FinishedReports { connection, accepted: taken, refused, now: world.now };
     (!ends.is_empty()).then(|| ends.into())
 }
 

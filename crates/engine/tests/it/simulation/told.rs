@@ -1,6 +1,6 @@
 //! The model of who is told what becomes of a message: on a bind, by webhook, or both.
 
-use super::model::{Audience, Model};
+use super::model::{ReportTarget, Model};
 use super::random::Random;
 use super::setup::{ACCOUNTS, connection_of};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
@@ -88,9 +88,9 @@ impl Model {
         let entry = &self.messages[&message];
         let (account, connection) = (entry.account, entry.connection());
         let has_webhook = self.setup().has_webhook(account, WebhookKind::Dlr);
-        let (by_webhook, by_bind, on_transmitter) = match entry.audience {
-            Audience::Web => (has_webhook, false, false),
-            Audience::Customer { wish, on_transmitter } => {
+        let (by_webhook, by_bind, on_transmitter) = match entry.report_target {
+            ReportTarget::Web => (has_webhook, false, false),
+            ReportTarget::Customer { wish, on_transmitter } => {
                 let wants = wish.wants(told);
                 let is_absent =
                     self.receivers.is_away(connection) || (!wants && !self.receivers.is_bound(connection));

@@ -10,7 +10,7 @@ use hermod_engine::commands::{ForgetWebhooks, LimitWebhookWaits, ReplayFailedWeb
 use hermod_engine::ops::{
     AfterAttempt, Endpoint, EventId, ReplayProgress, SettledAttempt, WEBHOOK_ATTEMPTS_KEPT, WebhookReplay,
 };
-use hermod_engine::tables::{EventAbout, EventEnd};
+use hermod_engine::tables::{EventContent, EventEnd};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -91,8 +91,8 @@ impl WebhookModel {
             let endpoint = Endpoint { account, kind };
             for new in tables.new_events(endpoint, before) {
                 let telling = match new.about {
-                    EventAbout::Dlr { told, .. } => Telling::Became(new.message, told),
-                    EventAbout::Inbound(number) => Telling::Mo(account, number),
+                    EventContent::Dlr { status: told, .. } => Telling::Became(new.message, told),
+                    EventContent::Inbound(number) => Telling::Mo(account, number),
                 };
                 let place = self.expected.iter().position(|expected| *expected == (endpoint, telling));
                 let place = place.unwrap_or_else(|| panic!("an event without a reason: {new:?}"));
@@ -118,7 +118,7 @@ impl Model {
         let was_replayed = failures < settled.failures;
         let end = |end| EventStanding::Ended { end, at: now };
         event.row.standing = match settled.next {
-            AfterAttempt::Done => end(EventEnd::Delivered),
+            AfterAttempt::Delivered => end(EventEnd::Delivered),
             AfterAttempt::GiveUp(_) | AfterAttempt::RetryAt(_) if was_replayed => return,
             AfterAttempt::GiveUp(why) => end(EventEnd::GivenUp(why)),
             AfterAttempt::RetryAt(due_at) => EventStanding::Waiting { due_at, failures: failures + made },

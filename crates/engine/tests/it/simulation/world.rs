@@ -72,7 +72,7 @@ pub(super) struct World {
     /// Webhook events that are being posted.
     pub(super) posts: Vec<Post>,
     pub(super) tables: MemoryTables,
-    pub(super) books: EngineState,
+    pub(super) state: EngineState,
     pub(super) batches: u64,
     /// Batches after which memory is compared with a fresh load from the tables.
     pub(super) compare_every: u64,
@@ -80,19 +80,19 @@ pub(super) struct World {
 
 /// Builds what the engine knows from the tables.
 fn load(tables: &Tables<'_>, seed: u64) -> EngineState {
-    let mut books = EngineState::load(tables, IN_DOUBT_WAIT, seed).expect("the tables can be read");
-    books.keys = IdempotencyKeys::load(tables, KEY_LIMITS).expect("the tables can be read");
+    let mut state = EngineState::load(tables, IN_DOUBT_WAIT, seed).expect("the tables can be read");
+    state.keys = IdempotencyKeys::load(tables, KEY_LIMITS).expect("the tables can be read");
     // In place of the limits of a gateway, which no run would reach.
-    books.lanes = Lanes::with_limit(JOBS_IN_MEMORY);
-    books.deferred = Deferred::with_limit(DEFERRED_IN_MEMORY);
-    books.load_waiting(tables).expect("the tables can be read");
-    books
+    state.lanes = Lanes::with_limit(JOBS_IN_MEMORY);
+    state.deferred = Deferred::with_limit(DEFERRED_IN_MEMORY);
+    state.load_waiting(tables).expect("the tables can be read");
+    state
 }
 
 impl World {
     pub(super) fn new(seed: u64) -> World {
         let tables = MemoryTables::default();
-        let books = load(&Tables::new(tables.clone()), seed);
+        let state = load(&Tables::new(tables.clone()), seed);
         let now = Timestamp::from_millis(1_780_000_000_000);
         World {
             random: Random::new(seed),
@@ -105,7 +105,7 @@ impl World {
             brought: Vec::new(),
             posts: Vec::new(),
             tables,
-            books,
+            state,
             batches: 0,
             compare_every: if seed.is_multiple_of(20) { 1 } else { 16 },
         }
@@ -116,11 +116,11 @@ impl World {
         match end {
             End::Commit => self.commits(commands),
             End::RollBack => {
-                let rooms = self.books.lanes.rooms();
+                let rooms = self.state.lanes.link_slots();
                 self.execute(commands);
                 self.tables.roll_back();
-                self.books.lanes.restore_rooms(rooms);
-                self.books.rolled_back(&Tables::new(self.tables.clone())).expect("the tables can be read");
+                self.state.lanes.restore_link_slots(rooms);
+                self.state.rolled_back(&Tables::new(self.tables.clone())).expect("the tables can be read");
                 commands.iter().for_each(|command| self.commits(std::slice::from_ref(command)));
             }
             End::Crash => {
@@ -134,8 +134,8 @@ impl World {
     fn commits(&mut self, commands: &[AnyCommand]) {
         let (done, now) = self.execute(commands);
         self.tables.commit();
-        self.books.committed(now);
-        self.books.trim();
+        self.state.committed(now);
+        self.state.trim();
         self.model.now = now;
         self.agrees(commands, done);
     }
@@ -145,11 +145,11 @@ impl World {
         self.batches += 1;
         let tables = Tables::new(self.tables.clone());
         let catalogue = self.model.setup().catalogue.clone();
-        let mut batch = Batch::new(&tables, &mut self.books, &self.model.receivers, self.batches, catalogue);
+        let mut batch = Batch::new(&tables, &mut self.state, &self.model.receivers, self.batches, catalogue);
         let outcomes = commands.iter().map(|command| command.execute(&mut batch).expect("it can be run"));
         let outcomes = outcomes.collect();
-        batch.hand_out().expect("parts can be given to links");
-        batch.books.delivery.write_if_due(batch.tables, batch.now).expect("figures can be written");
+        batch.dispatch_parts().expect("parts can be given to links");
+        batch.state.delivery.write_if_due(batch.tables, batch.now).expect("figures can be written");
         batch.finish().expect("changes can be applied");
         assert!(batch.forbidden.is_empty(), "forbidden: {:?}", batch.forbidden);
         assert!(batch.set_aside.is_empty(), "set aside: {:?}", batch.set_aside);
@@ -166,15 +166,15 @@ impl World {
         self.posts.clear();
         let seed = self.random.next();
         let tables = Tables::new(self.tables.clone());
-        self.books = load(&tables, seed);
+        self.state = load(&tables, seed);
         self.batches = 0;
         let catalogue = self.model.setup().catalogue.clone();
-        let mut batch = Batch::new(&tables, &mut self.books, &self.model.receivers, 0, catalogue);
-        batch.doubt_what_was_being_sent(self.now).expect("what was being sent can be read");
+        let mut batch = Batch::new(&tables, &mut self.state, &self.model.receivers, 0, catalogue);
+        batch.mark_sending_in_doubt(self.now).expect("what was being sent can be read");
         batch.finish().expect("changes can be applied");
         let reports = std::mem::take(&mut batch.reports);
         self.tables.commit();
-        self.books.committed(self.now);
+        self.state.committed(self.now);
         self.model.now = self.now;
         self.model.restart();
         self.compare(&reports);
@@ -219,7 +219,7 @@ impl World {
             ("receipts matched by number", tally.receipts_by_number),
             ("carrier ids reused", tally.ids_reused),
             ("reports", tally.reports),
-            ("reports taken", tally.reports_taken),
+            ("reports taken", tally.reports_accepted),
             ("reports given up", tally.reports_given_up),
             ("reports moved to webhook", tally.reports_moved),
             ("webhook events", tally.webhooks),

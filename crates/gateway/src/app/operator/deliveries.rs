@@ -9,7 +9,7 @@ use hermod_domain::carrier::{IdConversion, RemoteKey};
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::numbers::{Country, Network};
 use hermod_domain::time::Day;
-use hermod_store::{DeliveryFigures, ParkedReceipt, TiedId};
+use hermod_store::{DeliveryFigures, ParkedReceipt, AssignedId};
 use std::collections::{BTreeMap, HashSet};
 
 /// Days that can be asked for at once.
@@ -96,7 +96,7 @@ pub struct LooseReceipts {
     pub ids: IdConversion,
     /// The latest first.
     pub parked: Vec<ParkedReceipt>,
-    pub answers: Vec<TiedId>,
+    pub answers: Vec<AssignedId>,
     /// Another conversion under which some of them would match, and how many.
     pub hint: Option<(IdConversion, usize)>,
     /// Receipts that were given up in the last week.
@@ -121,7 +121,7 @@ pub async fn loose_receipts(
     Ok(LooseReceipts { ids, parked, answers, hint, given_up })
 }
 
-fn hint(ids: IdConversion, parked: &[ParkedReceipt], answers: &[TiedId]) -> Option<(IdConversion, usize)> {
+fn hint(ids: IdConversion, parked: &[ParkedReceipt], answers: &[AssignedId]) -> Option<(IdConversion, usize)> {
     let answered: HashSet<RemoteKey> = answers.iter().map(|tied| RemoteKey::of(&tied.remote)).collect();
     let matching = |conversion: IdConversion| {
         let fits =
@@ -153,7 +153,7 @@ mod tests {
             at: Timestamp::EPOCH,
             ambiguous: false,
         };
-        let answers = ["1B", "1C"].map(|text| TiedId { remote: remote(text), at: None });
+        let answers = ["1B", "1C"].map(|text| AssignedId { remote: remote(text), at: None });
         let hint = |ids, texts: &[&str]| {
             let parked: Vec<_> = texts.iter().map(|text| receipt(text)).collect();
             super::hint(ids, &parked, &answers)

@@ -3,7 +3,7 @@
 use crate::app::operator::refusal::OperatorRefusal;
 use crate::app::operator::{account_name, find_account};
 use crate::world::World;
-use hermod_store::{GivenUp, ReportId};
+use hermod_store::{GivenUpReport, ReportId};
 
 /// A report that was given up, and whose it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct GivenUpSeen {
     pub account: String,
     /// Where its connection still has one.
     pub system_id: Option<String>,
-    pub report: GivenUp,
+    pub report: GivenUpReport,
 }
 
 /// Oldest first, behind the one with the number `after`; an account's, or everyone's.

@@ -3,7 +3,7 @@
 use hermod_domain::carrier::{ErrorClass, Profile};
 use hermod_domain::ids::RemoteId;
 use hermod_smpp::{CommandId, Frame, Pdu};
-use hermod_store::Answer;
+use hermod_store::SubmitResponse;
 use std::time::Duration;
 
 /// What to do with the link itself after an answer.
@@ -18,7 +18,7 @@ pub(super) enum LinkNext {
 /// An answer, read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Verdict {
-    pub(super) answer: Answer,
+    pub(super) answer: SubmitResponse,
     /// What kind of refusal it is, if it is one.
     pub(super) class: Option<ErrorClass>,
     pub(super) next: LinkNext,
@@ -36,15 +36,15 @@ pub(super) fn read_answer(frame: &Frame, profile: &Profile) -> Verdict {
     let (answer, next) = match class {
         ErrorClass::Throttled => {
             let pause = wait.unwrap_or(ErrorClass::pause_of(status));
-            (Answer::Throttled, LinkNext::Pause(pause))
+            (SubmitResponse::Throttled, LinkNext::Pause(pause))
         }
-        ErrorClass::Temporary => (Answer::Temporary { status, after: wait }, LinkNext::GoOn),
-        ErrorClass::NotBound => (Answer::Temporary { status, after: wait }, LinkNext::Rebind),
+        ErrorClass::Temporary => (SubmitResponse::Temporary { status, after: wait }, LinkNext::GoOn),
+        ErrorClass::NotBound => (SubmitResponse::Temporary { status, after: wait }, LinkNext::Rebind),
         ErrorClass::RejectedRoute
         | ErrorClass::RejectedMessage
         | ErrorClass::RejectedDestination
         | ErrorClass::ProtocolError
-        | ErrorClass::Unknown => (Answer::Refused { about: class.about(), status }, LinkNext::GoOn),
+        | ErrorClass::Unknown => (SubmitResponse::Refused { about: class.about(), status }, LinkNext::GoOn),
     };
     Verdict { answer, class: Some(class), next }
 }
@@ -62,13 +62,13 @@ fn class_of(status: u32, is_nack: bool, profile: &Profile) -> (ErrorClass, Optio
     }
 }
 
-fn accepted(frame: &Frame) -> Answer {
+fn accepted(frame: &Frame) -> SubmitResponse {
     let remote = match frame.decode() {
         Ok(Pdu::SubmitSmResp(answer)) => RemoteId::from_octets(answer.message_id).ok(),
         Ok(_) | Err(_) => None,
     };
     // The carrier has the part. Resending it would make every message of such a carrier arrive twice.
-    remote.map_or(Answer::AcceptedWithoutId, Answer::Accepted)
+    remote.map_or(SubmitResponse::AcceptedWithoutId, SubmitResponse::Accepted)
 }
 
 #[cfg(test)]
@@ -156,7 +156,7 @@ mod tests {
             let answer = SubmitSmResp { message_id, ..SubmitSmResp::default() };
             read_answer(&frame(&Pdu::SubmitSmResp(answer), CommandStatus::OK), &Profile::default()).answer
         };
-        assert_eq!(read(b"0A1b"), Answer::Accepted(RemoteId::from_octets(b"0A1b").unwrap()));
-        assert_eq!(read(b""), Answer::AcceptedWithoutId);
+        assert_eq!(read(b"0A1b"), SubmitResponse::Accepted(RemoteId::from_octets(b"0A1b").unwrap()));
+        assert_eq!(read(b""), SubmitResponse::AcceptedWithoutId);
     }
 }

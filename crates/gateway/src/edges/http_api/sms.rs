@@ -17,7 +17,7 @@ use hermod_domain::ids::MessageId;
 use hermod_domain::numbers::Numbers;
 use hermod_domain::refusal::Refusal;
 use hermod_domain::submission::{IdempotencyKey, KeyRefusal};
-use hermod_store::{MessageRecord, Replay};
+use hermod_store::{MessageRecord, Duplicate};
 
 /// Room for every header an answer carries, so that the map never grows.
 const HEADERS_USUAL: usize = 12;
@@ -46,7 +46,7 @@ pub(super) async fn send(
     // A retry of an accepted send must never become a refusal, not even of its own fields.
     let Some(key) = key else { return Err(refusal) };
     match find_replay(world, caller, &key, 0).await? {
-        Some(Replay { message, .. }) => Ok(replay_response(&Replay { message, same_request: false })),
+        Some(Duplicate { message, .. }) => Ok(replay_response(&Duplicate { message, is_same_request: false })),
         None => Err(refusal),
     }
 }
@@ -116,10 +116,10 @@ fn accepted_response(accepted: &Accepted) -> Response {
     response
 }
 
-fn replay_response(replay: &Replay) -> Response {
-    let Replay { message, same_request } = replay;
+fn replay_response(replay: &Duplicate) -> Response {
+    let Duplicate { message, is_same_request } = replay;
     let mut response = json(StatusCode::OK, replay_body(*message));
-    if !same_request {
+    if !is_same_request {
         response.headers_mut().insert(IDEMPOTENCY_MISMATCH, HeaderValue::from_static("true"));
     }
     response

@@ -6,7 +6,7 @@ use super::desk::Desk;
 use crate::app::operator::{self, GivenUpSeen};
 use axum::extract::State;
 use hermod_domain::receipt::ReportStatus;
-use hermod_store::GivenUpWhy;
+use hermod_store::ReportGiveUpReason;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use utoipa::ToSchema;
@@ -57,8 +57,8 @@ impl GivenUpReport {
             at: report.at.to_iso(),
             given_up_at: report.given_up_at.to_iso(),
             why: match report.why {
-                GivenUpWhy::TooOld => "nobody took it for 72 hours".to_owned(),
-                GivenUpWhy::Refused(status) => format!("the customer refused it with 0x{status:02X}"),
+                ReportGiveUpReason::TooOld => "nobody took it for 72 hours".to_owned(),
+                ReportGiveUpReason::Refused(status) => format!("the customer refused it with 0x{status:02X}"),
             },
         }
     }

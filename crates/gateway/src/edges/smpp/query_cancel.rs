@@ -11,7 +11,7 @@ use hermod_domain::receipt::ErrCode;
 use hermod_domain::sender::Sender;
 use hermod_smpp::time::TIME_CHARS;
 use hermod_smpp::{Address, CancelSm, CommandStatus, QuerySm, time};
-use hermod_store::{Cancelled, ExpectedParties, MessageRecord};
+use hermod_store::{CancelOutcome, ExpectedParties, MessageRecord};
 use smallvec::SmallVec;
 
 /// A `query_sm`, out of its frame.
@@ -84,9 +84,9 @@ impl Cancel {
     pub(super) async fn run(self, world: &World, account: AccountId) -> Result<(), CommandStatus> {
         let Cancel { name, expected } = self;
         match world.store.cancel(account, name, expected, world.clock.now()).await {
-            Ok(Cancelled::Done) => Ok(()),
-            Ok(Cancelled::TooLate) => Err(CommandStatus::CANCELFAIL),
-            Ok(Cancelled::Unknown) => Err(CommandStatus::INVMSGID),
+            Ok(CancelOutcome::Cancelled) => Ok(()),
+            Ok(CancelOutcome::TooLate) => Err(CommandStatus::CANCELFAIL),
+            Ok(CancelOutcome::NotFound) => Err(CommandStatus::INVMSGID),
             Err(_) => Err(CommandStatus::SYSERR),
         }
     }

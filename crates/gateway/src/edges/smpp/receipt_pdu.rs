@@ -9,7 +9,7 @@ use hermod_domain::time::Timestamp;
 use hermod_smpp::{
     Address, DeliverSm, Hidden, Pdu, ReceiptDate, ReceiptFields, Tag, TlvBuffer, esm_class, receipt_text,
 };
-use hermod_store::{MessageNews, Report};
+use hermod_store::{DlrReport, Report};
 use std::io::Write;
 
 /// Kind of network in a `network_error_code`: GSM.
@@ -30,11 +30,11 @@ impl ReceiptDraft {
     pub(super) fn deliver_sm<'a>(
         &'a mut self,
         report: &'a Report,
-        news: &'a MessageNews,
+        news: &'a DlrReport,
         is_3_4: bool,
     ) -> Option<Pdu<'a>> {
         let Report { message, at, .. } = report;
-        let MessageNews { alias, origin, told, err, parts, delivered } = news;
+        let DlrReport { alias, origin, told, err, parts, delivered } = news;
         self.id.clear();
         match alias {
             Some(alias) => write!(self.id, "{alias}"),
@@ -104,10 +104,10 @@ mod tests {
     use hermod_domain::origin::{Alias, Origin, RegisteredDelivery};
     use hermod_domain::receipt::DlrCode;
     use hermod_smpp::trace;
-    use hermod_store::{News, ReportId};
+    use hermod_store::{ReportContent, ReportId};
     use std::sync::Arc;
 
-    fn report(told: ReportStatus) -> (Report, MessageNews) {
+    fn report(told: ReportStatus) -> (Report, DlrReport) {
         let accepted = Timestamp::from_utc((2026, 11, 15), (9, 30, 0)).unwrap();
         let origin = Origin {
             wish: RegisteredDelivery::of_registered_delivery(1),
@@ -119,19 +119,19 @@ mod tests {
             quote: Default::default(),
         };
         let origin = Arc::new(origin);
-        let news = MessageNews { alias: None, origin, told, err: 0, parts: 1, delivered: 1 };
+        let news = DlrReport { alias: None, origin, told, err: 0, parts: 1, delivered: 1 };
         let report = Report {
             id: ReportId(1),
             account: AccountId::new(1),
             connection: ConnectionId::new(1),
             message: MessageId::first_at(accepted),
             at: accepted.plus(std::time::Duration::from_secs(60)),
-            news: News::Message(news.clone()),
+            news: ReportContent::Dlr(news.clone()),
         };
         (report, news)
     }
 
-    fn shown((report, news): &(Report, MessageNews), is_3_4: bool) -> String {
+    fn shown((report, news): &(Report, DlrReport), is_3_4: bool) -> String {
         let mut draft = ReceiptDraft::default();
         draft.tlvs.push_u8(Tag::PRIVACY_INDICATOR, 1);
         let Some(Pdu::DeliverSm(pdu)) = draft.deliver_sm(report, news, is_3_4) else {
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn failures_notices_and_unknown_ends_say_what_they_know() {
-        let changed = |told, change: fn(&mut MessageNews)| {
+        let changed = |told, change: fn(&mut DlrReport)| {
             let (report, mut news) = report(told);
             change(&mut news);
             (report, news)

@@ -371,7 +371,7 @@ impl Desk {
         for SettledAttempt { event, next, .. } in &batch {
             self.held.remove(event);
             // It may have been replayed meanwhile, and be due.
-            self.more |= *next != AfterAttempt::Done;
+            self.more |= *next != AfterAttempt::Delivered;
             if let AfterAttempt::RetryAt(at) = *next {
                 self.next_due = Some(self.next_due.map_or(at, |due| due.min(at)));
             }

@@ -57,7 +57,7 @@ fn delivered(event: u64) -> SettledAttempt {
         event: EventId(event),
         failures: 0,
         attempt: None,
-        next: AfterAttempt::Done,
+        next: AfterAttempt::Delivered,
     }
 }
 

@@ -84,7 +84,7 @@ fn settled(
     let Answered { outcome, kept } = answered;
     let good = outcome.is_success();
     counter!("hermod_webhook_posts_total", "outcome" => label(&outcome)).increment(1);
-    let next = if good { AfterAttempt::Done } else { after_failure(event, schedule, now, chance()) };
+    let next = if good { AfterAttempt::Delivered } else { after_failure(event, schedule, now, chance()) };
     let attempt = WebhookAttempt { at, took, outcome, answer: kept };
     let settled = SettledAttempt {
         endpoint: event.endpoint(),
@@ -255,7 +255,7 @@ mod tests {
             let answered = Answered { outcome: AttemptOutcome::Status(status), kept: b"ok".to_vec() };
             let posted = settled(&event(0), answered, now, Duration::ZERO, &schedule, now);
             assert_eq!(posted.answered, good, "{status}");
-            assert_eq!(posted.settled.next == AfterAttempt::Done, good, "{status}");
+            assert_eq!(posted.settled.next == AfterAttempt::Delivered, good, "{status}");
         }
     }
 

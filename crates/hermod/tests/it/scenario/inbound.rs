@@ -1,7 +1,7 @@
 //! What the operator sees of messages that reached nobody.
 
 use super::Scenario;
-use hermod_store::GivenUpWhy;
+use hermod_store::ReportGiveUpReason;
 
 impl Scenario {
     /// The texts that are nobody's.
@@ -16,8 +16,8 @@ impl Scenario {
         let told = given_up.into_iter().map(|report| {
             let what = report.told.map_or("MO", |told| told.word());
             match report.why {
-                GivenUpWhy::TooOld => format!("{what} nobody took it"),
-                GivenUpWhy::Refused(status) => format!("{what} the customer refused it with 0x{status:02X}"),
+                ReportGiveUpReason::TooOld => format!("{what} nobody took it"),
+                ReportGiveUpReason::Refused(status) => format!("{what} the customer refused it with 0x{status:02X}"),
             }
         });
         told.collect()

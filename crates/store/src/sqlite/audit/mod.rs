@@ -11,7 +11,7 @@ use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
 use hermod_engine::erase::ERASED_NUMBER;
-use hermod_engine::tables::{PurgeMark, StoredPlace, TableError, UnreadablePart};
+use hermod_engine::tables::{PurgeMark, StoredMessageKey, TableError, UnreadablePart};
 use rules::{RULES, Rule};
 use rusqlite::Connection;
 use std::path::Path;
@@ -83,7 +83,7 @@ fn check_keys(connection: &Connection, report: &mut AuditReport) -> Result<(), T
 fn check_parts(connection: &Connection, report: &mut AuditReport) -> Result<(), TableError> {
     let mut unreadable = parts::unreadable(connection, true, UNREADABLE_PARTS_LISTED_MAX)?;
     jobs::find_unreadable(connection, LISTED_PER_RULE_MAX, &mut unreadable)?;
-    for UnreadablePart { place: StoredPlace { carrier, account, message }, reason } in unreadable {
+    for UnreadablePart { key: StoredMessageKey { carrier, account, message }, reason } in unreadable {
         let detail = format!("message {message} of account {account}, carrier {carrier}: {reason}");
         report.violations.push(Violation { rule: "a part can be read", detail });
     }

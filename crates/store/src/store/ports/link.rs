@@ -8,7 +8,7 @@ use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{CloseLink, OpenLink};
-use hermod_engine::ops::{AnswerRecord, Handout, LinkBatch, LinkId, LinkKind, MoRecord, ReceiptRecord};
+use hermod_engine::ops::{ResponseRecord, Handout, LinkBatch, LinkId, LinkKind, MoRecord, ReceiptRecord};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::sync::oneshot;
@@ -45,7 +45,7 @@ impl LinkPort {
     /// is how a carrier that is faster than our disk is slowed down.
     pub async fn report(
         &self,
-        answers: Vec<AnswerRecord>,
+        answers: Vec<ResponseRecord>,
         receipts: Vec<ReceiptRecord>,
         slots: u32,
         now: Timestamp,
@@ -56,14 +56,14 @@ impl LinkPort {
     /// The same, with what handsets sent.
     pub async fn report_all(
         &self,
-        answers: Vec<AnswerRecord>,
+        answers: Vec<ResponseRecord>,
         receipts: Vec<ReceiptRecord>,
         inbound: Vec<MoRecord>,
         slots: u32,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let LinkPort { carrier, ids, link, .. } = *self;
-        let learned = LinkBatch { carrier, ids, link, answers, receipts, inbound, slots, now };
+        let learned = LinkBatch { carrier, ids, link, responses: answers, receipts, inbound, slots, now };
         self.store.send(Op::Command(learned.into(), None)).await
     }
 

@@ -6,8 +6,8 @@ use crate::store::Store;
 use crate::writer::op::Op;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{Delivery, MoMessage, News, Report, ReportEnds, ReportId};
-use hermod_engine::outbox::{Outbox, PortNo, Refill, Settled, Took};
+use hermod_engine::ops::{ReportOutcome, MoMessage, ReportContent, Report, FinishedReports, ReportId};
+use hermod_engine::outbox::{Outbox, PortNo, Refill, FinishedIds, NextReports};
 use std::sync::Arc;
 use tokio::sync::Notify;
 
@@ -42,18 +42,18 @@ impl ReceiverPort {
         let _waiting = Waiting(self);
         loop {
             match self.outbox.take(self.number, most, outboxes.now()) {
-                Took::Reports(reports) => return reports,
-                Took::Read(refill) => self.read(refill).await,
-                Took::Nothing => self.wake.notified().await,
+                NextReports::Reports(reports) => return reports,
+                NextReports::Read(refill) => self.read(refill).await,
+                NextReports::Nothing => self.wake.notified().await,
             }
         }
     }
 
     /// The messages from handsets that reports bring. Those that are not there any more are left out.
     pub async fn inbound(&self, reports: &[Report]) -> Result<Vec<(ReportId, MoMessage)>, StoreError> {
-        let wanted = reports.iter().filter_map(|report| match report.news {
-            News::Inbound(number) => Some((report.id, report.account, number)),
-            News::Message(_) => None,
+        let wanted = reports.iter().filter_map(|report| match report.content {
+            ReportContent::Inbound(number) => Some((report.id, report.account, number)),
+            ReportContent::Dlr(_) => None,
         });
         let wanted: Vec<_> = wanted.collect();
         if wanted.is_empty() {
@@ -66,7 +66,7 @@ impl ReceiverPort {
     /// just before the process dies may be told again.
     pub async fn settle(
         &self,
-        outcomes: Vec<(ReportId, Delivery)>,
+        outcomes: Vec<(ReportId, ReportOutcome)>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let outboxes = &self.store.inner.shared.outboxes;
@@ -78,8 +78,8 @@ impl ReceiverPort {
         let (settled, due) =
             self.outbox.with(|state| (state.settle(self.number, outcomes, now), state.next_due()));
         outboxes.due_at(due);
-        let Settled { taken, refused } = settled;
-        let ends = ReportEnds { connection: self.connection, taken, refused, now };
+        let FinishedIds { accepted: taken, refused } = settled;
+        let ends = FinishedReports { connection: self.connection, accepted: taken, refused, now };
         if !ends.is_empty() {
             place.send(Op::Command(ends.into(), None));
         }
@@ -116,7 +116,7 @@ impl Drop for ReceiverPort {
         let taken = outboxes.close(self.connection, &self.outbox, self.number, place.is_ok());
         if let (Ok(place), false) = (place, taken.is_empty()) {
             let now = outboxes.now();
-            let ends = ReportEnds { connection: self.connection, taken, refused: Vec::new(), now };
+            let ends = FinishedReports { connection: self.connection, accepted: taken, refused: Vec::new(), now };
             place.send(Op::Command(ends.into(), None));
         }
     }

@@ -8,8 +8,8 @@ use hermod_domain::origin::MessageName;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{Cancel, LimitWebhookWaits, MoveWaiting, ReadQueues};
 use hermod_engine::ops::{
-    Cancelled, CarrierQueue, ExpectedParties, MessageRecord, Move, PAGE_ROWS_MAX, WaitingMessage,
-    WaitingPlace,
+    CancelOutcome, CarrierQueue, ExpectedParties, MessageRecord, Move, PAGE_ROWS_MAX, WaitingMessage,
+    QueuePosition,
 };
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ impl Store {
         name: MessageName,
         expected: ExpectedParties,
         now: Timestamp,
-    ) -> Result<Cancelled, StoreError> {
+    ) -> Result<CancelOutcome, StoreError> {
         self.request(Cancel { account, name, expected, now }).await
     }
 
@@ -52,7 +52,7 @@ impl Store {
     pub async fn waiting(
         &self,
         carrier: CarrierId,
-        after: Option<WaitingPlace>,
+        after: Option<QueuePosition>,
         limit: u32,
     ) -> Result<Vec<WaitingMessage>, StoreError> {
         let limit = usize::try_from(limit.clamp(1, PAGE_ROWS_MAX)).expect("a page");

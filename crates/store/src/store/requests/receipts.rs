@@ -6,7 +6,7 @@ use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::commands::{ForgetUnnamedParts, GiveUpParked, Rematch};
-use hermod_engine::ops::{PAGE_ROWS_MAX, ParkedReceipt, REMATCH_ROWS_MAX, ReceiptLoss, Rematched, TiedId};
+use hermod_engine::ops::{PAGE_ROWS_MAX, ParkedReceipt, REMATCH_ROWS_MAX, ReceiptLoss, Rematched, AssignedId};
 use hermod_engine::state::parked_receipts::GIVEN_UP_PER_BATCH_MAX;
 use hermod_engine::unnamed_parts::not_waited_for_before;
 use std::sync::PoisonError;
@@ -97,7 +97,7 @@ impl Store {
     }
 
     /// Some ids that a carrier gave in its answers of late, to be held against those in its parked receipts.
-    pub async fn tied_lately(&self, carrier: CarrierId, limit: u32) -> Result<Vec<TiedId>, StoreError> {
+    pub async fn tied_lately(&self, carrier: CarrierId, limit: u32) -> Result<Vec<AssignedId>, StoreError> {
         let limit = usize::try_from(limit.min(PAGE_ROWS_MAX)).expect("a page");
         self.inner.backend.tied_lately(carrier, limit).await
     }

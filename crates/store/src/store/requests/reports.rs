@@ -5,8 +5,8 @@ use crate::store::Store;
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{ForgetGivenUp, GiveUpOldReports};
-use hermod_engine::given_up_reports::REPORTS_PER_WRITE;
-use hermod_engine::ops::{GivenUp, ReportId};
+use hermod_engine::report::REPORTS_PER_WRITE;
+use hermod_engine::ops::{GivenUpReport, ReportId};
 
 impl Store {
     /// Reports that were given up, oldest first, behind one of them: an account's, or everyone's.
@@ -15,7 +15,7 @@ impl Store {
         account: Option<AccountId>,
         after: Option<ReportId>,
         limit: u32,
-    ) -> Result<Vec<GivenUp>, StoreError> {
+    ) -> Result<Vec<GivenUpReport>, StoreError> {
         self.inner.backend.given_up(account, after, limit).await
     }
 

@@ -3,7 +3,7 @@
 use crate::error::StoreError;
 use crate::pages::{Due, Untellable};
 use crate::store::Store;
-use crate::writer::op::{Answer, Op, Reply};
+use crate::writer::op::{SubmitResponse, Op, Reply};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{
     AfterAttempt, Endpoint, EventId, GiveUpReason, SettledAttempt, WEBHOOKS_TAKEN_MAX, WebhookPage,
@@ -68,7 +68,7 @@ impl Store {
 /// Events that have nothing to tell and are being given up: one step at a time for each endpoint. They are read again until
 /// that is written, and need not be given up again.
 #[derive(Default)]
-pub(crate) struct GivingUp(Mutex<HashMap<Endpoint, Answer>>);
+pub(crate) struct GivingUp(Mutex<HashMap<Endpoint, SubmitResponse>>);
 
 impl GivingUp {
     /// Where to say that a step has come to its end. Nothing: the one before has not.

@@ -32,7 +32,7 @@ async fn crashed() -> Image {
         let jobs = link.takes_jobs(usize::try_from(messages).expect("a few hundred")).await;
         for job in jobs.iter().skip(10) {
             let id = job.message.to_string();
-            let accepted = answer(job, hermod_store::Answer::Accepted(remote(&id)));
+            let accepted = answer(job, hermod_store::SubmitResponse::Accepted(remote(&id)));
             link.says(vec![accepted], vec![receipt(1, &id, Verdict::Delivered)]).await;
         }
         world.settles().await;

@@ -8,7 +8,7 @@ use crate::world::{block, within};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_store::{
-    AcceptOutcome, Acceptance, AfterAttempt, Answer, Delivery, LinkKind, MoRecord, OpenOptions,
+    AcceptOutcome, Acceptance, AfterAttempt, SubmitResponse, ReportOutcome, LinkKind, MoRecord, OpenOptions,
     REPEATS_KNOWN, Store, StoreError, WebhookState,
 };
 use std::fs::File;
@@ -135,8 +135,8 @@ async fn what_customers_answered_on_a_full_disk_is_kept_and_what_they_did_not_is
     assert_eq!(reports.len(), 3);
     disk.fill(0);
     sends_until_full(&world).await;
-    world.settle(&port, &[reports[0].id], Delivery::Done).await;
-    world.settle(&port, &[reports[1].id], Delivery::Refused(8)).await;
+    world.settle(&port, &[reports[0].id], ReportOutcome::Accepted).await;
+    world.settle(&port, &[reports[1].id], ReportOutcome::Refused(8)).await;
     assert_eq!(world.store.reports_waiting(CONNECTION).await.unwrap(), 3, "nothing could be written");
     disk.make_room();
     back_within_ten_seconds(&world).await;
@@ -162,10 +162,10 @@ async fn what_came_of_webhooks_on_a_full_disk_is_kept_and_answered_when_it_is_wr
     disk.fill(0);
     sends_until_full(&world).await;
     let (store, now) = (world.store.clone(), world.now);
-    let done = vec![settled(&due[0], 200, AfterAttempt::Done, now)];
+    let done = vec![settled(&due[0], 200, AfterAttempt::Delivered, now)];
     let waits = within(Duration::from_millis(700), store.settle_webhooks(done, now)).await;
     assert!(waits.is_err(), "it is not durable yet: {waits:?}");
-    let done = vec![settled(&due[1], 200, AfterAttempt::Done, now)];
+    let done = vec![settled(&due[1], 200, AfterAttempt::Delivered, now)];
     let writing = tokio::task::JoinSet::from_iter([async move { store.settle_webhooks(done, now).await }]);
     assert_eq!(world.due().await, due, "nothing could be written");
     disk.make_room();
@@ -199,7 +199,7 @@ async fn what_was_kept_because_the_disk_is_full_is_not_told_as_written() {
     );
     raw(&disk.folder()).execute_batch(&triggers).unwrap();
     disk.fill(1_000_000);
-    let done = due.iter().map(|event| settled(event, 200, AfterAttempt::Done, world.now)).collect();
+    let done = due.iter().map(|event| settled(event, 200, AfterAttempt::Delivered, world.now)).collect();
     let told = world.store.settle_webhooks(done, world.now).await;
     assert!(matches!(told, Err(StoreError::DiskLow)), "{told:?}");
     disk.make_room();
@@ -259,7 +259,7 @@ async fn a_disk_that_is_really_full_refuses_cleanly_and_keeps_what_carriers_said
         // The carrier answers and reports; both wait in memory. So does the next part's slot.
         let id = format!("id{round}");
         link.says(
-            vec![answer(&job, Answer::Accepted(remote(&id)))],
+            vec![answer(&job, SubmitResponse::Accepted(remote(&id)))],
             vec![receipt(9, &id, Verdict::Delivered)],
         )
         .await;

@@ -6,7 +6,7 @@ use crate::world::*;
 use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::phone::Msisdn;
 use hermod_store::{
-    AcceptOutcome, Acceptance, AfterAttempt, Answer, DailyLimits, Delivery, Inbound, LedgerKind, OptOut,
+    AcceptOutcome, Acceptance, AfterAttempt, SubmitResponse, DailyLimits, ReportOutcome, Inbound, LedgerKind, OptOut,
     PostOutcome, Store,
 };
 use tokio::task::JoinSet;
@@ -71,7 +71,7 @@ async fn a_record_of_a_link_that_fails_does_not_take_the_others_with_it() {
         jobs[1].message
     );
     world.raw().execute_batch(&trigger).unwrap();
-    let accepted = |index: usize| answer(&jobs[index], Answer::Accepted(remote(&format!("r{index}"))));
+    let accepted = |index: usize| answer(&jobs[index], SubmitResponse::Accepted(remote(&format!("r{index}"))));
     let receipts = vec![receipt(5, "r0", Verdict::Delivered), receipt(6, "r2", Verdict::Delivered)];
     link.port.report((0..3).map(accepted).collect(), receipts, 1, world.now).await.unwrap();
     // Its two receipts are recorded and its slot is used.
@@ -107,9 +107,9 @@ async fn one_answer_of_a_customers_that_fails_does_not_take_the_others_with_it()
         reports[1].0, events[1].id.0
     );
     world.raw().execute_batch(&triggers).unwrap();
-    world.settle(&port, &reports, Delivery::Done).await;
+    world.settle(&port, &reports, ReportOutcome::Accepted).await;
     assert_eq!(world.store.reports_waiting(CONNECTION).await.unwrap(), 1);
-    let done = events.iter().map(|event| settled(event, 200, AfterAttempt::Done, world.now)).collect();
+    let done = events.iter().map(|event| settled(event, 200, AfterAttempt::Delivered, world.now)).collect();
     let fault = world.store.settle_webhooks(done, world.now).await.expect_err("one of them was refused");
     assert!(fault.to_string().contains("poisoned"), "{fault}");
     assert_eq!(world.due().await, events[1..2]);
@@ -197,7 +197,7 @@ async fn links_opened_and_closed_beside_a_failing_operation_lose_nothing() {
         accepted += 1;
         // What was handed to the closing link comes back from it; the rest waits for the next one.
         let left = closed.unwrap().jobs;
-        link.says(left.iter().map(|job| answer(job, Answer::NotSent)).collect(), Vec::new()).await;
+        link.says(left.iter().map(|job| answer(job, SubmitResponse::NotSent)).collect(), Vec::new()).await;
         world.settles().await;
         link.has_nothing().await;
     }

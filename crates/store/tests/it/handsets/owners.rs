@@ -2,7 +2,7 @@
 
 use super::*;
 use hermod_domain::phone::Msisdn;
-use hermod_store::{AcceptOutcome, Acceptance, CONVERSATION_KEPT, UNOWNED_KEPT};
+use hermod_store::{AcceptOutcome, Acceptance, CONVERSATION_KEPT, UNASSIGNED_KEPT};
 
 fn sender(text: &str) -> Sender {
     Sender::parse(text).expect("a sender")
@@ -189,9 +189,9 @@ async fn what_is_nobodys_can_be_given_to_an_account_and_is_kept_thirty_days() {
     assert_eq!(world.store.unassigned_inbound(None, 10).await.unwrap(), unowned[2..]);
     let printed = format!("{unowned:?}");
     assert!(!printed.contains("STOP") && !printed.contains(HANDSET), "{printed}");
-    world.store.daily(world.now.plus(UNOWNED_KEPT - secs(61))).await.unwrap();
+    world.store.daily(world.now.plus(UNASSIGNED_KEPT - secs(61))).await.unwrap();
     assert_eq!(world.store.unassigned_inbound(None, 10).await.unwrap().len(), 1);
-    world.store.daily(world.now.plus(UNOWNED_KEPT)).await.unwrap();
+    world.store.daily(world.now.plus(UNASSIGNED_KEPT)).await.unwrap();
     assert!(world.store.unassigned_inbound(None, 10).await.unwrap().is_empty());
     world.books_are_sound();
 }

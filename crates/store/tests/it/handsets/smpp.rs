@@ -4,7 +4,7 @@ use super::*;
 use crate::reporting::origin;
 use hermod_domain::inbound::Form;
 use hermod_domain::lifecycle::Verdict;
-use hermod_store::{Acceptance, Delivery, GivenUpWhy, News, REPORT_KEPT, Report};
+use hermod_store::{Acceptance, ReportOutcome, ReportGiveUpReason, ReportContent, REPORT_KEPT, Report};
 
 async fn stage() -> World {
     let world = World::new().await;
@@ -17,9 +17,9 @@ async fn stage() -> World {
 }
 
 fn inbound_number(report: &Report) -> u64 {
-    match report.news {
-        News::Inbound(number) => number,
-        News::Message(_) => panic!("it brings a message from a handset"),
+    match report.content {
+        ReportContent::Inbound(number) => number,
+        ReportContent::Dlr(_) => panic!("it brings a message from a handset"),
     }
 }
 
@@ -42,7 +42,7 @@ async fn a_message_is_brought_to_the_accounts_connection_and_can_be_polled_all_t
     assert_eq!(message.destination, WrittenAddress::new(1, 1, NUMBER.as_bytes()));
     let printed = format!("{messages:?}");
     assert!(!printed.contains("hello") && !printed.contains(HANDSET), "{printed}");
-    world.settle(&port, &[reports[0].id], Delivery::Done).await;
+    world.settle(&port, &[reports[0].id], ReportOutcome::Accepted).await;
     assert_eq!(world.store.reports_waiting(OVER_SMPP).await.unwrap(), 0);
     world.tells_nothing(&port).await;
     assert_eq!(world.reads(ALICE).await, ["hello"]);
@@ -82,7 +82,7 @@ async fn an_answer_goes_to_the_connection_that_wrote_if_that_takes_messages() {
         let port = world.store.open_receiver(ConnectionId::new(expect));
         let reports = world.takes(&port, 10).await;
         assert_eq!(reports.len(), 1, "{connection}");
-        world.settle(&port, &[reports[0].id], Delivery::Done).await;
+        world.settle(&port, &[reports[0].id], ReportOutcome::Accepted).await;
     }
     world.books_are_sound();
 }
@@ -93,18 +93,18 @@ async fn what_nobody_takes_is_given_up_and_stays_readable() {
     world.brings(text(HANDSET, NUMBER, "refused")).await;
     let port = world.store.open_receiver(OVER_SMPP);
     let refused = world.takes(&port, 1).await;
-    world.settle(&port, &[refused[0].id], Delivery::Later).await;
+    world.settle(&port, &[refused[0].id], ReportOutcome::RetryLater).await;
     world.tells_nothing(&port).await;
     world.passes(secs(30)).await;
     assert_eq!(world.takes(&port, 1).await, refused, "on the schedule of receipts");
-    world.settle(&port, &[refused[0].id], Delivery::Refused(0x65)).await;
+    world.settle(&port, &[refused[0].id], ReportOutcome::Refused(0x65)).await;
     world.brings(text(HANDSET, NUMBER, "too old")).await;
     drop(port);
     world.passes(REPORT_KEPT).await;
     world.sweeps(world.now).await;
     let given_up = world.store.given_up(Some(ALICE), None, 10).await.unwrap();
-    let shown: Vec<_> = given_up.iter().map(|it| (it.told, it.connection, it.why)).collect();
-    let expect = [(None, OVER_SMPP, GivenUpWhy::Refused(0x65)), (None, OVER_SMPP, GivenUpWhy::TooOld)];
+    let shown: Vec<_> = given_up.iter().map(|it| (it.status, it.connection, it.reason)).collect();
+    let expect = [(None, OVER_SMPP, ReportGiveUpReason::Refused(0x65)), (None, OVER_SMPP, ReportGiveUpReason::TooOld)];
     assert_eq!(shown, expect);
     assert_eq!(world.reads(ALICE).await, ["refused", "too old"]);
     world.books_are_sound();

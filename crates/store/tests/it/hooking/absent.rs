@@ -8,7 +8,7 @@ use hermod_domain::ids::ConnectionId;
 use hermod_domain::lifecycle::Verdict;
 use hermod_domain::origin::Origin;
 use hermod_domain::receipt::ReportStatus;
-use hermod_store::{Acceptance, Delivery, GivenUpWhy, RECEIVER_AWAY_MAX, REPORT_KEPT};
+use hermod_store::{Acceptance, ReportOutcome, ReportGiveUpReason, RECEIVER_AWAY_MAX, REPORT_KEPT};
 use std::sync::Arc;
 
 impl World {
@@ -161,7 +161,7 @@ async fn without_a_webhook_they_are_held_until_there_is_one_or_they_are_given_up
     world.passes(secs(1)).await;
     world.sweeps(world.now).await;
     let given_up = world.store.given_up(Some(ALICE), None, 9).await.unwrap();
-    assert_eq!((given_up[0].message, given_up[0].why), (held, GivenUpWhy::TooOld));
+    assert_eq!((given_up[0].message, given_up[0].reason), (held, ReportGiveUpReason::TooOld));
 
     let moved = world.goes(world.transmitted(1), "b", &[Verdict::Delivered]).await;
     world.passes(secs(60)).await;
@@ -234,7 +234,7 @@ async fn a_report_that_a_lost_bind_had_is_moved_as_well() {
     let port = world.store.open_receiver(CONNECTION);
     let message = world.goes(world.transmitted(1), "a", &[Verdict::Delivered]).await;
     let taken = world.takes(&port, 1).await;
-    world.settle(&port, &[taken[0].id], Delivery::Later).await;
+    world.settle(&port, &[taken[0].id], ReportOutcome::RetryLater).await;
     drop(port);
     world.passes(RECEIVER_AWAY_MAX).await;
     assert_eq!((world.waiting_reports().await, world.says().await), (0, vec![(message, DELIVERED)]));

@@ -14,7 +14,7 @@ use hermod_store::{
 
 impl World {
     async fn lists(&self, kind: Option<WebhookKind>, standing: Option<WebhookStatus>) -> Vec<u64> {
-        let filter = WebhookFilter { kind, standing };
+        let filter = WebhookFilter { kind, status: standing };
         let listed = self.store.webhook_events(ALICE, filter, None, 100).await.expect("the store answers");
         listed.iter().map(|record| record.id.0).collect()
     }
@@ -58,7 +58,7 @@ async fn events_are_listed_newest_first_by_kind_and_by_where_they_stand() {
     let page =
         world.store.webhook_events(ALICE, WebhookFilter::default(), Some(EventId(5)), 2).await.unwrap();
     assert_eq!(page.iter().map(|record| record.id.0).collect::<Vec<_>>(), [4, 3]);
-    assert!(page.iter().all(|record| record.state.standing() != WebhookStatus::Delivered));
+    assert!(page.iter().all(|record| record.state.status() != WebhookStatus::Delivered));
     assert_eq!(world.store.webhook_events(BOB, WebhookFilter::default(), None, 9).await.unwrap(), []);
     let record = world.store.webhook_event(ALICE, dlrs[1].id).await.unwrap();
     let expect = WebhookRecord {
@@ -66,7 +66,7 @@ async fn events_are_listed_newest_first_by_kind_and_by_where_they_stand() {
         account: ALICE,
         kind: WebhookKind::Dlr,
         message: super::dlr(&dlrs[1]).message,
-        told: Some(EXPIRED),
+        status: Some(EXPIRED),
         state: WebhookState::Failed(GiveUpReason::AttemptsUsedUp),
         attempts: 1,
         at: dlrs[1].due_at,
@@ -108,7 +108,7 @@ async fn a_look_at_very_many_events_comes_to_an_end() {
     let figures = world.store.webhook_figures(ALICE).await.unwrap();
     let most = u64::from(WEBHOOKS_COUNTED_MAX);
     assert_eq!((figures[0].waiting, figures[0].failed), (most, most), "that many or more");
-    let delivered = WebhookFilter { kind: None, standing: Some(WebhookStatus::Delivered) };
+    let delivered = WebhookFilter { kind: None, status: Some(WebhookStatus::Delivered) };
     let listed = world.store.webhook_events(ALICE, delivered, None, 5).await.unwrap();
     assert_eq!(listed, [], "too many others in between");
     let below = Some(EventId(u64::from(first_failed) + 5));
@@ -124,7 +124,7 @@ async fn a_replay_has_the_same_number_and_body_and_a_schedule_of_its_own() {
     woken(&world.store).await;
     // One that waits, one that was given up, one that was delivered.
     let in_an_hour = AfterAttempt::RetryAt(world.now.plus(secs(3600)));
-    for (round, next) in [in_an_hour, AfterAttempt::GiveUp(GiveUpReason::NoAddress), AfterAttempt::Done]
+    for (round, next) in [in_an_hour, AfterAttempt::GiveUp(GiveUpReason::NoAddress), AfterAttempt::Delivered]
         .into_iter()
         .enumerate()
     {
@@ -136,7 +136,7 @@ async fn a_replay_has_the_same_number_and_body_and_a_schedule_of_its_own() {
         assert_eq!(replayed, WebhookReplay::Again);
         assert_eq!(woken(&world.store).await, [DLRS]);
         let due = world.due().await.remove(0);
-        assert_eq!((due.id, &due.what, due.due_at), (event.id, &event.what, world.now));
+        assert_eq!((due.id, &due.content, due.due_at), (event.id, &event.content, world.now));
         assert_eq!((due.failures, due.attempts), (0, u32::try_from(round).unwrap() + 1));
         world.is_killed();
         assert_eq!(world.due().await, [due], "it outlives the process");
@@ -157,7 +157,7 @@ async fn an_attempt_under_way_does_not_undo_a_replay() {
     let in_an_hour = |world: &World| AfterAttempt::RetryAt(world.now.plus(secs(3600)));
     let give_up = AfterAttempt::GiveUp(GiveUpReason::AttemptsUsedUp);
     let mut attempts = 0;
-    for late in [in_an_hour(&world), give_up, AfterAttempt::Done] {
+    for late in [in_an_hour(&world), give_up, AfterAttempt::Delivered] {
         world.settles_all(vec![settled(&world.due().await[0], 500, in_an_hour(&world), world.now)]).await;
         world.passes(secs(3600)).await;
         let taken = world.due().await.remove(0);
@@ -167,7 +167,7 @@ async fn an_attempt_under_way_does_not_undo_a_replay() {
         world.passes(secs(1)).await;
         world.settles_all(vec![settled(&taken, 500, late, world.now)]).await;
         attempts += 2;
-        if late == AfterAttempt::Done {
+        if late == AfterAttempt::Delivered {
             assert_eq!(world.state_of(id).await, Some(WebhookState::Delivered));
             break;
         }

@@ -125,7 +125,7 @@ impl World {
 
     /// What delivery reports that are due say.
     pub(crate) async fn says(&self) -> Vec<(MessageId, ReportStatus)> {
-        self.due().await.iter().map(|event| (dlr(event).message, dlr(event).told)).collect()
+        self.due().await.iter().map(|event| (dlr(event).message, dlr(event).status)).collect()
     }
 
     /// A message that the carrier has under this id, and then says this about.
@@ -153,7 +153,7 @@ impl World {
 }
 
 pub(crate) fn dlr(event: &WebhookEvent) -> &DlrEvent {
-    match &event.what {
+    match &event.content {
         WebhookContent::Dlr(dlr) => dlr,
         WebhookContent::Inbound(inbound) => panic!("no delivery report: {inbound:?}"),
     }
@@ -183,12 +183,12 @@ async fn a_change_of_an_http_message_is_due_at_once_and_rung_after_the_commit() 
     let expect = WebhookEvent {
         id: due[0].id,
         account: ALICE,
-        what: WebhookContent::Dlr(DlrEvent {
+        content: WebhookContent::Dlr(DlrEvent {
             message,
             connection: CONNECTION,
             from: Sender::parse("Hermod").unwrap(),
             to: recipient(),
-            told: DELIVERED,
+            status: DELIVERED,
             state: MessageState::Delivered,
             err: 0,
             submitted_at: world.now,
@@ -305,7 +305,7 @@ async fn a_message_from_a_handset_is_due_with_its_text_beside_the_delivery_repor
     world.goes(world.sms(), "id", &[Verdict::Delivered]).await;
     let due = world.page(MESSAGES).await;
     assert_eq!((due.events.len(), due.next_due), (1, None));
-    let WebhookContent::Inbound(inbound) = &due.events[0].what else { panic!("{due:?}") };
+    let WebhookContent::Inbound(inbound) = &due.events[0].content else { panic!("{due:?}") };
     assert_eq!((inbound.id, inbound.message, inbound.text.as_str()), (1, message, "hi there"));
     assert_eq!(due.events[0].endpoint(), MESSAGES);
     assert_eq!(woken(&world.store).await, [DLRS, MESSAGES]);

@@ -5,7 +5,7 @@ use crate::world::*;
 use hermod_domain::lifecycle::Verdict;
 use hermod_domain::time::Timestamp;
 use hermod_store::{
-    ANSWER_KEPT_BYTES_MAX, Acceptance, AfterAttempt, AttemptOutcome, Endpoint, EventId, GiveUpReason,
+    RESPONSE_KEPT_BYTES_MAX, Acceptance, AfterAttempt, AttemptOutcome, Endpoint, EventId, GiveUpReason,
     SettledAttempt, WEBHOOK_ATTEMPTS_KEPT, WEBHOOKS_KEPT, WebhookAttempt, WebhookEvent, WebhookFilter,
     WebhookState,
 };
@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 pub(crate) fn attempt(at: Timestamp, outcome: AttemptOutcome) -> WebhookAttempt {
-    WebhookAttempt { at, took: Duration::from_millis(12), outcome, answer: b"so be it".to_vec() }
+    WebhookAttempt { at, took: Duration::from_millis(12), outcome, response: b"so be it".to_vec() }
 }
 
 /// An answer to an event, and what follows from it.
@@ -34,7 +34,7 @@ impl World {
 
     /// The receiver has taken these.
     pub(crate) async fn has_posted(&self, events: &[WebhookEvent]) {
-        let done = events.iter().map(|event| settled(event, 204, AfterAttempt::Done, self.now));
+        let done = events.iter().map(|event| settled(event, 204, AfterAttempt::Delivered, self.now));
         self.settles_all(done.collect()).await;
     }
 
@@ -82,7 +82,7 @@ async fn a_retry_is_due_at_its_time_whatever_happens_to_the_process() {
     world.restarts().await;
     world.passes(secs(1)).await;
     let again = world.due().await.remove(0);
-    assert_eq!((again.id, &again.what), (event.id, &event.what), "the same id and body");
+    assert_eq!((again.id, &again.content), (event.id, &event.content), "the same id and body");
     assert_eq!((again.failures, again.attempts, again.due_at), (1, 1, at));
     // New events stand beside it.
     world.tells_alice();
@@ -135,7 +135,7 @@ async fn what_is_given_up_says_why_and_settling_twice_changes_nothing() {
     world.has_posted(&due).await;
     let later = AfterAttempt::RetryAt(world.now);
     let unknown =
-        SettledAttempt { event: EventId(99), ..settled(&due[0], 200, AfterAttempt::Done, world.now) };
+        SettledAttempt { event: EventId(99), ..settled(&due[0], 200, AfterAttempt::Delivered, world.now) };
     world.settles_all(vec![settled(&due[0], 500, later, world.now), unknown]).await;
     assert_eq!(world.due().await, []);
     let records = world.store.webhook_events(ALICE, WebhookFilter::default(), None, 9).await.unwrap();
@@ -157,7 +157,7 @@ async fn many_settle_at_once_and_each_event_ends_once() {
     let mut settling = JoinSet::new();
     for event in due.iter().chain(&due) {
         let (store, now) = (world.store.clone(), world.now);
-        let done = vec![settled(event, 200, AfterAttempt::Done, now)];
+        let done = vec![settled(event, 200, AfterAttempt::Delivered, now)];
         settling.spawn(async move { store.settle_webhooks(done, now).await });
     }
     assert!(settling.join_all().await.iter().all(Result::is_ok));
@@ -184,7 +184,7 @@ async fn attempts_are_kept_as_they_were_up_to_their_limits() {
     let kept = world.store.webhook_attempts(ALICE, event.id).await.unwrap();
     assert_eq!(kept, Some(vec![refused, failed]));
     let long = WebhookAttempt {
-        answer: vec![b'x'; ANSWER_KEPT_BYTES_MAX + 1],
+        response: vec![b'x'; RESPONSE_KEPT_BYTES_MAX + 1],
         ..attempt(world.now, AttemptOutcome::Failed("y".repeat(1_000)))
     };
     for _ in 0..WEBHOOK_ATTEMPTS_KEPT {
@@ -192,7 +192,7 @@ async fn attempts_are_kept_as_they_were_up_to_their_limits() {
     }
     let kept = world.store.webhook_attempts(ALICE, event.id).await.unwrap().unwrap();
     assert_eq!(kept.len(), usize::try_from(WEBHOOK_ATTEMPTS_KEPT).unwrap(), "the oldest have gone");
-    assert_eq!(kept[0].answer.len(), ANSWER_KEPT_BYTES_MAX);
+    assert_eq!(kept[0].response.len(), RESPONSE_KEPT_BYTES_MAX);
     assert_eq!(kept[0].outcome, AttemptOutcome::Failed("y".repeat(300)));
     assert_eq!(world.due().await[0].attempts, WEBHOOK_ATTEMPTS_KEPT + 2);
     assert_eq!(world.store.webhook_attempts(BOB, event.id).await.unwrap(), None, "nobody else's");

@@ -3,7 +3,7 @@
 use super::PAID_IN;
 use crate::world::*;
 use hermod_domain::lifecycle::{MessageState, Verdict};
-use hermod_store::Answer;
+use hermod_store::SubmitResponse;
 
 #[tokio::test]
 async fn a_receipt_before_the_answer_waits_for_it() {
@@ -27,7 +27,7 @@ async fn an_answer_and_its_receipt_in_one_read_settle_at_once() {
     let message = world.sends(world.sms()).await;
     let job = link.takes_job().await;
     link.says(
-        vec![answer(&job, Answer::Accepted(remote("q")))],
+        vec![answer(&job, SubmitResponse::Accepted(remote("q")))],
         vec![receipt(1, "q", Verdict::Delivered), receipt(2, "q", Verdict::Delivered)],
     )
     .await;

@@ -7,7 +7,7 @@ use hermod_domain::money::Money;
 use hermod_domain::origin::{Alias, MessageName};
 use hermod_domain::time::{Day, Timestamp};
 use hermod_store::{
-    Acceptance, Answer, AnswerRecord, DayTotals, Delivery, KeyClaim, LedgerKind, Replay, Store, StoreError,
+    Acceptance, SubmitResponse, ResponseRecord, DayTotals, ReportOutcome, KeyClaim, LedgerKind, Duplicate, Store, StoreError,
 };
 use std::time::Duration;
 use tempfile::TempDir;
@@ -52,7 +52,7 @@ async fn a_folder_of_schema_1_opens_with_everything_in_it() {
         assert_eq!(world.state(message(id)).await, state, "message {id}");
     }
     let replay = world.store.find_key(key(1)).await.unwrap().unwrap();
-    assert_eq!((replay.message, replay.same_request), (message(15_526_526_976_000_000), true));
+    assert_eq!((replay.message, replay.is_same_request), (message(15_526_526_976_000_000), true));
     let ledger = world.store.ledger(ALICE, None, 10).await.unwrap();
     let kinds: Vec<_> = ledger.iter().map(|row| (row.kind, row.reference.clone())).collect();
     assert_eq!(kinds, [(LedgerKind::Refund, None), (LedgerKind::TopUp, None)]);
@@ -146,7 +146,7 @@ async fn reports_and_short_names_of_schema_4_are_still_there() {
     assert_eq!(world.store.reports_waiting(bind).await.unwrap(), 3);
     let port = world.store.open_receiver(bind);
     let reports = port.take(10, world.now).await;
-    let taken: Vec<_> = reports.iter().map(|report| (report.id, Delivery::Done)).collect();
+    let taken: Vec<_> = reports.iter().map(|report| (report.id, ReportOutcome::Accepted)).collect();
     assert_eq!(taken.len(), 3, "{reports:?}");
     port.settle(taken, world.now).await.unwrap();
     world.settles().await;
@@ -162,7 +162,7 @@ async fn parts_deferred_in_schema_10_come_out_at_their_times() {
     let waiting = world.sends(world.sms()).await;
     let link = world.link_with_room(1).await;
     let job = link.takes_job().await;
-    link.answers(&job, Answer::Temporary { status: 8, after: Some(secs(60)) }).await;
+    link.answers(&job, SubmitResponse::Temporary { status: 8, after: Some(secs(60)) }).await;
     world.settles().await;
     world.store.close().await.unwrap();
     world.raw().execute_batch(UNDO_14).unwrap();
@@ -204,7 +204,7 @@ async fn keys_of_the_days_of_schema_13_are_found_and_merged() {
     for _ in 0..2 {
         for (number, message) in (0..).zip(&messages) {
             let found = world.store.find_key(key(number)).await.unwrap();
-            assert_eq!(found, Some(Replay { message: *message, same_request: true }), "key {number}");
+            assert_eq!(found, Some(Duplicate { message: *message, is_same_request: true }), "key {number}");
         }
         assert_eq!(world.store.find_key(key(1_000)).await.unwrap(), None);
         world.books_are_sound();
@@ -243,8 +243,8 @@ async fn what_the_timeline_of_schema_14_decided_is_decided_as_before() {
     world.sweeps(world.now).await;
     let refused = world.sends(world.sms()).await;
     let job = link.takes_job().await;
-    let no = Answer::Refused { about: RefusedFor::Anything, status: 0x45 };
-    let says = |job, carrier| AnswerRecord { otherwise: Some(split(carrier)), ..answer(job, no.clone()) };
+    let no = SubmitResponse::Refused { about: RefusedFor::Anything, status: 0x45 };
+    let says = |job, carrier| ResponseRecord { failover_to: Some(split(carrier)), ..answer(job, no.clone()) };
     link.says(vec![says(&job, OTHER)], Vec::new()).await;
     other.takes_job().await;
     world.store.close().await.unwrap();

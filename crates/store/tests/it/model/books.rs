@@ -14,7 +14,7 @@ use hermod_domain::time::Timestamp;
 use hermod_store::REPORT_KEPT;
 use std::collections::{BTreeMap, HashMap};
 
-pub(super) type Place = (MessageId, PartNo);
+pub(super) type MessageKey = (MessageId, PartNo);
 
 pub(super) struct Message {
     pub account: AccountId,
@@ -34,7 +34,7 @@ pub(super) struct Books {
     pub purses: HashMap<AccountId, Purse>,
     pub messages: BTreeMap<MessageId, Message>,
     pub keys: HashMap<u64, MessageId>,
-    tied: HashMap<String, Place>,
+    tied: HashMap<String, MessageKey>,
     parked: HashMap<String, Verdict>,
     /// What is still to be told.
     pub owed: Vec<Owed>,
@@ -91,7 +91,7 @@ impl Books {
         assert!(earlier.is_none(), "an id was given twice");
     }
 
-    fn state(&self, (message, part): Place) -> Option<PartState> {
+    fn state(&self, (message, part): MessageKey) -> Option<PartState> {
         let message = self.messages.get(&message)?;
         if message.progress.state.is_final() {
             return None;
@@ -100,7 +100,7 @@ impl Books {
     }
 
     /// Parts that wait for a slot, in the order in which each account's must go out.
-    pub(super) fn waiting(&self) -> Vec<(AccountId, Place)> {
+    pub(super) fn waiting(&self) -> Vec<(AccountId, MessageKey)> {
         let mut waiting = Vec::new();
         for (id, message) in self.messages.iter().filter(|(_, message)| !message.progress.state.is_final()) {
             for part in PartNo::up_to(u8::try_from(message.progress.parts.len()).expect("few parts")) {
@@ -114,7 +114,7 @@ impl Books {
     }
 
     /// Applies an event; true if it moved the part.
-    pub(super) fn apply(&mut self, (id, part): Place, event: Event) -> bool {
+    pub(super) fn apply(&mut self, (id, part): MessageKey, event: Event) -> bool {
         let message = self.messages.get_mut(&id).expect("a message that was accepted");
         match lifecycle::apply(&message.progress, part, event) {
             Step::Moved(moved) => {
@@ -139,16 +139,16 @@ impl Books {
         }
     }
 
-    pub(super) fn claimed(&mut self, place: Place) {
+    pub(super) fn claimed(&mut self, place: MessageKey) {
         assert!(self.apply(place, Event::Claimed));
     }
 
     /// Nothing happens to a message that has ended.
-    fn is_over(&self, (id, _): Place) -> bool {
+    fn is_over(&self, (id, _): MessageKey) -> bool {
         self.messages[&id].progress.state.is_final()
     }
 
-    pub(super) fn accepted(&mut self, place: Place, remote: &str) {
+    pub(super) fn accepted(&mut self, place: MessageKey, remote: &str) {
         if !self.is_over(place) {
             self.apply(place, Event::Accepted);
         }
@@ -158,13 +158,13 @@ impl Books {
         }
     }
 
-    pub(super) fn refused(&mut self, place: Place, event: Event) {
+    pub(super) fn refused(&mut self, place: MessageKey, event: Event) {
         if !self.is_over(place) {
             self.apply(place, event);
         }
     }
 
-    pub(super) fn temporary(&mut self, place: Place, now: Timestamp) {
+    pub(super) fn temporary(&mut self, place: MessageKey, now: Timestamp) {
         if self.is_over(place) || !self.apply(place, Event::Deferred) {
             return;
         }
@@ -179,14 +179,14 @@ impl Books {
     }
 
     /// It waits for a time, and no attempt is counted.
-    pub(super) fn stepped_aside(&mut self, place: Place, due_at: Timestamp) {
+    pub(super) fn stepped_aside(&mut self, place: MessageKey, due_at: Timestamp) {
         if !self.is_over(place) && self.apply(place, Event::Deferred) {
             let (id, part) = place;
             self.messages.get_mut(&id).expect("a message").due.insert(part, due_at);
         }
     }
 
-    pub(super) fn no_answer(&mut self, place: Place, now: Timestamp) {
+    pub(super) fn no_answer(&mut self, place: MessageKey, now: Timestamp) {
         if self.is_over(place) {
             return;
         }
@@ -212,7 +212,7 @@ impl Books {
         }
     }
 
-    fn settle(&mut self, place: Place, verdict: Verdict) {
+    fn settle(&mut self, place: MessageKey, verdict: Verdict) {
         if !self.is_over(place) {
             self.apply(place, Event::Receipt(verdict));
         }

@@ -8,7 +8,7 @@ use crate::reporting::{CONNECTION, news};
 use crate::world::{ALICE, secs};
 use hermod_domain::ids::MessageId;
 use hermod_domain::receipt::ReportStatus;
-use hermod_store::{AfterAttempt, Delivery, WebhookFilter, WebhookStatus};
+use hermod_store::{AfterAttempt, ReportOutcome, WebhookFilter, WebhookStatus};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Heard {
@@ -24,12 +24,12 @@ impl Pair {
         let mut told: Vec<(MessageId, ReportStatus)> = Vec::new();
         while told.len() < self.books.owed.len() {
             let reports = self.world.takes(&port, 5).await;
-            told.extend(reports.iter().map(|report| (report.message, news(report).told)));
+            told.extend(reports.iter().map(|report| (report.message, news(report).status)));
             let ids: Vec<_> = reports.iter().map(|report| report.id).collect();
             match heard {
-                Heard::Everything => self.world.settle(&port, &ids, Delivery::Done).await,
+                Heard::Everything => self.world.settle(&port, &ids, ReportOutcome::Accepted).await,
                 Heard::NotYet => {
-                    self.world.settle(&port, &ids, Delivery::NotSent).await;
+                    self.world.settle(&port, &ids, ReportOutcome::NotSent).await;
                     return;
                 }
             }
@@ -47,7 +47,7 @@ impl Pair {
         let due = self.world.due().await;
         match heard {
             Heard::Everything => {
-                let posted: Vec<_> = due.iter().map(|event| (dlr(event).message, dlr(event).told)).collect();
+                let posted: Vec<_> = due.iter().map(|event| (dlr(event).message, dlr(event).status)).collect();
                 self.world.has_posted(&due).await;
                 self.books.posts.retain(|post| !posted.contains(post));
             }
@@ -62,11 +62,11 @@ impl Pair {
     pub(super) async fn compares_reports(&self) {
         // After a restart the store has yet to hear who has a webhook.
         self.world.tells_alice();
-        let waiting = WebhookFilter { kind: None, standing: Some(WebhookStatus::Waiting) };
+        let waiting = WebhookFilter { kind: None, status: Some(WebhookStatus::Waiting) };
         let waiting =
             self.world.store.webhook_events(ALICE, waiting, None, 500).await.expect("the store answers");
         let mut shown: Vec<_> =
-            waiting.iter().map(|record| (record.message, record.told.map(ReportStatus::as_u8))).collect();
+            waiting.iter().map(|record| (record.message, record.status.map(ReportStatus::as_u8))).collect();
         let mut posts: Vec<_> =
             self.books.posts.iter().map(|(message, told)| (*message, Some(told.as_u8()))).collect();
         shown.sort_unstable();

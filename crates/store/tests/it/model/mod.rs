@@ -9,10 +9,10 @@ mod purses;
 mod said;
 
 use crate::world::*;
-use books::{Books, Place};
+use books::{Books, MessageKey};
 use hermod_domain::lifecycle::{DoubtPolicy, Event, Verdict};
 use hermod_domain::money::Money;
-use hermod_store::{Answer, DailyLimits, Job, LedgerKind};
+use hermod_store::{SubmitResponse, DailyLimits, Job, LedgerKind};
 use listeners::Heard;
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -152,7 +152,7 @@ struct Pair {
     under_way: Vec<Job>,
     /// Every id a carrier gave or will give, to send receipts for.
     remotes: Vec<String>,
-    claims: HashMap<Place, u32>,
+    claims: HashMap<MessageKey, u32>,
 }
 
 impl Pair {
@@ -229,13 +229,13 @@ impl Pair {
         let (place, now) = ((job.message, job.part), self.world.now);
         let id = self.remote_of(place);
         let answered = match said {
-            Said::Accepted => Answer::Accepted(remote(&id)),
-            Said::Throttled => Answer::Throttled,
-            Said::SteppedAside => Answer::SteppedAside { wait: ASIDE_WAIT, sent: true },
-            Said::Temporary => Answer::Temporary { status: 8, after: None },
-            Said::Refused(about) => Answer::Refused { about, status: 11 },
-            Said::NoAnswer => Answer::NoAnswer,
-            Said::NotSent => Answer::NotSent,
+            Said::Accepted => SubmitResponse::Accepted(remote(&id)),
+            Said::Throttled => SubmitResponse::Throttled,
+            Said::SteppedAside => SubmitResponse::SteppedAside { wait: ASIDE_WAIT, sent: true },
+            Said::Temporary => SubmitResponse::Temporary { status: 8, after: None },
+            Said::Refused(about) => SubmitResponse::Refused { about, status: 11 },
+            Said::NoAnswer => SubmitResponse::NoResponse,
+            Said::NotSent => SubmitResponse::NotSent,
         };
         let link = self.at_work().expect("a link");
         link.says(vec![answer(job, answered)], Vec::new()).await;
@@ -258,7 +258,7 @@ impl Pair {
     }
 
     /// The id the carrier gives if it accepts this part now.
-    fn remote_of(&self, place: Place) -> String {
+    fn remote_of(&self, place: MessageKey) -> String {
         format!("{}-{}-{}", place.0, place.1, self.claims[&place])
     }
 

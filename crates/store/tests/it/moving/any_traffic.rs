@@ -5,7 +5,7 @@ use crate::world::within;
 use crate::world::*;
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::lifecycle::{MessageState, RefusedFor, Verdict};
-use hermod_store::{Acceptance, Answer, AnswerRecord, Handout, Job, Move, Store};
+use hermod_store::{Acceptance, SubmitResponse, ResponseRecord, Handout, Job, Move, Store};
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -150,15 +150,15 @@ impl Traffic {
 
     async fn answers(&self, carrier: usize, job: &Job, said: Said, elsewhere: bool) {
         let said = match said {
-            Said::Accepted => Answer::Accepted(remote(&name(job))),
-            Said::Throttled => Answer::Throttled,
-            Said::SteppedAside => Answer::SteppedAside { wait: secs(5), sent: true },
-            Said::Temporary => Answer::Temporary { status: 8, after: None },
-            Said::Refused => Answer::Refused { about: RefusedFor::Anything, status: 0x45 },
-            Said::NoAnswer => Answer::NoAnswer,
+            Said::Accepted => SubmitResponse::Accepted(remote(&name(job))),
+            Said::Throttled => SubmitResponse::Throttled,
+            Said::SteppedAside => SubmitResponse::SteppedAside { wait: secs(5), sent: true },
+            Said::Temporary => SubmitResponse::Temporary { status: 8, after: None },
+            Said::Refused => SubmitResponse::Refused { about: RefusedFor::Anything, status: 0x45 },
+            Said::NoAnswer => SubmitResponse::NoResponse,
         };
         let otherwise = elsewhere.then_some(split(CARRIERS[1 - carrier]));
-        self.links[carrier].says(vec![AnswerRecord { otherwise, ..answer(job, said) }], Vec::new()).await;
+        self.links[carrier].says(vec![ResponseRecord { failover_to: otherwise, ..answer(job, said) }], Vec::new()).await;
     }
 
     async fn moves(&self, from: CarrierId, to: CarrierId) {
@@ -176,7 +176,7 @@ impl Traffic {
         let (lost, kept) =
             std::mem::take(&mut self.under_way).into_iter().partition(|(on, _)| *on == carrier);
         self.under_way = kept;
-        let said = if bytes_left { Answer::NoAnswer } else { Answer::NotSent };
+        let said = if bytes_left { SubmitResponse::NoResponse } else { SubmitResponse::NotSent };
         let lost: Vec<(usize, Job)> = lost;
         let lost = jobs.into_iter().chain(lost.into_iter().map(|(_, job)| job));
         self.links[carrier].says(lost.map(|job| answer(&job, said.clone())).collect(), Vec::new()).await;

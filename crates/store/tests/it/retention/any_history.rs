@@ -7,7 +7,7 @@ use crate::world::*;
 use hermod_domain::ids::AccountId;
 use hermod_domain::lifecycle::Verdict;
 use hermod_domain::origin::Origin;
-use hermod_store::{Acceptance, Answer, Inbound, Job, Retention};
+use hermod_store::{Acceptance, SubmitResponse, Inbound, Job, Retention};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 use std::sync::Arc;
@@ -136,7 +136,7 @@ impl History {
                         link.receipt(&id, Verdict::Delivered).await;
                     }
                 }
-                Said::Nothing => link.answers(job, Answer::NoAnswer).await,
+                Said::Nothing => link.answers(job, SubmitResponse::NoResponse).await,
                 Said::Refused => link.answers(job, refused(11)).await,
                 Said::Silent => {}
             }

@@ -5,7 +5,7 @@ use crate::edges::carrier::link_group::Account;
 use hermod_domain::carrier::ErrorClass;
 use hermod_domain::numbers::Numbers;
 use hermod_domain::route::Sending;
-use hermod_store::Elsewhere;
+use hermod_store::TargetCarrier;
 
 /// By the routes and the carriers' healths of the moment; nothing where another would say the same, or none is there.
 /// Whether and when the message goes there is the store's business: only while no carrier has anything of it.
@@ -13,7 +13,7 @@ pub(in crate::edges::carrier) fn otherwise(
     account: &Account,
     sent: &Sent,
     class: ErrorClass,
-) -> Option<Elsewhere> {
+) -> Option<TargetCarrier> {
     let put_off = match class {
         ErrorClass::Throttled | ErrorClass::Temporary | ErrorClass::NotBound => true,
         ErrorClass::RejectedRoute
@@ -37,5 +37,5 @@ pub(in crate::edges::carrier) fn otherwise(
         route.after_refusal_by(account.id(), *to, &health)
     }?;
     let whole = catalogue.carrier(carrier).is_some_and(|entry| entry.profile.takes_whole_messages());
-    Some(Elsewhere { carrier, whole })
+    Some(TargetCarrier { carrier, whole })
 }

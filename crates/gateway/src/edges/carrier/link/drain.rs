@@ -5,7 +5,7 @@ use super::{Link, STOP_WAIT, Sent, smpp_moment};
 use crate::board::LinkState;
 use crate::edges::carrier::backoff::Ended;
 use hermod_smpp::Event;
-use hermod_store::Answer;
+use hermod_store::SubmitResponse;
 use std::time::Duration;
 
 impl Link<'_> {
@@ -39,7 +39,7 @@ impl Link<'_> {
         let Some(port) = &self.port else { return };
         match port.close().await {
             Ok(unsent) => {
-                self.answers.extend(unsent.jobs.iter().map(|job| Sent::of(job).record(Answer::NotSent)));
+                self.answers.extend(unsent.jobs.iter().map(|job| Sent::of(job).record(SubmitResponse::NotSent)));
                 self.on_recorded(unsent.recorded);
                 self.on_received(unsent.received);
             }
@@ -64,7 +64,7 @@ impl Link<'_> {
         }
         let overdue = std::mem::take(&mut self.overdue).into_values();
         let silent = overdue.chain(std::mem::take(&mut self.silent));
-        self.answers.extend(silent.map(|sent| sent.record(Answer::NoAnswer)));
+        self.answers.extend(silent.map(|sent| sent.record(SubmitResponse::NoResponse)));
         let answers = std::mem::take(&mut self.answers);
         let receipts = std::mem::take(&mut self.receipts);
         let inbound = std::mem::take(&mut self.inbound);

@@ -8,7 +8,7 @@ use crate::edges::carrier::backoff::Ended;
 use crate::edges::carrier::submit_responses::{LinkNext, Verdict, read_answer};
 use hermod_smpp::session::State;
 use hermod_smpp::{Event, Frame};
-use hermod_store::{Answer, LinkKind, StoreError};
+use hermod_store::{SubmitResponse, LinkKind, StoreError};
 
 impl Link<'_> {
     /// Takes in what the session has to say, tells the store, and moves what the session wants written to the output.
@@ -98,7 +98,7 @@ impl Link<'_> {
             self.account.look_into(class, frame.header.status);
         } else {
             self.figures.accepted();
-            if answer == Answer::AcceptedWithoutId {
+            if answer == SubmitResponse::AcceptedWithoutId {
                 let detail = "took a part without giving it a usable message id; it is not resent, and its receipt is \
                               matched by number and time where that is possible";
                 self.account.raise(AlarmKind::MissingMessageId, "", detail);
@@ -110,12 +110,12 @@ impl Link<'_> {
             (LinkNext::Rebind, _) => self.rebinding = true,
             (LinkNext::Pause(pause), _) => {
                 if let Some(wait) = self.flow.throttled(sent.to, pause, now) {
-                    answer = Answer::SteppedAside { wait, sent: true };
+                    answer = SubmitResponse::SteppedAside { wait, sent: true };
                 }
             }
         }
         if let Some(class) = class
-            && answer != Answer::Throttled
+            && answer != SubmitResponse::Throttled
         {
             elsewhere = otherwise(self.account, &sent, class);
         }

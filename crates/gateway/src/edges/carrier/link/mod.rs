@@ -29,7 +29,7 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_smpp::session::{BindRequest, ClientConfig, CloseReason, Limits};
 use hermod_smpp::{BindType, EncodeError, Session};
-use hermod_store::{Answer, AnswerRecord, Elsewhere, Handout, Job, LinkPort, MoRecord, ReceiptRecord};
+use hermod_store::{SubmitResponse, ResponseRecord, TargetCarrier, Handout, Job, LinkPort, MoRecord, ReceiptRecord};
 use pdu_trace::Tap;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -62,13 +62,13 @@ impl Sent {
         Sent { message: job.message, part: job.part, account: job.account, from: job.from, to: job.to }
     }
 
-    fn record(self, answer: Answer) -> AnswerRecord {
+    fn record(self, answer: SubmitResponse) -> ResponseRecord {
         self.record_otherwise(answer, None)
     }
 
-    fn record_otherwise(self, answer: Answer, otherwise: Option<Elsewhere>) -> AnswerRecord {
+    fn record_otherwise(self, answer: SubmitResponse, otherwise: Option<TargetCarrier>) -> ResponseRecord {
         let Sent { message, part, account, from: _, to } = self;
-        AnswerRecord { message, part, account, to, answer, otherwise }
+        ResponseRecord { message, part, account, to, answer, otherwise }
     }
 }
 
@@ -97,7 +97,7 @@ pub(super) struct Link<'a> {
     stopped: watch::Receiver<Option<Stopped>>,
     stopping: bool,
     /// Learned since the store was last told.
-    answers: Vec<AnswerRecord>,
+    answers: Vec<ResponseRecord>,
     receipts: Vec<ReceiptRecord>,
     inbound: Vec<MoRecord>,
     /// Receipts and messages that came as data_sm and are to be answered as such. Few carriers do that.

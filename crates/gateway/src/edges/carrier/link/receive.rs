@@ -5,7 +5,7 @@ use crate::board::AlarmKind;
 use crate::edges::carrier::deliver_sm::{self, Incoming, read_request};
 use hermod_domain::inbound::InboundPart;
 use hermod_smpp::{CommandId, CommandStatus, DataSmResp, DeliverSmResp, Frame, Header, Pdu};
-use hermod_store::{MoRecord, ReceiptFate, Recorded};
+use hermod_store::{MoRecord, ReceiptOutcome, RecordedReceipt};
 
 impl Link<'_> {
     pub(super) fn on_request(&mut self, frame: &Frame) {
@@ -54,17 +54,17 @@ impl Link<'_> {
     }
 
     /// Receipts are recorded: they may be answered.
-    pub(super) fn on_recorded(&mut self, recorded: Vec<Recorded>) {
-        for Recorded { sequence, fate } in recorded {
-            if !fate.found_its_part() {
+    pub(super) fn on_recorded(&mut self, recorded: Vec<RecordedReceipt>) {
+        for RecordedReceipt { sequence, fate } in recorded {
+            if !fate.is_matched() {
                 self.figures.unmatched_receipts(1);
             }
-            if fate == ReceiptFate::Ambiguous {
+            if fate == ReceiptOutcome::Ambiguous {
                 let detail =
                     "a receipt could be about several parts; it is kept, and none of them is settled";
                 self.account.raise(AlarmKind::AmbiguousReceipt, "", detail);
             }
-            if fate == ReceiptFate::Dropped {
+            if fate == ReceiptOutcome::Dropped {
                 tracing::warn!(carrier.id = %self.account.id(), "A receipt without a message id was dropped");
             }
             self.acknowledge(sequence);

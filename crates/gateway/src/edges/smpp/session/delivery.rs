@@ -8,7 +8,7 @@ use crate::edges::smpp::receipt_pdu::ReceiptDraft;
 use hermod_domain::time::Timestamp;
 use hermod_smpp::session::Refused;
 use hermod_smpp::{CommandStatus, Frame};
-use hermod_store::{Delivery, News, ReceiverPort, ReportId};
+use hermod_store::{ReportOutcome, ReportContent, ReceiverPort, ReportId};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub(super) struct Reporting {
     draft: ReceiptDraft,
     pub(super) handsets: Handsets,
     /// What the store is still to be told.
-    pub(super) settled: Vec<(ReportId, Delivery)>,
+    pub(super) settled: Vec<(ReportId, ReportOutcome)>,
     /// Times in a row that receipts went unanswered. Those that were brought together count once.
     timeouts: u32,
     timed_out_at: Option<Moment>,
@@ -55,7 +55,7 @@ impl Reporting {
     }
 
     /// One request was answered, or never will be.
-    fn answered(&mut self, report: ReportId, answer: Delivery) {
+    fn answered(&mut self, report: ReportId, answer: ReportOutcome) {
         self.settled.extend(self.handsets.answered(report, answer).map(|result| (report, result)));
     }
 
@@ -105,8 +105,8 @@ impl Conversation {
         }
         for report in &reports {
             let drafted = match &report.news {
-                News::Message(_) => None,
-                News::Inbound(_) => Some(self.draft_inbound(report, &inbound)),
+                ReportContent::Dlr(_) => None,
+                ReportContent::Inbound(_) => Some(self.draft_inbound(report, &inbound)),
             };
             let Some(bound) = &mut self.bound else { return };
             let Some(reporting) = &mut bound.reporting else { return };
@@ -126,12 +126,12 @@ impl Conversation {
             match pdu.map(|pdu| self.session.request(&pdu, report.id, now)) {
                 Some(Ok(_)) => {}
                 Some(Err(Refused::WindowFull | Refused::NotBound | Refused::Draining | Refused::Closed)) => {
-                    reporting.settled.push((report.id, Delivery::NotSent));
+                    reporting.settled.push((report.id, ReportOutcome::NotSent));
                 }
                 // It would not fit tomorrow either.
                 Some(Err(Refused::NotAllowed | Refused::Needs3_4 | Refused::Encode(_))) | None => {
                     tracing::error!(message.id = %report.message, "A report makes no deliver_sm");
-                    reporting.settled.push((report.id, Delivery::Refused(CommandStatus::SYSERR.0)));
+                    reporting.settled.push((report.id, ReportOutcome::Refused(CommandStatus::SYSERR.0)));
                 }
             }
         }
@@ -141,7 +141,7 @@ impl Conversation {
         let status = frame.header.status;
         let (delivery, now) = (delivery(status), self.world.clock.moment());
         let Some(bound) = &mut self.bound else { return };
-        if delivery == Delivery::Done {
+        if delivery == ReportOutcome::Accepted {
             bound.place.receipts(1);
         } else {
             bound.place.failed(format!("deliver_sm was answered with {status}"), self.world.clock.now());
@@ -149,7 +149,7 @@ impl Conversation {
         if let Some(reporting) = &mut bound.reporting {
             reporting.timeouts = 0;
             reporting.answered(report, delivery);
-            if delivery == Delivery::Later {
+            if delivery == ReportOutcome::RetryLater {
                 reporting.rests_until = Some(now.plus(REST));
             }
         }
@@ -165,10 +165,10 @@ impl Conversation {
         let Some((_, report)) = reporting.late.remove(place) else { return };
         let delivery = delivery(frame.header.status);
         match delivery {
-            Delivery::Done => bound.place.receipts(1),
-            Delivery::Refused(_) => {}
+            ReportOutcome::Accepted => bound.place.receipts(1),
+            ReportOutcome::Refused(_) => {}
             // It is brought again anyway.
-            Delivery::Later | Delivery::NotSent => return,
+            ReportOutcome::RetryLater | ReportOutcome::NotSent => return,
         }
         reporting.settled.push((report, delivery));
     }
@@ -184,7 +184,7 @@ impl Conversation {
         if reporting.late.len() > LATE_MAX {
             reporting.late.pop_front();
         }
-        reporting.answered(report, Delivery::Later);
+        reporting.answered(report, ReportOutcome::RetryLater);
         if reporting.timed_out_at.replace(now) != Some(now) {
             reporting.timeouts += 1;
         }
@@ -195,19 +195,19 @@ impl Conversation {
 
     pub(super) fn on_reports_lost(&mut self, reports: &[ReportId]) {
         let Some(reporting) = self.bound.as_mut().and_then(|bound| bound.reporting.as_mut()) else { return };
-        reports.iter().for_each(|report| reporting.answered(*report, Delivery::Later));
+        reports.iter().for_each(|report| reporting.answered(*report, ReportOutcome::RetryLater));
     }
 }
 
 /// What the client's answer means for the report.
-const fn delivery(status: CommandStatus) -> Delivery {
+const fn delivery(status: CommandStatus) -> ReportOutcome {
     match status {
-        CommandStatus::OK => Delivery::Done,
+        CommandStatus::OK => ReportOutcome::Accepted,
         CommandStatus::X_T_APPN
         | CommandStatus::THROTTLED
         | CommandStatus::MSGQFUL
-        | CommandStatus::SYSERR => Delivery::Later,
-        CommandStatus(status) => Delivery::Refused(status),
+        | CommandStatus::SYSERR => ReportOutcome::RetryLater,
+        CommandStatus(status) => ReportOutcome::Refused(status),
     }
 }
 
@@ -218,11 +218,11 @@ mod tests {
     #[test]
     fn a_clients_answer_decides_whether_a_receipt_is_brought_again() {
         for status in [0x64, 0x58, 0x14, 0x08] {
-            assert_eq!(delivery(CommandStatus(status)), Delivery::Later, "{status:#x}");
+            assert_eq!(delivery(CommandStatus(status)), ReportOutcome::RetryLater, "{status:#x}");
         }
-        assert_eq!(delivery(CommandStatus::OK), Delivery::Done);
+        assert_eq!(delivery(CommandStatus::OK), ReportOutcome::Accepted);
         for status in [0x45, 0x65, 0x0B, 0x400] {
-            assert_eq!(delivery(CommandStatus(status)), Delivery::Refused(status), "{status:#x}");
+            assert_eq!(delivery(CommandStatus(status)), ReportOutcome::Refused(status), "{status:#x}");
         }
     }
 }

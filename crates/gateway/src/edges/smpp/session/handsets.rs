@@ -3,7 +3,7 @@
 
 use crate::edges::smpp::handset::Drafted;
 use hermod_smpp::TlvBuffer;
-use hermod_store::{Delivery, MoMessage, Report, ReportId, StoreError};
+use hermod_store::{ReportOutcome, MoMessage, Report, ReportId, StoreError};
 use std::collections::{HashMap, VecDeque};
 
 /// What the store gave a bind to bring.
@@ -27,13 +27,13 @@ pub(super) struct UnderWay {
     pub(super) sent: usize,
     pub(super) unanswered: usize,
     /// The worst of its answers.
-    result: Delivery,
+    result: ReportOutcome,
 }
 
 impl UnderWay {
     fn is_over(&self) -> bool {
         let all_is_sent = self.sent == self.drafted.pdus();
-        self.unanswered == 0 && (all_is_sent || self.result != Delivery::Done)
+        self.unanswered == 0 && (all_is_sent || self.result != ReportOutcome::Accepted)
     }
 }
 
@@ -49,14 +49,14 @@ impl Handsets {
     }
 
     pub(super) fn begin(&mut self, report: ReportId, drafted: Drafted) {
-        let begun = UnderWay { drafted, sent: 0, unanswered: 0, result: Delivery::Done };
+        let begun = UnderWay { drafted, sent: 0, unanswered: 0, result: ReportOutcome::Accepted };
         self.under_way.insert(report, begun);
         self.unsent.push_back(report);
     }
 
     /// One request was answered so. What the report came to by that, if that is known now; for anything that is not a
     /// message under way, the answer itself.
-    pub(super) fn answered(&mut self, report: ReportId, answer: Delivery) -> Option<Delivery> {
+    pub(super) fn answered(&mut self, report: ReportId, answer: ReportOutcome) -> Option<ReportOutcome> {
         // Most clients get receipts and nothing else.
         if self.under_way.is_empty() {
             return Some(answer);
@@ -68,15 +68,15 @@ impl Handsets {
     }
 
     /// No more of it is sent. The rest of its answers is waited for.
-    pub(super) fn fails(&mut self, report: ReportId, why: Delivery) -> Option<Delivery> {
+    pub(super) fn fails(&mut self, report: ReportId, why: ReportOutcome) -> Option<ReportOutcome> {
         let message = self.under_way.get_mut(&report)?;
         message.result = worse(message.result, why);
         self.settled(report)
     }
 
-    fn settled(&mut self, report: ReportId) -> Option<Delivery> {
+    fn settled(&mut self, report: ReportId) -> Option<ReportOutcome> {
         let message = self.under_way.get(&report)?;
-        if message.result != Delivery::Done {
+        if message.result != ReportOutcome::Accepted {
             self.unsent.retain(|unsent| *unsent != report);
         }
         if !message.is_over() {
@@ -87,12 +87,12 @@ impl Handsets {
 }
 
 /// A refusal is for good, whatever else was said; and what was not taken now is brought again.
-fn worse(one: Delivery, other: Delivery) -> Delivery {
+fn worse(one: ReportOutcome, other: ReportOutcome) -> ReportOutcome {
     match (one, other) {
-        (Delivery::Refused(status), _) | (_, Delivery::Refused(status)) => Delivery::Refused(status),
-        (Delivery::Later, _) | (_, Delivery::Later) => Delivery::Later,
-        (Delivery::NotSent, _) | (_, Delivery::NotSent) => Delivery::NotSent,
-        (Delivery::Done, Delivery::Done) => Delivery::Done,
+        (ReportOutcome::Refused(status), _) | (_, ReportOutcome::Refused(status)) => ReportOutcome::Refused(status),
+        (ReportOutcome::RetryLater, _) | (_, ReportOutcome::RetryLater) => ReportOutcome::RetryLater,
+        (ReportOutcome::NotSent, _) | (_, ReportOutcome::NotSent) => ReportOutcome::NotSent,
+        (ReportOutcome::Accepted, ReportOutcome::Accepted) => ReportOutcome::Accepted,
     }
 }
 
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_message_is_done_when_all_of_its_parts_are_answered() {
-        use Delivery::{Done, Later, Refused};
+        use ReportOutcome::{Done, Later, Refused};
         for (sent_parts, answers, expect) in [
             (3, &[Done, Done, Done][..], Some(Done)),
             (3, &[Done, Done], None),
@@ -149,9 +149,9 @@ mod tests {
     #[test]
     fn anything_else_is_answered_as_it_is() {
         let mut handsets = sent(1);
-        assert_eq!(handsets.answered(ReportId(2), Delivery::Later), Some(Delivery::Later));
-        assert_eq!(Handsets::default().answered(REPORT, Delivery::Done), Some(Delivery::Done));
-        assert_eq!(sent(0).fails(REPORT, Delivery::NotSent), Some(Delivery::NotSent));
-        assert_eq!(sent(1).fails(REPORT, Delivery::Later), None, "one is still to be answered");
+        assert_eq!(handsets.answered(ReportId(2), ReportOutcome::RetryLater), Some(ReportOutcome::RetryLater));
+        assert_eq!(Handsets::default().answered(REPORT, ReportOutcome::Accepted), Some(ReportOutcome::Accepted));
+        assert_eq!(sent(0).fails(REPORT, ReportOutcome::NotSent), Some(ReportOutcome::NotSent));
+        assert_eq!(sent(1).fails(REPORT, ReportOutcome::RetryLater), None, "one is still to be answered");
     }
 }

@@ -6,7 +6,7 @@ use super::{Conversation, moment};
 use crate::edges::smpp::handset::Drafted;
 use hermod_smpp::CommandStatus;
 use hermod_smpp::session::Refused;
-use hermod_store::{Delivery, MoMessage, Report, ReportId, StoreError};
+use hermod_store::{ReportOutcome, MoMessage, Report, ReportId, StoreError};
 
 impl Conversation {
     /// A message that was taken to be brought: how it is written, or what became of it at once.
@@ -14,16 +14,16 @@ impl Conversation {
         &self,
         report: &Report,
         inbound: &Result<Vec<(ReportId, MoMessage)>, StoreError>,
-    ) -> Result<Drafted, Delivery> {
-        let Ok(messages) = inbound else { return Err(Delivery::Later) };
-        let bound = self.bound.as_ref().ok_or(Delivery::NotSent)?;
-        let caller = self.caller(bound.connection).ok_or(Delivery::NotSent)?;
-        let access = caller.connection().smpp.as_ref().ok_or(Delivery::NotSent)?;
+    ) -> Result<Drafted, ReportOutcome> {
+        let Ok(messages) = inbound else { return Err(ReportOutcome::RetryLater) };
+        let bound = self.bound.as_ref().ok_or(ReportOutcome::NotSent)?;
+        let caller = self.caller(bound.connection).ok_or(ReportOutcome::NotSent)?;
+        let access = caller.connection().smpp.as_ref().ok_or(ReportOutcome::NotSent)?;
         let found = messages.iter().find(|(id, _)| *id == report.id);
         let drafted = found.and_then(|(_, message)| Drafted::of(message, access, bound.is_3_4));
         drafted.ok_or_else(|| {
             tracing::error!(message.id = %report.message, "A message from a handset makes no deliver_sm");
-            Delivery::Refused(CommandStatus::SYSERR.0)
+            ReportOutcome::Refused(CommandStatus::SYSERR.0)
         })
     }
 
@@ -55,12 +55,12 @@ impl Conversation {
                 }
                 Some(Err(Refused::WindowFull)) => return,
                 Some(Err(Refused::NotBound | Refused::Draining | Refused::Closed)) if message.sent == 0 => {
-                    Delivery::NotSent
+                    ReportOutcome::NotSent
                 }
-                Some(Err(Refused::NotBound | Refused::Draining | Refused::Closed)) => Delivery::Later,
+                Some(Err(Refused::NotBound | Refused::Draining | Refused::Closed)) => ReportOutcome::RetryLater,
                 // It would not fit tomorrow either.
                 Some(Err(Refused::NotAllowed | Refused::Needs3_4 | Refused::Encode(_))) | None => {
-                    Delivery::Refused(CommandStatus::SYSERR.0)
+                    ReportOutcome::Refused(CommandStatus::SYSERR.0)
                 }
             };
             settled.extend(handsets.fails(report, failed).map(|result| (report, result)));

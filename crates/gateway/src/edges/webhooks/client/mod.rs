@@ -18,7 +18,7 @@ use crate::workers::Workers;
 use bytes::Bytes;
 use connection::Ask;
 use hermod_domain::webhook::address::{AddressRules, WebhookUrl};
-use hermod_store::{ANSWER_KEPT_BYTES_MAX, AttemptOutcome};
+use hermod_store::{RESPONSE_KEPT_BYTES_MAX, AttemptOutcome};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::{HeaderMap, Method, Request, Response, Uri};
@@ -148,7 +148,7 @@ impl Client {
                 let Ok(frame) = frame else { return false };
                 let Some(data) = frame.data_ref() else { continue };
                 length += data.len();
-                let room = ANSWER_KEPT_BYTES_MAX.saturating_sub(kept.len());
+                let room = RESPONSE_KEPT_BYTES_MAX.saturating_sub(kept.len());
                 kept.extend_from_slice(&data[..data.len().min(room)]);
                 if length > ANSWER_READ_BYTES_MAX {
                     return false;

@@ -64,7 +64,7 @@ async fn receivers_are_taken_as_they_are() {
         (Manner::Hang, "no answer within 2 s", 0),
         (Manner::Deaf, "no answer within 2 s", 0),
         (Manner::Drip, "no answer within 2 s", 0),
-        (Manner::Endless, "200", ANSWER_KEPT_BYTES_MAX),
+        (Manner::Endless, "200", RESPONSE_KEPT_BYTES_MAX),
     ] {
         let shown = manner.to_string();
         assert_eq!(told(manner).await, (expect.to_owned(), kept), "{shown}");

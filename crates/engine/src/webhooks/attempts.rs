@@ -2,7 +2,7 @@
 
 use crate::batch::Batch;
 use crate::ops::{
-    ANSWER_KEPT_BYTES_MAX, AfterAttempt, AttemptOutcome, SettledAttempt, WEBHOOK_ATTEMPTS_KEPT,
+    RESPONSE_KEPT_BYTES_MAX, AfterAttempt, AttemptOutcome, SettledAttempt, WEBHOOK_ATTEMPTS_KEPT,
     WebhookAttempt,
 };
 use crate::steps::StepKind;
@@ -16,7 +16,7 @@ use hermod_domain::webhook::WebhookKind;
 
 /// What one settled event weighs in memory beside what its receiver answered.
 const WEIGHT: usize = 256;
-/// Of the words for an attempt that came to no answer.
+/// Of the words for an attempt that came to no response.
 const FAILURE_CHARS_MAX: usize = 300;
 
 /// Attempts that are over.
@@ -34,9 +34,9 @@ impl WebhookResults {
 
     /// About how many bytes of memory it holds.
     pub fn weight(&self) -> usize {
-        let answer =
-            |settled: &SettledAttempt| settled.attempt.as_ref().map_or(0, |attempt| attempt.answer.len());
-        self.settled.iter().map(|settled| WEIGHT + answer(settled)).sum()
+        let response =
+            |settled: &SettledAttempt| settled.attempt.as_ref().map_or(0, |attempt| attempt.response.len());
+        self.settled.iter().map(|settled| WEIGHT + response(settled)).sum()
     }
 }
 
@@ -47,24 +47,24 @@ struct CountedEvent {
 }
 
 impl Batch<'_> {
-    pub fn end_webhooks(&mut self, ends: &WebhookResults) -> Result<(), TableError> {
-        self.at(ends.now);
-        ends.settled.iter().try_for_each(|settled| self.settle_webhook(settled))
+    pub fn record_attempts(&mut self, ends: &WebhookResults) -> Result<(), TableError> {
+        self.advance_to(ends.now);
+        ends.settled.iter().try_for_each(|settled| self.record_attempt(settled))
     }
 
-    fn settle_webhook(&mut self, settled: &SettledAttempt) -> Result<(), TableError> {
+    fn record_attempt(&mut self, settled: &SettledAttempt) -> Result<(), TableError> {
         let SettledAttempt { endpoint, event, failures, attempt, next } = settled;
         let key = EventKey { endpoint: *endpoint, event: *event };
         let made = u32::from(attempt.is_some());
         let replayed = match next {
-            AfterAttempt::Done => None,
+            AfterAttempt::Delivered => None,
             AfterAttempt::GiveUp(_) | AfterAttempt::RetryAt(_) => {
                 self.attempt_before_replay(key, *failures, made)?
             }
         };
         let counted = match (replayed, next) {
             (Some(counted), _) => Some(counted),
-            (None, AfterAttempt::Done) => self.end_webhook(key, EventEnd::Delivered, made)?,
+            (None, AfterAttempt::Delivered) => self.end_webhook(key, EventEnd::Delivered, made)?,
             (None, AfterAttempt::GiveUp(why)) => self.end_webhook(key, EventEnd::GivenUp(*why), made)?,
             (None, AfterAttempt::RetryAt(at)) => self.put_off_webhook(key, *at, made)?,
         };
@@ -151,7 +151,7 @@ impl Batch<'_> {
         counted: CountedEvent,
         attempt: &WebhookAttempt,
     ) -> Result<(), TableError> {
-        let WebhookAttempt { at, took, outcome, answer } = attempt;
+        let WebhookAttempt { at, took, outcome, response } = attempt;
         let CountedEvent { message, attempts: no } = counted;
         if let Some(message) = message.filter(|_| key.endpoint.kind == WebhookKind::Dlr) {
             let status = match outcome {
@@ -165,8 +165,8 @@ impl Batch<'_> {
             AttemptOutcome::Status(status) => StoredOutcome::Status(*status),
             AttemptOutcome::Failed(why) => StoredOutcome::Failed(beginning_of(why).to_owned()),
         };
-        let answer = answer[..answer.len().min(ANSWER_KEPT_BYTES_MAX)].to_vec();
-        let attempt = StoredAttempt { no, at: *at, took: *took, outcome: stored, answer };
+        let response = response[..response.len().min(RESPONSE_KEPT_BYTES_MAX)].to_vec();
+        let attempt = StoredAttempt { no, at: *at, took: *took, outcome: stored, response };
         self.tables.write(WebhookAttemptChange::Put { key, attempt });
         if no > WEBHOOK_ATTEMPTS_KEPT {
             let last = no - WEBHOOK_ATTEMPTS_KEPT;
@@ -185,7 +185,7 @@ impl Batch<'_> {
         before: Timestamp,
         now: Timestamp,
     ) -> Result<u64, TableError> {
-        self.at(now);
+        self.advance_to(now);
         let mut deleted = 0;
         for some in events.chunk_by(|one, next| one.endpoint == next.endpoint) {
             let (Some(first), Some(last)) = (some.first(), some.last()) else { continue };
@@ -199,7 +199,7 @@ impl Batch<'_> {
     }
 }
 
-/// Returns as much of the words for an attempt that came to no answer as is kept.
+/// Returns as much of the words for an attempt that came to no response as is kept.
 fn beginning_of(failure: &str) -> &str {
     match failure.char_indices().nth(FAILURE_CHARS_MAX) {
         Some((end, _)) => &failure[..end],

@@ -7,17 +7,17 @@ use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
 
 /// How many parts wait for others, and since when.
-pub struct Joining {
+pub struct MoPartCounts {
     parts: HashMap<CarrierId, u64>,
     oldest: Option<Timestamp>,
     limit: u64,
 }
 
-impl Joining {
-    pub fn load(tables: &Tables<'_>) -> Result<Joining, TableError> {
+impl MoPartCounts {
+    pub fn load(tables: &Tables<'_>) -> Result<MoPartCounts, TableError> {
         let parts = tables.read()?.unfinished_parts()?.into_iter().collect();
         let oldest = tables.read()?.oldest_unfinished_since()?;
-        Ok(Joining { parts, oldest, limit: UNFINISHED_PARTS_PER_CARRIER_MAX })
+        Ok(MoPartCounts { parts, oldest, limit: UNFINISHED_PARTS_PER_CARRIER_MAX })
     }
 
     /// When the next message has waited long enough.

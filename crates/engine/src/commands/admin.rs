@@ -1,11 +1,28 @@
-//! Commands about texts that are held for review.
+//! Commands about balances, the setup, and texts that are held for review.
 
 use crate::batch::Batch;
 use crate::commands::Command;
-use crate::ops::{ReviewCase, Screened, Screening};
+use crate::ops::{CatalogueChange, CatalogueRefusal, LedgerEntry, PostOutcome, ReviewCase, Screened, Screening};
 use crate::reviews::OldReviews;
 use crate::tables::TableError;
 use hermod_domain::time::Timestamp;
+
+impl Command for LedgerEntry {
+    type Outcome = PostOutcome;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<PostOutcome, TableError> {
+        batch.post(self)
+    }
+}
+
+impl Command for CatalogueChange {
+    /// The refusal of the first ledger entry that cannot be posted.
+    type Outcome = Result<(), CatalogueRefusal>;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<Result<(), CatalogueRefusal>, TableError> {
+        batch.change_catalogue(self)
+    }
+}
 
 impl Command for Screened {
     type Outcome = Screening;

@@ -10,14 +10,14 @@ const TIMES_APART_MAX: Duration = Duration::from_secs(5);
 
 /// The numbers of events, and when new ones are due: at once, but never before one that was written earlier. So whoever
 /// reads in the order of both has not passed by what comes to be later.
-pub struct Numbering {
+pub struct EventNumbers {
     last: u64,
     due: Timestamp,
 }
 
-impl Numbering {
-    pub fn load(tables: &Tables<'_>) -> Result<Numbering, TableError> {
-        Ok(Numbering { last: tables.read()?.last_event()?.0, due: Timestamp::EPOCH })
+impl EventNumbers {
+    pub fn load(tables: &Tables<'_>) -> Result<EventNumbers, TableError> {
+        Ok(EventNumbers { last: tables.read()?.last_event()?.0, due: Timestamp::EPOCH })
     }
 
     pub fn next(&mut self, now: Timestamp) -> (EventId, Timestamp) {
@@ -40,7 +40,7 @@ mod tests {
     #[test]
     fn what_comes_later_stands_behind_unless_the_clock_was_set() {
         let at = Timestamp::from_millis;
-        let mut numbering = Numbering { last: 0, due: Timestamp::EPOCH };
+        let mut numbering = EventNumbers { last: 0, due: Timestamp::EPOCH };
         for (number, (now, due)) in
             [(100_000, 100_000), (99_990, 100_000), (95_000, 100_000), (94_999, 94_999), (95_100, 95_100)]
                 .into_iter()

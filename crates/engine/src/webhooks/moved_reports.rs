@@ -3,7 +3,7 @@
 use crate::batch::Batch;
 use crate::ops::ReportId;
 use crate::tables::{ReportChange, StoredReport, TableError, UnreadableReport};
-use crate::webhooks::{Became, tells_by_webhook};
+use crate::webhooks::{StatusChange, tells_by_webhook};
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 
@@ -16,24 +16,24 @@ impl Batch<'_> {
         reports: &[ReportId],
         now: Timestamp,
     ) -> Result<Option<Vec<ReportId>>, TableError> {
-        self.at(now);
+        self.advance_to(now);
         let away = self.receivers.away_since(connection, now).is_some();
         if !away || !tells_by_webhook(&self.catalogue, connection) {
             return Ok(None);
         }
         let mut moved = Vec::with_capacity(reports.len());
         for report in reports {
-            let became = match self.told_by(connection, *report) {
-                Ok(Some(became)) => became,
+            let change = match self.status_change_of(connection, *report) {
+                Ok(Some(change)) => change,
                 Ok(None) => continue,
-                // It must not keep the others from being told. It waits for a bind, and is given up in the end.
+                // It must not keep the others from being status. It waits for a bind, and is given up in the end.
                 Err(error) if error.is_unreadable() => {
                     self.unreadable_reports.push(UnreadableReport { connection, report: *report, error });
                     continue;
                 }
                 Err(error) => return Err(error),
             };
-            self.webhook_dlr(became)?;
+            self.add_dlr_event(change)?;
             self.tables.write(ReportChange::Delete { connection, first: *report, last: *report });
             moved.push(*report);
         }
@@ -43,11 +43,11 @@ impl Batch<'_> {
     }
 
     /// Nothing if it has been taken or given up meanwhile, or its message is not kept any more.
-    fn told_by(&self, connection: ConnectionId, report: ReportId) -> Result<Option<Became>, TableError> {
+    fn status_change_of(&self, connection: ConnectionId, report: ReportId) -> Result<Option<StatusChange>, TableError> {
         let Some(found) = self.tables.read()?.report(connection, report)? else { return Ok(None) };
-        let StoredReport { account: Some(account), message, told: Some(told), err, at } = found else {
+        let StoredReport { account: Some(account), message, status: Some(status), err, at } = found else {
             return Ok(None);
         };
-        Ok(Some(Became { account, message, connection, told, err, at }))
+        Ok(Some(StatusChange { account, message, connection, status, err, at }))
     }
 }

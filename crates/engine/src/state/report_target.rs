@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// Who is told what becomes of a message.
 #[derive(Clone, Debug)]
-pub enum Audience {
+pub enum ReportTarget {
     Nobody,
     /// The message came over HTTP, on this connection: the account's webhook is told, if it has one.
     Web(ConnectionId),
@@ -26,11 +26,11 @@ pub struct Customer {
     pub parts: u8,
 }
 
-impl Audience {
-    /// Returns the audience of a message that is being accepted.
-    pub fn of(acceptance: &Acceptance, alias: Option<Alias>) -> Audience {
-        let Some(origin) = &acceptance.origin else { return Audience::Web(acceptance.connection) };
-        Audience::Customer(Arc::new(Customer {
+impl ReportTarget {
+    /// Returns the report_target of a message that is being accepted.
+    pub fn of(acceptance: &Acceptance, alias: Option<Alias>) -> ReportTarget {
+        let Some(origin) = &acceptance.origin else { return ReportTarget::Web(acceptance.connection) };
+        ReportTarget::Customer(Arc::new(Customer {
             connection: acceptance.connection,
             alias,
             origin: origin.clone(),
@@ -38,10 +38,10 @@ impl Audience {
         }))
     }
 
-    /// Returns the audience that a message's row tells; nobody, if there is no row.
-    pub fn of_row(row: Option<MessageOrigin>) -> Audience {
-        let Some(MessageOrigin { connection, parts, origin }) = row else { return Audience::Nobody };
-        let Some((origin, alias)) = origin else { return Audience::Web(connection) };
-        Audience::Customer(Arc::new(Customer { connection, alias, origin: Arc::new(origin), parts }))
+    /// Returns the report_target that a message's row tells; nobody, if there is no row.
+    pub fn of_row(row: Option<MessageOrigin>) -> ReportTarget {
+        let Some(MessageOrigin { connection, parts, origin }) = row else { return ReportTarget::Nobody };
+        let Some((origin, alias)) = origin else { return ReportTarget::Web(connection) };
+        ReportTarget::Customer(Arc::new(Customer { connection, alias, origin: Arc::new(origin), parts }))
     }
 }

@@ -2,7 +2,7 @@
 //! restarts. When all are there the message is delivered; after a while what has come of it.
 
 use crate::batch::Batch;
-use crate::mo::Arrived;
+use crate::mo::ReceivedMo;
 use crate::ops::{JOINED_OCTETS_MAX, JOINING_WAIT};
 use crate::tables::{
     MoPartChange, TableError, Unfinished, UnfinishedFound, UnfinishedId, UnfinishedKey, UnfinishedSize,
@@ -25,7 +25,7 @@ impl Batch<'_> {
         if let Some(ended) = group.take_if(|group| group.has_part || is_full(group)) {
             self.deliver_group(ended.id)?;
         }
-        while self.books.joining.is_full(carrier) {
+        while self.state.mo_parts.is_full(carrier) {
             let Some(oldest) = self.tables.read()?.oldest_unfinished(carrier)? else { break };
             group.take_if(|group| group.id == oldest);
             self.deliver_group(oldest)?;
@@ -37,7 +37,7 @@ impl Batch<'_> {
         self.tables.write(MoPartChange::AddPart { id, no: joined.part, piece: part.piece.clone() });
         let size = UnfinishedSize { parts: size.parts + 1, octets: size.octets + length };
         self.tables.write(MoPartChange::UnfinishedSize { id, size });
-        self.books.joining.added(carrier, self.now);
+        self.state.mo_parts.added(carrier, self.now);
         if size.parts == u32::from(joined.total) {
             self.deliver_group(id)?;
         }
@@ -92,8 +92,8 @@ impl Batch<'_> {
 
     /// What has come of messages whose other parts were waited for long enough.
     pub fn deliver_unfinished(&mut self, now: Timestamp) -> Result<(), TableError> {
-        self.at(now);
-        if self.books.joining.next_at().is_none_or(|at| at > now) {
+        self.advance_to(now);
+        if self.state.mo_parts.next_at().is_none_or(|at| at > now) {
             return Ok(());
         }
         let since = now.minus(JOINING_WAIT);
@@ -101,7 +101,7 @@ impl Batch<'_> {
         for group in due {
             self.deliver_group(group)?;
         }
-        self.books.joining.delivered_due(self.tables.read()?.oldest_unfinished_since()?);
+        self.state.mo_parts.delivered_due(self.tables.read()?.oldest_unfinished_since()?);
         Ok(())
     }
 
@@ -113,12 +113,12 @@ impl Batch<'_> {
         self.tables.write(MoPartChange::DeleteParts(group));
         self.tables.write(MoPartChange::DeleteUnfinished(group));
         let count = u8::try_from(pieces.len()).unwrap_or(u8::MAX);
-        self.books.joining.removed(carrier, u64::from(count));
+        self.state.mo_parts.removed(carrier, u64::from(count));
         let missing = total.saturating_sub(count);
         if missing > 0 {
             self.tally.inbound_incomplete += 1;
         }
         let whole = Whole::of(&pieces);
-        self.arrive(&Arrived { carrier, source, destination, whole, missing, at: since })
+        self.deliver_mo(&ReceivedMo { carrier, source, destination, whole, missing, at: since })
     }
 }

@@ -8,15 +8,15 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 const COUNTERS: usize = 65_536;
 
-pub struct References {
+pub struct ConcatReferences {
     seed: u64,
     counters: Vec<u8>,
 }
 
-impl References {
+impl ConcatReferences {
     /// The seed decides where each pair starts.
-    pub fn new(seed: u64) -> References {
-        References { seed, counters: vec![0; COUNTERS] }
+    pub fn new(seed: u64) -> ConcatReferences {
+        ConcatReferences { seed, counters: vec![0; COUNTERS] }
     }
 
     pub fn next(&mut self, from: &Sender, to: Msisdn) -> u8 {
@@ -38,7 +38,7 @@ mod tests {
 
     #[test]
     fn a_pair_goes_through_all_256_references_before_one_comes_again() {
-        let mut references = References::new(7);
+        let mut references = ConcatReferences::new(7);
         let from = Sender::parse("Hermod").unwrap();
         let to = Msisdn::from_number(4_915_112_345_678).unwrap();
         let first: Vec<u8> = (0..256).map(|_| references.next(&from, to)).collect();
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn pairs_start_at_different_places() {
-        let mut references = References::new(7);
+        let mut references = ConcatReferences::new(7);
         let from = Sender::parse("Hermod").unwrap();
         let starts: HashSet<u8> = (0..64)
             .map(|n| references.next(&from, Msisdn::from_number(4_915_112_345_600 + n).unwrap()))

@@ -1,0 +1,201 @@
+//! What a carrier's answer does: it decides what becomes of a part, and ties the carrier's id to it if there is one.
+
+use crate::batch::Batch;
+use crate::ops::{SubmitResponse, ResponseRecord, TargetCarrier, LinkId};
+use crate::progress::{Applied, Wait};
+use crate::state::deferred::DuePart;
+use crate::steps::{LateResponse, NextResend, StepKind};
+use crate::tables::{PartChange, PartRow, MessageKey, TableError};
+use hermod_domain::carrier::IdConversion;
+use hermod_domain::ids::{CarrierId, PartNo};
+use hermod_domain::lifecycle::{Event, PartState, RefusedFor, resend_wait};
+use hermod_domain::receipt::ErrCode;
+use hermod_domain::retry::Schedule;
+use hermod_domain::time::Timestamp;
+use std::time::Duration;
+
+/// No part is tried again sooner after a temporary error, whoever sets the time.
+const RETRY_WAIT_MIN: Duration = Duration::from_secs(1);
+
+impl Batch<'_> {
+    /// `link`: the one that says so, if it lives.
+    pub fn apply_response(
+        &mut self,
+        carrier: CarrierId,
+        ids: IdConversion,
+        link: Option<LinkId>,
+        record: &ResponseRecord,
+    ) -> Result<(), TableError> {
+        let ResponseRecord { message, part, account, to, response, failover_to } = record;
+        let key = MessageKey { carrier, account: *account, message: *message };
+        match response {
+            SubmitResponse::Accepted(remote) => {
+                let step = StepKind::Answered { carrier, remote: remote.clone() };
+                if self.apply(key, *part, Event::Accepted, 0, None, Some(step))? == Applied::Inactive {
+                    self.add_late_response(key, *part, LateResponse::Taken)?;
+                }
+                // Assigned even if the message has ended meanwhile, so that its receipts are known for what they are.
+                self.assign_carrier_id(key, *part, *to, remote, ids)
+            }
+            SubmitResponse::AcceptedWithoutId => self.accepted_without_id(key, *part, *to),
+            SubmitResponse::Throttled => self.back_to_front(key, *part, Event::Deferred, link),
+            SubmitResponse::SteppedAside { wait, sent } => {
+                let event = if *sent { Event::Deferred } else { Event::Released };
+                self.step_aside(key, *part, event, *wait, *failover_to)
+            }
+            SubmitResponse::NotSent => self.back_to_front(key, *part, Event::Released, link),
+            SubmitResponse::Temporary { status, after } => {
+                self.retry_later(key, *part, *status, *after, *failover_to)
+            }
+            SubmitResponse::Refused { about, status } => self.refused(key, *part, *about, *status, *failover_to),
+            SubmitResponse::NoResponse => self.no_response(key, *part),
+        }
+    }
+
+    /// The carrier did not take it, and it is still first in line.
+    fn back_to_front(
+        &mut self,
+        key: MessageKey,
+        part: PartNo,
+        event: Event,
+        link: Option<LinkId>,
+    ) -> Result<(), TableError> {
+        match self.apply(key, part, event, 0, None, Some(returned(key, event)))? {
+            Applied::Moved { .. } => {
+                if let Some(job) = self.read_waiting_job(key, part)? {
+                    self.state.lanes.requeue_from(link, job);
+                }
+                Ok(())
+            }
+            Applied::Inactive => self.add_late_response(key, part, LateResponse::NotTaken),
+            Applied::Ignored => Ok(()),
+        }
+    }
+
+    /// The carrier throttles the recipient: the part waits for a time, its attempts are not counted. A message that has
+    /// waited long goes to another carrier if there is one.
+    fn step_aside(
+        &mut self,
+        key: MessageKey,
+        part: PartNo,
+        event: Event,
+        wait: Duration,
+        failover_to: Option<TargetCarrier>,
+    ) -> Result<(), TableError> {
+        match self.apply(key, part, event, 0, None, Some(returned(key, event)))? {
+            Applied::Moved { .. } => {}
+            Applied::Inactive => return self.add_late_response(key, part, LateResponse::Throttled),
+            Applied::Ignored => return Ok(()),
+        }
+        if let Some(to) = failover_to
+            && self.fail_over_throttled(key, part, to)?
+        {
+            return Ok(());
+        }
+        let due_at = self.now.plus(wait);
+        self.tables.write(PartChange::DueTime { key, part, due_at: Some(due_at) });
+        self.push_due(key, part, due_at);
+        Ok(())
+    }
+
+    fn retry_later(
+        &mut self,
+        key: MessageKey,
+        part: PartNo,
+        status: u32,
+        after: Option<Duration>,
+        failover_to: Option<TargetCarrier>,
+    ) -> Result<(), TableError> {
+        let Some(PartRow { attempts, .. }) = self.read_part(key, part)? else {
+            return self.add_late_response(key, part, LateResponse::TemporaryError);
+        };
+        let attempts = attempts + 1;
+        let wait = after.unwrap_or_else(|| scheduled(attempts, key)).max(RETRY_WAIT_MIN);
+        let due_at = self.now.plus(wait);
+        let wait = Wait { until: due_at, attempts: Some(attempts) };
+        let step = StepKind::TemporaryError { carrier: key.carrier, status };
+        if let Applied::Moved { ended: false, .. } =
+            self.apply(key, part, Event::Deferred, 0, Some(wait), Some(step))?
+        {
+            if let Some(to) = failover_to
+                && self.fail_over(key, part, to, due_at)?
+            {
+                return Ok(());
+            }
+            self.push_due(key, part, due_at);
+        }
+        Ok(())
+    }
+
+    fn refused(
+        &mut self,
+        key: MessageKey,
+        part: PartNo,
+        about: RefusedFor,
+        status: u32,
+        failover_to: Option<TargetCarrier>,
+    ) -> Result<(), TableError> {
+        if let Some(to) = failover_to
+            && self.fail_over_refused(key, part, status, to)?
+        {
+            return Ok(());
+        }
+        let err = ErrCode::of_status(status).get();
+        let step = StepKind::Rejected { carrier: key.carrier, status };
+        match self.apply(key, part, Event::Refused(about), err, None, Some(step))? {
+            Applied::Inactive => self.add_late_response(key, part, LateResponse::Refused),
+            Applied::Moved { .. } | Applied::Ignored => Ok(()),
+        }
+    }
+
+    fn no_response(&mut self, key: MessageKey, part: PartNo) -> Result<(), TableError> {
+        let Some(PartRow { doubt, now, .. }) = self.read_part(key, part)? else {
+            return self.add_late_response(key, part, LateResponse::NoResponse);
+        };
+        let due_at = self.now.plus(resend_wait(self.state.in_doubt_wait, now.doubts.saturating_add(1)));
+        let wait = Wait { until: due_at, attempts: None };
+        let applied = self.apply(key, part, Event::NoAnswer(doubt), 0, Some(wait), None)?;
+        let Applied::Moved { part: now, .. } = applied else { return Ok(()) };
+        self.tally.doubts.in_doubt += 1;
+        let is_resent = now.state == PartState::InDoubt;
+        let next = is_resent.then(|| NextResend { number: now.doubts, max: doubt.resends_max() });
+        self.add_step(key.message, part, StepKind::InDoubt { carrier: key.carrier, next });
+        if is_resent {
+            self.push_due(key, part, due_at);
+        }
+        Ok(())
+    }
+
+    /// An answer about a message that is with another carrier by now changes nothing, and is told. One about a message
+    /// that has ended is no news.
+    pub fn add_late_response(&mut self, key: MessageKey, part: PartNo, response: LateResponse) -> Result<(), TableError> {
+        let carrier = self.tables.read()?.open_message_carrier(key.message)?;
+        if carrier.is_none_or(|carrier| carrier == key.carrier) {
+            return Ok(());
+        }
+        self.add_step(key.message, part, StepKind::LateResponse { carrier: key.carrier, response });
+        Ok(())
+    }
+
+    pub fn push_due(&mut self, key: MessageKey, part: PartNo, at: Timestamp) {
+        let MessageKey { carrier, account, message } = key;
+        self.state.deferred.push(DuePart { at, message, part, carrier, account });
+    }
+}
+
+/// Returns the step of a part that its carrier did not take.
+fn returned(key: MessageKey, event: Event) -> StepKind {
+    let carrier = key.carrier;
+    if event == Event::Released { StepKind::NotSent { carrier } } else { StepKind::Throttled { carrier } }
+}
+
+pub fn scheduled(failures: u32, key: MessageKey) -> Duration {
+    let wait = Schedule::after_temporary_error().wait(failures, jitter(key));
+    wait.expect("temporary errors are retried until validity ends")
+}
+
+/// Spreads retries out. The id is as good as a random number for that, and repeats under test.
+fn jitter(key: MessageKey) -> u32 {
+    let mixed = key.message.as_i64().cast_unsigned().wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    u32::try_from(mixed >> 32).expect("32 bits are left")
+}
