@@ -1,4 +1,5 @@
-//! Accepting a message: the charge, the message, its parts and its key, all in the batch's transaction.
+//! Accepts a message: checks and charges it, and writes the message, its parts and its idempotency key in one
+//! transaction.
 
 use crate::batch::{Batch, FreshPart};
 use crate::ops::{AcceptOutcome, Acceptance, Balance, DayTotals, Job};
@@ -14,10 +15,11 @@ use hermod_domain::origin::Alias;
 use hermod_domain::receipt::DlrCode;
 
 impl Batch<'_> {
+    /// Accepts a message, or returns why not. A refusal and a duplicate write nothing and charge nothing.
     pub fn accept(&mut self, acceptance: &Acceptance) -> Result<AcceptOutcome, TableError> {
         self.advance_to(acceptance.now);
         let message = self.state.mint.mint(acceptance.now);
-        // Before anything that may refuse: a retry of an accepted send must never become a refusal.
+        // First, because a retry of an accepted request must never become a refusal.
         if let Some(key) = &acceptance.key
             && let Some(duplicate) = self.state.keys.find(self.tables, key)?
         {
@@ -50,7 +52,8 @@ impl Batch<'_> {
         Ok(AcceptOutcome::Accepted { message, alias, balance: after.balance, today })
     }
 
-    /// The account's figures with this message, or why it is refused. The order decides what a customer is told.
+    /// Returns the balance and the day's totals with this message, or the first refusal. The order of the checks
+    /// decides which refusal a customer sees.
     fn check(
         &self,
         acceptance: &Acceptance,
@@ -73,7 +76,8 @@ impl Batch<'_> {
         }))
     }
 
-    /// The name it will have where ids must be short. Most messages need none.
+    /// Returns the alias of the message if its bind needs a short id, or a refusal if no alias is free. Most messages
+    /// need none.
     fn choose_alias(
         &self,
         acceptance: &Acceptance,
@@ -149,7 +153,7 @@ impl Batch<'_> {
             };
             match self.state.lanes.enqueue(job) {
                 Placed::Memory => self.fresh.push(row),
-                // It will be read back from the store, perhaps by this very batch.
+                // The lane does not hold it: it is read back from the tables, perhaps in this batch.
                 Placed::Spilled => self.tables.write(PartChange::Add(row.row())),
             }
         }
@@ -157,13 +161,13 @@ impl Batch<'_> {
     }
 }
 
-/// What may be spent: all that is available but for the minimum that must stay.
+/// Returns what the account may spend: available credit minus the minimum that must remain. None if it overflows.
 fn spendable(before: Balance, acceptance: &Acceptance) -> Option<Money> {
     let available = before.balance.checked_add(acceptance.credit_limit)?.checked_sub(before.credit_used)?;
     available.checked_sub(acceptance.minimum)
 }
 
-/// The balance after the charge, or nothing if the account cannot pay.
+/// Returns the balance after the charge; none if the account cannot pay.
 fn charge(before: Balance, acceptance: &Acceptance) -> Option<Balance> {
     if acceptance.cost > spendable(before, acceptance)? {
         return None;

@@ -1,6 +1,6 @@
-//! The work of one transaction, and what the engine remembers between transactions. Commands run one after the other, and
-//! each sees what those before it did. Each decides before it writes, so that a refusal writes nothing. When all have run,
-//! `dispatch.rs` gives free slots to the parts that are next, and [`Batch::finish`] writes what was held back.
+//! One transaction of the writer. Its commands run one after the other, and each sees the changes of those before it.
+//! Each command decides before it writes, so a refusal writes nothing. When all commands have run, `dispatch.rs` claims
+//! parts for links with free slots, and [`Batch::finish`] writes the rows that were held back.
 
 use crate::maps::{HashMap, HashSet};
 use crate::ops::{Endpoint, Handout, Job, LinkId, Purged, Report};
@@ -30,10 +30,10 @@ use hermod_domain::time::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A connection has no reports at all.
+/// In [`Batch::reports_gone`]: the connection has no report left.
 pub const ALL_ROWS: u64 = u64::MAX;
 
-/// What the writer knows between batches. All of it can be rebuilt from the tables.
+/// What the engine keeps in memory between batches. All of it can be rebuilt from the tables.
 pub struct EngineState {
     pub mint: IdMint,
     pub lanes: Lanes,
@@ -49,25 +49,25 @@ pub struct EngineState {
     pub queues: Queues,
     pub references: ConcatReferences,
     pub mo_parts: MoPartCounts,
-    /// Messages that something happened to lately. Always what the tables say.
+    /// The messages that last had an event. An entry always equals what the tables say.
     pub recent_messages: Recent<MessageId, RecentMessage>,
-    /// The id of the report that was written last.
+    /// The id of the last report that was written.
     pub last_report: u64,
     pub last_ids: LastIds,
     pub event_numbers: EventNumbers,
-    /// How long a part in doubt waits before its first resend; see `lifecycle::resend_wait` for the others.
+    /// The wait of a part in doubt before its first resend; `lifecycle::resend_wait` computes the later ones.
     pub in_doubt_wait: Duration,
-    /// The time that was told last.
+    /// The time of the last batch that had one.
     pub last_time: Timestamp,
-    /// Parts that made no sense when the state were built, to be set aside by the next batch.
+    /// Parts that could not be read when this state was loaded. The next batch sets them aside.
     pub unreadable: Vec<UnreadablePart>,
-    /// An empty list whose room the next batch uses for its steps.
+    /// An empty list whose allocation the next batch uses for its steps.
     pub spare_steps: Vec<MessageStep>,
-    /// Parts that have expired are left over from a batch that ended enough of them: there is more to do, at once.
+    /// Set if a batch reached its limit of expired parts: another batch must run at once to end the rest.
     pub continue_at: Option<Timestamp>,
 }
 
-/// Where a message stands, with which carrier, and who wants to hear of it.
+/// The progress of a message, its carrier, and where its status is reported.
 #[derive(Clone)]
 pub struct RecentMessage {
     pub account: AccountId,
@@ -76,7 +76,8 @@ pub struct RecentMessage {
     pub report_target: ReportTarget,
 }
 
-/// A part accepted in this batch, whose row is written at its end, when it is known whether it was claimed at once.
+/// A part accepted in this batch. Its row is written at the end of the batch, when it is known whether it was claimed
+/// in the same batch, so a part that is sent at once costs one write.
 pub struct FreshPart {
     pub carrier: CarrierId,
     pub account: AccountId,
@@ -102,7 +103,7 @@ impl FreshPart {
     }
 }
 
-/// What happened in a batch, for the metrics. Counted only once it is committed.
+/// What happened in a batch. Added to the metrics after the commit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
     pub accepted: u64,
@@ -122,7 +123,7 @@ pub struct Tally {
     pub reports: u64,
     pub reports_accepted: u64,
     pub reports_given_up: u64,
-    /// To webhooks, because nobody was there to take them.
+    /// Moved to webhooks, because the connection had no receiver.
     pub reports_moved: u64,
     pub webhooks: u64,
     pub webhooks_delivered: u64,
@@ -139,16 +140,16 @@ pub struct Tally {
     pub opt_ins: u64,
 }
 
-/// Parts that got no answer.
+/// Parts without a response.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Doubts {
     pub in_doubt: u64,
     pub resent: u64,
-    /// No resend was left.
+    /// Parts that had no resend left: they count as submitted.
     pub unconfirmed: u64,
 }
 
-/// An event that the lifecycle forbids. It was not applied.
+/// An event that the lifecycle does not allow in the state that the message has. It was not applied.
 #[derive(Debug)]
 pub struct ForbiddenEvent {
     pub message: MessageId,
@@ -157,8 +158,8 @@ pub struct ForbiddenEvent {
     pub before: Progress,
 }
 
-/// Says whether reports can be delivered over a connection's binds. An input of the engine: the store keeps it, because
-/// binds come and go without a command.
+/// Tells whether a connection has a bind that receives reports. An input of the engine: the store tracks binds, which
+/// open and close without a command.
 pub trait BoundReceivers {
     /// Returns since when a connection has had no receiver, once that is longer than `RECEIVER_AWAY_MAX`.
     fn away_since(&self, connection: ConnectionId, now: Timestamp) -> Option<Timestamp>;
@@ -171,30 +172,30 @@ pub struct Batch<'a> {
     pub tables: &'a Tables<'a>,
     pub state: &'a mut EngineState,
     pub receivers: &'a dyn BoundReceivers,
-    /// Tells this batch's fresh parts from those of earlier ones.
+    /// Distinguishes the fresh parts of this batch from those of earlier batches.
     pub number: u64,
-    /// The latest time any of its operations was told.
+    /// The latest time that any of its commands brought.
     pub now: Timestamp,
     pub fresh: Vec<FreshPart>,
     pub handouts: HashMap<LinkId, Handout>,
-    /// What customers are to be told once this is durable, in order.
+    /// The reports that were written, in order. They go to the outboxes after the commit.
     pub reports: Vec<Report>,
-    /// So many rows of reports are gone, of these connections; or [`ALL_ROWS`].
+    /// How many rows of reports were deleted, per connection; or [`ALL_ROWS`].
     pub reports_gone: Vec<(ConnectionId, u64)>,
-    /// To be logged.
+    /// Reports whose rows could not be read, for the log.
     pub unreadable_reports: Vec<UnreadableReport>,
-    /// Where webhook events are due once this is durable.
+    /// Endpoints that have an event due. Their dispatchers are woken after the commit.
     pub woken: HashSet<Endpoint>,
-    /// Parts that ran out of resends without an answer, per carrier. The operator is alarmed once this is durable.
+    /// Parts per carrier that had no response and no resend left. The store raises an alarm after the commit.
     pub unconfirmed: HashMap<CarrierId, u64>,
-    /// What was set aside because it makes no sense, for the log.
+    /// Messages that were set aside because a row could not be read, for the log.
     pub set_aside: Vec<UnreadablePart>,
-    /// Events that the lifecycle forbids, for the log.
+    /// Events that the lifecycle does not allow, for the log.
     pub forbidden: Vec<ForbiddenEvent>,
     /// The steps of messages, in the order in which they happened.
     pub steps: Vec<MessageStep>,
     pub tally: Tally,
-    /// In force when the batch began.
+    /// The catalogue that was in force when the batch began.
     pub catalogue: Arc<Catalogue>,
 }
 
@@ -228,11 +229,12 @@ impl<'a> Batch<'a> {
         }
     }
 
+    /// Moves the time of the batch forward to `now`, never back.
     pub fn advance_to(&mut self, now: Timestamp) {
         self.now = self.now.max(now);
     }
 
-    /// The last step before the commit: everything that was held back is written.
+    /// Writes everything that was held back. The last step before the commit.
     pub fn finish(&mut self) -> Result<(), TableError> {
         self.write_fresh();
         self.write_last_event_number();
@@ -243,12 +245,12 @@ impl<'a> Batch<'a> {
         self.tables.keep_steps(&self.steps)
     }
 
-    /// Writes the rows that were held back. From then on the tables know these parts like any other.
+    /// Writes the rows of fresh parts. From then on the tables have them like all others.
     pub fn write_fresh(&mut self) {
         self.fresh.drain(..).for_each(|part| self.tables.write(PartChange::Add(part.row())));
     }
 
-    /// The row of a part accepted in this very batch.
+    /// Returns the held-back row of a part that was accepted in this batch; none for any other part.
     pub fn fresh_part(&mut self, job: &Job) -> Option<&mut FreshPart> {
         let (batch, index) = job.fresh?;
         if batch == self.number { self.fresh.get_mut(index) } else { None }

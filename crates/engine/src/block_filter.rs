@@ -1,16 +1,16 @@
-//! Filters that say of a key "certainly not there" or "perhaps". A filter is an array of blocks of 64 octets, and a key has
-//! all its bits in one block, so that a look-up is one access to memory (a blocked Bloom filter).
+//! A blocked Bloom filter: it says of a key "certainly absent" or "perhaps present". It is an array of blocks of 64
+//! octets. A key has all its bits in one block, so that a look-up is one memory access.
 
 /// Bits that a key sets in its block.
 const BITS_PER_KEY: u32 = 6;
-/// Keys for each block of a filter that is filled as intended: 16 bits a key, about one wrong "perhaps" in 500.
+/// Keys per block of a full filter: 16 bits for each key, about one wrong "perhaps" in 500.
 pub const KEYS_PER_BLOCK: usize = 32;
-/// Blocks of the first filter of a growing one.
+/// Blocks of the first filter of a [`GrowingFilter`].
 const FIRST_BLOCKS: usize = 256;
-/// How many times larger each further filter is.
+/// The size of each further filter relative to the one before.
 const GROWTH: usize = 4;
 
-/// 512 bits.
+/// A block of 512 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FilterBlock(pub [u64; 8]);
 
@@ -33,7 +33,7 @@ impl FilterBlock {
     }
 }
 
-/// The words and bits of a hash: nine bits of it say one place.
+/// Returns the words and bits of a hash: nine bits of it select one bit of a block.
 fn places(hash: u64) -> impl Iterator<Item = (usize, u64)> {
     (0..BITS_PER_KEY).map(move |no| {
         let place = hash >> (9 * no);
@@ -42,32 +42,32 @@ fn places(hash: u64) -> impl Iterator<Item = (usize, u64)> {
     })
 }
 
-/// Returns which of so many blocks the keys with this prefix are in. It grows with the prefix.
+/// Returns the block, of `blocks` blocks, that has the keys with this prefix. It grows with the prefix.
 pub fn block_of(prefix: u64, blocks: u32) -> u32 {
     ((u128::from(prefix) * u128::from(blocks)) >> 64) as u32
 }
 
-/// Returns the lowest prefix whose keys are in a block; none if there are not so many blocks.
+/// Returns the lowest prefix whose keys are in a block; none if there are fewer blocks.
 pub fn first_prefix(block: u32, blocks: u32) -> Option<u64> {
     u64::try_from((u128::from(block) << 64).div_ceil(u128::from(blocks.max(1)))).ok()
 }
 
-/// A filter that takes keys until it has as many blocks as it may have. It begins small and adds larger and larger filters.
+/// A filter that grows until it has its maximum number of blocks. It starts small and adds larger and larger filters.
 pub struct GrowingFilter {
     filters: Vec<Vec<FilterBlock>>,
-    /// Keys that the last filter still takes.
+    /// Keys that fit into the last filter.
     room: usize,
     /// Blocks that may still be added.
     blocks_left: usize,
 }
 
 impl GrowingFilter {
-    /// Makes an empty filter of at most so many octets.
+    /// Creates an empty filter of at most `bytes_max` octets.
     pub fn new(bytes_max: usize) -> GrowingFilter {
         GrowingFilter { filters: Vec::new(), room: 0, blocks_left: bytes_max / FilterBlock::BYTES }
     }
 
-    /// Adds a key by its hash. Returns false, and adds nothing, once there is no room.
+    /// Adds a key by its hash. Returns false, and adds nothing, if the filter is full.
     pub fn add(&mut self, hash: u64) -> bool {
         if self.room == 0 && !self.grow() {
             return false;
@@ -105,7 +105,7 @@ fn place_in(hash: u64, blocks: usize) -> usize {
     usize::try_from(block_of(hash, blocks)).unwrap_or(0)
 }
 
-/// Bits that say nothing of the block.
+/// Returns bits that do not depend on the block of the hash.
 fn spread(hash: u64) -> u64 {
     (hash ^ (hash >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32)
 }

@@ -1,4 +1,4 @@
-//! Taking a message back, for as long as nothing of it was given to a link.
+//! Cancels a message while none of its parts was given to a link.
 
 use crate::batch::Batch;
 use crate::ops::{CancelOutcome, ExpectedParties};
@@ -12,6 +12,7 @@ use hermod_domain::origin::MessageName;
 use hermod_domain::time::Timestamp;
 
 impl Batch<'_> {
+    /// Cancels a message of the account and refunds its cost, if none of its parts was ever claimed.
     pub fn cancel(
         &mut self,
         account: AccountId,
@@ -23,7 +24,7 @@ impl Batch<'_> {
         let Some(message) = aliases::named(self.tables, account, name)? else {
             return Ok(CancelOutcome::NotFound);
         };
-        // Accepted in this very batch: nobody has been told its name yet, so whoever names it has guessed.
+        // Accepted in this batch: its id is not returned yet, so the caller guessed it.
         if self.fresh.iter().any(|part| part.message == message) {
             return Ok(CancelOutcome::NotFound);
         }
@@ -55,7 +56,7 @@ impl Batch<'_> {
         Ok(expected.map(|parties| parties.carrier))
     }
 
-    /// It has parts, and none of them was ever on its way.
+    /// Whether a message has parts and none of them was ever claimed.
     fn is_untouched(&self, key: MessageKey) -> Result<bool, TableError> {
         let Some(progress) = progress::load(self.tables, key)? else { return Ok(false) };
         Ok(progress.parts.iter().all(|part| *part == Part::WAITING))

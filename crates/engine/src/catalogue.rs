@@ -1,12 +1,13 @@
-//! The setup: small documents that are read whole and changed rarely, each change all or none.
+//! Changes the setup: small documents that are read whole and change rarely. Each change is written completely or not
+//! at all.
 
 use crate::batch::Batch;
 use crate::ops::{CatalogueChange, CatalogueRefusal, CatalogueRow};
 use crate::tables::{CatalogueRowChange, TableError};
 
 impl Batch<'_> {
-    /// Writes a change of the setup. If one of its ledger entries is refused, or a name is taken, it writes nothing and
-    /// returns the refusal.
+    /// Writes a change of the setup. Returns a refusal, and writes nothing, if a ledger entry is refused or a name is
+    /// taken.
     pub fn change_catalogue(
         &mut self,
         change: &CatalogueChange,
@@ -33,7 +34,7 @@ impl Batch<'_> {
         Ok(Ok(()))
     }
 
-    /// Returns the first entry whose name another entry of its kind has by then.
+    /// Returns the first entry whose name another entry of its kind would have after the change.
     fn find_taken_name<'r>(
         &self,
         put: &'r [CatalogueRow],

@@ -1,5 +1,5 @@
-//! Giving free slots to waiting parts. The claim is written in the same transaction as everything else, so before a
-//! single byte leaves it is durable that it may have.
+//! Claims waiting parts for links with free slots. The claim of a part is committed before its bytes are written to the
+//! socket. So after a crash every part that may have been sent is known.
 
 use crate::batch::{Batch, RecentMessage};
 use crate::ops::{Job, LinkId};
@@ -12,24 +12,26 @@ use hermod_domain::ids::PartNo;
 use hermod_domain::lifecycle::{self, Event, PartState, Progress, Step};
 use hermod_domain::time::Timestamp;
 
-/// Turns that lanes take in one batch to release a part that is due, or to read which are; the rest follow in the next.
+/// Turns of lanes in one batch: each releases one due part or reads the next ones. The rest follow in the next batch.
 const DUE_PER_BATCH_MAX: usize = 1_000;
-/// Parts of one carrier that are found expired in one batch when a link has room. A queue may have waited for days, and
-/// nobody who asks for something else waits until all of it has ended.
+/// Expired parts of one carrier that one batch ends when a link has slots. A queue may have waited for days, and other
+/// commands must not wait until all of it has ended.
 const EXPIRED_PER_BATCH_MAX: usize = 500;
 
-/// What came of a part's turn.
+/// The result of a part's turn.
 #[derive(PartialEq, Eq)]
 enum Claimed {
-    /// Its validity had ended.
+    /// Its validity had ended: the message is expired.
     Expired,
     Otherwise,
 }
 
 impl Batch<'_> {
+    /// Claims parts for every carrier that has a link with free slots, and adds them to the handouts of their links.
+    /// Ends parts whose validity is over instead of sending them.
     pub fn dispatch_parts(&mut self) -> Result<(), TableError> {
         if self.now == Timestamp::EPOCH {
-            // Nothing in this batch said what time it is, and what has expired must not leave.
+            // No command of this batch brought a time, and an expired part must not be sent.
             self.now = self.state.last_time;
         }
         self.state.continue_at = None;
@@ -45,14 +47,14 @@ impl Batch<'_> {
                 match self.state.lanes.next(carrier) {
                     Next::Job(link, job) => expired += usize::from(self.claim(link, *job)? == Claimed::Expired),
                     Next::Refill(refill) => {
-                        // A long message may stand half in memory and half in the tables: what is read next to the
-                        // rows must find all of them there.
+                        // Part of a long message may be in memory only: its rows must be in the table before the lane
+                        // is read.
                         self.write_fresh();
                         let jobs = self.tables.read()?.waiting_jobs(refill)?;
                         if jobs.unreadable.is_empty() {
                             self.state.lanes.refill(refill, jobs.rows);
                         } else {
-                            // The lane is read again without them.
+                            // The lane is read again without the unreadable parts.
                             expired += jobs.unreadable.len();
                             self.set_aside_all(jobs.unreadable)?;
                         }
@@ -97,7 +99,7 @@ impl Batch<'_> {
         }
     }
 
-    /// Gives a part to a link. `resend`: how often it was sent before without an answer.
+    /// Adds a claimed part to the handout of a link. `resend`: how often it was sent before without a response.
     fn hand_to_link(&mut self, link: LinkId, job: Job, resend: u8) -> Result<Claimed, TableError> {
         let carrier = job.carrier;
         let step = if resend == 0 {
@@ -112,8 +114,8 @@ impl Batch<'_> {
         Ok(Claimed::Otherwise)
     }
 
-    /// Puts parts whose waiting time is over back into their lanes, lane by lane in turns. From here on they wait for a
-    /// slot only.
+    /// Puts deferred parts whose time has come back into their lanes, lanes taking turns. From then on they wait for a
+    /// slot.
     pub fn release_due(&mut self, now: Timestamp) -> Result<(), TableError> {
         self.advance_to(now);
         let mut turns = self.state.deferred.due_lanes(now);
@@ -143,7 +145,8 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// False if it does not wait for that time: its message has ended or gone elsewhere, perhaps to come back.
+    /// Clears the due time of a part. Returns false, and changes nothing, if the part does not wait for that time: its
+    /// message has ended, or moved to another carrier and perhaps back.
     fn clear_due_time(&mut self, key: MessageKey, part: PartNo, due_at: Timestamp) -> Result<bool, TableError> {
         let row = self.read_part(key, part)?;
         if row.and_then(|row| row.due_at) != Some(due_at) {

@@ -1,6 +1,6 @@
-//! Due times that a clock which was ahead has left behind. A gateway that ran with its clock two days ahead and is started
-//! again with the right time finds retries due in two days. At the start each is brought back to the longest wait that its
-//! own schedule has. A clock that is set while the gateway runs does not matter: see `domain::monotonic_clock`.
+//! Corrects times that a clock set ahead has written. A gateway that ran with its clock two days ahead and restarts
+//! with the right time finds retries that are due in two days. At the start each time is limited to the longest wait of
+//! its own schedule. A clock that changes while the gateway runs has no effect: see `domain::monotonic_clock`.
 
 use crate::batch::Batch;
 use crate::maps::HashSet;
@@ -14,15 +14,15 @@ use hermod_domain::retry::Schedule;
 use hermod_domain::time::Timestamp;
 use std::time::Duration;
 
-/// Longest validity that a message can be given.
+/// The longest validity of a message.
 const VALIDITY_MAX: Duration = Duration::from_secs(72 * 3_600);
-/// Times of one batch may be this far apart.
+/// How far apart the times of one batch may be.
 const TOLERANCE: Duration = Duration::from_secs(5);
 
-/// Parts in memory at a time while their due times are looked at.
+/// Parts that one read returns.
 const PARTS_PER_READ: usize = 5_000;
 
-/// How many times were brought back.
+/// How many times were corrected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CorrectedTimes {
     pub parts: usize,
@@ -31,7 +31,7 @@ pub struct CorrectedTimes {
     pub receipts: usize,
 }
 
-/// Brings back the due times whose schedules the store itself knows. Runs before anything is read into memory.
+/// Corrects the times of parts, MO messages and receipts. Runs before the state is loaded.
 pub fn correct_times(
     tables: &Tables<'_>,
     in_doubt_wait: Duration,
@@ -45,7 +45,7 @@ pub fn correct_times(
     })
 }
 
-/// Parts that wait for a time. Returns how many had to wait too long.
+/// Limits the due times of deferred parts. Returns how many were corrected.
 fn correct_parts(
     tables: &Tables<'_>,
     in_doubt_wait: Duration,
@@ -55,7 +55,7 @@ fn correct_parts(
     let mut changed = 0;
     let mut last: Option<PartRow> = None;
     loop {
-        // A part that is brought back lands before the key up to which was read: none is read twice.
+        // A corrected part moves to before the key that was read last: no part is read twice.
         let page = tables.read()?.deferred_parts(last.as_ref(), PARTS_PER_READ)?;
         for PartRow { key, part, now: stands, due_at, .. } in &page {
             // The wait for a resend grows with each doubt.
@@ -76,7 +76,7 @@ fn correct_parts(
     }
 }
 
-/// Returns how many messages and parts were valid for too long.
+/// Limits the validity of messages and parts. Returns how many were corrected.
 fn correct_validity(tables: &Tables<'_>, now: Timestamp) -> Result<usize, TableError> {
     let latest = now.plus(VALIDITY_MAX);
     let mut messages = HashSet::default();
@@ -90,7 +90,7 @@ fn correct_validity(tables: &Tables<'_>, now: Timestamp) -> Result<usize, TableE
     Ok(messages.len() + parts.len())
 }
 
-/// Returns how many unfinished MO messages began in the future, or parts were known for too long.
+/// Limits how long unfinished MO messages wait and digests are kept. Returns how many were corrected.
 fn correct_inbound(tables: &Tables<'_>, now: Timestamp) -> Result<usize, TableError> {
     let unfinished = tables.read()?.unfinished_after(now)?;
     unfinished.iter().for_each(|id| tables.write(MoPartChange::UnfinishedSince { id: *id, since: now }));
@@ -100,7 +100,7 @@ fn correct_inbound(tables: &Tables<'_>, now: Timestamp) -> Result<usize, TableEr
     Ok(unfinished.len() + seen.len())
 }
 
-/// Returns how many receipts were parked in the future.
+/// Sets the time of receipts that were parked in the future to now. Returns how many there were.
 fn correct_receipts(tables: &Tables<'_>, now: Timestamp) -> Result<usize, TableError> {
     let parked = tables.read()?.parked_ids_after(now)?;
     let count = parked.len();
@@ -111,7 +111,8 @@ fn correct_receipts(tables: &Tables<'_>, now: Timestamp) -> Result<usize, TableE
 }
 
 impl Batch<'_> {
-    /// Brings back webhook events that are due later than their schedule allows. Returns how many there were.
+    /// Limits the due times of webhook events: `waits` are the longest waits after each failure, from the first.
+    /// Returns how many were corrected.
     pub fn limit_webhook_waits(&self, waits: &[Duration], now: Timestamp) -> Result<usize, TableError> {
         let mut changed = 0;
         for (failures, wait) in (0..).zip(std::iter::once(TOLERANCE).chain(waits.iter().copied())) {

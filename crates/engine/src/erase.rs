@@ -1,6 +1,6 @@
-//! Erasing one phone number on request of the person it belongs to: texts go, and the number is replaced by one that
-//! belongs to nobody, in everything that has ended. Ids, states, times and money stay, so that every balance can still be
-//! proved. What has not ended yet is left alone and named. Opt-outs stay: they protect the person.
+//! Erases a phone number on request of the person it belongs to. In everything that has ended, texts are deleted and
+//! the number is replaced by [`ERASED_NUMBER`]. Ids, states, times and money stay, so that every balance can still be
+//! proved. What has not ended is left alone and named. Opt-outs stay, because they protect the person.
 
 use crate::batch::Batch;
 use crate::tables::{ErasableInbound, ErasableKind, ErasableMessage, ErasureChange, InboundKey, TableError};
@@ -8,24 +8,25 @@ use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::origin::{Origin, WrittenAddress};
 use hermod_domain::phone::Msisdn;
 
-/// What stands in place of an erased number: of country code 999, which no country has.
+/// Replaces an erased number. Its country code 999 belongs to no country.
 pub const ERASED_NUMBER: u64 = 9_990_000_000;
 
-/// What erasing a number came to.
+/// How much was erased.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Erased {
     pub messages: u64,
     pub inbound: u64,
-    /// Held messages, parked receipts, conversations and messages that are nobody's.
+    /// Held messages, parked receipts, conversations and unassigned MO messages.
     pub others: u64,
-    /// How many messages were left alone because they, or the reports about them, are still being delivered.
+    /// Messages that were left alone because they, or reports about them, are still being delivered.
     pub in_progress: u64,
     /// The first of those.
     pub named: Vec<MessageId>,
 }
 
 impl Batch<'_> {
-    /// Returns how many were erased, and those that are still being delivered.
+    /// Erases the number in those of these messages that have ended. Returns how many, and the messages that are still
+    /// being delivered.
     pub fn erase_messages(&mut self, ids: &[MessageId]) -> Result<(u64, Vec<MessageId>), TableError> {
         let (mut done, mut left) = (0, Vec::new());
         for id in ids {
@@ -41,17 +42,18 @@ impl Batch<'_> {
         Ok((done, left))
     }
 
+    /// Erases the recipient, the origin and the text of a message.
     fn erase_message(&self, message: MessageId, found: ErasableMessage) {
         let ErasableMessage { carrier, to, mut origin, .. } = found;
         if let Some(row) = &mut origin {
             erase_origin(&mut row.origin);
         }
-        // A receipt that would find it by its number comes too late anyway.
+        // The message has ended, so no receipt needs to be matched by number.
         self.tables.write(ErasureChange::UnnamedParts { carrier, to, message });
         self.tables.write(ErasureChange::Message { message, to: ERASED_NUMBER, origin });
     }
 
-    /// Returns how many were erased. What is still to be brought or posted keeps what it brings.
+    /// Erases the number in those of these MO messages that no report and no webhook event waits for. Returns how many.
     pub fn erase_inbound(&mut self, keys: &[InboundKey]) -> Result<u64, TableError> {
         let mut done = 0;
         for key in keys {
@@ -64,13 +66,13 @@ impl Batch<'_> {
         Ok(done)
     }
 
-    /// Erases what is neither a message nor an MO message of an account, and returns how many rows there were.
+    /// Erases the number in reviews and conversations, and without an account also in parked receipts and unassigned MO
+    /// messages, which belong to none. Returns how many rows there were.
     pub fn erase_others(&mut self, number: Msisdn, account: Option<AccountId>) -> Result<u64, TableError> {
         let mut changes = vec![
             (ErasableKind::Review, ErasureChange::Reviews { number, account }),
             (ErasableKind::Conversation, ErasureChange::Conversations { handset: number, account }),
         ];
-        // These belong to no account.
         if account.is_none() {
             changes.push((ErasableKind::ParkedReceipt, ErasureChange::ParkedReceipts(number)));
             changes.push((ErasableKind::UnassignedInbound, ErasureChange::UnassignedInbound(number)));
@@ -84,13 +86,13 @@ impl Batch<'_> {
     }
 }
 
-/// Removes the beginning of the text, and the recipient as the customer wrote it.
+/// Removes the quote of the text, and the recipient as the customer wrote it.
 fn erase_origin(origin: &mut Origin) {
     origin.quote.clear();
     origin.destination = WrittenAddress::default();
 }
 
-/// Returns whether the message or something about it is still being delivered.
+/// Whether a message, or a report or webhook event about it, is still being delivered.
 fn is_being_delivered(message: &ErasableMessage) -> bool {
     !message.has_ended || message.has_report || message.has_webhook_event
 }

@@ -1,4 +1,4 @@
-//! Ending parts whose time is up: the validity of a part that waits, or the wait for the receipt of a part that was sent.
+//! Ends parts past their deadline: the validity of a waiting part, or the wait for the receipt of a sent part.
 
 use crate::batch::Batch;
 use crate::progress::Applied;
@@ -9,8 +9,8 @@ use hermod_domain::ids::PartNo;
 use hermod_domain::lifecycle::{Event, PartState};
 use hermod_domain::time::Timestamp;
 
-/// Returns what happens to a part because its time is up; none if it is not. The carrier's entry in the catalogue says how
-/// long after its validity a receipt is still waited for.
+/// Returns the event of a part that is past its deadline; none if it is not. The carrier's entry in the catalogue says
+/// how long after the end of its validity a receipt is expected.
 pub fn expiry_event(row: &PartRow, now: Timestamp, catalogue: &Catalogue) -> Option<Event> {
     let PartRow { key, expires_at, .. } = *row;
     let receipt_until = || expires_at.plus(catalogue.receipt_wait(key.carrier));
@@ -29,14 +29,14 @@ pub fn expiry_event(row: &PartRow, now: Timestamp, catalogue: &Catalogue) -> Opt
 }
 
 impl Batch<'_> {
-    /// Ends those of these parts whose time is still up. Returns how many.
+    /// Ends those of these parts that are still past their deadline. Returns how many.
     pub fn expire_parts(&mut self, parts: &[(MessageKey, PartNo)], now: Timestamp) -> Result<usize, TableError> {
         self.advance_to(now);
         let mut expired = 0;
         for (key, part) in parts {
             let Some(row) = self.read_part(*key, *part)? else { continue };
             if let Some(event) = expiry_event(&row, now, &self.catalogue) {
-                // A job of it that is still in a lane finds its message ended when its turn comes.
+                // A job that is still in a lane finds its message ended when its turn comes.
                 let step = (event == Event::ValidityEnded).then_some(StepKind::Expired);
                 let applied = self.apply(*key, *part, event, 0, None, step)?;
                 expired += usize::from(matches!(applied, Applied::Moved { .. }));

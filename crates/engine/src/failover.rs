@@ -1,5 +1,6 @@
-//! When a carrier does not want a message and there is another that could take it. Which one that is, and whether its
-//! route wants it, was decided before the answer came here.
+//! Moves messages to another carrier: after temporary errors, throttling or a refusal, or because their carrier cannot
+//! send. A message moves only while no carrier has any part of it. Nothing is charged or refunded. Which carrier is
+//! next, and whether the route allows it, is decided by the gateway.
 
 use crate::submit_response::scheduled;
 use crate::batch::Batch;
@@ -13,15 +14,15 @@ use hermod_domain::lifecycle::{Event, PartState};
 use hermod_domain::time::Timestamp;
 use std::time::Duration;
 
-/// Temporary errors of a part before its message goes to another carrier.
+/// Temporary errors of a part after which its message fails over.
 const FAILURES_BEFORE_FAILOVER: u32 = 2;
-/// How long a message may wait for a carrier that throttles its recipient before another one gets it.
+/// How long a message waits for a carrier that throttles its recipient before it fails over.
 const THROTTLED_WAIT_MAX: Duration = Duration::from_secs(10);
 
 impl Batch<'_> {
-    /// After a temporary error, when the part waits again: true if its message went to the other carrier. The first time
-    /// it is sent there at once. A message that has failed more often keeps its growing waits, or two carriers that
-    /// are both in trouble would pass it to and fro without a pause.
+    /// Fails a message over after a temporary error. Returns whether it moved. After the first failover it is sent at
+    /// once; a message with more errors keeps its growing waits, or two failing carriers would pass it back and forth
+    /// without a pause.
     pub fn fail_over(
         &mut self,
         key: MessageKey,
@@ -45,8 +46,8 @@ impl Batch<'_> {
         Ok(true)
     }
 
-    /// After a carrier throttled the recipient of a part again and again: true if its message went to the other carrier. It
-    /// does so once only: two carriers that both throttle it would pass it to and fro.
+    /// Fails a message over whose recipient the carrier throttles. Returns whether it moved. It moves only once, or two
+    /// carriers that both throttle it would pass it back and forth.
     pub fn fail_over_throttled(
         &mut self,
         key: MessageKey,
@@ -78,9 +79,9 @@ impl Batch<'_> {
         Ok(self.tables.read()?.message_exceptions(key.message)?.has_failed_over)
     }
 
-    /// A carrier refused a part for good: true if its message goes on all the same. It moves once none of its parts is
-    /// on its way any more, and only if none was taken; until that is known the part waits. No carrier that refused a
-    /// message gets it again.
+    /// Fails a message over that the carrier refused for good. Returns whether the message continues. It moves once
+    /// none of its parts is being sent, and only if none was accepted; until then the refused part waits. A carrier
+    /// that refused a message never gets it again.
     pub fn fail_over_refused(
         &mut self,
         key: MessageKey,
@@ -124,6 +125,8 @@ impl Batch<'_> {
 }
 
 impl Batch<'_> {
+    /// Moves messages that wait for a carrier to another one. Skips those that do not wait there any more. Returns how
+    /// many were moved.
     pub fn move_waiting(&mut self, moves: &[Move], now: Timestamp) -> Result<usize, TableError> {
         self.advance_to(now);
         let mut moved = 0;
@@ -141,7 +144,7 @@ impl Batch<'_> {
         Ok(moved)
     }
 
-    /// Moves a message whose parts are all ours. They wait for a slot at once, or for a time first.
+    /// Moves a message whose parts are all movable. They wait for a slot, or for `due_at` first.
     pub fn move_parts(
         &mut self,
         key: MessageKey,
@@ -159,7 +162,7 @@ impl Batch<'_> {
         if parts.len() != usize::from(submits) {
             self.set_parts(there, submits)?;
         }
-        // From here on the old carrier's lane must not know it: a stale job would be claimed a second time.
+        // The old carrier's lane must not hold it any more: a stale job would be claimed a second time.
         self.state.lanes.remove_message(carrier, account, message);
         self.state.recent_messages.remove(&message);
         parts.iter().for_each(|part| self.state.queues.remove(carrier, part.now.state));
@@ -179,15 +182,16 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Makes the rows of a message's parts anew, so many of them. All must be ours. Each has the most that any of the old
-    /// ones had behind it: whatever may have left keeps the money from coming back.
+    /// Replaces the rows of a message's parts by this many rows. All parts must be movable. Each new row has the most
+    /// doubts, attempts and latest times of the old ones, so that a part that may have been sent still prevents a
+    /// refund.
     fn set_parts(&self, key: MessageKey, count: u8) -> Result<(), TableError> {
         let rows = self.tables.read()?.parts(key)?;
         let Some(mut most) = rows.first().copied() else {
             return Err(TableError::unreadable(format!("message {} has no parts", key.message)));
         };
         for row in &rows {
-            // Of the two states that wait, in doubt is the greater.
+            // Of the two waiting states, in doubt is the one to keep.
             if row.now.state == PartState::InDoubt {
                 most.now.state = PartState::InDoubt;
             }
@@ -207,7 +211,7 @@ impl Batch<'_> {
     }
 }
 
-/// Whether a part waits, and no carrier may have it. What is in doubt was given its time to turn up.
+/// Whether a part waits and no carrier has it. A part in doubt counts once its wait for a response is over.
 pub fn is_movable(part: &PartRow, now: Timestamp) -> bool {
     match part.now.state {
         PartState::Queued => true,

@@ -1,5 +1,5 @@
-//! Messages whose receipts are late leave the table of parts. Most receipts come within minutes; those of a few messages
-//! come days later or never, and their parts would be passed over by every start, rollback and sweep meanwhile.
+//! Moves messages whose receipts are late out of the table of parts. Most receipts arrive within minutes; those of a
+//! few messages take days or never arrive. Without the move, every start, rollback and sweep would read their parts.
 
 use crate::batch::Batch;
 use crate::tables::{PartChange, PartRow, MessageKey, TableError};
@@ -7,10 +7,10 @@ use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
 use std::time::Duration;
 
-/// How long after it was accepted a message's receipts are late.
+/// The age from which the receipts of a message are late.
 pub const LATE_AFTER: Duration = Duration::from_secs(600);
 
-/// Whether a part is done with: its carrier has it, and only receipts can happen to it.
+/// Whether the carrier has the part, and only receipts can change it.
 const fn is_handed_over(state: PartState) -> bool {
     match state {
         PartState::Presumed
@@ -27,8 +27,8 @@ const fn is_handed_over(state: PartState) -> bool {
     }
 }
 
-/// Returns the messages among these parts that are handed over whole and whose receipts are late. The parts are in the
-/// order of their keys. Those of a message that are not among them are not looked at: see [`Batch::set_late`].
+/// Returns the messages whose receipts are late and of which all these parts are handed over. The parts must be in the
+/// order of their keys. Other parts of the messages are checked by [`Batch::set_late`].
 pub fn late_messages(parts: &[PartRow], now: Timestamp) -> Vec<MessageKey> {
     let accepted_by = now.minus(LATE_AFTER);
     let is_late = |parts: &&[PartRow]| {
@@ -41,7 +41,7 @@ pub fn late_messages(parts: &[PartRow], now: Timestamp) -> Vec<MessageKey> {
 }
 
 impl Batch<'_> {
-    /// Moves messages among those whose receipts are late, unless some part is not handed over.
+    /// Moves messages to the table of late parts, except those that have a part that is not handed over.
     pub fn set_late(&mut self, keys: &[MessageKey], now: Timestamp) -> Result<(), TableError> {
         self.advance_to(now);
         for key in keys {

@@ -1,5 +1,5 @@
-//! Entries of the ledger: every change of a balance that is not a message's cost. Each row has two figures, and an
-//! account's balance and credit in use are the sums of them.
+//! Posts ledger entries: every change of a balance except the cost of a message. Each row has two figures; an account's
+//! balance and credit in use are their sums.
 
 use crate::batch::Batch;
 use crate::maps::HashMap;
@@ -8,7 +8,7 @@ use crate::tables::{LedgerChange, MessageKey, Posting, TableError};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::money::{AMOUNT_MAX, Money};
 
-/// The cost of a message, and the balance once it is given back.
+/// The cost of a message, and the balance after its refund.
 #[derive(Clone, Copy, Debug)]
 pub struct Refund {
     cost: Money,
@@ -16,7 +16,8 @@ pub struct Refund {
 }
 
 impl Batch<'_> {
-    /// Writes an entry that somebody asked for, unless it is refused or was written before.
+    /// Posts an entry. Returns a refusal, or the earlier entry if its reference was posted before; then nothing is
+    /// written.
     pub fn post(&mut self, entry: &LedgerEntry) -> Result<PostOutcome, TableError> {
         let before = self.state.balances.of(entry.account);
         let posted = self.posted_before(entry)?;
@@ -33,7 +34,8 @@ impl Batch<'_> {
         })
     }
 
-    /// Returns the first refusal that these entries would meet if they were posted in this order. Writes nothing.
+    /// Returns the first refusal if these entries were posted in this order; none if all would be accepted. Writes
+    /// nothing.
     pub fn find_refusal(&self, entries: &[LedgerEntry]) -> Result<Option<PostRefusal>, TableError> {
         let mut balances: HashMap<AccountId, Balance> = HashMap::default();
         let mut references: HashMap<(AccountId, &str), Posted> = HashMap::default();
@@ -58,7 +60,7 @@ impl Batch<'_> {
         Ok(None)
     }
 
-    /// Returns what giving a message's cost back comes to. An error if the balance would not fit its column.
+    /// Returns the refund of a message. Fails if the balance would overflow.
     pub fn refund_of(&self, key: MessageKey) -> Result<Refund, TableError> {
         let cost = self.tables.read()?.message_cost(key.message)?;
         let change = Balance { balance: cost, credit_used: Money::ZERO };
@@ -67,7 +69,7 @@ impl Batch<'_> {
         Ok(Refund { cost, after })
     }
 
-    /// Gives a message's cost back.
+    /// Posts the refund of a message.
     pub fn refund(&mut self, account: AccountId, message: MessageId, Refund { cost, after }: Refund) {
         let entry = LedgerEntry {
             account,
@@ -81,6 +83,7 @@ impl Batch<'_> {
         self.write_entry(&entry, change, after, Some(message));
     }
 
+    /// Writes an entry and the balance after it. Returns the id of the entry.
     fn write_entry(
         &mut self,
         entry: &LedgerEntry,
@@ -105,13 +108,14 @@ impl Batch<'_> {
         id
     }
 
+    /// Returns the account's entry that has the same reference.
     fn posted_before(&self, entry: &LedgerEntry) -> Result<Option<LedgerRow>, TableError> {
         let Some(reference) = &entry.reference else { return Ok(None) };
         self.tables.read()?.posting_by_reference(entry.account, reference)
     }
 }
 
-/// An entry that was posted under a reference, as far as a repetition is compared with it.
+/// An earlier entry with the same reference, as far as it is compared.
 #[derive(Clone, Copy)]
 struct Posted {
     kind: LedgerKind,
@@ -124,9 +128,9 @@ impl From<&LedgerRow> for Posted {
     }
 }
 
-/// What posting an entry does.
+/// The result of checking an entry.
 enum Judged {
-    /// Nothing: it was posted before.
+    /// It was posted before.
     Repeated,
     New {
         change: Balance,
@@ -134,7 +138,7 @@ enum Judged {
     },
 }
 
-/// Decides on an entry. `posted`: the entry that has its reference already.
+/// Checks an entry. `posted`: the earlier entry with its reference.
 fn judge(entry: &LedgerEntry, before: Balance, posted: Option<Posted>) -> Result<Judged, PostRefusal> {
     check(entry)?;
     if let Some(Posted { kind, amount }) = posted {
@@ -146,6 +150,7 @@ fn judge(entry: &LedgerEntry, before: Balance, posted: Option<Posted>) -> Result
     Ok(Judged::New { change, after: after.ok_or(PostRefusal::TooLarge)? })
 }
 
+/// Checks the kind and the amount of an entry.
 fn check(entry: &LedgerEntry) -> Result<(), PostRefusal> {
     match entry.kind {
         LedgerKind::Refund | LedgerKind::RolledUpCosts | LedgerKind::RolledUpRefunds => {
@@ -159,7 +164,7 @@ fn check(entry: &LedgerEntry) -> Result<(), PostRefusal> {
     }
 }
 
-/// What an entry changes an account's figures by.
+/// Returns what an entry adds to the balance and to the credit in use; none if that overflows.
 fn change(entry: &LedgerEntry, before: Balance) -> Option<Balance> {
     let amount = entry.amount;
     Some(match entry.kind {
@@ -176,14 +181,14 @@ fn change(entry: &LedgerEntry, before: Balance) -> Option<Balance> {
     })
 }
 
-/// What leads back towards zero is never too large.
+/// Whether a figure exceeds [`AMOUNT_MAX`] and moves away from zero.
 fn grows_too_large(before: Balance, after: Balance) -> bool {
     let size = |amount: Money| amount.as_micros().unsigned_abs();
     let too_large = |before, after| size(after) > size(AMOUNT_MAX).max(size(before));
     too_large(before.balance, after.balance) || too_large(before.credit_used, after.credit_used)
 }
 
-/// What was asked for when this row was written.
+/// Returns the amount that was requested when this row was written.
 fn amount(row: &LedgerRow) -> Option<Money> {
     match row.kind {
         LedgerKind::Payment => row.balance.checked_sub(row.credit_used),

@@ -1,22 +1,23 @@
-//! The gateway's decisions, without a database: what a command changes and what its sender is answered. Pure: rows, times
-//! and the catalogue are arguments, and nothing here reads a clock or does I/O.
+//! The engine decides what each command changes and what its outcome is. It is pure: rows, times and the catalogue are
+//! arguments; nothing here reads a clock or does I/O.
 //!
-//! The store runs the commands, makes their changes durable, and then answers. Modules stand in layers, and each imports
-//! from the layers below it only: values, tables, state, the batch, decisions, commands.
+//! The store runs the commands in a transaction, commits their changes, and returns the outcomes after the commit. The
+//! modules form layers, and each layer imports only from those below it: values, tables, state, the batch, one file per
+//! decision, commands.
 
 // Values.
 pub mod block_filter;
 pub mod maps;
 pub mod ops;
 
-// Rows that are read and written, and what is remembered of them.
+// The tables that are read and written, and what is kept of them in memory.
 pub mod state;
 pub mod tables;
 
-// What runs in one transaction. The decisions below are its methods.
+// One transaction. The decisions below are methods of `Batch`.
 pub mod batch;
 
-// A message from its customer to its carrier.
+// MT: from the customer's submit to the carrier's response.
 pub mod accept;
 pub mod submit_response;
 pub mod cancel;
@@ -25,24 +26,24 @@ pub mod expiry;
 pub mod failover;
 pub mod progress;
 
-// Receipts of carriers.
+// DLRs from carriers.
 pub mod late_receipts;
 pub mod receipt;
 pub mod unnamed_parts;
 
-// Reports to customers, and MO messages.
+// DLRs to customers (reports over SMPP, webhook events) and MO messages.
 pub mod mo;
 pub mod opt_outs;
 pub mod outbox;
 pub mod report;
 pub mod webhooks;
 
-// Money, texts that are held, and the setup.
+// Balances, screening and the setup.
 pub mod catalogue;
 pub mod ledger;
 pub mod reviews;
 
-// Starts, broken rows, and what is old.
+// Start, rollback, unreadable rows, retention.
 pub mod due_times;
 pub mod erase;
 pub mod recover;
@@ -50,5 +51,5 @@ pub mod retention;
 pub mod set_aside;
 pub mod steps;
 
-// Everything that can be asked of the engine.
+// The list of all commands.
 pub mod commands;

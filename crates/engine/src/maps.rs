@@ -1,4 +1,4 @@
-//! Hash maps without chance in them: the same commands in the same order leave the same maps, in every process.
+//! Hash maps without random seeds: the same commands in the same order give the same maps in every process.
 
 use std::collections;
 use std::hash::{BuildHasherDefault, DefaultHasher};

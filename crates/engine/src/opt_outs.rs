@@ -1,4 +1,4 @@
-//! Opting recipients out of the messages of an account, and in again.
+//! Opts recipients out of an account's messages, and in again.
 
 use crate::batch::Batch;
 use crate::ops::OptOut;
@@ -8,7 +8,7 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 
 impl Batch<'_> {
-    /// Opts a recipient out. True if that is new; an earlier opt-out stays as it is.
+    /// Opts a recipient out. Returns whether that is new; an earlier opt-out stays as it is.
     pub fn opt_out(&mut self, entry: &OptOut) -> Result<bool, TableError> {
         self.advance_to(entry.now);
         let is_new = self.tables.read()?.opted_out_at(entry.account, entry.number)?.is_none();
@@ -19,7 +19,7 @@ impl Batch<'_> {
         Ok(is_new)
     }
 
-    /// Opts a recipient in again. True if the recipient had opted out.
+    /// Opts a recipient in again. Returns whether the recipient had opted out.
     pub fn opt_in(&mut self, account: AccountId, number: Msisdn) -> Result<bool, TableError> {
         let was_out = self.tables.read()?.opted_out_at(account, number)?.is_some();
         if was_out {
@@ -28,7 +28,7 @@ impl Batch<'_> {
         Ok(was_out)
     }
 
-    /// The same, unless the recipient opted out after that time.
+    /// Opts a recipient in again, unless the recipient opted out after `at`. Returns whether it did.
     pub fn opt_in_since(
         &mut self,
         account: AccountId,

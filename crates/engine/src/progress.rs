@@ -1,6 +1,6 @@
-//! Reading where a message stands, and writing where it stands next. While a message has not ended, its parts' rows say
-//! it all; the message's own row is touched only when the customer's view changes for good: when it is enroute, when its
-//! code changes, and when it ends. That saves a write per message.
+//! Applies events to messages: reads the progress, asks the lifecycle, writes the result. The rows of the parts hold
+//! the progress of a message that has not ended. The message's own row changes only when it becomes enroute, when its
+//! DLR code changes to UNKNOWN, and when it ends. That saves a write for each part.
 
 use crate::batch::{Batch, ForbiddenEvent, RecentMessage};
 use crate::report;
@@ -18,34 +18,37 @@ use hermod_domain::time::Timestamp;
 /// What an event did to a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Applied {
-    /// The part is now this.
+    /// The part changed to this state.
     Moved {
         part: Part,
         ended: bool,
     },
+    /// The event changes nothing in this state.
     Ignored,
-    /// The message has ended, or is with another carrier: nothing can happen to it here any more.
+    /// The message has ended, or another carrier has it: no event of this carrier applies.
     Inactive,
 }
 
-/// What a part waits for after an event.
+/// A part's wait after an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
     pub until: Timestamp,
-    /// Temporary errors, if this is one more.
+    /// The number of temporary errors, if the event is one more.
     pub attempts: Option<u32>,
 }
 
-/// What came of writing where a message stands next.
+/// The result of writing an applied event.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Written {
     All,
-    /// Its parts make no sense without their message: they were set aside.
+    /// The row of the message is missing or damaged, so its parts were set aside.
     SetAside,
 }
 
 impl Batch<'_> {
-    /// The one way a state changes: load, decide, write. `step`: what is added to the message's steps if the part moves.
+    /// Applies an event to a part. Every change of a message's state goes through here: load the progress, let the
+    /// lifecycle decide, write the parts, refund and report in the same transaction. `step` is added to the message's
+    /// steps if the part changes.
     pub fn apply(
         &mut self,
         key: MessageKey,
@@ -107,7 +110,7 @@ impl Batch<'_> {
         }
     }
 
-    /// Was a message reported UNKNOWN before? Its parts alone cannot tell: the one that was overdue may have been delivered
+    /// Whether a message was reported UNKNOWN before. Its parts do not tell: the overdue part may have been delivered
     /// since, while another was still being sent.
     fn was_unknown(&self, message: MessageId, before: &Progress) -> Result<bool, TableError> {
         if before.parts.len() == 1 {
@@ -116,7 +119,7 @@ impl Batch<'_> {
         Ok(self.tables.read()?.message_exceptions(message)?.unknown_at.is_some())
     }
 
-    /// Nothing if it has ended, or is with another carrier.
+    /// Returns the progress of a message; none if it has ended or another carrier has it.
     fn progress_of(&self, key: MessageKey) -> Result<Option<(Progress, ReportTarget)>, TableError> {
         match self.state.recent_messages.get(&key.message) {
             Some(RecentMessage { carrier, progress, report_target, .. }) => {
@@ -126,6 +129,7 @@ impl Batch<'_> {
         }
     }
 
+    /// Writes an applied event: the row of the part, or the end of the message.
     #[expect(clippy::too_many_arguments, reason = "one fact: everything that is written together")]
     fn write(
         &mut self,
@@ -159,8 +163,8 @@ impl Batch<'_> {
         Ok(Written::All)
     }
 
-    /// The message ends: its row says how, its parts' rows go, its cost is given back if it should be. Parts without a
-    /// message, or with a cost that cannot be given back, are set aside.
+    /// Ends a message: writes its final status, deletes the rows of its parts, and refunds its cost if the lifecycle
+    /// says so. Sets the parts aside if the message has no row or its refund overflows the balance.
     fn end_message(
         &mut self,
         key: MessageKey,
@@ -188,7 +192,7 @@ impl Batch<'_> {
         Ok(Written::All)
     }
 
-    /// Returns whether a message has a row. Who is status of it was read from there, or is not known yet.
+    /// Whether a message has a row. A known report target was read from it.
     fn has_row(&self, key: MessageKey, report_target: &ReportTarget) -> Result<bool, TableError> {
         match report_target {
             ReportTarget::Web(_) | ReportTarget::Customer(_) => Ok(true),
@@ -199,7 +203,7 @@ impl Batch<'_> {
     }
 }
 
-/// Where a message stands. Nothing if it has no parts left: it has ended, or it never was.
+/// Returns the progress of a message; none if it has no parts left, because it has ended or does not exist.
 pub fn load(tables: &Tables<'_>, key: MessageKey) -> Result<Option<Progress>, TableError> {
     let parts = tables.read()?.part_states(key)?;
     if parts.is_empty() {
@@ -213,8 +217,8 @@ pub fn load(tables: &Tables<'_>, key: MessageKey) -> Result<Option<Progress>, Ta
     Ok(Some(Progress::of(remembered, parts)))
 }
 
-/// Only the message's row remembers that a part was enroute before it was delivered or overdue. It is asked only where
-/// that can matter: once every part was handed over and none is enroute now.
+/// Whether the message's own state is needed. Only it tells that a part was enroute before it was delivered or overdue,
+/// which matters once every part was accepted and none is enroute.
 fn needs_memory(parts: &[Part]) -> bool {
     let was_further = |part: &Part| matches!(part.state, PartState::Delivered | PartState::Overdue);
     parts.iter().all(|part| was_further(part) || matches!(part.state, PartState::Sent | PartState::Presumed))

@@ -1,4 +1,5 @@
-//! What a receipt does: it finds its part by the carrier's id and moves it, or waits until an answer brings that id.
+//! Applies DLRs from carriers: finds the part by the carrier's id and applies the receipt to it, or parks the receipt
+//! until a response brings that id.
 
 use crate::batch::Batch;
 use crate::ops::{CarrierIdQuery, LATE_LINES_MAX, ParkedReceipt, ReceiptOutcome, ReceiptRecord};
@@ -21,7 +22,7 @@ struct Said {
     at: Timestamp,
 }
 
-/// Whether a receipt with this verdict is the last word on its part.
+/// Whether a receipt with this verdict is the last one for its part.
 pub fn is_final(verdict: Verdict) -> bool {
     match verdict {
         Verdict::Delivered | Verdict::Undeliverable | Verdict::Rejected | Verdict::Expired => true,
@@ -30,7 +31,7 @@ pub fn is_final(verdict: Verdict) -> bool {
 }
 
 impl Batch<'_> {
-    /// The carrier took a part and gave it an id. Receipts that waited for that id are done at once.
+    /// Stores the id that a carrier gave to a part, and applies the receipts that were parked for that id.
     pub fn assign_carrier_id(
         &mut self,
         key: MessageKey,
@@ -59,6 +60,8 @@ impl Batch<'_> {
         Ok(())
     }
 
+    /// Applies a receipt. Finds its part by the carrier's id, or else by the recipient's number. A receipt that matches
+    /// no part, or several, is parked; one without an id is dropped. Returns what happened to it.
     pub fn record_receipt(
         &mut self,
         carrier: CarrierId,
@@ -94,13 +97,15 @@ impl Batch<'_> {
         Ok(ReceiptOutcome::Parked)
     }
 
+    /// Parks a receipt, and counts those that it displaced.
     fn park(&mut self, carrier: CarrierId, receipt: &ParkedReceipt) -> Result<(), TableError> {
         let crowded_out = self.state.parked.park(self.tables, carrier, receipt)?;
         self.tally.receipts_given_up += crowded_out;
         Ok(())
     }
 
-    /// Another look at a parked receipt. True if it has found its part now.
+    /// Looks again for the part of a parked receipt, and applies the receipt if there is exactly one. Returns whether
+    /// it was.
     pub fn retry_parked(
         &mut self,
         carrier: CarrierId,
@@ -124,7 +129,7 @@ impl Batch<'_> {
         }
     }
 
-    /// Another look at the receipts that are parked for these ids. Returns how many have found their part.
+    /// Looks again for the parts of the receipts that are parked for these ids. Returns how many were applied.
     pub fn rematch(
         &mut self,
         carrier: CarrierId,
@@ -135,7 +140,7 @@ impl Batch<'_> {
         self.advance_to(now);
         let mut matched = 0;
         for remote in remotes {
-            // It may have found its part, or gone, since it was looked at.
+            // It may have been matched or given up since it was listed.
             if let Some(receipt) = self.tables.read()?.parked_receipt(carrier, remote)? {
                 matched += usize::from(self.retry_parked(carrier, ids, &receipt)?);
             }
@@ -143,7 +148,7 @@ impl Batch<'_> {
         Ok(matched)
     }
 
-    /// Gives up some receipts that have waited for `PARKED_KEPT`. Returns how many.
+    /// Gives up some receipts that were parked for longer than `PARKED_KEPT`. Returns how many.
     pub fn give_up_parked(&mut self, now: Timestamp) -> Result<u64, TableError> {
         self.advance_to(now);
         let given_up = self.state.parked.give_up_old(self.tables, now)?;
@@ -151,6 +156,7 @@ impl Batch<'_> {
         Ok(given_up)
     }
 
+    /// Applies a receipt to the part it belongs to. A late or repeated receipt only adds a step.
     fn apply_receipt(
         &mut self,
         carrier: CarrierId,
@@ -177,7 +183,7 @@ impl Batch<'_> {
         Ok(ReceiptOutcome::Unchanged)
     }
 
-    /// A carrier that repeats itself without end must not fill the disk with it.
+    /// Adds a step for a receipt that changed nothing, up to `LATE_LINES_MAX` of them for each message.
     fn add_late_receipt(
         &mut self,
         message: MessageId,
@@ -193,7 +199,7 @@ impl Batch<'_> {
     }
 }
 
-/// A word of a carrier's is as long as it likes.
+/// Returns a carrier's word, cut to the length that is stored.
 fn bounded(word: &str) -> Box<str> {
     word.chars().take(RAW_WORD_CHARS_MAX).collect()
 }

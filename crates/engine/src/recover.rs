@@ -1,4 +1,4 @@
-//! Building the state from the tables: at start, and after a batch that had to be rolled back.
+//! Loads the engine's state from the tables, at start and after a rollback.
 
 use crate::batch::{Batch, EngineState, RecentMessage};
 use crate::ops::{SubmitResponse, ResponseRecord};
@@ -29,12 +29,13 @@ use hermod_domain::time::Timestamp;
 use std::fmt::Debug;
 use std::time::Duration;
 
-/// This node's number in message ids. One node until several share a store.
+/// The number of this node in message ids.
 const NODE: u8 = 0;
-/// Steps that the list a batch hands on has room for at most: more than an ordinary batch has.
+/// The most steps that a reused list keeps room for: more than an ordinary batch has.
 const SPARE_STEPS_MAX: usize = 16_384;
 
 impl EngineState {
+    /// Loads the state from the tables. No lane holds a part in memory yet.
     pub fn load(tables: &Tables<'_>, in_doubt_wait: Duration, seed: u64) -> Result<EngineState, TableError> {
         let last = tables.read()?.highest_id()?;
         let newest_day = last.map_or(Timestamp::EPOCH, MessageId::accepted_at).day();
@@ -67,7 +68,7 @@ impl EngineState {
         Ok(state)
     }
 
-    /// The batch under way is durable.
+    /// Makes the changes of the batch final. To be called after its commit.
     pub fn committed(&mut self, now: Timestamp) {
         self.balances.committed();
         self.today.committed();
@@ -80,20 +81,21 @@ impl EngineState {
         }
     }
 
-    /// Takes back the list of steps of a batch that is durable and published. The next batch uses its room.
+    /// Takes back the list of steps of a committed batch. The next batch uses its allocation.
     pub fn reuse_steps(&mut self, mut steps: Vec<MessageStep>) {
         steps.clear();
         steps.shrink_to(SPARE_STEPS_MAX);
         self.spare_steps = steps;
     }
 
-    /// Gives memory back where more waits in it than may. Only between batches, when everything has its row.
+    /// Drops parts from memory beyond the limits. Only between batches, when every part has its row.
     pub fn trim(&mut self) {
         self.lanes.trim();
         self.deferred.trim();
     }
 
-    /// The batch under way came to nothing: back to what the tables say.
+    /// Undoes what the batch changed in memory. To be called after its rollback; the tables are read again where
+    /// needed.
     pub fn rolled_back(&mut self, tables: &Tables<'_>) -> Result<(), TableError> {
         self.balances.rolled_back();
         self.today.rolled_back();
@@ -109,15 +111,14 @@ impl EngineState {
         self.load_waiting(tables)
     }
 
-    /// When something is to be done without anyone asking for it.
+    /// Returns when the writer must run a batch even if no command arrives.
     pub fn next_due(&self) -> Option<Timestamp> {
         let times =
             [self.deferred.next_at(), self.delivery.due_at(), self.mo_parts.next_at(), self.continue_at];
         times.into_iter().flatten().min()
     }
 
-    /// Every lane starts out spilled: it is read from the store when a link has room, and what is deferred at the next
-    /// tick.
+    /// Marks every lane that has waiting parts as spilled: slots and due times read the parts from the tables.
     pub fn load_waiting(&mut self, tables: &Tables<'_>) -> Result<(), TableError> {
         self.lanes.clear_lanes();
         self.deferred.clear();
@@ -136,8 +137,8 @@ impl EngineState {
         Ok(())
     }
 
-    /// Returns how what is held in memory differs from what a fresh load from the tables gives; nothing, unless there is a
-    /// defect: a row is either in memory or its table row is current. Only between batches.
+    /// Returns how the state differs from one that is loaded from the tables. Empty unless there is a defect: what is
+    /// in memory must equal the tables. Only between batches.
     pub fn differences(&self, tables: &Tables<'_>) -> Result<Vec<String>, TableError> {
         let fresh = EngineState::load(tables, self.in_doubt_wait, 0)?;
         let mut differences = Vec::new();
@@ -168,7 +169,7 @@ impl EngineState {
         Ok(differences)
     }
 
-    /// Adds the waiting parts that neither a lane nor a due time would find, among the first parts of each lane's table rows.
+    /// Adds waiting parts that no lane and no due time would find, among the first parts of each lane.
     fn find_stranded(&self, tables: &Tables<'_>, found: &mut Vec<String>) -> Result<(), TableError> {
         for LaneCounts { carrier, account, for_a_slot, waiting, .. } in tables.read()?.lane_counts()? {
             let (after, limit) = (None, JOBS_IN_MEMORY_MAX);
@@ -192,7 +193,7 @@ impl EngineState {
 }
 
 impl Batch<'_> {
-    /// At start: every part that was being sent when the process ended is in doubt.
+    /// Puts every part in doubt that was being sent when the process ended. Runs once at start.
     pub fn mark_sending_in_doubt(&mut self, now: Timestamp) -> Result<(), TableError> {
         self.advance_to(now);
         let sending = self.tables.read()?.sending_parts()?;

@@ -1,6 +1,7 @@
-//! What customers are to be status. A report's row is written in the transaction of the change it tells, and goes when its
-//! customer has answered, or when it is given up. Whom to tell is remembered with the message while it is under channel, so
-//! that its end costs no look-up, and nothing at all where nobody asked.
+//! Reports the status of messages to customers. A report's row is written in the transaction of the change that it
+//! reports, and is deleted when the customer has accepted it or when it is given up. Where to report is kept in memory
+//! with the message (`state/report_target.rs`), so the end of a message needs no read, and a message without reports
+//! writes nothing.
 
 use crate::batch::{ALL_ROWS, Batch};
 use crate::ops::{
@@ -18,26 +19,27 @@ use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::WebhookKind;
 
-/// Reports given up or forgotten in one transaction.
+/// Reports that are given up or deleted in one transaction.
 pub const REPORTS_PER_WRITE: usize = 500;
 
-/// Returns the highest id that was ever given to a report and is still known.
+/// Returns the highest id that a stored or given-up report has; 0 if there is none. Ids start after it.
 pub fn last_id(tables: &Tables<'_>) -> Result<u64, TableError> {
     let last = tables.read()?.last_report()?.max(tables.read()?.last_given_up_report()?);
     Ok(last.map_or(0, |id| id.0))
 }
 
-/// How a customer who submits over SMPP is status.
+/// How a status is reported to a customer who submits over SMPP.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum ReportChannel {
-    /// What they asked for, to whoever is bound.
+    /// Over the binds of the connection, if registered_delivery asks for it.
     Bind,
-    /// Everything, by webhook: they only transmit, and nobody is there to take it.
+    /// By webhook, whatever registered_delivery says: the customer only transmits and has no receiver bound.
     Webhook,
     Both,
 }
 
-/// What an event is worth telling, whether or not anyone asked.
+/// Returns the status that an event makes reportable, whether or not a customer asked for it; none if the customer's
+/// view does not change.
 pub fn status_to_report(event: Event, before: &Progress, moved: &Moved) -> Option<ReportStatus> {
     let Moved { after, dlr, .. } = moved;
     let code = (*dlr)?;
@@ -54,7 +56,7 @@ pub fn status_to_report(event: Event, before: &Progress, moved: &Moved) -> Optio
     }
     Some(match event {
         Event::Receipt(verdict) => verdict.notice(),
-        // Another part was enroute already, and only now all of them have left.
+        // Another part was enroute before, and only now all parts are accepted.
         Event::Claimed
         | Event::Released
         | Event::Accepted
@@ -68,7 +70,8 @@ pub fn status_to_report(event: Event, before: &Progress, moved: &Moved) -> Optio
 }
 
 impl Batch<'_> {
-    /// Writes down that a customer is to be status, if that is content to them.
+    /// Writes the report or the webhook event about a status, if the customer gets one. Reads the report target from
+    /// the message's row if it is not in memory.
     pub fn report_status(
         &mut self,
         key: MessageKey,
@@ -115,7 +118,7 @@ impl Batch<'_> {
         self.report(key.account, *connection, key.message, content, channel)
     }
 
-    /// A customer is to be status something over SMPP.
+    /// Writes a report for the binds of a connection.
     pub fn report(
         &mut self,
         account: AccountId,
@@ -146,10 +149,11 @@ impl Batch<'_> {
         StatusChange { account, message, connection, status, err, at: self.now }
     }
 
+    /// Returns how a status is reported to a customer.
     fn channel_for(&self, account: AccountId, customer: &Customer, status: ReportStatus) -> ReportChannel {
         let Customer { connection, origin, .. } = customer;
         let receivers = self.receivers;
-        // What a bind is not to be status cannot wait for one, and move to the webhook later.
+        // A status that registered_delivery does not ask for is never a row, so it cannot move to the webhook later.
         let nobody = || {
             receivers.away_since(*connection, self.now).is_some()
                 || (!origin.wish.wants(status) && !receivers.is_bound(*connection))
@@ -165,18 +169,18 @@ impl Batch<'_> {
         }
     }
 
-    /// What customers have answered to.
+    /// Deletes the reports that customers accepted, and gives up those that they refused.
     pub fn finish_reports(&mut self, finished: &FinishedReports) -> Result<(), TableError> {
         let FinishedReports { connection, accepted, refused, now } = finished;
         self.advance_to(*now);
         let mut gone = 0;
-        // Most often a connection's reports are answered in the order they were status, so few deletions do.
+        // Customers mostly answer in the order of the reports, so few deletions suffice.
         for run in accepted.chunk_by(|one, next| one.0 + 1 == next.0) {
             let (first, last) = (run[0], run[run.len() - 1]);
             let deleted = self.tables.read()?.count_reports(*connection, first, last)?;
             self.tables.write(ReportChange::Delete { connection: *connection, first, last });
             if deleted < run.len() {
-                // Given up while it was on its channel, and taken after all.
+                // Given up while it was in flight, and accepted after all.
                 let connection = *connection;
                 self.tables.write(GivenUpReportChange::DeleteRange { connection, first, last });
             }
@@ -190,7 +194,8 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Gives up a report: it is listed, if it is known whose it is. Returns 1, or 0 if there is no such report any more.
+    /// Gives up a report: deletes it and lists it as given up, if its account is known. Returns 1, or 0 if there is no
+    /// such report.
     pub fn give_up_report(
         &mut self,
         connection: ConnectionId,
@@ -215,8 +220,8 @@ impl Batch<'_> {
         Ok(1)
     }
 
-    /// Gives up a connection's reports that are too old, some at a time. Reports come to be in the order of time, so the
-    /// first that is young enough ends the search.
+    /// Gives up the reports of a connection that waited longer than [`REPORT_KEPT`], a bounded number of them. Returns
+    /// which. Ids are in the order of time, so the search ends at the first younger report.
     pub fn give_up_old_reports(
         &mut self,
         connection: ConnectionId,
@@ -236,8 +241,8 @@ impl Batch<'_> {
         Ok(oldest)
     }
 
-    /// Deletes some of those that were given up long ago, and returns how many. They are found by the time they came to be,
-    /// which is also the order of their ids: that they were given up is at most [`REPORT_KEPT`] later.
+    /// Deletes some reports that were listed as given up for [`GIVEN_UP_KEPT`]. Returns how many. They are found by
+    /// their creation time, which is the order of their ids; they were given up at most [`REPORT_KEPT`] later.
     pub fn forget_given_up(&mut self, now: Timestamp) -> Result<usize, TableError> {
         self.advance_to(now);
         let too_old = now.minus(GIVEN_UP_KEPT + REPORT_KEPT);
@@ -248,6 +253,7 @@ impl Batch<'_> {
         Ok(oldest.len())
     }
 
+    /// Notes that rows of a connection's reports were deleted.
     pub fn reports_gone(&mut self, connection: ConnectionId, gone: usize) {
         if gone > 0 {
             self.reports_gone.push((connection, u64::try_from(gone).unwrap_or(0)));
@@ -255,7 +261,8 @@ impl Batch<'_> {
     }
 }
 
-/// Of so many parts as the customer was charged for. A carrier that takes a message whole knows of one.
+/// Returns how many of the parts that the customer was charged for were delivered. A carrier that takes a message whole
+/// has one part for all of them.
 fn delivered(after: &Progress, parts: u8) -> u8 {
     if after.state == MessageState::Delivered {
         return parts;

@@ -1,5 +1,5 @@
-//! Texts that a screening rule has met: one case for each text of each sender of an account, however often it is tried.
-//! Whether it is held is settled by the writer, so that a hundred tries at once open one case.
+//! Reviews of texts that a screening rule matches: one case for each text of each sender of an account, however often
+//! it is submitted. The writer decides whether a text is held, so that concurrent submits open one case.
 
 use crate::batch::Batch;
 use crate::ops::{
@@ -9,8 +9,8 @@ use crate::tables::{ReopenedReview, ReviewChange, ReviewStatus, TableError};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 
-/// Before these times a case was last met, and decided if it was, that is old. An approval is kept for as long as it lasts,
-/// however old the case is.
+/// The times that make a case old: it was last matched before `met`, and decided, if it was, before `decided`. An
+/// approval is kept as long as it is valid, whatever the age of the case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OldReviews {
     pub met: Timestamp,
@@ -22,12 +22,14 @@ impl OldReviews {
         OldReviews { met: now.minus(REVIEW_CASE_KEPT), decided: now.minus(APPROVAL_LASTS) }
     }
 
+    /// Whether a case is old.
     pub fn include(self, case: &ReviewStatus) -> bool {
         case.last_at <= self.met && case.decided_at.is_none_or(|at| at <= self.decided)
     }
 }
 
 impl Batch<'_> {
+    /// Returns whether a matching text passes, because it was approved lately, or is held. Opens a case for a new text.
     pub fn screen(&mut self, screened: &Screened) -> Result<Screening, TableError> {
         let Screened { account, digest, now, .. } = screened;
         self.advance_to(*now);
@@ -56,6 +58,7 @@ impl Batch<'_> {
         }
     }
 
+    /// Opens a case, unless the account has too many open ones.
     fn open_case(&mut self, screened: &Screened) -> Result<Screening, TableError> {
         if self.has_too_many_open(screened.account)? {
             return Ok(Screening::Held { case: None });
@@ -65,18 +68,20 @@ impl Batch<'_> {
         Ok(Screening::Held { case: Some(id) })
     }
 
-    /// Opens a case again whose approval is over, with the rules that its text meets now.
+    /// Opens a case again whose approval has ended, with the rules that match now.
     fn reopen_case(&mut self, known: ReviewStatus, screened: &Screened) {
         let Screened { to, rules, now, .. } = screened;
         let reopened = ReopenedReview { to: *to, rules: rules.clone(), at: *now, seen: known.seen + 1 };
         self.tables.write(ReviewChange::Reopen { id: known.id, reopened });
     }
 
+    /// Whether the account has the most open cases that are allowed.
     fn has_too_many_open(&self, account: AccountId) -> Result<bool, TableError> {
         let open = self.tables.read()?.count_open_reviews(account, REVIEW_CASES_OPEN_MAX)?;
         Ok(open >= REVIEW_CASES_OPEN_MAX)
     }
 
+    /// Approves or rejects a case. Returns it; none if there is no such case.
     pub fn decide_review(
         &mut self,
         id: u64,
@@ -90,7 +95,7 @@ impl Batch<'_> {
         self.tables.read()?.review(id)
     }
 
-    /// Deletes these cases, except those that are not old any more because a message met them meanwhile.
+    /// Deletes those of these cases that are still old.
     pub fn forget_reviews(&mut self, cases: &[u64], old: OldReviews) -> Result<(), TableError> {
         for case in cases {
             if self.tables.read()?.review_status(*case)?.is_some_and(|case| old.include(&case)) {

@@ -1,6 +1,6 @@
-//! Setting aside what cannot be read. A part whose row, or whose message's row, makes no sense leaves the queues with all
-//! parts of its message, so that it holds up no other. The message's row stays. What was set aside is logged and
-//! listed, and the audit names it, until an operator has repaired it.
+//! Sets aside what cannot be read. If the row of a part, or of its message, is invalid, all parts of the message leave
+//! the queues, so that they hold up no other message. The message's row stays. What was set aside is logged, listed and
+//! named by the audit until an operator has repaired it.
 
 use crate::batch::{Batch, EngineState};
 use crate::ops::Job;
@@ -9,11 +9,10 @@ use hermod_domain::ids::PartNo;
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
 
-/// Parts that are looked for at a time when the store is opened.
+/// Parts that one search at the start returns.
 const UNREADABLE_PER_LOOK: u32 = 1_000;
 
-/// Sets aside all parts whose own rows make no sense. Runs before anything is read into memory. Returns what was set
-/// aside, for the log.
+/// Sets aside all parts whose own rows are invalid. Runs before the state is loaded. Returns them, for the log.
 pub fn set_aside_unreadable(tables: &Tables<'_>, now: Timestamp) -> Result<Vec<UnreadablePart>, TableError> {
     let mut all = Vec::new();
     loop {
@@ -22,7 +21,7 @@ pub fn set_aside_unreadable(tables: &Tables<'_>, now: Timestamp) -> Result<Vec<U
             return Ok(all);
         }
         for part in found {
-            // Nothing, if another part of its message was found before.
+            // None if another part of its message was set aside before.
             if !tables.read()?.stored_states(part.key)?.is_empty() {
                 let (key, reason) = (part.key, part.reason.clone());
                 tables.write(SetAsideChange::Parts { key, reason, at: now });
@@ -33,7 +32,7 @@ pub fn set_aside_unreadable(tables: &Tables<'_>, now: Timestamp) -> Result<Vec<U
 }
 
 impl EngineState {
-    /// Forgets a message that is set aside. `states`: those that its parts had.
+    /// Removes a message that is set aside from memory. `states`: the states of its parts.
     fn forget_message(&mut self, key: MessageKey, states: &[Option<PartState>]) {
         let MessageKey { carrier, account, message } = key;
         self.lanes.remove_message(carrier, account, message);
@@ -53,7 +52,7 @@ impl Batch<'_> {
         for part in parts {
             match part.key.to_key() {
                 Some(key) => drop(self.read_parts(key)?),
-                // Its key makes no sense, so no command writes to its row.
+                // Its key is invalid, so no command writes to its row.
                 None => self.set_aside(part.clone())?,
             }
         }
@@ -74,7 +73,8 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Returns what was read. If it makes no sense, the message is set aside, and the answer is None.
+    /// Returns the result of a read. If the row was invalid, sets the message aside and returns none; passes on any
+    /// other error.
     pub fn or_set_aside<T>(
         &mut self,
         key: MessageKey,
@@ -89,13 +89,13 @@ impl Batch<'_> {
         Ok(None)
     }
 
-    /// Writes that a message's row makes no sense. Its parts go on.
+    /// Lists the message because its own row is invalid. Its parts stay in the queues.
     pub fn set_message_aside(&mut self, key: MessageKey, error: TableError) -> Result<(), TableError> {
         let reason = self.tables.read()?.why_unreadable(error)?;
         self.set_message_row_aside(UnreadablePart { key: StoredMessageKey::from(key), reason })
     }
 
-    /// Writes that the row of this message makes no sense. Its parts go on.
+    /// Lists the message because its own row is invalid, for a given reason. Its parts stay in the queues.
     pub fn set_message_row_aside(&mut self, message: UnreadablePart) -> Result<(), TableError> {
         let (key, reason) = (message.key, message.reason.clone());
         self.tables.write(SetAsideChange::Message { key, reason, at: self.now });
@@ -103,19 +103,19 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Returns a part's row; None if there is none, or if it made no sense and is set aside.
+    /// Returns a part's row; none if there is none, or if it was invalid and the message is set aside.
     pub fn read_part(&mut self, key: MessageKey, part: PartNo) -> Result<Option<PartRow>, TableError> {
         let read = self.tables.read()?.part(key, part);
         Ok(self.or_set_aside(key, read)?.flatten())
     }
 
-    /// Returns the rows of a message's parts; none if one of them made no sense and the message is set aside.
+    /// Returns the rows of a message's parts; empty if one of them was invalid and the message is set aside.
     pub fn read_parts(&mut self, key: MessageKey) -> Result<Vec<PartRow>, TableError> {
         let read = self.tables.read()?.parts(key);
         Ok(self.or_set_aside(key, read)?.unwrap_or_default())
     }
 
-    /// Returns a part as a job, if it waits; None if it, or its message, made no sense and is set aside.
+    /// Returns a waiting part as a job; none if it does not wait, or was invalid and is set aside.
     pub fn read_waiting_job(&mut self, key: MessageKey, part: PartNo) -> Result<Option<Job>, TableError> {
         let read = self.tables.read()?.waiting_job(key, part);
         Ok(self.or_set_aside(key, read)?.flatten())

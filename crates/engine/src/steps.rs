@@ -1,6 +1,6 @@
-//! The steps of messages: what happened to each, in order. They stand apart from the changes of rows and are never merged.
+//! The steps of messages: what happened to each, in order. Steps are facts for observers; no decision reads them.
 //!
-//! The writer publishes the steps of a batch once it is durable. A store keeps the unusual ones as lines of a timeline.
+//! The writer publishes the steps of a batch after its commit. The store keeps the unusual ones as lines of a timeline.
 
 use crate::ops::{EventId, LinkId, ReportId};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo, RemoteId};
@@ -10,7 +10,7 @@ use hermod_domain::time::Timestamp;
 use std::borrow::Cow;
 use std::fmt;
 
-/// The id of a step. Steps have rising ids in the order in which they happened, and no id is given twice.
+/// The id of a step. Ids rise in the order in which steps happened, and no id is used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StepId(pub u64);
 
@@ -19,13 +19,13 @@ pub struct StepId(pub u64);
 pub struct MessageStep {
     pub id: StepId,
     pub message: MessageId,
-    /// The first part, where the step is one of the whole message.
+    /// The first part, if the step concerns the whole message.
     pub part: PartNo,
     pub at: Timestamp,
     pub kind: StepKind,
 }
 
-/// What happened. It holds no text and no phone number, and prints no word of a carrier.
+/// What happened. Holds no text and no phone number, and its debug form prints no word of a carrier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StepKind {
     Accepted {
@@ -38,7 +38,7 @@ pub enum StepKind {
         carrier: CarrierId,
         link: LinkId,
     },
-    /// The part was given to a link once more, because its answer never came.
+    /// The part was given to a link again, because it had no response.
     Resent {
         carrier: CarrierId,
         link: LinkId,
@@ -48,12 +48,12 @@ pub enum StepKind {
     NotSent {
         carrier: CarrierId,
     },
-    /// The carrier took the part and gave it an id.
+    /// The carrier accepted the part and gave it an id.
     Answered {
         carrier: CarrierId,
         remote: RemoteId,
     },
-    /// The carrier took the part and gave it no usable id.
+    /// The carrier accepted the part without a usable id.
     NoCarrierId {
         carrier: CarrierId,
     },
@@ -68,27 +68,27 @@ pub enum StepKind {
         carrier: CarrierId,
         status: u32,
     },
-    /// The carrier refused the part, which ends the message.
+    /// The carrier refused the part, which ended the message.
     Rejected {
         carrier: CarrierId,
         status: u32,
     },
-    /// The carrier refused the part, and another carrier gets the message.
+    /// The carrier refused the part, and the message continues with another carrier.
     Refused {
         carrier: CarrierId,
         status: u32,
     },
-    /// No answer came.
+    /// The part had no response.
     InDoubt {
         carrier: CarrierId,
         next: Option<NextResend>,
     },
-    /// An answer came about a message that is with another carrier.
+    /// A response about a message that another carrier has by now.
     LateResponse {
         carrier: CarrierId,
         response: LateResponse,
     },
-    /// The message went to another carrier because its own could not send.
+    /// The message moved to another carrier because its own could not send.
     Moved {
         from: CarrierId,
         to: CarrierId,
@@ -108,15 +108,15 @@ pub enum StepKind {
         err: u16,
         word: Option<CarrierWord>,
     },
-    /// A receipt whose word is not known, which changed nothing.
+    /// A receipt with an unknown word, which changed nothing.
     UnreadableReceipt {
         verdict: Verdict,
         err: u16,
         word: Option<CarrierWord>,
     },
-    /// No receipt came in time: the message is reported UNKNOWN.
+    /// No receipt arrived in time: the message was reported UNKNOWN.
     Unknown,
-    /// The part waited until its validity ended.
+    /// The validity of the waiting part ended.
     Expired,
     Cancelled,
     /// A report was queued for the binds of the message's connection.
@@ -125,23 +125,23 @@ pub enum StepKind {
         report: ReportId,
         status: ReportStatus,
     },
-    /// A webhook was posted.
+    /// A webhook event about the message was posted.
     WebhookAttempt {
         event: EventId,
         attempt: u32,
-        /// What the receiver answered; none if it did not.
+        /// The HTTP status of the response; none if there was none.
         status: Option<u16>,
     },
 }
 
-/// The resend that follows for a part in doubt.
+/// The next resend of a part in doubt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NextResend {
     pub number: u8,
     pub max: u8,
 }
 
-/// An answer that came too late to change anything.
+/// A response that arrived too late to change anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LateResponse {
     Taken,
@@ -167,7 +167,7 @@ impl LateResponse {
     }
 }
 
-/// A word of a receipt as the carrier wrote it, which can be anything: it is not printed.
+/// A word of a receipt as the carrier wrote it. It can be anything, so it is not printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CarrierWord(pub Box<str>);
 
@@ -177,7 +177,7 @@ impl fmt::Debug for CarrierWord {
     }
 }
 
-/// What a timeline says about a step.
+/// The line of a timeline about a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimelineText {
     pub what: &'static str,
@@ -185,7 +185,7 @@ pub struct TimelineText {
 }
 
 impl StepKind {
-    /// Returns what a timeline says about the step; none if it is part of every message's ordinary course.
+    /// Returns the timeline's line about the step; none if it is part of the ordinary course of a message.
     pub fn timeline_text(&self) -> Option<TimelineText> {
         let (what, detail): (_, Cow<'static, str>) = match self {
             StepKind::Accepted { .. }

@@ -1,4 +1,5 @@
-//! What a carrier's answer does: it decides what becomes of a part, and ties the carrier's id to it if there is one.
+//! Applies the carrier's response to a submit_sm: accepted (stores the carrier's id), throttled, temporary error,
+//! refused, or no response.
 
 use crate::batch::Batch;
 use crate::ops::{SubmitResponse, ResponseRecord, TargetCarrier, LinkId};
@@ -14,11 +15,12 @@ use hermod_domain::retry::Schedule;
 use hermod_domain::time::Timestamp;
 use std::time::Duration;
 
-/// No part is tried again sooner after a temporary error, whoever sets the time.
+/// The shortest wait after a temporary error, whether the carrier or the schedule sets it.
 const RETRY_WAIT_MIN: Duration = Duration::from_secs(1);
 
 impl Batch<'_> {
-    /// `link`: the one that says so, if it lives.
+    /// Applies the response to one part. `link`: the link that reports it; none if that link is gone. A response about
+    /// a message that moved to another carrier changes nothing but the message's steps.
     pub fn apply_response(
         &mut self,
         carrier: CarrierId,
@@ -34,7 +36,7 @@ impl Batch<'_> {
                 if self.apply(key, *part, Event::Accepted, 0, None, Some(step))? == Applied::Inactive {
                     self.add_late_response(key, *part, LateResponse::Taken)?;
                 }
-                // Assigned even if the message has ended meanwhile, so that its receipts are known for what they are.
+                // Stored even if the message has ended, so that its receipts are recognised as late.
                 self.assign_carrier_id(key, *part, *to, remote, ids)
             }
             SubmitResponse::AcceptedWithoutId => self.accepted_without_id(key, *part, *to),
@@ -52,7 +54,7 @@ impl Batch<'_> {
         }
     }
 
-    /// The carrier did not take it, and it is still first in line.
+    /// Puts a part that the carrier did not accept back at its place in the lane, before everything accepted later.
     fn back_to_front(
         &mut self,
         key: MessageKey,
@@ -72,8 +74,8 @@ impl Batch<'_> {
         }
     }
 
-    /// The carrier throttles the recipient: the part waits for a time, its attempts are not counted. A message that has
-    /// waited long goes to another carrier if there is one.
+    /// Defers a part whose recipient the carrier throttles. It does not count as an attempt. A message that has waited
+    /// too long fails over to another carrier, if one is given.
     fn step_aside(
         &mut self,
         key: MessageKey,
@@ -98,6 +100,7 @@ impl Batch<'_> {
         Ok(())
     }
 
+    /// Defers a part after a temporary error, for as long as the carrier or the retry schedule says, or fails it over.
     fn retry_later(
         &mut self,
         key: MessageKey,
@@ -127,6 +130,7 @@ impl Batch<'_> {
         Ok(())
     }
 
+    /// Ends the message of a part that the carrier refused for good, unless it can fail over to another carrier.
     fn refused(
         &mut self,
         key: MessageKey,
@@ -148,6 +152,8 @@ impl Batch<'_> {
         }
     }
 
+    /// Puts a part without a response in doubt. It is resent after a wait, if its policy has a resend left; otherwise
+    /// it counts as submitted.
     fn no_response(&mut self, key: MessageKey, part: PartNo) -> Result<(), TableError> {
         let Some(PartRow { doubt, now, .. }) = self.read_part(key, part)? else {
             return self.add_late_response(key, part, LateResponse::NoResponse);
@@ -166,8 +172,8 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// An answer about a message that is with another carrier by now changes nothing, and is told. One about a message
-    /// that has ended is no news.
+    /// Adds a step for a response about a message that another carrier has by now. A response about a message that has
+    /// ended adds nothing.
     pub fn add_late_response(&mut self, key: MessageKey, part: PartNo, response: LateResponse) -> Result<(), TableError> {
         let carrier = self.tables.read()?.open_message_carrier(key.message)?;
         if carrier.is_none_or(|carrier| carrier == key.carrier) {
@@ -177,24 +183,26 @@ impl Batch<'_> {
         Ok(())
     }
 
+    /// Schedules the release of a part. Its row must have the same due time.
     pub fn push_due(&mut self, key: MessageKey, part: PartNo, at: Timestamp) {
         let MessageKey { carrier, account, message } = key;
         self.state.deferred.push(DuePart { at, message, part, carrier, account });
     }
 }
 
-/// Returns the step of a part that its carrier did not take.
+/// Returns the step of a part that goes back to its lane: not sent, or throttled.
 fn returned(key: MessageKey, event: Event) -> StepKind {
     let carrier = key.carrier;
     if event == Event::Released { StepKind::NotSent { carrier } } else { StepKind::Throttled { carrier } }
 }
 
+/// Returns the wait before the next attempt after this many temporary errors.
 pub fn scheduled(failures: u32, key: MessageKey) -> Duration {
     let wait = Schedule::after_temporary_error().wait(failures, jitter(key));
     wait.expect("temporary errors are retried until validity ends")
 }
 
-/// Spreads retries out. The id is as good as a random number for that, and repeats under test.
+/// Returns a number that spreads retries over time. The message id serves as randomness, so that tests are repeatable.
 fn jitter(key: MessageKey) -> u32 {
     let mixed = key.message.as_i64().cast_unsigned().wrapping_mul(0x9E37_79B9_7F4A_7C15);
     u32::try_from(mixed >> 32).expect("32 bits are left")

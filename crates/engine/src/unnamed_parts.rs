@@ -1,5 +1,5 @@
-//! Parts that a carrier took without giving them a usable id. They are never resent; a receipt that no id matches is
-//! matched to one of them by the recipient's number and the time, where exactly one part qualifies.
+//! Parts that a carrier accepted without a usable id. They are never resent. A receipt that no id matches is matched to
+//! one of them by the recipient's number and the time, if exactly one part qualifies.
 
 use crate::batch::Batch;
 use crate::ops::ReceiptRecord;
@@ -16,13 +16,13 @@ use hermod_domain::sender::Sender;
 use hermod_domain::time::{Day, Timestamp};
 use std::time::Duration;
 
-/// By how much a receipt may overtake its answer: as long as answers are waited for.
+/// How long before its response a receipt may arrive: the longest wait for a response.
 const OVERTAKES_BY_MAX: Duration = Duration::from_secs(60);
-/// Parts to one number that are looked at. Beyond that no receipt could be told apart anyway.
+/// Parts to one number that are compared. With more, a receipt could not be assigned to one of them.
 const SAME_NUMBER_MAX: usize = 64;
 
 impl Batch<'_> {
-    /// The carrier took a part and gave it no usable id.
+    /// Applies a response that accepts a part without a usable id.
     pub fn accepted_without_id(&mut self, key: MessageKey, part: PartNo, to: Msisdn) -> Result<(), TableError> {
         let step = StepKind::NoCarrierId { carrier: key.carrier };
         match self.apply(key, part, Event::Accepted, 0, None, Some(step))? {
@@ -37,7 +37,7 @@ impl Batch<'_> {
         self.match_overtaking(carrier, to)
     }
 
-    /// A receipt may overtake the answer that gives no id. It waits under its own id then.
+    /// Applies a receipt that arrived before the response without an id. It is parked under the id that it carries.
     fn match_overtaking(&mut self, carrier: CarrierId, to: Msisdn) -> Result<(), TableError> {
         if self.state.parked.count(carrier) == 0 {
             return Ok(());
@@ -55,14 +55,14 @@ impl Batch<'_> {
             sender: None,
         };
         if self.match_by_number(carrier, &record)?.is_some() {
-            // Its id is tied to the part now.
+            // Its id is assigned to the part now.
             self.retry_parked(carrier, IdConversion::None, receipt)?;
         }
         Ok(())
     }
 
-    /// Returns the one part without an id that a receipt can be about. Ties the receipt's id to it, so that whatever the
-    /// carrier says about it next, a repetition above all, is found by that id.
+    /// Returns the one part without an id that a receipt can belong to; none if there is no such part, or several.
+    /// Assigns the receipt's id to it, so that later and repeated receipts are found by that id.
     pub fn match_by_number(
         &mut self,
         carrier: CarrierId,
@@ -73,7 +73,7 @@ impl Batch<'_> {
         if candidates.len() == SAME_NUMBER_MAX {
             return Ok(None);
         }
-        // A row that is too old may still wait for its deletion.
+        // An old row may still wait for its deletion.
         let before = not_waited_for_before(self.now.day());
         candidates.retain(|(part, _)| part.at >= before);
         let Some(UnnamedPart { part, at, .. }) = only_one(&candidates, record.sender.as_ref()) else {
@@ -90,7 +90,7 @@ impl Batch<'_> {
         Ok(Some(assignment))
     }
 
-    /// Deletes those of these parts whose receipts are not waited for any more.
+    /// Deletes those of these parts that were accepted before a time, because no receipt for them is expected any more.
     pub fn forget_unnamed_parts(
         &mut self,
         parts: &[UnnamedPart],
@@ -98,7 +98,7 @@ impl Batch<'_> {
     ) -> Result<(), TableError> {
         for UnnamedPart { carrier, to, part, .. } in parts {
             let (carrier, to, part) = (*carrier, *to, *part);
-            // The carrier may have taken it again meanwhile.
+            // The carrier may have accepted it again since it was listed.
             if self.tables.read()?.unnamed_part_taken_at(carrier, to, &part)?.is_some_and(|at| at < before) {
                 self.tables.write(UnnamedPartChange::Delete { carrier, to, part });
             }
@@ -107,8 +107,8 @@ impl Batch<'_> {
     }
 }
 
-/// The sender narrows the choice where a receipt names one that was written as the customer had it. Carriers may have
-/// been given another one, so a sender that fits none excludes none.
+/// Returns the only candidate. A receipt that names the sender narrows the choice; if no candidate has that sender, it
+/// excludes none, because carriers may replace senders.
 fn only_one(candidates: &[(UnnamedPart, Sender)], sender: Option<&Sender>) -> Option<UnnamedPart> {
     let same = |(_, from): &&(UnnamedPart, Sender)| {
         sender.is_some_and(|sender| sender.address().eq_ignore_ascii_case(from.address()))
@@ -121,7 +121,7 @@ fn only_one(candidates: &[(UnnamedPart, Sender)], sender: Option<&Sender>) -> Op
     }
 }
 
-/// Returns the time before which a part was taken whose receipts are not waited for any more.
+/// Returns the time before which a part was accepted if no receipt for it is expected any more.
 pub fn not_waited_for_before(today: Day) -> Timestamp {
     Day::new(today.get() - DAYS_KEPT).start()
 }

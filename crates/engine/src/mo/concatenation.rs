@@ -1,5 +1,5 @@
-//! Parts of long messages from handsets, which wait for each other: in any order, over any link of their carrier, over
-//! restarts. When all are there the message is delivered; after a while what has come of it.
+//! Joins the parts of concatenated MO messages. Parts may arrive in any order, over any link of their carrier, and over
+//! restarts. A message is delivered when all its parts are there, or after [`JOINING_WAIT`] without the missing ones.
 
 use crate::batch::Batch;
 use crate::mo::ReceivedMo;
@@ -12,15 +12,15 @@ use hermod_domain::inbound::{InboundPart, Whole, number};
 use hermod_domain::text::Joined;
 use hermod_domain::time::Timestamp;
 
-/// Messages delivered for their time in one batch; the rest follow in the next.
+/// Incomplete messages delivered in one batch because their wait is over; the rest follow in the next batch.
 const UNFINISHED_PER_BATCH_MAX: u32 = 200;
 
 impl Batch<'_> {
-    /// A part that was not here before.
+    /// Adds a part to its message, and delivers the message if it is complete. The part must be new.
     pub fn join(&mut self, carrier: CarrierId, part: &InboundPart, joined: Joined) -> Result<(), TableError> {
         let mut group = self.find_group(carrier, part, joined)?;
         let length = part.piece.octets.len();
-        // The handset has begun another message under the same reference, or this one would never end.
+        // The handset reused the reference for another message, or this one would grow without limit.
         let is_full = |group: &UnfinishedFound| group.size.octets + length > JOINED_OCTETS_MAX;
         if let Some(ended) = group.take_if(|group| group.has_part || is_full(group)) {
             self.deliver_group(ended.id)?;
@@ -44,7 +44,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Does a message wait for this very part?
+    /// Whether an unfinished message lacks exactly this part.
     pub fn is_lacking(
         &self,
         carrier: CarrierId,
@@ -54,6 +54,7 @@ impl Batch<'_> {
         Ok(self.find_group(carrier, part, joined)?.is_some_and(|group| !group.has_part))
     }
 
+    /// Returns the unfinished message that a part belongs to.
     fn find_group(
         &self,
         carrier: CarrierId,
@@ -67,6 +68,7 @@ impl Batch<'_> {
         self.tables.read()?.find_unfinished(&key, part)
     }
 
+    /// Adds an unfinished message without parts.
     fn begin_group(
         &self,
         carrier: CarrierId,
@@ -90,7 +92,7 @@ impl Batch<'_> {
         Ok(id)
     }
 
-    /// What has come of messages whose other parts were waited for long enough.
+    /// Delivers messages whose missing parts did not arrive in time, a bounded number of them.
     pub fn deliver_unfinished(&mut self, now: Timestamp) -> Result<(), TableError> {
         self.advance_to(now);
         if self.state.mo_parts.next_at().is_none_or(|at| at > now) {
@@ -105,7 +107,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// As it is: nothing is waited for any more.
+    /// Delivers a message with the parts that it has.
     fn deliver_group(&mut self, group: UnfinishedId) -> Result<(), TableError> {
         let Unfinished { carrier, source, destination, total, since } =
             self.tables.read()?.unfinished(group)?;

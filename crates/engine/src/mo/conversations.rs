@@ -1,4 +1,5 @@
-//! Who wrote to a handset last, from which number: where nothing else says whose a number is, an answer goes to them.
+//! Conversations: the account that last wrote to a handset from a shared number. They find the owner of a reply where
+//! the catalogue does not name one.
 
 use crate::batch::Batch;
 use crate::mo::Owner;
@@ -10,6 +11,7 @@ use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 
 impl Batch<'_> {
+    /// Stores that an account wrote to a handset from a number.
     pub fn remember_conversation(&self, message: MessageId, acceptance: &Acceptance, number: &Sender) {
         let Acceptance { account, connection, to, now, .. } = acceptance;
         let last = Conversation { account: *account, connection: *connection, message, at: *now };
@@ -17,7 +19,7 @@ impl Batch<'_> {
         self.tables.write(ConversationChange::Put { key, last });
     }
 
-    /// Who wrote to this handset from this number last, unless that is too long ago.
+    /// Returns the account that last wrote to a handset from a number, unless that is older than [`CONVERSATION_KEPT`].
     pub fn conversation(&self, handset: Option<Msisdn>, number: &str) -> Result<Option<Owner>, TableError> {
         let Some(handset) = handset else { return Ok(None) };
         let last = self.tables.read()?.conversation(handset, number)?;
@@ -27,8 +29,8 @@ impl Batch<'_> {
             .map(|Conversation { account, connection, .. }| Owner { account, connection: Some(connection) }))
     }
 
-    /// Deletes conversations whose last message is from before a time. Another message may have been sent since they were
-    /// listed.
+    /// Deletes those of these conversations whose last message is from before a time. They may have had another message
+    /// since they were listed.
     pub fn forget_conversations(
         &mut self,
         keys: &[ConversationKey],

@@ -1,12 +1,12 @@
-//! Messages from handsets, for accounts to read in order. Each account counts its own from 1; because one writer gives
-//! the numbers and makes them visible in the same commit, a reader that has seen a number has seen all below it.
+//! Stores MO messages for their accounts. Each account numbers its messages from 1. The writer assigns the numbers and
+//! commits them in order, so a reader that has seen a number has seen all lower ones.
 
 use crate::batch::Batch;
 use crate::ops::{Inbound, InboundRecord};
 use crate::tables::{InboundChange, InboundCounter, InboundRow, TableError};
 
 impl Batch<'_> {
-    /// Stores a message that no carrier delivered.
+    /// Stores an MO message that no carrier delivered.
     pub fn receive_inbound(&mut self, inbound: &Inbound) -> Result<InboundRecord, TableError> {
         let Inbound { account, from, to, text, received_at } = inbound;
         self.advance_to(*received_at);
@@ -24,7 +24,7 @@ impl Batch<'_> {
         })
     }
 
-    /// Stores a message under the account's next number.
+    /// Stores an MO message under the account's next number, with its webhook event.
     pub fn add_inbound(&mut self, row: InboundRow) -> Result<InboundRecord, TableError> {
         let InboundRow { account, message, received_at, .. } = row;
         let counter = match self.tables.read()?.inbound_counter(account)? {

@@ -1,6 +1,7 @@
-//! What handsets send: known if it was brought before, put together if it is a part, given to whose it is. Stop words
-//! act first. All of it in the transaction of the link that brought it, so that an answered message is never lost and one
-//! that is brought again is never two.
+//! Receives MO messages: drops duplicates, joins concatenated parts, finds the owning account, applies opt-out
+//! keywords, and delivers the message. All of it happens in the transaction of the link's command, and the deliver_sm
+//! is answered after the commit. So an answered message is never lost, and one that the carrier sends again is stored
+//! once.
 
 mod conversations;
 mod inbound;
@@ -18,36 +19,36 @@ use hermod_domain::origin::WrittenAddress;
 use hermod_domain::time::Timestamp;
 use std::time::Duration;
 
-/// How an opt-out came about, as the operator reads it.
+/// How an opt-out was made, as the operator reads it.
 const BY_STOP_WORD: &str = "a stop word from the handset";
 
-/// A message that has mo, as far as it has.
+/// An MO message with all parts that arrived.
 pub struct ReceivedMo {
     pub carrier: CarrierId,
     pub source: WrittenAddress,
     pub destination: WrittenAddress,
     pub whole: Whole,
-    /// Parts that never came.
+    /// The number of parts that never arrived.
     pub missing: u8,
-    /// When the first of it came.
+    /// When its first part arrived.
     pub at: Timestamp,
 }
 
-/// Whose a message is.
+/// The account that a message belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
     pub account: AccountId,
-    /// The connection that the handset was written to from.
+    /// The connection from which the account wrote to the handset, if a conversation found the owner.
     pub connection: Option<ConnectionId>,
 }
 
 impl Batch<'_> {
-    /// What a link brought.
+    /// Receives one deliver_sm. A duplicate is only counted, except that its opt-out keyword still applies.
     pub fn receive_mo(&mut self, carrier: CarrierId, part: &InboundPart) -> Result<(), TableError> {
         let known = if part.joined.is_some() { PART_REPEATS_KNOWN } else { REPEATS_KNOWN };
         let mut is_new = self.is_new(carrier, part.digest(), known)?;
         if let Some(joined) = part.joined {
-            // Handsets use references again: a message that lacks just this part is another one.
+            // Handsets reuse references: a message that lacks exactly this part is another one.
             is_new = is_new || self.is_lacking(carrier, part, joined)?;
             if is_new {
                 return self.join(carrier, part, joined);
@@ -70,8 +71,8 @@ impl Batch<'_> {
         self.apply_opt_keyword_of_duplicate(&mo)
     }
 
-    /// Who says stop, start and stop again within minutes means the last of it, though it looks like the first brought
-    /// again. To stop twice does no harm; to start because of a repeat could.
+    /// Applies STOP in a message that looks like a duplicate. A handset that sends STOP, START and STOP within minutes
+    /// means the last one. Opting out twice does no harm; opting in because of a duplicate could.
     fn apply_opt_keyword_of_duplicate(&mut self, mo: &ReceivedMo) -> Result<(), TableError> {
         let Some(Owner { account, .. }) = self.owner(mo)? else { return Ok(()) };
         match self.opt_keyword_of(account, mo) {
@@ -80,9 +81,9 @@ impl Batch<'_> {
         }
     }
 
-    /// False if the carrier brought the very same lately.
+    /// Whether the carrier did not deliver the same message or part lately. Remembers its digest.
     fn is_new(&self, carrier: CarrierId, digest: [u8; 16], known: Duration) -> Result<bool, TableError> {
-        // What waited for room on the disk was told long ago, and is known from now on.
+        // A command that waited for free disk space has an old time; the digest counts from now on.
         let now = self.now.max(self.state.last_time);
         let key = SeenKey { carrier, digest };
         let is_new = self.tables.read()?.seen_until(&key)?.is_none_or(|until| until <= now);
@@ -92,7 +93,7 @@ impl Batch<'_> {
         Ok(is_new)
     }
 
-    /// Deletes digests that count for repeats no longer, at most `limit`. Returns how many.
+    /// Deletes digests that are too old to recognise a duplicate, at most `limit`. Returns how many.
     pub fn forget_repeats(&mut self, now: Timestamp, limit: usize) -> Result<usize, TableError> {
         self.advance_to(now);
         let over = self.tables.read()?.seen_no_longer_than(now, limit)?;
@@ -100,7 +101,7 @@ impl Batch<'_> {
         Ok(over.len())
     }
 
-    /// A message is here: it goes to whose it is, or is kept for the operator.
+    /// Delivers a message to its owner, or keeps it for the operator if it has none.
     pub fn deliver_mo(&mut self, mo: &ReceivedMo) -> Result<(), TableError> {
         self.tally.inbound += 1;
         let owner = self.owner(mo)?;
@@ -115,8 +116,9 @@ impl Batch<'_> {
         }
     }
 
-    /// The number, its keyword, or the last conversation says whose it is. On a number that is shared, who wants no more
-    /// messages means those that came last.
+    /// Returns the owner of a message: the account that the number or keyword belongs to, or else the account of the
+    /// last conversation. On a shared number with a default account, the conversation decides only about opt-out
+    /// keywords.
     fn owner(&self, mo: &ReceivedMo) -> Result<Option<Owner>, TableError> {
         let to = number(&mo.destination);
         let owned = |account| Owner { account, connection: None };
@@ -130,7 +132,7 @@ impl Batch<'_> {
         Ok(wrote_last.filter(is_meant).or(otherwise))
     }
 
-    /// What the handset wants goes first; then the account can read it, and is told wherever it wants to be.
+    /// Applies the opt-out keyword of a message, stores it for its owner, and writes its webhook event and report.
     pub fn deliver_to_owner(
         &mut self,
         owner: Owner,
@@ -159,16 +161,16 @@ impl Batch<'_> {
         Ok(record)
     }
 
-    /// Stop words and what lifts them.
+    /// Opts the handset out of the account's messages, or in again, if the message is an opt-out keyword.
     fn apply_opt_keyword(&mut self, account: AccountId, mo: &ReceivedMo) -> Result<(), TableError> {
-        // Nobody can be written to who has no number.
+        // A sender without a number cannot receive messages.
         let Some(number) = handset(&mo.source) else { return Ok(()) };
         match self.opt_keyword_of(account, mo) {
             Some(OptKeyword::Stop) => {
                 let entry = OptOut { account, number, how: BY_STOP_WORD.to_owned(), now: mo.at };
                 self.tally.opt_outs += u64::from(self.opt_out(&entry)?);
             }
-            // It may have waited for its owner, and the handset have said something else since.
+            // The message may have waited for its owner, and the handset may have opted out since.
             Some(OptKeyword::Start) => {
                 self.tally.opt_ins += u64::from(self.opt_in_since(account, number, mo.at)?);
             }
@@ -177,7 +179,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// What a message asks of an account, with its keyword before it or without.
+    /// Returns the opt-out keyword of a message, with or without the account's keyword before it.
     fn opt_keyword_of(&self, account: AccountId, mo: &ReceivedMo) -> Option<OptKeyword> {
         let text = mo.whole.text.as_str();
         let own = self.catalogue.account(account).map(|view| view.account.stop_words.as_slice());
@@ -191,6 +193,7 @@ impl Batch<'_> {
 }
 
 impl ReceivedMo {
+    /// Returns how the message arrived, without its text.
     pub fn wire(&self) -> Wire {
         Wire {
             source: tidied(&self.source),

@@ -1,4 +1,4 @@
-//! Messages that are nobody's: kept for the operator, who may know whose they are.
+//! MO messages without an owner. They are kept for the operator, who can assign them to an account.
 
 use crate::batch::Batch;
 use crate::mo::{ReceivedMo, Owner};
@@ -9,6 +9,7 @@ use hermod_domain::inbound::{Whole, shown};
 use hermod_domain::time::Timestamp;
 
 impl Batch<'_> {
+    /// Stores a message without an owner.
     pub fn add_unassigned(&mut self, message: MessageId, mo: &ReceivedMo) {
         let ReceivedMo { carrier, source, destination, whole, missing, at } = mo;
         self.tables.write(UnassignedInboundChange::Add(Box::new(UnassignedRow {
@@ -23,7 +24,7 @@ impl Batch<'_> {
         })));
     }
 
-    /// Gives such a message to an account. `None` if there is none.
+    /// Gives an unassigned message to an account. Returns none if there is no such message.
     pub fn assign_inbound(
         &mut self,
         message: MessageId,
@@ -37,7 +38,7 @@ impl Batch<'_> {
         self.deliver_to_owner(owner, message, &ReceivedMo::from_unassigned(found)).map(Some)
     }
 
-    /// Deletes messages that were kept long enough, at most `limit`. Returns how many.
+    /// Deletes unassigned messages that were kept for [`UNASSIGNED_KEPT`], at most `limit`. Returns how many.
     pub fn forget_unassigned(&mut self, now: Timestamp, limit: usize) -> Result<usize, TableError> {
         self.advance_to(now);
         let before = MessageId::first_at(now.minus(UNASSIGNED_KEPT));

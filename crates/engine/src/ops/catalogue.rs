@@ -4,7 +4,7 @@ use crate::ops::Hidden;
 use crate::ops::{LedgerEntry, PostRefusal};
 use std::fmt;
 
-/// One slow-changing thing (account, connection, key, carrier, price, route): a named document.
+/// One entry of the setup (account, connection, key, carrier, price, route, ...): a named document.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CatalogueRow {
     pub kind: String,
@@ -13,7 +13,7 @@ pub struct CatalogueRow {
     pub body: String,
 }
 
-/// Not its body: a carrier's has a password in it.
+/// Hides the body: a carrier's body has a password.
 impl fmt::Debug for CatalogueRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let CatalogueRow { kind, id, name, body } = self;
@@ -26,20 +26,20 @@ impl fmt::Debug for CatalogueRow {
     }
 }
 
-/// Everything one change of the setup writes, all of it or none.
+/// Everything that one change of the setup writes. All of it is written, or nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CatalogueChange {
-    /// Entries that are new or replaced.
+    /// Entries that are added or replaced.
     pub put: Vec<CatalogueRow>,
-    /// Entries that go, by kind and id, before anything is put: a name that becomes free can be given anew at once.
+    /// Entries that are removed, by kind and id, before any is added: their names are free at once.
     pub remove: Vec<(String, u32)>,
-    /// What new accounts begin with. One that is refused keeps everything from happening.
+    /// The opening balances of new accounts. If one is refused, the whole change is.
     pub entries: Vec<LedgerEntry>,
-    /// What a provision file says of its entries, remembered for the next time it is applied.
+    /// What a provision file says about its entries, kept for the next time that it is applied.
     pub provisioned: Vec<ProvisionedRow>,
 }
 
-/// Why a change of the setup was not made.
+/// Why a change of the setup was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CatalogueRefusal {
     Entry(PostRefusal),
@@ -50,7 +50,7 @@ pub enum CatalogueRefusal {
     },
 }
 
-/// What a provision file said of one entry when it was last applied. The store does not read the body.
+/// What a provision file said about one entry when it was last applied. Only the gateway reads the body.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ProvisionedRow {
     pub kind: String,
@@ -58,7 +58,7 @@ pub struct ProvisionedRow {
     pub body: String,
 }
 
-/// Not its body: it may hold a password in its stored form.
+/// Hides the body: it may have a password in its stored form.
 impl fmt::Debug for ProvisionedRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ProvisionedRow { kind, name, body } = self;

@@ -1,4 +1,4 @@
-//! Messages from handsets to an account's numbers.
+//! MO messages.
 
 use crate::ops::Hidden;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
@@ -8,39 +8,41 @@ use hermod_domain::time::Timestamp;
 use std::fmt;
 use std::time::Duration;
 
-/// How long the very same message of a carrier is taken for a repeat: it got no answer and brings it again.
+/// How long an identical MO message from the same carrier counts as a duplicate: the carrier got no response and sends
+/// it again.
 pub const REPEATS_KNOWN: Duration = Duration::from_secs(600);
-/// The same for parts, which wait for each other first. No longer, because handsets use the same reference again.
+/// The same for parts of concatenated messages, which first wait for each other. Not longer, because handsets reuse
+/// references.
 pub const PART_REPEATS_KNOWN: Duration = JOINING_WAIT.saturating_add(REPEATS_KNOWN);
-/// How long the parts of a message are waited for. Then what has come is delivered.
+/// How long a message waits for missing parts. Then it is delivered without them.
 pub const JOINING_WAIT: Duration = Duration::from_secs(600);
-/// Parts of one carrier that wait for others. Beyond that the oldest message is delivered as it is.
+/// Parts of one carrier that wait for other parts. Beyond that the oldest message is delivered incomplete.
 pub const UNFINISHED_PARTS_PER_CARRIER_MAX: u64 = 10_000;
-/// Octets of the parts that are put together to one message. More than 255 parts of a handset's hold.
+/// Octets of the parts that are joined to one message: more than 255 parts of 140 octets.
 pub const JOINED_OCTETS_MAX: usize = 65_535;
-/// How long messages that are nobody's are kept for the operator, at least.
+/// How long unassigned messages are kept for the operator, at least.
 pub const UNASSIGNED_KEPT: Duration = Duration::from_secs(30 * 86_400);
-/// How long it is known who wrote to a handset last.
+/// How long a conversation is kept after its last message.
 pub const CONVERSATION_KEPT: Duration = Duration::from_secs(400 * 86_400);
 
-/// What a handset sent, with the sequence number its `deliver_sm` must be answered under once it is durable.
+/// A part of an MO message, with the sequence number of its `deliver_sm`, which is answered after the commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MoRecord {
     pub sequence: u32,
     pub part: InboundPart,
 }
 
-/// A message from a handset as it is brought over SMPP.
+/// An MO message as it is delivered to a customer over SMPP.
 #[derive(Clone, PartialEq, Eq)]
 pub struct MoMessage {
-    /// Its number among its account's.
+    /// Its number in its account.
     pub id: u64,
     pub source: WrittenAddress,
     pub destination: WrittenAddress,
     pub whole: Whole,
 }
 
-/// A message that is nobody's: no account owns the number, and none wrote to the handset from it.
+/// An MO message without an owner: no account owns the number, and no account wrote to the handset from it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct UnassignedMo {
     pub message: MessageId,
@@ -51,7 +53,7 @@ pub struct UnassignedMo {
     pub received_at: Timestamp,
 }
 
-/// A message that came in for an account.
+/// An MO message for an account.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Inbound {
     pub account: AccountId,
@@ -61,10 +63,10 @@ pub struct Inbound {
     pub received_at: Timestamp,
 }
 
-/// The same, as an account reads it.
+/// An MO message as its account reads it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct InboundRecord {
-    /// Counts the account's inbound messages from 1, without gaps, in the order in which they can be read.
+    /// Numbers the account's MO messages from 1, without gaps, in the order in which they become visible.
     pub id: u64,
     pub message: MessageId,
     pub from: String,
@@ -73,7 +75,7 @@ pub struct InboundRecord {
     pub received_at: Timestamp,
 }
 
-/// Neither the text nor whose handset it is.
+/// Hides the text and the handset.
 impl fmt::Debug for Inbound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inbound { account, from: _, to: _, text, received_at } = self;

@@ -1,4 +1,4 @@
-//! What a link to a carrier is given, and what it reports.
+//! What links to carriers receive from the engine, and what they report to it.
 
 use crate::ops::{CustomerTlvs, TargetCarrier, MoRecord, ReceiptRecord, RecordedReceipt};
 use hermod_domain::carrier::IdConversion;
@@ -11,20 +11,20 @@ use hermod_domain::time::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// One bind of ours to a carrier, for as long as it lasts. Never reused within a process.
+/// One bind of Hermod to a carrier, until it ends. Never reused within a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LinkId(pub u64);
 
-/// What a link is good for.
+/// What a link can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkKind {
-    /// It takes parts. It may bring receipts as well.
+    /// It sends parts, and may also bring receipts.
     Sends,
-    /// It brings receipts and never takes a part: the receiving half of a pair.
+    /// It brings receipts and never sends a part: the receiver bind of a pair.
     ReceivesOnly,
 }
 
-/// One part on its way to a carrier.
+/// One part to be sent to a carrier.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
     pub message: MessageId,
@@ -36,41 +36,42 @@ pub struct Job {
     pub to: Msisdn,
     pub text: MessageText,
     pub encoding: Encoding,
-    /// Ties the parts of one message together on the handset; rotates per sender and recipient.
+    /// The concatenation reference of the message; rotates per sender and recipient.
     pub reference: u8,
-    /// The carrier takes the whole text in one `submit_sm`: this job is the only one of its message, even if `parts` is more.
+    /// The carrier takes the whole text in one `submit_sm`. Then this is the only job of its message, whatever `parts`
+    /// says.
     pub whole: bool,
-    /// Optional parameters that the customer gave, to be passed on as they are.
+    /// Optional parameters of the customer, passed on unchanged.
     pub tlvs: Option<CustomerTlvs>,
     /// How it differs from a plain text.
     pub shape: Option<Arc<Shape>>,
     pub expires_at: Timestamp,
-    /// The batch and place its row is still to be written in. Only the writer cares.
+    /// The number of the batch that holds its row back, and the index there. Only the engine uses it.
     pub fresh: Option<(u64, usize)>,
 }
 
 impl Job {
-    /// How many `submit_sm` its message is.
+    /// Returns how many `submit_sm` the message has.
     pub fn submits(&self) -> u8 {
         if self.whole { 1 } else { self.parts }
     }
 }
 
-/// What a carrier said to a part.
+/// The carrier's response to a `submit_sm`, or why there is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SubmitResponse {
     Accepted(RemoteId),
-    /// It took the part and gave no usable id: none, an empty one, or one of more than 64 octets.
+    /// Accepted without a usable id: it was missing, empty, or longer than 64 octets.
     AcceptedWithoutId,
-    /// Slow down: back to the front of the queue, and it does not count as an attempt.
+    /// Throttled: the part returns to the front of its queue. Does not count as an attempt.
     Throttled,
-    /// The carrier throttles this recipient and not the link: the part waits for so long and others pass it. It does not
-    /// count as an attempt. `sent`: whether bytes of it left this time.
+    /// The carrier throttles this recipient, not the link: the part waits, and others pass it. Does not count as an
+    /// attempt. `sent`: whether the part was sent this time.
     SteppedAside {
         wait: Duration,
         sent: bool,
     },
-    /// Try again later: after so long if it says so, else on the retry schedule.
+    /// A temporary error. The part is tried again after `after`, or else on the retry schedule.
     Temporary {
         status: u32,
         after: Option<Duration>,
@@ -79,25 +80,26 @@ pub enum SubmitResponse {
         about: RefusedFor,
         status: u32,
     },
-    /// The link was lost, or the carrier stayed silent, after bytes may have left.
+    /// The link was lost, or the response timed out, after the part may have been sent.
     NoResponse,
-    /// The link was lost before any byte of it left.
+    /// The link was lost before any byte of the part was written.
     NotSent,
 }
 
+/// The response to one part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResponseRecord {
     pub message: MessageId,
     pub part: PartNo,
     pub account: AccountId,
-    /// Whom it went to.
+    /// The recipient.
     pub to: Msisdn,
     pub response: SubmitResponse,
-    /// Another carrier that could take the message, should this one not want it.
+    /// The next carrier of the route that can take the message, if this one does not.
     pub failover_to: Option<TargetCarrier>,
 }
 
-/// Everything a link learned in one read of its socket.
+/// Everything that a link learned in one read of its socket.
 #[derive(Clone, Debug)]
 pub struct LinkBatch {
     pub carrier: CarrierId,
@@ -106,15 +108,15 @@ pub struct LinkBatch {
     pub link: LinkId,
     pub responses: Vec<ResponseRecord>,
     pub receipts: Vec<ReceiptRecord>,
-    /// What handsets sent.
+    /// MO messages.
     pub inbound: Vec<MoRecord>,
-    /// How many more parts the link can take now: free window slots that also have a rate token.
+    /// Parts that the link can send now in addition to earlier grants: free window slots that also have a rate token.
     pub slots: u32,
     pub now: Timestamp,
 }
 
 impl LinkBatch {
-    /// Every record on its own, and the slots last.
+    /// Splits the batch into one command for each record, and one for the slots, which is the last.
     pub fn into_pieces(self) -> Vec<LinkBatch> {
         let LinkBatch { carrier, ids, link, responses, receipts, inbound, slots, now } = self;
         let empty = LinkBatch {
@@ -138,14 +140,14 @@ impl LinkBatch {
     }
 }
 
-/// What a link may do now that it is durable.
+/// What a link may do after the commit.
 #[derive(Debug, Default)]
 pub struct Handout {
-    /// Claimed parts: write their bytes.
+    /// Claimed parts, to be sent.
     pub jobs: Vec<Job>,
-    /// Receipts that are recorded: answer them.
+    /// Receipts that are recorded, to be answered.
     pub recorded: Vec<RecordedReceipt>,
-    /// MO messages that are stored, by sequence number: answer them.
+    /// Sequence numbers of MO messages that are stored, to be answered.
     pub received: Vec<u32>,
 }
 

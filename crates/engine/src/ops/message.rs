@@ -1,4 +1,4 @@
-//! A message: everything that accepting it writes, how that ended, and its status record.
+//! A message: everything that accepting it writes, the outcomes of accepting and cancelling it, and its status record.
 
 use crate::ops::{CustomerTlvs, DailyLimit, DailyLimits, DayTotals};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
@@ -13,15 +13,16 @@ use hermod_domain::time::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A customer's idempotency key, as the store keeps it: a digest scoped to the account, and a fingerprint of the
-/// request so that a reuse with another body can be told.
+/// A customer's idempotency key as it is stored: a digest scoped to the account, and a fingerprint of the request,
+/// which tells a reuse with another body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyClaim {
     pub digest: [u8; 16],
     pub fingerprint: u64,
 }
 
-/// Everything one accepted submission writes, all of it or none: the message, its parts, its charge and its key.
+/// Everything that one accepted submit writes: the message, its parts, its charge and its key. All of it is written, or
+/// nothing.
 #[derive(Clone, Debug)]
 pub struct Acceptance {
     pub account: AccountId,
@@ -34,53 +35,53 @@ pub struct Acceptance {
     pub parts: u8,
     /// Its carrier takes long messages whole and splits them itself: one `submit_sm` instead of one per part.
     pub whole: bool,
-    /// Optional parameters that the customer gave, to be passed on to the carrier as they are.
+    /// Optional parameters of the customer, passed on to the carrier unchanged.
     pub tlvs: Option<CustomerTlvs>,
     /// How it differs from a plain text.
     pub shape: Option<Arc<Shape>>,
-    /// What its customer wants to hear, if it came over SMPP.
+    /// How it was submitted over SMPP, with the DLRs that its customer requests; none if it came over HTTP.
     pub origin: Option<Arc<Origin>>,
-    /// The number that the recipient's reply goes to, if only this message tells which account owns the reply. None for
-    /// alphanumeric senders, which cannot be replied to, and for numbers that belong to one account.
+    /// The number that the recipient can reply to, if only this message tells which account owns the reply. None for
+    /// alphanumeric senders and for numbers that belong to one account.
     pub reply_to: Option<Sender>,
     pub cost: Money,
     /// The account may not be charged below `minimum - credit_limit`.
     pub credit_limit: Money,
     pub minimum: Money,
-    /// Refused beyond these. Only the limits that are enforced, not those that only watch.
+    /// The daily limits that are enforced.
     pub daily: DailyLimits,
     pub key: Option<KeyClaim>,
-    /// What the route says about parts whose answer never comes.
+    /// The route's policy for parts without a response.
     pub doubt: DoubtPolicy,
     pub validity: Duration,
     pub now: Timestamp,
 }
 
-/// How a submission ended. Anything but `Accepted` wrote nothing.
+/// The result of a submit. Everything but `Accepted` wrote nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AcceptOutcome {
     Accepted {
         message: MessageId,
-        /// Its name where ids must be short.
+        /// Its short id, if its bind needs one.
         alias: Option<Alias>,
-        /// Right after this message's own charge.
+        /// The balance after this message's charge.
         balance: Money,
-        /// With this message.
+        /// The day's totals with this message.
         today: DayTotals,
     },
     Duplicate(Duplicate),
     /// The recipient has opted out of this account's messages.
     OptedOut,
     OverDailyLimit(DailyLimit),
-    /// Every short id of the account is in use.
+    /// Every alias of the account is in use.
     NoAliasFree,
     InsufficientCredit {
-        /// Without the minimum that must stay.
+        /// What the account may spend, without the minimum that must remain.
         available: Money,
     },
 }
 
-/// The key was used before: this is what it made.
+/// The message that used the same idempotency key before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Duplicate {
     pub message: MessageId,

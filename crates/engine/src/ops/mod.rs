@@ -1,5 +1,5 @@
-//! Plain values of the engine: what commands carry and return, what lists show, and the limits of both. They know nothing of
-//! tables. A value that a command carries is one whole fact: it lists everything that is written together.
+//! Plain values of the engine: what commands carry and return, what lists show, and their limits. They do not depend on
+//! the tables. A value that a command carries lists everything that is written together.
 
 mod catalogue;
 mod delivery;
@@ -53,10 +53,10 @@ pub use webhook::{
 use std::fmt;
 use std::sync::Arc;
 
-/// Rows a page of any list has at most, whatever was asked for.
+/// The most rows on a page of any list.
 pub const PAGE_ROWS_MAX: u32 = 1_000;
 
-/// A text that must not be printed, where it would be: its length.
+/// Prints the length of a text that must not be printed.
 struct Hidden<'a>(&'a str);
 
 impl fmt::Debug for Hidden<'_> {
@@ -65,7 +65,7 @@ impl fmt::Debug for Hidden<'_> {
     }
 }
 
-/// Optional parameters as they stood in a customer's `submit_sm`. Anything can be in them, a text too.
+/// Optional parameters of a customer's `submit_sm`, as received. They can hold texts, so they are not printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CustomerTlvs(pub Arc<[u8]>);
 

@@ -1,19 +1,19 @@
-//! Money beside the messages: what accounts have, owe and have spent, and the entries that change it.
+//! Balances, daily totals, ledger entries and statements.
 
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::money::Money;
 use hermod_domain::time::{Day, Timestamp};
 
-/// What an account has and owes.
+/// The funds and the credit in use of an account.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
     pub balance: Money,
-    /// Invoiced and not paid yet. What the balance itself shows is not in it.
+    /// Invoiced and not paid yet. A negative balance is not part of it.
     pub credit_used: Money,
 }
 
 impl Balance {
-    /// Both figures together, or nothing if one of them overflows.
+    /// Adds both figures. None if one overflows.
     pub fn checked_add(self, change: Balance) -> Option<Balance> {
         Some(Balance {
             balance: self.balance.checked_add(change.balance)?,
@@ -29,21 +29,21 @@ impl Balance {
     }
 }
 
-/// How much an account may send on one UTC day.
+/// The limits of an account for one UTC day.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DailyLimits {
     pub messages_max: Option<u64>,
     pub spend_max: Option<Money>,
 }
 
-/// Which limit a message would break.
+/// The limit that a message would exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DailyLimit {
     Messages,
     Spend,
 }
 
-/// What an account had accepted on a UTC day, refunded or not.
+/// What an account submitted on a UTC day, including refunded messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DayTotals {
     pub day: Day,
@@ -62,30 +62,30 @@ impl DayTotals {
 pub struct LedgerEntry {
     pub account: AccountId,
     pub kind: LedgerKind,
-    /// More than zero, except that an adjustment may also take away.
+    /// Above zero; only an adjustment may be negative.
     pub amount: Money,
     pub note: String,
-    /// The poster's own name for it, unique within the account: posting it again changes nothing.
+    /// The poster's own id for the entry, unique within the account: posting it again changes nothing.
     pub reference: Option<String>,
     pub now: Timestamp,
 }
 
-/// Kinds are stored as small integers: add, never renumber.
+/// The kind of a ledger entry. Stored as small integers: add, never renumber.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LedgerKind {
-    /// Money that came in: more balance.
+    /// A deposit: adds to the balance.
     TopUp,
-    /// A message's cost given back. Only the store itself posts these.
+    /// The refund of a message's cost. Posted only by the engine.
     Refund,
-    /// More or less balance, by hand.
+    /// A manual correction of the balance, up or down.
     Adjustment,
-    /// What the balance has gone below zero by is asked for: more balance, and as much more credit in use.
+    /// Bills a negative balance: adds the amount to the balance and to the credit in use.
     Invoice,
-    /// An invoice is paid: less credit in use. Whatever is more than that goes to the balance.
+    /// Pays an invoice: reduces the credit in use. Any excess is added to the balance.
     Payment,
-    /// What a day's messages cost whose records are gone. Only the store itself posts these.
+    /// A day's costs of messages whose records are deleted. Posted only by the engine.
     RolledUpCosts,
-    /// What was refunded on a day for messages whose records are gone. Only the store itself posts these.
+    /// A day's refunds of messages whose records are deleted. Posted only by the engine.
     RolledUpRefunds,
 }
 
@@ -116,17 +116,17 @@ impl LedgerKind {
     }
 }
 
-/// What came of posting an entry.
+/// The result of posting an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PostOutcome {
     Posted {
         entry: i64,
         balance: Balance,
     },
-    /// Its reference was posted before, for the same thing.
+    /// An entry with the same reference, kind and amount was posted before.
     Repeated {
         entry: i64,
-        /// As it is now, not as it was then.
+        /// The current balance, not the one after that entry.
         balance: Balance,
     },
     Refused(PostRefusal),
@@ -154,11 +154,11 @@ pub struct LedgerRow {
     pub id: i64,
     pub at: Timestamp,
     pub kind: LedgerKind,
-    /// What it changed the balance by.
+    /// What it added to the balance.
     pub balance: Money,
-    /// What it changed the credit in use by.
+    /// What it added to the credit in use.
     pub credit_used: Money,
-    /// The message a refund is for.
+    /// The message that a refund is for.
     pub message: Option<MessageId>,
     pub reference: Option<String>,
     pub note: String,
@@ -174,18 +174,18 @@ impl LedgerRow {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
     pub opening: Balance,
-    /// In order of time; a day's charges stand after its entries.
+    /// In order of time; a day's charges follow its entries.
     pub lines: Vec<StatementLine>,
-    /// The opening and the lines together, exactly.
+    /// Exactly the opening plus all lines.
     pub closing: Balance,
-    /// There was more than a statement holds; it goes up to its last line.
+    /// There were more lines than a statement holds. It ends with its last line.
     pub cut_off: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StatementLine {
     Entry(LedgerRow),
-    /// What a day's messages cost.
+    /// The cost of a day's messages.
     Charges(DayTotals),
 }
 

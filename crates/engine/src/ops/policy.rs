@@ -1,4 +1,4 @@
-//! What keeps a message from being sent: recipients who opted out, and texts that somebody has to look at first.
+//! Opt-outs, and reviews of texts that a screening rule holds.
 
 use crate::ops::Hidden;
 use hermod_domain::ids::AccountId;
@@ -8,14 +8,14 @@ use hermod_domain::time::Timestamp;
 use std::fmt;
 use std::time::Duration;
 
-/// How long an approved text passes, counted from the decision.
+/// How long an approval is valid, from the decision.
 pub const APPROVAL_LASTS: Duration = Duration::from_secs(7 * 24 * 3600);
-/// Open cases an account can have. What is held beyond that is held without a case of its own.
+/// Open cases of one account. Texts beyond that are held without a case.
 pub const REVIEW_CASES_OPEN_MAX: u32 = 10_000;
-/// A case nobody has met again for this long is forgotten, decided or not.
+/// How long a case is kept after it was last matched, decided or not.
 pub const REVIEW_CASE_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// As far as `Store::open_reviews` counts.
+/// The most cases that `Store::open_reviews` counts.
 pub const OPEN_REVIEWS_COUNTED_MAX: u32 = 100_000;
 
 /// Cases that wait for a decision.
@@ -27,45 +27,45 @@ pub struct OpenReviews {
     pub oldest: Option<Timestamp>,
 }
 
-/// A handset that wants no more messages from an account.
+/// An opt-out of a handset from an account's messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptOut {
     pub account: AccountId,
     pub number: Msisdn,
-    /// The stop word it sent, or who entered it.
+    /// The opt-out keyword that it sent, or the operator who entered it.
     pub how: String,
     pub now: Timestamp,
 }
 
-/// A message that a screening rule has met.
+/// A message that a screening rule matches.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Screened {
     pub account: AccountId,
     pub from: Sender,
     pub to: Msisdn,
     pub text: String,
-    /// Of account, sender and text: what an approval is for.
+    /// A digest of account, sender and text. An approval is valid for all messages with the same digest.
     pub digest: [u8; 16],
-    /// The names of the rules.
+    /// The names of the rules that match.
     pub rules: Vec<String>,
     pub now: Timestamp,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Screening {
-    /// It was approved lately.
+    /// It was approved within [`APPROVAL_LASTS`].
     Passed,
-    /// `None` if the account has too many open cases already.
+    /// Held for review. `None` if the account has too many open cases.
     Held { case: Option<u64> },
 }
 
-/// One text of one sender that is held, however often it was tried.
+/// One text of one sender that is held, however often it was submitted.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ReviewCase {
     pub id: u64,
     pub account: AccountId,
     pub from: Sender,
-    /// The recipient it was first tried for.
+    /// The first recipient.
     pub to: Msisdn,
     pub text: String,
     pub rules: Vec<String>,
@@ -79,7 +79,7 @@ pub struct ReviewCase {
     pub decided_by: String,
 }
 
-/// Stored as small integers: add, never renumber.
+/// The state of a case. Stored as small integers: add, never renumber.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReviewState {
     Open,

@@ -1,4 +1,4 @@
-//! What waits for a carrier, and how it goes to another one.
+//! The queues of carriers, and moves of messages between carriers.
 
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::phone::Msisdn;
@@ -9,24 +9,24 @@ use hermod_domain::time::Timestamp;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CarrierQueue {
     pub carrier: CarrierId,
-    /// Not handed over yet, with those that are deferred.
+    /// Parts that wait for a slot or for a time.
     pub waiting: u64,
-    /// Given to a link, and not answered.
+    /// Parts that were given to a link and have no response yet.
     pub in_flight: u64,
-    /// Of those that wait, how many wait for a later time. Some may have ended meanwhile: they count until that time.
+    /// Waiting parts that wait for a time. Includes parts that have ended since, until their time comes.
     pub deferred: usize,
-    /// When the oldest message that waits for a slot was accepted. Unknown if it is far behind answered ones.
+    /// When the oldest message that waits for a slot was accepted. None if it is far behind answered ones.
     pub oldest: Option<Timestamp>,
 }
 
-/// Where a message stands in a carrier's queue: read on behind it.
+/// A position in a carrier's queue, to read on behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueuePosition {
     pub account: AccountId,
     pub message: MessageId,
 }
 
-/// A message of which no carrier has anything: what a route needs to know to find it another one.
+/// A message of which no carrier has any part, as routing needs it to find another carrier.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaitingMessage {
     pub message: MessageId,
@@ -44,16 +44,16 @@ impl WaitingMessage {
     }
 }
 
-/// Another carrier for a message.
+/// The carrier that a message moves to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TargetCarrier {
     pub carrier: CarrierId,
-    /// It takes long messages whole and splits them itself: what waits in parts for one carrier is one `submit_sm` for
-    /// another, and the other way round.
+    /// It takes long messages whole and splits them itself. So the parts of a message may become one `submit_sm` by a
+    /// move, and one `submit_sm` several parts.
     pub whole: bool,
 }
 
-/// A message is to go from one carrier to another.
+/// A move of a message from one carrier to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move {
     pub message: MessageId,

@@ -1,4 +1,4 @@
-//! What carriers say later about parts they took, and what became of it.
+//! DLRs from carriers, and what became of them.
 
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, RemoteId};
@@ -8,55 +8,56 @@ use hermod_domain::sender::Sender;
 use hermod_domain::time::{Day, Timestamp};
 use std::time::Duration;
 
-/// How long a receipt that finds no part is kept and tried again before it is given up.
+/// How long a receipt that matches no part is parked before it is given up.
 pub const PARKED_KEPT: Duration = Duration::from_secs(72 * 3600);
-/// Receipts of one carrier that can be parked. Beyond that the oldest go: a carrier that makes ids up costs disk, and
-/// not without end.
+/// Parked receipts of one carrier. Beyond that the oldest are given up, so that a carrier with invalid ids cannot fill
+/// the disk.
 pub const PARKED_PER_CARRIER_MAX: u64 = 1_000_000;
-/// Parked receipts that one `Store::rematch` looks at. The next one goes on from there.
+/// Parked receipts that one `Store::rematch` tries. The next call continues behind them.
 pub const REMATCH_ROWS_MAX: usize = 100_000;
-/// Lines about late, repeated and unreadable receipts that one message's timeline takes.
+/// Lines about late, repeated and unreadable receipts in one message's timeline.
 pub const LATE_LINES_MAX: u32 = 10;
 
-/// A receipt, with the sequence number its `deliver_sm` must be answered under once it is durable.
+/// A receipt, with the sequence number of its `deliver_sm`, which is answered after the commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReceiptRecord {
     pub sequence: u32,
-    /// The carrier's id of the part, if it gives one.
+    /// The carrier's id of the part; none if the receipt has no usable one.
     pub remote: Option<RemoteId>,
     pub verdict: Verdict,
     pub err: u16,
-    /// The carrier's own word, where nobody knows it.
+    /// The carrier's own status word, if it is not a known one.
     pub word: Option<Box<str>>,
-    /// Whom the receipt is about, as far as it says. CarrierIdQuery only where ids alone cannot tell.
+    /// The recipient that the receipt names. Used only where the id alone does not decide.
     pub source: Option<Msisdn>,
-    /// Who sent the message, as far as the receipt says. CarrierIdQuery only where the number alone cannot tell.
+    /// The sender that the receipt names. Used only where the number alone does not decide.
     pub sender: Option<Sender>,
 }
 
-/// A receipt that is durable, and may be answered.
+/// A recorded receipt, to be answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordedReceipt {
     pub sequence: u32,
     pub outcome: ReceiptOutcome,
 }
 
-/// What became of a receipt.
+/// What happened to a receipt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReceiptOutcome {
-    /// It found its part and moved it.
+    /// It matched a part and changed it.
     Applied,
-    /// It found its part and changed nothing: it is late, was said before, or says nothing.
+    /// It matched a part and changed nothing: it was late, repeated, or without news.
     Unchanged,
-    /// It found no part. It is kept, and tried again.
+    /// It matched no part. It is kept and tried again.
     Parked,
-    /// It could be about several parts, and nothing says which. It is kept, and nobody guesses.
+    /// It could belong to several parts. It is kept and not applied to any of them.
     Ambiguous,
-    /// It has no id, and its number belongs to no single part without one. It is dropped.
+    /// It has no id, and its number matches no single part without an id. It is dropped.
     Dropped,
 }
 
 impl ReceiptOutcome {
+    /// Whether it matched a part.
     pub const fn is_matched(self) -> bool {
         match self {
             ReceiptOutcome::Applied | ReceiptOutcome::Unchanged => true,
@@ -65,7 +66,7 @@ impl ReceiptOutcome {
     }
 }
 
-/// A receipt that waits for its part.
+/// A receipt that matches no part yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParkedReceipt {
     pub remote: RemoteId,
@@ -74,37 +75,37 @@ pub struct ParkedReceipt {
     pub word: Option<Box<str>>,
     pub source: Option<Msisdn>,
     pub at: Timestamp,
-    /// It could be about several parts.
+    /// It could belong to several parts.
     pub ambiguous: bool,
 }
 
-/// An id that a carrier gave in an answer, as it wrote it.
+/// An id that a carrier gave in a response, as the carrier wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AssignedId {
     pub remote: RemoteId,
-    /// Unknown for ids that an earlier release wrote.
+    /// None for ids that an earlier release stored.
     pub at: Option<Timestamp>,
 }
 
-/// What another look at a carrier's parked receipts came to.
+/// The result of trying a carrier's parked receipts again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rematched {
     pub tried: usize,
     pub matched: usize,
 }
 
-/// Receipts of one carrier that were given up on one day without having found a part.
+/// Parked receipts of one carrier that were given up on one day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiptLoss {
     pub day: Day,
     pub carrier: CarrierId,
-    /// Nothing turned up in [`PARKED_KEPT`].
+    /// They were older than [`PARKED_KEPT`].
     pub too_old: u64,
     /// There were more than [`PARKED_PER_CARRIER_MAX`].
     pub crowded_out: u64,
 }
 
-/// Whose id is looked for, and how that carrier writes ids.
+/// A look-up of the part that a carrier's id belongs to.
 #[derive(Clone, Copy, Debug)]
 pub struct CarrierIdQuery<'a> {
     pub carrier: CarrierId,

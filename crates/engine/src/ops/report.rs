@@ -1,5 +1,5 @@
-//! Reports: what customers are still to be status over SMPP, about messages they sent and messages that handsets sent them.
-//! A row is written in the transaction of the change it tells, and goes when the customer has answered.
+//! Reports: DLRs and MO messages that wait for delivery over a customer's binds. A row is written in the transaction of
+//! the change that it reports, and is deleted when the customer has accepted it.
 
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::{Alias, Origin};
@@ -10,55 +10,55 @@ use hermod_domain::time::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a report waits for somebody to take it before it is given up.
+/// How long a report is offered before it is given up.
 pub const REPORT_KEPT: Duration = Duration::from_secs(72 * 3600);
-/// Reports of one connection that wait in memory. Further ones wait in the tables and are read when their turn comes.
+/// Reports of one connection that wait in memory. Further ones wait in the tables and are read in order.
 pub const REPORTS_IN_MEMORY_MAX: usize = 4_096;
 
-/// How long reports that were given up are listed, at least.
+/// How long given-up reports are listed, at least.
 pub const GIVEN_UP_KEPT: Duration = Duration::from_secs(30 * 86_400);
 
-/// In the order in which reports came to be, within a connection.
+/// The id of a report. Ids rise in the order of creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReportId(pub u64);
 
-/// One thing a customer is to be status.
+/// One report to a customer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     pub id: ReportId,
     pub account: AccountId,
     pub connection: ConnectionId,
     pub message: MessageId,
-    /// When the message became what is status, or came in.
+    /// When the message got the status that is reported, or was received.
     pub at: Timestamp,
     pub content: ReportContent,
 }
 
-/// What a report is about.
+/// What a report delivers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReportContent {
-    /// What became of a message that was sent.
+    /// The status of a message that the customer sent.
     Dlr(DlrReport),
-    /// A message from a handset: the number it has among its account's. Its text is read when it is brought, see
-    /// `ReceiverPort::inbound`.
+    /// An MO message, by its number in its account. Its text is read when it is sent: see `ReceiverPort::inbound`.
     Inbound(u64),
 }
 
+/// The status of a message, as a DLR reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DlrReport {
-    /// The message's name on the bind it came in on, where that is not its id.
+    /// The message's short id on the bind that submitted it, if that is not its id.
     pub alias: Option<Alias>,
     pub origin: Arc<Origin>,
     pub status: ReportStatus,
     pub err: u16,
     pub parts: u8,
-    /// Of those, how many were delivered.
+    /// How many parts were delivered.
     pub delivered: u8,
 }
 
 impl Report {
-    /// What became of a message that was sent, if it is about that.
-    pub fn of_message(&self) -> Option<&DlrReport> {
+    /// Returns the DLR, if the report is one.
+    pub fn dlr(&self) -> Option<&DlrReport> {
         match &self.content {
             ReportContent::Dlr(news) => Some(news),
             ReportContent::Inbound(_) => None,
@@ -66,45 +66,46 @@ impl Report {
     }
 }
 
-/// What came of offering a report.
+/// The result of sending a report to a customer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportOutcome {
-    /// The customer has it.
+    /// The customer accepted it.
     Accepted,
-    /// Not now: try again on the schedule of [`hermod_domain::retry`].
+    /// A temporary failure: send again on the schedule of [`hermod_domain::retry`].
     RetryLater,
     /// The customer refused it for good, with this status.
     Refused(u32),
-    /// It was never sent: it goes back to where it was.
+    /// It was not sent: it returns to its place in the outbox.
     NotSent,
 }
 
-/// A report nobody took.
+/// A report that was given up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GivenUpReport {
     pub id: ReportId,
     pub account: AccountId,
     pub connection: ConnectionId,
     pub message: MessageId,
-    /// Nothing: it would have brought a message from a handset, which can still be polled.
+    /// None if it was an MO message, which can still be polled.
     pub status: Option<ReportStatus>,
-    /// When it came to be.
+    /// When the report was created.
     pub at: Timestamp,
     /// When it was given up.
     pub given_up_at: Timestamp,
     pub reason: ReportGiveUpReason,
 }
 
+/// Why a report was given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportGiveUpReason {
-    /// Nobody took it for [`REPORT_KEPT`].
+    /// It was not accepted within [`REPORT_KEPT`].
     TooOld,
-    /// The customer's software refused it with this status.
+    /// The customer refused it with this status.
     Refused(u32),
 }
 
-/// Who must send a message, and to whom, for a caller to cancel it. A party that is not given is not compared (SMPP 3.4,
-/// 4.9.1: addresses of a `cancel_sm`).
+/// The sender and recipient that a message must have for a `cancel_sm` to apply. A party that is not given is not
+/// compared (SMPP 3.4, section 4.9.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExpectedParties {
     pub from: Option<Sender>,
@@ -112,30 +113,30 @@ pub struct ExpectedParties {
 }
 
 impl ExpectedParties {
-    /// Returns whether a message has these parties.
+    /// Whether a message has these parties.
     pub fn include(&self, from: &Sender, to: Msisdn) -> bool {
         self.from.is_none_or(|expected| expected == *from) && self.to.is_none_or(|expected| expected == to)
     }
 }
 
-/// What came of a customer's wish to take a message back.
+/// The result of cancelling a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CancelOutcome {
-    /// It was still waiting: it is `rejected` now, and its cost went back.
+    /// It was still waiting. It is `rejected` now, and its cost is refunded.
     Cancelled,
     /// A carrier has it or may have it, or it has ended.
     TooLate,
-    /// The account has no such message, or not from or to there.
+    /// The account has no such message with these parties.
     NotFound,
 }
 
-/// Reports of a connection that need not be status any more.
+/// Reports of a connection that the customer has answered finally.
 #[derive(Clone, Debug)]
 pub struct FinishedReports {
     pub connection: ConnectionId,
-    /// In order.
+    /// Accepted reports, in order.
     pub accepted: Vec<ReportId>,
-    /// With the status they were refused with.
+    /// Refused reports, with the status of each.
     pub refused: Vec<(ReportId, u32)>,
     pub now: Timestamp,
 }
@@ -145,6 +146,7 @@ impl FinishedReports {
         self.accepted.is_empty() && self.refused.is_empty()
     }
 
+    /// Splits the reports into one command each.
     pub fn into_pieces(self) -> impl Iterator<Item = FinishedReports> {
         let FinishedReports { connection, accepted, refused, now } = self;
         let accepted = accepted.into_iter().map(move |id| FinishedReports {

@@ -1,35 +1,35 @@
-//! How long things are kept, and what a step of purging came to.
+//! How long data is kept, and what a purge step deleted.
 
 use std::time::Duration;
 
-/// How long things are kept after they came to be. A record outlives its text.
+/// How long data is kept after its creation. A record is kept longer than its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
-    /// The text of messages, and everything else of theirs that quotes it.
+    /// Texts of messages, and everything that quotes them.
     pub text: Duration,
-    /// The records of messages: whole UTC days.
+    /// Records of messages, in whole UTC days.
     pub messages: Duration,
-    /// Idempotency keys: whole UTC days, and never longer than the records of their messages.
+    /// Idempotency keys, in whole UTC days; never longer than the records of their messages.
     pub idempotency_keys: Duration,
-    /// Messages from handsets.
+    /// MO messages.
     pub inbound: Duration,
 }
 
-/// What one step did. The next one is due as long as it did anything.
+/// What one purge step deleted. Another step is due as long as it is not empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Purged {
-    /// Messages whose text is gone.
+    /// Messages whose text was deleted.
     pub texts: u64,
-    /// 1 if idempotency keys became void by age. Their rows are deleted when they are merged.
+    /// 1 if idempotency keys became void by age. Their rows are deleted when their buckets are merged.
     pub keys: u64,
-    /// Messages whose record is gone.
+    /// Messages whose record was deleted.
     pub messages: u64,
     pub inbound: u64,
-    /// Ids that carriers gave.
+    /// Carrier ids.
     pub carrier_ids: u64,
     /// Webhook events that have ended.
     pub webhook_events: u64,
-    /// Reports that were given up.
+    /// Given-up reports.
     pub given_up_reports: u64,
 }
 

@@ -1,8 +1,8 @@
-//! What was set aside because its row makes no sense.
+//! Rows that were set aside because they cannot be read.
 
 use hermod_domain::time::Timestamp;
 
-/// A row that makes no sense: it is damaged, or of another release. Its numbers are those of the row, as they stand there.
+/// A row that is invalid: it is damaged, or was written by another release. Its numbers are those of the row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetAside {
     pub id: i64,
@@ -11,8 +11,8 @@ pub struct SetAside {
     pub carrier: i64,
     pub account: i64,
     pub message: i64,
-    /// The row of a part that is not in the queues any more. None: the message's own row makes no sense, and its parts are
-    /// where they were.
+    /// The row of a part that left the queues. None: the message's own row is invalid, and its parts are still in the
+    /// queues.
     pub part: Option<StoredPart>,
 }
 
@@ -28,10 +28,10 @@ pub struct StoredPart {
     pub expires_at: i64,
 }
 
-/// How much is set aside.
+/// The number of rows that are set aside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SetAsideCount {
     pub rows: u64,
-    /// When the last of them was set aside.
+    /// When the latest of them was set aside.
     pub last_at: Option<Timestamp>,
 }

@@ -1,5 +1,5 @@
-//! Webhooks: what is still to be posted to customers, what became of it, and every attempt. An event's row is written in
-//! the transaction of the fact it tells, and says until its end when it is due.
+//! Webhook events: DLRs and MO messages to be posted, their outcomes, and every attempt. An event's row is written in
+//! the transaction of the change that it reports, and has its due time until it ends.
 
 use crate::ops::InboundRecord;
 use crate::ops::Hidden;
@@ -13,51 +13,53 @@ use hermod_domain::webhook::{DlrForm, WebhookKind};
 use std::fmt;
 use std::time::Duration;
 
-/// How long events that have ended and attempts are listed and can be replayed, at least.
+/// How long ended events and attempts are listed and can be replayed, at least.
 pub const WEBHOOKS_KEPT: Duration = Duration::from_secs(30 * 86_400);
-/// How much of a receiver's answer is kept with an attempt.
+/// Octets of a receiver's response that are stored with an attempt.
 pub const RESPONSE_KEPT_BYTES_MAX: usize = 4_096;
-/// How long a customer who submits on transmitters only may have no receiver bound before reports go to its webhook.
+/// How long a customer that submits only on transmitters may have no receiver bound before its reports go to the
+/// webhook.
 pub const RECEIVER_AWAY_MAX: Duration = Duration::from_secs(60);
-/// Events that one call of `Store::replay_failed` looks at. Whoever asked goes on where it ended.
+/// Events that one call of `Store::replay_failed` looks at. The caller continues behind them.
 pub const REPLAYED_AT_ONCE_MAX: u32 = 1_000;
-/// Events that one call of `Store::take_webhooks` gives.
+/// Events that one call of `Store::take_webhooks` returns.
 pub const WEBHOOKS_TAKEN_MAX: u32 = 500;
-/// Attempts of one event that are kept. Whoever replays one more often loses the oldest.
+/// Attempts of one event that are kept; older ones are deleted.
 pub const WEBHOOK_ATTEMPTS_KEPT: u32 = 100;
-/// Endpoints the wakeup remembers. Others are found by `Store::webhooks_waiting`.
+/// Endpoints that the wakeup holds. Others are found by `Store::webhooks_waiting`.
 pub const ENDPOINTS_WOKEN_MAX: usize = 100_000;
 
-/// As far as `Store::webhook_figures` counts.
+/// The most events that `Store::webhook_figures` counts.
 pub const WEBHOOKS_COUNTED_MAX: u32 = 100_000;
-/// Events that a list of what was delivered passes over, because they were given up, before it ends.
+/// Given-up events that a list of delivered events skips before it ends.
 pub const FAILED_PASSED_OVER_MAX: u32 = 100_000;
 
-/// Never reused; `webhook-id` is made from it.
+/// The number of an event, never reused. The header `webhook-id` is made from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId(pub u64);
 
-/// Where events queue: one endpoint of one account. None of them waits for another.
+/// The queue of webhook events of one kind for one account. Endpoints do not delay each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Endpoint {
     pub account: AccountId,
     pub kind: WebhookKind,
 }
 
-/// One thing to post.
+/// One event to post.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebhookEvent {
     pub id: EventId,
     pub account: AccountId,
     pub content: WebhookContent,
-    /// Attempts that failed, since it came to be or was replayed.
+    /// Failed attempts since it was created or last replayed.
     pub failures: u32,
-    /// Attempts ever made.
+    /// All attempts.
     pub attempts: u32,
-    /// Not before this.
+    /// It is not posted before this time.
     pub due_at: Timestamp,
 }
 
+/// What an event reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WebhookContent {
     Dlr(DlrEvent),
@@ -74,7 +76,7 @@ impl WebhookEvent {
     }
 }
 
-/// What became of a message, and everything its payload says about it.
+/// The status of a message, with everything that the payload says about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DlrEvent {
     pub message: MessageId,
@@ -82,32 +84,33 @@ pub struct DlrEvent {
     pub from: Sender,
     pub to: Msisdn,
     pub status: ReportStatus,
-    /// The message's own state once it has ended; before, it may be behind what is status.
+    /// The final state of the message; before its end it may lag behind `status`.
     pub state: MessageState,
     pub err: u16,
-    /// When it was accepted.
+    /// When the message was accepted.
     pub submitted_at: Timestamp,
-    /// When the message became what is status.
+    /// When the message got this status.
     pub at: Timestamp,
-    /// As the connection wanted it then: a replay has the same body.
+    /// The form that the connection was configured for at that time: a replay has the same body.
     pub form: DlrForm,
 }
 
-/// One POST and what came of it.
+/// One POST and its outcome.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookAttempt {
     pub at: Timestamp,
     pub took: Duration,
     pub outcome: AttemptOutcome,
-    /// The beginning of the answer's body, at most [`RESPONSE_KEPT_BYTES_MAX`].
+    /// The beginning of the response's body, at most [`RESPONSE_KEPT_BYTES_MAX`].
     pub response: Vec<u8>,
 }
 
+/// The outcome of a POST.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttemptOutcome {
-    /// The receiver's status code.
+    /// The HTTP status of the response.
     Status(u16),
-    /// It never came to an answer; a sentence for people.
+    /// There was no response; the reason, for people.
     Failed(String),
 }
 
@@ -117,7 +120,7 @@ impl AttemptOutcome {
     }
 }
 
-/// The receiver's own words, which can hold anything.
+/// Hides the receiver's response, which can be anything.
 impl fmt::Debug for WebhookAttempt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let WebhookAttempt { at, took, outcome, response } = self;
@@ -130,38 +133,40 @@ impl fmt::Debug for WebhookAttempt {
     }
 }
 
-/// An attempt is over: what the store is to write down. As much a fact as what a carrier says.
+/// An attempt that was made, and what follows from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettledAttempt {
     pub endpoint: Endpoint,
     pub event: EventId,
-    /// As the event said when it was taken. If the store knows of fewer, it was replayed since: then a failure is recorded,
-    /// and the event stays due.
+    /// The event's failures when it was taken. If the tables have fewer, the event was replayed since: then a failure
+    /// is recorded and the event stays due.
     pub failures: u32,
-    /// Nothing: none was made, because there is nowhere to post to any more.
+    /// None if no attempt was made, because there is no address to post to.
     pub attempt: Option<WebhookAttempt>,
     pub next: AfterAttempt,
 }
 
+/// What follows for the event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterAttempt {
-    /// The receiver has it.
+    /// The receiver accepted it.
     Delivered,
     RetryAt(Timestamp),
     GiveUp(GiveUpReason),
 }
 
+/// Why an event was given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GiveUpReason {
     /// Every attempt of the schedule failed.
     AttemptsUsedUp,
     /// The account has no address for it any more.
     NoAddress,
-    /// What it tells of is not kept any more, or cannot be read.
+    /// The message that it reports is deleted, or cannot be read.
     NothingToTell,
 }
 
-/// Where an event stands.
+/// The state of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WebhookState {
     Waiting,
@@ -179,7 +184,7 @@ impl WebhookState {
     }
 }
 
-/// The same without the reason: what a list can be narrowed to.
+/// The state of an event without the reason, to filter a list by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WebhookStatus {
     Waiting,
@@ -187,30 +192,30 @@ pub enum WebhookStatus {
     Failed,
 }
 
-/// An endpoint whose oldest event waits for a retry while nothing newer was delivered.
+/// An endpoint whose oldest event waits for a retry while no newer event was delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailingEndpoint {
     pub endpoint: Endpoint,
-    /// When what the event tells happened: the endpoint has failed since then at most.
+    /// When the reported change happened. The endpoint has failed at most since then.
     pub since: Timestamp,
 }
 
-/// Which events are listed. Nothing: all of them.
+/// Which events are listed. Empty: all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WebhookFilter {
     pub kind: Option<WebhookKind>,
     pub status: Option<WebhookStatus>,
 }
 
-/// Some of what is due at an endpoint.
+/// Due events of an endpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WebhookPage {
     pub events: Vec<WebhookEvent>,
-    /// When the first event behind these is due, or was. Nothing: none waits there.
+    /// When the first event behind these is due; none if there is none.
     pub next_due: Option<Timestamp>,
 }
 
-/// What came of asking for an event once more.
+/// The result of replaying an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WebhookReplay {
     /// It is due now.
@@ -219,23 +224,23 @@ pub enum WebhookReplay {
     Unknown,
 }
 
-/// What one step of replaying failed events came to.
+/// The result of one step of replaying given-up events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplayProgress {
     pub replayed: u32,
-    /// Behind which to go on. Nothing: that was all.
+    /// The event to continue behind; none if there are no more.
     pub next: Option<EventId>,
 }
 
-/// How an endpoint of an account does.
+/// The figures of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WebhookFigures {
     pub kind: WebhookKind,
-    /// At most [`WEBHOOKS_COUNTED_MAX`], which then means "that many or more".
+    /// At most [`WEBHOOKS_COUNTED_MAX`], which means that many or more.
     pub waiting: u64,
-    /// When what the first of them tells happened.
+    /// When the change that the oldest of them reports happened.
     pub oldest: Option<Timestamp>,
-    /// Given up within the time they are kept, and not replayed. Counted likewise.
+    /// Events that were given up within the time that they are kept, and not replayed. Limited likewise.
     pub failed: u64,
 }
 
@@ -247,13 +252,13 @@ pub struct WebhookRecord {
     pub kind: WebhookKind,
     /// The message sent or received.
     pub message: MessageId,
-    /// Of a delivery report.
+    /// The reported status, if it is a DLR.
     pub status: Option<ReportStatus>,
     pub state: WebhookState,
     pub attempts: u32,
-    /// When what it tells happened.
+    /// When the reported change happened.
     pub at: Timestamp,
-    /// While it waits.
+    /// Set while it waits.
     pub due_at: Option<Timestamp>,
     /// When it was delivered or given up.
     pub ended_at: Option<Timestamp>,

@@ -1,6 +1,7 @@
-//! Letting go of what is old, in small steps: first a message's text, much later its record, and messages from handsets.
-//! Ids are in the order of time, so what is due is a range, and a mark says how far it has been dealt with: a step reads
-//! nothing twice, and one that a crash undoes is done again. Each is one short transaction; the caller pauses between.
+//! Purges old data in small steps: first the text of a message, much later its record; and MO messages. Ids are in the
+//! order of time, so what is due is a range of ids, and a mark says up to which id it was purged. No step reads a row
+//! twice, and a step that a crash undid is repeated. Each step is one short transaction; the caller pauses between
+//! steps.
 
 mod records;
 mod texts;
@@ -13,47 +14,47 @@ use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
 use std::time::Duration;
 
-/// Rows that one step deals with.
+/// Rows that one step purges at most.
 pub const PURGED_PER_STEP_MAX: u32 = 250;
 
-/// A record stays for so long after anything was last said of its message, however old it is: a report may still wait to be
-/// told, be listed as given up, or be replayed. It only matters to a gateway that was away for most of a year.
+/// How long after the end of a message its record is kept, whatever its age. Until then a report about it may still be
+/// delivered, listed as given up, or replayed. Matters only after a downtime of most of a year.
 const QUIET: Duration = Duration::from_secs(40 * 86_400);
 
 const _: () = assert!(QUIET.as_secs() > REPORT_KEPT.as_secs() + GIVEN_UP_KEPT.as_secs());
 const _: () = assert!(QUIET.as_secs() > WEBHOOKS_KEPT.as_secs() + REPORT_KEPT.as_secs());
 
 impl Batch<'_> {
-    /// Deletes the texts of some messages that are older than they are kept. Returns how many messages it dealt with.
+    /// Deletes the texts of some messages that are past their retention. Returns how many messages it passed.
     pub fn purge_texts(&mut self, keep: Retention, now: Timestamp) -> Result<u64, TableError> {
         self.advance_to(now);
         self.purge_texts_before(MessageId::first_at(now.minus(keep.text)))
     }
 
-    /// Makes the idempotency keys void that are older than they are kept, of whole days. Returns whether there may be any.
+    /// Makes the idempotency keys void that are past their retention, in whole days. Returns whether there may be any.
     pub fn expire_keys(&mut self, keep: Retention, now: Timestamp) -> Result<bool, TableError> {
         self.advance_to(now);
         let day = now.minus(keep.idempotency_keys.min(keep.messages)).day();
         Ok(self.state.keys.expire(self.tables, MessageId::first_at(day.start())))
     }
 
-    /// Deletes the records of some messages that are older than they are kept, of whole days. Returns how many messages it
-    /// dealt with.
+    /// Deletes the records of some messages that are past their retention, in whole days. Returns how many messages it
+    /// passed.
     pub fn purge_records(&mut self, keep: Retention, now: Timestamp) -> Result<u64, TableError> {
-        // No key is found whose message is gone.
+        // No key may be found whose message is deleted.
         self.expire_keys(keep, now)?;
         let day = now.minus(keep.messages).day();
         self.purge_records_before(MessageId::first_at(day.start()))
     }
 
-    /// Deletes some ids that carriers gave so long ago that no receipt can ask for them. Returns how many.
+    /// Deletes some carrier ids that are so old that no receipt can refer to them. Returns how many.
     pub fn purge_carrier_ids(&mut self, now: Timestamp) -> Result<u64, TableError> {
         self.advance_to(now);
         self.state.carrier_ids.purge_days(self.tables, now.day(), PURGED_PER_STEP_MAX)
     }
 
-    /// Deletes MO messages of an account that came before a time, from the front: what is left has no gaps, and its numbers
-    /// go on. Returns how many it dealt with.
+    /// Deletes the oldest MO messages of an account that were received before a time. The remaining numbers have no
+    /// gap. Returns how many were deleted.
     pub fn purge_inbound(&mut self, account: AccountId, before: Timestamp) -> Result<u64, TableError> {
         let first = self.tables.read()?.first_inbound(account, PURGED_PER_STEP_MAX)?;
         let old: Vec<u64> = first
@@ -68,8 +69,8 @@ impl Batch<'_> {
         Ok(done)
     }
 
-    /// Returns whether parts of a message are still to be sent. It needs its text then, however old it is: not for long,
-    /// because its validity ends.
+    /// Whether parts of a message are still to be sent. Then its text is needed, whatever its age, until its validity
+    /// ends.
     fn is_still_to_be_sent(&mut self, key: MessageKey) -> Result<bool, TableError> {
         let to_be_sent = [PartState::Queued, PartState::Sending, PartState::InDoubt];
         let parts = self.tables.read()?.part_states(key);

@@ -1,6 +1,6 @@
-//! The end of a message's record. What it cost, and what was given back for it, is rolled up into the ledger in the same
-//! transaction: one entry for an account's day of each, so that balances, statements and the audit add up for ever. No
-//! balance changes: what these entries say was in the rows that go.
+//! Deletes the records of messages. Their costs and refunds are rolled up into the ledger in the same transaction, one
+//! entry for each account, day and kind, so that balances, statements and the audit still add up. No balance changes:
+//! an entry replaces exactly the amounts of the deleted rows.
 
 use super::{PURGED_PER_STEP_MAX, QUIET};
 use crate::batch::Batch;
@@ -20,15 +20,15 @@ use std::vec::IntoIter;
 /// Messages whose records may be due, in order.
 type RecordPage = Vec<Result<RecordRow, UnreadableMessage>>;
 
-/// The rolled-up postings of a step, by account and day: what they were before, and what the messages of the step cost or
-/// had given back.
+/// The rolled-up entries of a step: their amounts before it plus the costs and refunds of its messages.
 #[derive(Default)]
 struct RolledUp(BTreeMap<RolledUpKey, Money>);
 
-/// The sum would be more than an amount can be.
+/// The sum does not fit an amount.
 struct Overflow;
 
 impl RolledUp {
+    /// Adds the cost and the refund of a message. Adds neither if a sum overflows.
     fn add(
         &mut self,
         tables: &Tables<'_>,
@@ -58,6 +58,7 @@ impl RolledUp {
     }
 }
 
+/// Whether a part may still change.
 const fn is_under_way(state: PartState) -> bool {
     match state {
         PartState::Queued
@@ -75,8 +76,8 @@ const fn is_under_way(state: PartState) -> bool {
 }
 
 impl Batch<'_> {
-    /// Deletes the records of some messages before this one. Returns how many messages it has dealt with. A message that
-    /// cannot be read, or whose cost cannot be, is set aside and stays.
+    /// Deletes the records of some messages before this one. Returns how many messages it passed. A message that cannot
+    /// be read, or whose cost overflows the day's entry, is set aside and stays.
     pub(super) fn purge_records_before(&mut self, before: MessageId) -> Result<u64, TableError> {
         let page = self.next_records(before)?;
         let mut refunds = self.refunds_of(&page)?.into_iter().peekable();
@@ -115,7 +116,7 @@ impl Batch<'_> {
             done += 1;
         }
         let Some(last) = last else { return Ok(0) };
-        // Before the refunds go: no number of an entry is given twice.
+        // Before the refunds are deleted, so that no entry id is used twice.
         self.write_rolled_up(&rolled_up)?;
         ranges.into_iter().for_each(|range| self.delete_records(range));
         self.tables.write(PurgeChange::Mark { mark: PurgeMark::Records, last });
@@ -123,7 +124,7 @@ impl Batch<'_> {
         Ok(done)
     }
 
-    /// Writes rolled-up postings, new or not.
+    /// Writes the rolled-up entries: new ones, and new amounts of those that exist.
     fn write_rolled_up(&mut self, rolled_up: &RolledUp) -> Result<(), TableError> {
         for (key, amount) in &rolled_up.0 {
             let (key, amount) = (*key, *amount);
@@ -145,6 +146,7 @@ impl Batch<'_> {
         Ok(())
     }
 
+    /// Deletes all rows of a range of messages.
     fn delete_records(&self, range: MessageRange) {
         self.tables.write(LedgerChange::DeleteRefunds(range));
         self.tables.write(PurgeChange::DeleteTimelines(range));
@@ -153,6 +155,7 @@ impl Batch<'_> {
         self.tables.write(PurgeChange::DeleteMessages(range));
     }
 
+    /// Returns the refunds of the messages on a page.
     fn refunds_of(&self, page: &RecordPage) -> Result<Vec<Refund>, TableError> {
         let id =
             |row: &Result<RecordRow, UnreadableMessage>| row.as_ref().map_or_else(|row| row.id, |row| row.id);
@@ -162,12 +165,13 @@ impl Batch<'_> {
         }
     }
 
+    /// Returns the next messages behind the mark.
     fn next_records(&self, before: MessageId) -> Result<RecordPage, TableError> {
         let after = self.tables.read()?.last_purged(PurgeMark::Records)?;
         self.tables.read()?.records_between(after, before, PURGED_PER_STEP_MAX)
     }
 
-    /// Something was said of it lately, or will be: it ended or was reported unknown not long ago, or it is under way.
+    /// Whether a message ended or was reported UNKNOWN less than [`QUIET`] ago, or can still change.
     fn is_spoken_of(&mut self, row: &RecordRow) -> Result<bool, TableError> {
         let quiet_since = self.now.minus(QUIET);
         if let Some(settled_at) = row.settled_at {
@@ -182,7 +186,7 @@ impl Batch<'_> {
         Ok(unknown_at.is_some_and(|at| at > quiet_since))
     }
 
-    /// Its parts, if it never ended, and its short name.
+    /// Deletes the parts of a message that never ended, and its alias.
     fn remove_beside(&mut self, row: &RecordRow) -> Result<(), TableError> {
         self.state.recent_messages.remove(&row.id);
         if row.settled_at.is_none() {
@@ -197,13 +201,13 @@ impl Batch<'_> {
     }
 }
 
-/// Returns the refund of this message, the next of some in the order of messages.
+/// Returns the refund of a message from refunds in the order of messages.
 fn next_refund(refunds: &mut Peekable<IntoIter<Refund>>, message: MessageId) -> Option<Refund> {
     while refunds.next_if(|refund| refund.message < message).is_some() {}
     refunds.next_if(|refund| refund.message == message)
 }
 
-/// Adds a message to the last range, or as the first of a new one.
+/// Adds a message to the last range, or starts a new range with it.
 fn extend(ranges: &mut Vec<MessageRange>, message: MessageId, is_first: bool) {
     match ranges.last_mut() {
         Some(range) if !is_first => range.last = message,

@@ -1,4 +1,4 @@
-//! A message without its text: everything the customer wrote goes, what is said about the message stays.
+//! Deletes the texts of messages, and everything else that the customer wrote. Ids, states, times and money stay.
 
 use super::PURGED_PER_STEP_MAX;
 use crate::batch::Batch;
@@ -8,8 +8,8 @@ use crate::tables::{
 use hermod_domain::ids::MessageId;
 
 impl Batch<'_> {
-    /// Deletes the texts of some messages before this one. Returns how many messages it has dealt with. A message that
-    /// cannot be read is set aside, and loses its text all the same.
+    /// Deletes the texts of some messages before this one. Returns how many messages it passed. A message that cannot
+    /// be read is set aside, and its text is deleted too.
     pub(super) fn purge_texts_before(&mut self, before: MessageId) -> Result<u64, TableError> {
         let mut done = 0;
         let mut range: Option<MessageRange> = None;
@@ -38,13 +38,14 @@ impl Batch<'_> {
         Ok(done)
     }
 
+    /// Returns the next messages behind the mark.
     fn next_texts(&self, before: MessageId) -> Result<Vec<Result<TextRow, UnreadableMessage>>, TableError> {
         let texts = self.tables.read()?.last_purged(PurgeMark::Texts)?;
         let after = texts.max(self.tables.read()?.last_purged(PurgeMark::Records)?);
         self.tables.read()?.texts_between(after, before, PURGED_PER_STEP_MAX)
     }
 
-    /// Deletes what a message's origin quotes of its text.
+    /// Deletes the quote of the text in a message's origin.
     fn clear_quote(&self, message: MessageId, origin: Option<OriginRow>) {
         if let Some(mut origin) = origin.filter(|row| !row.origin.quote.is_empty()) {
             origin.origin.quote.clear();

@@ -1,4 +1,4 @@
-//! What came of posting an event. A fact about the world: it is kept until it is written.
+//! Records the attempts to post webhook events: the event is delivered, retried or given up, and the attempt is listed.
 
 use crate::batch::Batch;
 use crate::ops::{
@@ -14,12 +14,12 @@ use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::WebhookKind;
 
-/// What one settled event weighs in memory beside what its receiver answered.
+/// Bytes of memory for one recorded attempt, beside the receiver's response.
 const WEIGHT: usize = 256;
-/// Of the words for an attempt that came to no response.
+/// Characters that are stored of the reason why an attempt had no response.
 const FAILURE_CHARS_MAX: usize = 300;
 
-/// Attempts that are over.
+/// Attempts that were made and are to be recorded.
 #[derive(Clone, Debug)]
 pub struct WebhookResults {
     pub settled: Vec<SettledAttempt>,
@@ -27,12 +27,13 @@ pub struct WebhookResults {
 }
 
 impl WebhookResults {
+    /// Splits the attempts into one command each.
     pub fn into_pieces(self) -> impl Iterator<Item = WebhookResults> {
         let WebhookResults { settled, now } = self;
         settled.into_iter().map(move |one| WebhookResults { settled: vec![one], now })
     }
 
-    /// About how many bytes of memory it holds.
+    /// Returns about how many bytes of memory it holds.
     pub fn weight(&self) -> usize {
         let response =
             |settled: &SettledAttempt| settled.attempt.as_ref().map_or(0, |attempt| attempt.response.len());
@@ -40,18 +41,21 @@ impl WebhookResults {
     }
 }
 
-/// An event with all its attempts, the latest included.
+/// An event and the number of its attempts, the latest included.
 struct CountedEvent {
     message: Option<MessageId>,
     attempts: u32,
 }
 
 impl Batch<'_> {
+    /// Records attempts and what follows for their events.
     pub fn record_attempts(&mut self, ends: &WebhookResults) -> Result<(), TableError> {
         self.advance_to(ends.now);
         ends.settled.iter().try_for_each(|settled| self.record_attempt(settled))
     }
 
+    /// Records one attempt. An event that was replayed while the attempt was being made stays due after a failure. An
+    /// event that has ended stays as it is; only the attempt is added.
     fn record_attempt(&mut self, settled: &SettledAttempt) -> Result<(), TableError> {
         let SettledAttempt { endpoint, event, failures, attempt, next } = settled;
         let key = EventKey { endpoint: *endpoint, event: *event };
@@ -70,7 +74,7 @@ impl Batch<'_> {
         };
         let counted = match counted {
             Some(counted) => Some(counted),
-            // Settled before: it stays what it is, and has one attempt more.
+            // It has ended already: the attempt is added, and nothing else changes.
             None => self.attempt_at_past(key, made)?,
         };
         match (attempt, counted) {
@@ -79,8 +83,8 @@ impl Batch<'_> {
         }
     }
 
-    /// The attempts it had in all, if it was replayed while this one was under way. That makes it due, and what came of an
-    /// attempt of the schedule before must not put it off again.
+    /// Counts an attempt of an event that was replayed while the attempt was being made. The replay made the event due,
+    /// and a failure from the schedule before must not delay it. Returns none if the event was not replayed.
     fn attempt_before_replay(
         &mut self,
         key: EventKey,
@@ -99,7 +103,7 @@ impl Batch<'_> {
         Ok(Some(CountedEvent { message, attempts }))
     }
 
-    /// The attempts it had in all; nothing if it does not wait.
+    /// Ends a waiting event. Returns it with all its attempts; none if it does not wait.
     fn end_webhook(
         &mut self,
         key: EventKey,
@@ -118,7 +122,7 @@ impl Batch<'_> {
         Ok(Some(CountedEvent { message, attempts }))
     }
 
-    /// The attempts it had in all; nothing if it does not wait.
+    /// Sets the next due time of a waiting event after a failure. Returns none if it does not wait.
     fn put_off_webhook(
         &self,
         key: EventKey,
@@ -136,6 +140,7 @@ impl Batch<'_> {
         Ok(Some(CountedEvent { message, attempts: counts.attempts }))
     }
 
+    /// Counts an attempt of an event that has ended. Returns none if there is no such event.
     fn attempt_at_past(&self, key: EventKey, made: u32) -> Result<Option<CountedEvent>, TableError> {
         let Some(EndedEvent { message, attempts }) = self.tables.read()?.ended_event(key)? else {
             return Ok(None);
@@ -145,6 +150,7 @@ impl Batch<'_> {
         Ok(Some(CountedEvent { message, attempts }))
     }
 
+    /// Writes the attempt. Keeps the newest [`WEBHOOK_ATTEMPTS_KEPT`] attempts of an event.
     fn write_attempt(
         &mut self,
         key: EventKey,
@@ -177,8 +183,8 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Deletes those of these events that ended no later than a time, and their attempts. The events are in the order of
-    /// their keys; between two of an endpoint may be others that stay. Returns how many are deleted.
+    /// Deletes those of these events that ended no later than `before`, and their attempts. The events must be in the
+    /// order of their keys; events between two of them may stay. Returns how many were deleted.
     pub fn forget_webhooks(
         &mut self,
         events: &[EventKey],
@@ -190,7 +196,7 @@ impl Batch<'_> {
         for some in events.chunk_by(|one, next| one.endpoint == next.endpoint) {
             let (Some(first), Some(last)) = (some.first(), some.last()) else { continue };
             let range = EventRange { endpoint: first.endpoint, first: first.event, last: last.event };
-            // One may have been replayed meanwhile, and wait or have ended again: it keeps its attempts.
+            // An event may have been replayed since it was listed. Then it keeps its attempts.
             deleted += self.tables.read()?.count_events_ended_by(range, before)?;
             self.tables.write(WebhookEventChange::DeleteEndedBy { range, ended_by: before });
             self.tables.write(WebhookAttemptChange::DeleteWithoutEvent(range));
@@ -199,7 +205,7 @@ impl Batch<'_> {
     }
 }
 
-/// Returns as much of the words for an attempt that came to no response as is kept.
+/// Returns the beginning of a failure reason that is stored.
 fn beginning_of(failure: &str) -> &str {
     match failure.char_indices().nth(FAILURE_CHARS_MAX) {
         Some((end, _)) => &failure[..end],

@@ -1,6 +1,7 @@
-//! What customers are status over HTTP, the store's half. An event's row is written in the transaction of the fact it tells.
-//! It says when it is due, so that a schedule outlives the process; whoever posts takes what is due, and says what came of
-//! it. Then the row stands among the past ones, to be listed and replayed, until it is forgotten.
+//! Webhook events: DLRs and MO messages that are posted to customers over HTTP. An event's row is written in the
+//! transaction of the change that it reports, with the time when it is due, so a retry schedule survives a restart. The
+//! gateway posts due events and reports the attempts (`attempts.rs`). An event that has ended is kept for lists and
+//! replays until it is deleted.
 
 mod moved_reports;
 mod replay;
@@ -17,7 +18,7 @@ use hermod_domain::receipt::ReportStatus;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::WebhookKind;
 
-/// What change of a message, to be status.
+/// A change of a message's status that a webhook event reports.
 #[derive(Clone, Copy, Debug)]
 pub struct StatusChange {
     pub account: AccountId,
@@ -28,13 +29,13 @@ pub struct StatusChange {
     pub at: Timestamp,
 }
 
-/// Is the account status such things over HTTP?
+/// Whether an account has a webhook for this kind of event.
 pub fn has_webhook(catalogue: &Catalogue, account: AccountId, kind: WebhookKind) -> bool {
     let webhooks = catalogue.account(account).and_then(|view| view.account.webhooks.as_ref());
     webhooks.is_some_and(|webhooks| webhooks.url(kind).is_some())
 }
 
-/// Returns whether what happens on a connection is status over HTTP.
+/// Whether the status of messages from a connection can be reported by webhook.
 pub fn tells_by_webhook(catalogue: &Catalogue, connection: ConnectionId) -> bool {
     catalogue
         .connection(connection)
@@ -42,7 +43,7 @@ pub fn tells_by_webhook(catalogue: &Catalogue, connection: ConnectionId) -> bool
 }
 
 impl Batch<'_> {
-    /// A delivery report, in the form its connection wants now.
+    /// Adds a DLR event, in the form that the connection is configured for now.
     pub fn add_dlr_event(&mut self, change: StatusChange) -> Result<(), TableError> {
         let StatusChange { account, message, connection, status, err, at } = change;
         let form = self.catalogue.connection(connection).map(|found| found.dlr_form).unwrap_or_default();
@@ -50,7 +51,7 @@ impl Batch<'_> {
         self.write_event(endpoint, message, at, EventContent::Dlr { connection, status, err, form })
     }
 
-    /// The account's inbound message of this number, if it is status of those over HTTP.
+    /// Adds an event about an account's MO message, if the account has a webhook for them.
     pub fn add_inbound_event(
         &mut self,
         account: AccountId,
@@ -80,7 +81,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Before the commit: the numbers given so far are never given again.
+    /// Writes the last event number before the commit, so that no number is ever reused.
     pub fn write_last_event_number(&self) {
         if self.tally.webhooks > 0 {
             self.tables.write(WebhookEventChange::Last(self.state.event_numbers.last()));

@@ -1,4 +1,4 @@
-//! Reports that nobody is there to take become webhook events.
+//! Moves reports of connections without a receiver to the account's webhook.
 
 use crate::batch::Batch;
 use crate::ops::ReportId;
@@ -8,8 +8,8 @@ use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 
 impl Batch<'_> {
-    /// In one transaction each is a report no more and an event instead. Nothing, if somebody came meanwhile, or there is no
-    /// webhook any more: then they were not even looked at.
+    /// Replaces reports of a connection by webhook events. Returns which were moved; none at all, without looking at
+    /// them, if a receiver is bound again or the account has no webhook any more.
     pub fn move_to_webhook(
         &mut self,
         connection: ConnectionId,
@@ -26,7 +26,7 @@ impl Batch<'_> {
             let change = match self.status_change_of(connection, *report) {
                 Ok(Some(change)) => change,
                 Ok(None) => continue,
-                // It must not keep the others from being status. It waits for a bind, and is given up in the end.
+                // It must not hold up the others. It waits for a bind, and is given up in the end.
                 Err(error) if error.is_unreadable() => {
                     self.unreadable_reports.push(UnreadableReport { connection, report: *report, error });
                     continue;
@@ -42,7 +42,7 @@ impl Batch<'_> {
         Ok(Some(moved))
     }
 
-    /// Nothing if it has been taken or given up meanwhile, or its message is not kept any more.
+    /// Returns the status change that a report is about; none if the report is gone, or reports no status.
     fn status_change_of(&self, connection: ConnectionId, report: ReportId) -> Result<Option<StatusChange>, TableError> {
         let Some(found) = self.tables.read()?.report(connection, report)? else { return Ok(None) };
         let StoredReport { account: Some(account), message, status: Some(status), err, at } = found else {

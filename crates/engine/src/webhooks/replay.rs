@@ -1,4 +1,4 @@
-//! Posting an event once more: under its old number, with its old body, on a schedule that begins again.
+//! Replays webhook events: posts an event again with the same number and body, on a new retry schedule.
 
 use crate::batch::Batch;
 use crate::ops::{Endpoint, EventId, ReplayProgress, WebhookReplay};
@@ -25,7 +25,7 @@ impl Batch<'_> {
         Ok(WebhookReplay::Unknown)
     }
 
-    /// True if it waited.
+    /// Makes a waiting event due now. Returns false if it does not wait.
     fn make_due_now(&mut self, key: EventKey, now: Timestamp) -> Result<bool, TableError> {
         let waited = self.tables.read()?.waiting_event(key)?.is_some();
         if waited {
@@ -35,7 +35,7 @@ impl Batch<'_> {
         Ok(waited)
     }
 
-    /// True if it had ended.
+    /// Makes an event that has ended due now. Returns false if there is no such event.
     fn restore_ended(&mut self, key: EventKey, now: Timestamp) -> Result<bool, TableError> {
         if self.tables.read()?.event_ended_at(key)?.is_none() {
             return Ok(false);
@@ -46,7 +46,8 @@ impl Batch<'_> {
         Ok(true)
     }
 
-    /// Makes those due now that were given up at or after a time. It looks at so many, behind an event.
+    /// Looks at `limit` given-up events of an endpoint behind `after`, and makes those due now that were given up at or
+    /// after `since`.
     pub fn replay_failed(
         &mut self,
         endpoint: Endpoint,

@@ -166,7 +166,7 @@ async fn move_queue(
         }
         let before = looked_to;
         let page = world.store.waiting(carrier, before, PAGE_MESSAGES).await?;
-        looked_to = page.last().map(WaitingMessage::place);
+        looked_to = page.last().map(WaitingMessage::position);
         if looked_to.is_none() {
             break;
         }

@@ -28,7 +28,7 @@ pub(crate) fn origin(registered_delivery: u8) -> Origin {
 
 /// What a report says about a message that was sent.
 pub(crate) fn news(report: &Report) -> &DlrReport {
-    report.of_message().expect("it is about a message that was sent")
+    report.dlr().expect("it is about a message that was sent")
 }
 
 impl World {

@@ -53,10 +53,10 @@ impl GivenUpReport {
             account,
             system_id,
             message_id: report.message.to_string(),
-            stat: report.told.map_or("MO", ReportStatus::word),
+            stat: report.status.map_or("MO", ReportStatus::word),
             at: report.at.to_iso(),
             given_up_at: report.given_up_at.to_iso(),
-            why: match report.why {
+            why: match report.reason {
                 ReportGiveUpReason::TooOld => "nobody took it for 72 hours".to_owned(),
                 ReportGiveUpReason::Refused(status) => format!("the customer refused it with 0x{status:02X}"),
             },

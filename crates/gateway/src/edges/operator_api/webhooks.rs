@@ -111,13 +111,13 @@ pub(super) struct EventShape {
 
 impl EventShape {
     fn of(record: WebhookRecord) -> EventShape {
-        let WebhookRecord { id, account: _, kind, message, told, state, attempts, at, due_at, ended_at } =
+        let WebhookRecord { id, account: _, kind, message, status, state, attempts, at, due_at, ended_at } =
             record;
         EventShape {
             event: event_name(id.0),
             kind: kind.as_str(),
             message_id: message.to_string(),
-            status: told.map(status_of),
+            status: status.map(status_of),
             state: match state {
                 WebhookState::Waiting => "waiting",
                 WebhookState::Delivered => "delivered",
@@ -147,7 +147,7 @@ pub(super) async fn events(
     Asked(EventsAsked { kind, state, before, limit: most }): Asked<EventsAsked>,
 ) -> Answer {
     let filter =
-        WebhookFilter { kind: kind.map(|text| kind_of(&text)).transpose()?, standing: standing(state)? };
+        WebhookFilter { kind: kind.map(|text| kind_of(&text)).transpose()?, status: standing(state)? };
     let (before, most) = (cursor("before", before.as_deref())?, limit(most.as_deref())?);
     let found = operator::webhook_events(&desk.world, &account, filter, before, most).await?;
     let whole = u32::try_from(found.len()).is_ok_and(|count| count == most);
@@ -201,7 +201,7 @@ struct AttemptShape {
 }
 
 impl AttemptShape {
-    fn of(WebhookAttempt { at, took, outcome, answer }: WebhookAttempt) -> AttemptShape {
+    fn of(WebhookAttempt { at, took, outcome, response }: WebhookAttempt) -> AttemptShape {
         let (status, failure) = match outcome {
             AttemptOutcome::Status(status) => (Some(status), None),
             AttemptOutcome::Failed(sentence) => (None, Some(sentence)),
@@ -211,7 +211,7 @@ impl AttemptShape {
             took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             status,
             failure,
-            answer: String::from_utf8_lossy(&answer).into_owned(),
+            answer: String::from_utf8_lossy(&response).into_owned(),
         }
     }
 }

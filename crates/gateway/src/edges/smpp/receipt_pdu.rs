@@ -34,7 +34,7 @@ impl ReceiptDraft {
         is_3_4: bool,
     ) -> Option<Pdu<'a>> {
         let Report { message, at, .. } = report;
-        let DlrReport { alias, origin, told, err, parts, delivered } = news;
+        let DlrReport { alias, origin, status, err, parts, delivered } = news;
         self.id.clear();
         match alias {
             Some(alias) => write!(self.id, "{alias}"),
@@ -50,19 +50,19 @@ impl ReceiptDraft {
             dlvrd: u16::from(*delivered),
             submit_date: date(message.accepted_at())?,
             done_date: date(*at)?,
-            stat: told.word().as_bytes().try_into().ok()?,
+            stat: status.word().as_bytes().try_into().ok()?,
             err: err_text.as_bytes().try_into().ok()?,
             text: Hidden(&origin.quote),
         };
         receipt_text::write(&fields, &mut self.text).ok()?;
         self.tlvs.clear();
         if is_3_4 {
-            write_tlvs(&mut self.tlvs, &self.id, *told, err, origin.reference);
+            write_tlvs(&mut self.tlvs, &self.id, *status, err, origin.reference);
         }
         Some(Pdu::DeliverSm(DeliverSm {
             source: address(&origin.destination),
             destination: address(&origin.source),
-            esm_class: if told.is_final() { esm_class::RECEIPT } else { esm_class::INTERMEDIATE },
+            esm_class: if status.is_final() { esm_class::RECEIPT } else { esm_class::INTERMEDIATE },
             short_message: Hidden(&self.text),
             tlvs: self.tlvs.as_tlvs(),
             ..DeliverSm::default()
@@ -107,7 +107,7 @@ mod tests {
     use hermod_store::{ReportContent, ReportId};
     use std::sync::Arc;
 
-    fn report(told: ReportStatus) -> (Report, DlrReport) {
+    fn report(status: ReportStatus) -> (Report, DlrReport) {
         let accepted = Timestamp::from_utc((2026, 11, 15), (9, 30, 0)).unwrap();
         let origin = Origin {
             wish: RegisteredDelivery::of_registered_delivery(1),
@@ -119,14 +119,14 @@ mod tests {
             quote: Default::default(),
         };
         let origin = Arc::new(origin);
-        let news = DlrReport { alias: None, origin, told, err: 0, parts: 1, delivered: 1 };
+        let news = DlrReport { alias: None, origin, status, err: 0, parts: 1, delivered: 1 };
         let report = Report {
             id: ReportId(1),
             account: AccountId::new(1),
             connection: ConnectionId::new(1),
             message: MessageId::first_at(accepted),
             at: accepted.plus(std::time::Duration::from_secs(60)),
-            news: ReportContent::Dlr(news.clone()),
+            content: ReportContent::Dlr(news.clone()),
         };
         (report, news)
     }
@@ -175,8 +175,8 @@ mod tests {
 
     #[test]
     fn failures_notices_and_unknown_ends_say_what_they_know() {
-        let changed = |told, change: fn(&mut DlrReport)| {
-            let (report, mut news) = report(told);
+        let changed = |status, change: fn(&mut DlrReport)| {
+            let (report, mut news) = report(status);
             change(&mut news);
             (report, news)
         };

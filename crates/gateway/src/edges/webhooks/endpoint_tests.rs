@@ -140,7 +140,7 @@ fn event(id: u64) -> WebhookEvent {
     WebhookEvent {
         id: EventId(id),
         account: ENDPOINT.account,
-        what: WebhookContent::Inbound(record),
+        content: WebhookContent::Inbound(record),
         failures: 0,
         attempts: 0,
         due_at: START,

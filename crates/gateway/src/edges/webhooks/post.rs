@@ -85,7 +85,7 @@ fn settled(
     let good = outcome.is_success();
     counter!("hermod_webhook_posts_total", "outcome" => label(&outcome)).increment(1);
     let next = if good { AfterAttempt::Delivered } else { after_failure(event, schedule, now, chance()) };
-    let attempt = WebhookAttempt { at, took, outcome, answer: kept };
+    let attempt = WebhookAttempt { at, took, outcome, response: kept };
     let settled = SettledAttempt {
         endpoint: event.endpoint(),
         event: event.id,
@@ -135,7 +135,7 @@ fn label(outcome: &AttemptOutcome) -> &'static str {
 /// How long after what it tells an event is posted for the first time.
 fn tell_lag(event: &WebhookEvent, at: Timestamp) {
     if event.attempts == 0 {
-        let happened = match &event.what {
+        let happened = match &event.content {
             WebhookContent::Dlr(report) => report.at,
             WebhookContent::Inbound(record) => record.received_at,
         };
@@ -144,7 +144,7 @@ fn tell_lag(event: &WebhookEvent, at: Timestamp) {
 }
 
 fn draft_of(aim: &Aim, event: &WebhookEvent, at: Timestamp, signed_at: Timestamp) -> Draft {
-    let body = body_of(&event.what);
+    let body = body_of(&event.content);
     let (name, seconds) = (event_name(event.id.0), signed_at.as_millis().div_euclid(1_000));
     let Signed { current, next, previous, standard } =
         aim.signers_at(at).sign(&name, seconds, body.as_bytes());
@@ -171,16 +171,16 @@ fn draft_of(aim: &Aim, event: &WebhookEvent, at: Timestamp, signed_at: Timestamp
     Draft { target: aim.target.clone(), headers, body: Bytes::from(body) }
 }
 
-fn body_of(what: &WebhookContent) -> String {
-    match what {
+fn body_of(content: &WebhookContent) -> String {
+    match content {
         WebhookContent::Dlr(event) => {
-            let DlrEvent { message, connection: _, from, to, told, state, err, submitted_at, at, form } =
+            let DlrEvent { message, connection: _, from, to, status, state, err, submitted_at, at, form } =
                 event;
             let report = Dlr {
                 message: *message,
                 from,
                 to: *to,
-                told: *told,
+                told: *status,
                 state: *state,
                 err: ErrCode::new(*err),
                 submitted_at: *submitted_at,
@@ -218,7 +218,7 @@ mod tests {
         WebhookEvent {
             id: EventId(7),
             account: AccountId::new(1),
-            what: WebhookContent::Inbound(record),
+            content: WebhookContent::Inbound(record),
             failures,
             attempts: failures,
             due_at: Timestamp::EPOCH,

@@ -91,8 +91,8 @@ async fn nothing_waits_or_failed(data: &Path) {
     };
     let store = Store::open(&options).expect("the store opens");
     let account = assembly::account_id(&store).await;
-    for standing in [WebhookStatus::Waiting, WebhookStatus::Failed] {
-        let filter = WebhookFilter { kind: None, standing: Some(standing) };
+    for status in [WebhookStatus::Waiting, WebhookStatus::Failed] {
+        let filter = WebhookFilter { kind: None, status: Some(status) };
         let listed = store.webhook_events(account, filter, None, 10).await.expect("a read");
         assert!(listed.is_empty(), "{listed:?}");
     }

@@ -14,8 +14,8 @@ impl Scenario {
     pub(crate) async fn given_up(&self) -> Vec<String> {
         let given_up = self.world().store.given_up(None, None, 100).await.expect("the store answers");
         let told = given_up.into_iter().map(|report| {
-            let what = report.told.map_or("MO", |told| told.word());
-            match report.why {
+            let what = report.status.map_or("MO", |status| status.word());
+            match report.reason {
                 ReportGiveUpReason::TooOld => format!("{what} nobody took it"),
                 ReportGiveUpReason::Refused(status) => format!("{what} the customer refused it with 0x{status:02X}"),
             }

@@ -119,7 +119,7 @@ impl Link<'_> {
         {
             elsewhere = otherwise(self.account, &sent, class);
         }
-        self.answers.push(sent.record_otherwise(answer, elsewhere));
+        self.answers.push(sent.record_with_failover(answer, elsewhere));
     }
 
     async fn tell_store(&mut self, now: Moment) -> Result<(), StoreError> {

@@ -62,13 +62,13 @@ impl Sent {
         Sent { message: job.message, part: job.part, account: job.account, from: job.from, to: job.to }
     }
 
-    fn record(self, answer: SubmitResponse) -> ResponseRecord {
-        self.record_otherwise(answer, None)
+    fn record(self, response: SubmitResponse) -> ResponseRecord {
+        self.record_with_failover(response, None)
     }
 
-    fn record_otherwise(self, answer: SubmitResponse, otherwise: Option<TargetCarrier>) -> ResponseRecord {
+    fn record_with_failover(self, response: SubmitResponse, failover_to: Option<TargetCarrier>) -> ResponseRecord {
         let Sent { message, part, account, from: _, to } = self;
-        ResponseRecord { message, part, account, to, answer, otherwise }
+        ResponseRecord { message, part, account, to, response, failover_to }
     }
 }
 

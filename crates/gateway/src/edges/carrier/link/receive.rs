@@ -55,16 +55,16 @@ impl Link<'_> {
 
     /// Receipts are recorded: they may be answered.
     pub(super) fn on_recorded(&mut self, recorded: Vec<RecordedReceipt>) {
-        for RecordedReceipt { sequence, fate } in recorded {
-            if !fate.is_matched() {
+        for RecordedReceipt { sequence, outcome } in recorded {
+            if !outcome.is_matched() {
                 self.figures.unmatched_receipts(1);
             }
-            if fate == ReceiptOutcome::Ambiguous {
+            if outcome == ReceiptOutcome::Ambiguous {
                 let detail =
                     "a receipt could be about several parts; it is kept, and none of them is settled";
                 self.account.raise(AlarmKind::AmbiguousReceipt, "", detail);
             }
-            if fate == ReceiptOutcome::Dropped {
+            if outcome == ReceiptOutcome::Dropped {
                 tracing::warn!(carrier.id = %self.account.id(), "A receipt without a message id was dropped");
             }
             self.acknowledge(sequence);

@@ -34,7 +34,7 @@ impl Link<'_> {
         if let Some(wait) = self.flow.steps_aside(job.to, now) {
             // The carrier throttles this recipient: others of its parts were tried a moment ago.
             let elsewhere = otherwise(self.account, &sent, ErrorClass::Throttled);
-            self.answers.push(sent.record_otherwise(SubmitResponse::SteppedAside { wait, sent: false }, elsewhere));
+            self.answers.push(sent.record_with_failover(SubmitResponse::SteppedAside { wait, sent: false }, elsewhere));
             return false;
         }
         let pdu = self.draft.submit_sm(&Part::of(job), wall);

@@ -104,13 +104,13 @@ impl Conversation {
             tracing::warn!(%fault, "Messages from handsets could not be read; trying again soon");
         }
         for report in &reports {
-            let drafted = match &report.news {
+            let drafted = match &report.content {
                 ReportContent::Dlr(_) => None,
                 ReportContent::Inbound(_) => Some(self.draft_inbound(report, &inbound)),
             };
             let Some(bound) = &mut self.bound else { return };
             let Some(reporting) = &mut bound.reporting else { return };
-            let news = match (drafted, report.of_message()) {
+            let news = match (drafted, report.dlr()) {
                 (Some(Ok(drafted)), _) => {
                     reporting.handsets.begin(report.id, drafted);
                     continue;

@@ -125,16 +125,16 @@ mod tests {
 
     #[test]
     fn a_message_is_done_when_all_of_its_parts_are_answered() {
-        use ReportOutcome::{Done, Later, Refused};
+        use ReportOutcome::{Accepted, RetryLater, Refused};
         for (sent_parts, answers, expect) in [
-            (3, &[Done, Done, Done][..], Some(Done)),
-            (3, &[Done, Done], None),
-            (3, &[Done, Later, Done], Some(Later)),
-            (3, &[Later, Done, Refused(8)], Some(Refused(8))),
-            (3, &[Refused(8), Later, Done], Some(Refused(8))),
+            (3, &[Accepted, Accepted, Accepted][..], Some(Accepted)),
+            (3, &[Accepted, Accepted], None),
+            (3, &[Accepted, RetryLater, Accepted], Some(RetryLater)),
+            (3, &[RetryLater, Accepted, Refused(8)], Some(Refused(8))),
+            (3, &[Refused(8), RetryLater, Accepted], Some(Refused(8))),
             // The rest is not sent any more.
-            (2, &[Later, Done], Some(Later)),
-            (2, &[Done, Done], None),
+            (2, &[RetryLater, Accepted], Some(RetryLater)),
+            (2, &[Accepted, Accepted], None),
             (1, &[Refused(8)], Some(Refused(8))),
         ] {
             let mut handsets = sent(sent_parts);

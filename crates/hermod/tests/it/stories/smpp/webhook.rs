@@ -31,7 +31,7 @@ async fn told(s: &Scenario) -> Vec<(String, &'static str)> {
     let events =
         store.webhook_events(alice, WebhookFilter::default(), None, 100).await.expect("the store answers");
     let told = |event: &hermod_store::WebhookRecord| {
-        (event.message.to_string(), event.told.expect("a delivery report").word())
+        (event.message.to_string(), event.status.expect("a delivery report").word())
     };
     events.iter().rev().map(told).collect()
 }

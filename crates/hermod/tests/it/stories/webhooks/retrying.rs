@@ -78,7 +78,7 @@ async fn a_failing_server_is_tried_six_times_on_schedule_with_the_same_words() {
     assert_eq!(header(again, "x-svc-attempt"), "7");
     becomes(&s, WebhookState::Delivered).await;
     let kept = store.webhook_attempts(event.account, event.id).await.expect("they are kept").expect("hers");
-    assert_eq!((kept.len(), kept[6].answer.as_slice()), (7, b"ok".as_slice()));
+    assert_eq!((kept.len(), kept[6].response.as_slice()), (7, b"ok".as_slice()));
     hooks.stop().await;
     s.end().await;
 }
