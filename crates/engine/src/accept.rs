@@ -3,9 +3,9 @@
 
 use crate::batch::{Batch, FreshPart};
 use crate::ops::{AcceptOutcome, Acceptance, Balance, DayTotals, Job};
-use crate::state::report_target::ReportTarget;
 use crate::state::day_totals;
 use crate::state::lanes::Placed;
+use crate::state::report_target::ReportTarget;
 use crate::steps::StepKind;
 use crate::tables::{MessageChange, MessageRow, MessageStatus, PartChange, TableError};
 use hermod_domain::ids::{MessageId, PartNo};

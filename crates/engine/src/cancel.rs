@@ -40,7 +40,9 @@ impl Batch<'_> {
                 self.state.lanes.remove_message(carrier, account, message);
                 Ok(CancelOutcome::Cancelled)
             }
-            Applied::Moved { ended: false, .. } | Applied::Ignored | Applied::Inactive => Ok(CancelOutcome::TooLate),
+            Applied::Moved { ended: false, .. } | Applied::Ignored | Applied::Inactive => {
+                Ok(CancelOutcome::TooLate)
+            }
         }
     }
 

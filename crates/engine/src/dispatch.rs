@@ -7,7 +7,7 @@ use crate::progress::Applied;
 use crate::state::deferred::{DuePart, NextDue};
 use crate::state::lanes::Next;
 use crate::steps::StepKind;
-use crate::tables::{PartChange, MessageKey, TableError};
+use crate::tables::{MessageKey, PartChange, TableError};
 use hermod_domain::ids::PartNo;
 use hermod_domain::lifecycle::{self, Event, PartState, Progress, Step};
 use hermod_domain::time::Timestamp;
@@ -45,7 +45,9 @@ impl Batch<'_> {
                     break;
                 }
                 match self.state.lanes.next(carrier) {
-                    Next::Job(link, job) => expired += usize::from(self.claim(link, *job)? == Claimed::Expired),
+                    Next::Job(link, job) => {
+                        expired += usize::from(self.claim(link, *job)? == Claimed::Expired)
+                    }
                     Next::Refill(refill) => {
                         // Part of a long message may be in memory only: its rows must be in the table before the lane
                         // is read.
@@ -76,8 +78,12 @@ impl Batch<'_> {
             fresh.now = *moved.after.parts.get(job.part.index()).expect("the part that was claimed");
             if job.submits() == 1 {
                 let report_target = fresh.report_target.clone();
-                let known =
-                    RecentMessage { account: job.account, carrier: job.carrier, progress: moved.after, report_target };
+                let known = RecentMessage {
+                    account: job.account,
+                    carrier: job.carrier,
+                    progress: moved.after,
+                    report_target,
+                };
                 self.state.recent_messages.insert(job.message, known);
             }
             self.state.queues.changed(job.carrier, PartState::Queued, PartState::Sending);
@@ -147,7 +153,12 @@ impl Batch<'_> {
 
     /// Clears the due time of a part. Returns false, and changes nothing, if the part does not wait for that time: its
     /// message has ended, or moved to another carrier and perhaps back.
-    fn clear_due_time(&mut self, key: MessageKey, part: PartNo, due_at: Timestamp) -> Result<bool, TableError> {
+    fn clear_due_time(
+        &mut self,
+        key: MessageKey,
+        part: PartNo,
+        due_at: Timestamp,
+    ) -> Result<bool, TableError> {
         let row = self.read_part(key, part)?;
         if row.and_then(|row| row.due_at) != Some(due_at) {
             return Ok(false);

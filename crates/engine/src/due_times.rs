@@ -46,11 +46,7 @@ pub fn correct_times(
 }
 
 /// Limits the due times of deferred parts. Returns how many were corrected.
-fn correct_parts(
-    tables: &Tables<'_>,
-    in_doubt_wait: Duration,
-    now: Timestamp,
-) -> Result<usize, TableError> {
+fn correct_parts(tables: &Tables<'_>, in_doubt_wait: Duration, now: Timestamp) -> Result<usize, TableError> {
     let retry_max = Schedule::after_temporary_error().longest();
     let mut changed = 0;
     let mut last: Option<PartRow> = None;

@@ -3,7 +3,7 @@
 use crate::batch::Batch;
 use crate::progress::Applied;
 use crate::steps::StepKind;
-use crate::tables::{PartRow, MessageKey, TableError};
+use crate::tables::{MessageKey, PartRow, TableError};
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::PartNo;
 use hermod_domain::lifecycle::{Event, PartState};
@@ -30,7 +30,11 @@ pub fn expiry_event(row: &PartRow, now: Timestamp, catalogue: &Catalogue) -> Opt
 
 impl Batch<'_> {
     /// Ends those of these parts that are still past their deadline. Returns how many.
-    pub fn expire_parts(&mut self, parts: &[(MessageKey, PartNo)], now: Timestamp) -> Result<usize, TableError> {
+    pub fn expire_parts(
+        &mut self,
+        parts: &[(MessageKey, PartNo)],
+        now: Timestamp,
+    ) -> Result<usize, TableError> {
         self.advance_to(now);
         let mut expired = 0;
         for (key, part) in parts {

@@ -2,12 +2,12 @@
 //! send. A message moves only while no carrier has any part of it. Nothing is charged or refunded. Which carrier is
 //! next, and whether the route allows it, is decided by the gateway.
 
-use crate::submit_response::scheduled;
 use crate::batch::Batch;
 use crate::ops::{Move, TargetCarrier};
 use crate::progress::{Applied, Wait};
 use crate::state::deferred::DuePart;
 use crate::steps::StepKind;
+use crate::submit_response::scheduled;
 use crate::tables::{MessageChange, MessageExceptionChange, MessageKey, PartChange, PartRow, TableError};
 use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::{Event, PartState};
@@ -104,8 +104,7 @@ impl Batch<'_> {
         let due_at = self.now.plus(scheduled(attempts, key));
         let wait = Wait { until: due_at, attempts: Some(attempts) };
         let step = StepKind::Refused { carrier: key.carrier, status };
-        let Applied::Moved { .. } = self.apply(key, part, Event::Deferred, 0, Some(wait), Some(step))?
-        else {
+        let Applied::Moved { .. } = self.apply(key, part, Event::Deferred, 0, Some(wait), Some(step))? else {
             return Ok(false);
         };
         self.tables.write(MessageExceptionChange::Refused { message: key.message, by: key.carrier });
@@ -171,7 +170,9 @@ impl Batch<'_> {
         moved.iter().for_each(|part| self.state.queues.add(to.carrier, part.now.state, 1));
         for PartRow { part, .. } in moved {
             match due_at {
-                Some(at) => self.state.deferred.push(DuePart { at, message, part, carrier: to.carrier, account }),
+                Some(at) => {
+                    self.state.deferred.push(DuePart { at, message, part, carrier: to.carrier, account })
+                }
                 None => {
                     if let Some(job) = self.read_waiting_job(there, part)? {
                         self.state.lanes.insert_moved(job);

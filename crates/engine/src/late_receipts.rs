@@ -2,7 +2,7 @@
 //! few messages take days or never arrive. Without the move, every start, rollback and sweep would read their parts.
 
 use crate::batch::Batch;
-use crate::tables::{PartChange, PartRow, MessageKey, TableError};
+use crate::tables::{MessageKey, PartChange, PartRow, TableError};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
 use std::time::Duration;
@@ -32,9 +32,7 @@ const fn is_handed_over(state: PartState) -> bool {
 pub fn late_messages(parts: &[PartRow], now: Timestamp) -> Vec<MessageKey> {
     let accepted_by = now.minus(LATE_AFTER);
     let is_late = |parts: &&[PartRow]| {
-        parts
-            .iter()
-            .all(|row| is_handed_over(row.now.state) && row.key.message.accepted_at() <= accepted_by)
+        parts.iter().all(|row| is_handed_over(row.now.state) && row.key.message.accepted_at() <= accepted_by)
     };
     let messages = parts.chunk_by(|one, next| one.key == next.key).filter(is_late);
     messages.filter_map(|parts| Some(parts.first()?.key)).collect()

@@ -19,12 +19,12 @@ pub mod batch;
 
 // MT: from the customer's submit to the carrier's response.
 pub mod accept;
-pub mod submit_response;
 pub mod cancel;
 pub mod dispatch;
 pub mod expiry;
 pub mod failover;
 pub mod progress;
+pub mod submit_response;
 
 // DLRs from carriers.
 pub mod late_receipts;

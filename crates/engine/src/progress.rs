@@ -7,7 +7,7 @@ use crate::report;
 use crate::state::report_target::ReportTarget;
 use crate::steps::StepKind;
 use crate::tables::{
-    MessageChange, MessageExceptionChange, MessageStatus, PartChange, MessageKey, TableError, Tables,
+    MessageChange, MessageExceptionChange, MessageKey, MessageStatus, PartChange, TableError, Tables,
     UnreadablePart,
 };
 use hermod_domain::ids::{MessageId, PartNo};
@@ -19,10 +19,7 @@ use hermod_domain::time::Timestamp;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Applied {
     /// The part changed to this state.
-    Moved {
-        part: Part,
-        ended: bool,
-    },
+    Moved { part: Part, ended: bool },
     /// The event changes nothing in this state.
     Ignored,
     /// The message has ended, or another carrier has it: no event of this carrier applies.
@@ -209,11 +206,8 @@ pub fn load(tables: &Tables<'_>, key: MessageKey) -> Result<Option<Progress>, Ta
     if parts.is_empty() {
         return Ok(None);
     }
-    let remembered = if needs_memory(&parts) {
-        tables.read()?.message_state(key.message)?
-    } else {
-        MessageState::Queued
-    };
+    let remembered =
+        if needs_memory(&parts) { tables.read()?.message_state(key.message)? } else { MessageState::Queued };
     Ok(Some(Progress::of(remembered, parts)))
 }
 

@@ -4,9 +4,11 @@
 use crate::batch::Batch;
 use crate::ops::{CarrierIdQuery, LATE_LINES_MAX, ParkedReceipt, ReceiptOutcome, ReceiptRecord};
 use crate::progress::Applied;
-use crate::state::carrier_id_days::{Match, Assigned};
+use crate::state::carrier_id_days::{Assigned, Match};
 use crate::steps::{CarrierWord, StepKind};
-use crate::tables::{MessageExceptionChange, ParkedReceiptChange, PartKey, MessageKey, TableError, IdAssignment};
+use crate::tables::{
+    IdAssignment, MessageExceptionChange, MessageKey, ParkedReceiptChange, PartKey, TableError,
+};
 use hermod_domain::carrier::{IdConversion, RemoteKey};
 use hermod_domain::ids::{CarrierId, MessageId, PartNo, RemoteId};
 use hermod_domain::lifecycle::{Event, Verdict};

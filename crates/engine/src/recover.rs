@@ -1,25 +1,25 @@
 //! Loads the engine's state from the tables, at start and after a rollback.
 
 use crate::batch::{Batch, EngineState, RecentMessage};
-use crate::ops::{SubmitResponse, ResponseRecord};
+use crate::ops::{ResponseRecord, SubmitResponse};
 use crate::progress;
 use crate::report;
 use crate::state::aliases::Aliases;
 use crate::state::balances::Balances;
 use crate::state::carrier_ids::CarrierIdIndex;
+use crate::state::concat_references::ConcatReferences;
 use crate::state::day_totals::Today;
 use crate::state::deferred::{Deferred, DeferredLane};
 use crate::state::delivery_figures::DeliveryStats;
 use crate::state::event_numbers::EventNumbers;
 use crate::state::idempotency_keys::{IdempotencyKeys, KeyLimits};
-use crate::state::mo_parts::MoPartCounts;
 use crate::state::lanes::{JOBS_IN_MEMORY_MAX, Lanes};
 use crate::state::last_ids::LastIds;
+use crate::state::mo_parts::MoPartCounts;
 use crate::state::opt_outs::OptOuts;
 use crate::state::parked_receipts::Parked;
 use crate::state::queues::Queues;
 use crate::state::recent::Recent;
-use crate::state::concat_references::ConcatReferences;
 use crate::steps::MessageStep;
 use crate::tables::{DueRead, LaneCounts, MessageKey, Refill, SendingPart, TableError, Tables};
 use hermod_domain::carrier::IdConversion;
@@ -183,9 +183,7 @@ impl EngineState {
                 let lane = DeferredLane { carrier, account };
                 let keys = tables.read()?.due_keys(DueRead { carrier, account, after: None, limit })?;
                 let stranded = keys.into_iter().filter(|key| !self.deferred.reaches(lane, *key));
-                found.extend(
-                    stranded.map(|key| format!("{key:?} for carrier {carrier} is not waited for")),
-                );
+                found.extend(stranded.map(|key| format!("{key:?} for carrier {carrier} is not waited for")));
             }
         }
         Ok(())

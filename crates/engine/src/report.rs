@@ -5,9 +5,10 @@
 
 use crate::batch::{ALL_ROWS, Batch};
 use crate::ops::{
-    DlrReport, FinishedReports, GIVEN_UP_KEPT, GivenUpReport, REPORT_KEPT, Report, ReportContent, ReportGiveUpReason, ReportId,
+    DlrReport, FinishedReports, GIVEN_UP_KEPT, GivenUpReport, REPORT_KEPT, Report, ReportContent,
+    ReportGiveUpReason, ReportId,
 };
-use crate::state::report_target::{ReportTarget, Customer};
+use crate::state::report_target::{Customer, ReportTarget};
 use crate::steps::StepKind;
 use crate::tables::{
     GivenUpReportChange, MessageKey, ReportChange, StoredReport, TableError, Tables, UnreadableReport,
@@ -144,7 +145,13 @@ impl Batch<'_> {
         Ok(())
     }
 
-    fn status_change(&self, key: MessageKey, connection: ConnectionId, status: ReportStatus, err: u16) -> StatusChange {
+    fn status_change(
+        &self,
+        key: MessageKey,
+        connection: ConnectionId,
+        status: ReportStatus,
+        err: u16,
+    ) -> StatusChange {
         let MessageKey { account, message, .. } = key;
         StatusChange { account, message, connection, status, err, at: self.now }
     }
@@ -205,7 +212,8 @@ impl Batch<'_> {
         match self.tables.read()?.report(connection, id) {
             Ok(Some(StoredReport { account: Some(account), message, status, at, .. })) => {
                 let given_up_at = self.now;
-                let given_up = GivenUpReport { id, account, connection, message, status, at, given_up_at, reason };
+                let given_up =
+                    GivenUpReport { id, account, connection, message, status, at, given_up_at, reason };
                 self.tables.write(GivenUpReportChange::Put(given_up));
             }
             Ok(Some(StoredReport { account: None, .. })) => {}

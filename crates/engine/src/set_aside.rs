@@ -4,7 +4,9 @@
 
 use crate::batch::{Batch, EngineState};
 use crate::ops::Job;
-use crate::tables::{PartRow, MessageKey, SetAsideChange, StoredMessageKey, TableError, Tables, UnreadablePart};
+use crate::tables::{
+    MessageKey, PartRow, SetAsideChange, StoredMessageKey, TableError, Tables, UnreadablePart,
+};
 use hermod_domain::ids::PartNo;
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;

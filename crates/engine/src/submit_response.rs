@@ -2,11 +2,11 @@
 //! refused, or no response.
 
 use crate::batch::Batch;
-use crate::ops::{SubmitResponse, ResponseRecord, TargetCarrier, LinkId};
+use crate::ops::{LinkId, ResponseRecord, SubmitResponse, TargetCarrier};
 use crate::progress::{Applied, Wait};
 use crate::state::deferred::DuePart;
 use crate::steps::{LateResponse, NextResend, StepKind};
-use crate::tables::{PartChange, PartRow, MessageKey, TableError};
+use crate::tables::{MessageKey, PartChange, PartRow, TableError};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::{Event, PartState, RefusedFor, resend_wait};
@@ -49,7 +49,9 @@ impl Batch<'_> {
             SubmitResponse::Temporary { status, after } => {
                 self.retry_later(key, *part, *status, *after, *failover_to)
             }
-            SubmitResponse::Refused { about, status } => self.refused(key, *part, *about, *status, *failover_to),
+            SubmitResponse::Refused { about, status } => {
+                self.refused(key, *part, *about, *status, *failover_to)
+            }
             SubmitResponse::NoResponse => self.no_response(key, *part),
         }
     }
@@ -174,7 +176,12 @@ impl Batch<'_> {
 
     /// Adds a step for a response about a message that another carrier has by now. A response about a message that has
     /// ended adds nothing.
-    pub fn add_late_response(&mut self, key: MessageKey, part: PartNo, response: LateResponse) -> Result<(), TableError> {
+    pub fn add_late_response(
+        &mut self,
+        key: MessageKey,
+        part: PartNo,
+        response: LateResponse,
+    ) -> Result<(), TableError> {
         let carrier = self.tables.read()?.open_message_carrier(key.message)?;
         if carrier.is_none_or(|carrier| carrier == key.carrier) {
             return Ok(());

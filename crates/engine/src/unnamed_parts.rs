@@ -7,7 +7,7 @@ use crate::progress::Applied;
 use crate::receipt::is_final;
 use crate::state::carrier_id_days::DAYS_KEPT;
 use crate::steps::{LateResponse, StepKind};
-use crate::tables::{PartKey, MessageKey, TableError, IdAssignment, UnnamedPart, UnnamedPartChange};
+use crate::tables::{IdAssignment, MessageKey, PartKey, TableError, UnnamedPart, UnnamedPartChange};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::Event;
@@ -23,7 +23,12 @@ const SAME_NUMBER_MAX: usize = 64;
 
 impl Batch<'_> {
     /// Applies a response that accepts a part without a usable id.
-    pub fn accepted_without_id(&mut self, key: MessageKey, part: PartNo, to: Msisdn) -> Result<(), TableError> {
+    pub fn accepted_without_id(
+        &mut self,
+        key: MessageKey,
+        part: PartNo,
+        to: Msisdn,
+    ) -> Result<(), TableError> {
         let step = StepKind::NoCarrierId { carrier: key.carrier };
         match self.apply(key, part, Event::Accepted, 0, None, Some(step))? {
             Applied::Moved { .. } => {}

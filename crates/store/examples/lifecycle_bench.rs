@@ -15,8 +15,9 @@ use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
 use hermod_store::{
-    AcceptOutcome, Acceptance, SubmitResponse, ResponseRecord, DailyLimits, ReportOutcome, Job, KeyClaim, LedgerEntry,
-    LedgerKind, LinkKind, LinkPort, OpenOptions, PostOutcome, ReceiptRecord, ReceiverPort, Store,
+    AcceptOutcome, Acceptance, DailyLimits, Job, KeyClaim, LedgerEntry, LedgerKind, LinkKind, LinkPort,
+    OpenOptions, PostOutcome, ReceiptRecord, ReceiverPort, ReportOutcome, ResponseRecord, Store,
+    SubmitResponse,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

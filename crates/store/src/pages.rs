@@ -1,6 +1,6 @@
 //! Pages of rows that readers find beside the writer, whatever database they are in.
 
-use hermod_engine::ops::{EventId, ReportId, WaitingMessage, QueuePosition, WebhookPage};
+use hermod_engine::ops::{EventId, QueuePosition, ReportId, WaitingMessage, WebhookPage};
 use hermod_engine::tables::{EventKey, PartRow, Readings};
 
 /// The key of a part's row as it is stored: carrier, account, message and number.

@@ -2,7 +2,9 @@
 
 use crate::batch::Batch;
 use crate::commands::Command;
-use crate::ops::{CatalogueChange, CatalogueRefusal, LedgerEntry, PostOutcome, ReviewCase, Screened, Screening};
+use crate::ops::{
+    CatalogueChange, CatalogueRefusal, LedgerEntry, PostOutcome, ReviewCase, Screened, Screening,
+};
 use crate::reviews::OldReviews;
 use crate::tables::TableError;
 use hermod_domain::time::Timestamp;

@@ -2,7 +2,7 @@
 
 use crate::batch::Batch;
 use crate::commands::{Command, OnFullDisk};
-use crate::ops::{SubmitResponse, LinkBatch, LinkId, LinkKind, RecordedReceipt};
+use crate::ops::{LinkBatch, LinkId, LinkKind, RecordedReceipt, SubmitResponse};
 use crate::tables::TableError;
 use hermod_domain::ids::CarrierId;
 

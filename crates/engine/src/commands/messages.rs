@@ -2,7 +2,7 @@
 
 use crate::batch::Batch;
 use crate::commands::{Command, OnFullDisk};
-use crate::ops::{AcceptOutcome, Acceptance, CancelOutcome, ExpectedParties, KeyClaim, Move, Duplicate};
+use crate::ops::{AcceptOutcome, Acceptance, CancelOutcome, Duplicate, ExpectedParties, KeyClaim, Move};
 use crate::state::queues::QueueSnapshot;
 use crate::tables::TableError;
 use hermod_domain::ids::AccountId;

@@ -15,6 +15,7 @@ mod retention;
 mod upkeep;
 mod webhooks;
 
+pub use admin::{DecideReview, ForgetReviews};
 pub use erasure::{EraseInbound, EraseMessages, EraseOthers};
 pub use links::{CloseLink, OpenLink};
 pub use messages::{Cancel, FindKey, MoveWaiting, ReadQueues};
@@ -22,13 +23,12 @@ pub use mo::{AssignInbound, ForgetConversations, ForgetRepeats, ForgetUnassigned
 pub use receipts::{ForgetUnnamedParts, GiveUpParked, Rematch};
 pub use reports::{ForgetGivenUp, GiveUpOldReports, MoveToWebhook};
 pub use retention::{ExpireKeys, PurgeCarrierIds, PurgeInbound, PurgeRecords, PurgeTexts};
-pub use admin::{DecideReview, ForgetReviews};
 pub use upkeep::{DropOldFigures, ExpireParts, ReleaseDue, SetAside, SetLate};
 pub use webhooks::{ForgetWebhooks, LimitWebhookWaits, ReplayFailedWebhooks, ReplayWebhook};
 
 use crate::batch::Batch;
 use crate::ops::{
-    Acceptance, CatalogueChange, Inbound, LedgerEntry, LinkBatch, OptOut, FinishedReports, Screened,
+    Acceptance, CatalogueChange, FinishedReports, Inbound, LedgerEntry, LinkBatch, OptOut, Screened,
 };
 use crate::state::idempotency_keys::KeyStep;
 use crate::tables::TableError;

@@ -3,13 +3,13 @@
 //! is answered after the commit. So an answered message is never lost, and one that the carrier sends again is stored
 //! once.
 
+mod concatenation;
 mod conversations;
 mod inbound;
-mod concatenation;
 mod unassigned;
 
 use crate::batch::Batch;
-use crate::ops::{InboundRecord, ReportContent, OptOut, PART_REPEATS_KNOWN, REPEATS_KNOWN};
+use crate::ops::{InboundRecord, OptOut, PART_REPEATS_KNOWN, REPEATS_KNOWN, ReportContent};
 use crate::report::ReportChannel;
 use crate::tables::{InboundRow, MoPartChange, SeenKey, TableError, Wire};
 use hermod_domain::catalogue::Claim;
@@ -128,7 +128,8 @@ impl Batch<'_> {
             None => None,
         };
         let wrote_last = self.conversation(handset(&mo.source), &to)?;
-        let is_meant = |owner: &Owner| otherwise.is_none() || self.opt_keyword_of(owner.account, mo).is_some();
+        let is_meant =
+            |owner: &Owner| otherwise.is_none() || self.opt_keyword_of(owner.account, mo).is_some();
         Ok(wrote_last.filter(is_meant).or(otherwise))
     }
 
@@ -156,7 +157,13 @@ impl Batch<'_> {
             .filter(|connection| self.catalogue.takes_inbound(*connection))
             .or_else(|| self.catalogue.inbound_connection(account));
         if let Some(connection) = over_smpp {
-            self.report(account, connection, message, ReportContent::Inbound(record.id), ReportChannel::Both)?;
+            self.report(
+                account,
+                connection,
+                message,
+                ReportContent::Inbound(record.id),
+                ReportChannel::Both,
+            )?;
         }
         Ok(record)
     }

@@ -1,7 +1,7 @@
 //! MO messages without an owner. They are kept for the operator, who can assign them to an account.
 
 use crate::batch::Batch;
-use crate::mo::{ReceivedMo, Owner};
+use crate::mo::{Owner, ReceivedMo};
 use crate::ops::{InboundRecord, UNASSIGNED_KEPT};
 use crate::tables::{TableError, UnassignedInboundChange, UnassignedMessage, UnassignedRow, Wire};
 use hermod_domain::ids::{AccountId, MessageId};

@@ -1,6 +1,6 @@
 //! What links to carriers receive from the engine, and what they report to it.
 
-use crate::ops::{CustomerTlvs, TargetCarrier, MoRecord, ReceiptRecord, RecordedReceipt};
+use crate::ops::{CustomerTlvs, MoRecord, ReceiptRecord, RecordedReceipt, TargetCarrier};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo, RemoteId};
 use hermod_domain::lifecycle::RefusedFor;
@@ -130,7 +130,9 @@ impl LinkBatch {
             now,
         };
         let mut pieces = Vec::with_capacity(responses.len() + receipts.len() + inbound.len() + 1);
-        pieces.extend(responses.into_iter().map(|response| LinkBatch { responses: vec![response], ..empty.clone() }));
+        pieces.extend(
+            responses.into_iter().map(|response| LinkBatch { responses: vec![response], ..empty.clone() }),
+        );
         pieces.extend(
             receipts.into_iter().map(|receipt| LinkBatch { receipts: vec![receipt], ..empty.clone() }),
         );

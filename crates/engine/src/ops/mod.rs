@@ -19,10 +19,10 @@ pub use catalogue::{CatalogueChange, CatalogueRefusal, CatalogueRow, Provisioned
 pub use delivery::{DELIVERY_DAYS_KEPT, DELIVERY_ROWS_MAX, DELIVERY_TIMES, DeliveryFigures, DeliveryRow};
 pub use inbound::{
     CONVERSATION_KEPT, Inbound, InboundRecord, JOINED_OCTETS_MAX, JOINING_WAIT, MoMessage, MoRecord,
-    PART_REPEATS_KNOWN, REPEATS_KNOWN, UNFINISHED_PARTS_PER_CARRIER_MAX, UNASSIGNED_KEPT, UnassignedMo,
+    PART_REPEATS_KNOWN, REPEATS_KNOWN, UNASSIGNED_KEPT, UNFINISHED_PARTS_PER_CARRIER_MAX, UnassignedMo,
 };
-pub use link::{SubmitResponse, ResponseRecord, Handout, Job, LinkBatch, LinkId, LinkKind};
-pub use message::{AcceptOutcome, Acceptance, KeyClaim, MessageRecord, Duplicate};
+pub use link::{Handout, Job, LinkBatch, LinkId, LinkKind, ResponseRecord, SubmitResponse};
+pub use message::{AcceptOutcome, Acceptance, Duplicate, KeyClaim, MessageRecord};
 pub use money::{
     Balance, DailyLimit, DailyLimits, DayTotals, LedgerEntry, LedgerKind, LedgerRow, PostOutcome,
     PostRefusal, Statement, StatementLine,
@@ -31,20 +31,20 @@ pub use policy::{
     APPROVAL_LASTS, OPEN_REVIEWS_COUNTED_MAX, OpenReviews, OptOut, REVIEW_CASE_KEPT, REVIEW_CASES_OPEN_MAX,
     ReviewCase, ReviewState, Screened, Screening,
 };
-pub use queue::{CarrierQueue, TargetCarrier, Move, WaitingMessage, QueuePosition};
+pub use queue::{CarrierQueue, Move, QueuePosition, TargetCarrier, WaitingMessage};
 pub use receipt::{
-    CarrierIdQuery, LATE_LINES_MAX, PARKED_KEPT, PARKED_PER_CARRIER_MAX, ParkedReceipt, REMATCH_ROWS_MAX, ReceiptOutcome,
-    ReceiptLoss, ReceiptRecord, RecordedReceipt, Rematched, AssignedId,
+    AssignedId, CarrierIdQuery, LATE_LINES_MAX, PARKED_KEPT, PARKED_PER_CARRIER_MAX, ParkedReceipt,
+    REMATCH_ROWS_MAX, ReceiptLoss, ReceiptOutcome, ReceiptRecord, RecordedReceipt, Rematched,
 };
 pub use report::{
-    CancelOutcome, ReportOutcome, ExpectedParties, GIVEN_UP_KEPT, GivenUpReport, ReportGiveUpReason, DlrReport, ReportContent, REPORT_KEPT,
-    REPORTS_IN_MEMORY_MAX, Report, FinishedReports, ReportId,
+    CancelOutcome, DlrReport, ExpectedParties, FinishedReports, GIVEN_UP_KEPT, GivenUpReport, REPORT_KEPT,
+    REPORTS_IN_MEMORY_MAX, Report, ReportContent, ReportGiveUpReason, ReportId, ReportOutcome,
 };
 pub use retention::{Purged, Retention};
 pub use set_aside::{SetAside, SetAsideCount, StoredPart};
 pub use webhook::{
-    RESPONSE_KEPT_BYTES_MAX, AfterAttempt, AttemptOutcome, DlrEvent, ENDPOINTS_WOKEN_MAX, Endpoint, EventId,
-    FAILED_PASSED_OVER_MAX, FailingEndpoint, GiveUpReason, RECEIVER_AWAY_MAX, REPLAYED_AT_ONCE_MAX,
+    AfterAttempt, AttemptOutcome, DlrEvent, ENDPOINTS_WOKEN_MAX, Endpoint, EventId, FAILED_PASSED_OVER_MAX,
+    FailingEndpoint, GiveUpReason, RECEIVER_AWAY_MAX, REPLAYED_AT_ONCE_MAX, RESPONSE_KEPT_BYTES_MAX,
     ReplayProgress, SettledAttempt, WEBHOOK_ATTEMPTS_KEPT, WEBHOOKS_COUNTED_MAX, WEBHOOKS_KEPT,
     WEBHOOKS_TAKEN_MAX, WebhookAttempt, WebhookContent, WebhookEvent, WebhookFigures, WebhookFilter,
     WebhookPage, WebhookRecord, WebhookReplay, WebhookState, WebhookStatus,

@@ -1,8 +1,8 @@
 //! Webhook events: DLRs and MO messages to be posted, their outcomes, and every attempt. An event's row is written in
 //! the transaction of the change that it reports, and has its due time until it ends.
 
-use crate::ops::InboundRecord;
 use crate::ops::Hidden;
+use crate::ops::InboundRecord;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::phone::Msisdn;

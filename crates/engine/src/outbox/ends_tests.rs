@@ -3,7 +3,7 @@
 use super::PortNo;
 use super::state::{DEFERRED_IN_MEMORY_MAX, NextReports};
 use super::test_table::{DELIVERED, ONE, TWO, Table, UNKNOWN};
-use crate::ops::{ReportOutcome, REPORTS_IN_MEMORY_MAX, ReportId};
+use crate::ops::{REPORTS_IN_MEMORY_MAX, ReportId, ReportOutcome};
 use hermod_domain::receipt::ReportStatus;
 
 #[test]

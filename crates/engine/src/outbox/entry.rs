@@ -1,6 +1,6 @@
 //! A report in an outbox: waiting, or given to a bind that has not answered yet.
 
-use crate::ops::{DlrReport, ReportContent, Report};
+use crate::ops::{DlrReport, Report, ReportContent};
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 
 /// Which bind of a connection. Never reused within a process.

@@ -22,7 +22,7 @@ mod unwritten;
 pub use counts::ReportCounts;
 pub use entry::PortNo;
 pub use refill::Refill;
-pub use state::{Outbox, FinishedIds, NextReports};
+pub use state::{FinishedIds, NextReports, Outbox};
 
 /// Reports that all outboxes together hold. Beyond it new ones stay in the tables.
 pub const REPORTS_IN_ALL_MAX: usize = 200_000;

@@ -6,8 +6,8 @@
 
 use super::entry::{Entry, Out, Port, PortNo, is_open_ended};
 use super::refill::Reading;
-use super::state::{DEFERRED_IN_MEMORY_MAX, Outbox, FinishedIds, NextReports};
-use crate::ops::{ReportOutcome, REPORTS_IN_MEMORY_MAX, Report, ReportId};
+use super::state::{DEFERRED_IN_MEMORY_MAX, FinishedIds, NextReports, Outbox};
+use crate::ops::{REPORTS_IN_MEMORY_MAX, Report, ReportId, ReportOutcome};
 use hermod_domain::ids::MessageId;
 use hermod_domain::retry::Schedule;
 use hermod_domain::time::Timestamp;
@@ -94,7 +94,12 @@ impl Outbox {
 
     /// Records what became of reports that a port took. Returns those whose end the writer has to write, with those that
     /// they supersede.
-    pub fn settle(&mut self, port: PortNo, outcomes: Vec<(ReportId, ReportOutcome)>, now: Timestamp) -> FinishedIds {
+    pub fn settle(
+        &mut self,
+        port: PortNo,
+        outcomes: Vec<(ReportId, ReportOutcome)>,
+        now: Timestamp,
+    ) -> FinishedIds {
         let mut settled = FinishedIds::default();
         for (id, delivery) in outcomes {
             let Some(out) = self.hand_back(port, id, delivery) else { continue };

@@ -1,7 +1,7 @@
 //! What tests of an outbox stand on: an outbox, its connection's rows, played by a map, and a clock.
 
-use super::{Outbox, PortNo, REPORTS_IN_ALL_MAX, Refill, NextReports};
-use crate::ops::{ReportOutcome, DlrReport, ReportContent, REPORTS_IN_MEMORY_MAX, Report, ReportId};
+use super::{NextReports, Outbox, PortNo, REPORTS_IN_ALL_MAX, Refill};
+use crate::ops::{DlrReport, REPORTS_IN_MEMORY_MAX, Report, ReportContent, ReportId, ReportOutcome};
 use crate::tables::ReportPage;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::{Origin, RegisteredDelivery, WrittenAddress};

@@ -1,9 +1,9 @@
 //! The rules of an outbox, with the tables played by a map.
 
 use super::PortNo;
-use super::state::{Outbox, NextReports};
+use super::state::{NextReports, Outbox};
 use super::test_table::{DELIVERED, ONE, TWO, Table, UNKNOWN};
-use crate::ops::{ReportOutcome, REPORTS_IN_MEMORY_MAX, ReportId};
+use crate::ops::{REPORTS_IN_MEMORY_MAX, ReportId, ReportOutcome};
 use hermod_domain::ids::MessageId;
 use hermod_domain::receipt::ReportStatus;
 use proptest::prelude::*;

@@ -6,8 +6,9 @@ use super::{PURGED_PER_STEP_MAX, QUIET};
 use crate::batch::Batch;
 use crate::ops::{Balance, LedgerKind};
 use crate::tables::{
-    LedgerChange, MessageExceptionChange, MessageRange, PartChange, MessageKey, Posting, PurgeChange, PurgeMark,
-    RecordRow, Refund, RolledUpKey, SetAsideChange, TableError, Tables, UnreadableMessage, UnreadablePart,
+    LedgerChange, MessageExceptionChange, MessageKey, MessageRange, PartChange, Posting, PurgeChange,
+    PurgeMark, RecordRow, Refund, RolledUpKey, SetAsideChange, TableError, Tables, UnreadableMessage,
+    UnreadablePart,
 };
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::PartState;
@@ -97,10 +98,7 @@ impl Batch<'_> {
                         }
                         Err(Overflow) => {
                             let reason = format!("cost {}: a day's costs overflow", row.cost);
-                            self.set_message_row_aside(UnreadablePart {
-                                key: key_of(&row).into(),
-                                reason,
-                            })?;
+                            self.set_message_row_aside(UnreadablePart { key: key_of(&row).into(), reason })?;
                             is_behind_gap = true;
                         }
                     }

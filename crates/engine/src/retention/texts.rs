@@ -3,7 +3,7 @@
 use super::PURGED_PER_STEP_MAX;
 use crate::batch::Batch;
 use crate::tables::{
-    MessageRange, OriginRow, MessageKey, PurgeChange, PurgeMark, TableError, TextRow, UnreadableMessage,
+    MessageKey, MessageRange, OriginRow, PurgeChange, PurgeMark, TableError, TextRow, UnreadableMessage,
 };
 use hermod_domain::ids::MessageId;
 

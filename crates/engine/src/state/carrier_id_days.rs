@@ -3,7 +3,9 @@
 
 use crate::block_filter::GrowingFilter;
 use crate::ops::CarrierIdQuery;
-use crate::tables::{CarrierIdChange, CarrierIdKey, CarrierIdRow, CarrierIds, TableError, Tables, IdAssignment};
+use crate::tables::{
+    CarrierIdChange, CarrierIdKey, CarrierIdRow, CarrierIds, IdAssignment, TableError, Tables,
+};
 use hermod_domain::carrier::{RECEIPT_WAIT_MAX_S, RemoteKey};
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::phone::Msisdn;
@@ -103,7 +105,12 @@ impl CarrierIdDays {
         Ok(choose(&candidates, source))
     }
 
-    pub fn assign(&mut self, tables: &Tables<'_>, id: CarrierIdKey<'_>, assignment: IdAssignment) -> Result<Assigned, TableError> {
+    pub fn assign(
+        &mut self,
+        tables: &Tables<'_>,
+        id: CarrierIdKey<'_>,
+        assignment: IdAssignment,
+    ) -> Result<Assigned, TableError> {
         let day = self.open(tables, assignment.day)?;
         let (carrier, remote) = (id.carrier, id.remote.clone());
         if day.is_new(hash(id.carrier, id.remote)) {
@@ -187,7 +194,9 @@ fn choose(candidates: &[CarrierIdRow], source: Option<Msisdn>) -> Match {
     let told: SmallVec<[&CarrierIdRow; 4]> = candidates.iter().filter(by_number).collect();
     let left = if told.is_empty() { candidates.iter().collect() } else { told };
     let Some(first) = left.first() else { return Match::Nothing };
-    let same = |other: &&CarrierIdRow| other.remote == first.remote || other.assignment.part == first.assignment.part;
+    let same = |other: &&CarrierIdRow| {
+        other.remote == first.remote || other.assignment.part == first.assignment.part
+    };
     if left.iter().all(same) { Match::Part(first.assignment) } else { Match::Ambiguous }
 }
 

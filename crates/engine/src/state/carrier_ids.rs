@@ -5,9 +5,9 @@
 //! receipt, and late receipts are matched for 72 h more.
 
 use crate::ops::CarrierIdQuery;
-use crate::state::carrier_id_days::{Match, CarrierIdDays, Assigned, contradicts};
+use crate::state::carrier_id_days::{Assigned, CarrierIdDays, Match, contradicts};
 use crate::state::recent::Recent;
-use crate::tables::{CarrierIdChange, CarrierIdKey, TableError, Tables, IdAssignment};
+use crate::tables::{CarrierIdChange, CarrierIdKey, IdAssignment, TableError, Tables};
 use hermod_domain::carrier::RemoteKey;
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::phone::Msisdn;
@@ -54,8 +54,12 @@ impl CarrierIdIndex {
         let place = (carrier, RemoteKey::of(remote));
         if let Some(hit) = self.recent.get(&place) {
             let written_so = hit.raw.as_deref().unwrap_or(place.1.octets()) == remote.octets();
-            return if written_so { !contradicts(&hit.assignment, source) } else { hit.matches_number(source) }
-                .then_some(hit.assignment);
+            return if written_so {
+                !contradicts(&hit.assignment, source)
+            } else {
+                hit.matches_number(source)
+            }
+            .then_some(hit.assignment);
         }
         let hit = self.recent.get(&(carrier, ids.key_in_answer(remote)?))?;
         hit.matches_number(source).then_some(hit.assignment)

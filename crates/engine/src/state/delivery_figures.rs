@@ -3,7 +3,9 @@
 
 use crate::maps::HashMap;
 use crate::ops::{DELIVERY_DAYS_KEPT, DELIVERY_TIMES, DeliveryFigures};
-use crate::tables::{DeliveryCell, DeliveryFigureChange, ParkedReceiptChange, TableError, Tables, IdAssignment};
+use crate::tables::{
+    DeliveryCell, DeliveryFigureChange, IdAssignment, ParkedReceiptChange, TableError, Tables,
+};
 use hermod_domain::ids::CarrierId;
 use hermod_domain::lifecycle::Verdict;
 use hermod_domain::numbers::{Destination, Numbers};
@@ -52,7 +54,13 @@ impl DeliveryStats {
     }
 
     /// A receipt of that time moved a part.
-    pub fn settled(&mut self, carrier: CarrierId, assignment: &IdAssignment, verdict: Verdict, at: Timestamp) {
+    pub fn settled(
+        &mut self,
+        carrier: CarrierId,
+        assignment: &IdAssignment,
+        verdict: Verdict,
+        at: Timestamp,
+    ) {
         let counted = match verdict {
             Verdict::Delivered => Counted::Delivered(assignment.at.map(|assigned_at| at.since(assigned_at))),
             Verdict::Undeliverable => Counted::Failed,

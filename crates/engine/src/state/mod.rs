@@ -2,21 +2,21 @@
 //! decisions in memory where it can, and decides nothing itself.
 
 pub mod aliases;
-pub mod report_target;
 pub mod balances;
 pub mod carrier_id_days;
 pub mod carrier_ids;
+pub mod concat_references;
 pub mod day_totals;
 pub mod deferred;
 pub mod delivery_figures;
 pub mod event_numbers;
 pub mod idempotency_keys;
-pub mod mo_parts;
 pub mod lanes;
 pub mod last_ids;
+pub mod mo_parts;
 pub mod opt_outs;
 pub mod overlay;
 pub mod parked_receipts;
 pub mod queues;
 pub mod recent;
-pub mod concat_references;
+pub mod report_target;

@@ -3,7 +3,7 @@
 
 use crate::maps::HashMap;
 use crate::ops::{CarrierIdQuery, PARKED_KEPT, PARKED_PER_CARRIER_MAX, ParkedReceipt, ReceiptLoss};
-use crate::state::carrier_id_days::{Match, CarrierIdDays};
+use crate::state::carrier_id_days::{CarrierIdDays, Match};
 use crate::tables::{ParkedReceiptChange, TableError, Tables};
 use hermod_domain::carrier::{IdConversion, RemoteKey};
 use hermod_domain::ids::{CarrierId, RemoteId};

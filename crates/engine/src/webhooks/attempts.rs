@@ -2,7 +2,7 @@
 
 use crate::batch::Batch;
 use crate::ops::{
-    RESPONSE_KEPT_BYTES_MAX, AfterAttempt, AttemptOutcome, SettledAttempt, WEBHOOK_ATTEMPTS_KEPT,
+    AfterAttempt, AttemptOutcome, RESPONSE_KEPT_BYTES_MAX, SettledAttempt, WEBHOOK_ATTEMPTS_KEPT,
     WebhookAttempt,
 };
 use crate::steps::StepKind;

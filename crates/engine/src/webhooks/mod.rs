@@ -3,9 +3,9 @@
 //! gateway posts due events and reports the attempts (`attempts.rs`). An event that has ended is kept for lists and
 //! replays until it is deleted.
 
+mod attempts;
 mod moved_reports;
 mod replay;
-mod attempts;
 
 pub use attempts::WebhookResults;
 

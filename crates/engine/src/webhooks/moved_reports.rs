@@ -43,7 +43,11 @@ impl Batch<'_> {
     }
 
     /// Returns the status change that a report is about; none if the report is gone, or reports no status.
-    fn status_change_of(&self, connection: ConnectionId, report: ReportId) -> Result<Option<StatusChange>, TableError> {
+    fn status_change_of(
+        &self,
+        connection: ConnectionId,
+        report: ReportId,
+    ) -> Result<Option<StatusChange>, TableError> {
         let Some(found) = self.tables.read()?.report(connection, report)? else { return Ok(None) };
         let StoredReport { account: Some(account), message, status: Some(status), err, at } = found else {
             return Ok(None);

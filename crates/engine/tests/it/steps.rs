@@ -14,8 +14,8 @@ use hermod_domain::time::Timestamp;
 use hermod_engine::batch::{Batch, BoundReceivers, EngineState};
 use hermod_engine::commands::{AnyCommand, OpenLink};
 use hermod_engine::ops::{
-    Acceptance, SubmitResponse, ResponseRecord, DailyLimits, TargetCarrier, Job, LinkBatch, LinkId, LinkKind,
-    ReceiptRecord, ReportId,
+    Acceptance, DailyLimits, Job, LinkBatch, LinkId, LinkKind, ReceiptRecord, ReportId, ResponseRecord,
+    SubmitResponse, TargetCarrier,
 };
 use hermod_engine::steps::{CarrierWord, MessageStep, NextResend, StepKind};
 use hermod_engine::tables::Tables;

@@ -3,7 +3,7 @@
 use crate::wall_clock;
 use hermod_domain::ids::RemoteId;
 use hermod_domain::lifecycle::Verdict;
-use hermod_store::{SubmitResponse, ResponseRecord, Job, LinkPort, ReceiptRecord};
+use hermod_store::{Job, LinkPort, ReceiptRecord, ResponseRecord, SubmitResponse};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 

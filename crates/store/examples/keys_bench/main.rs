@@ -21,8 +21,8 @@ use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::state::idempotency_keys::{BLOCKS_PER_SEGMENT, blocks_for, build_segments};
 use hermod_engine::tables::KeyEntry;
 use hermod_store::{
-    AcceptOutcome, Acceptance, DailyLimits, KeyClaim, LedgerEntry, LedgerKind, LinkKind, OpenOptions,
-    PostOutcome, Duplicate, Store,
+    AcceptOutcome, Acceptance, DailyLimits, Duplicate, KeyClaim, LedgerEntry, LedgerKind, LinkKind,
+    OpenOptions, PostOutcome, Store,
 };
 use rusqlite::{Connection, params};
 use std::path::{Path, PathBuf};

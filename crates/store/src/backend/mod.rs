@@ -24,10 +24,10 @@ use hermod_domain::origin::MessageName;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::{
-    Balance, CarrierQueue, CatalogueRow, DayTotals, DeliveryRow, Endpoint, EventId, FailingEndpoint, GivenUpReport,
-    InboundRecord, LedgerRow, MessageRecord, MoMessage, OpenReviews, OptOut, ParkedReceipt, ProvisionedRow,
-    ReceiptLoss, ReportId, ReviewCase, ReviewState, SetAside, SetAsideCount, Statement, AssignedId, UnassignedMo,
-    QueuePosition, WebhookAttempt, WebhookFigures, WebhookFilter, WebhookRecord,
+    AssignedId, Balance, CarrierQueue, CatalogueRow, DayTotals, DeliveryRow, Endpoint, EventId,
+    FailingEndpoint, GivenUpReport, InboundRecord, LedgerRow, MessageRecord, MoMessage, OpenReviews, OptOut,
+    ParkedReceipt, ProvisionedRow, QueuePosition, ReceiptLoss, ReportId, ReviewCase, ReviewState, SetAside,
+    SetAsideCount, Statement, UnassignedMo, WebhookAttempt, WebhookFigures, WebhookFilter, WebhookRecord,
 };
 use hermod_engine::state::idempotency_keys::{KeyLimits, KeyStep};
 use hermod_engine::state::parked_receipts::ParkedPage;

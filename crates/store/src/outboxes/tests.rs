@@ -5,7 +5,7 @@ use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::{Origin, RegisteredDelivery, WrittenAddress};
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{ReportOutcome, DlrReport, ReportContent, Report, ReportId};
+use hermod_engine::ops::{DlrReport, Report, ReportContent, ReportId, ReportOutcome};
 use hermod_engine::outbox::NextReports;
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,8 +55,8 @@ fn superseded_report_without_a_place_in_the_queue_is_settled_with_the_newer_one(
     assert!(taken(second).is_empty(), "the notice is out");
     assert!(outboxes.close(connection, &outbox, first, false).is_empty(), "the writer's queue is full");
     assert_eq!(taken(second), [2]);
-    let settled =
-        outbox.with(|state| state.settle(second, vec![(ReportId(2), ReportOutcome::Accepted)], outboxes.now()));
+    let settled = outbox
+        .with(|state| state.settle(second, vec![(ReportId(2), ReportOutcome::Accepted)], outboxes.now()));
     assert_eq!(settled.accepted, [ReportId(1), ReportId(2)], "in one transaction");
     // The same, and nobody has anything to say any more.
     outboxes.committed(vec![report(3, 3, ReportStatus::Enroute)], &[]);

@@ -9,7 +9,7 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::AssignedId;
 use hermod_engine::tables::{
-    CarrierIdChange, CarrierIdKey, CarrierIdRow, CarrierIdRows, CarrierIds, PartKey, TableError, IdAssignment,
+    CarrierIdChange, CarrierIdKey, CarrierIdRow, CarrierIdRows, CarrierIds, IdAssignment, PartKey, TableError,
 };
 use rusqlite::{Connection, Row, params};
 
@@ -54,14 +54,24 @@ impl SqliteTables<'_> {
         Ok(self.connection.execute_batch(&format!("DROP TABLE {RETIRED}_{}", day.get()))?)
     }
 
-    fn add_carrier_id(&self, carrier: CarrierId, remote: &RemoteId, tie: &IdAssignment) -> Result<(), TableError> {
+    fn add_carrier_id(
+        &self,
+        carrier: CarrierId,
+        remote: &RemoteId,
+        tie: &IdAssignment,
+    ) -> Result<(), TableError> {
         let (day, key) = (tie.day.get(), &RemoteKey::of(remote));
         let sql = format_args!("INSERT INTO {TABLE}_{day} {VALUES}");
         write_row(self.connection, &DaySql::new(sql)?, CarrierIdKey { carrier, key, remote }, tie)?;
         Ok(())
     }
 
-    fn put_carrier_id(&self, carrier: CarrierId, remote: &RemoteId, tie: &IdAssignment) -> Result<(), TableError> {
+    fn put_carrier_id(
+        &self,
+        carrier: CarrierId,
+        remote: &RemoteId,
+        tie: &IdAssignment,
+    ) -> Result<(), TableError> {
         let (day, key) = (tie.day.get(), &RemoteKey::of(remote));
         let sql = format_args!("INSERT OR REPLACE INTO {TABLE}_{day} {VALUES}");
         write_row(self.connection, &DaySql::new(sql)?, CarrierIdKey { carrier, key, remote }, tie)?;
@@ -82,8 +92,12 @@ impl CarrierIdRows for SqliteTables<'_> {
             CarrierIdChange::RetireDay(day) => self.retire_carrier_id_day(*day),
             CarrierIdChange::DeleteRetired { day, limit } => self.delete_retired_carrier_ids(*day, *limit),
             CarrierIdChange::DropRetiredDay(day) => self.drop_retired_carrier_id_day(*day),
-            CarrierIdChange::Add { carrier, remote, assignment: tie } => self.add_carrier_id(*carrier, remote, tie),
-            CarrierIdChange::Put { carrier, remote, assignment: tie } => self.put_carrier_id(*carrier, remote, tie),
+            CarrierIdChange::Add { carrier, remote, assignment: tie } => {
+                self.add_carrier_id(*carrier, remote, tie)
+            }
+            CarrierIdChange::Put { carrier, remote, assignment: tie } => {
+                self.put_carrier_id(*carrier, remote, tie)
+            }
         }
     }
 

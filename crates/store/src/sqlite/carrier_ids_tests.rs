@@ -9,9 +9,9 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Day;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::CarrierIdQuery;
-use hermod_engine::state::carrier_id_days::{DAYS_KEPT, Match, Assigned};
+use hermod_engine::state::carrier_id_days::{Assigned, DAYS_KEPT, Match};
 use hermod_engine::state::carrier_ids::CarrierIdIndex;
-use hermod_engine::tables::{PartKey, Tables, IdAssignment};
+use hermod_engine::tables::{IdAssignment, PartKey, Tables};
 use rusqlite::Connection;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -47,7 +47,8 @@ impl World {
         let message = MessageId::from_i64(message).unwrap();
         let part = PartKey { account: AccountId::new(7), message, part: PartNo::FIRST };
         let assignment = IdAssignment { part, to: Some(to), at: Some(now), day: now.day() };
-        changing(&self.connection, |tables| self.remotes.assign(tables, ACME, &id(remote), assignment)).unwrap()
+        changing(&self.connection, |tables| self.remotes.assign(tables, ACME, &id(remote), assignment))
+            .unwrap()
     }
 
     /// What is found at hand must be what the tables say, and the other way round.
@@ -55,8 +56,12 @@ impl World {
     fn finds(&self, remote: &str, source: Option<u64>, expect: &str) {
         let cold = CarrierIdIndex::load(&tables(&self.connection)).unwrap();
         for (remotes, how) in [(&self.remotes, "at hand"), (&cold, "from the tables")] {
-            let asked =
-                CarrierIdQuery { carrier: ACME, ids: self.ids, remote: &id(remote), source: source.map(number) };
+            let asked = CarrierIdQuery {
+                carrier: ACME,
+                ids: self.ids,
+                remote: &id(remote),
+                source: source.map(number),
+            };
             let found = match remotes.find(&tables(&self.connection), &asked).unwrap() {
                 Match::Part(tie) => tie.part.message.as_i64().to_string(),
                 Match::Nothing => "nothing".to_owned(),
@@ -109,8 +114,10 @@ fn what_is_tied_is_found_with_all_that_is_known_of_it() {
     let at_hand = world.remotes.find(&tables(&world.connection), &asked).unwrap();
     let Match::Part(tie) = at_hand else { panic!("{at_hand:?}") };
     assert_eq!((tie.to, tie.at, tie.day), (Some(number(5)), Some(noon()), TODAY));
-    let cold =
-        CarrierIdIndex::load(&tables(&world.connection)).unwrap().find(&tables(&world.connection), &asked).unwrap();
+    let cold = CarrierIdIndex::load(&tables(&world.connection))
+        .unwrap()
+        .find(&tables(&world.connection), &asked)
+        .unwrap();
     assert_eq!(cold, at_hand);
 }
 
@@ -226,7 +233,8 @@ fn only_the_end_of_a_number_can_contradict() {
     world.answers_to("a", 6, days_later(1), to);
     let national = Msisdn::from_number(15_112_345_678).unwrap();
     let remote = id("a");
-    let asked = CarrierIdQuery { carrier: ACME, ids: IdConversion::None, remote: &remote, source: Some(national) };
+    let asked =
+        CarrierIdQuery { carrier: ACME, ids: IdConversion::None, remote: &remote, source: Some(national) };
     let Match::Part(tie) = world.remotes.find(&tables(&world.connection), &asked).unwrap() else {
         panic!("a part")
     };

@@ -11,7 +11,7 @@ use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::DeliveryRow;
 use hermod_engine::ops::{DELIVERY_DAYS_KEPT, DeliveryFigures};
 use hermod_engine::state::delivery_figures::*;
-use hermod_engine::tables::{PartKey, IdAssignment};
+use hermod_engine::tables::{IdAssignment, PartKey};
 use rusqlite::Connection;
 use tempfile::TempDir;
 

@@ -6,13 +6,14 @@ use crate::sqlite::reports::{
 };
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{GivenUpReport, ReportGiveUpReason, PAGE_ROWS_MAX, ReportId};
+use hermod_engine::ops::{GivenUpReport, PAGE_ROWS_MAX, ReportGiveUpReason, ReportId};
 use hermod_engine::tables::{GivenUpReportChange, GivenUpReportRows, TableError};
 use rusqlite::{Connection, Row, params};
 
 impl SqliteTables<'_> {
     fn put_given_up_report(&self, report: &GivenUpReport) -> Result<(), TableError> {
-        let GivenUpReport { id, account, connection, message, status: told, at, given_up_at, reason: why } = report;
+        let GivenUpReport { id, account, connection, message, status: told, at, given_up_at, reason: why } =
+            report;
         let status = match why {
             ReportGiveUpReason::TooOld => None,
             ReportGiveUpReason::Refused(status) => Some(*status),

@@ -4,7 +4,7 @@ use crate::sqlite::schema;
 use crate::sqlite::{SqliteTables, changing};
 use hermod_domain::ids::{IdMint, MessageId};
 use hermod_domain::time::Day;
-use hermod_engine::ops::{KeyClaim, Duplicate};
+use hermod_engine::ops::{Duplicate, KeyClaim};
 use hermod_engine::state::idempotency_keys::*;
 use hermod_engine::tables::{IdempotencyKeyRows, KeyBucketState, Tables};
 use rusqlite::Connection;

@@ -6,7 +6,7 @@ use crate::sqlite::part_rows::{COLUMNS, KEY, read, read_all};
 use crate::sqlite::unreadable::sort_in;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
-use hermod_engine::tables::{PartRow, MessageKey, Readings, TableError};
+use hermod_engine::tables::{MessageKey, PartRow, Readings, TableError};
 use rusqlite::{Connection, params};
 
 /// Parts that are waited for, by when they expire. The index `late_part_expiry` has the same condition.

@@ -116,7 +116,9 @@ impl MessageRows for SqliteTables<'_> {
     fn change_message(&self, change: &MessageChange) -> Result<(), TableError> {
         match change {
             MessageChange::Add(row) => self.add_message(row),
-            MessageChange::Status { message, status: standing } => self.put_message_standing(*message, *standing),
+            MessageChange::Status { message, status: standing } => {
+                self.put_message_standing(*message, *standing)
+            }
             MessageChange::End { message, status: standing, settled_at } => {
                 self.put_message_end(*message, *standing, *settled_at)
             }

@@ -6,7 +6,7 @@ use crate::sqlite::unreadable::{KeyColumns, sort_in};
 use hermod_domain::ids::{AccountId, CarrierId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Part};
 use hermod_domain::time::Timestamp;
-use hermod_engine::tables::{PartRow, MessageKey, Readings, TableError};
+use hermod_engine::tables::{MessageKey, PartRow, Readings, TableError};
 use rusqlite::{Connection, Row, Rows, params};
 
 /// The columns of a [`PartRow`], in the order in which [`read`] expects them.
@@ -39,7 +39,8 @@ pub(super) fn read(row: &Row<'_>) -> Result<PartRow, TableError> {
 
 pub(super) fn read_key(row: &Row<'_>) -> Result<(MessageKey, PartNo), TableError> {
     let (message, part) = message_and_part(row, 2, 3)?;
-    let key = MessageKey { carrier: CarrierId::new(row.get(0)?), account: AccountId::new(row.get(1)?), message };
+    let key =
+        MessageKey { carrier: CarrierId::new(row.get(0)?), account: AccountId::new(row.get(1)?), message };
     Ok((key, part))
 }
 

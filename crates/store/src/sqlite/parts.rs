@@ -11,7 +11,7 @@ use hermod_domain::lifecycle::{Part, PartState, Parts};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::Job;
 use hermod_engine::tables::{
-    DueKey, DueRead, LaneCounts, PartChange, PartRow, PartRows, MessageKey, Readings, Refill, SendingPart,
+    DueKey, DueRead, LaneCounts, MessageKey, PartChange, PartRow, PartRows, Readings, Refill, SendingPart,
     TableError, UnreadablePart,
 };
 use rusqlite::{Connection, Row, Rows, params};
@@ -86,7 +86,12 @@ impl SqliteTables<'_> {
         Ok(())
     }
 
-    fn put_part_due(&self, key: MessageKey, part: PartNo, due_at: Option<Timestamp>) -> Result<(), TableError> {
+    fn put_part_due(
+        &self,
+        key: MessageKey,
+        part: PartNo,
+        due_at: Option<Timestamp>,
+    ) -> Result<(), TableError> {
         let MessageKey { carrier, account, message } = key;
         let due_at = time_to_stored(due_at);
         self.connection
@@ -97,7 +102,12 @@ impl SqliteTables<'_> {
         Ok(())
     }
 
-    fn put_part_expiry(&self, key: MessageKey, part: PartNo, expires_at: Timestamp) -> Result<(), TableError> {
+    fn put_part_expiry(
+        &self,
+        key: MessageKey,
+        part: PartNo,
+        expires_at: Timestamp,
+    ) -> Result<(), TableError> {
         let MessageKey { carrier, account, message } = key;
         for table in TABLES {
             self.connection
@@ -116,7 +126,12 @@ impl SqliteTables<'_> {
         Ok(())
     }
 
-    fn move_parts(&self, key: MessageKey, to: CarrierId, due_at: Option<Timestamp>) -> Result<(), TableError> {
+    fn move_parts(
+        &self,
+        key: MessageKey,
+        to: CarrierId,
+        due_at: Option<Timestamp>,
+    ) -> Result<(), TableError> {
         let MessageKey { carrier, account, message } = key;
         let due_at = time_to_stored(due_at);
         self.connection

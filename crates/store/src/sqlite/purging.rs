@@ -162,7 +162,8 @@ fn read_page<T>(
         let read = match read(row) {
             Ok(read) => Ok(read),
             Err(error) => {
-                let key = StoredMessageKey { message: row.get(0)?, carrier: row.get(1)?, account: row.get(2)? };
+                let key =
+                    StoredMessageKey { message: row.get(0)?, carrier: row.get(1)?, account: row.get(2)? };
                 let part = UnreadablePart { key, reason: why_unreadable(error)? };
                 Err(UnreadableMessage { id: stored_message(row, 0)?, part })
             }

@@ -8,7 +8,7 @@ use crate::sqlite::columns::is_damage;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{DlrReport, ReportContent, Report, ReportId};
+use hermod_engine::ops::{DlrReport, Report, ReportContent, ReportId};
 use hermod_engine::tables::{ReportChange, ReportPage, ReportRows, StoredReport, TableError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::sync::Arc;

@@ -31,7 +31,12 @@ impl SqliteTables<'_> {
         Ok(())
     }
 
-    fn put_message_aside(&self, key: StoredMessageKey, reason: &str, at: Timestamp) -> Result<(), TableError> {
+    fn put_message_aside(
+        &self,
+        key: StoredMessageKey,
+        reason: &str,
+        at: Timestamp,
+    ) -> Result<(), TableError> {
         let StoredMessageKey { carrier, account, message } = key;
         self.connection
             .prepare_cached(

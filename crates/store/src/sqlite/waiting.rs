@@ -7,7 +7,7 @@ use crate::sqlite::unreadable::why_unreadable;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{WaitingMessage, QueuePosition};
+use hermod_engine::ops::{QueuePosition, WaitingMessage};
 use hermod_engine::state::lanes::Unread;
 use hermod_engine::tables::TableError;
 use rusqlite::{Connection, OptionalExtension, Row, params};

@@ -136,7 +136,14 @@ fn read(
     };
     let Some(what) = what else { return Ok(None) };
     let due_at = Timestamp::from_millis(row.get(1)?);
-    Ok(Some(WebhookEvent { id, account, content: what, failures: row.get(2)?, attempts: row.get(3)?, due_at }))
+    Ok(Some(WebhookEvent {
+        id,
+        account,
+        content: what,
+        failures: row.get(2)?,
+        attempts: row.get(3)?,
+        due_at,
+    }))
 }
 
 /// Returns None if its message is not kept any more.

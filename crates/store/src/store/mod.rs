@@ -25,7 +25,7 @@ use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{AnyOutcome, FindKey, Listed};
-use hermod_engine::ops::{AcceptOutcome, Acceptance, KeyClaim, MessageRecord, Duplicate};
+use hermod_engine::ops::{AcceptOutcome, Acceptance, Duplicate, KeyClaim, MessageRecord};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;

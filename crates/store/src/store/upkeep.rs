@@ -12,7 +12,7 @@ use hermod_engine::commands::{DropOldFigures, ExpireParts, ReleaseDue, SetAside,
 use hermod_engine::expiry::expiry_event;
 use hermod_engine::late_receipts::late_messages;
 use hermod_engine::state::idempotency_keys::KeyLimits;
-use hermod_engine::tables::{ConversationKey, PartRow, MessageKey, Readings, UnnamedPart};
+use hermod_engine::tables::{ConversationKey, MessageKey, PartRow, Readings, UnnamedPart};
 use std::sync::{MutexGuard, PoisonError};
 
 /// Rows looked at in one read, so that no snapshot lasts long.

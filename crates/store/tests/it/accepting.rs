@@ -138,7 +138,11 @@ async fn a_replay_wins_over_an_empty_balance_and_tells_another_request() {
         world.now = noon().plus(secs(days * 86_400));
         for (claim, is_same_request) in [(key(1), true), (other_body, false)] {
             let outcome = world.store.accept(Acceptance { key: Some(claim), ..world.sms() }).await.unwrap();
-            assert_eq!(outcome, AcceptOutcome::Duplicate(Duplicate { message, is_same_request }), "after {days} days");
+            assert_eq!(
+                outcome,
+                AcceptOutcome::Duplicate(Duplicate { message, is_same_request }),
+                "after {days} days"
+            );
             let found = world.store.find_key(claim).await.unwrap();
             assert_eq!(found, Some(Duplicate { message, is_same_request }));
         }
@@ -160,7 +164,10 @@ async fn keys_of_days_ago_are_known_through_upkeep_and_restart() {
         for (number, message) in (0..).zip(&messages) {
             let outcome =
                 world.store.accept(Acceptance { key: Some(key(number)), ..world.sms() }).await.unwrap();
-            assert_eq!(outcome, AcceptOutcome::Duplicate(Duplicate { message: *message, is_same_request: true }));
+            assert_eq!(
+                outcome,
+                AcceptOutcome::Duplicate(Duplicate { message: *message, is_same_request: true })
+            );
         }
         world.restarts().await;
     }

@@ -5,7 +5,7 @@ use crate::reporting::{CONNECTION, origin};
 use crate::world::*;
 use hermod_domain::lifecycle::Verdict;
 use hermod_domain::origin::Origin;
-use hermod_store::{Acceptance, SubmitResponse, ReportOutcome, Inbound, LedgerKind, OptOut, Screened, Store};
+use hermod_store::{Acceptance, Inbound, LedgerKind, OptOut, ReportOutcome, Screened, Store, SubmitResponse};
 use std::sync::Arc;
 
 const INBOUND_GAPS: &str = "inbound numbers have no gaps up to their counter";

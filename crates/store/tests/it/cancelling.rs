@@ -7,7 +7,7 @@ use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::origin::{Alias, MessageName, Origin};
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::sender::Sender;
-use hermod_store::{AcceptOutcome, Acceptance, SubmitResponse, CancelOutcome, ExpectedParties, REPORT_KEPT};
+use hermod_store::{AcceptOutcome, Acceptance, CancelOutcome, ExpectedParties, REPORT_KEPT, SubmitResponse};
 use std::sync::Arc;
 
 impl World {

@@ -2,7 +2,7 @@
 
 use crate::world::*;
 use hermod_domain::ids::MessageId;
-use hermod_store::{Acceptance, SubmitResponse, DEFERRED_IN_MEMORY_MAX, Job, Store};
+use hermod_store::{Acceptance, DEFERRED_IN_MEMORY_MAX, Job, Store, SubmitResponse};
 use std::time::Duration;
 use tokio::task::JoinSet;
 

@@ -3,7 +3,7 @@
 use crate::world::*;
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::lifecycle::{DoubtPolicy, MessageState, RefusedFor, Verdict};
-use hermod_store::{Acceptance, SubmitResponse, ResponseRecord, Job};
+use hermod_store::{Acceptance, Job, ResponseRecord, SubmitResponse};
 
 const PAID_IN: i64 = 1_000_000_000;
 const TROUBLE: SubmitResponse = SubmitResponse::Temporary { status: 0x64, after: None };
@@ -200,7 +200,8 @@ async fn what_is_in_doubt_moves_only_after_its_time_and_its_resend_is_told() {
     let message = world.sends(Acceptance { parts: 2, ..world.sms() }).await;
     let jobs = link.takes_jobs(2).await;
     // The first may have left; the second fails, twice before the first's time is over.
-    link.says(vec![answer(&jobs[0], SubmitResponse::NoResponse), or(&jobs[1], TROUBLE, OTHER)], Vec::new()).await;
+    link.says(vec![answer(&jobs[0], SubmitResponse::NoResponse), or(&jobs[1], TROUBLE, OTHER)], Vec::new())
+        .await;
     link.has_room(1).await;
     world.passes(secs(6)).await;
     link.now = world.now;
@@ -232,7 +233,8 @@ async fn a_message_that_must_not_be_sent_twice_is_presumed_sent_and_never_moves(
     let once = Acceptance { parts: 2, doubt: DoubtPolicy::NeverResend, ..world.sms() };
     let message = world.sends(once).await;
     let jobs = link.takes_jobs(2).await;
-    link.says(vec![answer(&jobs[0], SubmitResponse::NoResponse), or(&jobs[1], TROUBLE, OTHER)], Vec::new()).await;
+    link.says(vec![answer(&jobs[0], SubmitResponse::NoResponse), or(&jobs[1], TROUBLE, OTHER)], Vec::new())
+        .await;
     for wait in [6, 35, 140] {
         link.has_room(1).await;
         world.passes(secs(wait)).await;
@@ -247,8 +249,14 @@ async fn a_message_that_must_not_be_sent_twice_is_presumed_sent_and_never_moves(
 
 #[tokio::test]
 async fn what_the_old_carrier_says_late_is_told_and_changes_nothing() {
-    let late =
-        [SubmitResponse::Accepted(remote("late")), SubmitResponse::Throttled, TROUBLE, NO, SubmitResponse::NoResponse, SubmitResponse::NotSent];
+    let late = [
+        SubmitResponse::Accepted(remote("late")),
+        SubmitResponse::Throttled,
+        TROUBLE,
+        NO,
+        SubmitResponse::NoResponse,
+        SubmitResponse::NotSent,
+    ];
     for said in late {
         // With what the writer remembers of the message, and without.
         for forgets in [false, true] {
@@ -269,7 +277,10 @@ async fn what_the_old_carrier_says_late_is_told_and_changes_nothing() {
             assert_eq!(link.takes_recorded().await, [9]);
             assert_eq!(world.state(message).await, MessageState::Queued, "{said:?}");
             let told = world.timeline(message);
-            assert!(told[2..].starts_with(&["failed_over".to_owned(), "late_response".to_owned()]), "{told:?}");
+            assert!(
+                told[2..].starts_with(&["failed_over".to_owned(), "late_response".to_owned()]),
+                "{told:?}"
+            );
             other.accepts(&moved, "good").await;
             other.receipt("good", Verdict::Delivered).await;
             world.settles().await;

@@ -2,7 +2,7 @@
 
 use crate::world::*;
 use hermod_domain::lifecycle::{DoubtPolicy, MessageState, Verdict};
-use hermod_store::{Acceptance, SubmitResponse, Store};
+use hermod_store::{Acceptance, Store, SubmitResponse};
 use std::collections::BTreeMap;
 use std::time::Duration;
 

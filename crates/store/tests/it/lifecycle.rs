@@ -6,7 +6,7 @@ use crate::world::*;
 use hermod_domain::ids::PartNo;
 use hermod_domain::lifecycle::{DoubtPolicy, MessageState, RefusedFor, Verdict};
 use hermod_domain::receipt::DlrCode;
-use hermod_store::{Acceptance, SubmitResponse, Store};
+use hermod_store::{Acceptance, Store, SubmitResponse};
 use std::time::Duration;
 
 const PAID_IN: i64 = 1_000_000_000;
@@ -257,7 +257,10 @@ async fn what_is_in_doubt_or_with_a_carrier_when_it_expires_is_not_refunded() {
     let submitted = world.sends(world.sms()).await;
     let jobs = link.takes_jobs(2).await;
     link.says(
-        vec![answer(&jobs[0], SubmitResponse::NoResponse), answer(&jobs[1], SubmitResponse::Accepted(remote("s")))],
+        vec![
+            answer(&jobs[0], SubmitResponse::NoResponse),
+            answer(&jobs[1], SubmitResponse::Accepted(remote("s"))),
+        ],
         vec![],
     )
     .await;

@@ -5,7 +5,7 @@ use crate::world::*;
 use hermod_domain::money::Money;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Day;
-use hermod_store::{AcceptOutcome, Acceptance, DailyLimit, DailyLimits, DayTotals, OptOut, Duplicate};
+use hermod_store::{AcceptOutcome, Acceptance, DailyLimit, DailyLimits, DayTotals, Duplicate, OptOut};
 
 const DAY_S: u64 = 86_400;
 

@@ -2,7 +2,7 @@
 
 use crate::world::*;
 use hermod_domain::lifecycle::{MessageState, Verdict};
-use hermod_store::{Acceptance, SubmitResponse, LinkKind};
+use hermod_store::{Acceptance, LinkKind, SubmitResponse};
 
 #[tokio::test]
 async fn a_link_that_only_receives_settles_messages_and_never_takes_one() {
@@ -89,7 +89,10 @@ async fn the_rest_of_a_long_message_leaves_over_the_other_link_when_its_own_is_l
     two.has_nothing().await;
     one.closes().await.unwrap();
     one.says(
-        vec![answer(&jobs[0], SubmitResponse::Accepted(remote("p1"))), answer(&jobs[1], SubmitResponse::NotSent)],
+        vec![
+            answer(&jobs[0], SubmitResponse::Accepted(remote("p1"))),
+            answer(&jobs[1], SubmitResponse::NotSent),
+        ],
         vec![],
     )
     .await;

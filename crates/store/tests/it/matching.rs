@@ -7,7 +7,7 @@ use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Day;
 use hermod_store::{
-    Acceptance, LATE_LINES_MAX, LinkKind, PARKED_KEPT, ParkedReceipt, ReceiptOutcome, ReceiptLoss,
+    Acceptance, LATE_LINES_MAX, LinkKind, PARKED_KEPT, ParkedReceipt, ReceiptLoss, ReceiptOutcome,
     ReceiptRecord, Rematched,
 };
 

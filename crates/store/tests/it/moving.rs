@@ -5,7 +5,7 @@ mod any_traffic;
 use crate::world::*;
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::{MessageState, Verdict};
-use hermod_store::{Acceptance, SubmitResponse, CarrierQueue, Job, Move, WaitingMessage};
+use hermod_store::{Acceptance, CarrierQueue, Job, Move, SubmitResponse, WaitingMessage};
 
 const PAID_IN: i64 = 1_000_000_000;
 

@@ -4,7 +4,7 @@ use crate::world::*;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::money::Money;
-use hermod_store::{Acceptance, SubmitResponse, JOBS_IN_MEMORY_MAX, Store};
+use hermod_store::{Acceptance, JOBS_IN_MEMORY_MAX, Store, SubmitResponse};
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -91,7 +91,8 @@ async fn a_carrier_that_is_down_costs_disk_and_everything_comes_out_in_order() {
             assert_eq!(waiting[&job.account][*place], job.message, "in order of acceptance");
             *place += 1;
         }
-        let answers = jobs.iter().map(|job| answer(job, SubmitResponse::Accepted(remote(&job.message.to_string()))));
+        let answers =
+            jobs.iter().map(|job| answer(job, SubmitResponse::Accepted(remote(&job.message.to_string()))));
         let slots = u32::try_from(jobs.len()).unwrap();
         link.port.report(answers.collect(), Vec::new(), slots, world.now).await.unwrap();
         // Accounts take turns, so none is far ahead of another.
@@ -131,7 +132,8 @@ async fn a_slow_link_is_fed_in_order_while_more_comes_in() {
             assert!(last < Some(job.message), "{:?} after {last:?}", job.message);
             last = Some(job.message);
         }
-        let answers = jobs.iter().map(|job| answer(job, SubmitResponse::Accepted(remote(&job.message.to_string()))));
+        let answers =
+            jobs.iter().map(|job| answer(job, SubmitResponse::Accepted(remote(&job.message.to_string()))));
         let slots = u32::try_from(jobs.len()).unwrap();
         link.port.report(answers.collect(), Vec::new(), slots, world.now).await.unwrap();
     }

@@ -7,7 +7,8 @@ use hermod_domain::ids::{ConnectionId, MessageId};
 use hermod_domain::lifecycle::Verdict;
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_store::{
-    Acceptance, ReportOutcome, GIVEN_UP_KEPT, GivenUpReport, ReportGiveUpReason, REPORT_KEPT, REPORTS_IN_MEMORY_MAX, ReportId,
+    Acceptance, GIVEN_UP_KEPT, GivenUpReport, REPORT_KEPT, REPORTS_IN_MEMORY_MAX, ReportGiveUpReason,
+    ReportId, ReportOutcome,
 };
 use std::time::Duration;
 use tokio::task::JoinSet;

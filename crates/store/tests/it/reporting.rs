@@ -7,7 +7,7 @@ use hermod_domain::lifecycle::Verdict;
 use hermod_domain::origin::{Origin, RegisteredDelivery, WrittenAddress};
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::text::Shape;
-use hermod_store::{Acceptance, ReportOutcome, DlrReport, ReportContent, ReceiverPort, Report, ReportId};
+use hermod_store::{Acceptance, DlrReport, ReceiverPort, Report, ReportContent, ReportId, ReportOutcome};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 
 use crate::world::*;
 use hermod_domain::lifecycle::{MessageState, Verdict};
-use hermod_store::{Acceptance, SubmitResponse, Store, StoreError};
+use hermod_store::{Acceptance, Store, StoreError, SubmitResponse};
 use std::time::Duration;
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use crate::reporting::origin;
 use crate::world::*;
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::MessageState;
-use hermod_store::{Acceptance, SubmitResponse, SetAside, SetAsideCount, Store};
+use hermod_store::{Acceptance, SetAside, SetAsideCount, Store, SubmitResponse};
 use std::sync::Arc;
 
 /// What is done to the rows of a message, and words of the reason.

@@ -6,7 +6,7 @@ use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::sender::Sender;
-use hermod_store::{Acceptance, SubmitResponse, ReceiptOutcome, ReceiptRecord, Store};
+use hermod_store::{Acceptance, ReceiptOutcome, ReceiptRecord, Store, SubmitResponse};
 
 /// Who is not [`recipient`].
 fn somebody_else() -> Msisdn {

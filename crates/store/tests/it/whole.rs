@@ -3,7 +3,7 @@
 use crate::world::*;
 use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::money::Money;
-use hermod_store::{Acceptance, SubmitResponse, ResponseRecord, CustomerTlvs, TargetCarrier, LinkKind, Move};
+use hermod_store::{Acceptance, CustomerTlvs, LinkKind, Move, ResponseRecord, SubmitResponse, TargetCarrier};
 
 fn whole(world: &World) -> Acceptance {
     Acceptance { parts: 3, whole: true, cost: Money::from_micros(3 * PRICE), ..world.sms() }

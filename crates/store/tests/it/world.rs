@@ -10,9 +10,9 @@ use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
 use hermod_store::{
-    AcceptOutcome, Acceptance, SubmitResponse, ResponseRecord, Balance, DailyLimits, TargetCarrier, Handout, Job, KeyClaim,
-    LedgerEntry, LedgerKind, LinkKind, LinkPort, MessageRecord, OpenOptions, PostOutcome, ReceiptOutcome,
-    ReceiptRecord, Store, StoreError,
+    AcceptOutcome, Acceptance, Balance, DailyLimits, Handout, Job, KeyClaim, LedgerEntry, LedgerKind,
+    LinkKind, LinkPort, MessageRecord, OpenOptions, PostOutcome, ReceiptOutcome, ReceiptRecord,
+    ResponseRecord, Store, StoreError, SubmitResponse, TargetCarrier,
 };
 use rusqlite::Connection;
 use std::path::Path;

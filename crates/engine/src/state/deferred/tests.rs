@@ -41,8 +41,7 @@ impl World {
                     released.push((account.get(), message.as_i64()));
                 }
                 NextDue::Read(read) => {
-                    let behind =
-                        |(of, key): &&(DeferredLane, DueKey)| *of == lane && Some(*key) > read.after;
+                    let behind = |(of, key): &&(DeferredLane, DueKey)| *of == lane && Some(*key) > read.after;
                     let found = self.rows.iter().filter(behind).map(|(_, key)| *key);
                     self.deferred.refill(read, found.take(read.limit).collect());
                 }

@@ -12,7 +12,7 @@ pub use merging::{KeyStep, next_step};
 pub use segments::{BLOCKS_PER_SEGMENT, blocks_for, build_segments};
 
 use crate::block_filter::{FilterBlock, block_of};
-use crate::ops::{KeyClaim, Duplicate};
+use crate::ops::{Duplicate, KeyClaim};
 use crate::tables::{
     KeyBucketId, KeyBucketRow, KeyBucketState, KeyChange, KeyEntry, PurgeChange, PurgeMark, StoredTables,
     TableError, Tables,

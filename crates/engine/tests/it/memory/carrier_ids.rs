@@ -7,7 +7,7 @@ use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::tables::{
-    CarrierIdChange, CarrierIdKey, CarrierIdRow, CarrierIdRows, CarrierIds, PartKey, TableError, IdAssignment,
+    CarrierIdChange, CarrierIdKey, CarrierIdRow, CarrierIdRows, CarrierIds, IdAssignment, PartKey, TableError,
 };
 
 /// The key of a row: the day of its table, the carrier, the key of the id, and the id as it was written unless that is its
@@ -64,7 +64,12 @@ impl MemoryTables {
         Ok(())
     }
 
-    fn add_carrier_id(&self, carrier: CarrierId, remote: &RemoteId, tie: &IdAssignment) -> Result<(), TableError> {
+    fn add_carrier_id(
+        &self,
+        carrier: CarrierId,
+        remote: &RemoteId,
+        tie: &IdAssignment,
+    ) -> Result<(), TableError> {
         let id = CarrierIdKey { carrier, key: &RemoteKey::of(remote), remote };
         let rows = &mut *self.write();
         rows.check_carrier_id_day(tie.day);
@@ -72,7 +77,12 @@ impl MemoryTables {
         Ok(())
     }
 
-    fn put_carrier_id(&self, carrier: CarrierId, remote: &RemoteId, tie: &IdAssignment) -> Result<(), TableError> {
+    fn put_carrier_id(
+        &self,
+        carrier: CarrierId,
+        remote: &RemoteId,
+        tie: &IdAssignment,
+    ) -> Result<(), TableError> {
         let id = CarrierIdKey { carrier, key: &RemoteKey::of(remote), remote };
         let rows = &mut *self.write();
         rows.check_carrier_id_day(tie.day);
@@ -93,8 +103,12 @@ impl CarrierIdRows for MemoryTables {
             CarrierIdChange::RetireDay(day) => self.retire_carrier_id_day(*day),
             CarrierIdChange::DeleteRetired { day, limit } => self.delete_retired_carrier_ids(*day, *limit),
             CarrierIdChange::DropRetiredDay(day) => self.drop_retired_carrier_id_day(*day),
-            CarrierIdChange::Add { carrier, remote, assignment: tie } => self.add_carrier_id(*carrier, remote, tie),
-            CarrierIdChange::Put { carrier, remote, assignment: tie } => self.put_carrier_id(*carrier, remote, tie),
+            CarrierIdChange::Add { carrier, remote, assignment: tie } => {
+                self.add_carrier_id(*carrier, remote, tie)
+            }
+            CarrierIdChange::Put { carrier, remote, assignment: tie } => {
+                self.put_carrier_id(*carrier, remote, tie)
+            }
         }
     }
 

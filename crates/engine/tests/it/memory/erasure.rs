@@ -153,7 +153,8 @@ impl ErasureRows for MemoryTables {
         Ok(Some(ErasableInbound {
             has_report: reports.any(|row| row.account == Some(account) && row.inbound == Some(id)),
             has_webhook_event: events.any(|((of, ..), row)| {
-                *of == account.get() && matches!(row.told.about, EventContent::Inbound(number) if number == id)
+                *of == account.get()
+                    && matches!(row.told.about, EventContent::Inbound(number) if number == id)
             }),
         }))
     }

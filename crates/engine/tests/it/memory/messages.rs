@@ -92,10 +92,12 @@ impl MessageRows for MemoryTables {
             MessageChange::Status { message, status: standing } => {
                 table.update(&message.as_i64(), |row| row.standing = *standing);
             }
-            MessageChange::End { message, status: standing, settled_at } => table.update(&message.as_i64(), |row| {
-                row.standing = *standing;
-                row.settled_at = Some(*settled_at);
-            }),
+            MessageChange::End { message, status: standing, settled_at } => {
+                table.update(&message.as_i64(), |row| {
+                    row.standing = *standing;
+                    row.settled_at = Some(*settled_at);
+                })
+            }
             MessageChange::Carrier { message, carrier, whole } => table.update(&message.as_i64(), |row| {
                 row.carrier = *carrier;
                 row.whole = *whole;

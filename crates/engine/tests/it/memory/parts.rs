@@ -8,7 +8,7 @@ use hermod_domain::lifecycle::{PartState, Parts};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::Job;
 use hermod_engine::tables::{
-    DueKey, DueRead, LaneCounts, PartChange, PartRow, PartRows, MessageKey, Readings, Refill, SendingPart,
+    DueKey, DueRead, LaneCounts, MessageKey, PartChange, PartRow, PartRows, Readings, Refill, SendingPart,
     TableError, UnreadablePart,
 };
 use std::collections::BTreeMap;

@@ -10,8 +10,8 @@ use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{
-    DueKey, DueRead, LaneCounts, MessageChange, MessageRow, MessageRows, MessageStatus, PartChange,
-    PartRow, PartRows, MessageKey, Refill,
+    DueKey, DueRead, LaneCounts, MessageChange, MessageKey, MessageRow, MessageRows, MessageStatus,
+    PartChange, PartRow, PartRows, Refill,
 };
 
 const CARRIER: CarrierId = CarrierId::new(1);

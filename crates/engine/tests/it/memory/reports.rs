@@ -4,7 +4,7 @@ use super::{MemoryTables, Rows};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::receipt::ReportStatus;
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{ReportContent, Report, ReportId};
+use hermod_engine::ops::{Report, ReportContent, ReportId};
 use hermod_engine::tables::{ReportChange, ReportRows, StoredReport, TableError};
 use std::collections::BTreeSet;
 

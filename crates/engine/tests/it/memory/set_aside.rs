@@ -4,7 +4,9 @@ use super::columns::{NO_MESSAGE, NoRow, stored_range};
 use super::{MemoryTables, Rows};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
-use hermod_engine::tables::{PartRow, SetAsideChange, SetAsideRows, StoredMessageKey, TableError, UnreadablePart};
+use hermod_engine::tables::{
+    PartRow, SetAsideChange, SetAsideRows, StoredMessageKey, TableError, UnreadablePart,
+};
 
 /// What was set aside, and the reason.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,7 +6,7 @@ use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::WebhookKind;
 use hermod_engine::ops::{Endpoint, EventId};
 use hermod_engine::tables::{
-    EndedEvent, EventContent, EventAttempts, EventEnd, EventKey, EventRange, NewEvent, TableError,
+    EndedEvent, EventAttempts, EventContent, EventEnd, EventKey, EventRange, NewEvent, TableError,
     WaitingEvent, WebhookEventChange, WebhookEventRows,
 };
 

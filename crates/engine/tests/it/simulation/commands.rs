@@ -11,7 +11,7 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_engine::commands::{
-    AnyCommand, Cancel, FindKey, ExpireParts, MoveWaiting, OptIn, ReadQueues, ReleaseDue, SetLate,
+    AnyCommand, Cancel, ExpireParts, FindKey, MoveWaiting, OptIn, ReadQueues, ReleaseDue, SetLate,
 };
 use hermod_engine::ops::{
     Acceptance, DailyLimits, ExpectedParties, KeyClaim, LedgerEntry, LedgerKind, OptOut,

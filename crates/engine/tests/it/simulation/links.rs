@@ -9,7 +9,7 @@ use hermod_domain::ids::{CarrierId, MessageId, PartNo, RemoteId};
 use hermod_domain::lifecycle::{Event, PartState, RefusedFor, Verdict, resend_wait};
 use hermod_domain::phone::Msisdn;
 use hermod_engine::commands::{AnyCommand, CloseLink, OpenLink};
-use hermod_engine::ops::{SubmitResponse, ResponseRecord, Job, LinkBatch, LinkId, LinkKind, ReceiptRecord};
+use hermod_engine::ops::{Job, LinkBatch, LinkId, LinkKind, ReceiptRecord, ResponseRecord, SubmitResponse};
 use std::time::Duration;
 
 const LINKS_MAX: usize = 3;
@@ -95,7 +95,8 @@ pub(super) fn open_or_hear(world: &mut World) -> AnyCommand {
     }
     let which = world.random.index(world.links.len());
     let Link { id, carrier, under_way, .. } = &mut world.links[which];
-    let answers = under_way.drain(..).map(|job| record(&job, SubmitResponse::Accepted(remote_of(&job)))).collect();
+    let answers =
+        under_way.drain(..).map(|job| record(&job, SubmitResponse::Accepted(remote_of(&job)))).collect();
     let (carrier, id) = (*carrier, *id);
     LinkBatch { responses: answers, slots: 50, ..empty(world, carrier, id) }.into()
 }
@@ -208,12 +209,16 @@ impl World {
             SubmitResponse::NotSent => {
                 model.happens(message, part, Event::Released);
             }
-            SubmitResponse::Temporary { after, .. } => model.temporary_error(message, part, *after, *otherwise),
+            SubmitResponse::Temporary { after, .. } => {
+                model.temporary_error(message, part, *after, *otherwise)
+            }
             SubmitResponse::SteppedAside { wait, sent } => {
                 let event = if *sent { Event::Deferred } else { Event::Released };
                 model.step_aside(message, part, event, *wait, *otherwise);
             }
-            SubmitResponse::Refused { about, .. } => model.refused(message, part, Event::Refused(*about), *otherwise),
+            SubmitResponse::Refused { about, .. } => {
+                model.refused(message, part, Event::Refused(*about), *otherwise)
+            }
             SubmitResponse::NoResponse => model.no_answer(message, part),
         }
     }

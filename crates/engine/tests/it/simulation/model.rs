@@ -15,7 +15,7 @@ use hermod_domain::lifecycle::{self, DoubtPolicy, Event, Part, PartState, Progre
 use hermod_domain::origin::{Alias, RegisteredDelivery};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
-use hermod_engine::ops::{AcceptOutcome, Acceptance, DailyLimit, KeyClaim, Duplicate};
+use hermod_engine::ops::{AcceptOutcome, Acceptance, DailyLimit, Duplicate, KeyClaim};
 use hermod_engine::tables::MessageKey;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -6,7 +6,7 @@ use super::world::{CARRIERS, World};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::{Event, Part, PartState};
 use hermod_engine::commands::{AnyCommand, MoveWaiting};
-use hermod_engine::ops::{TargetCarrier, Move};
+use hermod_engine::ops::{Move, TargetCarrier};
 use smallvec::SmallVec;
 use std::time::Duration;
 

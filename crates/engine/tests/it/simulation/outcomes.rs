@@ -4,7 +4,9 @@ use super::world::{CARRIERS, World};
 use hermod_domain::ids::PartNo;
 use hermod_domain::lifecycle::{Event, PartState};
 use hermod_domain::origin::MessageName;
-use hermod_engine::commands::{AnyCommand, AnyOutcome, Cancel, CloseLink, ForgetUnnamedParts, ExpireParts, OptIn};
+use hermod_engine::commands::{
+    AnyCommand, AnyOutcome, Cancel, CloseLink, ExpireParts, ForgetUnnamedParts, OptIn,
+};
 use hermod_engine::ops::{AcceptOutcome, CancelOutcome, PostOutcome};
 use hermod_engine::state::queues::QueueSnapshot;
 

@@ -7,7 +7,9 @@ use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::WebhookKind;
 use hermod_engine::commands::MoveToWebhook;
-use hermod_engine::ops::{Endpoint, GIVEN_UP_KEPT, ReportContent, REPORT_KEPT, Report, FinishedReports, ReportId};
+use hermod_engine::ops::{
+    Endpoint, FinishedReports, GIVEN_UP_KEPT, REPORT_KEPT, Report, ReportContent, ReportId,
+};
 use std::collections::BTreeMap;
 
 /// Reports given up or forgotten by one command.

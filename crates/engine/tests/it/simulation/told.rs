@@ -1,6 +1,6 @@
 //! The model of who is told what becomes of a message: on a bind, by webhook, or both.
 
-use super::model::{ReportTarget, Model};
+use super::model::{Model, ReportTarget};
 use super::random::Random;
 use super::setup::{ACCOUNTS, connection_of};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};

@@ -64,8 +64,12 @@ fn outcome_of(world: &mut World, post: &Post) -> SettledAttempt {
     }
     let is_taken = world.random.once_in(2);
     let outcome = if is_taken { AttemptOutcome::Status(200) } else { AttemptOutcome::Status(503) };
-    let attempt =
-        WebhookAttempt { at: world.now, took: Duration::from_millis(5), outcome, response: b"answer".to_vec() };
+    let attempt = WebhookAttempt {
+        at: world.now,
+        took: Duration::from_millis(5),
+        outcome,
+        response: b"answer".to_vec(),
+    };
     let wait = WAITS.get(usize::try_from(post.failures).expect("a few"));
     let next = match (is_taken, wait) {
         (true, _) => AfterAttempt::Delivered,

@@ -9,7 +9,7 @@ use hermod_domain::carrier::{IdConversion, RemoteKey};
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::numbers::{Country, Network};
 use hermod_domain::time::Day;
-use hermod_store::{DeliveryFigures, ParkedReceipt, AssignedId};
+use hermod_store::{AssignedId, DeliveryFigures, ParkedReceipt};
 use std::collections::{BTreeMap, HashSet};
 
 /// Days that can be asked for at once.
@@ -121,7 +121,11 @@ pub async fn loose_receipts(
     Ok(LooseReceipts { ids, parked, answers, hint, given_up })
 }
 
-fn hint(ids: IdConversion, parked: &[ParkedReceipt], answers: &[AssignedId]) -> Option<(IdConversion, usize)> {
+fn hint(
+    ids: IdConversion,
+    parked: &[ParkedReceipt],
+    answers: &[AssignedId],
+) -> Option<(IdConversion, usize)> {
     let answered: HashSet<RemoteKey> = answers.iter().map(|tied| RemoteKey::of(&tied.remote)).collect();
     let matching = |conversion: IdConversion| {
         let fits =

@@ -11,7 +11,7 @@ use axum::extract::State;
 use hermod_domain::lifecycle::Verdict;
 use hermod_domain::numbers::{Country, Numbers};
 use hermod_domain::time::Timestamp;
-use hermod_store::{DELIVERY_TIMES, DeliveryFigures, ParkedReceipt, AssignedId};
+use hermod_store::{AssignedId, DELIVERY_TIMES, DeliveryFigures, ParkedReceipt};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use utoipa::ToSchema;
@@ -206,8 +206,10 @@ pub(super) async fn receipts(
 ) -> Answer {
     let found = operator::loose_receipts(&desk.world, &carrier, limit(most.as_deref())?).await?;
     let LooseReceipts { ids, parked, answers, hint, given_up } = found;
-    let answered =
-        |AssignedId { remote, at }: AssignedId| AnsweredShape { id: remote.to_text(), at: at.map(Timestamp::to_iso) };
+    let answered = |AssignedId { remote, at }: AssignedId| AnsweredShape {
+        id: remote.to_text(),
+        at: at.map(Timestamp::to_iso),
+    };
     let hint = hint.map(|(ids, count)| HintShape {
         ids: ids.as_str(),
         would_match: u64::try_from(count).unwrap_or(u64::MAX),

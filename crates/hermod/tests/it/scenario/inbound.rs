@@ -17,7 +17,9 @@ impl Scenario {
             let what = report.status.map_or("MO", |status| status.word());
             match report.reason {
                 ReportGiveUpReason::TooOld => format!("{what} nobody took it"),
-                ReportGiveUpReason::Refused(status) => format!("{what} the customer refused it with 0x{status:02X}"),
+                ReportGiveUpReason::Refused(status) => {
+                    format!("{what} the customer refused it with 0x{status:02X}")
+                }
             }
         });
         told.collect()

@@ -8,7 +8,7 @@ use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{CloseLink, OpenLink};
-use hermod_engine::ops::{ResponseRecord, Handout, LinkBatch, LinkId, LinkKind, MoRecord, ReceiptRecord};
+use hermod_engine::ops::{Handout, LinkBatch, LinkId, LinkKind, MoRecord, ReceiptRecord, ResponseRecord};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::sync::oneshot;

@@ -6,8 +6,8 @@ use crate::store::Store;
 use crate::writer::op::Op;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{ReportOutcome, MoMessage, ReportContent, Report, FinishedReports, ReportId};
-use hermod_engine::outbox::{Outbox, PortNo, Refill, FinishedIds, NextReports};
+use hermod_engine::ops::{FinishedReports, MoMessage, Report, ReportContent, ReportId, ReportOutcome};
+use hermod_engine::outbox::{FinishedIds, NextReports, Outbox, PortNo, Refill};
 use std::sync::Arc;
 use tokio::sync::Notify;
 
@@ -116,7 +116,8 @@ impl Drop for ReceiverPort {
         let taken = outboxes.close(self.connection, &self.outbox, self.number, place.is_ok());
         if let (Ok(place), false) = (place, taken.is_empty()) {
             let now = outboxes.now();
-            let ends = FinishedReports { connection: self.connection, accepted: taken, refused: Vec::new(), now };
+            let ends =
+                FinishedReports { connection: self.connection, accepted: taken, refused: Vec::new(), now };
             place.send(Op::Command(ends.into(), None));
         }
     }

@@ -8,8 +8,8 @@ use hermod_domain::origin::MessageName;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{Cancel, LimitWebhookWaits, MoveWaiting, ReadQueues};
 use hermod_engine::ops::{
-    CancelOutcome, CarrierQueue, ExpectedParties, MessageRecord, Move, PAGE_ROWS_MAX, WaitingMessage,
-    QueuePosition,
+    CancelOutcome, CarrierQueue, ExpectedParties, MessageRecord, Move, PAGE_ROWS_MAX, QueuePosition,
+    WaitingMessage,
 };
 use std::time::Duration;
 

@@ -6,7 +6,9 @@ use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::commands::{ForgetUnnamedParts, GiveUpParked, Rematch};
-use hermod_engine::ops::{PAGE_ROWS_MAX, ParkedReceipt, REMATCH_ROWS_MAX, ReceiptLoss, Rematched, AssignedId};
+use hermod_engine::ops::{
+    AssignedId, PAGE_ROWS_MAX, ParkedReceipt, REMATCH_ROWS_MAX, ReceiptLoss, Rematched,
+};
 use hermod_engine::state::parked_receipts::GIVEN_UP_PER_BATCH_MAX;
 use hermod_engine::unnamed_parts::not_waited_for_before;
 use std::sync::PoisonError;

@@ -5,8 +5,8 @@ use crate::store::Store;
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{ForgetGivenUp, GiveUpOldReports};
-use hermod_engine::report::REPORTS_PER_WRITE;
 use hermod_engine::ops::{GivenUpReport, ReportId};
+use hermod_engine::report::REPORTS_PER_WRITE;
 
 impl Store {
     /// Reports that were given up, oldest first, behind one of them: an account's, or everyone's.

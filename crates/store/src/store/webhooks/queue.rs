@@ -3,7 +3,7 @@
 use crate::error::StoreError;
 use crate::pages::{Due, Untellable};
 use crate::store::Store;
-use crate::writer::op::{SubmitResponse, Op, Reply};
+use crate::writer::op::{Op, Reply, SubmitResponse};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{
     AfterAttempt, Endpoint, EventId, GiveUpReason, SettledAttempt, WEBHOOKS_TAKEN_MAX, WebhookPage,

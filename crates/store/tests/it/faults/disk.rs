@@ -8,8 +8,8 @@ use crate::world::{block, within};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_store::{
-    AcceptOutcome, Acceptance, AfterAttempt, SubmitResponse, ReportOutcome, LinkKind, MoRecord, OpenOptions,
-    REPEATS_KNOWN, Store, StoreError, WebhookState,
+    AcceptOutcome, Acceptance, AfterAttempt, LinkKind, MoRecord, OpenOptions, REPEATS_KNOWN, ReportOutcome,
+    Store, StoreError, SubmitResponse, WebhookState,
 };
 use std::fs::File;
 use std::io::Write;

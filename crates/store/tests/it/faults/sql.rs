@@ -6,8 +6,8 @@ use crate::world::*;
 use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_domain::phone::Msisdn;
 use hermod_store::{
-    AcceptOutcome, Acceptance, AfterAttempt, SubmitResponse, DailyLimits, ReportOutcome, Inbound, LedgerKind, OptOut,
-    PostOutcome, Store,
+    AcceptOutcome, Acceptance, AfterAttempt, DailyLimits, Inbound, LedgerKind, OptOut, PostOutcome,
+    ReportOutcome, Store, SubmitResponse,
 };
 use tokio::task::JoinSet;
 
@@ -71,7 +71,8 @@ async fn a_record_of_a_link_that_fails_does_not_take_the_others_with_it() {
         jobs[1].message
     );
     world.raw().execute_batch(&trigger).unwrap();
-    let accepted = |index: usize| answer(&jobs[index], SubmitResponse::Accepted(remote(&format!("r{index}"))));
+    let accepted =
+        |index: usize| answer(&jobs[index], SubmitResponse::Accepted(remote(&format!("r{index}"))));
     let receipts = vec![receipt(5, "r0", Verdict::Delivered), receipt(6, "r2", Verdict::Delivered)];
     link.port.report((0..3).map(accepted).collect(), receipts, 1, world.now).await.unwrap();
     // Its two receipts are recorded and its slot is used.

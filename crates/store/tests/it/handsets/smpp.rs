@@ -4,7 +4,7 @@ use super::*;
 use crate::reporting::origin;
 use hermod_domain::inbound::Form;
 use hermod_domain::lifecycle::Verdict;
-use hermod_store::{Acceptance, ReportOutcome, ReportGiveUpReason, ReportContent, REPORT_KEPT, Report};
+use hermod_store::{Acceptance, REPORT_KEPT, Report, ReportContent, ReportGiveUpReason, ReportOutcome};
 
 async fn stage() -> World {
     let world = World::new().await;
@@ -104,7 +104,8 @@ async fn what_nobody_takes_is_given_up_and_stays_readable() {
     world.sweeps(world.now).await;
     let given_up = world.store.given_up(Some(ALICE), None, 10).await.unwrap();
     let shown: Vec<_> = given_up.iter().map(|it| (it.status, it.connection, it.reason)).collect();
-    let expect = [(None, OVER_SMPP, ReportGiveUpReason::Refused(0x65)), (None, OVER_SMPP, ReportGiveUpReason::TooOld)];
+    let expect =
+        [(None, OVER_SMPP, ReportGiveUpReason::Refused(0x65)), (None, OVER_SMPP, ReportGiveUpReason::TooOld)];
     assert_eq!(shown, expect);
     assert_eq!(world.reads(ALICE).await, ["refused", "too old"]);
     world.books_are_sound();

@@ -8,7 +8,7 @@ use hermod_domain::ids::ConnectionId;
 use hermod_domain::lifecycle::Verdict;
 use hermod_domain::origin::Origin;
 use hermod_domain::receipt::ReportStatus;
-use hermod_store::{Acceptance, ReportOutcome, ReportGiveUpReason, RECEIVER_AWAY_MAX, REPORT_KEPT};
+use hermod_store::{Acceptance, RECEIVER_AWAY_MAX, REPORT_KEPT, ReportGiveUpReason, ReportOutcome};
 use std::sync::Arc;
 
 impl World {

@@ -5,7 +5,7 @@ use crate::world::*;
 use hermod_domain::lifecycle::Verdict;
 use hermod_domain::time::Timestamp;
 use hermod_store::{
-    RESPONSE_KEPT_BYTES_MAX, Acceptance, AfterAttempt, AttemptOutcome, Endpoint, EventId, GiveUpReason,
+    Acceptance, AfterAttempt, AttemptOutcome, Endpoint, EventId, GiveUpReason, RESPONSE_KEPT_BYTES_MAX,
     SettledAttempt, WEBHOOK_ATTEMPTS_KEPT, WEBHOOKS_KEPT, WebhookAttempt, WebhookEvent, WebhookFilter,
     WebhookState,
 };

@@ -7,7 +7,8 @@ use hermod_domain::money::Money;
 use hermod_domain::origin::{Alias, MessageName};
 use hermod_domain::time::{Day, Timestamp};
 use hermod_store::{
-    Acceptance, SubmitResponse, ResponseRecord, DayTotals, ReportOutcome, KeyClaim, LedgerKind, Duplicate, Store, StoreError,
+    Acceptance, DayTotals, Duplicate, KeyClaim, LedgerKind, ReportOutcome, ResponseRecord, Store, StoreError,
+    SubmitResponse,
 };
 use std::time::Duration;
 use tempfile::TempDir;

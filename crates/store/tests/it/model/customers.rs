@@ -10,7 +10,7 @@ use hermod_domain::money::Money;
 use hermod_domain::origin::RegisteredDelivery;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Day;
-use hermod_store::{AcceptOutcome, Acceptance, LedgerEntry, LedgerKind, OptOut, PostOutcome, Duplicate};
+use hermod_store::{AcceptOutcome, Acceptance, Duplicate, LedgerEntry, LedgerKind, OptOut, PostOutcome};
 use std::sync::Arc;
 
 pub(super) const fn account(bob: bool) -> AccountId {
@@ -42,7 +42,10 @@ impl Pair {
         let outcome = self.world.store.accept(acceptance).await.expect("the store answers");
         let purse = &self.books.purses[&account];
         if let Some(message) = number.and_then(|number| self.books.keys.get(&number)) {
-            assert_eq!(outcome, AcceptOutcome::Duplicate(Duplicate { message: *message, is_same_request: true }));
+            assert_eq!(
+                outcome,
+                AcceptOutcome::Duplicate(Duplicate { message: *message, is_same_request: true })
+            );
         } else if let Some(refused) = purse.refuses(to, cost, daily, self.world.now.day()) {
             assert_eq!(outcome, refused);
         } else {

@@ -47,7 +47,8 @@ impl Pair {
         let due = self.world.due().await;
         match heard {
             Heard::Everything => {
-                let posted: Vec<_> = due.iter().map(|event| (dlr(event).message, dlr(event).status)).collect();
+                let posted: Vec<_> =
+                    due.iter().map(|event| (dlr(event).message, dlr(event).status)).collect();
                 self.world.has_posted(&due).await;
                 self.books.posts.retain(|post| !posted.contains(post));
             }

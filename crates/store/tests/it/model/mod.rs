@@ -12,7 +12,7 @@ use crate::world::*;
 use books::{Books, MessageKey};
 use hermod_domain::lifecycle::{DoubtPolicy, Event, Verdict};
 use hermod_domain::money::Money;
-use hermod_store::{SubmitResponse, DailyLimits, Job, LedgerKind};
+use hermod_store::{DailyLimits, Job, LedgerKind, SubmitResponse};
 use listeners::Heard;
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;

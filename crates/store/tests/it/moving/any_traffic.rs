@@ -5,7 +5,7 @@ use crate::world::within;
 use crate::world::*;
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::lifecycle::{MessageState, RefusedFor, Verdict};
-use hermod_store::{Acceptance, SubmitResponse, ResponseRecord, Handout, Job, Move, Store};
+use hermod_store::{Acceptance, Handout, Job, Move, ResponseRecord, Store, SubmitResponse};
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -158,7 +158,9 @@ impl Traffic {
             Said::NoAnswer => SubmitResponse::NoResponse,
         };
         let otherwise = elsewhere.then_some(split(CARRIERS[1 - carrier]));
-        self.links[carrier].says(vec![ResponseRecord { failover_to: otherwise, ..answer(job, said) }], Vec::new()).await;
+        self.links[carrier]
+            .says(vec![ResponseRecord { failover_to: otherwise, ..answer(job, said) }], Vec::new())
+            .await;
     }
 
     async fn moves(&self, from: CarrierId, to: CarrierId) {

@@ -7,7 +7,7 @@ use crate::world::*;
 use hermod_domain::ids::AccountId;
 use hermod_domain::lifecycle::Verdict;
 use hermod_domain::origin::Origin;
-use hermod_store::{Acceptance, SubmitResponse, Inbound, Job, Retention};
+use hermod_store::{Acceptance, Inbound, Job, Retention, SubmitResponse};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 use std::sync::Arc;

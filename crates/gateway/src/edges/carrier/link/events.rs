@@ -8,7 +8,7 @@ use crate::edges::carrier::backoff::Ended;
 use crate::edges::carrier::submit_responses::{LinkNext, Verdict, read_answer};
 use hermod_smpp::session::State;
 use hermod_smpp::{Event, Frame};
-use hermod_store::{SubmitResponse, LinkKind, StoreError};
+use hermod_store::{LinkKind, StoreError, SubmitResponse};
 
 impl Link<'_> {
     /// Takes in what the session has to say, tells the store, and moves what the session wants written to the output.

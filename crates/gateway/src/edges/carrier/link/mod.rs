@@ -29,7 +29,9 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_smpp::session::{BindRequest, ClientConfig, CloseReason, Limits};
 use hermod_smpp::{BindType, EncodeError, Session};
-use hermod_store::{SubmitResponse, ResponseRecord, TargetCarrier, Handout, Job, LinkPort, MoRecord, ReceiptRecord};
+use hermod_store::{
+    Handout, Job, LinkPort, MoRecord, ReceiptRecord, ResponseRecord, SubmitResponse, TargetCarrier,
+};
 use pdu_trace::Tap;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -66,7 +68,11 @@ impl Sent {
         self.record_with_failover(response, None)
     }
 
-    fn record_with_failover(self, response: SubmitResponse, failover_to: Option<TargetCarrier>) -> ResponseRecord {
+    fn record_with_failover(
+        self,
+        response: SubmitResponse,
+        failover_to: Option<TargetCarrier>,
+    ) -> ResponseRecord {
         let Sent { message, part, account, from: _, to } = self;
         ResponseRecord { message, part, account, to, response, failover_to }
     }

@@ -8,7 +8,7 @@ use crate::edges::smpp::receipt_pdu::ReceiptDraft;
 use hermod_domain::time::Timestamp;
 use hermod_smpp::session::Refused;
 use hermod_smpp::{CommandStatus, Frame};
-use hermod_store::{ReportOutcome, ReportContent, ReceiverPort, ReportId};
+use hermod_store::{ReceiverPort, ReportContent, ReportId, ReportOutcome};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;

@@ -3,7 +3,7 @@
 
 use crate::edges::smpp::handset::Drafted;
 use hermod_smpp::TlvBuffer;
-use hermod_store::{ReportOutcome, MoMessage, Report, ReportId, StoreError};
+use hermod_store::{MoMessage, Report, ReportId, ReportOutcome, StoreError};
 use std::collections::{HashMap, VecDeque};
 
 /// What the store gave a bind to bring.
@@ -89,7 +89,9 @@ impl Handsets {
 /// A refusal is for good, whatever else was said; and what was not taken now is brought again.
 fn worse(one: ReportOutcome, other: ReportOutcome) -> ReportOutcome {
     match (one, other) {
-        (ReportOutcome::Refused(status), _) | (_, ReportOutcome::Refused(status)) => ReportOutcome::Refused(status),
+        (ReportOutcome::Refused(status), _) | (_, ReportOutcome::Refused(status)) => {
+            ReportOutcome::Refused(status)
+        }
         (ReportOutcome::RetryLater, _) | (_, ReportOutcome::RetryLater) => ReportOutcome::RetryLater,
         (ReportOutcome::NotSent, _) | (_, ReportOutcome::NotSent) => ReportOutcome::NotSent,
         (ReportOutcome::Accepted, ReportOutcome::Accepted) => ReportOutcome::Accepted,
@@ -125,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_message_is_done_when_all_of_its_parts_are_answered() {
-        use ReportOutcome::{Accepted, RetryLater, Refused};
+        use ReportOutcome::{Accepted, Refused, RetryLater};
         for (sent_parts, answers, expect) in [
             (3, &[Accepted, Accepted, Accepted][..], Some(Accepted)),
             (3, &[Accepted, Accepted], None),
@@ -149,8 +151,14 @@ mod tests {
     #[test]
     fn anything_else_is_answered_as_it_is() {
         let mut handsets = sent(1);
-        assert_eq!(handsets.answered(ReportId(2), ReportOutcome::RetryLater), Some(ReportOutcome::RetryLater));
-        assert_eq!(Handsets::default().answered(REPORT, ReportOutcome::Accepted), Some(ReportOutcome::Accepted));
+        assert_eq!(
+            handsets.answered(ReportId(2), ReportOutcome::RetryLater),
+            Some(ReportOutcome::RetryLater)
+        );
+        assert_eq!(
+            Handsets::default().answered(REPORT, ReportOutcome::Accepted),
+            Some(ReportOutcome::Accepted)
+        );
         assert_eq!(sent(0).fails(REPORT, ReportOutcome::NotSent), Some(ReportOutcome::NotSent));
         assert_eq!(sent(1).fails(REPORT, ReportOutcome::RetryLater), None, "one is still to be answered");
     }

@@ -6,7 +6,7 @@ use super::{Conversation, moment};
 use crate::edges::smpp::handset::Drafted;
 use hermod_smpp::CommandStatus;
 use hermod_smpp::session::Refused;
-use hermod_store::{ReportOutcome, MoMessage, Report, ReportId, StoreError};
+use hermod_store::{MoMessage, Report, ReportId, ReportOutcome, StoreError};
 
 impl Conversation {
     /// A message that was taken to be brought: how it is written, or what became of it at once.
@@ -57,7 +57,9 @@ impl Conversation {
                 Some(Err(Refused::NotBound | Refused::Draining | Refused::Closed)) if message.sent == 0 => {
                     ReportOutcome::NotSent
                 }
-                Some(Err(Refused::NotBound | Refused::Draining | Refused::Closed)) => ReportOutcome::RetryLater,
+                Some(Err(Refused::NotBound | Refused::Draining | Refused::Closed)) => {
+                    ReportOutcome::RetryLater
+                }
                 // It would not fit tomorrow either.
                 Some(Err(Refused::NotAllowed | Refused::Needs3_4 | Refused::Encode(_))) | None => {
                     ReportOutcome::Refused(CommandStatus::SYSERR.0)
