@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::world;
+use crate::runtime;
 
 /// As long as a real answer: 18 digits of id, the seven documented fields.
 const ANSWER: &str = concat!(
@@ -44,7 +44,7 @@ impl EmptyHttp {
         let serve = axum::serve(listener, app).with_graceful_shutdown(async {
             let _ = stopped.await;
         });
-        let server = world::spawn(async move { serve.await });
+        let server = runtime::spawn(async move { serve.await });
         Ok(EmptyHttp { address, stop, server })
     }
 

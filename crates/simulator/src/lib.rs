@@ -4,8 +4,8 @@
 
 pub mod carrier;
 pub mod empty_http;
-pub mod hooks;
-mod line;
 pub mod load;
+mod runtime;
+mod session_driver;
 pub mod smpp_echo;
-mod world;
+pub mod webhooks;

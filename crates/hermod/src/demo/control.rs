@@ -93,12 +93,12 @@ impl Control {
         let Some(to) = to.or_else(|| self.default_to.clone()) else {
             return MoAnswer::Refused("no account here has a number: say --to".to_owned());
         };
-        let before = carrier.record().counts().mo_taken;
+        let before = carrier.record().counts().mo_accepted;
         match carrier.send_mo(&from, &to, &text) {
             Ok(parts) => {
                 let all = before + u64::try_from(parts).unwrap_or(u64::MAX);
                 let seen = carrier.record();
-                let taken = seen.wait_until(|record| record.counts().mo_taken >= all, TAKEN_WAIT).await;
+                let taken = seen.wait_until(|record| record.counts().mo_accepted >= all, TAKEN_WAIT).await;
                 MoAnswer::Sent { to, parts, taken: taken.is_ok() }
             }
             Err(sentence) => MoAnswer::Refused(sentence),

@@ -210,7 +210,7 @@ async fn start_carrier(number: Option<&str>) -> Result<Carrier, Failure> {
     let mut script =
         Script::new().magic_numbers(RECEIPT_AFTER).receipt_after(RECEIPT_AFTER, Outcome::Delivered);
     if let Some(number) = number {
-        script = script.replies_to_names_go_to(number);
+        script = script.reply_number_for_names(number);
     }
     let options = CarrierOptions { record: RecordMode::Compact, ..CarrierOptions::new(script) };
     let started = Carrier::start(options).await;

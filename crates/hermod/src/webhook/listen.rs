@@ -10,7 +10,7 @@ use crate::signals::Signals;
 use clap::Args;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::webhook_signature::proofs;
-use hermod_simulator::hooks::{Caught, Check, Hooks, Manner};
+use hermod_simulator::webhooks::{Check, ReceivedPost, ReceiverBehaviour, WebhookReceiver};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ pub(super) struct Listen {
     secret_file: Option<PathBuf>,
     /// What to answer: a status, slow=2s, hang, drip, reset, redirect=URL ...
     #[arg(long, value_name = "ANSWER", default_value = "200")]
-    answer: Manner,
+    answer: ReceiverBehaviour,
 }
 
 impl Listen {
@@ -59,16 +59,17 @@ impl Listen {
         let address = SocketAddr::from((self.host, self.port));
         let check: Option<Check> = secret.map(|secret| {
             let secret = secret.to_owned();
-            Arc::new(move |caught: &Caught| is_genuine(&secret, caught)) as Check
+            Arc::new(move |caught: &ReceivedPost| is_genuine(&secret, caught)) as Check
         });
-        let hooks = Hooks::start_checking(address, self.answer.clone(), None, check).map_err(|error| {
-            Failure::mend(format!("cannot listen on {address}: {error}; name another --port"))
-        })?;
+        let hooks =
+            WebhookReceiver::start_checking(address, self.answer.clone(), None, check).map_err(|error| {
+                Failure::mend(format!("cannot listen on {address}: {error}; name another --port"))
+            })?;
         let mut signals = Signals::listen()?;
         say(&format!("Listening on {}\n", hooks.url("")))?;
         let (clock, mut shown) = (Clock::real(), 0);
         loop {
-            let caught = hooks.since(shown);
+            let caught = hooks.posts_after(shown);
             shown = hooks.count();
             for post in &caught {
                 say(&told(post, secret))?;
@@ -83,12 +84,12 @@ impl Listen {
     }
 }
 
-fn is_genuine(secret: &str, caught: &Caught) -> bool {
+fn is_genuine(secret: &str, caught: &ReceivedPost) -> bool {
     !proofs(secret, &caught.body, |name| caught.header(name)).is_empty()
 }
 
 /// A post, for a person: where it went, the headers that matter, whether it is genuine, and the body.
-fn told(caught: &Caught, secret: Option<&str>) -> String {
+fn told(caught: &ReceivedPost, secret: Option<&str>) -> String {
     let interesting = ["webhook-id", "webhook-timestamp", "x-svc-attempt", "x-svc-signature", "content-type"];
     let headers: Vec<_> =
         interesting.into_iter().filter_map(|name| Some((name, caught.header(name)?.to_owned()))).collect();
@@ -106,7 +107,7 @@ fn told(caught: &Caught, secret: Option<&str>) -> String {
 }
 
 /// JSON in lines of its own; anything else as it is.
-fn body(caught: &Caught) -> String {
+fn body(caught: &ReceivedPost) -> String {
     let pretty = serde_json::from_slice::<serde_json::Value>(&caught.body)
         .and_then(|value| serde_json::to_string_pretty(&value));
     let text = pretty.unwrap_or_else(|_| String::from_utf8_lossy(&caught.body).into_owned());

@@ -11,7 +11,9 @@ mod checks;
 use crate::assembly::{self, Served};
 use crate::real_time::{now, pause};
 use checks::{Compared, compare};
-use hermod_simulator::carrier::{Act, Carrier, CarrierOptions, Outcome, Receipts, Script, When};
+use hermod_simulator::carrier::{
+    Carrier, CarrierOptions, Outcome, Receipts, Script, SubmitAction, SubmitFilter,
+};
 use hermod_simulator::load::http::{self, Bound, Keys, LoadOptions, Messages, Target, Which};
 use hermod_smpp::CommandStatus;
 use std::collections::BTreeMap;
@@ -73,17 +75,17 @@ async fn start(seed: u64, script: Script) -> Carrier {
 fn chaotic() -> Script {
     let receipt = Receipts::after(Duration::from_millis(20), Outcome::Delivered);
     Script::new()
-        .act(When::per_mille(5), Act::LoseAnswer)
-        .act(When::per_mille(5), Act::Silence)
-        .receipts_when(When::per_mille(20), Receipts::never())
-        .receipts_when(When::per_mille(100), Receipts { before_answer: true, ..receipt })
-        .receipts_when(When::per_mille(50), receipt.twice())
+        .rule(SubmitFilter::per_mille(5), SubmitAction::LoseResponse)
+        .rule(SubmitFilter::per_mille(5), SubmitAction::Silence)
+        .receipts_when(SubmitFilter::per_mille(20), Receipts::never())
+        .receipts_when(SubmitFilter::per_mille(100), Receipts { before_response: true, ..receipt })
+        .receipts_when(SubmitFilter::per_mille(50), receipt.twice())
         .receipts_when(
-            When::per_mille(30),
+            SubmitFilter::per_mille(30),
             Receipts::after(Duration::from_millis(20), Outcome::Undeliverable),
         )
         .receipts(receipt)
-        .answers_out_of_order(Duration::from_millis(10))
+        .responses_out_of_order(Duration::from_millis(10))
         .cut_links_after(LINK_LIFE.0, LINK_LIFE.1)
 }
 
@@ -91,16 +93,16 @@ fn chaotic() -> Script {
 /// that is counted in parts would last until everything has gone to the other carriers.
 fn slow_at_times() -> Script {
     chaotic()
-        .act(When::per_mille(3), Act::Refuse(CommandStatus::THROTTLED))
-        .act(When::per_mille(1), Act::Refuse(CommandStatus::MSGQFUL))
-        .act(When::every(9_000), Act::Stall(Duration::from_secs(20)))
+        .rule(SubmitFilter::per_mille(3), SubmitAction::Reject(CommandStatus::THROTTLED))
+        .rule(SubmitFilter::per_mille(1), SubmitAction::Reject(CommandStatus::MSGQFUL))
+        .rule(SubmitFilter::every(9_000), SubmitAction::Stall(Duration::from_secs(20)))
 }
 
 fn refusing_at_times() -> Script {
     chaotic()
-        .act(When::per_mille(5), Act::Refuse(CommandStatus::SYSERR))
-        .act(When::per_mille(2), Act::Refuse(CommandStatus::INVDSTADR))
-        .act(When::every(7_000), Act::UnbindBeforeAnswer)
+        .rule(SubmitFilter::per_mille(5), SubmitAction::Reject(CommandStatus::SYSERR))
+        .rule(SubmitFilter::per_mille(2), SubmitAction::Reject(CommandStatus::INVDSTADR))
+        .rule(SubmitFilter::every(7_000), SubmitAction::UnbindBeforeResponse)
 }
 
 /// Each carrier takes a third of the recipients and stands in for the others.

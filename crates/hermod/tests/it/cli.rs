@@ -203,7 +203,7 @@ fn serve_starts_from_a_provision_file_and_says_what_does_not_fit() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_second_signal_does_not_wait_for_a_silent_carrier() {
     let folder = tempfile::tempdir().unwrap();
-    let silent = CarrierOptions::new(Script::new().silent(u64::MAX));
+    let silent = CarrierOptions::new(Script::new().ignore_first(u64::MAX));
     let carrier = Carrier::start(silent).await.expect("a free port");
     let address = free_address();
     let settings = folder.path().join("hermod.toml");

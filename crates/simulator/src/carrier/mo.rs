@@ -9,7 +9,7 @@ use super::text;
 
 /// Messages that may wait for a link at one time.
 pub const MO_WAITING_MAX: usize = 10_000;
-/// Octets of user data in one message (3GPP TS 23.040 §9.2.3.16).
+/// ByteStream of user data in one message (3GPP TS 23.040 §9.2.3.16).
 const USER_DATA_BYTES: usize = 140;
 /// Septets of user data in one message.
 const USER_DATA_SEPTETS: usize = 160;
@@ -46,7 +46,7 @@ impl fmt::Debug for MoPart {
 }
 
 impl MoPart {
-    /// Octets as they are, under a data coding.
+    /// ByteStream as they are, under a data coding.
     pub fn raw(source: &str, destination: &str, data_coding: u8, octets: &[u8]) -> MoPart {
         MoPart {
             source: source.to_owned(),

@@ -1,28 +1,29 @@
 //! A carrier (SMSC) that does what its script says and remembers what it saw. It outlives the gateways that bind to
 //! it: ids go on, receipts wait for the next bind, and those that were not answered are sent again.
 
-mod chance;
-mod desk;
-mod door;
-mod due;
+mod bound_links;
+mod connection;
+mod context;
+mod delay_queue;
 mod ids;
 mod link;
-mod manner;
+mod listener;
 mod mo;
 mod outbox;
 mod outcome;
-mod pace;
 mod plan;
-mod plug;
+mod rate_limit;
 mod receipt;
+mod receipt_format;
 mod record;
-mod roster;
+mod response_quirk;
+mod rules;
+
 mod script;
+mod socket;
 mod submit;
+mod submit_filter;
 mod text;
-mod when;
-mod wire;
-mod wording;
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -33,26 +34,26 @@ use hermod_smpp::Moment;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
+pub use bound_links::BindCount;
 pub use ids::{FirstId, IdFormat, IdStyle};
-pub use manner::Manner;
 pub use mo::{MO_WAITING_MAX, MoPart, MoText};
-pub use outcome::{Outcome, Receipts, Way};
-pub use plan::{Behaviour, Excess, Plan, Reply, SubmitSeen, Then};
-pub use plug::Tls;
+pub use outcome::{Outcome, ReceiptLink, Receipts};
+pub use plan::{Decision, Excess, FollowUp, Plan, Response, SubmitView};
+pub use receipt_format::{DateDigits, ReceiptFormat, TextPlace};
 pub use record::{
-    Answer, BindSeen, Counts, DETAILED_MAX, LinkSeen, MoSent, ReceiptSent, Received, Record, RecordMode,
-    Submit, WaitedInVain,
+    BindAttempt, Counts, DETAILED_MAX, LinkEntry, MoSent, ReceiptSent, ReceivedMessage, Record, RecordMode,
+    Submit, SubmitResponse, WaitTimeout,
 };
-pub use roster::Company;
-pub use script::{Act, MAGIC_NUMBERS, MagicNumber, MoReply, Script, Wire};
+pub use response_quirk::ResponseQuirk;
+pub use script::{MAGIC_NUMBERS, MagicNumber, MoReply, Script, SubmitAction, WriteMode};
+pub use socket::Tls;
+pub use submit_filter::SubmitFilter;
 pub use text::{Alphabet, Part};
-pub use when::When;
-pub use wording::{Dates, TextPlace, Wording};
 
-use crate::world;
-use door::Door;
+use crate::runtime;
+use bound_links::BoundLinks;
+use listener::Listener;
 use outbox::Outbox;
-use roster::Roster;
 
 /// Connections at one time; more are closed as they come.
 pub const LINKS_MAX: usize = 256;
@@ -118,7 +119,7 @@ struct Shared {
 struct Core {
     plan: Plan,
     outbox: Outbox,
-    roster: Roster,
+    bound_links: BoundLinks,
 }
 
 /// What the carrier tells its links.
@@ -144,19 +145,21 @@ impl Carrier {
         let CarrierOptions { listen, script, seed, record, first_id, receipt_window, receipts_max, .. } =
             options;
         let CarrierOptions { tls, receive_buffer_bytes, .. } = options;
-        let listener = door::listen(listen, receive_buffer_bytes)?;
+        let listener = listener::listen(listen, receive_buffer_bytes)?;
         let address = listener.local_addr()?;
         let first_id = match first_id {
             FirstId::At(id) => id,
-            FirstId::Clock => u64::try_from(world::unix_time().as_micros()).expect("until the year 586,912"),
+            FirstId::Clock => {
+                u64::try_from(runtime::unix_time().as_micros()).expect("until the year 586,912")
+            }
         };
         let (orders, obeyed) = watch::channel(Orders::default());
         let shared = Arc::new(Shared {
-            started: world::now(),
+            started: runtime::now(),
             core: Mutex::new(Core {
                 plan: Plan::new(script, seed, first_id),
                 outbox: Outbox::new(receipts_max),
-                roster: Roster::default(),
+                bound_links: BoundLinks::default(),
             }),
             orders,
             receipts_ready: Notify::new(),
@@ -164,7 +167,7 @@ impl Carrier {
             receipt_window,
         });
         let (opened, is_open) = watch::channel(true);
-        let door = Door {
+        let door = Listener {
             shared: Arc::clone(&shared),
             address,
             tls,
@@ -172,7 +175,7 @@ impl Carrier {
             orders: obeyed,
             is_open: opened,
         };
-        let listening = Some(world::spawn(door.attend(listener)));
+        let listening = Some(runtime::spawn(door.attend(listener)));
         Ok(Carrier { address, shared, is_open, listening })
     }
 
@@ -186,7 +189,7 @@ impl Carrier {
 
     /// Plays another script from its beginning, on open links too.
     pub fn set_script(&self, script: Script) {
-        let at = self.shared.since_start(world::now());
+        let at = self.shared.since_start(runtime::now());
         self.shared.core.lock().expect("no holder of the plan panics").plan.set_script(script, at);
         self.shared.receipts_ready.notify_waiters();
         self.shared.orders.send_modify(|orders| orders.scripts += 1);
@@ -202,8 +205,8 @@ impl Carrier {
     ///
     /// # Panics
     /// When more than [`MO_WAITING_MAX`] wait for a link.
-    pub fn say(&self, parts: impl IntoIterator<Item = MoPart>) {
-        let now = world::now();
+    pub fn send_mo_parts(&self, parts: impl IntoIterator<Item = MoPart>) {
+        let now = runtime::now();
         let mut core = self.shared.core.lock().expect("no holder of the plan panics");
         let fits = parts.into_iter().all(|part| core.outbox.say(now, part));
         drop(core);
@@ -216,7 +219,7 @@ impl Carrier {
     /// # Errors
     /// When more than [`MO_WAITING_MAX`] wait for a link.
     pub fn send_mo(&self, from: &str, to: &str, text: &str) -> Result<usize, String> {
-        let now = world::now();
+        let now = runtime::now();
         let mut core = self.shared.core.lock().expect("no holder of the plan panics");
         let id = core.plan.take_id();
         // Carriers write numbers without a plus.
@@ -241,21 +244,21 @@ impl Carrier {
 
     /// Neither reads nor writes on the open links for so long.
     pub fn stall_links(&self, time: Duration) {
-        let until = world::now() + time;
+        let until = runtime::now() + time;
         self.shared.orders.send_modify(|orders| {
             orders.stalls += 1;
             orders.stalled_until = Some(until);
         });
     }
 
-    /// Cuts all links and refuses connections until [`Carrier::come_back`]; done when the last link is gone.
-    pub async fn go_down(&self) {
+    /// Cuts all links and refuses connections until [`Carrier::reopen_port`]; done when the last link is gone.
+    pub async fn close_port(&self) {
         self.shared.orders.send_modify(|orders| orders.down = true);
         self.wait_for_door(false).await;
     }
 
     /// Listens again, on the same port.
-    pub async fn come_back(&self) {
+    pub async fn reopen_port(&self) {
         self.shared.orders.send_modify(|orders| orders.down = false);
         self.wait_for_door(true).await;
     }

@@ -4,17 +4,17 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 
-use super::due::DueQueue;
+use super::delay_queue::DelayQueue;
 use super::mo::{MO_WAITING_MAX, MoPart};
-use super::outcome::Way;
+use super::outcome::ReceiptLink;
 use super::receipt::Receipt;
 
 #[derive(Debug)]
 pub(super) struct Outbox {
-    waiting: DueQueue<Receipt>,
+    waiting: DelayQueue<Receipt>,
     /// Those that not every link may bring, by the link their messages came on.
-    elsewhere: BTreeMap<u64, DueQueue<Receipt>>,
-    held: BTreeMap<u64, DueQueue<Receipt>>,
+    elsewhere: BTreeMap<u64, DelayQueue<Receipt>>,
+    held: BTreeMap<u64, DelayQueue<Receipt>>,
     in_flight: usize,
     receipts_max: usize,
     /// From handsets, and when each may go out.
@@ -24,7 +24,7 @@ pub(super) struct Outbox {
 impl Outbox {
     pub(super) fn new(receipts_max: usize) -> Outbox {
         Outbox {
-            waiting: DueQueue::new(),
+            waiting: DelayQueue::new(),
             elsewhere: BTreeMap::new(),
             held: BTreeMap::new(),
             in_flight: 0,
@@ -41,18 +41,18 @@ impl Outbox {
     /// Receipts not taken yet: waiting or in flight.
     pub(super) fn unsettled(&self) -> usize {
         let count =
-            |queues: &BTreeMap<u64, DueQueue<Receipt>>| queues.values().map(DueQueue::len).sum::<usize>();
+            |queues: &BTreeMap<u64, DelayQueue<Receipt>>| queues.values().map(DelayQueue::len).sum::<usize>();
         self.waiting.len() + count(&self.elsewhere) + count(&self.held) + self.in_flight
     }
 
     pub(super) fn push(&mut self, due: Instant, receipt: Receipt) {
         match receipt.way {
-            Way::Any => self.waiting.push(due, receipt),
-            Way::OtherLink => {
-                self.elsewhere.entry(receipt.link).or_insert_with(DueQueue::new).push(due, receipt)
+            ReceiptLink::Any => self.waiting.push(due, receipt),
+            ReceiptLink::OtherLink => {
+                self.elsewhere.entry(receipt.link).or_insert_with(DelayQueue::new).push(due, receipt)
             }
-            Way::AfterLinkEnds => {
-                self.held.entry(receipt.link).or_insert_with(DueQueue::new).push(due, receipt)
+            ReceiptLink::AfterLinkEnds => {
+                self.held.entry(receipt.link).or_insert_with(DelayQueue::new).push(due, receipt)
             }
         }
     }
@@ -90,7 +90,7 @@ impl Outbox {
     pub(super) fn release(&mut self, link: u64) {
         let Some(mut held) = self.held.remove(&link) else { return };
         for (due, mut receipt) in held.drain() {
-            receipt.way = Way::Any;
+            receipt.way = ReceiptLink::Any;
             self.waiting.push(due, receipt);
         }
     }

@@ -63,7 +63,7 @@ impl Outcome {
 
 /// Which links may bring a receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Way {
+pub enum ReceiptLink {
     /// Any that is bound to receive.
     Any,
     /// Any but the one the message came on.
@@ -80,14 +80,14 @@ pub struct Receipts {
     /// An ENROUTE as well, this long after the answer.
     pub enroute_after: Option<Duration>,
     /// Everything goes out before the answer to the submit does.
-    pub before_answer: bool,
+    pub before_response: bool,
     /// Each receipt is sent this many times.
     pub copies: u8,
     /// Receipts carry an id that was never given.
     pub unknown_id: bool,
     /// The `err` field: three digits at most are sent.
     pub error_code: u16,
-    pub way: Way,
+    pub way: ReceiptLink,
     /// A deliver_sm whose body ends too early goes out before each receipt.
     pub malformed_first: bool,
 }
@@ -97,11 +97,11 @@ impl Receipts {
         Receipts {
             outcome: None,
             enroute_after: None,
-            before_answer: false,
+            before_response: false,
             copies: 1,
             unknown_id: false,
             error_code: 0,
-            way: Way::Any,
+            way: ReceiptLink::Any,
             malformed_first: false,
         }
     }
@@ -116,7 +116,7 @@ impl Receipts {
     }
 
     #[must_use]
-    pub const fn by_way(self, way: Way) -> Receipts {
+    pub const fn via(self, way: ReceiptLink) -> Receipts {
         Receipts { way, ..self }
     }
 }

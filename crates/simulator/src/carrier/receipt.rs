@@ -6,13 +6,13 @@ use hermod_domain::time::Timestamp;
 use hermod_smpp::{Address, DataSm, DeliverSm, Hidden, Pdu, Tag, TlvBuffer, esm_class};
 
 use super::ids::IdFormat;
-use super::manner::UNKNOWN_TAG;
-use super::outcome::{Outcome, Way};
-use super::wording::{Dates, Said, TextPlace, Wording, write_date};
+use super::outcome::{Outcome, ReceiptLink};
+use super::receipt_format::{DateDigits, ReceiptFormat, ReceiptValues, TextPlace, write_date};
+use super::response_quirk::UNKNOWN_TAG;
 
 /// Addresses hold 20 octets at most (SMPP v3.4 §4.4.1).
 const ADDRESS_BYTES_MAX: usize = 20;
-/// Octets of a text in `short_message` at most, a whole number of UCS-2 characters.
+/// ByteStream of a text in `short_message` at most, a whole number of UCS-2 characters.
 const TEXT_BYTES_MAX: usize = 254;
 const UCS2: u8 = 0x08;
 /// The kind of network in `network_error_code` (§5.3.2.31): GSM.
@@ -20,20 +20,20 @@ const NETWORK_GSM: u8 = 3;
 
 /// An address kept in place, without a heap allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct KeptAddress {
+pub(super) struct StoredAddress {
     ton: u8,
     npi: u8,
     length: u8,
     octets: [u8; ADDRESS_BYTES_MAX],
 }
 
-impl KeptAddress {
-    pub(super) fn keep(address: &Address<'_>) -> KeptAddress {
+impl StoredAddress {
+    pub(super) fn keep(address: &Address<'_>) -> StoredAddress {
         let value = &address.value[..address.value.len().min(ADDRESS_BYTES_MAX)];
         let mut octets = [0; ADDRESS_BYTES_MAX];
         octets[..value.len()].copy_from_slice(value);
         let length = u8::try_from(value.len()).expect("20 at most");
-        KeptAddress { ton: address.ton, npi: address.npi, length, octets }
+        StoredAddress { ton: address.ton, npi: address.npi, length, octets }
     }
 
     fn address(&self) -> Address<'_> {
@@ -46,24 +46,24 @@ impl KeptAddress {
 pub(super) struct Receipt {
     pub(super) id: u64,
     pub(super) ids: Arc<IdFormat>,
-    pub(super) wording: Arc<Wording>,
+    pub(super) wording: Arc<ReceiptFormat>,
     pub(super) outcome: Outcome,
     pub(super) error_code: u16,
     /// The message's sender and recipient, as they were submitted.
-    pub(super) message_source: KeptAddress,
-    pub(super) message_destination: KeptAddress,
+    pub(super) message_source: StoredAddress,
+    pub(super) message_destination: StoredAddress,
     pub(super) submitted: Timestamp,
     pub(super) user_message_reference: Option<u16>,
     /// The link the message came on.
     pub(super) link: u64,
-    pub(super) way: Way,
+    pub(super) way: ReceiptLink,
     /// Its body ends too early.
     pub(super) malformed: bool,
 }
 
 /// Places to write receipts into, used again for each.
 #[derive(Debug, Default)]
-pub(super) struct Pen {
+pub(super) struct ReceiptWriter {
     text: String,
     /// The text as it travels, where that is not in single octets.
     wide: Vec<u8>,
@@ -78,7 +78,7 @@ pub(super) enum Dialect {
     TextOnly,
 }
 
-impl Pen {
+impl ReceiptWriter {
     /// The receipt as a deliver_sm, or as a data_sm. Gives the id as it stands there.
     pub(super) fn write<'a>(
         &'a mut self,
@@ -89,7 +89,7 @@ impl Pen {
         let Receipt { ids, wording, outcome, error_code, .. } = receipt;
         let id = ids.in_receipt(receipt.id);
         let [submitted, done] = [receipt.submitted, done].map(|time| self.date(wording.dates, time));
-        let said = Said {
+        let said = ReceiptValues {
             id: &id,
             delivered: u8::from(*outcome == Outcome::Delivered),
             stat: outcome.word(),
@@ -143,10 +143,10 @@ impl Pen {
         (id, Pdu::DeliverSm(deliver_sm))
     }
 
-    fn date(&mut self, dates: Dates, time: Timestamp) -> String {
+    fn date(&mut self, dates: DateDigits, time: Timestamp) -> String {
         match dates {
-            Dates::Minutes => self.minutes.write(time),
-            Dates::Seconds | Dates::LongYear => write_date(dates, time),
+            DateDigits::Minutes => self.minutes.write(time),
+            DateDigits::Seconds | DateDigits::LongYear => write_date(dates, time),
         }
     }
 
@@ -174,7 +174,7 @@ impl Pen {
     }
 }
 
-/// Dates of receipts. The last two minutes asked for are kept: under load nearly all receipts share them.
+/// DateDigits of receipts. The last two minutes asked for are kept: under load nearly all receipts share them.
 #[derive(Debug, Default)]
 struct Minutes {
     kept: [(i64, String); 2],
@@ -204,15 +204,15 @@ mod tests {
         Receipt {
             id: 0x1f,
             ids: Arc::new(IdFormat::each(IdStyle::Hex, IdStyle::Decimal)),
-            wording: Arc::new(Wording::standard()),
+            wording: Arc::new(ReceiptFormat::standard()),
             outcome,
             error_code: if outcome == Outcome::Delivered { 0 } else { 11 },
-            message_source: KeptAddress::keep(&Address::alphanumeric(b"Hermod")),
-            message_destination: KeptAddress::keep(&Address::international(b"4915112345678")),
+            message_source: StoredAddress::keep(&Address::alphanumeric(b"Hermod")),
+            message_destination: StoredAddress::keep(&Address::international(b"4915112345678")),
             submitted: Timestamp::from_millis(1_709_164_799_000),
             user_message_reference: Some(7),
             link: 1,
-            way: Way::Any,
+            way: ReceiptLink::Any,
             malformed: false,
         }
     }
@@ -220,9 +220,9 @@ mod tests {
     #[track_caller]
     fn check(outcome: Outcome, expect_class: u8, expect_text: &str) {
         let receipt = receipt(outcome);
-        let mut pen = Pen::default();
+        let mut writer = ReceiptWriter::default();
         for dialect in [Dialect::WithTlvs, Dialect::TextOnly] {
-            let (id, pdu) = pen.write(&receipt, dialect, Timestamp::from_millis(1_709_164_860_000));
+            let (id, pdu) = writer.write(&receipt, dialect, Timestamp::from_millis(1_709_164_860_000));
             let Pdu::DeliverSm(pdu) = pdu else { panic!("{pdu:?} is no deliver_sm") };
             assert_eq!(id, "31");
             assert_eq!(pdu.esm_class, expect_class);
@@ -247,8 +247,8 @@ mod tests {
     #[test]
     fn tlvs_say_the_same() {
         let receipt = receipt(Outcome::Undeliverable);
-        let mut pen = Pen::default();
-        let (_, pdu) = pen.write(&receipt, Dialect::WithTlvs, receipt.submitted);
+        let mut writer = ReceiptWriter::default();
+        let (_, pdu) = writer.write(&receipt, Dialect::WithTlvs, receipt.submitted);
         let Pdu::DeliverSm(pdu) = pdu else { panic!("{pdu:?} is no deliver_sm") };
         assert_eq!(pdu.tlvs.get_text(Tag::RECEIPTED_MESSAGE_ID), Some(&b"31"[..]));
         assert_eq!(pdu.tlvs.get_u8(Tag::MESSAGE_STATE), Some(5));
@@ -260,18 +260,22 @@ mod tests {
     fn a_text_may_travel_in_the_payload_or_in_a_data_sm_and_never_to_an_old_client() {
         let usual =
             "id:31 sub:001 dlvrd:001 submit date:2402282359 done date:2402282359 stat:DELIVRD err:000 text:";
-        let wordings = [Wording::in_payload(), Wording::text_only().by_data_sm(), Wording::text_only()];
+        let wordings = [
+            ReceiptFormat::in_payload(),
+            ReceiptFormat::text_only().by_data_sm(),
+            ReceiptFormat::text_only(),
+        ];
         for (wording, expect) in wordings.into_iter().zip(["deliver_sm", "data_sm", "deliver_sm"]) {
             let receipt = Receipt { wording: Arc::new(wording), ..receipt(Outcome::Delivered) };
-            let mut pen = Pen::default();
-            let (_, pdu) = pen.write(&receipt, Dialect::WithTlvs, receipt.submitted);
+            let mut writer = ReceiptWriter::default();
+            let (_, pdu) = writer.write(&receipt, Dialect::WithTlvs, receipt.submitted);
             let (name, text) = match pdu {
                 Pdu::DeliverSm(pdu) => ("deliver_sm", pdu.text()),
                 Pdu::DataSm(pdu) => ("data_sm", pdu.text()),
                 other => panic!("{other:?} is no receipt"),
             };
             assert_eq!((name, std::str::from_utf8(&text).unwrap()), (expect, usual));
-            let (_, pdu) = pen.write(&receipt, Dialect::TextOnly, receipt.submitted);
+            let (_, pdu) = writer.write(&receipt, Dialect::TextOnly, receipt.submitted);
             let Pdu::DeliverSm(pdu) = pdu else { panic!("{pdu:?} is no deliver_sm") };
             assert!(pdu.tlvs.is_empty() && &*pdu.short_message == usual.as_bytes());
         }
@@ -281,7 +285,7 @@ mod tests {
     fn addresses_are_kept_as_they_came() {
         for value in [&b""[..], b"1", b"12345678901234567890"] {
             let address = Address::new(3, 9, value);
-            assert_eq!(KeptAddress::keep(&address).address(), address);
+            assert_eq!(StoredAddress::keep(&address).address(), address);
         }
     }
 }

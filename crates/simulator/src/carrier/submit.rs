@@ -4,17 +4,17 @@ use std::time::{Duration, Instant};
 
 use hermod_smpp::{Frame, SubmitSm, Tag, esm_class};
 
-use super::desk::Desk;
+use super::context::LinkContext;
 use super::mo::{MoPart, MoText};
 use super::outcome::Outcome;
-use super::plan::{Behaviour, Excess, Reply, SubmitSeen};
-use super::receipt::{KeptAddress, Receipt};
-use super::record::{Answer, AnswerKind, Submit, fingerprint};
+use super::plan::{Decision, Excess, Response, SubmitView};
+use super::receipt::{Receipt, StoredAddress};
+use super::record::{ResponseKind, Submit, SubmitResponse, fingerprint};
 use super::text::{self, Part};
 
 /// What was decided about a submit.
 pub(super) struct Decided {
-    pub(super) behaviour: Behaviour,
+    pub(super) behaviour: Decision,
     /// The id as the answer gives it; empty when there is none.
     pub(super) id: String,
     pub(super) receipts: Vec<(Instant, Receipt)>,
@@ -35,51 +35,53 @@ pub(super) fn decide(
     frame: &Frame,
     submit_sm: &SubmitSm<'_>,
     around: Circumstances,
-    desk: &mut Desk<'_>,
+    context: &mut LinkContext<'_>,
 ) -> Decided {
     let octets = submit_sm.text();
     let has_header = submit_sm.esm_class & esm_class::UDHI != 0;
     let (part, text) = text::split_header(has_header, &octets);
     let part = part.or_else(|| part_in_tlvs(submit_sm));
-    let behaviour = desk.plan.next(&SubmitSeen {
+    let behaviour = context.plan.next(&SubmitView {
         destination: submit_sm.destination.value,
         data_coding: submit_sm.data_coding,
         text,
         registered_delivery: submit_sm.registered_delivery,
         unanswered: around.unanswered,
-        at: desk.at,
+        at: context.at,
         receipts_full: around.receipts_full,
     });
     let (id, receipts) = match behaviour.reply {
-        Reply::Accept { id, .. } | Reply::Withhold { id, .. } => {
-            let receipts = receipts_of(submit_sm, id, around.link, &behaviour, desk);
-            (desk.plan.ids().in_answer(id), receipts)
+        Response::Accept { id, .. } | Response::Withhold { id, .. } => {
+            let receipts = receipts_of(submit_sm, id, around.link, &behaviour, context);
+            (context.plan.ids().in_answer(id), receipts)
         }
-        Reply::Refuse(_) | Reply::Nack(_) | Reply::Silence | Reply::Crash => (String::new(), Vec::new()),
+        Response::Reject(_) | Response::Nack(_) | Response::Silence | Response::Crash => {
+            (String::new(), Vec::new())
+        }
     };
     let message = fingerprint(submit_sm.destination.value, part, text);
-    let order = desk.log.next_order();
-    desk.log.count_submit(answer_kind(behaviour.reply), message);
+    let order = context.log.next_order();
+    context.log.count_submit(answer_kind(behaviour.reply), message);
     match behaviour.excess {
-        Some(Excess::Window) => desk.log.counts().window_violations += 1,
-        Some(Excess::Rate) => desk.log.counts().rate_violations += 1,
+        Some(Excess::Window) => context.log.counts().window_violations += 1,
+        Some(Excess::Rate) => context.log.counts().rate_violations += 1,
         None => {}
     }
-    if desk.log.wants_submits() {
+    if context.log.wants_submits() {
         let entry = Submit {
             order,
-            at: desk.at,
+            at: context.at,
             link: around.link,
-            text: text::decode(submit_sm.data_coding, desk.plan.script().alphabet, text),
+            text: text::decode(submit_sm.data_coding, context.plan.script().alphabet, text),
             part,
             header: octets[..octets.len() - text.len()].to_vec(),
             octets: text.to_vec(),
             answer: answer(behaviour.reply, &id),
             ..as_it_came(frame, submit_sm)
         };
-        desk.log.keep_submit(entry);
+        context.log.keep_submit(entry);
     }
-    let said = said_of(submit_sm, part, &behaviour, desk);
+    let said = said_of(submit_sm, part, &behaviour, context);
     Decided { behaviour, id, receipts, said }
 }
 
@@ -87,10 +89,10 @@ pub(super) fn decide(
 fn said_of(
     submit_sm: &SubmitSm<'_>,
     part: Option<Part>,
-    behaviour: &Behaviour,
-    desk: &Desk<'_>,
+    behaviour: &Decision,
+    context: &LinkContext<'_>,
 ) -> Vec<(Instant, MoPart)> {
-    let (Some(reply), Reply::Accept { id, .. } | Reply::Withhold { id, .. }) =
+    let (Some(reply), Response::Accept { id, .. } | Response::Withhold { id, .. }) =
         (&behaviour.mo_reply, behaviour.reply)
     else {
         return Vec::new();
@@ -100,12 +102,12 @@ fn said_of(
     }
     let words = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
     let (handset, mut sender) = (words(submit_sm.destination.value), words(submit_sm.source.value));
-    if let Some(number) = &desk.plan.script().names_answered_at
+    if let Some(number) = &context.plan.script().reply_number_for_names
         && sender.bytes().any(|byte| byte.is_ascii_alphabetic())
     {
         sender.clone_from(number);
     }
-    let due = desk.now + behaviour.delay + reply.after;
+    let due = context.now + behaviour.delay + reply.after;
     let parts = MoText::new(&handset, &sender, &reply.text).numbered(id).parts();
     parts.into_iter().map(|part| (due, part)).collect()
 }
@@ -138,7 +140,7 @@ fn as_it_came(frame: &Frame, submit_sm: &SubmitSm<'_>) -> Submit {
         in_payload: submit_sm.short_message.is_empty() && submit_sm.tlvs.get(Tag::MESSAGE_PAYLOAD).is_some(),
         tlvs: submit_sm.tlvs.iter().map(|tlv| (tlv.tag.0, tlv.value.to_vec())).collect(),
         pdu: frame.bytes().to_vec(),
-        answer: Answer::Silent,
+        answer: SubmitResponse::Silent,
     }
 }
 
@@ -154,21 +156,21 @@ fn part_in_tlvs(submit_sm: &SubmitSm<'_>) -> Option<Part> {
     })
 }
 
-fn answer_kind(reply: Reply) -> AnswerKind {
+fn answer_kind(reply: Response) -> ResponseKind {
     match reply {
-        Reply::Accept { .. } | Reply::Withhold { .. } => AnswerKind::Accepted,
-        Reply::Refuse(_) | Reply::Nack(_) => AnswerKind::Refused,
-        Reply::Silence | Reply::Crash => AnswerKind::Silent,
+        Response::Accept { .. } | Response::Withhold { .. } => ResponseKind::Accepted,
+        Response::Reject(_) | Response::Nack(_) => ResponseKind::Refused,
+        Response::Silence | Response::Crash => ResponseKind::Silent,
     }
 }
 
-fn answer(reply: Reply, id: &str) -> Answer {
+fn answer(reply: Response, id: &str) -> SubmitResponse {
     match reply {
-        Reply::Accept { .. } => Answer::Accepted { id: id.to_owned() },
-        Reply::Withhold { .. } => Answer::Withheld { id: id.to_owned() },
-        Reply::Refuse(status) => Answer::Refused(status),
-        Reply::Nack(status) => Answer::Nacked(status),
-        Reply::Silence | Reply::Crash => Answer::Silent,
+        Response::Accept { .. } => SubmitResponse::Accepted { id: id.to_owned() },
+        Response::Withhold { .. } => SubmitResponse::Withheld { id: id.to_owned() },
+        Response::Reject(status) => SubmitResponse::Refused(status),
+        Response::Nack(status) => SubmitResponse::Nacked(status),
+        Response::Silence | Response::Crash => SubmitResponse::Silent,
     }
 }
 
@@ -176,31 +178,31 @@ fn receipts_of(
     submit_sm: &SubmitSm<'_>,
     id: u64,
     link: u64,
-    behaviour: &Behaviour,
-    desk: &mut Desk<'_>,
+    behaviour: &Decision,
+    context: &mut LinkContext<'_>,
 ) -> Vec<(Instant, Receipt)> {
     let script = &behaviour.receipts;
     let enroute = script.enroute_after.map(|delay| (delay, Outcome::Enroute));
     if enroute.is_none() && script.outcome.is_none() {
         return Vec::new();
     }
-    let id = if script.unknown_id { desk.plan.unknown_id() } else { id };
+    let id = if script.unknown_id { context.plan.unknown_id() } else { id };
     let receipt = |outcome: Outcome, malformed: bool| Receipt {
         id,
-        ids: desk.plan.ids().clone(),
+        ids: context.plan.ids().clone(),
         wording: behaviour.wording.clone(),
         outcome,
         error_code: if outcome.is_final() { script.error_code } else { 0 },
-        message_source: KeptAddress::keep(&submit_sm.source),
-        message_destination: KeptAddress::keep(&submit_sm.destination),
-        submitted: desk.wall,
+        message_source: StoredAddress::keep(&submit_sm.source),
+        message_destination: StoredAddress::keep(&submit_sm.destination),
+        submitted: context.wall,
         user_message_reference: submit_sm.tlvs.get_u16(Tag::USER_MESSAGE_REFERENCE),
         link,
         way: script.way,
         malformed,
     };
     // Counted from the answer: a slow answer does not make its receipt overtake it.
-    let due = |delay: Duration| desk.now + behaviour.delay + delay;
+    let due = |delay: Duration| context.now + behaviour.delay + delay;
     let each = [enroute, script.outcome].into_iter().flatten();
     each.flat_map(|(delay, outcome)| {
         let malformed = script.malformed_first.then(|| (due(delay), receipt(outcome, true)));

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use crate::world;
+use crate::runtime;
 
 /// Counters of a run under way.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Live {
     }
 
     pub fn running_for(&self) -> Duration {
-        world::now() - self.started
+        runtime::now() - self.started
     }
 }
 

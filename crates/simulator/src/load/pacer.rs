@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
 use super::schedule::Schedule;
-use crate::world;
+use crate::runtime;
 
 /// Arrivals closer together than this are released together: it bounds the wake-ups to 5,000 a second.
 const STEP_MIN: Duration = Duration::from_micros(200);
 /// The thread looks this often whether the run was stopped.
 const STEP_MAX: Duration = Duration::from_millis(20);
 
-/// Turns released in one step.
+/// RuleCounters released in one step.
 const TURNS_MAX: usize = 100_000;
 
 /// A running pacer. It ends when everything is released or the schedule is stopped.
@@ -26,7 +26,7 @@ pub(crate) struct Pacer {
 
 /// Where connections wait for their next turn.
 #[derive(Clone)]
-pub(crate) struct Turnstile(Arc<Semaphore>);
+pub(crate) struct SendPermits(Arc<Semaphore>);
 
 impl Pacer {
     /// Releases one turn for each arrival of the schedule, and at the end one for each of `waiters`, who then find
@@ -41,8 +41,8 @@ impl Pacer {
         Pacer { released, thread }
     }
 
-    pub(crate) fn turnstile(&self) -> Turnstile {
-        Turnstile(Arc::clone(&self.released))
+    pub(crate) fn permits(&self) -> SendPermits {
+        SendPermits(Arc::clone(&self.released))
     }
 
     pub(crate) fn finish(self) {
@@ -50,10 +50,10 @@ impl Pacer {
     }
 }
 
-impl Turnstile {
+impl SendPermits {
     /// Waits until an arrival is due.
     pub(crate) async fn pass(&self) {
-        self.0.acquire().await.expect("the turnstile is never closed").forget();
+        self.0.acquire().await.expect("the semaphore is never closed").forget();
     }
 
     /// Takes another turn if one is due already.
@@ -69,7 +69,7 @@ impl Turnstile {
 fn release(schedule: &Schedule, turns: &Semaphore) {
     let mut released = 0;
     while let Some(next) = schedule.due_at(released) {
-        let now = world::now();
+        let now = runtime::now();
         if next > now {
             thread::sleep((next - now).clamp(STEP_MIN, STEP_MAX));
             continue;
@@ -81,7 +81,7 @@ fn release(schedule: &Schedule, turns: &Semaphore) {
 }
 
 /// How many arrivals are due by `now`, when `released` of them were before. A run that starts far behind (a laptop
-/// that slept) catches up in steps, because a turnstile holds only so many turns at once.
+/// that slept) catches up in steps, because a semaphore holds only so many turns at once.
 fn due_by(schedule: &Schedule, released: usize, now: Instant) -> usize {
     let mut due = released;
     while due - released < TURNS_MAX && schedule.due_at(due).is_some_and(|at| at <= now) {

@@ -152,7 +152,7 @@ impl Schedule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::now;
+    use crate::runtime::now;
 
     fn schedule(pace: Pace, bound: Bound) -> (Schedule, Instant) {
         let started = now();

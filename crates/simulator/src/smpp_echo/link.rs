@@ -14,8 +14,8 @@ use hermod_smpp::{
 use tokio::sync::watch;
 
 use super::Shared;
-use crate::line::{Line, Octets};
-use crate::world;
+use crate::runtime;
+use crate::session_driver::{ByteStream, SessionDriver};
 
 /// Receipts a client may leave unanswered.
 const RECEIPT_WINDOW: u32 = 1_000;
@@ -30,9 +30,9 @@ const DELIVERED: u8 = 2;
 
 pub(super) struct Link {
     shared: Arc<Shared>,
-    line: Line<()>,
+    line: SessionDriver<()>,
     receipts: VecDeque<Receipt>,
-    pen: Pen,
+    writer: ReceiptWriter,
 }
 
 /// A receipt that waits for room.
@@ -43,7 +43,7 @@ struct Receipt {
 }
 
 impl Link {
-    pub(super) fn new(shared: Arc<Shared>, stream: Box<dyn Octets>) -> Link {
+    pub(super) fn new(shared: Arc<Shared>, stream: Box<dyn ByteStream>) -> Link {
         let mut config = ServerConfig::standard();
         // Idle binds are what some benchmarks are about.
         config.limits.inactivity_ms = None;
@@ -52,16 +52,16 @@ impl Link {
         let session = Session::server(config, Moment(0));
         Link {
             shared,
-            line: Line::new(stream, session, world::now()),
+            line: SessionDriver::new(stream, session, runtime::now()),
             receipts: VecDeque::new(),
-            pen: Pen::new(),
+            writer: ReceiptWriter::new(),
         }
     }
 
     pub(super) async fn run(mut self, mut stop: watch::Receiver<bool>) {
         let mut unbinding = false;
         loop {
-            let moment = self.line.tick(world::now());
+            let moment = self.line.tick(runtime::now());
             while let Some(event) = self.line.session.next_event(moment) {
                 self.take_event(&event, moment);
             }
@@ -74,7 +74,7 @@ impl Link {
                 () = self.line.exchange() => {}
                 _ = stop.changed(), if !unbinding => {
                     unbinding = true;
-                    let moment = self.line.tick(world::now());
+                    let moment = self.line.tick(runtime::now());
                     self.line.session.unbind(moment);
                 }
             }
@@ -117,7 +117,7 @@ impl Link {
             return;
         }
         let id = self.shared.ids.fetch_add(1, Relaxed) + 1;
-        let digits = self.pen.digits(id);
+        let digits = self.writer.digits(id);
         let accepted = SubmitSmResp { message_id: digits, ..SubmitSmResp::default() };
         let _ = session.answer(frame.header, &Pdu::SubmitSmResp(accepted), moment);
         if wants_receipt {
@@ -132,13 +132,13 @@ impl Link {
             && let Some(Receipt { id, frame }) = self.receipts.pop_front()
         {
             let Ok(Pdu::SubmitSm(submit_sm)) = frame.decode() else { continue };
-            self.pen.send(session, id, &submit_sm, moment);
+            self.writer.send(session, id, &submit_sm, moment);
         }
     }
 }
 
 /// Writes ids and receipts into room that is kept.
-struct Pen {
+struct ReceiptWriter {
     digits: [u8; 20],
     text: BytesMut,
     tlvs: TlvBuffer,
@@ -147,10 +147,10 @@ struct Pen {
     date: ReceiptDate,
 }
 
-impl Pen {
-    fn new() -> Pen {
+impl ReceiptWriter {
+    fn new() -> ReceiptWriter {
         let date = ReceiptDate { year: 1970, month: 1, day: 1, hour: 0, minute: 0, second: 0 };
-        Pen { digits: [0; 20], text: BytesMut::new(), tlvs: TlvBuffer::new(), minute: 0, date }
+        ReceiptWriter { digits: [0; 20], text: BytesMut::new(), tlvs: TlvBuffer::new(), minute: 0, date }
     }
 
     fn digits(&mut self, mut id: u64) -> &[u8] {
@@ -166,7 +166,7 @@ impl Pen {
     }
 
     fn date(&mut self) -> ReceiptDate {
-        let ms = i64::try_from(world::unix_time().as_millis()).unwrap_or(i64::MAX);
+        let ms = i64::try_from(runtime::unix_time().as_millis()).unwrap_or(i64::MAX);
         if ms / 60_000 != self.minute {
             self.minute = ms / 60_000;
             let written = Timestamp::from_millis(ms).to_receipt_minute();

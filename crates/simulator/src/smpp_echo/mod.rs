@@ -15,7 +15,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio_rustls::TlsAcceptor;
 
 use crate::carrier::Tls;
-use crate::world;
+use crate::runtime;
 use link::Link;
 
 /// Connections at one time; more are closed as they come.
@@ -46,7 +46,7 @@ impl SmppEcho {
         let address = listener.local_addr()?;
         let acceptor = tls.map(|tls| TlsAcceptor::from(tls.config()));
         let (stop, stopped) = watch::channel(false);
-        let server = world::spawn(serve(listener, acceptor, stopped));
+        let server = runtime::spawn(serve(listener, acceptor, stopped));
         Ok(SmppEcho { address, stop, server })
     }
 

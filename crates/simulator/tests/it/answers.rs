@@ -1,6 +1,8 @@
 //! Answers that are lost, late, in no order, or written as nobody should write them.
 
-use hermod_simulator::carrier::{Act, Answer, Manner, Script, When, Wording};
+use hermod_simulator::carrier::{
+    ReceiptFormat, ResponseQuirk, Script, SubmitAction, SubmitFilter, SubmitResponse,
+};
 use hermod_smpp::{CommandId, CommandStatus, HEADER_BYTES, Header};
 
 use crate::esme::Esme;
@@ -8,26 +10,26 @@ use crate::start::{carrier, check, ms};
 
 #[tokio::test]
 async fn a_lost_answer_leaves_a_message_that_is_delivered() {
-    let carrier = carrier(Script::new().lose_answers(1)).await;
+    let carrier = carrier(Script::new().lose_responses(1)).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.submit("a").await;
     assert_eq!(esme.next().await, "receipt 1 DELIVRD 2");
     assert_eq!(esme.within(ms(50)).await, None);
     esme.submit("b").await;
     assert_eq!(esme.next_many(2).await, ["b: 2", "receipt 2 DELIVRD 2"]);
-    assert_eq!(carrier.record().submits()[0].answer, Answer::Withheld { id: "1".to_owned() });
+    assert_eq!(carrier.record().submits()[0].answer, SubmitResponse::Withheld { id: "1".to_owned() });
     assert_eq!(carrier.record().counts().accepted, 2);
 }
 
 #[test]
 fn one_late_answer_is_passed_by_others() {
-    let script = Script::new().receipt_never().delay_when(When::nth(1), ms(100));
+    let script = Script::new().no_receipts().delay_when(SubmitFilter::nth(1), ms(100));
     check(script, &["a", "b", "c"], &["b: 2", "c: 3", "a: 1"]);
 }
 
 #[tokio::test]
 async fn answers_come_in_no_order() {
-    let carrier = carrier(Script::new().receipt_never().answers_out_of_order(ms(200))).await;
+    let carrier = carrier(Script::new().no_receipts().responses_out_of_order(ms(200))).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     let texts: Vec<String> = (10..40).map(|number| number.to_string()).collect();
     for text in &texts {
@@ -42,7 +44,7 @@ async fn answers_come_in_no_order() {
 
 /// Submits once; gives what the client makes of the answer, the answer's command, and how long its body is.
 async fn answer(script: Script) -> (String, CommandId, usize) {
-    let carrier = carrier(script.receipt_never()).await;
+    let carrier = carrier(script.no_receipts()).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.submit("a").await;
     let told = esme.next().await;
@@ -55,14 +57,14 @@ async fn answer(script: Script) -> (String, CommandId, usize) {
 #[tokio::test]
 async fn answers_are_written_oddly() {
     let resp = CommandId::SUBMIT_SM_RESP;
-    let refused = || Script::new().refuse_when(When::always(), CommandStatus(0x0401));
+    let refused = || Script::new().reject_when(SubmitFilter::always(), CommandStatus(0x0401));
     for (script, told, command, body) in [
         (Script::new(), "a: 1", resp, 2),
-        (Script::new().answers_without_id(9), "a: ", resp, 0),
-        (Script::new().unknown_tlvs_in_answers(), "a: 1", resp, 2 + 4 + 10),
-        (Script::new().trailing_octets_in_answers(), "a: 1", resp, 2 + 3),
+        (Script::new().responses_without_id(9), "a: ", resp, 0),
+        (Script::new().unknown_tlvs_in_responses(), "a: 1", resp, 2 + 4 + 10),
+        (Script::new().trailing_octets_in_responses(), "a: 1", resp, 2 + 3),
         (refused(), "a: 0x401", resp, 0),
-        (refused().bodies_on_errors(), "a: 0x401", resp, 2),
+        (refused().bodies_in_error_responses(), "a: 0x401", resp, 2),
         (Script::new().nack_first(9, CommandStatus::INVCMDID), "a: 0x03", CommandId::GENERIC_NACK, 0),
     ] {
         assert_eq!(answer(script.clone()).await, (told.to_owned(), command, body), "{script:?}");
@@ -71,7 +73,7 @@ async fn answers_are_written_oddly() {
 
 #[tokio::test]
 async fn a_message_without_an_id_still_gets_its_receipt() {
-    let carrier = carrier(Script::new().manner(When::text("a"), Manner::NoBody)).await;
+    let carrier = carrier(Script::new().quirk(SubmitFilter::text("a"), ResponseQuirk::NoBody)).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.submit("a").await;
     assert_eq!(esme.next_many(2).await, ["a: ", "receipt 1 DELIVRD 2"]);
@@ -81,8 +83,9 @@ async fn a_message_without_an_id_still_gets_its_receipt() {
 async fn chance_decides_the_same_for_the_same_seed() {
     let mut runs = Vec::new();
     for _ in 0..2 {
-        let script =
-            Script::new().receipt_never().act(When::per_mille(300), Act::Refuse(CommandStatus::SYSERR));
+        let script = Script::new()
+            .no_receipts()
+            .rule(SubmitFilter::per_mille(300), SubmitAction::Reject(CommandStatus::SYSERR));
         let carrier = carrier(script).await;
         let mut esme = Esme::bound(carrier.addr()).await;
         for number in 0..50 {
@@ -97,8 +100,9 @@ async fn chance_decides_the_same_for_the_same_seed() {
 
 #[tokio::test]
 async fn an_old_client_is_sent_no_tlvs_whatever_the_script_says() {
-    let script =
-        Script::new().unknown_tlvs_in_answers().receipts_worded(Wording::in_payload().with_unknown_tlv());
+    let script = Script::new()
+        .unknown_tlvs_in_responses()
+        .receipt_format(ReceiptFormat::in_payload().with_unknown_tlv());
     let carrier = carrier(script).await;
     let mut esme = Esme::connect_3_3(carrier.addr()).await;
     assert_eq!(esme.next().await, "bound");

@@ -1,6 +1,6 @@
 //! Binds and unbinds: who is let in again, and how links are given up.
 
-use hermod_simulator::carrier::{Script, When};
+use hermod_simulator::carrier::{Script, SubmitFilter};
 use hermod_smpp::BindType;
 
 use crate::esme::{Esme, PATIENCE};
@@ -53,13 +53,14 @@ async fn the_record_tells_type_version_and_time_of_each_bind() {
 
 #[test]
 fn a_carrier_unbinds_with_answers_outstanding() {
-    let script = Script::new().receipt_never().unbind_before_answer(2).delay_when(When::nth(1), ms(100));
+    let script =
+        Script::new().no_receipts().unbind_before_response(2).delay_when(SubmitFilter::nth(1), ms(100));
     check(script, &["a", "b"], &["unbound", "a: 1", "lost b", "closed: the peer unbound"]);
 }
 
 #[tokio::test]
 async fn all_links_are_unbound_at_once() {
-    let carrier = carrier(Script::new().receipt_never()).await;
+    let carrier = carrier(Script::new().no_receipts()).await;
     let mut links = [Esme::bound(carrier.addr()).await, Esme::bound(carrier.addr()).await];
     carrier.unbind_links();
     for link in &mut links {

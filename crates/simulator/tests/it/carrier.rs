@@ -1,6 +1,8 @@
 //! The carrier against a bare SMPP client: how it answers, how it ends links, and what its record says.
 
-use hermod_simulator::carrier::{Answer, Carrier, CarrierOptions, Outcome, Part, RecordMode, Script, When};
+use hermod_simulator::carrier::{
+    Carrier, CarrierOptions, Outcome, Part, RecordMode, Script, SubmitFilter, SubmitResponse,
+};
 use hermod_smpp::{Address, BindType, CommandStatus, Hidden, SubmitSm};
 use tokio::time::Instant;
 
@@ -9,34 +11,38 @@ use crate::start::{carrier, check, ms};
 
 #[test]
 fn throttled_and_refused_submits_get_no_receipt() {
-    let script = Script::new().throttle(1).refuse_first(1, CommandStatus::SYSERR);
+    let script = Script::new().throttle(1).reject_first(1, CommandStatus::SYSERR);
     check(script, &["a", "b", "c"], &["a: 0x58", "b: 0x08", "c: 1", "receipt 1 DELIVRD 2"]);
 }
 
 #[test]
 fn some_destinations_and_texts_are_refused() {
     let script = Script::new()
-        .receipt_never()
-        .refuse_when(When::text("bad"), CommandStatus::SUBMITFAIL)
-        .refuse_when(When::to("+4915"), CommandStatus::INVDSTADR);
+        .no_receipts()
+        .reject_when(SubmitFilter::text("bad"), CommandStatus::SUBMITFAIL)
+        .reject_when(SubmitFilter::to("+4915"), CommandStatus::INVDSTADR);
     check(script, &["bad", "good"], &["bad: 0x45", "good: 0x0b"]);
 }
 
 #[test]
 fn a_carrier_that_unbinds_says_so_after_the_answer() {
     let expect = &["a: 1", "unbound", "closed: the peer unbound"];
-    check(Script::new().receipt_never().unbind_after(1), &["a"], expect);
+    check(Script::new().no_receipts().unbind_after_response(1), &["a"], expect);
 }
 
 #[test]
 fn garbage_ends_the_session_of_whoever_reads_it() {
     let expect = &["a: 1", "closed: command_length 4294967295 is not a PDU's"];
-    check(Script::new().receipt_never().garbage_after(1), &["a"], expect);
+    check(Script::new().no_receipts().garbage_after_response(1), &["a"], expect);
 }
 
 #[test]
 fn a_connection_is_cut_after_an_answer() {
-    check(Script::new().receipt_never().cut_after(1), &["a"], &["a: 1", "closed: the connection was lost"]);
+    check(
+        Script::new().no_receipts().cut_after_response(1),
+        &["a"],
+        &["a: 1", "closed: the connection was lost"],
+    );
 }
 
 #[test]
@@ -47,7 +53,7 @@ fn a_trickling_carrier_says_the_same_only_slowly() {
 
 #[tokio::test]
 async fn delayed_answers_are_late_and_a_single_one_can_be() {
-    let carrier = carrier(Script::new().receipt_never().delay_when(When::first(1), ms(80))).await;
+    let carrier = carrier(Script::new().no_receipts().delay_when(SubmitFilter::first(1), ms(80))).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     let start = Instant::now();
     esme.submit("slow").await;
@@ -59,21 +65,22 @@ async fn delayed_answers_are_late_and_a_single_one_can_be() {
 
 #[tokio::test]
 async fn a_silent_carrier_answers_only_the_others() {
-    let carrier = carrier(Script::new().receipt_never().silent_every(2)).await;
+    let carrier = carrier(Script::new().no_receipts().ignore_every(2)).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     for text in ["a", "b", "c", "d"] {
         esme.submit(text).await;
     }
     assert_eq!(esme.next_many(2).await, ["a: 1", "c: 2"]);
     assert_eq!(esme.within(ms(50)).await, None);
-    let answers: Vec<Answer> = carrier.record().submits().into_iter().map(|submit| submit.answer).collect();
-    let [one, two] = ["1", "2"].map(|id| Answer::Accepted { id: id.to_owned() });
-    assert_eq!(answers, [one, Answer::Silent, two, Answer::Silent]);
+    let answers: Vec<SubmitResponse> =
+        carrier.record().submits().into_iter().map(|submit| submit.answer).collect();
+    let [one, two] = ["1", "2"].map(|id| SubmitResponse::Accepted { id: id.to_owned() });
+    assert_eq!(answers, [one, SubmitResponse::Silent, two, SubmitResponse::Silent]);
 }
 
 #[tokio::test]
 async fn a_cut_before_the_answer_leaves_the_sender_in_doubt_and_its_receipt_comes_later() {
-    let carrier = carrier(Script::new().cut_before_answer(2)).await;
+    let carrier = carrier(Script::new().cut_before_response(2)).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.submit("a").await;
     assert_eq!(esme.next_many(2).await, ["a: 1", "receipt 1 DELIVRD 2"]);
@@ -81,13 +88,13 @@ async fn a_cut_before_the_answer_leaves_the_sender_in_doubt_and_its_receipt_come
     assert_eq!(esme.next_many(2).await, ["lost b", "closed: the connection was lost"]);
     let mut again = Esme::bound(carrier.addr()).await;
     assert_eq!(again.next().await, "receipt 2 DELIVRD 2");
-    assert_eq!(carrier.record().submits()[1].answer, Answer::Withheld { id: "2".to_owned() });
+    assert_eq!(carrier.record().submits()[1].answer, SubmitResponse::Withheld { id: "2".to_owned() });
 }
 
 #[tokio::test]
 async fn a_cut_after_bytes_may_split_a_pdu_and_happens_once() {
     // A bind_transceiver_resp of 16 + 11 + 5 octets, one whole submit_sm_resp of 18, and half of another.
-    let carrier = carrier(Script::new().receipt_never().cut_after_bytes(32 + 18 + 9)).await;
+    let carrier = carrier(Script::new().no_receipts().cut_after_bytes(32 + 18 + 9)).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.submit("a").await;
     esme.submit("b").await;
@@ -101,7 +108,7 @@ async fn a_cut_after_bytes_may_split_a_pdu_and_happens_once() {
 
 #[tokio::test]
 async fn a_coalescing_carrier_sends_many_pdus_at_once() {
-    let carrier = carrier(Script::new().receipt_never().coalesce(ms(100))).await;
+    let carrier = carrier(Script::new().no_receipts().coalesce(ms(100))).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     for text in ["a", "b", "c"] {
         esme.submit(text).await;
@@ -112,7 +119,7 @@ async fn a_coalescing_carrier_sends_many_pdus_at_once() {
 
 #[tokio::test]
 async fn binds_are_refused_by_count_then_by_password() {
-    let script = Script::new().refuse_binds(1, CommandStatus::BINDFAIL).credentials("hermod", "other");
+    let script = Script::new().reject_binds(1, CommandStatus::BINDFAIL).credentials("hermod", "other");
     let carrier = carrier(script).await;
     for expect in ["bind refused 0x0d", "bind refused 0x0e"] {
         let mut esme = Esme::connect(carrier.addr(), BindType::Transceiver).await;
@@ -123,19 +130,19 @@ async fn binds_are_refused_by_count_then_by_password() {
     let statuses: Vec<u32> = carrier.record().binds().iter().map(|bind| bind.status.0).collect();
     assert_eq!(statuses, [0x0d, 0x0e, 0]);
     let counts = carrier.record().counts();
-    assert_eq!((counts.binds, counts.binds_refused), (1, 2));
+    assert_eq!((counts.binds, counts.binds_rejected), (1, 2));
 }
 
 #[tokio::test]
 async fn enquire_links_are_answered_or_not() {
-    let carrier = carrier(Script::new().receipt_never().ignore_enquire_links()).await;
+    let carrier = carrier(Script::new().no_receipts().ignore_enquire_links()).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.submit("a").await;
     assert_eq!(esme.next().await, "a: 1", "all else goes on");
     esme.enquire().await;
     assert_eq!(esme.next().await, "closed: the peer does not answer enquire_link");
     assert_eq!(carrier.record().counts().enquire_links, 1);
-    carrier.set_script(Script::new().receipt_never());
+    carrier.set_script(Script::new().no_receipts());
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.enquire().await;
     assert_eq!(esme.within(ENQUIRE_WAIT * 2).await, None, "it was answered");
@@ -144,24 +151,24 @@ async fn enquire_links_are_answered_or_not() {
 
 #[tokio::test]
 async fn more_than_the_window_or_the_rate_is_throttled() {
-    let carrier = carrier(Script::new().receipt_never().window_max(2).delay(ms(50))).await;
+    let carrier = carrier(Script::new().no_receipts().window_max(2).delay(ms(50))).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     for text in ["a", "b", "c"] {
         esme.submit(text).await;
     }
     assert_eq!(esme.next_sorted(3).await, ["a: 1", "b: 2", "c: 0x58"]);
-    carrier.set_script(Script::new().receipt_never().per_second_max(0));
+    carrier.set_script(Script::new().no_receipts().rate_max(0));
     esme.submit("d").await;
     assert_eq!(esme.next().await, "d: 0x58");
 }
 
 #[tokio::test]
 async fn scripts_are_swapped_while_links_are_open() {
-    let carrier = carrier(Script::new().receipt_never()).await;
+    let carrier = carrier(Script::new().no_receipts()).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.submit("a").await;
     assert_eq!(esme.next().await, "a: 1");
-    carrier.set_script(Script::new().throttle(1).receipt_never());
+    carrier.set_script(Script::new().throttle(1).no_receipts());
     esme.submit("b").await;
     esme.submit("c").await;
     assert_eq!(esme.next_many(2).await, ["b: 0x58", "c: 2"]);
@@ -169,7 +176,7 @@ async fn scripts_are_swapped_while_links_are_open() {
 
 #[tokio::test]
 async fn cut_links_ends_all_links_and_lets_new_ones_in() {
-    let carrier = carrier(Script::new().receipt_never().silent(1)).await;
+    let carrier = carrier(Script::new().no_receipts().ignore_first(1)).await;
     let mut links = [Esme::bound(carrier.addr()).await, Esme::bound(carrier.addr()).await];
     links[0].submit("a").await;
     carrier.record().wait_until(|record| record.counts().submits == 1, PATIENCE).await.unwrap();
@@ -197,7 +204,7 @@ async fn a_carrier_that_stops_unbinds_and_lets_its_port_go() {
 
 #[tokio::test]
 async fn the_record_tells_what_came_in_every_detail() {
-    let carrier = carrier(Script::new().receipt_never().throttle(1)).await;
+    let carrier = carrier(Script::new().no_receipts().throttle(1)).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     let plain = SubmitSm {
         source: Address::alphanumeric(b"Hermod"),
@@ -218,7 +225,7 @@ async fn the_record_tells_what_came_in_every_detail() {
     let record = carrier.record();
     let submits = record.submits();
     assert_eq!(submits.iter().map(|submit| submit.order).collect::<Vec<_>>(), [0, 1, 2, 3]);
-    assert_eq!(submits[0].answer, Answer::Refused(CommandStatus::THROTTLED));
+    assert_eq!(submits[0].answer, SubmitResponse::Refused(CommandStatus::THROTTLED));
     assert_eq!(submits[1].part, Some(Part { reference: 0x2a, total: 2, sequence: 2 }));
     assert_eq!((submits[3].source.as_str(), submits[3].destination.as_str()), ("Hermod", "4915112345678"));
     assert_eq!(record.received_texts(), ["😀 h", "@ 5 €"]);
@@ -236,7 +243,7 @@ async fn a_compact_record_counts_a_burst_and_its_duplicates() {
     let told = esme.next_many(1000).await;
     assert_eq!(told.iter().filter(|told| told.starts_with("receipt")).count(), 500);
     let record = carrier.record();
-    record.wait_until(|record| record.counts().receipts_taken == 500, PATIENCE).await.unwrap();
+    record.wait_until(|record| record.counts().receipts_accepted == 500, PATIENCE).await.unwrap();
     let counts = record.counts();
     assert_eq!((counts.submits, counts.accepted, counts.duplicates), (500, 500, 100));
     assert_eq!(record.submits(), []);

@@ -1,7 +1,7 @@
 //! Links that look alive and are not: stalled, half open, mute.
 
 use crate::esme::within;
-use hermod_simulator::carrier::{Act, Carrier, CarrierOptions, Script, When};
+use hermod_simulator::carrier::{Carrier, CarrierOptions, Script, SubmitAction, SubmitFilter};
 use hermod_smpp::BindType;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
@@ -11,7 +11,7 @@ use crate::start::{carrier, ms};
 
 #[tokio::test]
 async fn a_stalled_link_wakes_up_again() {
-    let carrier = carrier(Script::new().receipt_never().stall_after(1, ms(300))).await;
+    let carrier = carrier(Script::new().no_receipts().stall_after(1, ms(300))).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     let mut other = Esme::bound(carrier.addr()).await;
     esme.submit("a").await;
@@ -27,7 +27,7 @@ async fn a_stalled_link_wakes_up_again() {
 async fn a_stalled_carrier_takes_no_more_octets_than_its_buffer_holds() {
     let options = CarrierOptions {
         receive_buffer_bytes: Some(4096),
-        ..CarrierOptions::new(Script::new().receipt_never())
+        ..CarrierOptions::new(Script::new().no_receipts())
     };
     let carrier = Carrier::start(options).await.unwrap();
     let mut stream = TcpStream::connect(carrier.addr()).await.unwrap();
@@ -44,7 +44,7 @@ async fn a_stalled_carrier_takes_no_more_octets_than_its_buffer_holds() {
 
 #[tokio::test]
 async fn a_half_open_link_takes_everything_and_says_nothing() {
-    let carrier = carrier(Script::new().receipt_never().mute_after(1)).await;
+    let carrier = carrier(Script::new().no_receipts().mute_after(1)).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.submit("a").await;
     assert_eq!(esme.next().await, "a: 1");
@@ -63,7 +63,7 @@ async fn a_half_open_link_takes_everything_and_says_nothing() {
 
 #[tokio::test]
 async fn a_message_may_be_taken_by_a_link_that_dies_with_it() {
-    let carrier = carrier(Script::new().act(When::nth(1), Act::MuteBeforeAnswer)).await;
+    let carrier = carrier(Script::new().rule(SubmitFilter::nth(1), SubmitAction::MuteBeforeResponse)).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.submit("a").await;
     assert_eq!(esme.within(ms(50)).await, None);
@@ -84,13 +84,13 @@ async fn links_are_black_holes_after_their_bind() {
 
 #[tokio::test]
 async fn a_mute_carrier_answers_no_bind_and_no_open_link_until_the_script_ends() {
-    let carrier = carrier(Script::new().receipt_never()).await;
+    let carrier = carrier(Script::new().no_receipts()).await;
     let mut bound = Esme::bound(carrier.addr()).await;
     carrier.set_script(Script::new().mute());
     let mut newcomer = Esme::connect(carrier.addr(), BindType::Transceiver).await;
     bound.submit("a").await;
     assert_eq!((newcomer.within(ms(100)).await, bound.within(ms(100)).await), (None, None));
-    carrier.set_script(Script::new().receipt_never());
+    carrier.set_script(Script::new().no_receipts());
     bound.submit("b").await;
     assert_eq!(bound.next().await, "b: 1");
     Esme::bound(carrier.addr()).await;
@@ -99,7 +99,7 @@ async fn a_mute_carrier_answers_no_bind_and_no_open_link_until_the_script_ends()
 
 #[tokio::test]
 async fn a_carrier_stops_although_links_stall_and_keep_silent() {
-    let carrier = carrier(Script::new().receipt_never().mute_after(1).stall_after(1, PATIENCE * 6)).await;
+    let carrier = carrier(Script::new().no_receipts().mute_after(1).stall_after(1, PATIENCE * 6)).await;
     let mut links = [Esme::bound(carrier.addr()).await, Esme::bound(carrier.addr()).await];
     links[0].submit("a").await;
     assert_eq!(links[0].next().await, "a: 1");

@@ -12,14 +12,14 @@ use crate::start::{carrier, ms};
 
 #[tokio::test]
 async fn a_carrier_goes_down_and_comes_back_on_its_port() {
-    let carrier = carrier(Script::new().receipt_never()).await;
+    let carrier = carrier(Script::new().no_receipts()).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     for round in 1..=3 {
-        carrier.go_down().await;
+        carrier.close_port().await;
         assert_eq!(esme.next().await, "closed: the connection was lost");
         let refused = TcpStream::connect(carrier.addr()).await.expect_err("nobody listens");
         assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
-        carrier.come_back().await;
+        carrier.reopen_port().await;
         esme = Esme::bound(carrier.addr()).await;
         esme.submit("a").await;
         assert_eq!(esme.next().await, format!("a: {round}"));
@@ -50,7 +50,7 @@ async fn a_script_may_close_the_door_for_a_while() {
 #[tokio::test]
 async fn a_carrier_that_is_down_can_be_stopped() {
     let carrier = carrier(Script::new()).await;
-    carrier.go_down().await;
+    carrier.close_port().await;
     within(PATIENCE, carrier.stop()).await.expect("it stops");
 }
 

@@ -34,18 +34,18 @@ pub(crate) async fn within<T>(limit: Duration, future: impl Future<Output = T>) 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OnReceipt {
     Take,
-    Refuse(CommandStatus),
+    Reject(CommandStatus),
     /// Leave it unanswered.
     Ignore,
 }
 
 /// What a session runs over.
-pub(crate) trait Octets: AsyncRead + AsyncWrite + Unpin + Send {}
+pub(crate) trait ByteStream: AsyncRead + AsyncWrite + Unpin + Send {}
 
-impl<T: AsyncRead + AsyncWrite + Unpin + Send> Octets for T {}
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> ByteStream for T {}
 
 pub(crate) struct Esme {
-    stream: Box<dyn Octets>,
+    stream: Box<dyn ByteStream>,
     session: Session<String>,
     started: Instant,
     pub(crate) on_receipt: OnReceipt,
@@ -75,7 +75,7 @@ impl Esme {
         Esme::over(Box::new(stream), &request)
     }
 
-    pub(crate) fn over(stream: Box<dyn Octets>, request: &BindRequest<'_>) -> Esme {
+    pub(crate) fn over(stream: Box<dyn ByteStream>, request: &BindRequest<'_>) -> Esme {
         let mut config = ClientConfig::standard();
         config.limits.window_max = 1000;
         config.limits.enquire_wait_ms = u64::try_from(ENQUIRE_WAIT.as_millis()).expect("it is short");
@@ -246,7 +246,7 @@ impl Esme {
             OnReceipt::Take => {
                 self.session.answer(frame.header, &resp, now).expect("a receipt can be answered");
             }
-            OnReceipt::Refuse(status) => {
+            OnReceipt::Reject(status) => {
                 self.session.refuse(frame.header, status, now).expect("a receipt can be answered");
             }
         }

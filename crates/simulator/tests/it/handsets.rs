@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hermod_simulator::carrier::{MoPart, MoText, Script, When};
+use hermod_simulator::carrier::{MoPart, MoText, Script, SubmitFilter};
 use hermod_smpp::{BindType, CommandStatus};
 
 use crate::esme::{Esme, OnReceipt, PATIENCE};
@@ -11,7 +11,7 @@ use crate::start::carrier;
 #[tokio::test]
 async fn a_handset_says_something() {
     let carrier = carrier(Script::new()).await;
-    carrier.say(MoText::new("4917", "12345", "hello").parts());
+    carrier.send_mo_parts(MoText::new("4917", "12345", "hello").parts());
     let mut esme = Esme::bound(carrier.addr()).await;
     assert_eq!(esme.next().await, "said 4917 > 12345: hello");
     let payload = MoPart {
@@ -19,9 +19,9 @@ async fn a_handset_says_something() {
         tlvs: vec![(0x1fff, vec![1])],
         ..MoPart::raw("4917", "12345", 0, b"long")
     };
-    carrier.say([payload]);
+    carrier.send_mo_parts([payload]);
     assert_eq!(esme.next().await, "said 4917 > 12345: long");
-    carrier.record().wait_until(|record| record.counts().mo_taken == 2, PATIENCE).await.unwrap();
+    carrier.record().wait_until(|record| record.counts().mo_accepted == 2, PATIENCE).await.unwrap();
 }
 
 #[tokio::test]
@@ -35,11 +35,11 @@ async fn parts_come_out_of_order_over_chosen_links_with_other_elements() {
         .with_element(0x24, &[1])
         .parts();
     parts.reverse();
-    carrier.say([parts[0].clone().over(2), parts[1].clone().over(1)]);
+    carrier.send_mo_parts([parts[0].clone().over(2), parts[1].clone().over(1)]);
     assert!(other.next().await.ends_with(&"x".repeat(200 - 148)));
     assert!(one.next().await.ends_with(&"x".repeat(148)));
     let record = carrier.record();
-    record.wait_until(|record| record.counts().mo_taken == 2, PATIENCE).await.unwrap();
+    record.wait_until(|record| record.counts().mo_accepted == 2, PATIENCE).await.unwrap();
     let headers: Vec<_> = record.mo().iter().map(|mo| (mo.link, mo.part.octets[..10].to_vec())).collect();
     let header = |sequence: u8| vec![9, 0x24, 1, 1, 8, 4, 0x12, 0x34, 2, sequence];
     assert!(headers.contains(&(2, header(2))) && headers.contains(&(1, header(1))), "{headers:?}");
@@ -49,24 +49,24 @@ async fn parts_come_out_of_order_over_chosen_links_with_other_elements() {
 async fn what_was_not_taken_is_said_again() {
     let carrier = carrier(Script::new()).await;
     let mut esme = Esme::bound(carrier.addr()).await;
-    esme.on_receipt = OnReceipt::Refuse(CommandStatus::X_T_APPN);
-    carrier.say(MoText::new("4917", "12345", "hello").parts());
+    esme.on_receipt = OnReceipt::Reject(CommandStatus::X_T_APPN);
+    carrier.send_mo_parts(MoText::new("4917", "12345", "hello").parts());
     assert_eq!(esme.next().await, "said 4917 > 12345: hello");
     esme.on_receipt = OnReceipt::Ignore;
     assert_eq!(esme.next().await, "said 4917 > 12345: hello");
     drop(esme);
     let mut again = Esme::bound(carrier.addr()).await;
     assert_eq!(again.next().await, "said 4917 > 12345: hello");
-    carrier.record().wait_until(|record| record.counts().mo_taken == 1, PATIENCE).await.unwrap();
+    carrier.record().wait_until(|record| record.counts().mo_accepted == 1, PATIENCE).await.unwrap();
     assert_eq!(carrier.record().counts().mo_sent, 3);
 }
 
 #[tokio::test]
 async fn handset_replies_to_the_sender_of_a_message_over_a_link_that_may_receive() {
     let script = Script::new()
-        .receipt_never()
-        .reply_when(When::to_ending("99"), Duration::ZERO, "Yes")
-        .replies_to_names_go_to("+4917");
+        .no_receipts()
+        .reply_when(SubmitFilter::to_ending("99"), Duration::ZERO, "Yes")
+        .reply_number_for_names("+4917");
     let carrier = carrier(script).await;
     let mut receiver = Esme::bound_as(carrier.addr(), BindType::Receiver).await;
     let mut transmitter = Esme::bound_as(carrier.addr(), BindType::Transmitter).await;
@@ -78,7 +78,7 @@ async fn handset_replies_to_the_sender_of_a_message_over_a_link_that_may_receive
         assert_eq!(receiver.next().await, "said 4915112345699 > 4917: Yes");
     }
     let record = carrier.record();
-    record.wait_until(|record| record.counts().mo_taken == 2, PATIENCE).await.unwrap();
+    record.wait_until(|record| record.counts().mo_accepted == 2, PATIENCE).await.unwrap();
     let references: Vec<_> = record.mo().iter().map(|mo| mo.part.tlvs.clone()).collect();
     assert_ne!(references[0], references[1], "they are two messages");
 }

@@ -32,7 +32,7 @@ async fn ids_change_between_answer_and_receipt_as_the_script_says() {
         (Script::new().zeros_stripped_in_receipts(), "09308878062554710043", DECIMAL),
         (Script::new().zeros_added_in_receipts(), DECIMAL, "09308878062554710043"),
         (Script::new().id_prefix("smsc01-"), "smsc01-9308878062554710043", "smsc01-9308878062554710043"),
-        (Script::new().ids_written(IdStyle::ZeroHex(18), IdStyle::Hex), "00812FC7470000001B", &lower),
+        (Script::new().id_styles(IdStyle::ZeroHex(18), IdStyle::Hex), "00812FC7470000001B", &lower),
     ] {
         assert_eq!(ids(script, NUMBER).await, (answer.to_owned(), receipt.to_owned()));
     }

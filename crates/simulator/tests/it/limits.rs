@@ -1,6 +1,6 @@
 //! Too fast, too full, not now: what a carrier refuses for a while.
 
-use hermod_simulator::carrier::{Act, Script, When};
+use hermod_simulator::carrier::{Script, SubmitAction, SubmitFilter};
 use hermod_smpp::CommandStatus;
 
 use crate::esme::Esme;
@@ -9,32 +9,32 @@ use crate::start::{carrier, check, ms};
 #[test]
 fn throttling_comes_in_bursts_and_with_both_codes() {
     let texts = &["a", "b", "c", "d"];
-    let bursts = Script::new().receipt_never().throttle_bursts(1, 2);
+    let bursts = Script::new().no_receipts().throttle_bursts(1, 2);
     check(bursts, texts, &["a: 0x58", "b: 1", "c: 0x58", "d: 2"]);
-    let full = Act::Refuse(CommandStatus::MSGQFUL);
-    let script = Script::new().receipt_never().act(When::burst(2, 3), full);
+    let full = SubmitAction::Reject(CommandStatus::MSGQFUL);
+    let script = Script::new().no_receipts().rule(SubmitFilter::burst(2, 3), full);
     check(script, texts, &["a: 0x14", "b: 0x14", "c: 1", "d: 0x14"]);
-    check(Script::new().receipt_never().queue_full(1), texts, &["a: 0x14", "b: 1", "c: 2", "d: 3"]);
+    check(Script::new().no_receipts().queue_full(1), texts, &["a: 0x14", "b: 1", "c: 2", "d: 3"]);
 }
 
 #[tokio::test]
 async fn throttling_may_last_a_stretch_of_time() {
     let carrier = carrier(Script::new()).await;
     let mut esme = Esme::bound(carrier.addr()).await;
-    carrier.set_script(Script::new().receipt_never().throttle_for(ms(300)));
+    carrier.set_script(Script::new().no_receipts().throttle_for(ms(300)));
     esme.submit("a").await;
     assert_eq!(esme.next().await, "a: 0x58");
     assert_eq!(esme.within(ms(300)).await, None);
     esme.submit("a").await;
     assert_eq!(esme.next().await, "a: 1");
-    carrier.set_script(Script::new().receipt_never().refuse_for(ms(300), CommandStatus::SYSERR));
+    carrier.set_script(Script::new().no_receipts().reject_for(ms(300), CommandStatus::SYSERR));
     esme.submit("b").await;
     assert_eq!(esme.next().await, "b: 0x08");
 }
 
 #[tokio::test]
 async fn more_parts_in_any_second_than_allowed_are_refused_and_counted() {
-    let carrier = carrier(Script::new().receipt_never().per_second_max(3)).await;
+    let carrier = carrier(Script::new().no_receipts().rate_max(3)).await;
     let mut links = [Esme::bound(carrier.addr()).await, Esme::bound(carrier.addr()).await];
     for text in ["a", "b", "c", "d", "e"] {
         links[0].submit(text).await;
@@ -52,7 +52,7 @@ async fn more_parts_in_any_second_than_allowed_are_refused_and_counted() {
 
 #[tokio::test]
 async fn a_full_window_is_counted() {
-    let carrier = carrier(Script::new().receipt_never().window_max(1).delay(ms(500))).await;
+    let carrier = carrier(Script::new().no_receipts().window_max(1).delay(ms(500))).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.submit("a").await;
     esme.submit("b").await;
@@ -63,7 +63,7 @@ async fn a_full_window_is_counted() {
 
 #[tokio::test]
 async fn what_was_refused_for_a_moment_is_taken_and_gets_its_receipt() {
-    let carrier = carrier(Script::new().refuse_first(1, CommandStatus::SYSERR)).await;
+    let carrier = carrier(Script::new().reject_first(1, CommandStatus::SYSERR)).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.submit("a").await;
     assert_eq!(esme.next().await, "a: 0x08");

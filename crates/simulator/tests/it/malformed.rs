@@ -1,4 +1,4 @@
-//! Octets that no reader should trust, among others that are good.
+//! ByteStream that no reader should trust, among others that are good.
 
 use hermod_simulator::carrier::{MoPart, Script};
 use hermod_smpp::CommandStatus;
@@ -13,7 +13,7 @@ fn lengths_that_no_pdu_has_end_the_link() {
         (0x4854_5450, "closed: command_length 1213486160 is not a PDU's"),
     ] {
         let expect = Box::leak(Box::new(["a: 1", expect]));
-        check(Script::new().receipt_never().bad_length_after(1, length), &["a"], expect);
+        check(Script::new().no_receipts().bad_length_after(1, length), &["a"], expect);
     }
 }
 
@@ -27,7 +27,7 @@ async fn one_malformed_receipt_comes_among_good_ones() {
         assert!(esme.next().await.starts_with("receipt"));
     }
     let record = carrier.record();
-    record.wait_until(|record| record.counts().receipts_taken == 2, PATIENCE).await.unwrap();
+    record.wait_until(|record| record.counts().receipts_accepted == 2, PATIENCE).await.unwrap();
     let answers: Vec<_> = record
         .receipts()
         .iter()
@@ -41,11 +41,13 @@ async fn one_malformed_receipt_comes_among_good_ones() {
 async fn a_malformed_message_is_sent_once() {
     let carrier = carrier(Script::new()).await;
     let mut esme = Esme::bound(carrier.addr()).await;
-    carrier
-        .say([MoPart::raw("4917", "12345", 0, b"hello").malformed(), MoPart::raw("4917", "12345", 0, b"hi")]);
+    carrier.send_mo_parts([
+        MoPart::raw("4917", "12345", 0, b"hello").malformed(),
+        MoPart::raw("4917", "12345", 0, b"hi"),
+    ]);
     assert_eq!(esme.next().await, "said 4917 > 12345: hi");
     let record = carrier.record();
-    record.wait_until(|record| record.counts().mo_taken == 1, PATIENCE).await.unwrap();
+    record.wait_until(|record| record.counts().mo_accepted == 1, PATIENCE).await.unwrap();
     let answers: Vec<_> = record.mo().iter().map(|mo| mo.answer.map(CommandStatus::is_ok)).collect();
     assert_eq!(answers, [Some(false), Some(true)]);
 }

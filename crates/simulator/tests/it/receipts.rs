@@ -1,7 +1,7 @@
 //! The carrier's receipts against a bare SMPP client: when they come, what they say, and that none is lost.
 
 use hermod_simulator::carrier::{
-    Carrier, CarrierOptions, FirstId, IdFormat, IdStyle, Outcome, Receipts, Script, When,
+    Carrier, CarrierOptions, FirstId, IdFormat, IdStyle, Outcome, Receipts, Script, SubmitFilter,
 };
 use hermod_smpp::{BindType, CommandStatus};
 
@@ -22,7 +22,7 @@ fn a_receipt_follows_its_answer_and_not_the_other_way_round() {
 
 #[test]
 fn unless_it_is_told_to_overtake() {
-    let first = || Script::new().receipt_first(Outcome::Delivered);
+    let first = || Script::new().receipt_before_response(Outcome::Delivered);
     check(first(), &["a"], &["receipt 1 DELIVRD 2", "a: 1"]);
     check(first().delay(ms(30)), &["a"], &["receipt 1 DELIVRD 2", "a: 1"]);
     let twice = ["receipt 1 DELIVRD 2", "receipt 1 DELIVRD 2", "a: 1"];
@@ -55,7 +55,7 @@ fn receipts_come_twice_or_with_an_enroute_before() {
 #[test]
 fn outcomes_may_depend_on_the_message() {
     let undelivered = Receipts::after(ms(50), Outcome::Undeliverable);
-    let script = Script::new().receipts_when(When::text("lost"), undelivered);
+    let script = Script::new().receipts_when(SubmitFilter::text("lost"), undelivered);
     let expect = &["found: 1", "lost: 2", "receipt 1 DELIVRD 2", "receipt 2 UNDELIV 5"];
     check(script.receipt_after(ms(50), Outcome::Delivered), &["found", "lost"], expect);
 }
@@ -83,7 +83,7 @@ async fn unknown_ids_are_not_the_ones_given() {
 
 #[tokio::test]
 async fn nobody_gets_a_receipt_from_a_carrier_that_never_sends_one() {
-    let carrier = carrier(Script::new().receipt_never()).await;
+    let carrier = carrier(Script::new().no_receipts()).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.submit("a").await;
     assert_eq!(esme.next().await, "a: 1");
@@ -104,7 +104,7 @@ async fn receipts_wait_for_the_next_bind() {
     assert_eq!(carrier.receipts_unsettled(), 1);
     let mut again = Esme::bound(carrier.addr()).await;
     assert_eq!(again.next().await, "receipt 1 DELIVRD 2");
-    gone.wait_until(|record| record.counts().receipts_taken == 1, PATIENCE).await.unwrap();
+    gone.wait_until(|record| record.counts().receipts_accepted == 1, PATIENCE).await.unwrap();
     assert_eq!(carrier.receipts_unsettled(), 0);
     assert_eq!(gone.counts().unbinds, 1);
 }
@@ -120,7 +120,7 @@ async fn receipts_nobody_answered_are_sent_again_after_the_next_bind() {
     let mut again = Esme::bound(carrier.addr()).await;
     assert_eq!(again.next().await, "receipt 1 DELIVRD 2");
     let record = carrier.record();
-    record.wait_until(|record| record.counts().receipts_taken == 1, PATIENCE).await.unwrap();
+    record.wait_until(|record| record.counts().receipts_accepted == 1, PATIENCE).await.unwrap();
     assert_eq!((record.counts().receipts_sent, record.counts().receipts_unanswered), (2, 1));
     let answers: Vec<_> = record.receipts().iter().map(|receipt| receipt.answer).collect();
     assert_eq!(answers, [None, Some(CommandStatus::OK)]);
@@ -130,14 +130,14 @@ async fn receipts_nobody_answered_are_sent_again_after_the_next_bind() {
 async fn a_receipt_is_tried_again_after_a_temporary_refusal_and_not_after_another() {
     let carrier = carrier(Script::new()).await;
     let mut esme = Esme::bound(carrier.addr()).await;
-    esme.on_receipt = OnReceipt::Refuse(CommandStatus::X_T_APPN);
+    esme.on_receipt = OnReceipt::Reject(CommandStatus::X_T_APPN);
     esme.submit("a").await;
     assert_eq!(esme.next_many(2).await, ["a: 1", "receipt 1 DELIVRD 2"]);
-    esme.on_receipt = OnReceipt::Refuse(CommandStatus::X_R_APPN);
+    esme.on_receipt = OnReceipt::Reject(CommandStatus::X_R_APPN);
     assert_eq!(esme.next().await, "receipt 1 DELIVRD 2");
     assert_eq!(esme.within(ms(50)).await, None);
     let counts = carrier.record().counts();
-    assert_eq!((counts.receipts_sent, counts.receipts_refused), (2, 2));
+    assert_eq!((counts.receipts_sent, counts.receipts_rejected), (2, 2));
     assert_eq!(carrier.receipts_unsettled(), 0);
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use hermod_simulator::carrier::{Carrier, Outcome, Script, Tls};
 use hermod_simulator::load::smpp::idle::{self, IdleOptions, IdleReport};
 use hermod_simulator::load::smpp::{
-    self, Binds, Bound, LoadOptions, MessageForm, Messages, Pace, Report, StartFault, Target, Trust, Version,
+    self, Binds, Bound, LoadOptions, MessageForm, Messages, Pace, Report, StartError, Target, Trust, Version,
 };
 use hermod_simulator::smpp_echo::SmppEcho;
 use hermod_smpp::{BindType, CommandStatus};
@@ -109,7 +109,7 @@ async fn a_pair_of_transmitter_and_receiver_gets_its_receipts_from_the_carrier()
     let report = smpp::run(LoadOptions { binds: pair, ..options(carrier.addr(), 1_000) }).await.unwrap();
     check_good(&report, 1_000);
     let counts = carrier.record().counts();
-    assert_eq!((counts.submits, counts.receipts_taken, counts.unbinds), (1_000, 1_000, 2));
+    assert_eq!((counts.submits, counts.receipts_accepted, counts.unbinds), (1_000, 1_000, 2));
     let alone = Binds { transmitters: 1, ..Binds::default() };
     let report = smpp::run(LoadOptions { binds: alone, ..options(carrier.addr(), 10) }).await.unwrap();
     assert_eq!((report.accepted, report.receipts.missing, report.errors()), (10, 0, 0), "{report}");
@@ -122,7 +122,7 @@ async fn against(carrier: &Carrier, messages: u64, wait: Duration) -> Report {
 
 #[tokio::test]
 async fn what_a_carrier_does_wrong_is_in_the_report() {
-    let never = carrier(Script::new().receipt_never()).await;
+    let never = carrier(Script::new().no_receipts()).await;
     let report = against(&never, 20, ms(100)).await;
     assert_eq!((report.receipts.received, report.receipts.missing, report.errors()), (0, 20, 20), "{report}");
 
@@ -148,19 +148,19 @@ async fn receipts_that_come_twice_or_for_nobody_are_told_apart() {
     let report = against(&strange, 5, ms(300)).await;
     assert_eq!((report.receipts.unknown, report.receipts.missing), (5, 5), "{report}");
 
-    let early = carrier(Script::new().delay(ms(20)).receipt_first(Outcome::Delivered)).await;
+    let early = carrier(Script::new().delay(ms(20)).receipt_before_response(Outcome::Delivered)).await;
     check_good(&against(&early, 50, Duration::from_secs(10)).await, 50);
 }
 
 #[tokio::test]
 async fn silence_and_lost_links_cost_what_was_in_flight() {
-    let silent = carrier(Script::new().silent(3)).await;
+    let silent = carrier(Script::new().ignore_first(3)).await;
     let mut patient = options(silent.addr(), 10);
     patient.answer_wait_max = ms(200);
     let report = smpp::run(patient).await.unwrap();
     assert_eq!((report.accepted, report.timed_out, report.errors()), (7, 3, 3), "{report}");
 
-    let cutting = carrier(Script::new().receipt_never().cut_before_answer(5)).await;
+    let cutting = carrier(Script::new().no_receipts().cut_before_response(5)).await;
     let report = against(&cutting, 1_000, ms(100)).await;
     assert_eq!(report.submitted, report.accepted + report.lost, "{report}");
     assert_eq!(report.binds_ended.get("the connection was lost"), Some(&1), "{report}");
@@ -168,13 +168,13 @@ async fn silence_and_lost_links_cost_what_was_in_flight() {
 
 #[tokio::test]
 async fn a_run_that_cannot_start_says_why() {
-    let closed = carrier(Script::new().refuse_binds(1, CommandStatus::INVPASWD)).await;
+    let closed = carrier(Script::new().reject_binds(1, CommandStatus::INVPASWD)).await;
     let refused = smpp::run(options(closed.addr(), 1)).await.expect_err("the bind is refused");
     assert_eq!(refused.to_string(), "the bind was refused with ESME_RINVPASWD (0x0e)");
     let nobody = LoadOptions { binds: Binds::default(), ..options(closed.addr(), 1) };
-    assert!(matches!(smpp::run(nobody).await, Err(StartFault::BadBinds)));
+    assert!(matches!(smpp::run(nobody).await, Err(StartError::BadBinds)));
     let narrow = LoadOptions { window: 0, ..options(closed.addr(), 1) };
-    assert!(matches!(smpp::run(narrow).await, Err(StartFault::BadWindow)));
+    assert!(matches!(smpp::run(narrow).await, Err(StartError::BadWindow)));
 }
 
 #[tokio::test]
@@ -218,7 +218,7 @@ async fn idle_binds_live_until_they_are_told_to_leave() {
 
 #[tokio::test]
 async fn idle_binds_that_are_refused_or_cut_are_counted() {
-    let carrier = carrier(Script::new().refuse_binds(2, CommandStatus::BINDFAIL)).await;
+    let carrier = carrier(Script::new().reject_binds(2, CommandStatus::BINDFAIL)).await;
     let report = idle(carrier.addr(), 5, ms(50)).await;
     assert_eq!((report.bound, report.errors()), (3, 2), "{report}");
     assert_eq!(report.faults.get("the bind was refused with ESME_RBINDFAIL (0x0d)"), Some(&2), "{report}");

@@ -1,4 +1,4 @@
-//! A carrier whose links speak TLS: all as without it, bad manners included.
+//! A carrier whose links speak TLS: all as without it, bad habits included.
 
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ async fn many_messages_pass_both_ways() {
 
 #[tokio::test]
 async fn links_under_tls_are_cut_and_stalled_like_others() {
-    let secured = secured(Script::new().receipt_never().stall_after(1, ms(200)).cut_before_answer(2)).await;
+    let secured = secured(Script::new().no_receipts().stall_after(1, ms(200)).cut_before_response(2)).await;
     let mut esme = secured.bound().await;
     esme.submit("a").await;
     assert_eq!(esme.next().await, "a: 1");

@@ -9,7 +9,7 @@ use crate::start::{carrier, ms};
 
 #[tokio::test]
 async fn a_receipt_may_be_long_ahead_of_its_answer() {
-    let carrier = carrier(Script::new().receipt_ahead(ms(200), Outcome::Delivered)).await;
+    let carrier = carrier(Script::new().receipt_ahead_of_response(ms(200), Outcome::Delivered)).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     let start = Instant::now();
     esme.submit("a").await;
@@ -21,7 +21,7 @@ async fn a_receipt_may_be_long_ahead_of_its_answer() {
 
 #[tokio::test]
 async fn receipts_come_elsewhere_or_not_at_all() {
-    let carrier = carrier(Script::new().receipts_elsewhere()).await;
+    let carrier = carrier(Script::new().receipts_on_other_link()).await;
     let mut one = Esme::bound(carrier.addr()).await;
     one.submit("a").await;
     assert_eq!(one.next().await, "a: 1");
@@ -32,15 +32,17 @@ async fn receipts_come_elsewhere_or_not_at_all() {
     other.submit("b").await;
     assert_eq!(other.next().await, "b: 2");
     assert_eq!(one.next().await, "receipt 2 DELIVRD 2");
-    carrier.record().wait_until(|record| record.counts().receipts_taken == 2, PATIENCE).await.unwrap();
+    carrier.record().wait_until(|record| record.counts().receipts_accepted == 2, PATIENCE).await.unwrap();
     let links: Vec<u64> = carrier.record().receipts().iter().map(|receipt| receipt.link).collect();
     assert_eq!((links, carrier.receipts_unsettled()), (vec![2, 1], 0));
 }
 
 #[tokio::test]
 async fn a_receipt_elsewhere_can_overtake_its_answer() {
-    let carrier =
-        carrier(Script::new().receipt_ahead(ms(200), Outcome::Delivered).receipts_elsewhere()).await;
+    let carrier = carrier(
+        Script::new().receipt_ahead_of_response(ms(200), Outcome::Delivered).receipts_on_other_link(),
+    )
+    .await;
     let mut transmitter = Esme::bound_as(carrier.addr(), BindType::Transmitter).await;
     let mut receiver = Esme::bound_as(carrier.addr(), BindType::Receiver).await;
     transmitter.submit("a").await;

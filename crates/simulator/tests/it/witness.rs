@@ -8,7 +8,7 @@ use crate::start::carrier;
 
 #[tokio::test]
 async fn every_field_and_octet_is_kept() {
-    let carrier = carrier(Script::new().receipt_never()).await;
+    let carrier = carrier(Script::new().no_receipts()).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     let mut tlvs = TlvBuffer::new();
     tlvs.push_u16(Tag::USER_MESSAGE_REFERENCE, 0x0102).push(Tag(0x1500), b"own");
@@ -47,7 +47,7 @@ async fn every_field_and_octet_is_kept() {
 
 #[tokio::test]
 async fn texts_in_headers_tlvs_and_payloads_are_joined_and_told_by_link() {
-    let carrier = carrier(Script::new().receipt_never().coding_zero_is(Alphabet::Latin1)).await;
+    let carrier = carrier(Script::new().no_receipts().default_alphabet(Alphabet::Latin1)).await;
     let mut links = [Esme::bound(carrier.addr()).await, Esme::bound(carrier.addr()).await];
     let plain = SubmitSm { destination: Address::international(b"4915112345678"), ..SubmitSm::default() };
     for (sequence, link, text) in [(2, 0, &b"world"[..]), (1, 1, b"hello ")] {

@@ -1,13 +1,13 @@
 //! Receipts in the dialects that carriers speak.
 
-use hermod_simulator::carrier::{Dates, Outcome, Script, When, Wording};
+use hermod_simulator::carrier::{DateDigits, Outcome, ReceiptFormat, Script, SubmitFilter};
 
 use crate::esme::Esme;
 use crate::start::{carrier, ms};
 
 /// What the client makes of the receipt, and its text with dates as zeros.
-async fn told(wording: Wording) -> (String, String) {
-    let script = Script::new().receipt_after(ms(0), Outcome::Undeliverable).receipts_worded(wording);
+async fn told(wording: ReceiptFormat) -> (String, String) {
+    let script = Script::new().receipt_after(ms(0), Outcome::Undeliverable).receipt_format(wording);
     let carrier = carrier(script).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.submit("a").await;
@@ -41,30 +41,30 @@ async fn every_dialect_is_spoken() {
     let odd = format!("Stat:UNDELIV  ERR: 000 Done_Date:{ten} SubmitDate:{ten} DLVRD:000 SUB:001 ID:1 Text:");
     let spoken = "receipt 1 UNDELIV -";
     for (wording, expect, text) in [
-        (Wording::standard(), "receipt 1 UNDELIV 5", usual(&ten)),
-        (Wording::text_only(), spoken, usual(&ten)),
-        (Wording::tlvs_only(), "receipt 1 - 5", String::new()),
-        (Wording::in_payload(), spoken, usual(&ten)),
-        (Wording::short(), spoken, short),
-        (Wording::shortest(), spoken, "id:1 stat:UNDELIV".to_owned()),
-        (Wording::odd_labels(), spoken, odd),
-        (Wording::labels_and_commas(), spoken, usual(&ten).replace(' ', ",").replace(",date", " date")),
-        (Wording::text_only().dates(Dates::Seconds), spoken, usual(&twelve)),
-        (Wording::text_only().dates(Dates::LongYear), spoken, usual(&fourteen)),
+        (ReceiptFormat::standard(), "receipt 1 UNDELIV 5", usual(&ten)),
+        (ReceiptFormat::text_only(), spoken, usual(&ten)),
+        (ReceiptFormat::tlvs_only(), "receipt 1 - 5", String::new()),
+        (ReceiptFormat::in_payload(), spoken, usual(&ten)),
+        (ReceiptFormat::short(), spoken, short),
+        (ReceiptFormat::shortest(), spoken, "id:1 stat:UNDELIV".to_owned()),
+        (ReceiptFormat::odd_labels(), spoken, odd),
+        (ReceiptFormat::labels_and_commas(), spoken, usual(&ten).replace(' ', ",").replace(",date", " date")),
+        (ReceiptFormat::text_only().dates(DateDigits::Seconds), spoken, usual(&twelve)),
+        (ReceiptFormat::text_only().dates(DateDigits::LongYear), spoken, usual(&fourteen)),
         (
-            Wording::text_only().err("ABSENT-SUBSCRIBER"),
+            ReceiptFormat::text_only().err("ABSENT-SUBSCRIBER"),
             spoken,
             usual(&ten).replace("err:000", "err:ABSENT-SUBSCRIBER"),
         ),
-        (Wording::shortest().stat("BUFFRED"), "receipt 1 BUFFRED -", "id:1 stat:BUFFRED".to_owned()),
+        (ReceiptFormat::shortest().stat("BUFFRED"), "receipt 1 BUFFRED -", "id:1 stat:BUFFRED".to_owned()),
         (
-            Wording::shortest().with_tlvs().with_unknown_tlv(),
+            ReceiptFormat::shortest().with_tlvs().with_unknown_tlv(),
             "receipt 1 UNDELIV 5",
             "id:1 stat:UNDELIV".to_owned(),
         ),
-        (Wording::standard().by_data_sm(), "by data_sm: receipt 1 UNDELIV 5", usual(&ten)),
-        (Wording::tlvs_only().by_data_sm(), "by data_sm: receipt 1 - 5", String::new()),
-        (Wording::commas(), "receipt - - -", format!("1,UNDELIV,000,{ten},{ten}")),
+        (ReceiptFormat::standard().by_data_sm(), "by data_sm: receipt 1 UNDELIV 5", usual(&ten)),
+        (ReceiptFormat::tlvs_only().by_data_sm(), "by data_sm: receipt 1 - 5", String::new()),
+        (ReceiptFormat::commas(), "receipt - - -", format!("1,UNDELIV,000,{ten},{ten}")),
     ] {
         assert_eq!(told(wording.clone()).await, (expect.to_owned(), text), "{wording:?}");
     }
@@ -73,8 +73,8 @@ async fn every_dialect_is_spoken() {
 #[tokio::test]
 async fn one_carrier_may_mix_its_dialects() {
     let script = Script::new()
-        .receipts_worded(Wording::text_only())
-        .receipts_worded_when(When::text("tlv"), Wording::tlvs_only())
+        .receipt_format(ReceiptFormat::text_only())
+        .receipt_format_when(SubmitFilter::text("tlv"), ReceiptFormat::tlvs_only())
         .receipt_after(ms(50), Outcome::Delivered);
     let carrier = carrier(script).await;
     let mut esme = Esme::bound(carrier.addr()).await;

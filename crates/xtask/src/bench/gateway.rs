@@ -55,9 +55,12 @@ impl Carrier {
     /// Ends it and holds what it saw against what was accepted: each message once, and its receipt taken.
     pub(super) fn end_and_compare(self, messages: u64) -> Outcome {
         let told = self.process.end_and_read()?;
-        for (name, expect) in
-            [("submits", messages), ("accepted", messages), ("receipts_taken", messages), ("duplicates", 0)]
-        {
+        for (name, expect) in [
+            ("submits", messages),
+            ("accepted", messages),
+            ("receipts_accepted", messages),
+            ("duplicates", 0),
+        ] {
             let count = told.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
             if count != Some(expect) {
                 let count = count.map_or("nothing".to_owned(), |count| count.to_string());

@@ -78,8 +78,8 @@ pub(crate) fn run(options: &Options) -> Outcome {
 
 impl Receivers {
     fn start() -> Result<Receivers, Failure> {
-        let start = |manner: &str| {
-            let args = ["hooks", "--listen", "127.0.0.1:0", "--manner", manner];
+        let start = |behaviour: &str| {
+            let args = ["webhooks", "--listen", "127.0.0.1:0", "--behaviour", behaviour];
             let mut process = Process::start("hermod-sim", &args)?;
             let url = process.line()?;
             Ok::<_, Failure>((process, url))

@@ -153,7 +153,7 @@ async fn a_changed_entry_is_left_in_good_order_and_bound_anew() {
 
 #[tokio::test]
 async fn a_refused_password_is_told_and_tried_again_after_five_minutes() {
-    let stage = Stage::new(Script::new().refuse_binds(1, CommandStatus::INVPASWD), Profile::default()).await;
+    let stage = Stage::new(Script::new().reject_binds(1, CommandStatus::INVPASWD), Profile::default()).await;
     stage.start();
     stage.until(|stage| !stage.world.alarms.list().is_empty()).await;
     let alarm = stage.world.alarms.list().remove(0);

@@ -16,7 +16,7 @@ use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::webhook::WebhookKind;
 use hermod_domain::webhook::address::AddressRules;
 use hermod_domain::webhook::signature::WEBHOOK_TIMESTAMP;
-use hermod_simulator::hooks::{Hooks, Manner};
+use hermod_simulator::webhooks::{ReceiverBehaviour, WebhookReceiver};
 use hermod_store::{InboundRecord, OpenOptions, Store, WebhookContent};
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -149,7 +149,12 @@ fn event(id: u64) -> WebhookEvent {
 
 #[tokio::test]
 async fn a_post_is_signed_at_the_time_that_its_receiver_has() {
-    let hooks = Hooks::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), Manner::Status(200), None).unwrap();
+    let hooks = WebhookReceiver::start(
+        SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        ReceiverBehaviour::Status(200),
+        None,
+    )
+    .unwrap();
     let (mut desk, _folder) = desk(&hooks.url("")).await;
     let clock = desk.shared.world.clock.clone();
     let hour = Duration::from_secs(3_600);

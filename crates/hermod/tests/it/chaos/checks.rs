@@ -4,7 +4,7 @@
 use crate::assembly;
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::MessageState;
-use hermod_simulator::carrier::{Answer, Carrier};
+use hermod_simulator::carrier::{Carrier, SubmitResponse};
 use hermod_store::{OpenOptions, Store};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -95,10 +95,10 @@ impl Seen {
             for submit in record.submits() {
                 let reported = |id: &str| number(id, !decimal).is_some_and(|id| receipts.contains(&id));
                 let copy = match &submit.answer {
-                    Answer::Accepted { id } => Copy { reported: reported(id) },
+                    SubmitResponse::Accepted { id } => Copy { reported: reported(id) },
                     // Nobody was told the id, or the carrier forgot it: nobody can know.
-                    Answer::Withheld { .. } | Answer::Silent => Copy { reported: false },
-                    Answer::Refused(_) | Answer::Nacked(_) => {
+                    SubmitResponse::Withheld { .. } | SubmitResponse::Silent => Copy { reported: false },
+                    SubmitResponse::Refused(_) | SubmitResponse::Nacked(_) => {
                         seen.refused.insert(submit.text.clone());
                         continue;
                     }
@@ -158,7 +158,7 @@ async fn check_parked(store: &Store, carriers: &[(&str, Carrier)], doubts: u64) 
     let mut parked = 0;
     for (name, carrier) in carriers {
         let counts = carrier.record().counts();
-        assert_eq!(counts.receipts_refused, 0, "{name}: receipts are taken");
+        assert_eq!(counts.receipts_rejected, 0, "{name}: receipts are taken");
         let kept = store.parked(assembly::carrier_id(store, name).await, u32::MAX).await.expect("a read");
         parked += kept.len() as u64;
     }

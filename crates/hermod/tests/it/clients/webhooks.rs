@@ -5,7 +5,7 @@ use crate::assembly::{self, Served};
 use crate::real_time::PATIENCE;
 use crate::scenario::Customer;
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Script};
-use hermod_simulator::hooks::{Caught, Hooks, Manner};
+use hermod_simulator::webhooks::{ReceivedPost, ReceiverBehaviour, WebhookReceiver};
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -45,8 +45,12 @@ fn says_genuine(script: &str, interpreter: &Path, body: &[u8], signature: &str, 
 }
 
 /// A delivery report as a receiver gets it.
-async fn posted() -> Caught {
-    let hooks = Hooks::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), Manner::Status(200), None);
+async fn posted() -> ReceivedPost {
+    let hooks = WebhookReceiver::start(
+        SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        ReceiverBehaviour::Status(200),
+        None,
+    );
     let hooks = hooks.expect("a free port on the loopback");
     let carrier =
         Carrier::start(CarrierOptions::new(Script::new())).await.expect("a free port on the loopback");

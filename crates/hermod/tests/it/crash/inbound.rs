@@ -39,7 +39,7 @@ async fn no_answered_message_from_a_handset_is_lost_or_doubled_however_often_we_
             let message = MoText::new(&(HANDSET + number).to_string(), NUMBER, &text(number)).parts();
             parts += message.len() as u64;
             // The last part first: what is missing comes after the kill as often as not.
-            carrier.say(message.into_iter().rev());
+            carrier.send_mo_parts(message.into_iter().rev());
         }
         said += EACH_LIFE;
         let life = Duration::from_millis(chance.within(LIFE_MS));
@@ -48,7 +48,7 @@ async fn no_answered_message_from_a_handset_is_lost_or_doubled_however_often_we_
             () = pause(life) => {}
         }
         gateway.kill();
-        let taken = carrier.record().counts().mo_taken;
+        let taken = carrier.record().counts().mo_accepted;
         println!(
             "cycle {}: {said} said in {parts} parts, {taken} answered, {} brought",
             cycle + 1,
@@ -58,7 +58,7 @@ async fn no_answered_message_from_a_handset_is_lost_or_doubled_however_often_we_
 
     // The last life: the carrier gets an answer to everything, and the customer everything that is brought.
     let gateway = start(folder.path(), carrier.addr());
-    let answered = move |record: &Record| record.counts().mo_taken >= parts;
+    let answered = move |record: &Record| record.counts().mo_accepted >= parts;
     let record = carrier.record();
     tokio::join!(
         async { record.wait_until(answered, SETTLE_WAIT).await.expect("everything is answered") },

@@ -5,7 +5,7 @@ use super::{Chance, Customer, SETTLE_WAIT, compare, number_from};
 use crate::assembly::{self, Served};
 use crate::real_time::{now, pause};
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, RecordMode, Script};
-use hermod_simulator::hooks::{Hooks, Manner};
+use hermod_simulator::webhooks::{ReceiverBehaviour, WebhookReceiver};
 use hermod_store::{OpenOptions, Store, WebhookFilter, WebhookStatus};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -27,20 +27,24 @@ async fn no_webhook_is_lost_and_each_keeps_its_id_however_often_we_die() {
     let script = Script::new().receipt_after(Duration::from_millis(5), Outcome::Delivered);
     let options = CarrierOptions { record: RecordMode::Compact, ..CarrierOptions::new(script) };
     let carrier = Carrier::start(options).await.expect("a free port");
-    let hooks = Hooks::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), Manner::Status(200), None);
+    let hooks = WebhookReceiver::start(
+        SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        ReceiverBehaviour::Status(200),
+        None,
+    );
     let hooks = hooks.expect("a free port");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let customer = Customer::default();
 
     for cycle in 0..cycles {
-        hooks.behave(Manner::Status(if cycle % 3 == 1 { 503 } else { 200 }));
+        hooks.set_behaviour(ReceiverBehaviour::Status(if cycle % 3 == 1 { 503 } else { 200 }));
         let gateway = start(folder.path(), carrier.addr(), &hooks);
         let life = Duration::from_millis(chance.within(LIFE_MS));
         customer.sends_until_killed(gateway, life).await;
         println!("cycle {}: {} told accepted, {} posts", cycle + 1, customer.told(), hooks.count());
     }
 
-    hooks.behave(Manner::Status(200));
+    hooks.set_behaviour(ReceiverBehaviour::Status(200));
     let gateway = start(folder.path(), carrier.addr(), &hooks);
     customer.sends_the_rest(&gateway).await;
     gateway.wait_until_nothing_is_open(folder.path(), SETTLE_WAIT).await;
@@ -52,7 +56,7 @@ async fn no_webhook_is_lost_and_each_keeps_its_id_however_often_we_die() {
     carrier.stop().await;
 }
 
-fn start(folder: &Path, carrier: SocketAddr, hooks: &Hooks) -> Served {
+fn start(folder: &Path, carrier: SocketAddr, hooks: &WebhookReceiver) -> Served {
     let told = format!(
         "name = \"alice\"\ndlr_webhook = \"{}\"\nwebhook_secret = \"a-secret-of-the-rig\"\n",
         hooks.url("dlr")
@@ -62,13 +66,13 @@ fn start(folder: &Path, carrier: SocketAddr, hooks: &Hooks) -> Served {
 }
 
 /// Waits until the reports of so many messages were posted, and checks what was.
-async fn wait_until_all_are_posted(hooks: &Hooks, messages: usize) {
+async fn wait_until_all_are_posted(hooks: &WebhookReceiver, messages: usize) {
     let started = now();
     let mut ids: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut seen = 0;
     while ids.len() < messages {
         assert!(started.elapsed() < SETTLE_WAIT, "{} of {messages} reports were posted", ids.len());
-        for post in hooks.since(seen) {
+        for post in hooks.posts_after(seen) {
             seen += 1;
             let body: serde_json::Value = serde_json::from_slice(&post.body).expect("a body of JSON");
             assert_eq!(body["status"], "DELIVRD");

@@ -12,7 +12,7 @@ impl Scenario {
         let bound = |record: &Record| {
             let counts = record.counts();
             let open = counts.links_opened - counts.links_closed;
-            open >= count && counts.binds - counts.binds_refused >= count
+            open >= count && counts.binds - counts.binds_rejected >= count
         };
         let seen = self.carrier().record();
         self.stepping(Duration::from_secs(1), || seen.wait_until(bound, PATIENCE))
@@ -27,7 +27,7 @@ impl Scenario {
 
     pub(crate) async fn binds_were_refused(&self, count: u64) {
         let seen = self.carrier().record();
-        seen.wait_until(|record| record.counts().binds_refused >= count, PATIENCE).await.expect("refusals");
+        seen.wait_until(|record| record.counts().binds_rejected >= count, PATIENCE).await.expect("refusals");
     }
 
     /// Waits until these are what the operator is told is wrong.

@@ -219,7 +219,7 @@ impl Scenario {
 
     pub(crate) async fn carrier_receipts_are_taken(&self, count: u64) {
         let seen = self.carrier().record();
-        seen.wait_until(|record| record.counts().receipts_taken >= count, PATIENCE)
+        seen.wait_until(|record| record.counts().receipts_accepted >= count, PATIENCE)
             .await
             .expect("receipts taken");
     }
@@ -285,7 +285,7 @@ impl Scenario {
         let seen = self.carrier().record();
         let bound = |record: &hermod_simulator::carrier::Record| {
             let counts = record.counts();
-            counts.binds > counts.binds_refused && counts.links_opened > counts.links_closed
+            counts.binds > counts.binds_rejected && counts.links_opened > counts.links_closed
         };
         self.stepping(Duration::from_secs(2), || seen.wait_until(bound, PATIENCE))
             .await

@@ -5,7 +5,7 @@ use crate::assembly::{Served, data_folder};
 use crate::real_time::PATIENCE;
 use crate::scenario::{Esme, HttpAnswer, http};
 use hermod_simulator::carrier::{Carrier, CarrierOptions, MoText, Script};
-use hermod_simulator::hooks::{Hooks, Manner};
+use hermod_simulator::webhooks::{ReceiverBehaviour, WebhookReceiver};
 use hermod_smpp::{
     Address, BindType, CommandStatus, DataSm, Hidden, Pdu, SubmitSm, Tag, TlvBuffer, VERSION_3_4,
 };
@@ -42,7 +42,7 @@ const NUMBER: &str = "519988776";
 const TO: &str = "+4915199887766";
 const OWN_NUMBER: &str = "4915799999999";
 
-fn provision(carrier: SocketAddr, hooks: &Hooks) -> String {
+fn provision(carrier: SocketAddr, hooks: &WebhookReceiver) -> String {
     format!(
         "[[carrier]]\nname = \"acme\"\naddress = \"{carrier}\"\nsystem_id = \"hermod\"\n\
          password = \"{CARRIER_PASSWORD}\"\nwindow = 100\nrate = 1000\n\
@@ -238,8 +238,12 @@ fn assert_absent(canaries: &[&str], place: &str, text: &str) {
 #[tokio::test]
 async fn no_secret_text_or_number_reaches_logs_errors_metrics_or_a_stolen_database() {
     let carrier = Carrier::start(CarrierOptions::new(Script::new())).await.expect("a free port");
-    let hooks = Hooks::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), Manner::Status(500), None)
-        .expect("a free port");
+    let hooks = WebhookReceiver::start(
+        SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        ReceiverBehaviour::Status(500),
+        None,
+    )
+    .expect("a free port");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let log = folder.path().join("log.txt");
     let settings = "[webhooks]\nallow_http = true\nallow = [\"127.0.0.0/8\"]\n[log]\nlevel = \"trace\"\n";
@@ -252,10 +256,10 @@ async fn no_secret_text_or_number_reaches_logs_errors_metrics_or_a_stolen_databa
     let mut answers = Answers::default();
     customer_sends(at, &mut answers).await;
     esme_submits(gateway.smpp_address()).await;
-    carrier.say(MoText::new("4915199887766", OWN_NUMBER, "canary-text received").parts());
+    carrier.send_mo_parts(MoText::new("4915199887766", OWN_NUMBER, "canary-text received").parts());
     // No account owns this one's destination.
-    carrier.say(MoText::new("4915199887766", "4915788888888", "canary-text for nobody").parts());
-    let taken = |record: &hermod_simulator::carrier::Record| record.counts().mo_taken >= 2;
+    carrier.send_mo_parts(MoText::new("4915199887766", "4915788888888", "canary-text for nobody").parts());
+    let taken = |record: &hermod_simulator::carrier::Record| record.counts().mo_accepted >= 2;
     carrier.record().wait_until(taken, PATIENCE).await.expect("both were taken");
     assert!(hooks.wait_for(2, PATIENCE).await.len() >= 2, "reports were posted, and refused by the receiver");
     let made = operator_changes_things(at, &token, &mut answers).await;

@@ -55,7 +55,7 @@ async fn ids_of_alice(s: &Scenario) -> Vec<String> {
     assert_eq!(old.tries_to_bind(BindType::Transmitter, "alice", "secret12", 0x33).await, CommandStatus::OK);
     let short = old.submits(submit("AliceShop", "under a short id")).await;
     bound.gets_receipt().await;
-    s.carrier().say(MoText::new("4915112345678", ALICES_NUMBER, "received").parts());
+    s.carrier().send_mo_parts(MoText::new("4915112345678", ALICES_NUMBER, "received").parts());
     s.alice.has_inbound(1).await;
     bound.gets_message().await;
     let page = s.alice.gets("/api/v1/inbound").await.body;
@@ -106,7 +106,7 @@ async fn ids_of_another_account_are_answered_like_ids_that_do_not_exist_over_smp
     let mut ids = ids_of_alice(&s).await;
     s.everything_settles().await;
     // One that still waits, so that cancelling it would show.
-    s.carrier().go_down().await;
+    s.carrier().close_port().await;
     ids.push(s.alice.sends(TO, "waits").await.accepted());
 
     let mut bob = Esme::bind(s.smpp_address(), BindType::Transceiver, "bob").await;

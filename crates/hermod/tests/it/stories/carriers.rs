@@ -21,7 +21,7 @@ async fn what_the_carrier_cannot_deliver_is_undeliverable_and_stays_paid() {
 
 #[tokio::test]
 async fn a_permanent_refusal_is_not_retried() {
-    let s = Scenario::with(Script::new().refuse_first(1, CommandStatus::SUBMITFAIL)).await;
+    let s = Scenario::with(Script::new().reject_first(1, CommandStatus::SUBMITFAIL)).await;
     let message = s.alice.sends("+4915112345678", "no").await.accepted();
     s.alice.sees(&message).becomes("undeliverable").await;
     assert_eq!(s.alice.asks_for(&message).await["dlr"], "REJECTD");
@@ -31,7 +31,7 @@ async fn a_permanent_refusal_is_not_retried() {
 
 #[tokio::test]
 async fn a_refused_destination_is_reported_as_undeliverable() {
-    let s = Scenario::with(Script::new().refuse_first(1, CommandStatus::INVDSTADR)).await;
+    let s = Scenario::with(Script::new().reject_first(1, CommandStatus::INVDSTADR)).await;
     let message = s.alice.sends("+4915112345678", "no such number").await.accepted();
     s.alice.sees(&message).becomes("undeliverable").await;
     assert_eq!(s.alice.asks_for(&message).await["dlr"], "UNDELIV");
@@ -58,7 +58,7 @@ async fn a_throttled_link_pauses_and_keeps_the_order() {
 
 #[tokio::test]
 async fn a_temporary_error_is_tried_again_on_schedule() {
-    let s = Scenario::with(Script::new().refuse_first(2, CommandStatus::SYSERR)).await;
+    let s = Scenario::with(Script::new().reject_first(2, CommandStatus::SYSERR)).await;
     let message = s.alice.sends("+4915112345678", "later").await.accepted();
     s.carrier_has_seen_submits(1).await;
     s.alice.sees(&message).is("queued").await;
@@ -72,7 +72,7 @@ async fn a_temporary_error_is_tried_again_on_schedule() {
 
 #[tokio::test]
 async fn an_answer_that_never_comes_is_in_doubt_and_resent_once() {
-    let s = Scenario::with(Script::new().silent(1)).await;
+    let s = Scenario::with(Script::new().ignore_first(1)).await;
     let message = s.alice.sends("+4915112345678", "hello?").await.accepted();
     s.carrier_has_seen_submits(1).await;
     s.advance(RESPONSE_TIMEOUT).await;
@@ -101,7 +101,7 @@ async fn an_answer_that_comes_late_is_still_the_answer() {
 
 #[tokio::test]
 async fn a_cut_link_comes_back_and_what_was_under_way_is_resent_once() {
-    let s = Scenario::with(Script::new().cut_before_answer(1)).await;
+    let s = Scenario::with(Script::new().cut_before_response(1)).await;
     let message = s.alice.sends("+4915112345678", "cut").await.accepted();
     s.carrier_has_seen_submits(1).await;
     s.stepping(RECONNECT, || s.alice.sees(&message).becomes("delivered")).await;
@@ -112,7 +112,7 @@ async fn a_cut_link_comes_back_and_what_was_under_way_is_resent_once() {
 
 #[tokio::test]
 async fn a_carrier_that_unbinds_is_bound_again() {
-    let s = Scenario::with(Script::new().unbind_after(1)).await;
+    let s = Scenario::with(Script::new().unbind_after_response(1)).await;
     let first = s.alice.sends("+4915112345678", "one").await.accepted();
     s.stepping(RECONNECT, || s.alice.sees(&first).becomes("delivered")).await;
     let second = s.alice.sends("+4915112345678", "two").await.accepted();

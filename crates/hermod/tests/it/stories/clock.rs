@@ -78,7 +78,7 @@ async fn a_queue_outlives_a_jump_back_by_five_seconds() {
 #[tokio::test]
 async fn what_waits_for_its_time_is_tried_again_in_time_wherever_the_clock_went() {
     for seconds in [-DAY, -HOUR, -5, HOUR, 7 * DAY] {
-        let script = Script::new().refuse_first(1, CommandStatus::SYSERR);
+        let script = Script::new().reject_first(1, CommandStatus::SYSERR);
         let s = Scenario::with(script).await;
         let id = s.alice.sends(TO, "again").await.accepted();
         s.carrier_has_seen_submits(1).await;

@@ -1,7 +1,7 @@
 //! More than one way to a handset: who is taken, and who stands in.
 
 use crate::scenario::Scenario;
-use hermod_simulator::carrier::{Script, When};
+use hermod_simulator::carrier::{Script, SubmitFilter};
 use hermod_smpp::CommandStatus;
 use std::time::Duration;
 
@@ -73,7 +73,7 @@ async fn what_waits_for_a_carrier_that_throttles_is_taken_to_a_healthy_one() {
 
 #[tokio::test]
 async fn message_whose_recipient_one_carrier_throttles_goes_to_the_other() {
-    let limited = Script::new().refuse_when(When::to(TO), CommandStatus::THROTTLED);
+    let limited = Script::new().reject_when(SubmitFilter::to(TO), CommandStatus::THROTTLED);
     let s = Scenario::with(limited).await;
     let beta = s.joined_by(Script::new(), "", "").await;
     let throttled = s.alice.sends(TO, "not over there").await.accepted();
@@ -89,7 +89,7 @@ async fn message_whose_recipient_one_carrier_throttles_goes_to_the_other() {
 
 #[tokio::test]
 async fn two_temporary_errors_send_a_message_the_other_way() {
-    let s = Scenario::with(Script::new().refuse_for(Duration::from_secs(3600), CommandStatus::SYSERR)).await;
+    let s = Scenario::with(Script::new().reject_for(Duration::from_secs(3600), CommandStatus::SYSERR)).await;
     let beta = s.joined_by(Script::new(), "", "").await;
     let message = s.alice.sends(TO, "later or elsewhere").await.accepted();
     s.carrier_has_seen_submits(1).await;
@@ -104,7 +104,7 @@ async fn two_temporary_errors_send_a_message_the_other_way() {
 #[tokio::test]
 async fn a_refusal_goes_on_to_the_next_only_where_the_route_says_so() {
     for (rule, expect) in [("", "undeliverable"), ("fail_over_refusals = true\n", "delivered")] {
-        let s = Scenario::with(Script::new().refuse_first(1, CommandStatus::SUBMITFAIL)).await;
+        let s = Scenario::with(Script::new().reject_first(1, CommandStatus::SUBMITFAIL)).await;
         let beta = s.joined_by(Script::new(), "", rule).await;
         let message = s.alice.sends(TO, "somebody takes it").await.accepted();
         s.stepping(Duration::from_secs(1), || s.alice.sees(&message).becomes(expect)).await;
@@ -119,7 +119,7 @@ async fn a_refusal_goes_on_to_the_next_only_where_the_route_says_so() {
 
 #[tokio::test]
 async fn a_refusal_for_the_message_itself_goes_nowhere_else() {
-    let s = Scenario::with(Script::new().refuse_first(1, CommandStatus::INVDSTADR)).await;
+    let s = Scenario::with(Script::new().reject_first(1, CommandStatus::INVDSTADR)).await;
     let beta = s.joined_by(Script::new(), "", "fail_over_refusals = true\n").await;
     let message = s.alice.sends(TO, "no such number").await.accepted();
     s.alice.sees(&message).becomes("undeliverable").await;
@@ -130,7 +130,7 @@ async fn a_refusal_for_the_message_itself_goes_nowhere_else() {
 
 #[tokio::test]
 async fn a_long_message_changes_to_a_carrier_that_takes_it_whole() {
-    let s = Scenario::with(Script::new().refuse_for(Duration::from_secs(3600), CommandStatus::SYSERR)).await;
+    let s = Scenario::with(Script::new().reject_for(Duration::from_secs(3600), CommandStatus::SYSERR)).await;
     let beta = s.joined_by(Script::new(), "long_messages = \"payload\"", "").await;
     let text = "one of many parts, until it goes the other way; ".repeat(8);
     let message = s.alice.sends(TO, &text).await.accepted();

@@ -2,7 +2,7 @@
 
 use crate::real_time::{now, pause};
 use crate::scenario::Scenario;
-use hermod_simulator::carrier::{Answer, Script};
+use hermod_simulator::carrier::{Script, SubmitResponse};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ const LONG_PATIENCE: Duration = Duration::from_secs(240);
 fn answered(s: &Scenario) -> HashSet<String> {
     let submits = s.carrier().record().submits().into_iter();
     submits
-        .filter(|submit| matches!(submit.answer, Answer::Accepted { .. }))
+        .filter(|submit| matches!(submit.answer, SubmitResponse::Accepted { .. }))
         .map(|submit| submit.text)
         .collect()
 }
@@ -48,7 +48,7 @@ async fn carrier_that_crashes_in_eight_sessions_gets_every_message_in_the_end() 
 
 #[tokio::test]
 async fn part_without_an_answer_to_its_third_resend_is_unknown_and_raises_an_alarm() {
-    let s = Scenario::with(Script::new().silent(4)).await;
+    let s = Scenario::with(Script::new().ignore_first(4)).await;
     let message = s.alice.sends(TO, "hello????").await.accepted();
     for submits in 1..=4 {
         s.stepping(Duration::from_secs(10), || s.carrier_has_seen_submits(submits)).await;
@@ -71,7 +71,7 @@ async fn part_without_an_answer_to_its_third_resend_is_unknown_and_raises_an_ala
 
 #[tokio::test]
 async fn resend_once_leaves_the_part_unconfirmed_after_its_second_doubt() {
-    let s = Scenario::with_settings(Script::new().silent(2), "in_doubt = \"resend-once\"").await;
+    let s = Scenario::with_settings(Script::new().ignore_first(2), "in_doubt = \"resend-once\"").await;
     let message = s.alice.sends(TO, "hello??").await.accepted();
     s.stepping(Duration::from_secs(10), || s.carrier_has_seen_submits(2)).await;
     s.stepping(Duration::from_secs(10), || s.alice.sees(&message).becomes("submitted")).await;

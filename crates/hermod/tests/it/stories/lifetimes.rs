@@ -42,7 +42,7 @@ async fn what_expires_in_the_queue_is_refunded_and_reported() {
 
 #[tokio::test]
 async fn what_every_attempt_was_refused_for_expires_with_its_money_back() {
-    let s = Scenario::with(Script::new().refuse_first(1_000, CommandStatus::SYSERR)).await;
+    let s = Scenario::with(Script::new().reject_first(1_000, CommandStatus::SYSERR)).await;
     let id = s.alice.sends(TO, "not now").await.accepted();
     s.carrier_has_seen_submits(1).await;
     s.alice.has("99.95").await;
@@ -54,7 +54,7 @@ async fn what_every_attempt_was_refused_for_expires_with_its_money_back() {
 
 #[tokio::test]
 async fn what_may_have_left_is_not_refunded_and_its_end_unknown() {
-    let s = Scenario::with(Script::new().silent(1_000)).await;
+    let s = Scenario::with(Script::new().ignore_first(1_000)).await;
     let id = s.alice.sends(TO, "did it leave").await.accepted();
     s.carrier_has_seen_submits(1).await;
     s.stepping(Duration::from_secs(20), || s.alice.sees(&id).becomes("submitted")).await;

@@ -35,7 +35,7 @@ async fn the_status_record_has_the_documented_fields() {
 
 #[tokio::test]
 async fn a_receipt_before_the_answer_still_ends_delivered() {
-    let s = Scenario::with(Script::new().receipt_first(Outcome::Delivered)).await;
+    let s = Scenario::with(Script::new().receipt_before_response(Outcome::Delivered)).await;
     let message = s.alice.sends("+4915112345678", "early").await.accepted();
     s.alice.sees(&message).becomes("delivered").await;
     s.end().await;
@@ -65,7 +65,7 @@ async fn a_message_on_its_way_is_enroute_and_then_delivered() {
 
 #[tokio::test]
 async fn without_a_receipt_a_message_stays_submitted_and_its_code_unknown() {
-    let s = Scenario::with(Script::new().receipt_never()).await;
+    let s = Scenario::with(Script::new().no_receipts()).await;
     let message = s.alice.sends("+4915112345678", "silence").await.accepted();
     s.alice.sees(&message).becomes("submitted").await;
     assert_eq!(s.alice.asks_for(&message).await["dlr"], "UNKNOWN");

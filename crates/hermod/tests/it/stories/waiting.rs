@@ -24,7 +24,7 @@ async fn messages_wait_for_a_carrier_that_is_away_and_leave_in_order() {
 
 #[tokio::test]
 async fn a_restart_changes_nothing() {
-    let mut s = Scenario::with(Script::new().receipt_never()).await;
+    let mut s = Scenario::with(Script::new().no_receipts()).await;
     let sent = s.alice.sends("+4915112345678", "before").await.accepted();
     s.alice.sees(&sent).becomes("submitted").await;
     s.restart().await;

@@ -146,9 +146,9 @@ async fn report_every_second(record: &Record, json: bool) {
 
 fn line(counts: &Counts, per_second: u64) -> String {
     let open = counts.links_opened - counts.links_closed;
-    let Counts { submits, accepted, receipts_taken, duplicates, .. } = counts;
+    let Counts { submits, accepted, receipts_accepted, duplicates, .. } = counts;
     format!(
-        "{open} links  {per_second:>7} /s  {submits:>10} submits  {accepted:>10} taken  {receipts_taken:>10} \
+        "{open} links  {per_second:>7} /s  {submits:>10} submits  {accepted:>10} taken  {receipts_accepted:>10} \
          receipts  {duplicates} duplicates"
     )
 }

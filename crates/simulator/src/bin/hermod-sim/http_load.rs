@@ -45,7 +45,7 @@ pub(crate) struct HttpLoad {
     /// Open loop at this many messages per second
     #[arg(long, value_parser = values::rate)]
     rate: Option<f64>,
-    /// First recipient; `clock` makes each the time of its request, for hermod-sim hooks to read
+    /// First recipient; `clock` makes each the time of its request, for hermod-sim webhooks to read
     #[arg(long, default_value = "+4915100000000")]
     to: String,
     /// Recipients in all; the run starts over with the first after them

@@ -4,7 +4,6 @@
 mod carrier;
 mod certificate;
 mod empty_http;
-mod hooks;
 mod http_load;
 mod mo;
 mod script_flags;
@@ -13,6 +12,7 @@ mod smpp_flags;
 mod smpp_idle;
 mod smpp_load;
 mod values;
+mod webhooks;
 
 use std::process::ExitCode;
 
@@ -51,7 +51,7 @@ enum Command {
     SmppLoad(Box<smpp_load::SmppLoad>),
     SmppIdle(Box<smpp_idle::SmppIdle>),
     SmppEcho(smpp_echo::SmppEchoArgs),
-    Hooks(hooks::HooksArgs),
+    WebhookReceiver(webhooks::WebhooksArgs),
     Certificate(certificate::CertificateArgs),
 }
 
@@ -66,7 +66,7 @@ fn main() -> ExitCode {
         Command::SmppLoad(args) => run_on(args.threads, args.run()),
         Command::SmppIdle(args) => run_on(args.threads, args.run()),
         Command::SmppEcho(args) => run_on(args.threads, args.run()),
-        Command::Hooks(args) => run_on(args.threads, args.run()),
+        Command::WebhookReceiver(args) => run_on(args.threads, args.run()),
         Command::Certificate(args) => args.run(),
     };
     match ended {

@@ -8,7 +8,7 @@ use crate::values;
 
 /// Characters of a text, as many as the API takes.
 const TEXT_CHARS_MAX: usize = 1_600;
-/// Octets of an address (SMPP v3.4 section 5.2.9).
+/// ByteStream of an address (SMPP v3.4 section 5.2.9).
 const ADDRESS_BYTES_MAX: usize = 20;
 
 #[derive(Args)]

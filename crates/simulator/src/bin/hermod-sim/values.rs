@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use hermod_simulator::carrier::{Act, Outcome};
+use hermod_simulator::carrier::{Outcome, SubmitAction};
 use hermod_smpp::CommandStatus;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -53,7 +53,7 @@ pub(crate) fn binds_and_submits(text: &str) -> Result<(u64, u32), String> {
 }
 
 /// `silence:5`: an act, and for how many in a thousand.
-pub(crate) fn chaos(text: &str) -> Result<(Act, u16), String> {
+pub(crate) fn chaos(text: &str) -> Result<(SubmitAction, u16), String> {
     let both = text.rsplit_once(':').map(|(name, chance)| (act(name), chance.parse()));
     match both {
         Some((Some(act), Ok(chance))) if (1..=1000).contains(&chance) => Ok((act, chance)),
@@ -65,23 +65,23 @@ const ACTS: &str = "silence, lose-answer, refuse-STATUS, nack-STATUS, cut, cut-b
                     unbind-before-answer, garbage, stall-TIME, mute or mute-before-answer, as in silence:5 or \
                     refuse-0x58:20";
 
-fn act(name: &str) -> Option<Act> {
+fn act(name: &str) -> Option<SubmitAction> {
     Some(match name {
-        "silence" => Act::Silence,
-        "lose-answer" => Act::LoseAnswer,
-        "cut" => Act::CutAfterAnswer,
-        "cut-before-answer" => Act::CutBeforeAnswer,
-        "unbind" => Act::Unbind,
-        "unbind-before-answer" => Act::UnbindBeforeAnswer,
-        "garbage" => Act::Garbage,
-        "mute" => Act::Mute,
-        "mute-before-answer" => Act::MuteBeforeAnswer,
+        "silence" => SubmitAction::Silence,
+        "lose-answer" => SubmitAction::LoseResponse,
+        "cut" => SubmitAction::CutAfterResponse,
+        "cut-before-answer" => SubmitAction::CutBeforeResponse,
+        "unbind" => SubmitAction::Unbind,
+        "unbind-before-answer" => SubmitAction::UnbindBeforeResponse,
+        "garbage" => SubmitAction::Garbage,
+        "mute" => SubmitAction::Mute,
+        "mute-before-answer" => SubmitAction::MuteBeforeResponse,
         other => {
             let (kind, value) = other.split_once('-')?;
             match kind {
-                "refuse" => Act::Refuse(status(value).ok()?),
-                "nack" => Act::Nack(status(value).ok()?),
-                "stall" => Act::Stall(duration(value).ok()?),
+                "refuse" => SubmitAction::Reject(status(value).ok()?),
+                "nack" => SubmitAction::Nack(status(value).ok()?),
+                "stall" => SubmitAction::Stall(duration(value).ok()?),
                 _ => return None,
             }
         }
@@ -178,9 +178,9 @@ mod tests {
 
     #[test]
     fn chaos_is_an_act_and_its_chance() {
-        assert_eq!(chaos("silence:5"), Ok((Act::Silence, 5)));
-        assert_eq!(chaos("refuse-0x58:20"), Ok((Act::Refuse(CommandStatus::THROTTLED), 20)));
-        assert_eq!(chaos("stall-2s:1"), Ok((Act::Stall(Duration::from_secs(2)), 1)));
+        assert_eq!(chaos("silence:5"), Ok((SubmitAction::Silence, 5)));
+        assert_eq!(chaos("refuse-0x58:20"), Ok((SubmitAction::Reject(CommandStatus::THROTTLED), 20)));
+        assert_eq!(chaos("stall-2s:1"), Ok((SubmitAction::Stall(Duration::from_secs(2)), 1)));
         for text in ["", "silence", "silence:0", "silence:1001", "refuse:5", "refuse-0:5", "sleep:1"] {
             assert!(chaos(text).is_err(), "{text}");
         }

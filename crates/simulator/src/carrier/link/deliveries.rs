@@ -8,12 +8,12 @@ use hermod_smpp::{
     Address, CommandId, CommandStatus, DeliverSm, HEADER_BYTES, Hidden, Pdu, Tag, TlvBuffer, encode,
 };
 
-use super::{Desk, Link};
+use super::{Link, LinkContext};
 use crate::carrier::mo::MoPart;
 use crate::carrier::receipt::{Dialect, Receipt};
 use crate::carrier::record::{MoSent, ReceiptSent};
 
-/// Octets of an address at most (SMPP v3.4 §4.6.1).
+/// ByteStream of an address at most (SMPP v3.4 §4.6.1).
 const ADDRESS_BYTES_MAX: usize = 20;
 /// Where the source stands in a deliver_sm without service_type: behind its null and the type of number.
 const EMPTY_SOURCE_AT: usize = 3;
@@ -28,76 +28,77 @@ const TEMPORARY: [CommandStatus; 4] =
 /// Something that was sent, and where the record notes its answer.
 #[derive(Debug)]
 pub(in crate::carrier) struct InFlight {
-    brought: Brought,
+    delivery: Delivery,
     place: Option<usize>,
 }
 
 #[derive(Debug)]
-enum Brought {
+enum Delivery {
     Receipt(Receipt),
     Mo(Box<MoPart>),
 }
 
 impl Link {
     /// Sends receipts that go before their answers, each followed by its answer once all of them are out.
-    pub(super) fn send_overtaking(&mut self, desk: &mut Desk<'_>) {
+    pub(super) fn send_overtaking(&mut self, context: &mut LinkContext<'_>) {
         while self.may_deliver()
             && let Some(mut first) = self.overtaken.pop_front()
         {
             while self.session.window_free() > 0
                 && let Some(receipt) = first.receipts.pop_front()
             {
-                desk.outbox.note_in_flight();
-                self.deliver(receipt, desk);
+                context.outbox.note_in_flight();
+                self.deliver(receipt, context);
             }
             if !first.receipts.is_empty() {
                 self.overtaken.push_front(first);
                 return;
             }
-            self.promise_answer(first.due, first.promised, desk);
+            self.promise_answer(first.due, first.promised, context);
         }
     }
 
-    pub(super) fn send_receipts(&mut self, desk: &mut Desk<'_>) {
+    pub(super) fn send_receipts(&mut self, context: &mut LinkContext<'_>) {
         while self.may_deliver()
             && self.session.window_free() > 0
-            && let Some(receipt) = desk.outbox.take_due(self.number, desk.now)
+            && let Some(receipt) = context.outbox.take_due(self.number, context.now)
         {
-            self.deliver(receipt, desk);
+            self.deliver(receipt, context);
         }
     }
 
     /// Sends what handsets have said.
-    pub(super) fn send_said(&mut self, desk: &mut Desk<'_>) {
+    pub(super) fn send_said(&mut self, context: &mut LinkContext<'_>) {
         while self.may_deliver()
             && self.session.window_free() > 0
-            && let Some(part) = desk.outbox.take_said(self.number, desk.now)
+            && let Some(part) = context.outbox.take_said(self.number, context.now)
         {
-            self.pass_on_said(part, desk);
+            self.pass_on_said(part, context);
         }
     }
 
-    fn deliver(&mut self, receipt: Receipt, desk: &mut Desk<'_>) {
+    fn deliver(&mut self, receipt: Receipt, context: &mut LinkContext<'_>) {
         let dialect = if self.session.peer_is_3_4() { Dialect::WithTlvs } else { Dialect::TextOnly };
-        let (at, link, outcome, malformed) = (desk.at, self.number, receipt.outcome, receipt.malformed);
+        let (at, link, outcome, malformed) = (context.at, self.number, receipt.outcome, receipt.malformed);
         let is_long = receipt.wording.long_service_type;
-        let (id, pdu) = self.pen.write(&receipt, dialect, desk.wall);
-        let place = desk.log.receipt_sent(|| ReceiptSent { at, link, id, outcome, malformed, answer: None });
+        let (id, pdu) = self.writer.write(&receipt, dialect, context.wall);
+        let place =
+            context.log.receipt_sent(|| ReceiptSent { at, link, id, outcome, malformed, answer: None });
         // The PDU borrows the receipt that its token keeps.
-        let token = InFlight { brought: Brought::Receipt(receipt.clone()), place };
+        let token = InFlight { delivery: Delivery::Receipt(receipt.clone()), place };
         let sent = if malformed {
             let half = half_of(&pdu);
-            self.session.request(&Pdu::Unknown(pdu.command(), Hidden(&half)), token, desk.moment)
+            self.session.request(&Pdu::Unknown(pdu.command(), Hidden(&half)), token, context.moment)
         } else if is_long {
             let body = [LONG_SERVICE_TYPE, &body_of(&pdu)].concat();
-            self.session.request(&Pdu::Unknown(pdu.command(), Hidden(&body)), token, desk.moment)
+            self.session.request(&Pdu::Unknown(pdu.command(), Hidden(&body)), token, context.moment)
         } else {
-            self.session.request(&pdu, token, desk.moment)
+            self.session.request(&pdu, token, context.moment)
         };
         sent.expect("there is room, and a receipt fits a deliver_sm");
     }
 
-    fn pass_on_said(&mut self, part: MoPart, desk: &mut Desk<'_>) {
+    fn pass_on_said(&mut self, part: MoPart, context: &mut LinkContext<'_>) {
         let mut tlvs = TlvBuffer::new();
         for (tag, value) in &part.tlvs {
             tlvs.push(Tag(*tag), value);
@@ -117,22 +118,22 @@ impl Link {
             tlvs: tlvs.as_tlvs(),
             ..DeliverSm::default()
         });
-        let (at, link) = (desk.at, self.number);
-        let place = desk.log.mo_sent(|| MoSent { at, link, part: part.clone(), answer: None });
-        let token = InFlight { brought: Brought::Mo(Box::new(part.clone())), place };
+        let (at, link) = (context.at, self.number);
+        let place = context.log.mo_sent(|| MoSent { at, link, part: part.clone(), answer: None });
+        let token = InFlight { delivery: Delivery::Mo(Box::new(part.clone())), place };
         let sent = if part.malformed {
             let half = half_of(&pdu);
-            self.session.request(&Pdu::Unknown(CommandId::DELIVER_SM, Hidden(&half)), token, desk.moment)
+            self.session.request(&Pdu::Unknown(CommandId::DELIVER_SM, Hidden(&half)), token, context.moment)
         } else if is_long {
             let mut body = body_of(&pdu);
             body.splice(EMPTY_SOURCE_AT..EMPTY_SOURCE_AT, part.source.bytes());
-            self.session.request(&Pdu::Unknown(CommandId::DELIVER_SM, Hidden(&body)), token, desk.moment)
+            self.session.request(&Pdu::Unknown(CommandId::DELIVER_SM, Hidden(&body)), token, context.moment)
         } else {
-            self.session.request(&pdu, token, desk.moment)
+            self.session.request(&pdu, token, context.moment)
         };
         if sent.is_err() {
             // Longer than its PDU can hold: a mistake of whoever said it.
-            desk.log.counts().protocol_errors += 1;
+            context.log.counts().protocol_errors += 1;
         }
     }
 }
@@ -160,35 +161,35 @@ fn body_of(pdu: &Pdu<'_>) -> Vec<u8> {
 }
 
 /// It was not answered, and goes out again.
-pub(super) fn send_again(token: InFlight, desk: &mut Desk<'_>) {
-    match token.brought {
-        Brought::Receipt(receipt) => {
-            desk.log.counts().receipts_unanswered += 1;
-            desk.outbox.put_back(desk.now, receipt);
+pub(super) fn send_again(token: InFlight, context: &mut LinkContext<'_>) {
+    match token.delivery {
+        Delivery::Receipt(receipt) => {
+            context.log.counts().receipts_unanswered += 1;
+            context.outbox.put_back(context.now, receipt);
         }
         // The link it was meant for may be gone.
-        Brought::Mo(part) => desk.outbox.say_again(desk.now, MoPart { link: None, ..*part }),
+        Delivery::Mo(part) => context.outbox.say_again(context.now, MoPart { link: None, ..*part }),
     }
 }
 
 /// The gateway has answered.
-pub(super) fn on_answer(token: InFlight, status: CommandStatus, desk: &mut Desk<'_>) {
-    let InFlight { brought, place } = token;
-    let again = TEMPORARY.contains(&status).then_some(desk.now + RECEIPT_RETRY);
-    match brought {
-        Brought::Receipt(receipt) => {
-            desk.log.receipt_answered(place, status);
+pub(super) fn on_answer(token: InFlight, status: CommandStatus, context: &mut LinkContext<'_>) {
+    let InFlight { delivery, place } = token;
+    let again = TEMPORARY.contains(&status).then_some(context.now + RECEIPT_RETRY);
+    match delivery {
+        Delivery::Receipt(receipt) => {
+            context.log.receipt_answered(place, status);
             match again {
-                Some(due) if !receipt.malformed => desk.outbox.put_back(due, receipt),
-                _ => desk.outbox.settle(),
+                Some(due) if !receipt.malformed => context.outbox.put_back(due, receipt),
+                _ => context.outbox.settle(),
             }
         }
-        Brought::Mo(part) => {
-            desk.log.mo_answered(place, status);
+        Delivery::Mo(part) => {
+            context.log.mo_answered(place, status);
             if let Some(due) = again
                 && !part.malformed
             {
-                desk.outbox.say_again(due, *part);
+                context.outbox.say_again(due, *part);
             }
         }
     }

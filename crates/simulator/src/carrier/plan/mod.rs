@@ -6,19 +6,19 @@ use std::time::Duration;
 
 use hermod_smpp::CommandStatus;
 
-use super::chance::{Chance, Turns};
+use super::bound_links::BindCount;
 use super::ids::IdFormat;
-use super::manner::Manner;
 use super::outcome::{Outcome, Receipts};
-use super::pace::Pace;
-use super::roster::Company;
-use super::script::{Act, MoReply, Script};
-use super::when::Content;
-use super::wording::Wording;
+use super::rate_limit::RateWindow;
+use super::receipt_format::ReceiptFormat;
+use super::response_quirk::ResponseQuirk;
+use super::rules::{RuleCounters, SeededRandom};
+use super::script::{MoReply, Script, SubmitAction};
+use super::submit_filter::SubmitContent;
 
 /// A submit as the plan sees it.
 #[derive(Debug, Clone, Copy)]
-pub struct SubmitSeen<'a> {
+pub struct SubmitView<'a> {
     /// Digits as they came.
     pub destination: &'a [u8],
     pub data_coding: u8,
@@ -35,16 +35,16 @@ pub struct SubmitSeen<'a> {
 
 /// What the carrier does with one submit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Behaviour {
-    pub reply: Reply,
+pub struct Decision {
+    pub reply: Response,
     /// How late the reply is.
     pub delay: Duration,
     /// How the reply is written.
-    pub manner: Manner,
+    pub quirk: ResponseQuirk,
     /// The receipts the message gets; none unless it was taken and asked for some.
     pub receipts: Receipts,
     /// How they are written.
-    pub wording: Arc<Wording>,
+    pub wording: Arc<ReceiptFormat>,
     /// What the handset sends back; none unless the message was taken.
     pub mo_reply: Option<Arc<MoReply>>,
     /// More came than the carrier said it takes.
@@ -52,13 +52,13 @@ pub struct Behaviour {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reply {
+pub enum Response {
     /// Taken under this number; afterwards `then`.
     Accept {
         id: u64,
-        then: Then,
+        then: FollowUp,
     },
-    Refuse(CommandStatus),
+    Reject(CommandStatus),
     Nack(CommandStatus),
     Silence,
     /// Never answered and forgotten, and the connection is cut.
@@ -66,14 +66,14 @@ pub enum Reply {
     /// Taken under this number, and `then` instead of the answer.
     Withhold {
         id: u64,
-        then: Then,
+        then: FollowUp,
     },
 }
 
 /// What follows an answer, or stands in its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Then {
-    GoOn,
+pub enum FollowUp {
+    Nothing,
     Cut,
     Unbind,
     Garbage,
@@ -96,17 +96,17 @@ pub struct Plan {
     /// When it began to play.
     since: Duration,
     ids: Arc<IdFormat>,
-    answers: Turns,
-    delays: Turns,
-    manners: Turns,
-    receipts: Turns,
-    wordings: Turns,
-    replies: Turns,
+    answers: RuleCounters,
+    delays: RuleCounters,
+    quirks: RuleCounters,
+    receipts: RuleCounters,
+    wordings: RuleCounters,
+    replies: RuleCounters,
     binds: u64,
     cut_by_bytes: bool,
-    chance: Chance,
+    chance: SeededRandom,
     next_id: u64,
-    pace: Pace,
+    rate_window: RateWindow,
 }
 
 /// Ids that no submit is ever given: far beyond where counting starts.
@@ -118,17 +118,17 @@ impl Plan {
             ids: Arc::new(script.ids.clone()),
             script: Arc::new(Script::new()),
             since: Duration::ZERO,
-            answers: Turns::default(),
-            delays: Turns::default(),
-            manners: Turns::default(),
-            receipts: Turns::default(),
-            wordings: Turns::default(),
-            replies: Turns::default(),
+            answers: RuleCounters::default(),
+            delays: RuleCounters::default(),
+            quirks: RuleCounters::default(),
+            receipts: RuleCounters::default(),
+            wordings: RuleCounters::default(),
+            replies: RuleCounters::default(),
             binds: 0,
             cut_by_bytes: false,
-            chance: Chance(seed),
+            chance: SeededRandom(seed),
             next_id: first_id,
-            pace: Pace::default(),
+            rate_window: RateWindow::default(),
         };
         plan.set_script(script, Duration::ZERO);
         plan
@@ -139,12 +139,12 @@ impl Plan {
         self.ids = Arc::new(script.ids.clone());
         self.script = Arc::new(script);
         self.since = at;
-        self.answers = Turns::of(&self.script.answers);
-        self.delays = Turns::of(&self.script.delays);
-        self.manners = Turns::of(&self.script.manners);
-        self.receipts = Turns::of(&self.script.receipts);
-        self.wordings = Turns::of(&self.script.wordings);
-        self.replies = Turns::of(&self.script.replies);
+        self.answers = RuleCounters::of(&self.script.answers);
+        self.delays = RuleCounters::of(&self.script.delays);
+        self.quirks = RuleCounters::of(&self.script.quirks);
+        self.receipts = RuleCounters::of(&self.script.receipts);
+        self.wordings = RuleCounters::of(&self.script.wordings);
+        self.replies = RuleCounters::of(&self.script.replies);
         self.binds = 0;
         self.cut_by_bytes = false;
     }
@@ -158,9 +158,9 @@ impl Plan {
     }
 
     /// Decides about the next submit.
-    pub fn next(&mut self, seen: &SubmitSeen<'_>) -> Behaviour {
+    pub fn next(&mut self, seen: &SubmitView<'_>) -> Decision {
         let script = Arc::clone(&self.script);
-        let content = Content {
+        let content = SubmitContent {
             destination: seen.destination,
             data_coding: seen.data_coding,
             alphabet: script.alphabet,
@@ -174,66 +174,68 @@ impl Plan {
         let overload = self.overload(seen);
         let reply = match (self.crash(seen), overload) {
             (Some(crash), _) => crash,
-            (None, Some((status, _))) => Reply::Refuse(status),
+            (None, Some((status, _))) => Response::Reject(status),
             (None, None) => {
                 let act = *self.answers.pick(&script.answers, &content, &mut self.chance);
                 self.reply(act)
             }
         };
-        let manner = *self.manners.pick(&script.manners, &content, &mut self.chance);
+        let quirk = *self.quirks.pick(&script.quirks, &content, &mut self.chance);
         let wording = Arc::clone(self.wordings.pick(&script.wordings, &content, &mut self.chance));
         let (receipts, mo_reply) = match reply {
-            Reply::Accept { .. } | Reply::Withhold { .. } => {
+            Response::Accept { .. } | Response::Withhold { .. } => {
                 let receipts = self.receipts.pick(&script.receipts, &content, &mut self.chance);
                 let mo_reply = self.replies.pick(&script.replies, &content, &mut self.chance);
                 (asked_for(*receipts, seen.registered_delivery), mo_reply.clone())
             }
-            Reply::Refuse(_) | Reply::Nack(_) | Reply::Silence | Reply::Crash => (Receipts::never(), None),
+            Response::Reject(_) | Response::Nack(_) | Response::Silence | Response::Crash => {
+                (Receipts::never(), None)
+            }
         };
         let excess = overload.and_then(|(_, excess)| excess);
-        Behaviour { reply, delay, manner, receipts, wording, mo_reply, excess }
+        Decision { reply, delay, quirk, receipts, wording, mo_reply, excess }
     }
 
-    fn reply(&mut self, act: Act) -> Reply {
+    fn reply(&mut self, act: SubmitAction) -> Response {
         match act {
-            Act::Refuse(status) => Reply::Refuse(status),
-            Act::Nack(status) => Reply::Nack(status),
-            Act::Silence => Reply::Silence,
-            Act::Accept => self.accept(Then::GoOn),
-            Act::CutAfterAnswer => self.accept(Then::Cut),
-            Act::Unbind => self.accept(Then::Unbind),
-            Act::Garbage => self.accept(Then::Garbage),
-            Act::BadLength(length) => self.accept(Then::BadLength(length)),
-            Act::Stall(time) => self.accept(Then::Stall(time)),
-            Act::Mute => self.accept(Then::Mute),
-            Act::LoseAnswer => self.withhold(Then::GoOn),
-            Act::CutBeforeAnswer => self.withhold(Then::Cut),
-            Act::UnbindBeforeAnswer => self.withhold(Then::Unbind),
-            Act::MuteBeforeAnswer => self.withhold(Then::Mute),
+            SubmitAction::Reject(status) => Response::Reject(status),
+            SubmitAction::Nack(status) => Response::Nack(status),
+            SubmitAction::Silence => Response::Silence,
+            SubmitAction::Accept => self.accept(FollowUp::Nothing),
+            SubmitAction::CutAfterResponse => self.accept(FollowUp::Cut),
+            SubmitAction::Unbind => self.accept(FollowUp::Unbind),
+            SubmitAction::Garbage => self.accept(FollowUp::Garbage),
+            SubmitAction::BadLength(length) => self.accept(FollowUp::BadLength(length)),
+            SubmitAction::Stall(time) => self.accept(FollowUp::Stall(time)),
+            SubmitAction::Mute => self.accept(FollowUp::Mute),
+            SubmitAction::LoseResponse => self.withhold(FollowUp::Nothing),
+            SubmitAction::CutBeforeResponse => self.withhold(FollowUp::Cut),
+            SubmitAction::UnbindBeforeResponse => self.withhold(FollowUp::Unbind),
+            SubmitAction::MuteBeforeResponse => self.withhold(FollowUp::Mute),
         }
     }
 
-    fn accept(&mut self, then: Then) -> Reply {
-        Reply::Accept { id: self.take_id(), then }
+    fn accept(&mut self, then: FollowUp) -> Response {
+        Response::Accept { id: self.take_id(), then }
     }
 
-    fn withhold(&mut self, then: Then) -> Reply {
-        Reply::Withhold { id: self.take_id(), then }
+    fn withhold(&mut self, then: FollowUp) -> Response {
+        Response::Withhold { id: self.take_id(), then }
     }
 
     /// What a link that is to crash does with a submit.
-    fn crash(&self, seen: &SubmitSeen<'_>) -> Option<Reply> {
+    fn crash(&self, seen: &SubmitView<'_>) -> Option<Response> {
         let (_, submits) = self.script.crash_loop.filter(|(binds, _)| self.binds <= *binds)?;
-        Some(if seen.unanswered >= submits { Reply::Crash } else { Reply::Silence })
+        Some(if seen.unanswered >= submits { Response::Crash } else { Response::Silence })
     }
 
     /// Whether there is more traffic than the carrier tolerates.
-    fn overload(&mut self, seen: &SubmitSeen<'_>) -> Option<(CommandStatus, Option<Excess>)> {
-        let Script { window_max, per_second_max, .. } = &*self.script;
+    fn overload(&mut self, seen: &SubmitView<'_>) -> Option<(CommandStatus, Option<Excess>)> {
+        let Script { window_max, rate_max, .. } = &*self.script;
         if window_max.is_some_and(|max| seen.unanswered > max) {
             return Some((CommandStatus::THROTTLED, Some(Excess::Window)));
         }
-        if per_second_max.is_some_and(|max| !self.pace.admits(seen.at, max)) {
+        if rate_max.is_some_and(|max| !self.rate_window.admits(seen.at, max)) {
             return Some((CommandStatus::THROTTLED, Some(Excess::Rate)));
         }
         let wants_receipt = seen.registered_delivery & ANY_RECEIPT != 0;
@@ -258,10 +260,15 @@ impl Plan {
     }
 
     /// Decides about a bind; `company` are the links that its system_id has already.
-    pub fn bind(&mut self, system_id: &[u8], password: &[u8], company: Company) -> Result<(), CommandStatus> {
+    pub fn bind(
+        &mut self,
+        system_id: &[u8],
+        password: &[u8],
+        company: BindCount,
+    ) -> Result<(), CommandStatus> {
         self.binds += 1;
-        let Script { refuse_binds, credentials, binds_max, .. } = &*self.script;
-        if let Some((count, status)) = refuse_binds
+        let Script { reject_binds, credentials, binds_max, .. } = &*self.script;
+        if let Some((count, status)) = reject_binds
             && self.binds <= *count
         {
             return Err(*status);
@@ -272,8 +279,8 @@ impl Plan {
             return Err(CommandStatus::INVPASWD);
         }
         match binds_max {
-            Some((max, status)) if company.bound + company.ghosts >= *max => Err(*status),
-            None if company.ghosts > 0 => Err(CommandStatus::ALYBND),
+            Some((max, status)) if company.bound + company.lingering >= *max => Err(*status),
+            None if company.lingering > 0 => Err(CommandStatus::ALYBND),
             _ => Ok(()),
         }
     }

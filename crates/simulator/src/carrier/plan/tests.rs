@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::carrier::ids::IdStyle;
-use crate::carrier::when::When;
+use crate::carrier::submit_filter::SubmitFilter;
 
 const SECOND: Duration = Duration::from_secs(1);
-const SUBMIT: SubmitSeen<'static> = SubmitSeen {
+const SUBMIT: SubmitView<'static> = SubmitView {
     destination: b"4915112345678",
     data_coding: 0,
     text: b"hello",
@@ -15,16 +15,16 @@ const SUBMIT: SubmitSeen<'static> = SubmitSeen {
     receipts_full: false,
 };
 
-fn told(reply: Reply) -> String {
+fn told(reply: Response) -> String {
     match reply {
-        Reply::Accept { id, then: Then::GoOn } => format!("{id}"),
-        Reply::Accept { id, then } => format!("{id}+{then:?}"),
-        Reply::Refuse(CommandStatus(status)) => format!("0x{status:02x}"),
-        Reply::Nack(CommandStatus(status)) => format!("nack 0x{status:02x}"),
-        Reply::Crash => "crash".to_owned(),
-        Reply::Silence => "silence".to_owned(),
-        Reply::Withhold { id, then: Then::GoOn } => format!("{id}+no answer"),
-        Reply::Withhold { id, then } => format!("{id}+{then:?} unanswered"),
+        Response::Accept { id, then: FollowUp::Nothing } => format!("{id}"),
+        Response::Accept { id, then } => format!("{id}+{then:?}"),
+        Response::Reject(CommandStatus(status)) => format!("0x{status:02x}"),
+        Response::Nack(CommandStatus(status)) => format!("nack 0x{status:02x}"),
+        Response::Crash => "crash".to_owned(),
+        Response::Silence => "silence".to_owned(),
+        Response::Withhold { id, then: FollowUp::Nothing } => format!("{id}+no answer"),
+        Response::Withhold { id, then } => format!("{id}+{then:?} unanswered"),
     }
 }
 
@@ -50,18 +50,24 @@ fn throttling_ends_after_its_count_or_returns_with_every_kth() {
 
 #[test]
 fn rules_are_asked_in_order_and_count_only_what_reaches_them() {
-    let script = Script::new().throttle(2).refuse_first(1, CommandStatus::SYSERR).silent(1);
+    let script = Script::new().throttle(2).reject_first(1, CommandStatus::SYSERR).ignore_first(1);
     check(script, "0x58, 0x58, 0x08, silence, 1");
 }
 
 #[test]
 fn the_connection_is_ended_in_every_way_a_carrier_knows() {
-    let script = Script::new().cut_after(2).cut_before_answer(3).unbind_after(3).garbage_after(3);
+    let script = Script::new()
+        .cut_after_response(2)
+        .cut_before_response(3)
+        .unbind_after_response(3)
+        .garbage_after_response(3);
     check(script, "1, 2+Cut, 3, 4+Cut unanswered, 5+Unbind, 6+Garbage, 7");
-    let script = Script::new().unbind_before_answer(1).bad_length_after(1, 4).mute_after(1);
+    let script = Script::new().unbind_before_response(1).bad_length_after(1, 4).mute_after(1);
     check(script, "1+Unbind unanswered, 2+BadLength(4), 3+Mute, 4");
-    let script =
-        Script::new().act(When::nth(1), Act::MuteBeforeAnswer).stall_after(1, SECOND).lose_answers(2);
+    let script = Script::new()
+        .rule(SubmitFilter::nth(1), SubmitAction::MuteBeforeResponse)
+        .stall_after(1, SECOND)
+        .lose_responses(2);
     check(script, "1+Mute unanswered, 2+Stall(1s), 3+no answer, 4+no answer, 5");
     check(Script::new().nack_first(1, CommandStatus::INVCMDID), "nack 0x03, 1");
 }
@@ -72,7 +78,7 @@ fn throttling_comes_in_bursts_by_count_or_by_time() {
     check(Script::new().queue_full(1), "0x14, 1");
     let mut plan = Plan::new(Script::new(), 0, 1);
     plan.set_script(Script::new().throttle_for(SECOND), 5 * SECOND);
-    let mut say = |at: Duration| told(plan.next(&SubmitSeen { at, ..SUBMIT }).reply);
+    let mut say = |at: Duration| told(plan.next(&SubmitView { at, ..SUBMIT }).reply);
     assert_eq!(say(5 * SECOND), "0x58");
     assert_eq!(say(6 * SECOND - Duration::from_millis(1)), "0x58");
     assert_eq!(say(6 * SECOND), "1");
@@ -80,10 +86,16 @@ fn throttling_comes_in_bursts_by_count_or_by_time() {
 
 #[test]
 fn every_act_can_be_left_to_chance() {
-    for act in [Act::Silence, Act::LoseAnswer, Act::CutBeforeAnswer, Act::Mute, Act::Stall(SECOND)] {
-        let mut plan = Plan::new(Script::new().act(When::per_mille(500), act), 11, 1);
+    for act in [
+        SubmitAction::Silence,
+        SubmitAction::LoseResponse,
+        SubmitAction::CutBeforeResponse,
+        SubmitAction::Mute,
+        SubmitAction::Stall(SECOND),
+    ] {
+        let mut plan = Plan::new(Script::new().rule(SubmitFilter::per_mille(500), act), 11, 1);
         let plain = (0..1000)
-            .filter(|_| matches!(plan.next(&SUBMIT).reply, Reply::Accept { then: Then::GoOn, .. }))
+            .filter(|_| matches!(plan.next(&SUBMIT).reply, Response::Accept { then: FollowUp::Nothing, .. }))
             .count();
         assert!((400..600).contains(&plain), "{act:?} left {plain} of 1000 alone");
     }
@@ -91,7 +103,7 @@ fn every_act_can_be_left_to_chance() {
 
 #[test]
 fn scattered_answers_come_at_different_times() {
-    let mut plan = Plan::new(Script::new().delay(SECOND).answers_out_of_order(SECOND), 1, 1);
+    let mut plan = Plan::new(Script::new().delay(SECOND).responses_out_of_order(SECOND), 1, 1);
     let delays: Vec<Duration> = (0..100).map(|_| plan.next(&SUBMIT).delay).collect();
     assert!(delays.iter().all(|delay| (SECOND..=2 * SECOND).contains(delay)));
     assert!(!delays.is_sorted());
@@ -100,15 +112,22 @@ fn scattered_answers_come_at_different_times() {
 #[test]
 fn manners_and_wordings_follow_their_own_rules() {
     let script = Script::new()
-        .answers_without_id(1)
-        .bodies_on_errors()
-        .receipts_worded_when(When::nth(2), Wording::shortest());
+        .responses_without_id(1)
+        .bodies_in_error_responses()
+        .receipt_format_when(SubmitFilter::nth(2), ReceiptFormat::shortest());
     let mut plan = Plan::new(script, 0, 1);
-    let seen: Vec<(Manner, bool)> = (0..3)
+    let seen: Vec<(ResponseQuirk, bool)> = (0..3)
         .map(|_| plan.next(&SUBMIT))
-        .map(|behaviour| (behaviour.manner, *behaviour.wording == Wording::standard()))
+        .map(|behaviour| (behaviour.quirk, *behaviour.wording == ReceiptFormat::standard()))
         .collect();
-    assert_eq!(seen, [(Manner::NoBody, true), (Manner::BodyOnError, false), (Manner::BodyOnError, true)]);
+    assert_eq!(
+        seen,
+        [
+            (ResponseQuirk::NoBody, true),
+            (ResponseQuirk::BodyOnError, false),
+            (ResponseQuirk::BodyOnError, true)
+        ]
+    );
 }
 
 #[test]
@@ -132,11 +151,11 @@ fn links_last_a_random_time() {
 #[test]
 fn rules_may_look_at_destination_and_text() {
     let script = Script::new()
-        .refuse_when(When::to("+4915"), CommandStatus::INVDSTADR)
-        .refuse_when(When::text("win a").only_first(1), CommandStatus::SUBMITFAIL);
+        .reject_when(SubmitFilter::to("+4915"), CommandStatus::INVDSTADR)
+        .reject_when(SubmitFilter::text("win a").only_first(1), CommandStatus::SUBMITFAIL);
     let mut plan = Plan::new(script, 0, 1);
     let mut say = |destination: &[u8], data_coding: u8, text: &[u8]| {
-        told(plan.next(&SubmitSeen { destination, data_coding, text, ..SUBMIT }).reply)
+        told(plan.next(&SubmitView { destination, data_coding, text, ..SUBMIT }).reply)
     };
     assert_eq!(say(b"4915112345678", 0, b"hi"), "0x0b");
     assert_eq!(say(b"+4915112345678", 0, b"hi"), "0x0b");
@@ -148,10 +167,10 @@ fn rules_may_look_at_destination_and_text() {
 #[test]
 fn chance_is_seeded() {
     let refused = |seed: u64| {
-        let script = Script::new().refuse_when(When::per_mille(250), CommandStatus::SYSERR);
+        let script = Script::new().reject_when(SubmitFilter::per_mille(250), CommandStatus::SYSERR);
         let mut plan = Plan::new(script, seed, 1);
         (0..1000)
-            .map(|_| plan.next(&SUBMIT).reply == Reply::Refuse(CommandStatus::SYSERR))
+            .map(|_| plan.next(&SUBMIT).reply == Response::Reject(CommandStatus::SYSERR))
             .collect::<Vec<_>>()
     };
     assert_eq!(refused(1), refused(1));
@@ -162,10 +181,10 @@ fn chance_is_seeded() {
 
 #[test]
 fn a_full_window_a_full_second_and_a_full_queue_push_back() {
-    let mut plan = Plan::new(Script::new().window_max(2).per_second_max(3), 0, 1);
+    let mut plan = Plan::new(Script::new().window_max(2).rate_max(3), 0, 1);
     let mut say = |unanswered: u32, at_ms: u64, receipts_full: bool| {
         let at = Duration::from_millis(at_ms);
-        told(plan.next(&SubmitSeen { unanswered, at, receipts_full, ..SUBMIT }).reply)
+        told(plan.next(&SubmitView { unanswered, at, receipts_full, ..SUBMIT }).reply)
     };
     assert_eq!(say(2, 0, false), "1");
     assert_eq!(say(3, 0, false), "0x58");
@@ -180,14 +199,15 @@ fn a_full_window_a_full_second_and_a_full_queue_push_back() {
 #[test]
 fn a_full_queue_still_takes_who_wants_no_receipt() {
     let mut plan = Plan::new(Script::new(), 0, 1);
-    let seen = SubmitSeen { receipts_full: true, registered_delivery: 0, ..SUBMIT };
+    let seen = SubmitView { receipts_full: true, registered_delivery: 0, ..SUBMIT };
     assert_eq!(told(plan.next(&seen).reply), "1");
 }
 
 #[test]
 fn delays_follow_their_own_rules() {
     let slow = Duration::from_secs(9);
-    let script = Script::new().delay(Duration::from_millis(5)).delay_when(When::nth(2), slow).throttle(1);
+    let script =
+        Script::new().delay(Duration::from_millis(5)).delay_when(SubmitFilter::nth(2), slow).throttle(1);
     let mut plan = Plan::new(script, 0, 1);
     let delays: Vec<u128> = (0..3).map(|_| plan.next(&SUBMIT).delay.as_millis()).collect();
     assert_eq!(delays, [5, 9000, 5]);
@@ -201,7 +221,7 @@ fn check_asked(registered_delivery: u8, expect: &str) {
         .filter(|outcome| {
             let script = Script::new().receipt_after(Duration::ZERO, *outcome);
             let mut plan = Plan::new(script, 0, 1);
-            plan.next(&SubmitSeen { registered_delivery, ..SUBMIT }).receipts.outcome.is_some()
+            plan.next(&SubmitView { registered_delivery, ..SUBMIT }).receipts.outcome.is_some()
         })
         .map(Outcome::word)
         .collect();
@@ -221,7 +241,7 @@ fn registered_delivery_decides_who_gets_receipts() {
 
 #[test]
 fn what_is_not_taken_gets_no_receipt() {
-    let mut plan = Plan::new(Script::new().throttle(1).silent(1).cut_before_answer(1), 0, 1);
+    let mut plan = Plan::new(Script::new().throttle(1).ignore_first(1).cut_before_response(1), 0, 1);
     assert_eq!(plan.next(&SUBMIT).receipts, Receipts::never());
     assert_eq!(plan.next(&SUBMIT).receipts, Receipts::never());
     assert_eq!(plan.next(&SUBMIT).receipts, Receipts::after(Duration::ZERO, Outcome::Delivered));
@@ -229,9 +249,9 @@ fn what_is_not_taken_gets_no_receipt() {
 
 #[test]
 fn binds_are_refused_by_count_and_by_password() {
-    let script = Script::new().refuse_binds(2, CommandStatus::BINDFAIL).credentials("hermod", "secret");
+    let script = Script::new().reject_binds(2, CommandStatus::BINDFAIL).credentials("hermod", "secret");
     let mut plan = Plan::new(script, 0, 1);
-    let mut bind = |id: &[u8], password: &[u8]| plan.bind(id, password, Company::default());
+    let mut bind = |id: &[u8], password: &[u8]| plan.bind(id, password, BindCount::default());
     assert_eq!(bind(b"hermod", b"secret"), Err(CommandStatus::BINDFAIL));
     assert_eq!(bind(b"hermod", b"secret"), Err(CommandStatus::BINDFAIL));
     assert_eq!(bind(b"hermod", b"wrong"), Err(CommandStatus::INVPASWD));
@@ -241,8 +261,8 @@ fn binds_are_refused_by_count_and_by_password() {
 
 #[test]
 fn binds_beyond_the_limit_and_beside_ghosts_are_told_they_are_bound() {
-    let bind = |script: Script, bound: usize, ghosts: usize| {
-        Plan::new(script, 0, 1).bind(b"hermod", b"", Company { bound, ghosts }).is_ok()
+    let bind = |script: Script, bound: usize, lingering: usize| {
+        Plan::new(script, 0, 1).bind(b"hermod", b"", BindCount { bound, lingering }).is_ok()
     };
     let limit = || Script::new().binds_max(2);
     assert!(bind(limit(), 1, 0) && !bind(limit(), 2, 0) && !bind(limit(), 1, 1) && bind(limit(), 0, 1));
@@ -270,10 +290,10 @@ fn unknown_ids_are_never_given() {
 #[test]
 fn links_of_a_crash_loop_answer_nothing_and_crash_at_their_last_submit() {
     let mut plan = Plan::new(Script::new().crash_loop(1, 3), 0, 1);
-    let nobody = Company { bound: 0, ghosts: 0 };
+    let nobody = BindCount { bound: 0, lingering: 0 };
     plan.bind(b"hermod", b"secret", nobody).unwrap();
     let replies =
-        [1, 2, 3].map(|unanswered| told(plan.next(&SubmitSeen { unanswered, ..SUBMIT }).reply)).join(", ");
+        [1, 2, 3].map(|unanswered| told(plan.next(&SubmitView { unanswered, ..SUBMIT }).reply)).join(", ");
     assert_eq!(replies, "silence, silence, crash");
     plan.bind(b"hermod", b"secret", nobody).unwrap();
     assert_eq!(told(plan.next(&SUBMIT).reply), "1");

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use hermod_smpp::CommandStatus;
 
-use super::copies::{self, Copies};
-use super::seen::{BindSeen, Counts, LinkSeen, MoSent, ReceiptSent, Submit};
+use super::duplicates::{self, Duplicates};
+use super::entries::{BindAttempt, Counts, LinkEntry, MoSent, ReceiptSent, Submit};
 use super::{DETAILED_MAX, RecordMode};
 
 /// Binds whose details are kept.
@@ -18,12 +18,12 @@ const LINKS_KEPT_MAX: usize = 100_000;
 pub(in crate::carrier) struct Log {
     mode: RecordMode,
     counts: Counts,
-    pub(super) copies: Copies,
+    pub(super) copies: Duplicates,
     pub(super) submits: Vec<Submit>,
     pub(super) receipts: Vec<ReceiptSent>,
     pub(super) mo: Vec<MoSent>,
-    pub(super) binds: Vec<BindSeen>,
-    pub(super) links: Vec<LinkSeen>,
+    pub(super) binds: Vec<BindAttempt>,
+    pub(super) links: Vec<LinkEntry>,
 }
 
 impl Log {
@@ -31,7 +31,7 @@ impl Log {
         Log {
             mode,
             counts: Counts::default(),
-            copies: Copies::new(copies::MESSAGES_MAX),
+            copies: Duplicates::new(duplicates::MESSAGES_MAX),
             submits: Vec::new(),
             receipts: Vec::new(),
             mo: Vec::new(),
@@ -60,12 +60,12 @@ impl Log {
     }
 
     /// Counts a submit; `message` is its fingerprint unless it was refused.
-    pub(in crate::carrier) fn count_submit(&mut self, answer: AnswerKind, message: u64) {
+    pub(in crate::carrier) fn count_submit(&mut self, answer: ResponseKind, message: u64) {
         self.counts.submits += 1;
         match answer {
-            AnswerKind::Accepted => self.counts.accepted += 1,
-            AnswerKind::Silent => self.counts.silent += 1,
-            AnswerKind::Refused => {
+            ResponseKind::Accepted => self.counts.accepted += 1,
+            ResponseKind::Silent => self.counts.silent += 1,
+            ResponseKind::Refused => {
                 self.counts.refused += 1;
                 return;
             }
@@ -81,7 +81,7 @@ impl Log {
     pub(in crate::carrier) fn link_opened(&mut self, number: u64, peer: SocketAddr, at: Duration) {
         self.counts.links_opened += 1;
         if self.links.len() < LINKS_KEPT_MAX {
-            self.links.push(LinkSeen { number, peer, opened: at, closed: None });
+            self.links.push(LinkEntry { number, peer, opened: at, closed: None });
         }
     }
 
@@ -92,11 +92,11 @@ impl Log {
         }
     }
 
-    pub(in crate::carrier) fn bind(&mut self, bind: BindSeen) {
+    pub(in crate::carrier) fn bind(&mut self, bind: BindAttempt) {
         if bind.status.is_ok() {
             self.counts.binds += 1
         } else {
-            self.counts.binds_refused += 1
+            self.counts.binds_rejected += 1
         }
         if self.binds.len() < BINDS_MAX {
             self.binds.push(bind);
@@ -118,9 +118,9 @@ impl Log {
 
     pub(in crate::carrier) fn receipt_answered(&mut self, place: Option<usize>, status: CommandStatus) {
         if status.is_ok() {
-            self.counts.receipts_taken += 1
+            self.counts.receipts_accepted += 1
         } else {
-            self.counts.receipts_refused += 1
+            self.counts.receipts_rejected += 1
         }
         if let Some(place) = place {
             self.receipts[place].answer = Some(status);
@@ -141,7 +141,7 @@ impl Log {
 
     pub(in crate::carrier) fn mo_answered(&mut self, place: Option<usize>, status: CommandStatus) {
         if status.is_ok() {
-            self.counts.mo_taken += 1;
+            self.counts.mo_accepted += 1;
         }
         if let Some(place) = place {
             self.mo[place].answer = Some(status);
@@ -151,7 +151,7 @@ impl Log {
 
 /// An answer as far as counting goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::carrier) enum AnswerKind {
+pub(in crate::carrier) enum ResponseKind {
     Accepted,
     Refused,
     Silent,

@@ -3,10 +3,10 @@
 //! Memory is bounded in both modes. `Full` keeps details of the first 2,000,000 submits and receipts (about 1 KB each)
 //! and counts the rest; `Compact` keeps counters and, for each message, a hash (151 MB at most, see `copies`).
 
-mod copies;
-mod joined;
+mod duplicates;
+mod entries;
 mod log;
-mod seen;
+mod reassembly;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -15,12 +15,12 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-pub use joined::Received;
-pub use seen::{Answer, BindSeen, Counts, LinkSeen, MoSent, ReceiptSent, Submit};
+pub use entries::{BindAttempt, Counts, LinkEntry, MoSent, ReceiptSent, Submit, SubmitResponse};
+pub use reassembly::ReceivedMessage;
 
-use crate::world;
-pub(in crate::carrier) use copies::fingerprint;
-pub(in crate::carrier) use log::{AnswerKind, Log};
+use crate::runtime;
+pub(in crate::carrier) use duplicates::fingerprint;
+pub(in crate::carrier) use log::{Log, ResponseKind};
 
 /// Submits, and receipts, whose details `Full` keeps.
 pub const DETAILED_MAX: usize = 2_000_000;
@@ -46,18 +46,18 @@ struct Shared {
 
 /// A wait that ended before what it waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WaitedInVain {
+pub struct WaitTimeout {
     pub waited: Duration,
     pub counts: Counts,
 }
 
-impl fmt::Display for WaitedInVain {
+impl fmt::Display for WaitTimeout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "not seen within {:?}; the carrier has {:?}", self.waited, self.counts)
     }
 }
 
-impl std::error::Error for WaitedInVain {}
+impl std::error::Error for WaitTimeout {}
 
 impl Record {
     pub(super) fn new(mode: RecordMode) -> Record {
@@ -89,12 +89,12 @@ impl Record {
         self.log().receipts.clone()
     }
 
-    pub fn binds(&self) -> Vec<BindSeen> {
+    pub fn binds(&self) -> Vec<BindAttempt> {
         self.log().binds.clone()
     }
 
     /// Connections in the order they came; also in a compact record.
-    pub fn links(&self) -> Vec<LinkSeen> {
+    pub fn links(&self) -> Vec<LinkEntry> {
         self.log().links.clone()
     }
 
@@ -116,9 +116,9 @@ impl Record {
 
     /// Whole texts the carrier may have passed on to handsets (all that were not refused), long ones joined;
     /// `Full` only.
-    pub fn received(&self) -> Vec<Received> {
+    pub fn received(&self) -> Vec<ReceivedMessage> {
         let log = self.log();
-        joined::join(log.submits.iter().filter(|submit| !submit.answer.is_refusal()))
+        reassembly::join(log.submits.iter().filter(|submit| !submit.answer.is_refusal()))
     }
 
     /// The texts of [`Record::received`].
@@ -131,7 +131,7 @@ impl Record {
         self.received().iter().filter(|received| received.text == text).count()
     }
 
-    /// Copies of messages (parts, for long ones) beyond the first of each, refused ones left out; both modes.
+    /// Duplicates of messages (parts, for long ones) beyond the first of each, refused ones left out; both modes.
     pub fn duplicates(&self) -> u64 {
         self.log().copies.extra()
     }
@@ -146,8 +146,8 @@ impl Record {
         &self,
         mut predicate: impl FnMut(&Record) -> bool,
         wait_max: Duration,
-    ) -> Result<(), WaitedInVain> {
-        let give_up = world::now() + wait_max;
+    ) -> Result<(), WaitTimeout> {
+        let give_up = runtime::now() + wait_max;
         loop {
             let changed = self.shared.changed.notified();
             tokio::pin!(changed);
@@ -158,8 +158,8 @@ impl Record {
             }
             tokio::select! {
                 () = changed => {}
-                () = world::sleep_until(give_up) => {
-                    return Err(WaitedInVain { waited: wait_max, counts: self.counts() });
+                () = runtime::sleep_until(give_up) => {
+                    return Err(WaitTimeout { waited: wait_max, counts: self.counts() });
                 }
             }
         }

@@ -31,16 +31,16 @@ pub(super) fn submit(text: &str, part: Option<Part>) -> Submit {
         in_payload: false,
         tlvs: Vec::new(),
         pdu: Vec::new(),
-        answer: Answer::Accepted { id: "1".to_owned() },
+        answer: SubmitResponse::Accepted { id: "1".to_owned() },
     }
 }
 
-fn note(record: &Record, text: &str, answer: Answer) {
+fn note(record: &Record, text: &str, answer: SubmitResponse) {
     record.write(|log| {
         let kind = match answer {
-            Answer::Accepted { .. } | Answer::Withheld { .. } => AnswerKind::Accepted,
-            Answer::Refused(_) | Answer::Nacked(_) => AnswerKind::Refused,
-            Answer::Silent => AnswerKind::Silent,
+            SubmitResponse::Accepted { .. } | SubmitResponse::Withheld { .. } => ResponseKind::Accepted,
+            SubmitResponse::Refused(_) | SubmitResponse::Nacked(_) => ResponseKind::Refused,
+            SubmitResponse::Silent => ResponseKind::Silent,
         };
         log.count_submit(kind, fingerprint(b"4915112345678", None, text.as_bytes()));
         if log.wants_submits() {
@@ -49,19 +49,19 @@ fn note(record: &Record, text: &str, answer: Answer) {
     });
 }
 
-fn accepted() -> Answer {
-    Answer::Accepted { id: "1".to_owned() }
+fn accepted() -> SubmitResponse {
+    SubmitResponse::Accepted { id: "1".to_owned() }
 }
 
 #[test]
 fn refused_copies_are_no_duplicates_but_silent_ones_are() {
     for mode in [RecordMode::Full, RecordMode::Compact] {
         let record = Record::new(mode);
-        note(&record, "a", Answer::Refused(CommandStatus::THROTTLED));
+        note(&record, "a", SubmitResponse::Refused(CommandStatus::THROTTLED));
         note(&record, "a", accepted());
         assert_eq!(record.duplicates(), 0, "{mode:?}");
         assert_eq!(record.copies_max(), 1);
-        note(&record, "b", Answer::Silent);
+        note(&record, "b", SubmitResponse::Silent);
         note(&record, "b", accepted());
         assert_eq!((record.duplicates(), record.copies_max()), (1, 2), "{mode:?}");
         let counts = record.counts();
@@ -74,7 +74,7 @@ fn the_full_record_tells_texts_and_the_compact_one_only_counts() {
     let texts = |mode| {
         let record = Record::new(mode);
         note(&record, "a", accepted());
-        note(&record, "b", Answer::Refused(CommandStatus::SYSERR));
+        note(&record, "b", SubmitResponse::Refused(CommandStatus::SYSERR));
         note(&record, "a", accepted());
         assert_eq!(record.count_text("b"), 0);
         (record.received_texts(), record.count_text("a"), record.submits().len())

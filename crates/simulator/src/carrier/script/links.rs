@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use hermod_smpp::CommandStatus;
 
-use super::{Act, Script, Voice, Wire};
-use crate::carrier::when::When;
+use super::{Script, Silence, SubmitAction, WriteMode};
+use crate::carrier::submit_filter::SubmitFilter;
 
 impl Script {
     /// The first `count` binds are refused.
     #[must_use]
-    pub fn refuse_binds(mut self, count: u64, status: CommandStatus) -> Script {
-        self.refuse_binds = Some((count, status));
+    pub fn reject_binds(mut self, count: u64, status: CommandStatus) -> Script {
+        self.reject_binds = Some((count, status));
         self
     }
 
@@ -39,14 +39,14 @@ impl Script {
 
     /// The `n`-th submit is taken and the connection cut before its answer. Once.
     #[must_use]
-    pub fn cut_before_answer(self, n: u64) -> Script {
-        self.act(When::nth(n), Act::CutBeforeAnswer)
+    pub fn cut_before_response(self, n: u64) -> Script {
+        self.rule(SubmitFilter::nth(n), SubmitAction::CutBeforeResponse)
     }
 
     /// The connection is cut after the answer to the `n`-th submit. Once.
     #[must_use]
-    pub fn cut_after(self, n: u64) -> Script {
-        self.act(When::nth(n), Act::CutAfterAnswer)
+    pub fn cut_after_response(self, n: u64) -> Script {
+        self.rule(SubmitFilter::nth(n), SubmitAction::CutAfterResponse)
     }
 
     /// A link that has been sent this many octets is cut, be it in the middle of a PDU. Once.
@@ -72,14 +72,14 @@ impl Script {
 
     /// The carrier unbinds after the answer to the `n`-th submit. Once.
     #[must_use]
-    pub fn unbind_after(self, n: u64) -> Script {
-        self.act(When::nth(n), Act::Unbind)
+    pub fn unbind_after_response(self, n: u64) -> Script {
+        self.rule(SubmitFilter::nth(n), SubmitAction::Unbind)
     }
 
     /// The carrier unbinds instead of answering the `n`-th submit. Once.
     #[must_use]
-    pub fn unbind_before_answer(self, n: u64) -> Script {
-        self.act(When::nth(n), Act::UnbindBeforeAnswer)
+    pub fn unbind_before_response(self, n: u64) -> Script {
+        self.rule(SubmitFilter::nth(n), SubmitAction::UnbindBeforeResponse)
     }
 
     /// Unbinds get no unbind_resp.
@@ -89,41 +89,41 @@ impl Script {
         self
     }
 
-    /// Octets that are no PDU follow the answer to the `n`-th submit. Once.
+    /// ByteStream that are no PDU follow the answer to the `n`-th submit. Once.
     #[must_use]
-    pub fn garbage_after(self, n: u64) -> Script {
-        self.act(When::nth(n), Act::Garbage)
+    pub fn garbage_after_response(self, n: u64) -> Script {
+        self.rule(SubmitFilter::nth(n), SubmitAction::Garbage)
     }
 
     /// A PDU that claims this length follows the answer to the `n`-th submit. Once.
     #[must_use]
     pub fn bad_length_after(self, n: u64, length: u32) -> Script {
-        self.act(When::nth(n), Act::BadLength(length))
+        self.rule(SubmitFilter::nth(n), SubmitAction::BadLength(length))
     }
 
     /// After the answer to the `n`-th submit its link is neither read nor written for so long. Once.
     #[must_use]
     pub fn stall_after(self, n: u64, time: Duration) -> Script {
-        self.act(When::nth(n), Act::Stall(time))
+        self.rule(SubmitFilter::nth(n), SubmitAction::Stall(time))
     }
 
     /// After the answer to the `n`-th submit its link is half open: read, but never spoken to again. Once.
     #[must_use]
     pub fn mute_after(self, n: u64) -> Script {
-        self.act(When::nth(n), Act::Mute)
+        self.rule(SubmitFilter::nth(n), SubmitAction::Mute)
     }
 
     /// Links that bind are half open from then on.
     #[must_use]
     pub fn mute_after_bind(mut self) -> Script {
-        self.voice = Voice::MuteAfterBind;
+        self.voice = Silence::MuteAfterBind;
         self
     }
 
     /// As long as this script plays nobody gets a word, not even a bind; what comes is read and forgotten.
     #[must_use]
     pub fn mute(mut self) -> Script {
-        self.voice = Voice::Mute;
+        self.voice = Silence::Mute;
         self
     }
 
@@ -143,13 +143,13 @@ impl Script {
 
     #[must_use]
     pub fn trickle(mut self) -> Script {
-        self.wire = Wire::Trickle;
+        self.write_mode = WriteMode::Trickle;
         self
     }
 
     #[must_use]
     pub fn coalesce(mut self, hold: Duration) -> Script {
-        self.wire = Wire::Coalesce(hold);
+        self.write_mode = WriteMode::Coalesce(hold);
         self
     }
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use hermod_smpp::CommandStatus;
 
-use super::{Act, Script};
+use super::{Script, SubmitAction};
 use crate::carrier::outcome::{Outcome, Receipts};
-use crate::carrier::when::When;
+use crate::carrier::submit_filter::SubmitFilter;
 
 /// Absent subscriber, as the error code of a receipt.
 const ABSENT: u16 = 1;
@@ -46,13 +46,13 @@ impl Script {
     /// What happens to [`MAGIC_NUMBERS`]. `after` is when receipts and replies come.
     #[must_use]
     pub fn magic_numbers(self, after: Duration) -> Script {
-        let to = |number: MagicNumber| When::to_ending(number.ending);
+        let to = |number: MagicNumber| SubmitFilter::to_ending(number.ending);
         let failed = Receipts { error_code: ABSENT, ..Receipts::after(after, Outcome::Undeliverable) };
         let delayed =
             Receipts { enroute_after: Some(Duration::ZERO), ..Receipts::after(DELAY, Outcome::Delivered) };
-        self.act(to(REJECTED), Act::Refuse(CommandStatus::INVDSTADR))
-            .act(to(THROTTLED).only_burst(2, 3), Act::Refuse(CommandStatus::THROTTLED))
-            .act(to(RETRIED).only_burst(1, 2), Act::Refuse(CommandStatus::SYSERR))
+        self.rule(to(REJECTED), SubmitAction::Reject(CommandStatus::INVDSTADR))
+            .rule(to(THROTTLED).only_burst(2, 3), SubmitAction::Reject(CommandStatus::THROTTLED))
+            .rule(to(RETRIED).only_burst(1, 2), SubmitAction::Reject(CommandStatus::SYSERR))
             .receipts_when(to(UNDELIVERABLE), failed)
             .receipts_when(to(DELAYED), delayed)
             .receipts_when(to(EXPIRED), Receipts::after(after, Outcome::Expired))
@@ -77,7 +77,7 @@ mod tests {
         .concat();
         assert_eq!(rules.len(), MAGIC_NUMBERS.len());
         for MagicNumber { ending, .. } in MAGIC_NUMBERS {
-            let meant = |when: &When| when.destination_ends.as_deref() == Some(ending);
+            let meant = |when: &SubmitFilter| when.destination_ends.as_deref() == Some(ending);
             assert_eq!(rules.iter().filter(|when| meant(when)).count(), 1, "{ending}");
         }
     }

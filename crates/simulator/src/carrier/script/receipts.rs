@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Script;
-use crate::carrier::outcome::{Outcome, Receipts, Way};
-use crate::carrier::when::When;
-use crate::carrier::wording::Wording;
+use crate::carrier::outcome::{Outcome, ReceiptLink, Receipts};
+use crate::carrier::receipt_format::ReceiptFormat;
+use crate::carrier::submit_filter::SubmitFilter;
 
 impl Script {
     /// The receipts of every taken message for which no `receipts_when` speaks.
@@ -17,7 +17,7 @@ impl Script {
     }
 
     #[must_use]
-    pub fn receipts_when(mut self, when: When, receipts: Receipts) -> Script {
+    pub fn receipts_when(mut self, when: SubmitFilter, receipts: Receipts) -> Script {
         self.receipts.list.push((when, receipts));
         self
     }
@@ -30,16 +30,16 @@ impl Script {
 
     /// The receipt overtakes the answer.
     #[must_use]
-    pub fn receipt_first(mut self, outcome: Outcome) -> Script {
+    pub fn receipt_before_response(mut self, outcome: Outcome) -> Script {
         self.receipts.otherwise.outcome = Some((Duration::ZERO, outcome));
-        self.receipts.otherwise.before_answer = true;
+        self.receipts.otherwise.before_response = true;
         self
     }
 
     /// The receipt comes at once, and its answer this much later.
     #[must_use]
-    pub fn receipt_ahead(self, by: Duration, outcome: Outcome) -> Script {
-        self.receipt_first(outcome).delay(by)
+    pub fn receipt_ahead_of_response(self, by: Duration, outcome: Outcome) -> Script {
+        self.receipt_before_response(outcome).delay(by)
     }
 
     #[must_use]
@@ -49,7 +49,7 @@ impl Script {
     }
 
     #[must_use]
-    pub fn receipt_never(mut self) -> Script {
+    pub fn no_receipts(mut self) -> Script {
         self.receipts.otherwise = Receipts::never();
         self
     }
@@ -77,15 +77,15 @@ impl Script {
 
     /// Receipts come over any link but the one their message came on.
     #[must_use]
-    pub fn receipts_elsewhere(mut self) -> Script {
-        self.receipts.otherwise.way = Way::OtherLink;
+    pub fn receipts_on_other_link(mut self) -> Script {
+        self.receipts.otherwise.way = ReceiptLink::OtherLink;
         self
     }
 
     /// Receipts wait until the link their message came on has ended.
     #[must_use]
     pub fn receipts_after_reconnect(mut self) -> Script {
-        self.receipts.otherwise.way = Way::AfterLinkEnds;
+        self.receipts.otherwise.way = ReceiptLink::AfterLinkEnds;
         self
     }
 
@@ -96,15 +96,15 @@ impl Script {
         self
     }
 
-    /// How receipts are written where no `receipts_worded_when` speaks.
+    /// How receipts are written where no `receipt_format_when` speaks.
     #[must_use]
-    pub fn receipts_worded(mut self, wording: Wording) -> Script {
+    pub fn receipt_format(mut self, wording: ReceiptFormat) -> Script {
         self.wordings.otherwise = Arc::new(wording);
         self
     }
 
     #[must_use]
-    pub fn receipts_worded_when(mut self, when: When, wording: Wording) -> Script {
+    pub fn receipt_format_when(mut self, when: SubmitFilter, wording: ReceiptFormat) -> Script {
         self.wordings.list.push((when, Arc::new(wording)));
         self
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Script;
-use crate::carrier::when::When;
+use crate::carrier::submit_filter::SubmitFilter;
 
 /// A text that a handset sends to the sender of the message it got.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct MoReply {
 impl Script {
     /// The handset answers each of these messages that is taken, once for a message of several parts.
     #[must_use]
-    pub fn reply_when(mut self, when: When, after: Duration, text: &str) -> Script {
+    pub fn reply_when(mut self, when: SubmitFilter, after: Duration, text: &str) -> Script {
         let reply = MoReply { after, text: text.to_owned() };
         self.replies.list.push((when, Some(Arc::new(reply))));
         self
@@ -25,8 +25,8 @@ impl Script {
 
     /// No phone can answer a name: replies to messages from one go to this number instead.
     #[must_use]
-    pub fn replies_to_names_go_to(mut self, number: &str) -> Script {
-        self.names_answered_at = Some(number.trim_start_matches('+').to_owned());
+    pub fn reply_number_for_names(mut self, number: &str) -> Script {
+        self.reply_number_for_names = Some(number.trim_start_matches('+').to_owned());
         self
     }
 }

@@ -18,7 +18,7 @@ use tokio::net::TcpStream;
 
 use super::{Attempt, Outcome, Shared};
 use crate::load::report::Failure;
-use crate::world;
+use crate::runtime;
 
 /// An answer longer than this is none.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
@@ -45,16 +45,16 @@ pub(super) async fn run(shared: Arc<Shared>, address: SocketAddr, number: u32) {
     let tally = &shared.tallies[number as usize % shared.tallies.len()];
     let mut open: Option<Open> = None;
     loop {
-        if let Some(turnstile) = &shared.turnstile {
-            turnstile.pass().await;
+        if let Some(permits) = &shared.permits {
+            permits.pass().await;
         }
-        let Some(arrival) = shared.schedule.take(world::now()) else { return };
+        let Some(arrival) = shared.schedule.take(runtime::now()) else { return };
         let index = options.which.index(arrival.position);
         let key = options.messages.key(index);
         let request = request(&shared, index, key.as_deref());
-        let sent = world::now();
+        let sent = runtime::now();
         let result = exchange(&shared, &mut open, address, request).await;
-        let answered = world::now();
+        let answered = runtime::now();
         let outcome = match &result {
             Ok(answer) => {
                 let latency = answered - arrival.due.unwrap_or(sent).min(sent);
@@ -120,12 +120,12 @@ async fn reusable(open: Option<Open>) -> Option<Open> {
 }
 
 async fn connect(address: SocketAddr, wait_max: Duration) -> Result<Open, Failure> {
-    let give_up = world::now() + wait_max;
+    let give_up = runtime::now() + wait_max;
     loop {
         let attempt = tokio::time::timeout_at(give_up.into(), dial(address)).await;
         match attempt {
             Ok(Ok(open)) => return Ok(open),
-            Ok(Err(_)) if world::now() + CONNECT_PAUSE < give_up => world::pause(CONNECT_PAUSE).await,
+            Ok(Err(_)) if runtime::now() + CONNECT_PAUSE < give_up => runtime::pause(CONNECT_PAUSE).await,
             Ok(Err(_)) | Err(_) => return Err(Failure::Connect),
         }
     }

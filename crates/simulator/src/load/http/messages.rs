@@ -7,8 +7,8 @@ use bytes::Bytes;
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::hooks::clock_number;
-use crate::world;
+use crate::runtime;
+use crate::webhooks::clock_number;
 
 /// In place of a first recipient: see [`Messages::new`].
 pub const CLOCK: &str = "clock";
@@ -123,7 +123,7 @@ impl Messages {
 
     fn number(&self, index: u64) -> u64 {
         if self.by_the_clock {
-            return clock_number(world::unix_time());
+            return clock_number(runtime::unix_time());
         }
         self.recipient_first + index % self.recipient_count
     }
@@ -225,11 +225,11 @@ mod tests {
     #[test]
     fn a_recipient_can_be_the_time_it_is_written_to() {
         let messages = Messages::new((CLOCK, 1_000), None, "x", Keys::None).expect("good messages");
-        let before = clock_number(world::unix_time());
+        let before = clock_number(runtime::unix_time());
         let body: serde_json::Value = serde_json::from_slice(&messages.body(7)).expect("JSON");
         let told: u64 =
             body["to"].as_str().and_then(|to| to.strip_prefix('+')?.parse().ok()).expect("a number");
-        assert!(told >= before && told <= clock_number(world::unix_time()), "{before} {told}");
+        assert!(told >= before && told <= clock_number(runtime::unix_time()), "{before} {told}");
     }
 
     #[track_caller]

@@ -16,11 +16,11 @@ pub use messages::{CLOCK, Keys, Messages, MessagesRefusal};
 pub use target::{Target, TargetRefusal};
 
 use crate::load::live::Live;
-use crate::load::pacer::{Pacer, Turnstile};
+use crate::load::pacer::{Pacer, SendPermits};
 use crate::load::report::{Failure, Mode, Report, RunFacts, Tally};
 use crate::load::schedule::Schedule;
 pub use crate::load::schedule::{Bound, BoundRefusal, Pace};
-use crate::world;
+use crate::runtime;
 
 /// At most this many connections: each is a task and a socket.
 pub const CONNECTIONS_MAX: u32 = 10_000;
@@ -122,7 +122,7 @@ struct Shared {
     options: LoadOptions,
     schedule: Arc<Schedule>,
     /// Where the connections of an open loop wait until something is due.
-    turnstile: Option<Turnstile>,
+    permits: Option<SendPermits>,
     live: Arc<Live>,
     /// Connections are spread over a few tallies: one for each of thousands would cost more than the lock.
     tallies: Vec<Mutex<Tally>>,
@@ -137,7 +137,7 @@ pub async fn start(mut options: LoadOptions) -> io::Result<Run> {
         options.bound = options.bound.at_most(indices.len() as u64);
     }
     let address = options.target.resolve().await?;
-    let started = world::now();
+    let started = runtime::now();
     let schedule = Arc::new(Schedule::new(options.pace, options.bound, started, options.answer_wait_max));
     let pacer = match options.pace {
         Pace::ClosedLoop => None,
@@ -145,13 +145,13 @@ pub async fn start(mut options: LoadOptions) -> io::Result<Run> {
     };
     let shared = Arc::new(Shared {
         schedule,
-        turnstile: pacer.as_ref().map(Pacer::turnstile),
+        permits: pacer.as_ref().map(Pacer::permits),
         live: Arc::new(Live::new(started)),
         tallies: (0..options.connections.min(TALLIES_MAX)).map(|_| Mutex::new(Tally::new())).collect(),
         options,
     });
     let connections = (0..shared.options.connections)
-        .map(|number| world::spawn(connection::run(Arc::clone(&shared), address, number)))
+        .map(|number| runtime::spawn(connection::run(Arc::clone(&shared), address, number)))
         .collect();
     Ok(Run { shared, pacer, connections })
 }
@@ -180,7 +180,7 @@ impl Run {
         if let Some(pacer) = self.pacer {
             pacer.finish();
         }
-        let Shared { options, schedule, turnstile: _, live, tallies } = &*self.shared;
+        let Shared { options, schedule, permits: _, live, tallies } = &*self.shared;
         let mut total = Tally::new();
         for tally in tallies {
             total.merge(&tally.lock().expect("no holder of a tally panics"));

@@ -1,4 +1,4 @@
-//! One bind of a run: takes what the session read, writes it into the book, fills the window, and so on to the end.
+//! One bind of a run: takes what the session read, writes it into the matcher, fills the window, and so on to the end.
 //! Everything that came in one read is settled and answered together, and goes out in one write.
 
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use hermod_smpp::{
 use tokio::sync::watch;
 
 use super::Shared;
-use super::book::Book;
 use super::messages::Page;
-use crate::line::Line;
-use crate::world;
+use super::receipt_matcher::ReceiptMatcher;
+use crate::runtime;
+use crate::session_driver::SessionDriver;
 
 /// When a message was due, or sent.
 pub(super) struct Submitted(Instant);
@@ -24,7 +24,7 @@ pub(super) struct Submitted(Instant);
 pub(super) struct Bind {
     shared: Arc<Shared>,
     kind: BindType,
-    line: Line<Submitted>,
+    line: SessionDriver<Submitted>,
     over: watch::Receiver<bool>,
     page: Page,
     /// The schedule may have more for us.
@@ -40,7 +40,7 @@ impl Bind {
     pub(super) fn new(
         shared: Arc<Shared>,
         kind: BindType,
-        line: Line<Submitted>,
+        line: SessionDriver<Submitted>,
         over: watch::Receiver<bool>,
     ) -> Bind {
         let sends = kind.may_transmit();
@@ -59,7 +59,7 @@ impl Bind {
 
     pub(super) async fn run(mut self) {
         loop {
-            let now = world::now();
+            let now = runtime::now();
             let moment = self.line.tick(now);
             self.take_events(now, moment);
             if self.line.is_over() {
@@ -85,10 +85,10 @@ impl Bind {
         tokio::select! {
             biased;
             () = self.line.exchange() => {}
-            () = pass(&self.shared), if is_waiting && self.shared.turnstile.is_some() => self.has_turn = true,
+            () = pass(&self.shared), if is_waiting && self.shared.permits.is_some() => self.has_turn = true,
             _ = self.over.changed(), if !self.unbinding => {
                 self.unbinding = true;
-                let moment = self.line.tick(world::now());
+                let moment = self.line.tick(runtime::now());
                 self.line.session.unbind(moment);
             }
         }
@@ -97,32 +97,38 @@ impl Bind {
     fn take_events(&mut self, now: Instant, moment: Moment) {
         let Some(first) = self.line.session.next_event(moment) else { return };
         let shared = Arc::clone(&self.shared);
-        let mut book = shared.book.lock().expect("no holder of the book panics");
+        let mut matcher = shared.matcher.lock().expect("no holder of the matcher panics");
         let mut next = Some(first);
         while let Some(event) = next {
-            self.take_event(&mut book, event, now, moment);
+            self.take_event(&mut matcher, event, now, moment);
             next = self.line.session.next_event(moment);
         }
-        if book.owed() == 0 && shared.sending.load(Relaxed) == 0 {
+        if matcher.owed() == 0 && shared.sending.load(Relaxed) == 0 {
             shared.news.notify_one();
         }
     }
 
-    fn take_event(&mut self, book: &mut Book, event: Event<Submitted>, now: Instant, moment: Moment) {
+    fn take_event(
+        &mut self,
+        matcher: &mut ReceiptMatcher,
+        event: Event<Submitted>,
+        now: Instant,
+        moment: Moment,
+    ) {
         match event {
-            Event::Answered { token, frame } => self.take_answer(book, &frame, Some(token), now),
-            Event::LateAnswer { frame, .. } => self.take_answer(book, &frame, None, now),
-            Event::Request(frame) => take_delivery(&mut self.line.session, book, &frame, now, moment),
+            Event::Answered { token, frame } => self.take_answer(matcher, &frame, Some(token), now),
+            Event::LateAnswer { frame, .. } => self.take_answer(matcher, &frame, None, now),
+            Event::Request(frame) => take_delivery(&mut self.line.session, matcher, &frame, now, moment),
             Event::TimedOut { .. } => {
-                book.tally.timed_out += 1;
+                matcher.tally.timed_out += 1;
                 self.shared.live.count_failure();
             }
             Event::Lost(tokens) => {
-                book.tally.lost += tokens.len() as u64;
+                matcher.tally.lost += tokens.len() as u64;
                 tokens.iter().for_each(|_| self.shared.live.count_failure());
             }
             Event::Closed(CloseReason::Unbound) if self.unbinding => {}
-            Event::Closed(reason) => book.tally.ended(&reason.to_string()),
+            Event::Closed(reason) => matcher.tally.ended(&reason.to_string()),
             // `Closed` follows those that matter.
             Event::Bound { .. }
             | Event::BindRefused(_)
@@ -132,16 +138,22 @@ impl Bind {
         }
     }
 
-    fn take_answer(&self, book: &mut Book, frame: &Frame, submitted: Option<Submitted>, now: Instant) {
+    fn take_answer(
+        &self,
+        matcher: &mut ReceiptMatcher,
+        frame: &Frame,
+        submitted: Option<Submitted>,
+        now: Instant,
+    ) {
         let status = frame.header.status;
         match frame.decode() {
             Ok(Pdu::SubmitSmResp(resp)) if status.is_ok() => {
-                book.accepted(resp.message_id, submitted.map(|Submitted(at)| at), now);
+                matcher.accepted(resp.message_id, submitted.map(|Submitted(at)| at), now);
                 self.shared.live.count_answer();
             }
             // A nack refuses even where it says ok, and an answer nobody can read promises nothing.
             _ => {
-                book.refused(if status.is_ok() { CommandStatus::SYSERR } else { status }, now);
+                matcher.refused(if status.is_ok() { CommandStatus::SYSERR } else { status }, now);
                 self.shared.live.count_failure();
             }
         }
@@ -152,9 +164,9 @@ impl Bind {
         let shared = Arc::clone(&self.shared);
         let mut submitted = 0;
         while self.has_more && self.line.session.window_free() > 0 {
-            if let Some(turnstile) = &shared.turnstile
+            if let Some(permits) = &shared.permits
                 && !std::mem::take(&mut self.has_turn)
-                && !turnstile.try_pass()
+                && !permits.try_pass()
             {
                 break;
             }
@@ -170,13 +182,13 @@ impl Bind {
                 Err(refused) => {
                     // No other message would fare better: this bind has nothing to offer the run.
                     self.has_more = false;
-                    let mut book = shared.book.lock().expect("no holder of the book panics");
-                    book.tally.ended(&format!("it could not send: {refused}"));
+                    let mut matcher = shared.matcher.lock().expect("no holder of the matcher panics");
+                    matcher.tally.ended(&format!("it could not send: {refused}"));
                 }
             }
         }
         if submitted > 0 {
-            shared.book.lock().expect("no holder of the book panics").tally.submitted += submitted;
+            shared.matcher.lock().expect("no holder of the matcher panics").tally.submitted += submitted;
         }
     }
 
@@ -190,8 +202,8 @@ impl Bind {
 
 /// Waits until a message is due.
 async fn pass(shared: &Shared) {
-    match &shared.turnstile {
-        Some(turnstile) => turnstile.pass().await,
+    match &shared.permits {
+        Some(permits) => permits.pass().await,
         None => std::future::pending().await,
     }
 }
@@ -199,7 +211,7 @@ async fn pass(shared: &Shared) {
 /// Answers a receipt or a message, and writes it down.
 fn take_delivery(
     session: &mut Session<Submitted>,
-    book: &mut Book,
+    matcher: &mut ReceiptMatcher,
     frame: &Frame,
     now: Instant,
     moment: Moment,
@@ -215,8 +227,8 @@ fn take_delivery(
         _ => return,
     };
     match &receipt {
-        Some(receipt) => book.receipt(receipt, now),
-        None => book.tally.messages += 1,
+        Some(receipt) => matcher.receipt(receipt, now),
+        None => matcher.tally.messages += 1,
     }
     // A session that ended in the same read takes no answer any more; its end is told by itself.
     let _ = session.answer(frame.header, &answer, moment);

@@ -15,9 +15,9 @@ use tokio::sync::{Notify, Semaphore, watch};
 use tokio::task::JoinHandle;
 
 use super::target::Target;
-use crate::line::Line;
 use crate::load::report::{Latency, latencies, latency_head, latency_row, micros};
-use crate::world;
+use crate::runtime;
+use crate::session_driver::SessionDriver;
 
 /// Idle binds at most.
 pub const BINDS_MAX: u32 = 60_000;
@@ -125,7 +125,7 @@ pub struct Idle {
 /// Begins to open the binds.
 pub fn start(mut options: IdleOptions) -> Idle {
     options.binds = options.binds.clamp(1, BINDS_MAX);
-    let started = world::now();
+    let started = runtime::now();
     let (phase, told) = watch::channel(Phase::Hold);
     let tally = Tally {
         bind: latencies(),
@@ -144,9 +144,9 @@ pub fn start(mut options: IdleOptions) -> Idle {
         options,
     });
     let binds = (0..shared.options.binds)
-        .map(|number| world::spawn(sit(Arc::clone(&shared), number, told.clone())))
+        .map(|number| runtime::spawn(sit(Arc::clone(&shared), number, told.clone())))
         .collect();
-    Idle { shared, phase, binds, cpu_before: world::cpu_time() }
+    Idle { shared, phase, binds, cpu_before: runtime::cpu_time() }
 }
 
 impl Idle {
@@ -161,9 +161,9 @@ impl Idle {
     /// Holds them for so long, asks each whether it lives, unbinds, and reports.
     pub async fn hold(self, hold: Duration) -> IdleReport {
         let (bound, binding) = self.bound().await;
-        let held_from = world::now();
-        world::pause(hold).await;
-        let held = world::now() - held_from;
+        let held_from = runtime::now();
+        runtime::pause(hold).await;
+        let held = runtime::now() - held_from;
         self.phase.send_replace(Phase::Check);
         let all_told = self.wait_for(|tally| u64::from(tally.alive) + sum(&tally.ended) >= u64::from(bound));
         // Whoever says nothing until then is not counted among the living.
@@ -184,7 +184,7 @@ impl Idle {
             alive,
             ended: tally.ended.clone(),
             unbound: tally.unbound,
-            cpu_us: micros(world::cpu_time().saturating_sub(self.cpu_before)),
+            cpu_us: micros(runtime::cpu_time().saturating_sub(self.cpu_before)),
         }
     }
 
@@ -222,11 +222,11 @@ impl Shared {
 /// One idle bind from its connection to its end.
 async fn sit(shared: Arc<Shared>, number: u32, phase: watch::Receiver<Phase>) {
     let Shared { options, started, at_once, .. } = &*shared;
-    world::sleep_until(*started + Duration::from_secs_f64(f64::from(number) / options.per_second)).await;
+    runtime::sleep_until(*started + Duration::from_secs_f64(f64::from(number) / options.per_second)).await;
     let turn = at_once.acquire().await.expect("the semaphore is never closed");
-    let asked = world::now();
+    let asked = runtime::now();
     let bound = options.target.bind::<()>(options.kind, shared.config()).await;
-    let now = world::now();
+    let now = runtime::now();
     drop(turn);
     match bound {
         Ok(line) => {
@@ -241,12 +241,12 @@ async fn sit(shared: Arc<Shared>, number: u32, phase: watch::Receiver<Phase>) {
     }
 }
 
-async fn hold(shared: &Shared, mut line: Line<()>, mut phase: watch::Receiver<Phase>) {
+async fn hold(shared: &Shared, mut line: SessionDriver<()>, mut phase: watch::Receiver<Phase>) {
     // What had been heard when it was asked whether it lives.
     let mut heard = None;
     let mut end = None;
     loop {
-        let moment = line.tick(world::now());
+        let moment = line.tick(runtime::now());
         while let Some(event) = line.session.next_event(moment) {
             if let Some(reason) = take_event(&mut line, &event, moment) {
                 end = Some(reason);
@@ -262,7 +262,7 @@ async fn hold(shared: &Shared, mut line: Line<()>, mut phase: watch::Receiver<Ph
         tokio::select! {
             () = line.exchange() => {}
             changed = phase.changed() => {
-                let moment = line.tick(world::now());
+                let moment = line.tick(runtime::now());
                 let told = *phase.borrow_and_update();
                 if changed.is_err() || told == Phase::Leave {
                     line.session.unbind(moment);
@@ -282,7 +282,7 @@ async fn hold(shared: &Shared, mut line: Line<()>, mut phase: watch::Receiver<Ph
 }
 
 /// Refuses whatever is delivered, because nobody here reads it; tells how the session ended, if it did.
-fn take_event(line: &mut Line<()>, event: &Event<()>, moment: Moment) -> Option<CloseReason> {
+fn take_event(line: &mut SessionDriver<()>, event: &Event<()>, moment: Moment) -> Option<CloseReason> {
     match event {
         Event::Request(frame) => {
             // A session that ended in the same read takes no answer any more.

@@ -2,9 +2,9 @@
 //! sent before all binds stand; after the last answer the receipts are waited for, and then all unbind.
 
 mod bind;
-mod book;
 pub mod idle;
 mod messages;
+mod receipt_matcher;
 mod report;
 mod tally;
 mod target;
@@ -24,12 +24,12 @@ pub use report::{Receipts, Report, RunFacts};
 pub use target::{BindError, Target, Trust, Version};
 
 use crate::load::live::Live;
-use crate::load::pacer::{Pacer, Turnstile};
+use crate::load::pacer::{Pacer, SendPermits};
 use crate::load::schedule::Schedule;
 pub use crate::load::schedule::{Bound, BoundRefusal, Pace};
-use crate::world;
+use crate::runtime;
 use bind::Bind;
-use book::Book;
+use receipt_matcher::ReceiptMatcher;
 
 /// Binds of a run at most.
 pub const BINDS_MAX: u32 = 10_000;
@@ -125,7 +125,7 @@ impl LoadOptions {
 
 /// Why a run did not start.
 #[derive(Debug, Error)]
-pub enum StartFault {
+pub enum StartError {
     #[error("somebody has to send: at least one transceiver or transmitter, and {BINDS_MAX} binds at most")]
     BadBinds,
     #[error("a window has between 1 and {WINDOW_MAX} messages")]
@@ -139,9 +139,9 @@ struct Shared {
     options: LoadOptions,
     schedule: Arc<Schedule>,
     /// Where the binds of an open loop wait until something is due.
-    turnstile: Option<Turnstile>,
+    permits: Option<SendPermits>,
     live: Arc<Live>,
-    book: Mutex<Book>,
+    matcher: Mutex<ReceiptMatcher>,
     /// Binds that have something to send, or an answer to wait for.
     sending: AtomicU32,
     /// Binds on which receipts can come.
@@ -174,13 +174,13 @@ impl Stopper {
 }
 
 /// Binds, and starts to send when all binds stand.
-pub async fn start(options: LoadOptions) -> Result<Run, StartFault> {
+pub async fn start(options: LoadOptions) -> Result<Run, StartError> {
     let binds = options.binds;
     if binds.senders() == 0 || binds.all() > BINDS_MAX {
-        return Err(StartFault::BadBinds);
+        return Err(StartError::BadBinds);
     }
     if !(1..=WINDOW_MAX).contains(&options.window) {
-        return Err(StartFault::BadWindow);
+        return Err(StartError::BadWindow);
     }
     let mut lines = Vec::new();
     for kind in binds.kinds() {
@@ -188,8 +188,8 @@ pub async fn start(options: LoadOptions) -> Result<Run, StartFault> {
     }
     let receiving = binds.transceivers + binds.receivers;
     let wants_receipts = receiving > 0 && options.messages.want_receipts();
-    let cpu_before = world::cpu_time();
-    let started = world::now();
+    let cpu_before = runtime::cpu_time();
+    let started = runtime::now();
     let schedule = Arc::new(Schedule::new(options.pace, options.bound, started, options.answer_wait_max));
     let pacer = match options.pace {
         Pace::ClosedLoop => None,
@@ -197,9 +197,9 @@ pub async fn start(options: LoadOptions) -> Result<Run, StartFault> {
     };
     let shared = Arc::new(Shared {
         schedule,
-        turnstile: pacer.as_ref().map(Pacer::turnstile),
+        permits: pacer.as_ref().map(Pacer::permits),
         live: Arc::new(Live::new(started)),
-        book: Mutex::new(Book::new(started, wants_receipts)),
+        matcher: Mutex::new(ReceiptMatcher::new(started, wants_receipts)),
         sending: AtomicU32::new(binds.senders()),
         receiving: AtomicU32::new(receiving),
         news: Notify::new(),
@@ -208,13 +208,13 @@ pub async fn start(options: LoadOptions) -> Result<Run, StartFault> {
     let (over, told) = watch::channel(false);
     let binds = lines
         .into_iter()
-        .map(|(kind, line)| world::spawn(Bind::new(Arc::clone(&shared), kind, line, told.clone()).run()))
+        .map(|(kind, line)| runtime::spawn(Bind::new(Arc::clone(&shared), kind, line, told.clone()).run()))
         .collect();
     Ok(Run { shared, pacer, binds, over, cpu_before })
 }
 
 /// Starts a run and waits for its end.
-pub async fn run(options: LoadOptions) -> Result<Report, StartFault> {
+pub async fn run(options: LoadOptions) -> Result<Report, StartError> {
     Ok(start(options).await?.finish().await)
 }
 
@@ -235,7 +235,7 @@ impl Run {
         while shared.sending.load(Relaxed) > 0 {
             shared.news.notified().await;
         }
-        let give_up = world::now() + shared.options.receipt_wait_max;
+        let give_up = runtime::now() + shared.options.receipt_wait_max;
         while shared.receiving.load(Relaxed) > 0 && shared.owed() > 0 {
             if tokio::time::timeout_at(give_up.into(), shared.news.notified()).await.is_err() {
                 break;
@@ -251,9 +251,9 @@ impl Run {
             shared.schedule.stop();
             pacer.finish();
         }
-        let cpu = world::cpu_time().saturating_sub(cpu_before);
+        let cpu = runtime::cpu_time().saturating_sub(cpu_before);
         let shared = Arc::into_inner(shared).expect("all binds have ended");
-        let tally = shared.book.into_inner().expect("no holder of the book panics").close();
+        let tally = shared.matcher.into_inner().expect("no holder of the matcher panics").close();
         let LoadOptions { binds, window, pace, .. } = shared.options;
         let target_per_second = match pace {
             Pace::ClosedLoop => None,
@@ -265,6 +265,6 @@ impl Run {
 
 impl Shared {
     fn owed(&self) -> usize {
-        self.book.lock().expect("no holder of the book panics").owed()
+        self.matcher.lock().expect("no holder of the matcher panics").owed()
     }
 }

@@ -182,10 +182,10 @@ mod tests {
     use hermod_smpp::CommandStatus;
 
     use super::*;
-    use crate::world;
+    use crate::runtime;
 
     fn report() -> Report {
-        let now = world::now();
+        let now = runtime::now();
         let mut tally = Tally::new(now);
         tally.submitted = 4;
         tally.accepted(Some(now), now + Duration::from_millis(2));

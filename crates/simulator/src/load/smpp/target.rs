@@ -16,8 +16,8 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{self, RootCertStore};
 
-use crate::line::{Line, Octets};
-use crate::world;
+use crate::runtime;
+use crate::session_driver::{ByteStream, SessionDriver};
 
 /// Connecting, and the handshake of TLS, may take this long.
 const CONNECT_MAX: Duration = Duration::from_secs(30);
@@ -121,17 +121,21 @@ pub enum BindError {
 
 impl Target {
     /// Connects, binds and waits for the answer.
-    pub(crate) async fn bind<T>(&self, kind: BindType, config: ClientConfig) -> Result<Line<T>, BindError> {
+    pub(crate) async fn bind<T>(
+        &self,
+        kind: BindType,
+        config: ClientConfig,
+    ) -> Result<SessionDriver<T>, BindError> {
         let connecting = within(CONNECT_MAX, self.connect());
         let stream = connecting.await.map_err(|_| BindError::Slow)??;
         let mut request = BindRequest::new(kind, self.system_id.as_bytes(), self.password.as_bytes())
             .speaking(self.version.octet());
         request.bind.system_type = self.system_type.as_bytes();
-        let born = world::now();
+        let born = runtime::now();
         let session = Session::client(config, &request, Moment(0))?;
-        let mut line = Line::new(stream, session, born);
+        let mut line = SessionDriver::new(stream, session, born);
         loop {
-            let moment = line.tick(world::now());
+            let moment = line.tick(runtime::now());
             match line.session.next_event(moment) {
                 Some(Event::Bound { .. }) => return Ok(line),
                 Some(Event::BindRefused(status)) => return Err(BindError::Refused(status)),
@@ -143,7 +147,7 @@ impl Target {
         }
     }
 
-    async fn connect(&self) -> Result<Box<dyn Octets>, BindError> {
+    async fn connect(&self) -> Result<Box<dyn ByteStream>, BindError> {
         let stream = TcpStream::connect(&self.address).await.map_err(BindError::Connect)?;
         stream.set_nodelay(true).map_err(BindError::Connect)?;
         let Some(Trust { config, name }) = &self.tls else { return Ok(Box::new(stream)) };

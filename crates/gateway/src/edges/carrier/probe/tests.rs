@@ -116,7 +116,7 @@ async fn a_carrier_that_works_shows_every_step_to_the_receipt() {
 
 #[tokio::test]
 async fn a_receipt_is_known_before_the_answer_and_in_other_digits() {
-    let early = Script::new().receipt_first(Outcome::Delivered).hex_ids_decimal_in_receipts();
+    let early = Script::new().receipt_before_response(Outcome::Delivered).hex_ids_decimal_in_receipts();
     let profile = Profile { ids: IdConversion::HexToDecimal, ..Profile::default() };
     let report = against(early, profile, 5_000).await;
     assert_eq!(report.step, ProbeStep::Done, "{report:?}");
@@ -141,7 +141,7 @@ async fn a_pair_of_binds_is_tried_as_a_pair() {
 
 #[tokio::test]
 async fn what_goes_wrong_is_part_of_the_report() {
-    let refused = |status| Script::new().refuse_binds(1, status);
+    let refused = |status| Script::new().reject_binds(1, status);
     let silent = Profile { bind_wait_ms: 300, ..Profile::default() };
     for (script, profile, step, told) in [
         (
@@ -165,26 +165,26 @@ async fn what_goes_wrong_is_part_of_the_report() {
         ),
         (Script::new().mute(), silent, ProbeStep::Bind, "does not answer the bind"),
         (
-            Script::new().refuse_first(1, CommandStatus::INVSRCADR),
+            Script::new().reject_first(1, CommandStatus::INVSRCADR),
             Profile::default(),
             ProbeStep::Submit,
             "ESME_RINVSRCADR (0x0a), which counts as rejected-route",
         ),
         (
-            Script::new().silent(1),
+            Script::new().ignore_first(1),
             Profile::default(),
             ProbeStep::Submit,
             "did not answer the message within 0.4 s",
         ),
-        (Script::new().answers_without_id(1), Profile::default(), ProbeStep::Submit, "without an id"),
+        (Script::new().responses_without_id(1), Profile::default(), ProbeStep::Submit, "without an id"),
         (
-            Script::new().cut_before_answer(1),
+            Script::new().cut_before_response(1),
             Profile::default(),
             ProbeStep::Submit,
             "the link ended before the answer",
         ),
         (
-            Script::new().receipt_never(),
+            Script::new().no_receipts(),
             Profile::default(),
             ProbeStep::Receipt,
             "no receipt came here within 0 s",
@@ -250,7 +250,7 @@ async fn what_cannot_be_sent_at_all_is_said_before_anybody_is_called() {
 
 #[tokio::test]
 async fn probes_are_run_one_at_a_time_for_whoever_asks() {
-    let carrier = carrier_that(Script::new().receipt_never()).await;
+    let carrier = carrier_that(Script::new().no_receipts()).await;
     let stage = Stage::new(carrier_at(&carrier.addr().to_string(), Profile::default()));
     let workers = Workers::default();
     serve_probes(&stage.world, &workers);

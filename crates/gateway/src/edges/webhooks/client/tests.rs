@@ -3,7 +3,7 @@
 use super::*;
 use hermod_domain::retry::Schedule;
 use hermod_simulator::carrier::Tls;
-use hermod_simulator::hooks::{Hooks, Manner};
+use hermod_simulator::webhooks::{ReceiverBehaviour, WebhookReceiver};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -28,8 +28,8 @@ fn client(settings: &Settings) -> Client {
     Client::new(settings, Clock::real(), Workers::default())
 }
 
-fn receiver(manner: Manner) -> Hooks {
-    Hooks::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), manner, None).unwrap()
+fn receiver(manner: ReceiverBehaviour) -> WebhookReceiver {
+    WebhookReceiver::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), manner, None).unwrap()
 }
 
 fn draft(body: &'static str) -> Draft {
@@ -43,7 +43,7 @@ async fn post(client: &Client, pool: &Pool, url: &str) -> Answered {
 }
 
 /// What came of one post to a receiver of this kind, and how much of its answer was kept.
-async fn told(manner: Manner) -> (String, usize) {
+async fn told(manner: ReceiverBehaviour) -> (String, usize) {
     let hooks = receiver(manner);
     let Answered { outcome, kept } = post(&client(&settings()), &Pool::default(), &hooks.url("")).await;
     hooks.stop().await;
@@ -57,19 +57,19 @@ async fn told(manner: Manner) -> (String, usize) {
 #[tokio::test]
 async fn receivers_are_taken_as_they_are() {
     for (manner, expect, kept) in [
-        (Manner::Status(200), "200", 2),
-        (Manner::Status(204), "204", 0),
-        (Manner::Status(500), "500", 2),
-        (Manner::Redirect("http://169.254.169.254/".to_owned()), "307", 2),
-        (Manner::Hang, "no answer within 2 s", 0),
-        (Manner::Deaf, "no answer within 2 s", 0),
-        (Manner::Drip, "no answer within 2 s", 0),
-        (Manner::Endless, "200", RESPONSE_KEPT_BYTES_MAX),
+        (ReceiverBehaviour::Status(200), "200", 2),
+        (ReceiverBehaviour::Status(204), "204", 0),
+        (ReceiverBehaviour::Status(500), "500", 2),
+        (ReceiverBehaviour::Redirect("http://169.254.169.254/".to_owned()), "307", 2),
+        (ReceiverBehaviour::Hang, "no answer within 2 s", 0),
+        (ReceiverBehaviour::Deaf, "no answer within 2 s", 0),
+        (ReceiverBehaviour::Drip, "no answer within 2 s", 0),
+        (ReceiverBehaviour::Endless, "200", RESPONSE_KEPT_BYTES_MAX),
     ] {
         let shown = manner.to_string();
         assert_eq!(told(manner).await, (expect.to_owned(), kept), "{shown}");
     }
-    for manner in [Manner::Reset, Manner::Garbage] {
+    for manner in [ReceiverBehaviour::Reset, ReceiverBehaviour::Garbage] {
         let (told, kept) = told(manner).await;
         assert!(told.contains("the connection was lost") || told.contains("no HTTP"), "{told}");
         assert_eq!(kept, 0);
@@ -101,7 +101,7 @@ async fn a_status_counts_however_slow_the_body_behind_it_is() {
 
 #[tokio::test]
 async fn a_connection_is_used_again_until_it_is_old() {
-    let hooks = receiver(Manner::Status(200));
+    let hooks = receiver(ReceiverBehaviour::Status(200));
     let clock = Clock::manual(hermod_domain::time::Timestamp::EPOCH);
     let client = Client::new(&settings(), clock.clone(), Workers::default());
     let pool = Pool::default();
@@ -117,12 +117,12 @@ async fn a_connection_is_used_again_until_it_is_old() {
 
 #[tokio::test]
 async fn a_kept_connection_that_the_receiver_closed_costs_nothing() {
-    let hooks = receiver(Manner::Status(200));
+    let hooks = receiver(ReceiverBehaviour::Status(200));
     let (client, pool, url) = (client(&settings()), Pool::default(), hooks.url(""));
     let address = hooks.address();
     post(&client, &pool, &url).await;
     hooks.stop().await;
-    let hooks = Hooks::start(address, Manner::Status(200), None).unwrap();
+    let hooks = WebhookReceiver::start(address, ReceiverBehaviour::Status(200), None).unwrap();
     let Answered { outcome, .. } = post(&client, &pool, &url).await;
     assert_eq!(outcome, AttemptOutcome::Status(200));
     hooks.stop().await;
@@ -130,7 +130,7 @@ async fn a_kept_connection_that_the_receiver_closed_costs_nothing() {
 
 #[tokio::test]
 async fn an_answer_without_end_costs_its_connection() {
-    let hooks = receiver(Manner::Endless);
+    let hooks = receiver(ReceiverBehaviour::Endless);
     let (client, pool) = (client(&settings()), Pool::default());
     for _ in 0..2 {
         post(&client, &pool, &hooks.url("")).await;
@@ -142,7 +142,7 @@ async fn an_answer_without_end_costs_its_connection() {
 
 /// What a name with these addresses, one list for each time it is asked, comes to; and how often somebody was called.
 async fn resolved(answers: Vec<Vec<IpAddr>>, posts: usize) -> (Vec<String>, u64) {
-    let hooks = receiver(Manner::Status(200));
+    let hooks = receiver(ReceiverBehaviour::Status(200));
     let asked = AtomicUsize::new(0);
     let resolver = Resolver::scripted(move |name| {
         assert_eq!(name, "rebinding.example");
@@ -187,7 +187,7 @@ async fn a_name_is_dialled_at_judged_addresses_only_however_often_it_changes() {
 
 #[tokio::test]
 async fn an_address_that_is_forbidden_by_now_is_not_dialled() {
-    let hooks = receiver(Manner::Status(200));
+    let hooks = receiver(ReceiverBehaviour::Status(200));
     let mut settings = settings();
     settings.rules.allow.clear();
     let Answered { outcome, .. } = post(&client(&settings), &Pool::default(), &hooks.url("")).await;
@@ -208,7 +208,7 @@ async fn nobody_there_is_told_at_once() {
 }
 
 /// A receiver with a certificate for this name, and the file of the authority that signed it.
-fn with_certificate(folder: &Path, name: &str) -> (Hooks, PathBuf) {
+fn with_certificate(folder: &Path, name: &str) -> (WebhookReceiver, PathBuf) {
     let mut authority = CertificateParams::new(vec![]).unwrap();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let authority_key = KeyPair::generate().unwrap();
@@ -220,7 +220,7 @@ fn with_certificate(folder: &Path, name: &str) -> (Hooks, PathBuf) {
         CertificateParams::new(vec![name.to_owned()]).unwrap().signed_by(&key, &issuer).unwrap();
     let tls = Tls::from_pem(certificate.pem().as_bytes(), key.serialize_pem().as_bytes()).unwrap();
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    (Hooks::start(listen, Manner::Status(200), Some(&tls)).unwrap(), file)
+    (WebhookReceiver::start(listen, ReceiverBehaviour::Status(200), Some(&tls)).unwrap(), file)
 }
 
 #[tokio::test]
@@ -264,7 +264,7 @@ async fn authorities_that_cannot_be_read_are_read_when_they_can() {
 
 #[tokio::test]
 async fn a_receiver_that_speaks_no_tls_gets_nothing() {
-    let hooks = receiver(Manner::Status(200));
+    let hooks = receiver(ReceiverBehaviour::Status(200));
     let url = hooks.url("").replace("http://", "https://");
     let AttemptOutcome::Failed(sentence) = post(&client(&settings()), &Pool::default(), &url).await.outcome
     else {

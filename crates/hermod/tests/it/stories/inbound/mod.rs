@@ -32,7 +32,7 @@ impl Scenario {
     /// So many of what handsets said were answered with status 0, and nothing with anything else.
     async fn carrier_messages_are_taken(&self, count: usize) {
         let record = self.carrier().record();
-        let taken = |record: &hermod_simulator::carrier::Record| record.counts().mo_taken >= count as u64;
+        let taken = |record: &hermod_simulator::carrier::Record| record.counts().mo_accepted >= count as u64;
         record.wait_until(taken, crate::real_time::PATIENCE).await.expect("messages taken");
         assert!(record.mo().iter().all(|mo| mo.answer.is_none_or(|status| status == CommandStatus::OK)));
     }

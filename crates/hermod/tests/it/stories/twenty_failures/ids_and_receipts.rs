@@ -2,7 +2,7 @@
 
 use super::{TO, one_is_delivered};
 use crate::scenario::Scenario;
-use hermod_simulator::carrier::{Dates, Outcome, Script, Wording};
+use hermod_simulator::carrier::{DateDigits, Outcome, ReceiptFormat, Script};
 use std::time::Duration;
 
 #[tokio::test]
@@ -21,7 +21,7 @@ async fn failure_1_an_id_is_hex_in_the_answer_and_decimal_in_the_receipt() {
 async fn failure_1_an_overtaking_receipt_finds_its_answer_in_the_other_number_system() {
     let script = Script::new()
         .hex_ids_decimal_in_receipts()
-        .receipt_ahead(Duration::from_millis(300), Outcome::Delivered);
+        .receipt_ahead_of_response(Duration::from_millis(300), Outcome::Delivered);
     let s = Scenario::with_settings(script, "ids = \"hex-to-decimal\"").await;
     one_is_delivered(&s, "parked in decimal").await;
     s.end().await;
@@ -44,29 +44,30 @@ async fn failure_2_ids_lose_their_capitals_or_zeros_on_the_way() {
 
 #[tokio::test]
 async fn failure_5_receipt_with_a_service_type_of_seven_characters_is_read() {
-    let s = Scenario::with(Script::new().receipts_worded(Wording::standard().with_long_service_type())).await;
+    let s = Scenario::with(Script::new().receipt_format(ReceiptFormat::standard().with_long_service_type()))
+        .await;
     one_is_delivered(&s, "from a simulator").await;
-    assert_eq!(s.carrier().record().counts().receipts_refused, 0);
+    assert_eq!(s.carrier().record().counts().receipts_rejected, 0);
     s.end().await;
 }
 
 #[tokio::test]
 async fn failure_5_receipts_in_ucs2_and_in_data_sm_without_payload_or_esm_class_are_read() {
     for wording in [
-        Wording::text_only().in_ucs2(),
-        Wording::tlvs_only().by_data_sm().unmarked(),
-        Wording::shortest().in_ucs2(),
+        ReceiptFormat::text_only().in_ucs2(),
+        ReceiptFormat::tlvs_only().by_data_sm().unmarked(),
+        ReceiptFormat::shortest().in_ucs2(),
     ] {
-        let s = Scenario::with(Script::new().receipts_worded(wording)).await;
+        let s = Scenario::with(Script::new().receipt_format(wording)).await;
         one_is_delivered(&s, "an unusual receipt").await;
-        assert_eq!(s.carrier().record().counts().receipts_refused, 0);
+        assert_eq!(s.carrier().record().counts().receipts_rejected, 0);
         s.end().await;
     }
 }
 
 #[tokio::test]
 async fn failure_3_a_receipt_that_comes_before_its_answer_waits_for_it() {
-    let script = Script::new().receipt_ahead(Duration::from_secs(2), Outcome::Delivered);
+    let script = Script::new().receipt_ahead_of_response(Duration::from_secs(2), Outcome::Delivered);
     let s = Scenario::with(script).await;
     let message = s.alice.sends(TO, "receipt first").await.accepted();
     s.carrier_receipts_are_taken(1).await;
@@ -93,7 +94,7 @@ async fn failure_3_an_unknown_receipt_is_kept_and_found_after_the_conversion_was
 
 #[tokio::test]
 async fn failure_4_receipts_come_back_on_another_link() {
-    let s = Scenario::with_settings(Script::new().receipts_elsewhere(), "links = 2").await;
+    let s = Scenario::with_settings(Script::new().receipts_on_other_link(), "links = 2").await;
     s.links_are_up(2).await;
     one_is_delivered(&s, "there and back another way").await;
     let (submits, receipts) = (s.carrier().record().submits(), s.carrier().record().receipts());
@@ -125,22 +126,22 @@ async fn failure_4_receipts_come_back_after_a_restart() {
 async fn failure_5_receipts_are_worded_as_carriers_please() {
     let s = Scenario::with(Script::new()).await;
     for (place, wording) in [
-        Wording::short(),
-        Wording::shortest(),
-        Wording::odd_labels(),
-        Wording::labels_and_commas(),
-        Wording::tlvs_only(),
-        Wording::text_only(),
-        Wording::in_payload(),
-        Wording::standard().dates(Dates::Seconds),
-        Wording::standard().err("EC_TELESERVICE_NOT_PROVISIONED"),
-        Wording::standard().with_unknown_tlv(),
-        Wording::standard().by_data_sm(),
+        ReceiptFormat::short(),
+        ReceiptFormat::shortest(),
+        ReceiptFormat::odd_labels(),
+        ReceiptFormat::labels_and_commas(),
+        ReceiptFormat::tlvs_only(),
+        ReceiptFormat::text_only(),
+        ReceiptFormat::in_payload(),
+        ReceiptFormat::standard().dates(DateDigits::Seconds),
+        ReceiptFormat::standard().err("EC_TELESERVICE_NOT_PROVISIONED"),
+        ReceiptFormat::standard().with_unknown_tlv(),
+        ReceiptFormat::standard().by_data_sm(),
     ]
     .into_iter()
     .enumerate()
     {
-        s.carrier_does(Script::new().receipts_worded(wording));
+        s.carrier_does(Script::new().receipt_format(wording));
         one_is_delivered(&s, &format!("wording {place}")).await;
     }
     assert_eq!(s.carrier().record().counts().links_opened, 1, "nothing cost the link");
@@ -149,7 +150,7 @@ async fn failure_5_receipts_are_worded_as_carriers_please() {
 
 #[tokio::test]
 async fn failure_5_receipts_without_labels_have_a_dialect() {
-    let script = Script::new().receipts_worded(Wording::commas());
+    let script = Script::new().receipt_format(ReceiptFormat::commas());
     let s = Scenario::with_settings(script, "receipts = \"commas\"").await;
     one_is_delivered(&s, "only values").await;
     s.end().await;
@@ -157,7 +158,7 @@ async fn failure_5_receipts_without_labels_have_a_dialect() {
 
 #[tokio::test]
 async fn failure_5_a_word_nobody_knows_changes_nothing_and_is_told() {
-    let script = Script::new().receipts_worded(Wording::text_only().stat("WHATEVR"));
+    let script = Script::new().receipt_format(ReceiptFormat::text_only().stat("WHATEVR"));
     let s = Scenario::with(script).await;
     let message = s.alice.sends(TO, "and now?").await.accepted();
     s.carrier_receipts_are_taken(1).await;
@@ -184,6 +185,6 @@ async fn failure_17_one_malformed_delivery_does_not_cost_the_link() {
     s.carrier_receipts_are_taken(1).await;
     let counts = s.carrier().record().counts();
     assert_eq!((counts.links_opened, counts.links_closed), (1, 0));
-    assert!(counts.receipts_refused >= 1, "{counts:?}");
+    assert!(counts.receipts_rejected >= 1, "{counts:?}");
     s.end().await;
 }

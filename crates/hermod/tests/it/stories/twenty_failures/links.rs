@@ -56,7 +56,7 @@ async fn failure_13_a_carrier_that_thinks_we_are_bound_is_given_time() {
 
 #[tokio::test]
 async fn failure_14_an_unbind_is_answered_and_ours_is_said() {
-    let s = Scenario::with(Script::new().unbind_before_answer(1)).await;
+    let s = Scenario::with(Script::new().unbind_before_response(1)).await;
     let message = s.alice.sends(TO, "in the middle of it").await.accepted();
     s.stepping(RECONNECT, || s.alice.sees(&message).becomes("delivered")).await;
     assert_eq!(s.resends().await, 1);
@@ -76,7 +76,7 @@ async fn failure_14_an_unbind_that_is_not_answered_does_not_keep_us() {
 #[tokio::test]
 async fn failure_16_garbage_costs_one_link_and_nothing_else() {
     for script in [
-        Script::new().garbage_after(1),
+        Script::new().garbage_after_response(1),
         Script::new().bad_length_after(1, 0),
         Script::new().bad_length_after(1, 15),
         Script::new().bad_length_after(1, 1 << 31),
@@ -101,7 +101,7 @@ async fn failure_18_parts_in_any_order_with_any_header_are_one_message() {
             .repeat(3);
     let mut parts = MoText::new("4915112345678", "12345", &long).with_element(0x05, &[0, 80, 0, 80]).parts();
     parts.reverse();
-    s.carrier().say(parts);
+    s.carrier().send_mo_parts(parts);
     assert_eq!(s.alice.has_inbound(1).await, [long]);
     let record = s.carrier().record();
     assert!(record.mo().iter().all(|mo| mo.answer.is_none_or(|status| status == CommandStatus::OK)));

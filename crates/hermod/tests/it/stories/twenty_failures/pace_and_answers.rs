@@ -2,7 +2,7 @@
 
 use super::{RECONNECT, TO, one_is_delivered};
 use crate::scenario::Scenario;
-use hermod_simulator::carrier::{Script, When};
+use hermod_simulator::carrier::{Script, SubmitFilter};
 use hermod_smpp::CommandStatus;
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ async fn failure_6_throttling_pauses_the_link_and_keeps_the_order() {
 
 #[tokio::test]
 async fn failure_7_the_rate_counts_parts() {
-    let s = Scenario::with_settings(Script::new().per_second_max(30), "rate = 10\nlinks = 2").await;
+    let s = Scenario::with_settings(Script::new().rate_max(30), "rate = 10\nlinks = 2").await;
     s.links_are_up(2).await;
     let mut messages = Vec::new();
     for _ in 0..5 {
@@ -51,7 +51,7 @@ async fn failure_7_the_rate_counts_parts() {
 
 #[tokio::test]
 async fn failure_8_a_retry_still_wants_its_receipt() {
-    let s = Scenario::with(Script::new().refuse_first(1, CommandStatus::SYSERR)).await;
+    let s = Scenario::with(Script::new().reject_first(1, CommandStatus::SYSERR)).await;
     let message = s.alice.sends(TO, "again").await.accepted();
     s.stepping(Duration::from_secs(5), || s.alice.sees(&message).becomes("delivered")).await;
     let submits = s.carrier().record().submits();
@@ -62,7 +62,7 @@ async fn failure_8_a_retry_still_wants_its_receipt() {
 
 #[tokio::test]
 async fn failure_9_a_lost_answer_is_a_doubt_and_one_copy_at_most() {
-    let s = Scenario::with(Script::new().lose_answers(1)).await;
+    let s = Scenario::with(Script::new().lose_responses(1)).await;
     let message = s.alice.sends(TO, "did you get it?").await.accepted();
     s.carrier_has_seen_submits(1).await;
     s.stepping(RESPONSE_TIMEOUT, || s.alice.sees(&message).becomes("delivered")).await;
@@ -73,7 +73,7 @@ async fn failure_9_a_lost_answer_is_a_doubt_and_one_copy_at_most() {
 
 #[tokio::test]
 async fn failure_9_a_carrier_may_ask_never_to_get_a_copy() {
-    let s = Scenario::with_settings(Script::new().lose_answers(1), "in_doubt = \"never-resend\"").await;
+    let s = Scenario::with_settings(Script::new().lose_responses(1), "in_doubt = \"never-resend\"").await;
     let message = s.alice.sends(TO, "once is enough").await.accepted();
     s.carrier_has_seen_submits(1).await;
     s.stepping(RESPONSE_TIMEOUT, || s.alice.sees(&message).becomes("submitted")).await;
@@ -84,9 +84,9 @@ async fn failure_9_a_carrier_may_ask_never_to_get_a_copy() {
 #[tokio::test]
 async fn failure_9_success_without_a_usable_id_is_sent_once_and_its_receipt_matched_by_number() {
     let scripts = [
-        Script::new().answers_without_id(1),
-        Script::new().answers_with_empty_id(1),
-        Script::new().answers_with_long_id(1),
+        Script::new().responses_without_id(1),
+        Script::new().responses_with_empty_id(1),
+        Script::new().responses_with_long_id(1),
     ];
     for script in scripts {
         let s = Scenario::with(script).await;
@@ -101,7 +101,7 @@ async fn failure_9_success_without_a_usable_id_is_sent_once_and_its_receipt_matc
 
 #[tokio::test]
 async fn failure_9_success_without_a_usable_id_or_a_receipt_is_unknown_and_never_resent() {
-    let s = Scenario::with(Script::new().answers_with_empty_id(1).receipt_never()).await;
+    let s = Scenario::with(Script::new().responses_with_empty_id(1).no_receipts()).await;
     let message = s.alice.sends(TO, "who knows?").await.accepted();
     s.alice.sees(&message).becomes("submitted").await;
     for _ in 0..10 {
@@ -121,7 +121,7 @@ async fn failure_9_success_without_a_usable_id_or_a_receipt_is_unknown_and_never
 async fn failure_10_every_slot_of_the_window_comes_back() {
     let s = Scenario::with_settings(Script::new(), "window = 2").await;
     one_is_delivered(&s, "the slow start is over").await;
-    s.carrier_does(Script::new().silent(2));
+    s.carrier_does(Script::new().ignore_first(2));
     let mut messages = Vec::new();
     for n in 0..6 {
         messages.push(s.alice.sends(TO, &format!("slot {n}")).await.accepted());
@@ -135,7 +135,7 @@ async fn failure_10_every_slot_of_the_window_comes_back() {
 
 #[tokio::test]
 async fn answers_may_come_in_any_order() {
-    let s = Scenario::with(Script::new().answers_out_of_order(Duration::from_millis(50))).await;
+    let s = Scenario::with(Script::new().responses_out_of_order(Duration::from_millis(50))).await;
     let mut messages = Vec::new();
     for n in 0..50 {
         messages.push(s.alice.sends(TO, &format!("shuffled {n}")).await.accepted());
@@ -149,10 +149,10 @@ async fn answers_may_come_in_any_order() {
 #[tokio::test]
 async fn failure_15_what_nobody_knows_does_not_cost_the_link() {
     let script = Script::new()
-        .refuse_first(1, CommandStatus(0x04FF))
-        .bodies_on_errors()
-        .unknown_tlvs_in_answers()
-        .trailing_octets_in_answers();
+        .reject_first(1, CommandStatus(0x04FF))
+        .bodies_in_error_responses()
+        .unknown_tlvs_in_responses()
+        .trailing_octets_in_responses();
     let s = Scenario::with(script).await;
     let refused = s.alice.sends(TO, "no").await.accepted();
     s.alice.sees(&refused).becomes("undeliverable").await;
@@ -165,7 +165,7 @@ async fn failure_15_what_nobody_knows_does_not_cost_the_link() {
 
 #[tokio::test]
 async fn a_carriers_own_meaning_of_a_code_wins() {
-    let script = Script::new().refuse_first(1, CommandStatus::SUBMITFAIL);
+    let script = Script::new().reject_first(1, CommandStatus::SUBMITFAIL);
     let setting = "retry = [{ status = 0x45, class = \"temporary\", wait = \"9s\" }]";
     let s = Scenario::with_settings(script, setting).await;
     let message = s.alice.sends(TO, "it means later").await.accepted();
@@ -225,7 +225,7 @@ async fn failure_20_nobody_goes_round_in_circles_while_a_carrier_is_away() {
 
 #[tokio::test]
 async fn failure_20_a_refused_message_is_charged_once_and_not_again() {
-    let refused = Script::new().refuse_when(When::to("4915112345678"), CommandStatus::SUBMITFAIL);
+    let refused = Script::new().reject_when(SubmitFilter::to("4915112345678"), CommandStatus::SUBMITFAIL);
     let s = Scenario::with(refused).await;
     let message = s.alice.sends(TO, LONG).await.accepted();
     s.alice.sees(&message).becomes("undeliverable").await;

@@ -50,7 +50,7 @@ async fn failure_19_texts_arrive_whole_in_one_payload() {
 
 #[tokio::test]
 async fn failure_19_texts_arrive_whole_where_coding_0_is_latin_1() {
-    let script = Script::new().coding_zero_is(Alphabet::Latin1);
+    let script = Script::new().default_alphabet(Alphabet::Latin1);
     let s = Scenario::with_settings(script, "alphabet = \"latin1\"").await;
     let mut messages = Vec::new();
     let fitting =
@@ -67,7 +67,7 @@ async fn failure_19_texts_arrive_whole_where_coding_0_is_latin_1() {
 
 #[tokio::test]
 async fn failure_19_long_text_with_a_character_that_latin_1_lacks_is_sent_in_ucs2_parts() {
-    let script = Script::new().coding_zero_is(Alphabet::Latin1);
+    let script = Script::new().default_alphabet(Alphabet::Latin1);
     let s = Scenario::with_settings(script, "alphabet = \"latin1\"").await;
     // 100 characters are one part of GSM-7 and two of UCS-2, 200 are two and three.
     let texts = [format!("{}€", "a".repeat(99)), format!("{}Ω{}", "b".repeat(150), "c".repeat(49))];

@@ -4,7 +4,7 @@
 use super::{RECONNECT, TO};
 use crate::real_time::{PATIENCE, now};
 use crate::scenario::Scenario;
-use hermod_simulator::carrier::{Act, Script, When};
+use hermod_simulator::carrier::{Script, SubmitAction, SubmitFilter};
 use hermod_smpp::CommandStatus;
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ fn other(n: u32) -> String {
 #[tokio::test]
 async fn throttled_recipient_does_not_hold_up_the_others() {
     for status in [CommandStatus::THROTTLED, CommandStatus::MSGQFUL] {
-        let s = Scenario::with(Script::new().refuse_when(When::to(TO), status)).await;
+        let s = Scenario::with(Script::new().reject_when(SubmitFilter::to(TO), status)).await;
         let started = s.now();
         let limited = s.alice.sends(TO, "too many for this number").await.accepted();
         s.carrier_has_seen_submits(1).await;
@@ -47,7 +47,7 @@ async fn throttled_recipient_does_not_hold_up_the_others() {
 #[tokio::test]
 async fn carrier_that_takes_less_than_configured_is_not_flooded() {
     const MESSAGES: u32 = 400;
-    let s = Scenario::by_the_real_clock(Script::new().per_second_max(50), "window = 10").await;
+    let s = Scenario::by_the_real_clock(Script::new().rate_max(50), "window = 10").await;
     for n in 0..MESSAGES {
         let to = format!("+4915112{n:06}");
         s.alice.sends(&to, "as fast as you can").await.accepted();
@@ -66,7 +66,8 @@ async fn carrier_that_takes_less_than_configured_is_not_flooded() {
 #[tokio::test]
 async fn carrier_that_dies_at_every_first_submit_has_one_part_in_doubt_each_time() {
     const DEATHS: u64 = 8;
-    let s = Scenario::with(Script::new().act(When::first(DEATHS), Act::CutBeforeAnswer)).await;
+    let s = Scenario::with(Script::new().rule(SubmitFilter::first(DEATHS), SubmitAction::CutBeforeResponse))
+        .await;
     let mut messages = Vec::new();
     for n in 0..100 {
         messages.push(s.alice.sends(&other(n), &format!("into the abyss {n}")).await.accepted());
@@ -84,7 +85,7 @@ async fn carrier_that_dies_at_every_first_submit_has_one_part_in_doubt_each_time
 
 #[tokio::test]
 async fn link_that_carried_messages_is_bound_again_at_once_however_often_it_is_cut() {
-    let s = Scenario::with(Script::new().act(When::every(10), Act::CutAfterAnswer)).await;
+    let s = Scenario::with(Script::new().rule(SubmitFilter::every(10), SubmitAction::CutAfterResponse)).await;
     let (started, mut messages) = (s.now(), Vec::new());
     for n in 0..95 {
         messages.push(s.alice.sends(&other(n), &format!("on and on {n}")).await.accepted());
@@ -101,7 +102,10 @@ async fn link_that_carried_messages_is_bound_again_at_once_however_often_it_is_c
 
 #[tokio::test]
 async fn carrier_that_binds_and_drops_raises_an_alarm_that_stays() {
-    let s = Scenario::with(Script::new().act(When::always(), Act::CutBeforeAnswer).receipt_never()).await;
+    let s = Scenario::with(
+        Script::new().rule(SubmitFilter::always(), SubmitAction::CutBeforeResponse).no_receipts(),
+    )
+    .await;
     for n in 0..30 {
         s.alice.sends(&other(n), &format!("nobody answers {n}")).await.accepted();
     }

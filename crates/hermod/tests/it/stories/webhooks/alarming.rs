@@ -18,7 +18,7 @@ async fn alarm_is(s: &Scenario, raised: bool) {
 
 /// Lets the gateway's time pass until there are so many posts. A retry is due a while after the answer was written down,
 /// which may be later than the moment the receiver answered.
-async fn posts_in_time(s: &Scenario, hooks: &Hooks, count: u64) {
+async fn posts_in_time(s: &Scenario, hooks: &WebhookReceiver, count: u64) {
     let started = now();
     while hooks.count() < count {
         assert!(started.elapsed() < PATIENCE, "{} posts in place of {count}", hooks.count());
@@ -28,7 +28,7 @@ async fn posts_in_time(s: &Scenario, hooks: &Hooks, count: u64) {
 }
 
 /// Alice's server has failed for five minutes.
-async fn a_server_that_fails(hooks: &Hooks) -> Scenario {
+async fn a_server_that_fails(hooks: &WebhookReceiver) -> Scenario {
     let s = alice_is_told_at(hooks, Script::new()).await;
     s.alice.sends(TO, "hello").await.accepted();
     posts(hooks, 1).await;
@@ -41,7 +41,7 @@ async fn a_server_that_fails(hooks: &Hooks) -> Scenario {
 
 #[tokio::test]
 async fn webhook_that_fails_for_minutes_is_an_alarm_over_restarts_until_it_succeeds() {
-    let hooks = receiver(Manner::Status(500));
+    let hooks = receiver(ReceiverBehaviour::Status(500));
     let mut s = a_server_that_fails(&hooks).await;
     let alarm = s.world().alarms.list().into_iter().find(|alarm| alarm.about == "alice/dlr");
     let detail = alarm.expect("it is raised").detail;
@@ -49,7 +49,7 @@ async fn webhook_that_fails_for_minutes_is_an_alarm_over_restarts_until_it_succe
     s.restart().await;
     alarm_is(&s, true).await;
 
-    hooks.behave(Manner::Status(200));
+    hooks.set_behaviour(ReceiverBehaviour::Status(200));
     posts_in_time(&s, &hooks, 3).await;
     alarm_is(&s, false).await;
     hooks.stop().await;
@@ -58,7 +58,7 @@ async fn webhook_that_fails_for_minutes_is_an_alarm_over_restarts_until_it_succe
 
 #[tokio::test]
 async fn webhook_alarm_is_cleared_when_the_account_names_another_address() {
-    let (hooks, other) = (receiver(Manner::Status(500)), receiver(Manner::Status(200)));
+    let (hooks, other) = (receiver(ReceiverBehaviour::Status(500)), receiver(ReceiverBehaviour::Status(200)));
     let s = a_server_that_fails(&hooks).await;
     s.operator_provisions(&format!(
         "[[account]]\nname = \"alice\"\ncurrency = \"EUR\"\nverified = true\ncountries = \"*\"\n{}",

@@ -5,7 +5,7 @@ use hermod_store::Inbound;
 
 #[tokio::test]
 async fn a_message_from_a_handset_is_posted_with_its_four_fields() {
-    let hooks = receiver(Manner::Status(200));
+    let hooks = receiver(ReceiverBehaviour::Status(200));
     let s = alice_is_told_at(&hooks, Script::new()).await;
     let (store, now) = (&s.world().store, s.world().clock.now());
     let said = Inbound {
@@ -33,7 +33,7 @@ async fn a_message_from_a_handset_is_posted_with_its_four_fields() {
 
 #[tokio::test]
 async fn both_kinds_of_an_account_go_their_own_ways() {
-    let (dead, healthy) = (receiver(Manner::Hang), receiver(Manner::Status(200)));
+    let (dead, healthy) = (receiver(ReceiverBehaviour::Hang), receiver(ReceiverBehaviour::Status(200)));
     let lines = format!(
         "dlr_webhook = \"{}\"\ninbound_webhook = \"{}\"\nwebhook_secret = \"{SECRET}\"\n",
         dead.url("dlr"),

@@ -35,7 +35,7 @@ async fn outcomes(s: &Scenario, count: usize) -> Vec<String> {
 
 #[tokio::test]
 async fn a_name_that_leads_elsewhere_after_it_was_saved_is_not_called_there() {
-    let hooks = receiver(Manner::Status(200));
+    let hooks = receiver(ReceiverBehaviour::Status(200));
     let turned = Arc::new(AtomicBool::new(true));
     let leads = turned.clone();
     let staged = Staged {
@@ -67,12 +67,12 @@ async fn a_name_that_leads_elsewhere_after_it_was_saved_is_not_called_there() {
 #[tokio::test]
 async fn whatever_a_receiver_does_its_reports_wait_and_the_gateway_goes_on() {
     for (manner, expect) in [
-        (Manner::Hang, "no answer within 15 s"),
-        (Manner::Drip, "no answer within 15 s"),
-        (Manner::Reset, "the connection was lost"),
-        (Manner::Garbage, "no HTTP"),
-        (Manner::Endless, "200"),
-        (Manner::Redirect("http://169.254.169.254/latest/meta-data/".to_owned()), "307"),
+        (ReceiverBehaviour::Hang, "no answer within 15 s"),
+        (ReceiverBehaviour::Drip, "no answer within 15 s"),
+        (ReceiverBehaviour::Reset, "the connection was lost"),
+        (ReceiverBehaviour::Garbage, "no HTTP"),
+        (ReceiverBehaviour::Endless, "200"),
+        (ReceiverBehaviour::Redirect("http://169.254.169.254/latest/meta-data/".to_owned()), "307"),
     ] {
         let hooks = receiver(manner.clone());
         let s = alice_is_told_at(&hooks, Script::new()).await;
@@ -88,7 +88,7 @@ async fn whatever_a_receiver_does_its_reports_wait_and_the_gateway_goes_on() {
 
 #[tokio::test]
 async fn a_receiver_without_a_good_certificate_gets_nothing() {
-    let hooks = receiver(Manner::Status(200));
+    let hooks = receiver(ReceiverBehaviour::Status(200));
     let url = hooks.url("dlr").replace("http://", "https://");
     let staged = Staged::with("")
         .account("alice", &format!("dlr_webhook = \"{url}\"\nwebhook_secret = \"{SECRET}\"\n"));

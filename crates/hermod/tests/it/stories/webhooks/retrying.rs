@@ -45,7 +45,7 @@ async fn attempts(s: &Scenario, count: u32) -> hermod_store::WebhookRecord {
 
 #[tokio::test]
 async fn a_failing_server_is_tried_six_times_on_schedule_with_the_same_words() {
-    let hooks = receiver(Manner::Status(503));
+    let hooks = receiver(ReceiverBehaviour::Status(503));
     let s = alice_is_told_at(&hooks, Script::new()).await;
     s.alice.sends(TO, "again and again").await.accepted();
     let waits = [50, 300, 1_800, 10_800, 64_800].map(Duration::from_secs);
@@ -69,7 +69,7 @@ async fn a_failing_server_is_tried_six_times_on_schedule_with_the_same_words() {
     comes_to(&hooks, 6).await;
 
     // Replayed, it is the same once more.
-    hooks.behave(Manner::Status(200));
+    hooks.set_behaviour(ReceiverBehaviour::Status(200));
     let (store, event) = (&s.world().store, listed(&s).await);
     let replayed = store.replay_webhook(event.account, event.id, s.world().clock.now()).await;
     assert_eq!(replayed.expect("it is kept"), WebhookReplay::Again);
@@ -86,8 +86,8 @@ async fn a_failing_server_is_tried_six_times_on_schedule_with_the_same_words() {
 #[tokio::test]
 async fn any_2xx_is_success_and_a_redirect_is_not_followed() {
     for (manner, state) in [
-        (Manner::Status(204), Some(WebhookState::Delivered)),
-        (Manner::Redirect("http://127.0.0.1:1/".to_owned()), None),
+        (ReceiverBehaviour::Status(204), Some(WebhookState::Delivered)),
+        (ReceiverBehaviour::Redirect("http://127.0.0.1:1/".to_owned()), None),
     ] {
         let hooks = receiver(manner);
         let s = alice_is_told_at(&hooks, Script::new()).await;
@@ -105,14 +105,14 @@ async fn any_2xx_is_success_and_a_redirect_is_not_followed() {
 
 #[tokio::test]
 async fn the_schedule_is_kept_over_a_restart() {
-    let hooks = receiver(Manner::Status(500));
+    let hooks = receiver(ReceiverBehaviour::Status(500));
     let mut s = alice_is_told_at(&hooks, Script::new()).await;
     s.alice.sends(TO, "hello").await.accepted();
     posts(&hooks, 1).await;
     let due = attempts(&s, 1).await.due_at;
     s.restart().await;
     assert_eq!(listed(&s).await.due_at, due);
-    hooks.behave(Manner::Status(200));
+    hooks.set_behaviour(ReceiverBehaviour::Status(200));
     s.skip(Duration::from_secs(56));
     let again = &posts(&hooks, 2).await[1];
     assert_eq!(header(again, "x-svc-attempt"), "2");
@@ -123,12 +123,12 @@ async fn the_schedule_is_kept_over_a_restart() {
 
 #[tokio::test]
 async fn a_final_state_does_not_wait_behind_a_failing_intermediate_one() {
-    let hooks = receiver(Manner::Status(500));
+    let hooks = receiver(ReceiverBehaviour::Status(500));
     let script = Script::new().enroute_after(Duration::ZERO).receipt_after(2 * A_MOMENT, Outcome::Delivered);
     let s = alice_is_told_at(&hooks, script).await;
     s.alice.sends(TO, "hello").await.accepted();
     posts(&hooks, 1).await;
-    hooks.behave(Manner::Status(200));
+    hooks.set_behaviour(ReceiverBehaviour::Status(200));
     // The breath after a failure is the gateway's own time.
     let caught = s.stepping(Duration::from_millis(20), || hooks.wait_for(2, PATIENCE)).await;
     assert_eq!(body(&caught[1])["status"], "DELIVRD");
@@ -138,7 +138,7 @@ async fn a_final_state_does_not_wait_behind_a_failing_intermediate_one() {
 
 #[tokio::test]
 async fn a_dead_endpoint_delays_nobody() {
-    let (dead, healthy) = (receiver(Manner::Hang), receiver(Manner::Status(200)));
+    let (dead, healthy) = (receiver(ReceiverBehaviour::Hang), receiver(ReceiverBehaviour::Status(200)));
     let staged = told_at(&dead).account("bob", &lines(&healthy));
     let s = Scenario::staged(Script::new(), staged).await;
     for n in 0..50 {
@@ -157,7 +157,7 @@ async fn a_dead_endpoint_delays_nobody() {
 
 #[tokio::test]
 async fn without_an_address_any_more_what_waits_is_given_up_and_told() {
-    let hooks = receiver(Manner::Status(500));
+    let hooks = receiver(ReceiverBehaviour::Status(500));
     let s = alice_is_told_at(&hooks, Script::new()).await;
     s.alice.sends(TO, "hello").await.accepted();
     posts(&hooks, 1).await;
@@ -174,7 +174,7 @@ async fn without_an_address_any_more_what_waits_is_given_up_and_told() {
     assert_eq!((dlr.waiting, dlr.failed), (0, 1));
 
     // With an address again, all that failed is replayed.
-    hooks.behave(Manner::Status(200));
+    hooks.set_behaviour(ReceiverBehaviour::Status(200));
     s.operator_provisions(&format!(
         "[[account]]\nname = \"alice\"\ncurrency = \"EUR\"\nverified = true\ncountries = \"*\"\n{}",
         lines(&hooks)

@@ -18,7 +18,7 @@ async fn step(s: &Scenario, step: Rotation) -> Result<(), String> {
 }
 
 /// What the next post proves, by the secret from before and by the new one.
-async fn next(s: &Scenario, hooks: &Hooks) -> (Vec<Proof>, Vec<Proof>) {
+async fn next(s: &Scenario, hooks: &WebhookReceiver) -> (Vec<Proof>, Vec<Proof>) {
     let count = hooks.count() + 1;
     s.alice.sends(TO, "hello").await.accepted();
     let caught = posts(hooks, count).await;
@@ -29,7 +29,7 @@ async fn next(s: &Scenario, hooks: &Hooks) -> (Vec<Proof>, Vec<Proof>) {
 #[tokio::test]
 async fn a_new_secret_is_staged_switched_to_and_the_old_one_stays_for_a_day() {
     use Proof::{Current, Next, Previous, Standard};
-    let hooks = receiver(Manner::Status(200));
+    let hooks = receiver(ReceiverBehaviour::Status(200));
     let s = alice_is_told_at(&hooks, Script::new()).await;
     assert_eq!(next(&s, &hooks).await, (vec![Current, Standard], vec![]));
     assert!(step(&s, Rotation::Switch).await.is_err_and(|told| told.contains("stage one first")));
@@ -46,7 +46,7 @@ async fn a_new_secret_is_staged_switched_to_and_the_old_one_stays_for_a_day() {
 #[tokio::test]
 async fn what_is_staged_and_what_was_before_can_be_dropped() {
     use Proof::{Current, Previous, Standard};
-    let hooks = receiver(Manner::Status(200));
+    let hooks = receiver(ReceiverBehaviour::Status(200));
     let s = alice_is_told_at(&hooks, Script::new()).await;
     step(&s, Rotation::Stage(Secret::new("never-to-be-used"))).await.expect("it is staged");
     step(&s, Rotation::Drop).await.expect("it is dropped");

@@ -15,7 +15,7 @@ fn message(registered_delivery: u8) -> SubmitSm<'static> {
     }
 }
 
-async fn stage(hooks: &Hooks, script: Script, lines: &str) -> Scenario {
+async fn stage(hooks: &WebhookReceiver, script: Script, lines: &str) -> Scenario {
     let s = alice_is_told_at(hooks, script).await;
     s.operator_provisions(&format!(
         "[[connection]]\nname = \"alice-smpp\"\naccount = \"alice\"\ndefault_sender = \"Hermod\"\nsystem_id = \"alice\"\n\
@@ -27,7 +27,7 @@ async fn stage(hooks: &Hooks, script: Script, lines: &str) -> Scenario {
 
 #[tokio::test]
 async fn whoever_only_transmits_is_told_every_change_after_a_minute_without_a_receiver() {
-    let hooks = receiver(Manner::Status(200));
+    let hooks = receiver(ReceiverBehaviour::Status(200));
     let script = Script::new().enroute_after(Duration::ZERO).receipt_after(A_MOMENT, Outcome::Delivered);
     let s = stage(&hooks, script, "").await;
     s.skip(Duration::from_secs(61));
@@ -45,7 +45,7 @@ async fn whoever_only_transmits_is_told_every_change_after_a_minute_without_a_re
 
 #[tokio::test]
 async fn whoever_wants_both_is_told_both_ways() {
-    let hooks = receiver(Manner::Status(200));
+    let hooks = receiver(ReceiverBehaviour::Status(200));
     let s = stage(&hooks, Script::new(), "webhooks_too = true\n").await;
     let mut bound = Esme::bind(s.smpp_address(), BindType::Transceiver, "alice").await;
     let id = bound.submits(message(1)).await;
@@ -58,7 +58,7 @@ async fn whoever_wants_both_is_told_both_ways() {
 
 #[tokio::test]
 async fn whoever_is_bound_to_receive_is_not_told_over_http() {
-    let hooks = receiver(Manner::Status(200));
+    let hooks = receiver(ReceiverBehaviour::Status(200));
     let s = stage(&hooks, Script::new(), "").await;
     let mut bound = Esme::bind(s.smpp_address(), BindType::Transceiver, "alice").await;
     let id = bound.submits(message(1)).await;

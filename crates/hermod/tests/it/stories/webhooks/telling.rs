@@ -2,12 +2,12 @@
 
 use super::*;
 use hermod_domain::time::Timestamp;
-use hermod_simulator::carrier::{Outcome, Wording};
+use hermod_simulator::carrier::{Outcome, ReceiptFormat};
 use hermod_smpp::CommandStatus;
 
 #[tokio::test]
 async fn a_message_is_told_on_its_way_and_at_its_end() {
-    let hooks = receiver(Manner::Status(200));
+    let hooks = receiver(ReceiverBehaviour::Status(200));
     let script = Script::new().enroute_after(Duration::ZERO).receipt_after(A_MOMENT, Outcome::Delivered);
     let s = alice_is_told_at(&hooks, script).await;
     let message = s.alice.sends(TO, "hello").await.accepted();
@@ -35,7 +35,7 @@ async fn a_message_is_told_on_its_way_and_at_its_end() {
 
 #[tokio::test]
 async fn the_full_form_has_every_field_of_the_contract() {
-    let hooks = receiver(Manner::Status(200));
+    let hooks = receiver(ReceiverBehaviour::Status(200));
     let s = alice_is_told_at(&hooks, Script::new()).await;
     let message = s.alice.sends(TO, "hello").await.accepted();
     let told = String::from_utf8(posts(&hooks, 1).await[0].body.to_vec()).expect("UTF-8");
@@ -64,7 +64,7 @@ type End = (fn() -> Script, &'static str, &'static str, &'static str, u16);
 async fn told_of(script: fn() -> Script) -> (Value, Value) {
     let (mut full, mut short) = (Value::Null, Value::Null);
     for (form, told) in [("full", &mut full), ("short", &mut short)] {
-        let hooks = receiver(Manner::Status(200));
+        let hooks = receiver(ReceiverBehaviour::Status(200));
         let staged = told_at(&hooks).connection("alice", &format!("dlr_form = \"{form}\"\n"));
         let s = Scenario::staged(script(), staged).await;
         s.alice.sends(TO, "hello").await.accepted();
@@ -88,8 +88,8 @@ async fn every_end_has_its_words_in_both_forms() {
         ),
         (
             || {
-                let words = Wording::text_only().err("ABSENT-SUBSCRIBER");
-                Script::new().receipt_after(Duration::ZERO, Outcome::Undeliverable).receipts_worded(words)
+                let words = ReceiptFormat::text_only().err("ABSENT-SUBSCRIBER");
+                Script::new().receipt_after(Duration::ZERO, Outcome::Undeliverable).receipt_format(words)
             },
             "UNDELIV",
             "Absent subscriber",
@@ -104,7 +104,7 @@ async fn every_end_has_its_words_in_both_forms() {
             0,
         ),
         (
-            || Script::new().refuse_first(1, CommandStatus::INVDSTADR),
+            || Script::new().reject_first(1, CommandStatus::INVDSTADR),
             "UNDELIV",
             "The carrier refused it: destination address",
             "undeliverable",
@@ -124,9 +124,9 @@ async fn every_end_has_its_words_in_both_forms() {
 
 #[tokio::test]
 async fn queued_and_submitted_are_not_told_and_unknown_is_told_once_in_the_end() {
-    let hooks = receiver(Manner::Status(200));
+    let hooks = receiver(ReceiverBehaviour::Status(200));
     let staged = told_at(&hooks).connection("alice", "dlr_form = \"short\"\n");
-    let s = Scenario::staged(Script::new().receipt_never(), staged).await;
+    let s = Scenario::staged(Script::new().no_receipts(), staged).await;
     let message = s.alice.sends(TO, "silence").await.accepted();
     s.alice.sees(&message).becomes("submitted").await;
     comes_to(&hooks, 0).await;
@@ -140,7 +140,7 @@ async fn queued_and_submitted_are_not_told_and_unknown_is_told_once_in_the_end()
 
 #[tokio::test]
 async fn what_expires_in_the_queue_is_told() {
-    let hooks = receiver(Manner::Status(200));
+    let hooks = receiver(ReceiverBehaviour::Status(200));
     let s = Scenario::without_carrier_staged(told_at(&hooks)).await;
     let message = s.alice.sends(TO, "too late").await.accepted();
     s.advance(Duration::from_secs(72 * 3_600)).await;
@@ -156,7 +156,7 @@ async fn what_expires_in_the_queue_is_told() {
 
 #[tokio::test]
 async fn a_message_of_several_parts_is_told_once() {
-    let hooks = receiver(Manner::Status(200));
+    let hooks = receiver(ReceiverBehaviour::Status(200));
     let s = alice_is_told_at(&hooks, Script::new()).await;
     let message = s.alice.sends(TO, &"long ".repeat(100)).await.accepted();
     let told = body(&posts(&hooks, 1).await[0]);

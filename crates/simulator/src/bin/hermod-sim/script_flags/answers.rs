@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use hermod_simulator::carrier::{Act, Alphabet, Manner, Script, When};
+use hermod_simulator::carrier::{Alphabet, ResponseQuirk, Script, SubmitAction, SubmitFilter};
 use hermod_smpp::CommandStatus;
 
 use super::add_acts;
@@ -95,7 +95,7 @@ pub(super) struct AnswerFlags {
     coding_zero: CodingZero,
     /// Do this to about N in a thousand messages; may be given more than once
     #[arg(long, value_name = "ACT:N", value_parser = values::chaos)]
-    chaos: Vec<(Act, u16)>,
+    chaos: Vec<(SubmitAction, u16)>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -117,27 +117,27 @@ enum CodingZero {
 
 impl AnswerFlags {
     pub(super) fn write(&self, script: Script) -> Script {
-        let refuse = Act::Refuse(self.status);
-        let throttle = Act::Refuse(CommandStatus::THROTTLED);
-        let at_first = |time: Duration| When::during(Duration::ZERO, time);
+        let refuse = SubmitAction::Reject(self.status);
+        let throttle = SubmitAction::Reject(CommandStatus::THROTTLED);
+        let at_first = |time: Duration| SubmitFilter::during(Duration::ZERO, time);
         let script = add_acts(
-            script.delay(self.delay).answers_out_of_order(self.scatter),
+            script.delay(self.delay).responses_out_of_order(self.scatter),
             [
-                (self.throttle.map(When::first), throttle),
-                (self.throttle_every.map(When::every), throttle),
-                (self.throttle_bursts.map(|(count, of)| When::burst(count, of)), throttle),
+                (self.throttle.map(SubmitFilter::first), throttle),
+                (self.throttle_every.map(SubmitFilter::every), throttle),
+                (self.throttle_bursts.map(|(count, of)| SubmitFilter::burst(count, of)), throttle),
                 (self.throttle_for.map(at_first), throttle),
-                (self.queue_full.map(When::first), Act::Refuse(CommandStatus::MSGQFUL)),
-                (self.refuse.map(When::first), refuse),
-                (self.refuse_every.map(When::every), refuse),
+                (self.queue_full.map(SubmitFilter::first), SubmitAction::Reject(CommandStatus::MSGQFUL)),
+                (self.refuse.map(SubmitFilter::first), refuse),
+                (self.refuse_every.map(SubmitFilter::every), refuse),
                 (self.refuse_for.map(at_first), refuse),
-                (self.refuse_to.as_deref().map(When::to), refuse),
-                (self.refuse_text.as_deref().map(When::text), refuse),
-                (self.nack.map(When::first), Act::Nack(CommandStatus::INVCMDID)),
-                (self.silent.map(When::first), Act::Silence),
-                (self.silent_every.map(When::every), Act::Silence),
-                (self.lose_answers.map(When::first), Act::LoseAnswer),
-                (self.lose_answer_every.map(When::every), Act::LoseAnswer),
+                (self.refuse_to.as_deref().map(SubmitFilter::to), refuse),
+                (self.refuse_text.as_deref().map(SubmitFilter::text), refuse),
+                (self.nack.map(SubmitFilter::first), SubmitAction::Nack(CommandStatus::INVCMDID)),
+                (self.silent.map(SubmitFilter::first), SubmitAction::Silence),
+                (self.silent_every.map(SubmitFilter::every), SubmitAction::Silence),
+                (self.lose_answers.map(SubmitFilter::first), SubmitAction::LoseResponse),
+                (self.lose_answer_every.map(SubmitFilter::every), SubmitAction::LoseResponse),
             ],
         );
         self.write_manners(self.write_limits(script))
@@ -145,15 +145,15 @@ impl AnswerFlags {
 
     fn write_limits(&self, mut script: Script) -> Script {
         if let Some(k) = self.late_every {
-            script = script.delay_when(When::every(k), self.late_by);
+            script = script.delay_when(SubmitFilter::every(k), self.late_by);
         }
         if let Some(window) = self.window {
             script = script.window_max(window);
         }
         if let Some(rate) = self.rate {
-            script = script.per_second_max(rate);
+            script = script.rate_max(rate);
         }
-        script.coding_zero_is(match self.coding_zero {
+        script.default_alphabet(match self.coding_zero {
             CodingZero::Gsm => Alphabet::Gsm,
             CodingZero::Ascii => Alphabet::Ascii,
             CodingZero::Latin1 => Alphabet::Latin1,
@@ -162,28 +162,28 @@ impl AnswerFlags {
 
     fn write_manners(&self, mut script: Script) -> Script {
         if let Some(count) = self.no_id {
-            script = script.answers_without_id(count);
+            script = script.responses_without_id(count);
         }
         if let Some(count) = self.empty_id {
-            script = script.answers_with_empty_id(count);
+            script = script.responses_with_empty_id(count);
         }
         if let Some(count) = self.long_id {
-            script = script.answers_with_long_id(count);
+            script = script.responses_with_long_id(count);
         }
-        let manner = self.oddly.map(|oddly| match oddly {
-            Oddly::UnknownTlv => Manner::UnknownTlv,
-            Oddly::TrailingOctets => Manner::TrailingOctets,
-            Oddly::BodyOnError => Manner::BodyOnError,
+        let quirk = self.oddly.map(|oddly| match oddly {
+            Oddly::UnknownTlv => ResponseQuirk::UnknownTlv,
+            Oddly::TrailingOctets => ResponseQuirk::TrailingOctets,
+            Oddly::BodyOnError => ResponseQuirk::BodyOnError,
         });
-        match manner {
-            Some(manner) => script.manner(When::always(), manner),
+        match quirk {
+            Some(quirk) => script.quirk(SubmitFilter::always(), quirk),
             None => script,
         }
     }
 
-    /// Chance has the last word.
+    /// SeededRandom has the last word.
     pub(super) fn write_chaos(&self, script: Script) -> Script {
-        let rules = self.chaos.iter().map(|(act, chance)| (Some(When::per_mille(*chance)), *act));
+        let rules = self.chaos.iter().map(|(act, chance)| (Some(SubmitFilter::per_mille(*chance)), *act));
         add_acts(script, rules)
     }
 }

@@ -34,7 +34,7 @@ pub(super) struct BindFlags {
 impl BindFlags {
     pub(super) fn write(&self, mut script: Script) -> Script {
         if let Some(count) = self.refuse_binds {
-            script = script.refuse_binds(count, self.bind_status);
+            script = script.reject_binds(count, self.bind_status);
         }
         if let (Some(system_id), Some(password)) = (&self.system_id, &self.password) {
             script = script.credentials(system_id, password);

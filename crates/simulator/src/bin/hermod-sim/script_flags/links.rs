@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use hermod_simulator::carrier::{Act, Script, When};
+use hermod_simulator::carrier::{Script, SubmitAction, SubmitFilter};
 
 use super::add_acts;
 use crate::values;
@@ -87,15 +87,15 @@ impl LinkFlags {
         let script = add_acts(
             script,
             [
-                (self.cut_before_answer.map(When::nth), Act::CutBeforeAnswer),
-                (self.cut_after.map(When::nth), Act::CutAfterAnswer),
-                (self.cut_every.map(When::every), Act::CutAfterAnswer),
-                (self.unbind_after.map(When::nth), Act::Unbind),
-                (self.unbind_before_answer.map(When::nth), Act::UnbindBeforeAnswer),
-                (self.garbage_after.map(When::nth), Act::Garbage),
-                (self.bad_length_after.map(When::nth), Act::BadLength(self.bad_length)),
-                (self.stall_after.map(When::nth), Act::Stall(self.stall_for)),
-                (self.mute_after.map(When::nth), Act::Mute),
+                (self.cut_before_answer.map(SubmitFilter::nth), SubmitAction::CutBeforeResponse),
+                (self.cut_after.map(SubmitFilter::nth), SubmitAction::CutAfterResponse),
+                (self.cut_every.map(SubmitFilter::every), SubmitAction::CutAfterResponse),
+                (self.unbind_after.map(SubmitFilter::nth), SubmitAction::Unbind),
+                (self.unbind_before_answer.map(SubmitFilter::nth), SubmitAction::UnbindBeforeResponse),
+                (self.garbage_after.map(SubmitFilter::nth), SubmitAction::Garbage),
+                (self.bad_length_after.map(SubmitFilter::nth), SubmitAction::BadLength(self.bad_length)),
+                (self.stall_after.map(SubmitFilter::nth), SubmitAction::Stall(self.stall_for)),
+                (self.mute_after.map(SubmitFilter::nth), SubmitAction::Mute),
             ],
         );
         self.write_wire(self.write_times(script))

@@ -9,7 +9,7 @@ mod receipts;
 mod tests;
 
 use clap::Args;
-use hermod_simulator::carrier::{Act, Script, When};
+use hermod_simulator::carrier::{Script, SubmitAction, SubmitFilter};
 
 use answers::AnswerFlags;
 use binds::BindFlags;
@@ -44,7 +44,7 @@ impl ScriptFlags {
         let script =
             if *magic_numbers { Script::new().magic_numbers(receipts.after()) } else { Script::new() };
         let script = match reply_to {
-            Some(number) => script.replies_to_names_go_to(number),
+            Some(number) => script.reply_number_for_names(number),
             None => script,
         };
         let script = ids.write(answers.write(receipts.write(binds.write(script))));
@@ -53,9 +53,9 @@ impl ScriptFlags {
 }
 
 /// Adds the rules that were asked for, in this order.
-fn add_acts(script: Script, rules: impl IntoIterator<Item = (Option<When>, Act)>) -> Script {
+fn add_acts(script: Script, rules: impl IntoIterator<Item = (Option<SubmitFilter>, SubmitAction)>) -> Script {
     rules.into_iter().fold(script, |script, (when, act)| match when {
-        Some(when) => script.act(when, act),
+        Some(when) => script.rule(when, act),
         None => script,
     })
 }

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use hermod_simulator::carrier::{Dates, Outcome, Receipts, Script, Way, When, Wording};
+use hermod_simulator::carrier::{
+    DateDigits, Outcome, ReceiptFormat, ReceiptLink, Receipts, Script, SubmitFilter,
+};
 
 use crate::values;
 
@@ -57,7 +59,7 @@ pub(super) struct ReceiptFlags {
     receipt_err: Option<String>,
     /// How many digits the dates in receipts have
     #[arg(long, value_name = "DIGITS", value_parser = dates, default_value = "10")]
-    receipt_dates: Dates,
+    receipt_dates: DateDigits,
     /// Send receipts in data_sm
     #[arg(long)]
     receipt_data_sm: bool,
@@ -97,11 +99,11 @@ enum Words {
     Commas,
 }
 
-fn dates(digits: &str) -> Result<Dates, String> {
+fn dates(digits: &str) -> Result<DateDigits, String> {
     match digits {
-        "10" => Ok(Dates::Minutes),
-        "12" => Ok(Dates::Seconds),
-        "14" => Ok(Dates::LongYear),
+        "10" => Ok(DateDigits::Minutes),
+        "12" => Ok(DateDigits::Seconds),
+        "14" => Ok(DateDigits::LongYear),
         _ => Err(format!("{digits:?} is none of 10, 12 and 14")),
     }
 }
@@ -113,10 +115,10 @@ impl ReceiptFlags {
 
     pub(super) fn write(&self, script: Script) -> Script {
         if self.no_receipts {
-            return script.receipt_never();
+            return script.no_receipts();
         }
         let receipts = Receipts {
-            before_answer: self.receipt_first,
+            before_response: self.receipt_first,
             copies: if self.receipt_twice { 2 } else { 1 },
             unknown_id: self.receipt_unknown_id,
             enroute_after: self.enroute_after,
@@ -129,33 +131,33 @@ impl ReceiptFlags {
             error_code: 1,
             ..receipts
         };
-        let script = script.receipts(receipts).receipts_worded(self.wording());
+        let script = script.receipts(receipts).receipt_format(self.wording());
         if self.fail_per_mille == 0 {
             return script;
         }
-        script.receipts_when(When::per_mille(self.fail_per_mille), failed)
+        script.receipts_when(SubmitFilter::per_mille(self.fail_per_mille), failed)
     }
 
-    fn way(&self) -> Way {
+    fn way(&self) -> ReceiptLink {
         match (self.receipts_elsewhere, self.receipts_after_reconnect) {
-            (true, _) => Way::OtherLink,
-            (_, true) => Way::AfterLinkEnds,
-            _ => Way::Any,
+            (true, _) => ReceiptLink::OtherLink,
+            (_, true) => ReceiptLink::AfterLinkEnds,
+            _ => ReceiptLink::Any,
         }
     }
 
-    fn wording(&self) -> Wording {
+    fn wording(&self) -> ReceiptFormat {
         let wording = match (&self.receipt_text, self.receipt_wording) {
-            (Some(template), _) => Wording::text(template),
-            (None, Words::Standard) => Wording::standard(),
-            (None, Words::TextOnly) => Wording::text_only(),
-            (None, Words::TlvsOnly) => Wording::tlvs_only(),
-            (None, Words::Payload) => Wording::in_payload(),
-            (None, Words::Short) => Wording::short(),
-            (None, Words::Shortest) => Wording::shortest(),
-            (None, Words::OddLabels) => Wording::odd_labels(),
-            (None, Words::LabelsAndCommas) => Wording::labels_and_commas(),
-            (None, Words::Commas) => Wording::commas(),
+            (Some(template), _) => ReceiptFormat::text(template),
+            (None, Words::Standard) => ReceiptFormat::standard(),
+            (None, Words::TextOnly) => ReceiptFormat::text_only(),
+            (None, Words::TlvsOnly) => ReceiptFormat::tlvs_only(),
+            (None, Words::Payload) => ReceiptFormat::in_payload(),
+            (None, Words::Short) => ReceiptFormat::short(),
+            (None, Words::Shortest) => ReceiptFormat::shortest(),
+            (None, Words::OddLabels) => ReceiptFormat::odd_labels(),
+            (None, Words::LabelsAndCommas) => ReceiptFormat::labels_and_commas(),
+            (None, Words::Commas) => ReceiptFormat::commas(),
         };
         let mut wording = wording.dates(self.receipt_dates);
         if let Some(word) = &self.receipt_stat {

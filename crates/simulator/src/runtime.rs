@@ -14,13 +14,13 @@ use tokio::time::Sleep;
 const TICKS_PER_SECOND: u64 = 100;
 
 /// The monotonic time now.
-#[expect(clippy::disallowed_methods, reason = "the outside world runs on real time; this is its one clock")]
+#[expect(clippy::disallowed_methods, reason = "the outside runtime runs on real time; this is its one clock")]
 pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
 /// Time since 1970, for the dates in receipts and for numbers that must differ between runs.
-#[expect(clippy::disallowed_methods, reason = "the outside world runs on real time; this is its one clock")]
+#[expect(clippy::disallowed_methods, reason = "the outside runtime runs on real time; this is its one clock")]
 pub(crate) fn unix_time() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).expect("the machine's clock stands after 1970")
 }
@@ -52,14 +52,14 @@ pub(crate) fn spawn<T: Send + 'static>(task: impl Future<Output = T> + Send + 's
 }
 
 /// A timer that is set again and again. Setting it costs nothing while it is to ring earlier anyway.
-pub(crate) struct Alarm {
+pub(crate) struct Timer {
     sleep: Pin<Box<Sleep>>,
     at: Option<Instant>,
 }
 
-impl Alarm {
-    pub(crate) fn new() -> Alarm {
-        Alarm { sleep: Box::pin(tokio::time::sleep_until(now().into())), at: None }
+impl Timer {
+    pub(crate) fn new() -> Timer {
+        Timer { sleep: Box::pin(tokio::time::sleep_until(now().into())), at: None }
     }
 
     /// Rings at `at` at the latest. It may ring earlier, for a moment it was set to before.

@@ -8,7 +8,7 @@ use hermod_domain::time::Timestamp;
 
 /// How long the dates are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dates {
+pub enum DateDigits {
     /// `YYMMDDhhmm`
     Minutes,
     /// `YYMMDDhhmmss`
@@ -29,10 +29,10 @@ pub enum TextPlace {
 
 /// How a carrier writes its receipts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wording {
+pub struct ReceiptFormat {
     /// None: the usual text, written the fast way.
     pub(super) template: Option<String>,
-    pub(super) dates: Dates,
+    pub(super) dates: DateDigits,
     pub(super) place: TextPlace,
     pub(super) tlvs: bool,
     pub(super) unknown_tlv: bool,
@@ -52,18 +52,18 @@ pub struct Wording {
 /// A text longer than this is cut off: `short_message` holds no more.
 const TEXT_BYTES_MAX: usize = 254;
 
-impl Default for Wording {
+impl Default for ReceiptFormat {
     fn default() -> Self {
-        Wording::standard()
+        ReceiptFormat::standard()
     }
 }
 
-impl Wording {
+impl ReceiptFormat {
     /// As SMPP v3.4 appendix B has it, with TLVs that say the same.
-    pub fn standard() -> Wording {
-        Wording {
+    pub fn standard() -> ReceiptFormat {
+        ReceiptFormat {
             template: None,
-            dates: Dates::Minutes,
+            dates: DateDigits::Minutes,
             place: TextPlace::ShortMessage,
             tlvs: true,
             unknown_tlv: false,
@@ -77,114 +77,114 @@ impl Wording {
     }
 
     /// Any text, with the places named above. No TLVs say it better.
-    pub fn text(template: &str) -> Wording {
-        Wording { template: Some(template.to_owned()), tlvs: false, ..Wording::standard() }
+    pub fn text(template: &str) -> ReceiptFormat {
+        ReceiptFormat { template: Some(template.to_owned()), tlvs: false, ..ReceiptFormat::standard() }
     }
 
     /// Without `sub`, `dlvrd` and `text`.
-    pub fn short() -> Wording {
-        Wording::text("id:{id} submit date:{submit date} done date:{done date} stat:{stat} err:{err}")
+    pub fn short() -> ReceiptFormat {
+        ReceiptFormat::text("id:{id} submit date:{submit date} done date:{done date} stat:{stat} err:{err}")
     }
 
     /// Only `id` and `stat`.
-    pub fn shortest() -> Wording {
-        Wording::text("id:{id} stat:{stat}")
+    pub fn shortest() -> ReceiptFormat {
+        ReceiptFormat::text("id:{id} stat:{stat}")
     }
 
     /// Labels in another case and order, with other spaces.
-    pub fn odd_labels() -> Wording {
-        Wording::text(
+    pub fn odd_labels() -> ReceiptFormat {
+        ReceiptFormat::text(
             "Stat:{stat}  ERR: {err} Done_Date:{done date} SubmitDate:{submit date} DLVRD:{dlvrd} SUB:{sub} \
              ID:{id} Text:",
         )
     }
 
     /// The usual labels between commas.
-    pub fn labels_and_commas() -> Wording {
-        Wording::text(
+    pub fn labels_and_commas() -> ReceiptFormat {
+        ReceiptFormat::text(
             "id:{id},sub:{sub},dlvrd:{dlvrd},submit date:{submit date},done date:{done date},stat:{stat},err:{err},text:",
         )
     }
 
     /// Values alone between commas: id, state, error, when it was submitted, when it was done.
-    pub fn commas() -> Wording {
-        Wording::text("{id},{stat},{err},{submit date},{done date}")
+    pub fn commas() -> ReceiptFormat {
+        ReceiptFormat::text("{id},{stat},{err},{submit date},{done date}")
     }
 
     /// No text at all: `receipted_message_id` and `message_state` say everything.
-    pub fn tlvs_only() -> Wording {
-        Wording { place: TextPlace::Nowhere, ..Wording::standard() }
+    pub fn tlvs_only() -> ReceiptFormat {
+        ReceiptFormat { place: TextPlace::Nowhere, ..ReceiptFormat::standard() }
     }
 
     /// The usual text, and no TLVs.
-    pub fn text_only() -> Wording {
-        Wording { tlvs: false, ..Wording::standard() }
+    pub fn text_only() -> ReceiptFormat {
+        ReceiptFormat { tlvs: false, ..ReceiptFormat::standard() }
     }
 
     /// The usual text in `message_payload`, and no other TLVs.
-    pub fn in_payload() -> Wording {
-        Wording { place: TextPlace::Payload, tlvs: false, ..Wording::standard() }
+    pub fn in_payload() -> ReceiptFormat {
+        ReceiptFormat { place: TextPlace::Payload, tlvs: false, ..ReceiptFormat::standard() }
     }
 
-    /// Dates with this many digits.
+    /// DateDigits with this many digits.
     #[must_use]
-    pub fn dates(mut self, dates: Dates) -> Wording {
+    pub fn dates(mut self, dates: DateDigits) -> ReceiptFormat {
         self.dates = dates;
         self
     }
 
     /// The text in UCS-2.
     #[must_use]
-    pub fn in_ucs2(mut self) -> Wording {
+    pub fn in_ucs2(mut self) -> ReceiptFormat {
         self.ucs2 = true;
         self
     }
 
     /// With `esm_class` 0: only the TLVs say that it is a receipt.
     #[must_use]
-    pub fn unmarked(mut self) -> Wording {
+    pub fn unmarked(mut self) -> ReceiptFormat {
         self.unmarked = true;
         self
     }
 
     /// With a `service_type` of seven characters; five are allowed (SMPP v3.4 §4.6.1).
     #[must_use]
-    pub fn with_long_service_type(mut self) -> Wording {
+    pub fn with_long_service_type(mut self) -> ReceiptFormat {
         self.long_service_type = true;
         self
     }
 
     /// This word in place of the outcome's own. The TLV `message_state`, where there is one, stays true.
     #[must_use]
-    pub fn stat(mut self, word: &str) -> Wording {
+    pub fn stat(mut self, word: &str) -> ReceiptFormat {
         self.stat = Some(word.to_owned());
         self
     }
 
     /// This in place of the three digits of `err`.
     #[must_use]
-    pub fn err(mut self, code: &str) -> Wording {
+    pub fn err(mut self, code: &str) -> ReceiptFormat {
         self.err = Some(code.to_owned());
         self
     }
 
     /// TLVs that say the same as the text.
     #[must_use]
-    pub fn with_tlvs(mut self) -> Wording {
+    pub fn with_tlvs(mut self) -> ReceiptFormat {
         self.tlvs = true;
         self
     }
 
     /// A TLV beside the others that nobody knows.
     #[must_use]
-    pub fn with_unknown_tlv(mut self) -> Wording {
+    pub fn with_unknown_tlv(mut self) -> ReceiptFormat {
         self.unknown_tlv = true;
         self
     }
 
     /// In a data_sm instead of a deliver_sm, for those who speak 3.4.
     #[must_use]
-    pub fn by_data_sm(mut self) -> Wording {
+    pub fn by_data_sm(mut self) -> ReceiptFormat {
         self.data_sm = true;
         self
     }
@@ -192,7 +192,7 @@ impl Wording {
 
 /// What a receipt says, ready for any wording.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Said<'a> {
+pub(super) struct ReceiptValues<'a> {
     pub(super) id: &'a str,
     pub(super) delivered: u8,
     pub(super) stat: &'a str,
@@ -201,14 +201,14 @@ pub(super) struct Said<'a> {
     pub(super) done: &'a str,
 }
 
-impl Wording {
+impl ReceiptFormat {
     /// Writes the text; empty where there is none.
-    pub(super) fn write(&self, said: &Said<'_>, text: &mut String) {
+    pub(super) fn write(&self, said: &ReceiptValues<'_>, text: &mut String) {
         text.clear();
         if self.place == TextPlace::Nowhere {
             return;
         }
-        let Said { id, delivered, submitted, done, .. } = *said;
+        let ReceiptValues { id, delivered, submitted, done, .. } = *said;
         let stat = self.stat.as_deref().unwrap_or(said.stat);
         let written = match (&self.template, &self.err) {
             (None, None) => write!(
@@ -248,14 +248,14 @@ impl Wording {
 }
 
 /// A date of a receipt in this many digits.
-pub(super) fn write_date(dates: Dates, time: Timestamp) -> String {
+pub(super) fn write_date(dates: DateDigits, time: Timestamp) -> String {
     let minute = time.to_receipt_minute();
     let seconds = time.as_millis().div_euclid(1000).rem_euclid(60);
     match dates {
-        Dates::Minutes => minute,
-        Dates::Seconds => format!("{minute}{seconds:02}"),
+        DateDigits::Minutes => minute,
+        DateDigits::Seconds => format!("{minute}{seconds:02}"),
         // A date in a receipt is never older than this program.
-        Dates::LongYear => format!("20{minute}{seconds:02}"),
+        DateDigits::LongYear => format!("20{minute}{seconds:02}"),
     }
 }
 
@@ -264,8 +264,8 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(wording: &Wording, expect: &str) {
-        let said = Said {
+    fn check(wording: &ReceiptFormat, expect: &str) {
+        let said = ReceiptValues {
             id: "1f",
             delivered: 0,
             stat: "UNDELIV",
@@ -282,28 +282,31 @@ mod tests {
     fn every_dialect_says_the_same_in_its_own_words() {
         let usual =
             "id:1f sub:001 dlvrd:000 submit date:2402282359 done date:2402290001 stat:UNDELIV err:011 text:";
-        check(&Wording::standard(), usual);
-        check(&Wording::text_only(), usual);
-        check(&Wording::in_payload(), usual);
-        check(&Wording::tlvs_only(), "");
-        check(&Wording::short(), "id:1f submit date:2402282359 done date:2402290001 stat:UNDELIV err:011");
-        check(&Wording::shortest().stat("BUFFRED"), "id:1f stat:BUFFRED");
+        check(&ReceiptFormat::standard(), usual);
+        check(&ReceiptFormat::text_only(), usual);
+        check(&ReceiptFormat::in_payload(), usual);
+        check(&ReceiptFormat::tlvs_only(), "");
         check(
-            &Wording::odd_labels(),
+            &ReceiptFormat::short(),
+            "id:1f submit date:2402282359 done date:2402290001 stat:UNDELIV err:011",
+        );
+        check(&ReceiptFormat::shortest().stat("BUFFRED"), "id:1f stat:BUFFRED");
+        check(
+            &ReceiptFormat::odd_labels(),
             "Stat:UNDELIV  ERR: 011 Done_Date:2402290001 SubmitDate:2402282359 DLVRD:000 SUB:001 ID:1f Text:",
         );
-        check(&Wording::labels_and_commas(), &usual.replace(' ', ",").replace(",date", " date"));
-        check(&Wording::commas(), "1f,UNDELIV,011,2402282359,2402290001");
-        check(&Wording::standard().err("0x1F-ABSENT"), &usual.replace("011", "0x1F-ABSENT"));
-        check(&Wording::text("{id}|{stat}|{text}"), "1f|UNDELIV|");
-        check(&Wording::text(&"x".repeat(999)), &"x".repeat(254));
+        check(&ReceiptFormat::labels_and_commas(), &usual.replace(' ', ",").replace(",date", " date"));
+        check(&ReceiptFormat::commas(), "1f,UNDELIV,011,2402282359,2402290001");
+        check(&ReceiptFormat::standard().err("0x1F-ABSENT"), &usual.replace("011", "0x1F-ABSENT"));
+        check(&ReceiptFormat::text("{id}|{stat}|{text}"), "1f|UNDELIV|");
+        check(&ReceiptFormat::text(&"x".repeat(999)), &"x".repeat(254));
     }
 
     #[test]
     fn dates_have_ten_twelve_or_fourteen_digits() {
         let time = Timestamp::from_utc((2024, 2, 29), (23, 59, 58)).unwrap();
-        assert_eq!(write_date(Dates::Minutes, time), "2402292359");
-        assert_eq!(write_date(Dates::Seconds, time), "240229235958");
-        assert_eq!(write_date(Dates::LongYear, time), "20240229235958");
+        assert_eq!(write_date(DateDigits::Minutes, time), "2402292359");
+        assert_eq!(write_date(DateDigits::Seconds, time), "240229235958");
+        assert_eq!(write_date(DateDigits::LongYear, time), "20240229235958");
     }
 }

@@ -6,7 +6,7 @@ use super::Submit;
 
 /// A whole text as a handset would show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Received {
+pub struct ReceivedMessage {
     pub source: String,
     pub destination: String,
     pub text: String,
@@ -14,7 +14,7 @@ pub struct Received {
     pub came: Vec<(u64, u64)>,
 }
 
-impl Received {
+impl ReceivedMessage {
     /// All parts came on one link, first part first.
     pub fn is_on_one_link_in_order(&self) -> bool {
         self.came.is_sorted_by(|(link, order), (next_link, next)| link == next_link && order < next)
@@ -28,7 +28,7 @@ type Copy<'a> = Vec<Option<&'a Submit>>;
 
 /// The whole texts among `submits`, in the order their last part came. A part that comes twice belongs to a second
 /// copy of the text.
-pub(super) fn join<'a>(submits: impl Iterator<Item = &'a Submit>) -> Vec<Received> {
+pub(super) fn join<'a>(submits: impl Iterator<Item = &'a Submit>) -> Vec<ReceivedMessage> {
     let mut open: HashMap<TextKey<'_>, Vec<Copy<'_>>> = HashMap::new();
     let mut whole = Vec::new();
     for submit in submits {
@@ -59,8 +59,8 @@ pub(super) fn join<'a>(submits: impl Iterator<Item = &'a Submit>) -> Vec<Receive
 }
 
 /// The text of these parts, of which there is at least one.
-fn received(parts: &[&Submit]) -> Received {
-    Received {
+fn received(parts: &[&Submit]) -> ReceivedMessage {
+    ReceivedMessage {
         source: parts[0].source.clone(),
         destination: parts[0].destination.clone(),
         text: parts.iter().map(|part| part.text.as_str()).collect(),
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn parts_on_one_link_in_order_are_told_from_others() {
         let received =
-            |came: &[(u64, u64)]| Received { came: came.to_vec(), ..received(&[&submit("a", None)]) };
+            |came: &[(u64, u64)]| ReceivedMessage { came: came.to_vec(), ..received(&[&submit("a", None)]) };
         for (came, expect) in [
             (&[(1, 5)][..], true),
             (&[(1, 5), (1, 7), (1, 8)], true),

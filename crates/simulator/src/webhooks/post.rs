@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// One post.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Caught {
+pub struct ReceivedPost {
     /// Since 1970.
     pub at: Duration,
     pub method: String,
@@ -16,15 +16,15 @@ pub struct Caught {
     pub body: Bytes,
 }
 
-impl Caught {
+impl ReceivedPost {
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
 /// Bodies hold what people wrote.
-impl fmt::Debug for Caught {
+impl fmt::Debug for ReceivedPost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Caught({} {}, {} octets)", self.method, self.path, self.body.len())
+        write!(f, "ReceivedPost({} {}, {} octets)", self.method, self.path, self.body.len())
     }
 }

@@ -1,4 +1,4 @@
-//! One connection to a receiver of webhooks: requests are read one after another, and met in the manner of the moment.
+//! One connection to a receiver of webhooks: requests are read one after another, and met in the behaviour of the moment.
 
 use std::io;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
-use super::caught::Caught;
-use super::manner::Manner;
+use super::behaviour::ReceiverBehaviour;
+use super::post::ReceivedPost;
 use super::{CONNECTIONS_MAX, Shared};
-use crate::world;
+use crate::runtime;
 
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 const BODY_BYTES_MAX: usize = 1024 * 1024;
@@ -21,7 +21,7 @@ const _: () =
     assert!(CONNECTIONS_MAX * (HEAD_BYTES_MAX / 1024) < 2 * 1024 * 1024, "2 GiB of heads at the very most");
 
 /// Serves a connection until it ends, one way or another. That it broke is its peer's business.
-pub(super) async fn converse(stream: TcpStream, acceptor: Option<TlsAcceptor>, shared: Arc<Shared>) {
+pub(super) async fn run_connection(stream: TcpStream, acceptor: Option<TlsAcceptor>, shared: Arc<Shared>) {
     let ended = match acceptor {
         None => plain(stream, &shared).await,
         Some(acceptor) => match acceptor.accept(stream).await {
@@ -50,29 +50,31 @@ enum Parting<S> {
 
 async fn talk<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, shared: &Shared) -> io::Result<Parting<S>> {
     let mut read = BytesMut::new();
-    if *shared.manner.borrow() == Manner::Deaf {
+    if *shared.behaviour.borrow() == ReceiverBehaviour::Deaf {
         std::future::pending::<()>().await;
     }
-    while let Some(caught) = request(&mut stream, &mut read).await? {
-        let manner = shared.manner.borrow().clone();
-        let passed = shared.check.as_ref().is_none_or(|check| check(&caught));
-        shared.record().catch(caught);
+    while let Some(post) = request(&mut stream, &mut read).await? {
+        let behaviour = shared.behaviour.borrow().clone();
+        let passed = shared.check.as_ref().is_none_or(|check| check(&post));
+        shared.record().catch(post);
         if !passed {
             answer(&mut stream, 403, "").await?;
             continue;
         }
-        match manner {
-            Manner::Status(status) => answer(&mut stream, status, "").await?,
-            Manner::Slow(wait) => {
-                world::pause(wait).await;
+        match behaviour {
+            ReceiverBehaviour::Status(status) => answer(&mut stream, status, "").await?,
+            ReceiverBehaviour::Slow(wait) => {
+                runtime::pause(wait).await;
                 answer(&mut stream, 200, "").await?;
             }
-            Manner::Hang | Manner::Deaf => std::future::pending::<()>().await,
-            Manner::Drip => drip(&mut stream).await?,
-            Manner::Endless => endless(&mut stream).await?,
-            Manner::Reset => return Ok(Parting::Reset(stream)),
-            Manner::Redirect(url) => answer(&mut stream, 307, &format!("location: {url}\r\n")).await?,
-            Manner::Garbage => {
+            ReceiverBehaviour::Hang | ReceiverBehaviour::Deaf => std::future::pending::<()>().await,
+            ReceiverBehaviour::Drip => drip(&mut stream).await?,
+            ReceiverBehaviour::Endless => endless(&mut stream).await?,
+            ReceiverBehaviour::Reset => return Ok(Parting::Reset(stream)),
+            ReceiverBehaviour::Redirect(url) => {
+                answer(&mut stream, 307, &format!("location: {url}\r\n")).await?
+            }
+            ReceiverBehaviour::Garbage => {
                 stream.write_all(b"\x00\x01\x02 this is not HTTP\r\n\r\n").await?;
                 return Ok(Parting::Close(stream));
             }
@@ -91,7 +93,7 @@ async fn drip<S: AsyncWrite + Unpin>(stream: &mut S) -> io::Result<()> {
     for octet in b"HTTP/1.1 200 .\r\ncontent-length: 2\r\n\r\nok" {
         stream.write_all(&[*octet]).await?;
         stream.flush().await?;
-        world::pause(Duration::from_secs(1)).await;
+        runtime::pause(Duration::from_secs(1)).await;
     }
     Ok(())
 }
@@ -105,7 +107,10 @@ async fn endless<S: AsyncWrite + Unpin>(stream: &mut S) -> io::Result<()> {
 }
 
 /// The next request; nothing at the end of the connection.
-async fn request<S: AsyncRead + Unpin>(stream: &mut S, read: &mut BytesMut) -> io::Result<Option<Caught>> {
+async fn request<S: AsyncRead + Unpin>(
+    stream: &mut S,
+    read: &mut BytesMut,
+) -> io::Result<Option<ReceivedPost>> {
     let head = loop {
         if let Some(end) = read.windows(4).position(|window| window == b"\r\n\r\n") {
             break read.split_to(end + 4);
@@ -117,8 +122,8 @@ async fn request<S: AsyncRead + Unpin>(stream: &mut S, read: &mut BytesMut) -> i
             return Ok(None);
         }
     };
-    let mut caught = parse_head(&head)?;
-    let length = caught.header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+    let mut post = parse_head(&head)?;
+    let length = post.header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
     if length > BODY_BYTES_MAX {
         return Err(io::Error::other("a body beyond all measure"));
     }
@@ -127,12 +132,12 @@ async fn request<S: AsyncRead + Unpin>(stream: &mut S, read: &mut BytesMut) -> i
             return Ok(None);
         }
     }
-    caught.body = read.copy_to_bytes(length);
-    caught.at = world::unix_time();
-    Ok(Some(caught))
+    post.body = read.copy_to_bytes(length);
+    post.at = runtime::unix_time();
+    Ok(Some(post))
 }
 
-fn parse_head(head: &[u8]) -> io::Result<Caught> {
+fn parse_head(head: &[u8]) -> io::Result<ReceivedPost> {
     let odd = || io::Error::other("this is not an HTTP request");
     let head = std::str::from_utf8(head).map_err(|_| odd())?;
     let mut lines = head.split("\r\n");
@@ -142,7 +147,7 @@ fn parse_head(head: &[u8]) -> io::Result<Caught> {
         .take(HEADERS_MAX)
         .filter_map(|line| line.split_once(':'))
         .map(|(name, value)| (name.trim().to_ascii_lowercase(), value.trim().to_owned()));
-    Ok(Caught {
+    Ok(ReceivedPost {
         at: Duration::ZERO,
         method: method.to_owned(),
         path: path.to_owned(),

@@ -41,13 +41,13 @@ impl Tls {
     }
 }
 
-pub(super) struct Plug {
+pub(super) struct LinkSocket {
     stream: TcpStream,
     tls: Option<Box<ServerConnection>>,
 }
 
-impl Plug {
-    pub(super) fn new(stream: TcpStream, tls: Option<&Tls>) -> io::Result<Plug> {
+impl LinkSocket {
+    pub(super) fn new(stream: TcpStream, tls: Option<&Tls>) -> io::Result<LinkSocket> {
         // A stream that refuses the option still serves, only slower.
         let _ = stream.set_nodelay(true);
         let tls = match tls {
@@ -56,7 +56,7 @@ impl Plug {
             }
             None => None,
         };
-        Ok(Plug { stream, tls })
+        Ok(LinkSocket { stream, tls })
     }
 
     pub(super) async fn ready(&self, interest: Interest) -> io::Result<()> {

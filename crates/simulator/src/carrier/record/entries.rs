@@ -46,7 +46,7 @@ pub struct Submit {
     pub tlvs: Vec<(u16, Vec<u8>)>,
     /// Every octet of the PDU.
     pub pdu: Vec<u8>,
-    pub answer: Answer,
+    pub answer: SubmitResponse,
 }
 
 impl Submit {
@@ -58,7 +58,7 @@ impl Submit {
 
 /// What the carrier decided. Whether an answer arrived only the other side can say.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum SubmitResponse {
     Accepted {
         id: String,
     },
@@ -72,10 +72,10 @@ pub enum Answer {
     },
 }
 
-impl Answer {
+impl SubmitResponse {
     /// The carrier has not got it, and said so.
     pub fn is_refusal(&self) -> bool {
-        matches!(self, Answer::Refused(_) | Answer::Nacked(_))
+        matches!(self, SubmitResponse::Refused(_) | SubmitResponse::Nacked(_))
     }
 }
 
@@ -105,7 +105,7 @@ pub struct MoSent {
 
 /// One connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LinkSeen {
+pub struct LinkEntry {
     pub number: u64,
     pub peer: SocketAddr,
     pub opened: Duration,
@@ -115,7 +115,7 @@ pub struct LinkSeen {
 
 /// One attempt to bind.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BindSeen {
+pub struct BindAttempt {
     pub at: Duration,
     pub link: u64,
     pub system_id: String,
@@ -131,7 +131,7 @@ pub struct Counts {
     pub links_opened: u64,
     pub links_closed: u64,
     pub binds: u64,
-    pub binds_refused: u64,
+    pub binds_rejected: u64,
     /// Unbinds the gateway sent.
     pub unbinds: u64,
     pub enquire_links: u64,
@@ -144,24 +144,24 @@ pub struct Counts {
     pub silent: u64,
     /// Submits beyond the script's `window_max`.
     pub window_violations: u64,
-    /// Submits beyond the script's `per_second_max`.
+    /// Submits beyond the script's `rate_max`.
     pub rate_violations: u64,
     /// deliver_sm that went out, repetitions included.
     pub receipts_sent: u64,
     /// Answered with status 0.
-    pub receipts_taken: u64,
+    pub receipts_accepted: u64,
     /// Answered with another status.
-    pub receipts_refused: u64,
+    pub receipts_rejected: u64,
     /// Sent, and the link ended or the time ran out before an answer: they are sent again.
     pub receipts_unanswered: u64,
     /// Messages from handsets that went out, repetitions included.
     pub mo_sent: u64,
     /// Answered with status 0.
-    pub mo_taken: u64,
-    /// Copies of messages that were not refused, beyond the first of each.
+    pub mo_accepted: u64,
+    /// Duplicates of messages that were not refused, beyond the first of each.
     pub duplicates: u64,
     /// Messages past the limit of what is told apart: duplicates among them are not seen.
     pub untracked: u64,
-    /// Octets or requests that made no sense.
+    /// ByteStream or requests that made no sense.
     pub protocol_errors: u64,
 }

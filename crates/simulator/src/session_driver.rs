@@ -13,30 +13,30 @@ use hermod_smpp::session::State;
 use hermod_smpp::{Moment, Session};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use crate::world::{self, Alarm};
+use crate::runtime::{self, Timer};
 
 /// A session that is over is given this long to say what it had still to say.
 const GOODBYE_MAX: Duration = Duration::from_millis(500);
 
 /// What a session runs over: a socket, or TLS on one.
-pub(crate) trait Octets: AsyncRead + AsyncWrite + Unpin + Send {}
+pub(crate) trait ByteStream: AsyncRead + AsyncWrite + Unpin + Send {}
 
-impl<T: AsyncRead + AsyncWrite + Unpin + Send> Octets for T {}
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> ByteStream for T {}
 
-pub(crate) struct Line<T> {
+pub(crate) struct SessionDriver<T> {
     pub(crate) session: Session<T>,
-    stream: Box<dyn Octets>,
+    stream: Box<dyn ByteStream>,
     /// What the session's moments count from.
     born: Instant,
-    alarm: Alarm,
+    alarm: Timer,
     /// TLS keeps records back until it is told that this was all.
     unflushed: bool,
 }
 
-impl<T> Line<T> {
+impl<T> SessionDriver<T> {
     /// The session was made at `Moment(0)`, which is `born`.
-    pub(crate) fn new(stream: Box<dyn Octets>, session: Session<T>, born: Instant) -> Line<T> {
-        Line { session, stream, born, alarm: Alarm::new(), unflushed: false }
+    pub(crate) fn new(stream: Box<dyn ByteStream>, session: Session<T>, born: Instant) -> SessionDriver<T> {
+        SessionDriver { session, stream, born, alarm: Timer::new(), unflushed: false }
     }
 
     /// Lets the timers act that are due, and gives the moment for everything else that happens now.
@@ -60,7 +60,7 @@ impl<T> Line<T> {
             self.alarm.set(self.born + Duration::from_millis(deadline.0));
         }
         if poll_fn(|cx| self.poll_exchange(cx)).await.is_err() {
-            let moment = self.moment(world::now());
+            let moment = self.moment(runtime::now());
             self.session.connection_lost(moment);
         }
     }
@@ -87,7 +87,7 @@ impl<T> Line<T> {
             match read {
                 Poll::Ready(0) => return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into())),
                 Poll::Ready(_) => {
-                    let moment = self.moment(world::now());
+                    let moment = self.moment(runtime::now());
                     self.session.on_input(moment);
                     return Poll::Ready(Ok(()));
                 }

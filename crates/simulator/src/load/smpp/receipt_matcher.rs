@@ -9,7 +9,7 @@ use hermod_smpp::{CommandStatus, Receipt, ReceiptKind};
 use super::tally::Tally;
 
 /// Receipts kept that match nothing yet; further ones count as unknown at once.
-const STRAYS_MAX: usize = 1_000_000;
+const UNMATCHED_MAX: usize = 1_000_000;
 
 /// A message's id. Nearly all are numbers, which need no room of their own.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -31,13 +31,13 @@ impl Name {
 }
 
 /// A receipt that matches nothing yet.
-struct Stray {
+struct UnmatchedReceipt {
     came: Instant,
     copies: u64,
 }
 
 /// What became of the messages.
-pub(super) struct Book {
+pub(super) struct ReceiptMatcher {
     pub(super) tally: Tally,
     /// Whether accepted messages have a receipt to wait for.
     wants_receipts: bool,
@@ -45,17 +45,17 @@ pub(super) struct Book {
     open: HashMap<Name, Instant>,
     /// Accepted and receipted. A list, because a table would stand still now and then to grow.
     settled: Vec<Name>,
-    strays: HashMap<Name, Stray>,
+    unmatched: HashMap<Name, UnmatchedReceipt>,
 }
 
-impl Book {
-    pub(super) fn new(started: Instant, wants_receipts: bool) -> Book {
-        Book {
+impl ReceiptMatcher {
+    pub(super) fn new(started: Instant, wants_receipts: bool) -> ReceiptMatcher {
+        ReceiptMatcher {
             tally: Tally::new(started),
             wants_receipts,
             open: HashMap::new(),
             settled: Vec::new(),
-            strays: HashMap::new(),
+            unmatched: HashMap::new(),
         }
     }
 
@@ -75,8 +75,8 @@ impl Book {
             return;
         }
         let (name, submitted) = (Name::new(id), submitted.unwrap_or(now));
-        match self.strays.remove(&name) {
-            Some(Stray { came, copies }) => {
+        match self.unmatched.remove(&name) {
+            Some(UnmatchedReceipt { came, copies }) => {
                 self.tally.receipted(submitted, came);
                 self.tally.receipts_duplicated += copies - 1;
                 self.settled.push(name);
@@ -105,18 +105,18 @@ impl Book {
                 self.tally.receipted(submitted, now);
                 self.settled.push(name);
             }
-            None if self.strays.len() < STRAYS_MAX => {
-                self.strays.entry(name).or_insert(Stray { came: now, copies: 0 }).copies += 1;
+            None if self.unmatched.len() < UNMATCHED_MAX => {
+                self.unmatched.entry(name).or_insert(UnmatchedReceipt { came: now, copies: 0 }).copies += 1;
             }
             None => self.tally.receipts_unknown += 1,
         }
     }
 
-    /// The end: what is still open is missing, and strays are copies or belong to nobody.
+    /// The end: what is still open is missing, and unmatched are copies or belong to nobody.
     pub(super) fn close(mut self) -> Tally {
         self.settled.sort_unstable();
         self.tally.ids_repeated += self.settled.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64;
-        for (name, stray) in &self.strays {
+        for (name, stray) in &self.unmatched {
             if self.settled.binary_search(name).is_ok() {
                 self.tally.receipts_duplicated += stray.copies;
             } else {
@@ -135,14 +135,14 @@ mod tests {
     use hermod_smpp::{DeliverSm, Hidden, ReceiptDialect, read_receipt};
 
     use super::*;
-    use crate::world;
+    use crate::runtime;
 
-    /// Plays `a7` (message 7 is accepted), `r7` (its receipt comes) and `n7` (a notice); tells what the book makes of
+    /// Plays `a7` (message 7 is accepted), `r7` (its receipt comes) and `n7` (a notice); tells what the matcher makes of
     /// it: receipted, duplicated, unknown, missing, ids repeated.
     #[track_caller]
     fn check(happened: &str, expect: [u64; 5]) {
-        let mut now = world::now();
-        let mut book = Book::new(now, true);
+        let mut now = runtime::now();
+        let mut matcher = ReceiptMatcher::new(now, true);
         for word in happened.split(' ') {
             now += Duration::from_millis(1);
             let (kind, id) = word.split_at(1);
@@ -150,11 +150,11 @@ mod tests {
             let esm_class = if kind == "n" { 0x20 } else { 0x04 };
             let pdu = DeliverSm { esm_class, short_message: Hidden(text.as_bytes()), ..DeliverSm::default() };
             match kind {
-                "a" => book.accepted(id.as_bytes(), Some(now), now),
-                _ => book.receipt(&read_receipt(&pdu, ReceiptDialect::Standard).expect("a receipt"), now),
+                "a" => matcher.accepted(id.as_bytes(), Some(now), now),
+                _ => matcher.receipt(&read_receipt(&pdu, ReceiptDialect::Standard).expect("a receipt"), now),
             }
         }
-        let tally = book.close();
+        let tally = matcher.close();
         let Tally { receipts_duplicated, receipts_unknown, receipts_missing, ids_repeated, .. } = tally;
         let got =
             [tally.receipted_count(), receipts_duplicated, receipts_unknown, receipts_missing, ids_repeated];
@@ -182,12 +182,12 @@ mod tests {
 
     #[test]
     fn without_a_wish_for_receipts_none_is_missing() {
-        let now = world::now();
-        let mut book = Book::new(now, false);
-        book.accepted(b"1", Some(now), now);
-        book.accepted(b"", Some(now), now);
-        assert_eq!(book.owed(), 0);
-        let tally = book.close();
+        let now = runtime::now();
+        let mut matcher = ReceiptMatcher::new(now, false);
+        matcher.accepted(b"1", Some(now), now);
+        matcher.accepted(b"", Some(now), now);
+        assert_eq!(matcher.owed(), 0);
+        let tally = matcher.close();
         assert_eq!((tally.receipts_missing, tally.without_id), (0, 1));
     }
 }

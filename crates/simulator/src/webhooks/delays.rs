@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-use super::caught::Caught;
+use super::post::ReceivedPost;
 
 /// What such a number begins with, before its nine digits of time.
 const FIRST: u64 = 4_917_000_000_000;
@@ -31,8 +31,8 @@ impl Default for Delays {
 }
 
 impl Delays {
-    pub(super) fn note(&mut self, caught: &Caught) {
-        if let Some(delay) = delay_of(caught) {
+    pub(super) fn note(&mut self, post: &ReceivedPost) {
+        if let Some(delay) = delay_of(post) {
             self.0.saturating_record(delay.max(1));
         }
     }
@@ -52,13 +52,13 @@ impl Delays {
 }
 
 /// Read from the octets: parsing every body would cost more than what is measured.
-fn delay_of(caught: &Caught) -> Option<u64> {
+fn delay_of(post: &ReceivedPost) -> Option<u64> {
     const FIELD: &[u8] = b"\"to\":\"+4917";
-    let body = &caught.body;
+    let body = &post.body;
     let at = body.windows(FIELD.len()).position(|window| window == FIELD)? + FIELD.len();
     let digits = std::str::from_utf8(body.get(at..at + DIGITS)?).ok()?;
     let sent = digits.parse::<u64>().ok()?;
-    let now = u64::try_from(caught.at.as_millis()).ok()? % WRAP_MS;
+    let now = u64::try_from(post.at.as_millis()).ok()? % WRAP_MS;
     Some((now + WRAP_MS - sent) % WRAP_MS)
 }
 
@@ -67,8 +67,8 @@ mod tests {
     use super::*;
     use bytes::Bytes;
 
-    fn caught(at_ms: u64, body: String) -> Caught {
-        Caught {
+    fn post(at_ms: u64, body: String) -> ReceivedPost {
+        ReceivedPost {
             at: Duration::from_millis(at_ms),
             method: "POST".to_owned(),
             path: "/".to_owned(),
@@ -84,8 +84,8 @@ mod tests {
         assert_eq!(number, 4_917_999_999_990);
         let body = format!("{{\"batch_id\":\"\",\"to\":\"+{number}\",\"from\":\"Shop\"}}");
         let mut delays = Delays::default();
-        delays.note(&caught(1_794_755_000_000_015, body));
-        delays.note(&caught(7, r#"{"to":"+4915112345678"}"#.to_owned()));
+        delays.note(&post(1_794_755_000_000_015, body));
+        delays.note(&post(7, r#"{"to":"+4915112345678"}"#.to_owned()));
         assert_eq!((delays.count(), delays.longest()), (1, Duration::from_millis(25)));
     }
 }

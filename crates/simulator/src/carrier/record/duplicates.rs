@@ -12,7 +12,7 @@ pub(super) const MESSAGES_MAX: usize = 14_000_000;
 pub(super) const COPIED_MAX: usize = 1_000_000;
 
 #[derive(Debug)]
-pub(super) struct Copies {
+pub(super) struct Duplicates {
     seen: HashSet<u64, BuildHasherDefault<AlreadyHashed>>,
     /// For those seen more than once, how often.
     more: HashMap<u64, u32, BuildHasherDefault<AlreadyHashed>>,
@@ -21,9 +21,9 @@ pub(super) struct Copies {
     untracked: u64,
 }
 
-impl Copies {
-    pub(super) fn new(messages_max: usize) -> Copies {
-        Copies {
+impl Duplicates {
+    pub(super) fn new(messages_max: usize) -> Duplicates {
+        Duplicates {
             seen: HashSet::default(),
             more: HashMap::default(),
             messages_max: messages_max.min(MESSAGES_MAX),
@@ -45,7 +45,7 @@ impl Copies {
         }
     }
 
-    /// Copies beyond the first of each message.
+    /// Duplicates beyond the first of each message.
     pub(super) fn extra(&self) -> u64 {
         self.extra
     }
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn copies_are_counted_beyond_the_first() {
-        let mut copies = Copies::new(10);
+        let mut copies = Duplicates::new(10);
         for message in [1, 2, 3, 2, 3, 3] {
             copies.note(message);
         }
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn past_the_limit_new_messages_are_only_counted() {
-        let mut copies = Copies::new(2);
+        let mut copies = Duplicates::new(2);
         for message in [1, 2, 3, 3, 1] {
             copies.note(message);
         }

@@ -2,10 +2,10 @@
 //! healthy, failing, hanging, dripping, endless. It speaks HTTP/1.1 by hand, because most of its manners are ones that no
 //! HTTP server would let it have.
 
-mod caught;
-mod conversation;
+mod behaviour;
+mod connection;
 mod delays;
-mod manner;
+mod post;
 mod record;
 
 use std::io;
@@ -18,13 +18,13 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_rustls::TlsAcceptor;
 
-pub use caught::Caught;
+pub use behaviour::{InvalidBehaviour, ReceiverBehaviour};
 pub use delays::{Delays, clock_number};
-pub use manner::{Manner, MannerRefusal};
-pub use record::{CAUGHT_MAX, Record};
+pub use post::ReceivedPost;
+pub use record::{POSTS_KEPT_MAX, Record};
 
 use crate::carrier::Tls;
-use crate::world;
+use crate::runtime;
 
 /// Connections at one time; more are closed as they come.
 pub const CONNECTIONS_MAX: usize = 20_000;
@@ -34,10 +34,10 @@ const BACKLOG: u32 = 4096;
 const LOOK: Duration = Duration::from_millis(5);
 
 /// Is a post what it should be?
-pub type Check = Arc<dyn Fn(&Caught) -> bool + Send + Sync>;
+pub type Check = Arc<dyn Fn(&ReceivedPost) -> bool + Send + Sync>;
 
 /// A running receiver.
-pub struct Hooks {
+pub struct WebhookReceiver {
     address: SocketAddr,
     scheme: &'static str,
     shared: Arc<Shared>,
@@ -47,7 +47,7 @@ pub struct Hooks {
 
 /// What all its connections share.
 struct Shared {
-    manner: watch::Sender<Manner>,
+    behaviour: watch::Sender<ReceiverBehaviour>,
     check: Option<Check>,
     record: Mutex<Record>,
 }
@@ -58,30 +58,35 @@ impl Shared {
     }
 }
 
-impl Hooks {
+impl WebhookReceiver {
     /// Listens on `listen` (port 0: any free one), with TLS if there is a certificate, until stopped.
-    pub fn start(listen: SocketAddr, manner: Manner, tls: Option<&Tls>) -> io::Result<Hooks> {
-        Hooks::start_checking(listen, manner, tls, None)
+    pub fn start(
+        listen: SocketAddr,
+        behaviour: ReceiverBehaviour,
+        tls: Option<&Tls>,
+    ) -> io::Result<WebhookReceiver> {
+        WebhookReceiver::start_checking(listen, behaviour, tls, None)
     }
 
     /// The same, for a receiver that answers 403 to what does not pass.
     pub fn start_checking(
         listen: SocketAddr,
-        manner: Manner,
+        behaviour: ReceiverBehaviour,
         tls: Option<&Tls>,
         check: Option<Check>,
-    ) -> io::Result<Hooks> {
+    ) -> io::Result<WebhookReceiver> {
         let socket = if listen.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
         socket.set_reuseaddr(true)?;
         socket.bind(listen)?;
         let listener = socket.listen(BACKLOG)?;
         let address = listener.local_addr()?;
         let acceptor = tls.map(|tls| TlsAcceptor::from(tls.config()));
-        let shared = Arc::new(Shared { manner: watch::Sender::new(manner), check, record: Mutex::default() });
+        let shared =
+            Arc::new(Shared { behaviour: watch::Sender::new(behaviour), check, record: Mutex::default() });
         let (stop, stopped) = watch::channel(false);
-        let server = world::spawn(serve(listener, acceptor, Arc::clone(&shared), stopped));
+        let server = runtime::spawn(serve(listener, acceptor, Arc::clone(&shared), stopped));
         let scheme = if tls.is_some() { "https" } else { "http" };
-        Ok(Hooks { address, scheme, shared, stop, server })
+        Ok(WebhookReceiver { address, scheme, shared, stop, server })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -94,23 +99,23 @@ impl Hooks {
     }
 
     /// From here on it behaves so, towards requests that come from now on.
-    pub fn behave(&self, manner: Manner) {
-        self.shared.manner.send_replace(manner);
+    pub fn set_behaviour(&self, behaviour: ReceiverBehaviour) {
+        self.shared.behaviour.send_replace(behaviour);
     }
 
-    /// What was caught so far, oldest first; at most [`CAUGHT_MAX`] of it.
-    pub fn caught(&self) -> Vec<Caught> {
-        self.shared.record().caught.iter().cloned().collect()
+    /// Posts received so far, oldest first; at most [`POSTS_KEPT_MAX`] of it.
+    pub fn posts(&self) -> Vec<ReceivedPost> {
+        self.shared.record().posts.iter().cloned().collect()
     }
 
-    /// What was caught after so many posts, oldest first.
-    pub fn since(&self, count: u64) -> Vec<Caught> {
+    /// Posts received after the first `count`, oldest first.
+    pub fn posts_after(&self, count: u64) -> Vec<ReceivedPost> {
         let record = self.shared.record();
         let new = usize::try_from(record.count.saturating_sub(count)).unwrap_or(usize::MAX);
-        record.caught.iter().skip(record.caught.len().saturating_sub(new)).cloned().collect()
+        record.posts.iter().skip(record.posts.len().saturating_sub(new)).cloned().collect()
     }
 
-    /// Posts ever caught.
+    /// Number of posts received.
     pub fn count(&self) -> u64 {
         self.shared.record().count
     }
@@ -125,13 +130,13 @@ impl Hooks {
         self.shared.record().delays.clone()
     }
 
-    /// Waits until so many posts were caught, or until patience ends. What was caught either way.
-    pub async fn wait_for(&self, posts: u64, patience: Duration) -> Vec<Caught> {
-        let until = world::now() + patience;
-        while self.count() < posts && world::now() < until {
-            world::pause(LOOK).await;
+    /// Waits until `posts` posts were received or `patience` has passed; returns the posts received so far.
+    pub async fn wait_for(&self, posts: u64, patience: Duration) -> Vec<ReceivedPost> {
+        let until = runtime::now() + patience;
+        while self.count() < posts && runtime::now() < until {
+            runtime::pause(LOOK).await;
         }
-        self.caught()
+        self.posts()
     }
 
     /// Takes no new connections and cuts the open ones.
@@ -157,7 +162,7 @@ async fn serve(
                     continue;
                 }
                 let (shared, acceptor) = (Arc::clone(&shared), acceptor.clone());
-                connections.spawn(conversation::converse(stream, acceptor, shared));
+                connections.spawn(connection::run_connection(stream, acceptor, shared));
             }
             Some(ended) = connections.join_next() => ended.expect("a connection's task does not panic"),
             // The owner is gone or wants the end: it is the same.

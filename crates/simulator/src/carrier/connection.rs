@@ -11,11 +11,11 @@ use hermod_smpp::{CommandId, Header};
 use tokio::io::Interest;
 use tokio::sync::watch;
 
-use super::link::{Fate, Link, PDU_BYTES_MAX};
-use super::plug::{Plug, READ_BYTES};
-use super::script::Wire;
+use super::link::{Link, LinkState, PDU_BYTES_MAX};
+use super::script::WriteMode;
+use super::socket::{LinkSocket, READ_BYTES};
 use super::{Orders, Shared};
-use crate::world;
+use crate::runtime;
 
 /// A connection that is to be closed is given this long to take what was still to be said, and again for its own
 /// goodbye.
@@ -24,14 +24,14 @@ const GOODBYE_MAX: Duration = Duration::from_millis(500);
 /// One connection from its start to its end. It obeys orders that differ from those given before it came.
 pub(super) async fn run(
     shared: Arc<Shared>,
-    plug: Plug,
+    socket: LinkSocket,
     number: u64,
     (mut orders, given): (watch::Receiver<Orders>, Orders),
 ) {
     let mut connection = Connection {
         link: Link::new(Arc::clone(&shared), number),
         shared: Arc::clone(&shared),
-        plug,
+        socket,
         inbox: BytesMut::with_capacity(READ_BYTES),
         bytes_out: 0,
         held_until: None,
@@ -40,20 +40,20 @@ pub(super) async fn run(
         give_up: None,
     };
     let ended = connection.serve(&mut orders).await;
-    if ended.is_ok() && connection.link.fate == Fate::Ended {
+    if ended.is_ok() && connection.link.state == LinkState::Ended {
         connection.say_goodbye().await;
     }
-    connection.link.lose(world::now());
+    connection.link.lose(runtime::now());
 }
 
 struct Connection {
     link: Link,
     shared: Arc<Shared>,
-    plug: Plug,
-    /// Octets of a PDU that is not whole yet.
+    socket: LinkSocket,
+    /// ByteStream of a PDU that is not whole yet.
     inbox: BytesMut,
     bytes_out: u64,
-    /// Output is held back until then (`Wire::Coalesce`).
+    /// Output is held back until then (`WriteMode::Coalesce`).
     held_until: Option<Instant>,
     /// Orders that have been obeyed, or were given before this connection came.
     given: Orders,
@@ -80,7 +80,7 @@ impl Connection {
             tokio::pin!(receipts);
             // Listen first, then look: a receipt that another link brings in between must not be missed.
             receipts.as_mut().enable();
-            let now = world::now();
+            let now = runtime::now();
             if self.link.cut_at.is_some_and(|at| at <= now) {
                 return Err(io::ErrorKind::ConnectionAborted.into());
             }
@@ -88,16 +88,16 @@ impl Connection {
                 self.sleep(until, orders).await?;
                 continue;
             }
-            if self.link.fate == Fate::Open {
+            if self.link.state == LinkState::Open {
                 self.link.settle(now);
             }
-            self.plug.flush()?;
+            self.socket.flush()?;
             let written = self.write(now)?;
-            if written > 0 && self.link.fate == Fate::Open && !self.link.session.may_read() {
+            if written > 0 && self.link.state == LinkState::Open && !self.link.session.may_read() {
                 // The session reads on when its output has room again.
                 continue;
             }
-            if self.link.fate != Fate::Open {
+            if self.link.state != LinkState::Open {
                 let give_up = *self.give_up.get_or_insert(now + GOODBYE_MAX);
                 if self.link.session.output().is_empty() || give_up <= now {
                     return Ok(());
@@ -111,8 +111,8 @@ impl Connection {
                 changed = orders.changed() => {
                     changed.map(|()| Woken::Orders).map_err(|_| io::ErrorKind::ConnectionAborted)?
                 }
-                ready = self.plug.ready(interest) => ready.map(|()| Woken::Socket)?,
-                () = world::sleep_until(due) => Woken::Time,
+                ready = self.socket.ready(interest) => ready.map(|()| Woken::Socket)?,
+                () = runtime::sleep_until(due) => Woken::Time,
                 () = receipts => Woken::Receipts,
             };
             match woken {
@@ -132,7 +132,7 @@ impl Connection {
         let until = self.link.cut_at.map_or(until, |at| at.min(until));
         tokio::select! {
             changed = orders.changed() => changed.map_err(|_| io::ErrorKind::ConnectionAborted)?,
-            () = world::sleep_until(until) => return Ok(()),
+            () = runtime::sleep_until(until) => return Ok(()),
         }
         self.obey(*orders.borrow_and_update())
     }
@@ -154,7 +154,7 @@ impl Connection {
         }
         if (stop || unbinds > self.given.unbinds) && !self.ending && !self.link.is_mute() {
             self.ending = true;
-            self.link.session.unbind(self.shared.moment(world::now()));
+            self.link.session.unbind(self.shared.moment(runtime::now()));
         }
         self.given = orders;
         Ok(())
@@ -163,16 +163,16 @@ impl Connection {
     fn next_due(&self, now: Instant) -> Instant {
         // A carrier with nothing to do looks around once an hour.
         let idle = now + Duration::from_secs(3600);
-        let link = match self.link.fate {
-            Fate::Open => self.link.next_due(),
-            Fate::CutAfterFlush | Fate::Ended => self.give_up,
+        let link = match self.link.state {
+            LinkState::Open => self.link.next_due(),
+            LinkState::CutAfterFlush | LinkState::Ended => self.give_up,
         };
         [link, self.held_until, self.link.cut_at].into_iter().flatten().fold(idle, Instant::min)
     }
 
     fn interest(&mut self, now: Instant) -> Interest {
         let held = self.held_until.is_some_and(|until| until > now);
-        let writes = (!self.link.session.output().is_empty() && !held) || self.plug.wants_write();
+        let writes = (!self.link.session.output().is_empty() && !held) || self.socket.wants_write();
         let reads = self.may_read();
         match (reads, writes) {
             (true, true) => Interest::READABLE | Interest::WRITABLE,
@@ -185,16 +185,16 @@ impl Connection {
 
     /// Half open links are read for ever.
     fn may_read(&self) -> bool {
-        self.link.fate == Fate::Open && (self.link.is_mute() || self.link.session.may_read())
+        self.link.state == LinkState::Open && (self.link.is_mute() || self.link.session.may_read())
     }
 
     fn read(&mut self) -> io::Result<()> {
         if !self.may_read() {
             return Ok(());
         }
-        match self.plug.read(&mut self.inbox) {
+        match self.socket.read(&mut self.inbox) {
             Ok(0) if self.link.is_mute() => return Err(io::ErrorKind::ConnectionAborted.into()),
-            Ok(0) => self.link.session.connection_lost(self.shared.moment(world::now())),
+            Ok(0) => self.link.session.connection_lost(self.shared.moment(runtime::now())),
             Ok(_) => self.pass_on(),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => return Err(error),
@@ -209,7 +209,7 @@ impl Connection {
             let core = self.shared.core.lock().expect("no holder of the plan panics");
             (core.plan.script().answer_enquire_links, core.plan.script().answer_unbinds)
         };
-        let moment = self.shared.moment(world::now());
+        let moment = self.shared.moment(runtime::now());
         let (mut from, mut upto) = (0, 0);
         let (mut enquire_links, mut unbinds, mut unheard) = (0, 0, 0);
         while let Some(header) = self.inbox.get(upto..).and_then(Header::parse) {
@@ -261,22 +261,22 @@ impl Connection {
         }
         let (wire, before_cut) = {
             let core = self.shared.core.lock().expect("no holder of the plan panics");
-            (core.plan.script().wire, core.plan.bytes_before_cut(self.bytes_out))
+            (core.plan.script().write_mode, core.plan.bytes_before_cut(self.bytes_out))
         };
         match (wire, self.held_until) {
-            (Wire::Coalesce(hold), None) if self.link.fate == Fate::Open => {
+            (WriteMode::Coalesce(hold), None) if self.link.state == LinkState::Open => {
                 self.held_until = Some(now + hold);
                 return Ok(0);
             }
-            (Wire::Coalesce(_), Some(until)) if until > now => return Ok(0),
+            (WriteMode::Coalesce(_), Some(until)) if until > now => return Ok(0),
             _ => self.held_until = None,
         }
         let output = self.link.session.output();
-        let mut count = if wire == Wire::Trickle { 1 } else { output.len() };
+        let mut count = if wire == WriteMode::Trickle { 1 } else { output.len() };
         if let Some(bytes) = before_cut {
             count = count.min(usize::try_from(bytes).unwrap_or(usize::MAX));
         }
-        let written = match self.plug.write(&output[..count]) {
+        let written = match self.socket.write(&output[..count]) {
             Ok(written) => written,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
             Err(error) => return Err(error),
@@ -295,13 +295,13 @@ impl Connection {
     /// answer back.
     async fn say_goodbye(&mut self) {
         // A peer that is gone already needs no goodbye.
-        let _ = self.plug.close().await;
+        let _ = self.socket.close().await;
         let farewell = async {
             let mut rest = BytesMut::with_capacity(READ_BYTES);
             loop {
                 rest.clear();
-                self.plug.ready(Interest::READABLE).await?;
-                match self.plug.read(&mut rest) {
+                self.socket.ready(Interest::READABLE).await?;
+                match self.socket.read(&mut rest) {
                     Ok(0) => return Ok(()),
                     Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
                     Ok(_) | Err(_) => {}

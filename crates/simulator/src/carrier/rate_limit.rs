@@ -8,11 +8,11 @@ const SECOND: Duration = Duration::from_millis(950);
 
 /// When the submits of the last second came.
 #[derive(Debug, Default)]
-pub(super) struct Pace {
+pub(super) struct RateWindow {
     times: VecDeque<Duration>,
 }
 
-impl Pace {
+impl RateWindow {
     /// One more comes at `at`. Says whether it is within `max` a second; only then does it count.
     pub(super) fn admits(&mut self, at: Duration, max: u32) -> bool {
         while self.times.front().is_some_and(|first| *first + SECOND <= at) {
@@ -32,8 +32,8 @@ mod tests {
 
     #[test]
     fn any_second_has_room_for_so_many() {
-        let mut pace = Pace::default();
-        let mut admits = |ms: u64| pace.admits(Duration::from_millis(ms), 2);
+        let mut rate_window = RateWindow::default();
+        let mut admits = |ms: u64| rate_window.admits(Duration::from_millis(ms), 2);
         assert!(admits(900) && admits(900));
         assert!(!admits(900) && !admits(1100), "the second is not the clock's");
         assert!(!admits(1849));

@@ -3,37 +3,37 @@
 use std::time::Duration;
 
 use super::script::Rules;
-use super::when::{Content, Turn};
+use super::submit_filter::{Occurrence, SubmitContent};
 
 /// For each rule of a list, how many submits have reached it.
 #[derive(Debug, Default)]
-pub(super) struct Turns(Vec<u64>);
+pub(super) struct RuleCounters(Vec<u64>);
 
-impl Turns {
-    pub(super) fn of<T>(rules: &Rules<T>) -> Turns {
-        Turns(vec![0; rules.list.len()])
+impl RuleCounters {
+    pub(super) fn of<T>(rules: &Rules<T>) -> RuleCounters {
+        RuleCounters(vec![0; rules.list.len()])
     }
 
     /// The first rule that applies, or what is otherwise done.
     pub(super) fn pick<'r, T>(
         &mut self,
         rules: &'r Rules<T>,
-        content: &Content<'_>,
-        chance: &mut Chance,
+        content: &SubmitContent<'_>,
+        chance: &mut SeededRandom,
     ) -> &'r T {
         for ((when, value), reached) in rules.list.iter().zip(&mut self.0) {
-            if !when.is_about(content) {
+            if !when.matches(content) {
                 continue;
             }
             *reached += 1;
             let its_turn = match when.turn {
-                Turn::Each => true,
-                Turn::First(count) => *reached <= count,
-                Turn::Nth(number) => *reached == number,
-                Turn::Every(k) => reached.is_multiple_of(k),
-                Turn::Burst { count, of } => (*reached - 1) % of < count,
-                Turn::PerMille(chances) => chance.next() % 1000 < u64::from(chances),
-                Turn::During { from, to } => (from..to).contains(&content.played),
+                Occurrence::Each => true,
+                Occurrence::First(count) => *reached <= count,
+                Occurrence::Nth(number) => *reached == number,
+                Occurrence::Every(k) => reached.is_multiple_of(k),
+                Occurrence::Burst { count, of } => (*reached - 1) % of < count,
+                Occurrence::PerMille(chances) => chance.next() % 1000 < u64::from(chances),
+                Occurrence::During { from, to } => (from..to).contains(&content.played),
             };
             if its_turn {
                 return value;
@@ -45,9 +45,9 @@ impl Turns {
 
 /// Seeded chance (SplitMix64): small, and the same everywhere.
 #[derive(Debug)]
-pub(super) struct Chance(pub(super) u64);
+pub(super) struct SeededRandom(pub(super) u64);
 
-impl Chance {
+impl SeededRandom {
     pub(super) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn times_between_two_are_between_them_and_spread() {
-        let mut chance = Chance(1);
+        let mut chance = SeededRandom(1);
         let (least, most) = (Duration::from_secs(1), Duration::from_secs(30));
         let drawn: Vec<Duration> = (0..1000).map(|_| chance.between(least, most)).collect();
         assert!(drawn.iter().all(|time| (least..=most).contains(time)));

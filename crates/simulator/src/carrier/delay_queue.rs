@@ -7,7 +7,7 @@ use std::time::Instant;
 
 /// A queue ordered by due time; what is due at the same time leaves in the order it came.
 #[derive(Debug)]
-pub(super) struct DueQueue<T> {
+pub(super) struct DelayQueue<T> {
     /// What came in due order already, which is nearly everything: delays are mostly one constant.
     in_order: VecDeque<Entry<T>>,
     /// What was due before something that stood in line already.
@@ -22,9 +22,9 @@ struct Entry<T> {
     item: T,
 }
 
-impl<T> DueQueue<T> {
-    pub(super) fn new() -> DueQueue<T> {
-        DueQueue { in_order: VecDeque::new(), early: BinaryHeap::new(), arrivals: 0 }
+impl<T> DelayQueue<T> {
+    pub(super) fn new() -> DelayQueue<T> {
+        DelayQueue { in_order: VecDeque::new(), early: BinaryHeap::new(), arrivals: 0 }
     }
 
     pub(super) fn push(&mut self, due: Instant, item: T) {
@@ -95,13 +95,13 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::world;
+    use crate::runtime;
 
     /// Pushes `n` due after `n` ms, in the order given, and reads the queue empty.
     #[track_caller]
     fn check(pushed: &[u64], expect: &[(u64, usize)]) {
-        let start = world::now();
-        let mut queue = DueQueue::new();
+        let start = runtime::now();
+        let mut queue = DelayQueue::new();
         for (order, &ms) in pushed.iter().enumerate() {
             queue.push(start + Duration::from_millis(ms), (ms, order));
         }
@@ -121,8 +121,8 @@ mod tests {
 
     #[test]
     fn nothing_leaves_before_it_is_due() {
-        let start = world::now();
-        let mut queue = DueQueue::new();
+        let start = runtime::now();
+        let mut queue = DelayQueue::new();
         queue.push(start + Duration::from_millis(10), "later");
         assert_eq!(queue.pop_due(start + Duration::from_millis(9)), None);
         assert_eq!(queue.next_due(), Some(start + Duration::from_millis(10)));

@@ -4,19 +4,19 @@ use crate::esme::within;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use hermod_simulator::hooks::{Hooks, Manner};
+use hermod_simulator::webhooks::{ReceiverBehaviour, WebhookReceiver};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 const SOON: Duration = Duration::from_secs(5);
 const NEVER: Duration = Duration::from_millis(300);
 
-fn start(manner: Manner) -> Hooks {
-    Hooks::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), manner, None).expect("a free port")
+fn start(behaviour: ReceiverBehaviour) -> WebhookReceiver {
+    WebhookReceiver::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), behaviour, None).expect("a free port")
 }
 
-async fn post(hooks: &Hooks) -> TcpStream {
-    let mut stream = TcpStream::connect(hooks.address()).await.expect("it listens");
+async fn post(webhooks: &WebhookReceiver) -> TcpStream {
+    let mut stream = TcpStream::connect(webhooks.address()).await.expect("it listens");
     let request = "POST /dlr HTTP/1.1\r\nHost: x\r\nWebhook-Id: evt_1\r\nContent-Length: 2\r\n\r\n{}";
     stream.write_all(request.as_bytes()).await.expect("it reads");
     stream
@@ -34,37 +34,37 @@ async fn answer(stream: &mut TcpStream) -> String {
 
 #[tokio::test]
 async fn what_is_posted_is_caught_and_the_connection_goes_on() {
-    let hooks = start(Manner::Status(200));
-    let mut stream = post(&hooks).await;
+    let webhooks = start(ReceiverBehaviour::Status(200));
+    let mut stream = post(&webhooks).await;
     assert!(answer(&mut stream).await.starts_with("HTTP/1.1 200 "));
-    hooks.behave(Manner::Status(503));
+    webhooks.set_behaviour(ReceiverBehaviour::Status(503));
     stream.write_all(b"POST /again HTTP/1.1\r\ncontent-length: 0\r\n\r\n").await.expect("it reads");
     assert!(answer(&mut stream).await.starts_with("HTTP/1.1 503 "));
-    let caught = hooks.wait_for(2, SOON).await;
-    let seen: Vec<_> = caught.iter().map(|post| (post.path.as_str(), &post.body[..])).collect();
+    let post = webhooks.wait_for(2, SOON).await;
+    let seen: Vec<_> = post.iter().map(|post| (post.path.as_str(), &post.body[..])).collect();
     assert_eq!(seen, [("/dlr", b"{}".as_slice()), ("/again", b"")]);
-    assert_eq!((caught[0].header("webhook-id"), hooks.connections()), (Some("evt_1"), 1));
-    hooks.stop().await;
+    assert_eq!((post[0].header("webhook-id"), webhooks.connections()), (Some("evt_1"), 1));
+    webhooks.stop().await;
 }
 
 #[tokio::test]
 async fn it_is_as_bad_as_it_is_told() {
-    for (manner, expect) in [
-        (Manner::Hang, "silence"),
-        (Manner::Deaf, "silence"),
-        (Manner::Drip, "H"),
-        (Manner::Reset, "connection reset"),
-        (Manner::Garbage, "\0\u{1}\u{2} this is not HTTP\r\n\r\n"),
+    for (behaviour, expect) in [
+        (ReceiverBehaviour::Hang, "silence"),
+        (ReceiverBehaviour::Deaf, "silence"),
+        (ReceiverBehaviour::Drip, "H"),
+        (ReceiverBehaviour::Reset, "connection reset"),
+        (ReceiverBehaviour::Garbage, "\0\u{1}\u{2} this is not HTTP\r\n\r\n"),
         (
-            Manner::Redirect("http://elsewhere/".to_owned()),
+            ReceiverBehaviour::Redirect("http://elsewhere/".to_owned()),
             "HTTP/1.1 307 .\r\nlocation: http://elsewhere/\r\n",
         ),
-        (Manner::Endless, "HTTP/1.1 200 .\r\ntransfer-encoding: chunked\r\n"),
+        (ReceiverBehaviour::Endless, "HTTP/1.1 200 .\r\ntransfer-encoding: chunked\r\n"),
     ] {
-        let hooks = start(manner.clone());
-        let mut stream = post(&hooks).await;
+        let webhooks = start(behaviour.clone());
+        let mut stream = post(&webhooks).await;
         let answer = answer(&mut stream).await;
-        assert!(answer.starts_with(expect), "{manner}: {answer:?}");
-        hooks.stop().await;
+        assert!(answer.starts_with(expect), "{behaviour}: {answer:?}");
+        webhooks.stop().await;
     }
 }

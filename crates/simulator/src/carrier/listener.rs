@@ -10,9 +10,9 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::plug::{Plug, Tls};
-use super::{LINKS_MAX, Orders, Shared, wire};
-use crate::world;
+use super::socket::{LinkSocket, Tls};
+use super::{LINKS_MAX, Orders, Shared, connection};
+use crate::runtime;
 
 /// Connections that may wait to be let in.
 const BACKLOG: u32 = 1024;
@@ -20,7 +20,7 @@ const BACKLOG: u32 = 1024;
 const KEEP_TRIES: usize = 100;
 const KEEP_PAUSE: Duration = Duration::from_millis(10);
 
-pub(super) struct Door {
+pub(super) struct Listener {
     pub(super) shared: Arc<Shared>,
     pub(super) address: SocketAddr,
     pub(super) tls: Option<Tls>,
@@ -46,14 +46,14 @@ fn keep(address: SocketAddr, receive_buffer_bytes: Option<u32>) -> io::Result<Tc
     Ok(socket)
 }
 
-impl Door {
+impl Listener {
     /// Keeps the door until the carrier stops, then waits for the last link to end.
     pub(super) async fn attend(mut self, listener: TcpListener) {
         let mut links = JoinSet::new();
         let mut number = 0;
         let mut listener = Some(listener);
         while !self.orders.borrow_and_update().stop {
-            let (is_down, change) = self.look(world::now());
+            let (is_down, change) = self.look(runtime::now());
             if is_down && let Some(open) = listener.take() {
                 drop(open);
                 match self.stay_closed(&mut links).await {
@@ -71,7 +71,7 @@ impl Door {
                 },
                 Some(ended) = links.join_next() => ended.expect("a link's task does not panic"),
                 changed = self.orders.changed() => if changed.is_err() { break },
-                () = world::sleep_until(change) => {}
+                () = runtime::sleep_until(change) => {}
             }
         }
         drop(listener);
@@ -105,13 +105,13 @@ impl Door {
         self.is_open.send_replace(false);
         loop {
             let stop = self.orders.borrow_and_update().stop;
-            let (is_down, change) = self.look(world::now());
+            let (is_down, change) = self.look(runtime::now());
             if !is_down || stop {
                 break;
             }
             tokio::select! {
                 changed = self.orders.changed() => changed.map_err(|_| io::ErrorKind::ConnectionAborted)?,
-                () = world::sleep_until(change) => {}
+                () = runtime::sleep_until(change) => {}
             }
         }
         let listener = kept.listen(BACKLOG)?;
@@ -124,23 +124,23 @@ impl Door {
             if let Ok(kept) = keep(self.address, self.receive_buffer_bytes) {
                 return Ok(kept);
             }
-            world::pause(KEEP_PAUSE).await;
+            runtime::pause(KEEP_PAUSE).await;
         }
         keep(self.address, self.receive_buffer_bytes)
     }
 
     fn let_in(&self, stream: TcpStream, peer: SocketAddr, number: u64, links: &mut JoinSet<()>) {
-        let at = self.shared.since_start(world::now());
+        let at = self.shared.since_start(runtime::now());
         let hang_up = self.shared.core.lock().expect("no holder of the plan panics").plan.script().hang_up;
         self.shared.record.write(|log| log.link_opened(number, peer, at));
-        let plug = Plug::new(stream, self.tls.as_ref());
-        match plug {
-            Ok(plug) if !hang_up => {
+        let socket = LinkSocket::new(stream, self.tls.as_ref());
+        match socket {
+            Ok(socket) if !hang_up => {
                 let (shared, orders) = (Arc::clone(&self.shared), self.orders.clone());
                 // Orders given from now on are meant for this link too, also those it has not begun to listen to.
                 let given = *self.orders.borrow();
                 links.spawn(async move {
-                    wire::run(Arc::clone(&shared), plug, number, (orders, given)).await;
+                    connection::run(Arc::clone(&shared), socket, number, (orders, given)).await;
                     note_closed(&shared, number);
                 });
             }
@@ -153,6 +153,6 @@ impl Door {
 }
 
 fn note_closed(shared: &Shared, number: u64) {
-    let at = shared.since_start(world::now());
+    let at = shared.since_start(runtime::now());
     shared.record.write(|log| log.link_closed(number, at));
 }

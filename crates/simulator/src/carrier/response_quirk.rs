@@ -9,14 +9,14 @@ pub(super) const UNKNOWN_TAG: Tag = Tag(0x1fee);
 const UNKNOWN_VALUE: &[u8] = b"hermod-sim";
 /// What trails: too short to be a TLV.
 const TRAILING: &[u8] = &[0xde, 0xad, 0xbe];
-/// Octets of an id at most.
+/// ByteStream of an id at most.
 const ID_BYTES_MAX: usize = 64;
-/// Octets of a PDU before its command_id.
+/// ByteStream of a PDU before its command_id.
 const LENGTH_BYTES: usize = 4;
 
 /// How an answer to a submit is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Manner {
+pub enum ResponseQuirk {
     Plain,
     /// A success is its header alone: taken, but under no id.
     NoBody,
@@ -34,30 +34,30 @@ pub enum Manner {
 
 /// A success under this id.
 pub(super) fn success<'a>(
-    manner: Manner,
+    quirk: ResponseQuirk,
     id: &'a [u8],
     tlvs: &'a mut TlvBuffer,
     body: &'a mut Vec<u8>,
 ) -> Pdu<'a> {
-    match manner {
-        Manner::Plain | Manner::BodyOnError => {
+    match quirk {
+        ResponseQuirk::Plain | ResponseQuirk::BodyOnError => {
             Pdu::SubmitSmResp(SubmitSmResp { message_id: id, ..SubmitSmResp::default() })
         }
-        Manner::NoBody => Pdu::Unknown(CommandId::SUBMIT_SM_RESP, Hidden(b"")),
-        Manner::EmptyId => Pdu::SubmitSmResp(SubmitSmResp::default()),
-        Manner::LongId => {
+        ResponseQuirk::NoBody => Pdu::Unknown(CommandId::SUBMIT_SM_RESP, Hidden(b"")),
+        ResponseQuirk::EmptyId => Pdu::SubmitSmResp(SubmitSmResp::default()),
+        ResponseQuirk::LongId => {
             body.clear();
             body.resize(ID_BYTES_MAX, b'0');
             body.extend_from_slice(id);
             body.push(0);
             Pdu::Unknown(CommandId::SUBMIT_SM_RESP, Hidden(body))
         }
-        Manner::UnknownTlv => {
+        ResponseQuirk::UnknownTlv => {
             *tlvs = TlvBuffer::new();
             tlvs.push(UNKNOWN_TAG, UNKNOWN_VALUE);
             Pdu::SubmitSmResp(SubmitSmResp { message_id: id, tlvs: tlvs.as_tlvs() })
         }
-        Manner::TrailingOctets => {
+        ResponseQuirk::TrailingOctets => {
             body.clear();
             body.extend_from_slice(id);
             body.push(0);

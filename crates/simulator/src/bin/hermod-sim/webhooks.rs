@@ -1,10 +1,10 @@
-//! `hermod-sim hooks`: a receiver of webhooks, until it is told to end.
+//! `hermod-sim webhooks`: a receiver of webhooks, until it is told to end.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
-use hermod_simulator::hooks::{CONNECTIONS_MAX, Hooks, Manner};
+use hermod_simulator::webhooks::{CONNECTIONS_MAX, ReceiverBehaviour, WebhookReceiver};
 use serde_json::json;
 
 use crate::smpp_echo::read_tls;
@@ -17,13 +17,13 @@ use crate::{Ended, values};
 /// to the post where messages were sent with `http-load --to clock`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct HooksArgs {
+pub(crate) struct WebhooksArgs {
     /// Address to listen on; port 0 takes any free one
     #[arg(long, default_value = "127.0.0.1:8090")]
     listen: SocketAddr,
     /// A status to answer with, or: slow=2s, hang, deaf, drip, endless, reset, garbage, redirect=URL
     #[arg(long, default_value = "200")]
-    manner: Manner,
+    behaviour: ReceiverBehaviour,
     /// Speak TLS: a PEM file with the certificate
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_certificate: Option<PathBuf>,
@@ -37,11 +37,11 @@ pub(crate) struct HooksArgs {
 
 const EXAMPLES: &str = "\
 Examples:
-  hermod-sim hooks
-  hermod-sim hooks --listen 127.0.0.1:0 --manner 503
-  hermod-sim hooks --manner hang        takes every post and never answers";
+  hermod-sim webhooks
+  hermod-sim webhooks --listen 127.0.0.1:0 --behaviour 503
+  hermod-sim webhooks --behaviour hang        takes every post and never answers";
 
-impl HooksArgs {
+impl WebhooksArgs {
     pub(crate) async fn run(self) -> Ended {
         // As many as there may be; where the system allows fewer, those beyond are turned away by it.
         let _ = allow_sockets(CONNECTIONS_MAX as u64);
@@ -49,20 +49,20 @@ impl HooksArgs {
             (Some(certificate), Some(key)) => Some(read_tls(certificate, key)?),
             (None, _) | (_, None) => None,
         };
-        let hooks = Hooks::start(self.listen, self.manner.clone(), tls.as_ref())
+        let webhooks = WebhookReceiver::start(self.listen, self.behaviour.clone(), tls.as_ref())
             .map_err(|error| format!("cannot listen on {}: {error}", self.listen))?;
-        values::say(&hooks.url(""));
+        values::say(&webhooks.url(""));
         values::told_to_end().await;
-        let delays = hooks.delays();
+        let delays = webhooks.delays();
         let ms = |percent| delays.percentile(percent).as_millis();
         let told = json!({
-            "posts": hooks.count(),
-            "connections": hooks.connections(),
+            "posts": webhooks.count(),
+            "connections": webhooks.connections(),
             "timed": delays.count(),
             "delay_ms": { "p50": ms(50.0), "p99": ms(99.0), "p99.9": ms(99.9), "max": delays.longest().as_millis() },
         });
         values::say(&told.to_string());
-        hooks.stop().await;
+        webhooks.stop().await;
         Ok(())
     }
 }

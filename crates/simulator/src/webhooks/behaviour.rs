@@ -1,0 +1,119 @@
+//! How a receiver of webhooks behaves.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use thiserror::Error;
+
+/// What becomes of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReceiverBehaviour {
+    /// Answered at once with this status.
+    Status(u16),
+    /// Answered with 200 after a while.
+    Slow(Duration),
+    /// Read, and never answered.
+    Hang,
+    /// Not even read.
+    Deaf,
+    /// Answered with one octet a second.
+    Drip,
+    /// Answered with 200 and a body that never ends.
+    Endless,
+    /// Read, and then the connection is reset.
+    Reset,
+    /// Sent elsewhere.
+    Redirect(String),
+    /// Answered with something that is not HTTP.
+    Garbage,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(
+    "{0:?} is no behaviour: expected a status such as 200 or 503, slow=2s, hang, deaf, drip, endless, reset, garbage or redirect=URL"
+)]
+pub struct InvalidBehaviour(String);
+
+impl FromStr for ReceiverBehaviour {
+    type Err = InvalidBehaviour;
+
+    fn from_str(text: &str) -> Result<ReceiverBehaviour, InvalidBehaviour> {
+        let refusal = || InvalidBehaviour(text.to_owned());
+        if let Some(url) = text.strip_prefix("redirect=") {
+            return Ok(ReceiverBehaviour::Redirect(url.to_owned()));
+        }
+        if let Some(wait) = text.strip_prefix("slow=") {
+            return milliseconds(wait).map(ReceiverBehaviour::Slow).ok_or_else(refusal);
+        }
+        match text {
+            "hang" => Ok(ReceiverBehaviour::Hang),
+            "deaf" => Ok(ReceiverBehaviour::Deaf),
+            "drip" => Ok(ReceiverBehaviour::Drip),
+            "endless" => Ok(ReceiverBehaviour::Endless),
+            "reset" => Ok(ReceiverBehaviour::Reset),
+            "garbage" => Ok(ReceiverBehaviour::Garbage),
+            status => match status.parse() {
+                Ok(status @ 200..=599) => Ok(ReceiverBehaviour::Status(status)),
+                Ok(_) | Err(_) => Err(refusal()),
+            },
+        }
+    }
+}
+
+fn milliseconds(text: &str) -> Option<Duration> {
+    if let Some(number) = text.strip_suffix("ms") {
+        return number.parse().ok().map(Duration::from_millis);
+    }
+    text.strip_suffix('s')?.parse().ok().map(Duration::from_secs)
+}
+
+impl fmt::Display for ReceiverBehaviour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReceiverBehaviour::Status(status) => write!(f, "{status}"),
+            ReceiverBehaviour::Slow(wait) => write!(f, "slow={}ms", wait.as_millis()),
+            ReceiverBehaviour::Hang => f.write_str("hang"),
+            ReceiverBehaviour::Deaf => f.write_str("deaf"),
+            ReceiverBehaviour::Drip => f.write_str("drip"),
+            ReceiverBehaviour::Endless => f.write_str("endless"),
+            ReceiverBehaviour::Reset => f.write_str("reset"),
+            ReceiverBehaviour::Redirect(url) => write!(f, "redirect={url}"),
+            ReceiverBehaviour::Garbage => f.write_str("garbage"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn manners_are_read_as_they_are_written() {
+        for text in [
+            "200",
+            "503",
+            "slow=1500ms",
+            "hang",
+            "deaf",
+            "drip",
+            "endless",
+            "reset",
+            "garbage",
+            "redirect=http://x/",
+        ] {
+            assert_eq!(
+                text.parse::<ReceiverBehaviour>().map(|behaviour| behaviour.to_string()),
+                Ok(text.to_owned())
+            );
+        }
+        assert_eq!("slow=2s".parse(), Ok(ReceiverBehaviour::Slow(Duration::from_secs(2))));
+    }
+
+    #[test]
+    fn what_is_no_manner_is_refused() {
+        for text in ["", "fine", "199", "600", "slow", "slow=2", "slow=s"] {
+            assert!(text.parse::<ReceiverBehaviour>().is_err(), "{text}");
+        }
+    }
+}
