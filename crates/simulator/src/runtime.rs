@@ -14,13 +14,13 @@ use tokio::time::Sleep;
 const TICKS_PER_SECOND: u64 = 100;
 
 /// The monotonic time now.
-#[expect(clippy::disallowed_methods, reason = "the outside runtime runs on real time; this is its one clock")]
+#[expect(clippy::disallowed_methods, reason = "the outside world runs on real time; this is its one clock")]
 pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
 /// Time since 1970, for the dates in receipts and for numbers that must differ between runs.
-#[expect(clippy::disallowed_methods, reason = "the outside runtime runs on real time; this is its one clock")]
+#[expect(clippy::disallowed_methods, reason = "the outside world runs on real time; this is its one clock")]
 pub(crate) fn unix_time() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).expect("the machine's clock stands after 1970")
 }

@@ -1,7 +1,6 @@
 //! A session on its socket, from either side: writes all there is in one go, reads all there is in another, and wakes
 //! for the session's timers. What the PDUs mean is the owner's business.
 
-use crate::world::within;
 use std::future::poll_fn;
 use std::io;
 use std::pin::{Pin, pin};
@@ -72,7 +71,7 @@ impl<T> SessionDriver<T> {
             self.stream.shutdown().await
         };
         // A peer that is gone already needs no goodbye.
-        let _: Result<io::Result<()>, _> = within(GOODBYE_MAX, goodbye).await;
+        let _: Result<io::Result<()>, _> = runtime::within(GOODBYE_MAX, goodbye).await;
     }
 
     fn moment(&self, now: Instant) -> Moment {

@@ -223,6 +223,6 @@ async fn receipts_are_in(carrier: &Carrier, clock: &Clock) {
     let mut quiet = 0;
     while quiet < RECEIPTS_QUIET_LOOKS && clock.moment() < give_up {
         clock.sleep(RECEIPTS_LOOK).await;
-        quiet = if carrier.receipts_unsettled() == 0 { quiet + 1 } else { 0 };
+        quiet = if carrier.receipts_pending() == 0 { quiet + 1 } else { 0 };
     }
 }

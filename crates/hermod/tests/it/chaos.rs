@@ -76,7 +76,7 @@ fn chaotic() -> Script {
     let receipt = Receipts::after(Duration::from_millis(20), Outcome::Delivered);
     Script::new()
         .rule(SubmitFilter::per_mille(5), SubmitAction::LoseResponse)
-        .rule(SubmitFilter::per_mille(5), SubmitAction::Silence)
+        .rule(SubmitFilter::per_mille(5), SubmitAction::Ignore)
         .receipts_when(SubmitFilter::per_mille(20), Receipts::never())
         .receipts_when(SubmitFilter::per_mille(100), Receipts { before_response: true, ..receipt })
         .receipts_when(SubmitFilter::per_mille(50), receipt.twice())
@@ -154,7 +154,7 @@ async fn settle(folder: &Path, carriers: &[(&str, Carrier)]) {
     loop {
         let (data, looked) = (assembly::data_folder(folder), now());
         let open = tokio::task::spawn_blocking(move || checks::unfinished(&data)).await.expect("no panic");
-        let unsettled: usize = carriers.iter().map(|(_, carrier)| carrier.receipts_unsettled()).sum();
+        let unsettled: usize = carriers.iter().map(|(_, carrier)| carrier.receipts_pending()).sum();
         let state = (open, unsettled);
         if last != Some(state) {
             (last, calm_since) = (Some(state), now());

@@ -1,4 +1,4 @@
-//! What a link works with while it settles.
+//! The shared state that a link works with while it processes a batch of events.
 
 use super::bound_links::BoundLinks;
 use super::outbox::Outbox;
@@ -8,7 +8,7 @@ use hermod_domain::time::Timestamp;
 use hermod_smpp::Moment;
 use std::time::{Duration, Instant};
 
-/// Everything shared, locked once for the whole batch.
+/// The shared state, locked once per batch, and the time of the batch.
 pub(super) struct LinkContext<'a> {
     pub(super) plan: &'a mut Plan,
     pub(super) outbox: &'a mut Outbox,
@@ -18,6 +18,6 @@ pub(super) struct LinkContext<'a> {
     pub(super) moment: Moment,
     /// Time since the carrier started.
     pub(super) at: Duration,
-    /// The date, for receipts.
-    pub(super) wall: Timestamp,
+    /// The date in receipts.
+    pub(super) date: Timestamp,
 }

@@ -1,16 +1,16 @@
-//! Things that are due at some time, in order. One queue and one timer serve any number of delayed answers or
-//! receipts: a timer for each of a hundred thousand would cost more than the work itself.
+//! A queue of items ordered by due time. One timer serves any number of delayed responses and receipts: a timer for each
+//! of a hundred thousand would cost more than the work itself.
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
 use std::time::Instant;
 
-/// A queue ordered by due time; what is due at the same time leaves in the order it came.
+/// A queue ordered by due time, then by arrival.
 #[derive(Debug)]
 pub(super) struct DelayQueue<T> {
-    /// What came in due order already, which is nearly everything: delays are mostly one constant.
+    /// Items that arrived in due order: nearly all, because delays are mostly constant.
     in_order: VecDeque<Entry<T>>,
-    /// What was due before something that stood in line already.
+    /// Items due before one that arrived earlier.
     early: BinaryHeap<Entry<T>>,
     arrivals: u64,
 }
@@ -36,7 +36,7 @@ impl<T> DelayQueue<T> {
         }
     }
 
-    /// When the first thing is due.
+    /// When the first item is due.
     pub(super) fn next_due(&self) -> Option<Instant> {
         let first = self.in_order.front().map(|entry| entry.due);
         let early = self.early.peek().map(|entry| entry.due);
@@ -46,7 +46,7 @@ impl<T> DelayQueue<T> {
         }
     }
 
-    /// The first thing, if it is due.
+    /// Takes the first item if it is due.
     pub(super) fn pop_due(&mut self, now: Instant) -> Option<T> {
         if self.next_due()? > now {
             return None;
@@ -59,7 +59,7 @@ impl<T> DelayQueue<T> {
         entry.map(|entry| entry.item)
     }
 
-    /// Everything, due or not, in no certain order.
+    /// Takes all items, in no particular order.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = (Instant, T)> {
         self.in_order.drain(..).chain(self.early.drain()).map(|entry| (entry.due, entry.item))
     }
@@ -69,7 +69,7 @@ impl<T> DelayQueue<T> {
     }
 }
 
-/// The greatest entry is the one that leaves first: earliest due, then earliest come.
+/// The greatest entry leaves first: earliest due, then earliest arrival.
 impl<T> Ord for Entry<T> {
     fn cmp(&self, other: &Self) -> Ordering {
         (other.due, other.arrival).cmp(&(self.due, self.arrival))
@@ -113,14 +113,14 @@ mod tests {
     }
 
     #[test]
-    fn things_leave_in_due_order_and_then_in_order_of_arrival() {
+    fn items_leave_in_due_order_then_in_order_of_arrival() {
         check(&[5, 5, 5], &[(5, 0), (5, 1), (5, 2)]);
         check(&[1, 9, 3, 9, 3, 2], &[(1, 0), (2, 5), (3, 2), (3, 4), (9, 1), (9, 3)]);
         check(&[9, 1], &[(1, 1), (9, 0)]);
     }
 
     #[test]
-    fn nothing_leaves_before_it_is_due() {
+    fn item_does_not_leave_before_it_is_due() {
         let start = runtime::now();
         let mut queue = DelayQueue::new();
         queue.push(start + Duration::from_millis(10), "later");

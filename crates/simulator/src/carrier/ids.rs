@@ -1,38 +1,41 @@
-//! The ids a carrier gives to what it takes. They count upwards and are never given twice, also not to a gateway
-//! that was restarted; by default they start at the clock, so that not even another run of the carrier repeats one.
+//! Message ids of the carrier. They count up and never repeat, also not for a gateway that was restarted; by default they
+//! start at the clock, so that another run of the carrier does not repeat them either.
 
 use std::fmt::Write;
 
-/// Digits a zero-filled id has at most: as many as the largest number needs.
+use serde::Deserialize;
+
+/// Digits of a zero-filled id: as many as the largest 64-bit number has.
 const ZERO_FILLED_MAX: u8 = 20;
-/// Of a prefix at most this much is written: with the longest style behind it an id still fits its 64 octets.
+/// Octets of a prefix that are written: with the longest style after it an id still fits into 64 octets.
 const PREFIX_BYTES_MAX: usize = 24;
 
 /// How a number is written as an id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum IdStyle {
     Decimal,
     /// Lower-case hexadecimal.
     Hex,
-    /// Upper-case hexadecimal.
     UpperHex,
-    /// Decimal, filled up with zeros to this many digits, 20 at most.
+    /// Decimal, filled with zeros to this many digits, at most 20.
     ZeroDecimal(u8),
-    /// Upper-case hexadecimal, filled up with zeros to this many digits, 20 at most.
+    /// Upper-case hexadecimal, filled with zeros to this many digits, at most 20.
     ZeroHex(u8),
-    /// As a lower-case UUID.
+    /// Lower-case UUID.
     Uuid,
-    /// As an upper-case UUID.
     UpperUuid,
 }
 
-/// How a carrier writes its ids, in answers and in receipts. Some carriers write them differently in the two: hex
-/// in the answer and decimal in the receipt is the classic.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// How ids are written in responses and in receipts. Some carriers use two styles: hex in the response and decimal in the
+/// receipt is the best known.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct IdFormat {
-    pub answer: IdStyle,
+    pub response: IdStyle,
     pub receipt: IdStyle,
-    /// What ids start with; the first 24 plain characters count.
+    /// Starts every id; only the first 24 printable ASCII characters are used.
+    #[serde(default)]
     pub prefix: String,
 }
 
@@ -41,17 +44,16 @@ impl IdFormat {
         IdFormat::each(style, style)
     }
 
-    /// One style in answers, another in receipts.
-    pub fn each(answer: IdStyle, receipt: IdStyle) -> IdFormat {
-        IdFormat { answer, receipt, prefix: String::new() }
+    pub fn each(response: IdStyle, receipt: IdStyle) -> IdFormat {
+        IdFormat { response, receipt, prefix: String::new() }
     }
 
-    /// The id as the submit_sm_resp gives it.
-    pub fn in_answer(&self, number: u64) -> String {
-        self.write(self.answer, number)
+    /// Returns the id as the submit_sm_resp contains it.
+    pub fn in_response(&self, number: u64) -> String {
+        self.write(self.response, number)
     }
 
-    /// The id as a receipt gives it.
+    /// Returns the id as a receipt contains it.
     pub fn in_receipt(&self, number: u64) -> String {
         self.write(self.receipt, number)
     }
@@ -69,12 +71,12 @@ impl IdFormat {
             IdStyle::Uuid => id.write_str(&uuid(number)),
             IdStyle::UpperUuid => id.write_str(&uuid(number).to_ascii_uppercase()),
         }
-        .expect("a string takes what is written to it");
+        .expect("writing to a string does not fail");
         id
     }
 }
 
-/// The number as a UUID: its digits stand at the end, a scrambled copy in front, and no two numbers share one.
+/// Writes the number as a UUID: its digits at the end, a scrambled copy in front. No two numbers share one.
 fn uuid(number: u64) -> String {
     let scrambled = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
     let (front, version) = (scrambled >> 32, scrambled & 0xfff);
@@ -82,10 +84,10 @@ fn uuid(number: u64) -> String {
     format!("{front:08x}-{:04x}-4{version:03x}-{middle:04x}-{node:012x}", (scrambled >> 16) & 0xffff)
 }
 
-/// Where the numbers start.
+/// The first number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FirstId {
-    /// At the time of the start in microseconds: no two runs overlap unless one gives out a million ids a second.
+    /// The time of the start in microseconds: two runs overlap only above a million ids per second.
     Clock,
     At(u64),
 }
@@ -95,28 +97,28 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(format: &IdFormat, answer: &str, receipt: &str) {
+    fn check(format: &IdFormat, response: &str, receipt: &str) {
         let number = 0x812F_C747_0000_001B;
         assert_eq!(
-            (format.in_answer(number).as_str(), format.in_receipt(number).as_str()),
-            (answer, receipt)
+            (format.in_response(number).as_str(), format.in_receipt(number).as_str()),
+            (response, receipt)
         );
     }
 
     #[test]
-    fn ids_are_written_in_the_carriers_style() {
+    fn ids_follow_the_style_of_responses_and_receipts() {
         check(&IdFormat::new(IdStyle::Decimal), "9308878062554710043", "9308878062554710043");
         check(&IdFormat::new(IdStyle::Hex), "812fc7470000001b", "812fc7470000001b");
         check(&IdFormat::new(IdStyle::UpperHex), "812FC7470000001B", "812FC7470000001B");
         let mixed =
-            IdFormat { answer: IdStyle::UpperHex, receipt: IdStyle::Decimal, prefix: "x-".to_owned() };
+            IdFormat { response: IdStyle::UpperHex, receipt: IdStyle::Decimal, prefix: "x-".to_owned() };
         check(&mixed, "x-812FC7470000001B", "x-9308878062554710043");
         let zeros = IdFormat::each(IdStyle::ZeroDecimal(20), IdStyle::ZeroHex(18));
         check(&zeros, "09308878062554710043", "00812FC7470000001B");
     }
 
     #[test]
-    fn uuids_look_like_uuids_and_differ() {
+    fn uuids_are_well_formed_and_unique() {
         let ids: std::collections::HashSet<String> = (0..1000).map(uuid).collect();
         assert_eq!(ids.len(), 1000);
         for id in ids {
@@ -124,14 +126,14 @@ mod tests {
             assert_eq!(lengths, [8, 4, 4, 4, 12], "{id}");
         }
         let format = IdFormat::each(IdStyle::Uuid, IdStyle::UpperUuid);
-        assert_eq!(format.in_answer(7).to_ascii_uppercase(), format.in_receipt(7));
+        assert_eq!(format.in_response(7).to_ascii_uppercase(), format.in_receipt(7));
     }
 
     #[test]
-    fn no_id_is_longer_than_an_answer_holds() {
+    fn ids_with_a_long_prefix_fit_into_64_octets() {
         let prefix = "ä".repeat(9) + &"p".repeat(99);
         for style in [IdStyle::Uuid, IdStyle::ZeroDecimal(255), IdStyle::Hex] {
-            let id = IdFormat { prefix: prefix.clone(), ..IdFormat::new(style) }.in_answer(u64::MAX);
+            let id = IdFormat { prefix: prefix.clone(), ..IdFormat::new(style) }.in_response(u64::MAX);
             assert!(id.is_ascii() && id.len() <= 64, "{id}");
         }
     }

@@ -1,5 +1,5 @@
-//! The carrier's door: lets connections in, turns them away, or is closed for a while. The port is kept through that,
-//! so that nobody else takes it and the carrier comes back where it was.
+//! The carrier's listener: accepts connections, and closes its port while the carrier is down. The port stays bound
+//! meanwhile, so that the carrier comes back at the same address.
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,11 +14,13 @@ use super::socket::{LinkSocket, Tls};
 use super::{LINKS_MAX, Orders, Shared, connection};
 use crate::runtime;
 
-/// Connections that may wait to be let in.
+/// Connections that may wait to be accepted.
 const BACKLOG: u32 = 1024;
-/// A port that was just left may be taken for a moment; it is tried again this often, this long apart.
-const KEEP_TRIES: usize = 100;
-const KEEP_PAUSE: Duration = Duration::from_millis(10);
+/// A port that was just closed may still be in use; binding it again is tried this often, this long apart.
+const BIND_TRIES: usize = 100;
+const BIND_PAUSE: Duration = Duration::from_millis(10);
+/// The state is checked this often while the script announces no change.
+const CHECK_INTERVAL: Duration = Duration::from_secs(3600);
 
 pub(super) struct Listener {
     pub(super) shared: Arc<Shared>,
@@ -26,17 +28,16 @@ pub(super) struct Listener {
     pub(super) tls: Option<Tls>,
     pub(super) receive_buffer_bytes: Option<u32>,
     pub(super) orders: watch::Receiver<Orders>,
-    /// Whether it is open, for those who wait for it.
     pub(super) is_open: watch::Sender<bool>,
 }
 
-/// A listener on this address; its port may be any free one.
+/// Listens on this address; port 0 selects a free one.
 pub(super) fn listen(address: SocketAddr, receive_buffer_bytes: Option<u32>) -> io::Result<TcpListener> {
-    keep(address, receive_buffer_bytes)?.listen(BACKLOG)
+    bind(address, receive_buffer_bytes)?.listen(BACKLOG)
 }
 
-/// A socket that holds the port and listens to nobody: connections to it are refused.
-fn keep(address: SocketAddr, receive_buffer_bytes: Option<u32>) -> io::Result<TcpSocket> {
+/// Returns a socket that holds the port without listening: connections to it are refused.
+fn bind(address: SocketAddr, receive_buffer_bytes: Option<u32>) -> io::Result<TcpSocket> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     socket.set_reuseaddr(true)?;
     if let Some(bytes) = receive_buffer_bytes {
@@ -47,18 +48,18 @@ fn keep(address: SocketAddr, receive_buffer_bytes: Option<u32>) -> io::Result<Tc
 }
 
 impl Listener {
-    /// Keeps the door until the carrier stops, then waits for the last link to end.
-    pub(super) async fn attend(mut self, listener: TcpListener) {
+    /// Accepts connections until the carrier stops, then waits for the last link to end.
+    pub(super) async fn run(mut self, listener: TcpListener) {
         let mut links = JoinSet::new();
         let mut number = 0;
         let mut listener = Some(listener);
         while !self.orders.borrow_and_update().stop {
-            let (is_down, change) = self.look(runtime::now());
+            let (is_down, change) = self.is_down(runtime::now());
             if is_down && let Some(open) = listener.take() {
                 drop(open);
                 match self.stay_closed(&mut links).await {
                     Ok(reopened) => listener = Some(reopened),
-                    // The port is lost, and with it the carrier.
+                    // Another process has taken the port.
                     Err(_) => break,
                 }
                 continue;
@@ -67,7 +68,7 @@ impl Listener {
             tokio::select! {
                 accepted = open.accept() => if let Ok((stream, peer)) = accepted && links.len() < LINKS_MAX {
                     number += 1;
-                    self.let_in(stream, peer, number, &mut links);
+                    self.serve(stream, peer, number, &mut links);
                 },
                 Some(ended) = links.join_next() => ended.expect("a link's task does not panic"),
                 changed = self.orders.changed() => if changed.is_err() { break },
@@ -80,24 +81,16 @@ impl Listener {
         }
     }
 
-    /// Whether the door is to be closed now, and when to look again.
-    fn look(&self, now: Instant) -> (bool, Instant) {
-        let by_script = self
-            .shared
-            .core
-            .lock()
-            .expect("no holder of the plan panics")
-            .plan
-            .down(self.shared.since_start(now));
-        let (is_down, change) = by_script;
-        // Without a change in sight it is looked at once an hour.
-        let change = change.map_or(now + Duration::from_secs(3600), |at| self.shared.started + at);
+    /// Returns whether the port is to be closed, and when to check again.
+    fn is_down(&self, now: Instant) -> (bool, Instant) {
+        let (is_down, change) = self.shared.core().plan.down(self.shared.since_start(now));
+        let change = change.map_or(now + CHECK_INTERVAL, |at| self.shared.started + at);
         (is_down || self.orders.borrow().down, change)
     }
 
-    /// Cuts all links, refuses connections until the door may open again, and opens it.
+    /// Cuts all links, refuses connections until the port may open again, and opens it.
     async fn stay_closed(&mut self, links: &mut JoinSet<()>) -> io::Result<TcpListener> {
-        let kept = self.keep_port().await?;
+        let bound = self.bind_again().await?;
         self.shared.orders.send_modify(|orders| orders.cuts += 1);
         while let Some(ended) = links.join_next().await {
             ended.expect("a link's task does not panic");
@@ -105,7 +98,7 @@ impl Listener {
         self.is_open.send_replace(false);
         loop {
             let stop = self.orders.borrow_and_update().stop;
-            let (is_down, change) = self.look(runtime::now());
+            let (is_down, change) = self.is_down(runtime::now());
             if !is_down || stop {
                 break;
             }
@@ -114,38 +107,37 @@ impl Listener {
                 () = runtime::sleep_until(change) => {}
             }
         }
-        let listener = kept.listen(BACKLOG)?;
+        let listener = bound.listen(BACKLOG)?;
         self.is_open.send_replace(true);
         Ok(listener)
     }
 
-    async fn keep_port(&self) -> io::Result<TcpSocket> {
-        for _ in 1..KEEP_TRIES {
-            if let Ok(kept) = keep(self.address, self.receive_buffer_bytes) {
-                return Ok(kept);
+    async fn bind_again(&self) -> io::Result<TcpSocket> {
+        for _ in 1..BIND_TRIES {
+            if let Ok(bound) = bind(self.address, self.receive_buffer_bytes) {
+                return Ok(bound);
             }
-            runtime::pause(KEEP_PAUSE).await;
+            runtime::pause(BIND_PAUSE).await;
         }
-        keep(self.address, self.receive_buffer_bytes)
+        bind(self.address, self.receive_buffer_bytes)
     }
 
-    fn let_in(&self, stream: TcpStream, peer: SocketAddr, number: u64, links: &mut JoinSet<()>) {
+    fn serve(&self, stream: TcpStream, peer: SocketAddr, number: u64, links: &mut JoinSet<()>) {
         let at = self.shared.since_start(runtime::now());
-        let hang_up = self.shared.core.lock().expect("no holder of the plan panics").plan.script().hang_up;
+        let hang_up = self.shared.core().plan.script().hang_up;
         self.shared.record.write(|log| log.link_opened(number, peer, at));
-        let socket = LinkSocket::new(stream, self.tls.as_ref());
-        match socket {
+        match LinkSocket::new(stream, self.tls.as_ref()) {
             Ok(socket) if !hang_up => {
                 let (shared, orders) = (Arc::clone(&self.shared), self.orders.clone());
-                // Orders given from now on are meant for this link too, also those it has not begun to listen to.
-                let given = *self.orders.borrow();
+                // Orders from now on concern this link, also before its task runs.
+                let obeyed = *self.orders.borrow();
                 links.spawn(async move {
-                    connection::run(Arc::clone(&shared), socket, number, (orders, given)).await;
+                    connection::run(Arc::clone(&shared), socket, number, (orders, obeyed)).await;
                     note_closed(&shared, number);
                 });
             }
-            turned_away => {
-                drop(turned_away);
+            closed => {
+                drop(closed);
                 note_closed(&self.shared, number);
             }
         }

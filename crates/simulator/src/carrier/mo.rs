@@ -1,5 +1,4 @@
-//! What subscribers say: messages from handsets, put into one or more deliver_sm, whole or in parts, in any order and
-//! over any link.
+//! MO messages: texts and raw octets as one or more deliver_sm, sent in any order and over any link.
 
 use std::fmt;
 
@@ -7,17 +6,17 @@ use hermod_smpp::Tag;
 
 use super::text;
 
-/// Messages that may wait for a link at one time.
+/// MO parts that may be queued.
 pub const MO_WAITING_MAX: usize = 10_000;
-/// ByteStream of user data in one message (3GPP TS 23.040 §9.2.3.16).
+/// Octets of user data in one part (3GPP TS 23.040 §9.2.3.16).
 const USER_DATA_BYTES: usize = 140;
-/// Septets of user data in one message.
+/// Septets of user data in one part.
 const USER_DATA_SEPTETS: usize = 160;
-/// A user data header follows (SMPP v3.4 §5.2.12).
+/// The esm_class bit for a user data header (SMPP v3.4 §5.2.12).
 const UDHI: u8 = 0x40;
 const UCS2: u8 = 0x08;
 
-/// One deliver_sm from a handset.
+/// One MO deliver_sm.
 #[derive(Clone, PartialEq, Eq)]
 pub struct MoPart {
     /// The handset.
@@ -26,19 +25,19 @@ pub struct MoPart {
     pub destination: String,
     pub esm_class: u8,
     pub data_coding: u8,
-    /// Header and text, as they travel.
+    /// User data header and text.
     pub octets: Vec<u8>,
     /// By tag.
     pub tlvs: Vec<(u16, Vec<u8>)>,
     /// In `message_payload` instead of `short_message`.
     pub in_payload: bool,
-    /// Its body ends too early.
+    /// The PDU is truncated.
     pub malformed: bool,
-    /// The link it goes over; none: any.
+    /// The link that sends it; none: any.
     pub link: Option<u64>,
 }
 
-/// Texts do not print.
+/// Does not print the text.
 impl fmt::Debug for MoPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "MoPart({} octets to {})", self.octets.len(), self.destination)
@@ -46,7 +45,7 @@ impl fmt::Debug for MoPart {
 }
 
 impl MoPart {
-    /// ByteStream as they are, under a data coding.
+    /// Octets with a data coding.
     pub fn raw(source: &str, destination: &str, data_coding: u8, octets: &[u8]) -> MoPart {
         MoPart {
             source: source.to_owned(),
@@ -61,14 +60,14 @@ impl MoPart {
         }
     }
 
-    /// Over this link, and no other.
+    /// Sends it over this link only.
     #[must_use]
     pub fn over(mut self, link: u64) -> MoPart {
         self.link = Some(link);
         self
     }
 
-    /// Cut short in the middle of its body.
+    /// Truncates the PDU.
     #[must_use]
     pub fn malformed(mut self) -> MoPart {
         self.malformed = true;
@@ -76,7 +75,7 @@ impl MoPart {
     }
 }
 
-/// A text from a handset.
+/// An MO text, which may need several parts.
 #[derive(Clone, PartialEq, Eq)]
 pub struct MoText {
     source: String,
@@ -85,11 +84,11 @@ pub struct MoText {
     reference: u16,
     wide: bool,
     elements: Vec<u8>,
-    /// In each part, as `user_message_reference`.
+    /// The `user_message_reference` of each part.
     message_number: Option<u16>,
 }
 
-/// Texts do not print.
+/// Does not print the text.
 impl fmt::Debug for MoText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "MoText(to {})", self.destination)
@@ -109,8 +108,7 @@ impl MoText {
         }
     }
 
-    /// Makes it another message than one with the same words from the same handset: without a number of its own a gateway
-    /// would take it for that one, brought again.
+    /// Numbers the message. Without a number, a gateway takes the same text from the same handset for a repetition.
     #[must_use]
     pub fn numbered(mut self, id: u64) -> MoText {
         let number = u16::try_from(id & 0xffff).expect("sixteen bits");
@@ -118,21 +116,21 @@ impl MoText {
         self
     }
 
-    /// What its parts have in common; the low octet only, unless it is wide.
+    /// Sets the concatenation reference; only the low octet is used unless it is wide.
     #[must_use]
     pub fn reference(mut self, reference: u16) -> MoText {
         self.reference = reference;
         self
     }
 
-    /// References of 16 bits instead of 8.
+    /// Uses 16-bit references instead of 8-bit ones.
     #[must_use]
     pub fn wide(mut self) -> MoText {
         self.wide = true;
         self
     }
 
-    /// One more element in the header of each part, before the one that numbers the parts.
+    /// Adds an element to the user data header, before the concatenation element.
     #[must_use]
     pub fn with_element(mut self, kind: u8, value: &[u8]) -> MoText {
         let length = u8::try_from(value.len()).expect("an element is short");
@@ -141,7 +139,7 @@ impl MoText {
         self
     }
 
-    /// The text in as few messages as it needs, first part first.
+    /// Splits the text into as few parts as possible, in order.
     ///
     /// # Panics
     /// When it needs more than 255 parts.
@@ -158,18 +156,23 @@ impl MoText {
         if whole <= room(alone) {
             return vec![self.part(data_coding, &self.elements, &units.concat())];
         }
-        let concatenation = if self.wide { 6 } else { 5 };
-        let chunks = pack(&units, room(1 + self.elements.len() + concatenation));
+        let concatenation_bytes = if self.wide { 6 } else { 5 };
+        let chunks = pack(&units, room(1 + self.elements.len() + concatenation_bytes));
         let total = u8::try_from(chunks.len()).expect("255 parts at most");
         let numbered = (1..=total).zip(&chunks);
         numbered
             .map(|(sequence, chunk)| {
-                self.part(data_coding, &[&self.elements[..], &self.place(total, sequence)].concat(), chunk)
+                self.part(
+                    data_coding,
+                    &[&self.elements[..], &self.concatenation(total, sequence)].concat(),
+                    chunk,
+                )
             })
             .collect()
     }
 
-    /// The text as characters that must not be torn apart, in the smaller alphabet that has them all.
+    /// Encodes each character in GSM 03.38, or in UCS-2 if a character is not in it. Returns the data coding and the units,
+    /// which must not be split.
     fn units(&self) -> (u8, Vec<Vec<u8>>) {
         let each = |c: char| text::encode_gsm(c.encode_utf8(&mut [0; 4]));
         if let Some(gsm) = self.text.chars().map(each).collect() {
@@ -180,7 +183,7 @@ impl MoText {
         (UCS2, self.text.chars().map(utf16).collect())
     }
 
-    fn place(&self, total: u8, sequence: u8) -> Vec<u8> {
+    fn concatenation(&self, total: u8, sequence: u8) -> Vec<u8> {
         let [high, low] = self.reference.to_be_bytes();
         if self.wide {
             vec![0x08, 4, high, low, total, sequence]
@@ -203,7 +206,7 @@ impl MoText {
     }
 }
 
-/// Characters in chunks of `room` octets at most.
+/// Packs units into chunks of at most `room` octets.
 fn pack(units: &[Vec<u8>], room: usize) -> Vec<Vec<u8>> {
     let mut chunks = vec![Vec::new()];
     for unit in units {
@@ -234,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn short_texts_have_one_part_and_long_ones_as_many_as_they_need() {
+    fn text_is_split_at_the_limits_of_its_alphabet() {
         let mo = |text: &str| MoText::new("4917", "12345", text);
         check(&mo("hello"), &[5]);
         check(&mo(&"x".repeat(160)), &[160]);
@@ -248,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_numbered_behind_other_elements() {
+    fn concatenation_element_follows_other_elements() {
         let parts =
             MoText::new("4917", "12345", &"x".repeat(161)).reference(0x2a).with_element(0x24, &[1]).parts();
         assert_eq!(parts[0].octets[..9], [8, 0x24, 1, 1, 0, 3, 0x2a, 2, 1]);

@@ -1,5 +1,5 @@
-//! A carrier (SMSC) that does what its script says and remembers what it saw. It outlives the gateways that bind to
-//! it: ids go on, receipts wait for the next bind, and those that were not answered are sent again.
+//! A simulated carrier (SMSC) that behaves as its script says and records all traffic. It outlives the gateways that bind to
+//! it: ids continue, receipts wait for the next bind, and those without a response are sent again.
 
 mod bound_links;
 mod connection;
@@ -27,7 +27,7 @@ mod text;
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use hermod_smpp::Moment;
@@ -55,32 +55,32 @@ use bound_links::BoundLinks;
 use listener::Listener;
 use outbox::Outbox;
 
-/// Connections at one time; more are closed as they come.
+/// Connections at one time; further ones are closed at once.
 pub const LINKS_MAX: usize = 256;
 
-/// A carrier to start.
+/// Options of a carrier.
 #[derive(Debug, Clone)]
 pub struct CarrierOptions {
-    /// Port 0 takes any free one.
+    /// Port 0 selects a free one.
     pub listen: SocketAddr,
     pub script: Script,
-    /// Decides everything that is left to chance.
+    /// Seed of all random decisions.
     pub seed: u64,
     pub record: RecordMode,
     pub first_id: FirstId,
-    /// Receipts a link may have unanswered.
+    /// Receipts without a response on one link.
     pub receipt_window: u32,
-    /// Receipts kept for later at most, about 120 bytes each. When they are reached, submits that ask for more are
-    /// refused with 0x14, as a carrier does whose queue is full.
+    /// Pending receipts, about 120 bytes each. At the limit, submits that ask for a receipt are rejected with 0x14
+    /// (message queue full).
     pub receipts_max: usize,
-    /// Every link speaks TLS.
+    /// Uses TLS on every link.
     pub tls: Option<Tls>,
-    /// The socket's receive buffer; small ones fill soon while a link stalls.
+    /// The socket's receive buffer; a small one fills quickly while a link stalls.
     pub receive_buffer_bytes: Option<u32>,
 }
 
 impl CarrierOptions {
-    /// A carrier for a test: any free port on the loopback, a full record.
+    /// Options for a test: a free port on the loopback, a full record.
     pub fn new(script: Script) -> CarrierOptions {
         CarrierOptions {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
@@ -96,7 +96,7 @@ impl CarrierOptions {
     }
 }
 
-/// A running carrier. Dropping it cuts everything at once; `stop` ends it in good order.
+/// A running carrier. Dropping it cuts all connections; `stop` unbinds and closes them.
 pub struct Carrier {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -104,25 +104,25 @@ pub struct Carrier {
     listening: Option<JoinHandle<()>>,
 }
 
-/// What all links share.
+/// The state that all links share.
 struct Shared {
     started: Instant,
     core: Mutex<Core>,
     orders: watch::Sender<Orders>,
-    /// Receipts have come that another link than the one they were submitted on may send.
-    receipts_ready: Notify,
+    /// Wakes the links when deliveries were queued that another link must send.
+    deliveries_ready: Notify,
     record: Record,
     receipt_window: u32,
 }
 
-/// What decides and what waits: locked together, once for each batch.
+/// The state that a link locks once per batch.
 struct Core {
     plan: Plan,
     outbox: Outbox,
     bound_links: BoundLinks,
 }
 
-/// What the carrier tells its links.
+/// Orders of the carrier to its links and its listener.
 #[derive(Debug, Clone, Copy, Default)]
 struct Orders {
     stop: bool,
@@ -133,7 +133,7 @@ struct Orders {
     /// How often all links were ordered to stall, and until when the last time.
     stalls: u64,
     stalled_until: Option<Instant>,
-    /// The door is to be closed.
+    /// The port is to be closed.
     down: bool,
     /// How often the script was changed.
     scripts: u64,
@@ -162,12 +162,12 @@ impl Carrier {
                 bound_links: BoundLinks::default(),
             }),
             orders,
-            receipts_ready: Notify::new(),
+            deliveries_ready: Notify::new(),
             record: Record::new(record),
             receipt_window,
         });
         let (opened, is_open) = watch::channel(true);
-        let door = Listener {
+        let accepting = Listener {
             shared: Arc::clone(&shared),
             address,
             tls,
@@ -175,7 +175,7 @@ impl Carrier {
             orders: obeyed,
             is_open: opened,
         };
-        let listening = Some(runtime::spawn(door.attend(listener)));
+        let listening = Some(runtime::spawn(accepting.run(listener)));
         Ok(Carrier { address, shared, is_open, listening })
     }
 
@@ -187,62 +187,62 @@ impl Carrier {
         self.shared.record.clone()
     }
 
-    /// Plays another script from its beginning, on open links too.
+    /// Starts another script, which also applies to open links.
     pub fn set_script(&self, script: Script) {
         let at = self.shared.since_start(runtime::now());
-        self.shared.core.lock().expect("no holder of the plan panics").plan.set_script(script, at);
-        self.shared.receipts_ready.notify_waiters();
+        self.shared.core().plan.set_script(script, at);
+        self.shared.deliveries_ready.notify_waiters();
         self.shared.orders.send_modify(|orders| orders.scripts += 1);
     }
 
-    /// Receipts that the gateway has not taken yet: waiting or in flight.
-    pub fn receipts_unsettled(&self) -> usize {
-        self.shared.core.lock().expect("no holder of the plan panics").outbox.unsettled()
+    /// Receipts without a final response of the gateway: waiting or in flight.
+    pub fn receipts_pending(&self) -> usize {
+        self.shared.core().outbox.receipts_pending()
     }
 
-    /// Handsets say something: [`MoText::parts`] of a text, in any order, or raw parts. Each goes over the link it
-    /// names, or the first that may receive, and again until it is answered.
+    /// Queues MO parts: [`MoText::parts`] of a text, in any order, or raw parts. Each is sent over the link it names, or
+    /// over the first that may receive, and again until it gets a response.
     ///
     /// # Panics
-    /// When more than [`MO_WAITING_MAX`] wait for a link.
+    /// When more than [`MO_WAITING_MAX`] parts are queued.
     pub fn send_mo_parts(&self, parts: impl IntoIterator<Item = MoPart>) {
         let now = runtime::now();
-        let mut core = self.shared.core.lock().expect("no holder of the plan panics");
-        let fits = parts.into_iter().all(|part| core.outbox.say(now, part));
+        let mut core = self.shared.core();
+        let fits = parts.into_iter().all(|part| core.outbox.push_mo(now, part));
         drop(core);
-        assert!(fits, "{MO_WAITING_MAX} messages wait for a link already");
-        self.shared.receipts_ready.notify_waiters();
+        assert!(fits, "{MO_WAITING_MAX} MO parts are queued already");
+        self.shared.deliveries_ready.notify_waiters();
     }
 
-    /// A handset sends a text; one that is sent twice is two messages. Returns how many parts it has.
+    /// Sends a text as an MO message; the same text twice is two messages. Returns its number of parts.
     ///
     /// # Errors
-    /// When more than [`MO_WAITING_MAX`] wait for a link.
+    /// When more than [`MO_WAITING_MAX`] parts are queued.
     pub fn send_mo(&self, from: &str, to: &str, text: &str) -> Result<usize, String> {
         let now = runtime::now();
-        let mut core = self.shared.core.lock().expect("no holder of the plan panics");
-        let id = core.plan.take_id();
+        let mut core = self.shared.core();
+        let id = core.plan.next_id();
         // Carriers write numbers without a plus.
         let [from, to] = [from, to].map(|number| number.trim_start_matches('+'));
         let parts = MoText::new(from, to, text).numbered(id).parts();
         let count = parts.len();
-        let fits = parts.into_iter().all(|part| core.outbox.say(now, part));
+        let fits = parts.into_iter().all(|part| core.outbox.push_mo(now, part));
         drop(core);
-        self.shared.receipts_ready.notify_waiters();
-        if fits { Ok(count) } else { Err(format!("{MO_WAITING_MAX} messages wait for a link already")) }
+        self.shared.deliveries_ready.notify_waiters();
+        if fits { Ok(count) } else { Err(format!("{MO_WAITING_MAX} MO parts are queued already")) }
     }
 
-    /// Cuts every open connection in the middle of whatever it is doing. New ones are welcome.
+    /// Cuts all open connections. New ones are accepted.
     pub fn cut_links(&self) {
         self.shared.orders.send_modify(|orders| orders.cuts += 1);
     }
 
-    /// Unbinds every open link, whatever is unanswered on it. New ones are welcome.
+    /// Unbinds all open links, also those with open requests. New ones are accepted.
     pub fn unbind_links(&self) {
         self.shared.orders.send_modify(|orders| orders.unbinds += 1);
     }
 
-    /// Neither reads nor writes on the open links for so long.
+    /// Neither reads nor writes the open links for this long.
     pub fn stall_links(&self, time: Duration) {
         let until = runtime::now() + time;
         self.shared.orders.send_modify(|orders| {
@@ -251,24 +251,24 @@ impl Carrier {
         });
     }
 
-    /// Cuts all links and refuses connections until [`Carrier::reopen_port`]; done when the last link is gone.
+    /// Cuts all links and refuses connections until [`Carrier::reopen_port`]. Returns when the last link has ended.
     pub async fn close_port(&self) {
         self.shared.orders.send_modify(|orders| orders.down = true);
-        self.wait_for_door(false).await;
+        self.wait_for_port(false).await;
     }
 
     /// Listens again, on the same port.
     pub async fn reopen_port(&self) {
         self.shared.orders.send_modify(|orders| orders.down = false);
-        self.wait_for_door(true).await;
+        self.wait_for_port(true).await;
     }
 
-    async fn wait_for_door(&self, open: bool) {
+    async fn wait_for_port(&self, open: bool) {
         let mut is_open = self.is_open.clone();
-        is_open.wait_for(|is| *is == open).await.expect("the door is kept as long as the carrier runs");
+        is_open.wait_for(|is| *is == open).await.expect("the listener runs as long as the carrier");
     }
 
-    /// Unbinds every link, closes the door, and waits for the last link to end: a few seconds at most.
+    /// Unbinds all links, closes the port and waits for the last link to end: a few seconds at most.
     pub async fn stop(mut self) {
         self.shared.orders.send_modify(|orders| orders.stop = true);
         if let Some(listening) = self.listening.take() {
@@ -286,6 +286,10 @@ impl Drop for Carrier {
 }
 
 impl Shared {
+    fn core(&self) -> MutexGuard<'_, Core> {
+        self.core.lock().expect("no holder of the lock panics")
+    }
+
     fn moment(&self, now: Instant) -> Moment {
         let ms = self.since_start(now).as_millis();
         Moment(u64::try_from(ms).unwrap_or(u64::MAX))

@@ -1,5 +1,5 @@
-//! Receipts and messages from handsets that wait for their time, for room in a window, or for a link to come back.
-//! They belong to the carrier and not to a link: a gateway that was restarted gets what its predecessor missed.
+//! Receipts and MO messages that wait for their due time, for room in a window, or for a link. They belong to the carrier
+//! and not to a link: a gateway that was restarted gets those that its predecessor missed.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
@@ -11,124 +11,121 @@ use super::receipt::Receipt;
 
 #[derive(Debug)]
 pub(super) struct Outbox {
-    waiting: DelayQueue<Receipt>,
-    /// Those that not every link may bring, by the link their messages came on.
-    elsewhere: BTreeMap<u64, DelayQueue<Receipt>>,
-    held: BTreeMap<u64, DelayQueue<Receipt>>,
+    any_link: DelayQueue<Receipt>,
+    /// For every link except the one of the submit, which is the key.
+    other_link: BTreeMap<u64, DelayQueue<Receipt>>,
+    /// Held until the link of the submit, which is the key, has ended.
+    after_link: BTreeMap<u64, DelayQueue<Receipt>>,
     in_flight: usize,
     receipts_max: usize,
-    /// From handsets, and when each may go out.
-    said: VecDeque<(Instant, MoPart)>,
+    /// MO parts, and when each is due.
+    mo: VecDeque<(Instant, MoPart)>,
 }
 
 impl Outbox {
     pub(super) fn new(receipts_max: usize) -> Outbox {
         Outbox {
-            waiting: DelayQueue::new(),
-            elsewhere: BTreeMap::new(),
-            held: BTreeMap::new(),
+            any_link: DelayQueue::new(),
+            other_link: BTreeMap::new(),
+            after_link: BTreeMap::new(),
             in_flight: 0,
             receipts_max,
-            said: VecDeque::new(),
+            mo: VecDeque::new(),
         }
     }
 
-    /// No more receipts should be promised. (A message may still bring the few that its script lists.)
+    /// Whether submits that ask for receipts are to be rejected. (One message may still add several receipts.)
     pub(super) fn is_full(&self) -> bool {
-        self.unsettled() >= self.receipts_max
+        self.receipts_pending() >= self.receipts_max
     }
 
-    /// Receipts not taken yet: waiting or in flight.
-    pub(super) fn unsettled(&self) -> usize {
+    /// Receipts without a final response of the gateway: waiting or in flight.
+    pub(super) fn receipts_pending(&self) -> usize {
         let count =
             |queues: &BTreeMap<u64, DelayQueue<Receipt>>| queues.values().map(DelayQueue::len).sum::<usize>();
-        self.waiting.len() + count(&self.elsewhere) + count(&self.held) + self.in_flight
+        self.any_link.len() + count(&self.other_link) + count(&self.after_link) + self.in_flight
     }
 
     pub(super) fn push(&mut self, due: Instant, receipt: Receipt) {
-        match receipt.way {
-            ReceiptLink::Any => self.waiting.push(due, receipt),
-            ReceiptLink::OtherLink => {
-                self.elsewhere.entry(receipt.link).or_insert_with(DelayQueue::new).push(due, receipt)
-            }
-            ReceiptLink::AfterLinkEnds => {
-                self.held.entry(receipt.link).or_insert_with(DelayQueue::new).push(due, receipt)
-            }
-        }
+        let queue = match receipt.via {
+            ReceiptLink::Any => &mut self.any_link,
+            ReceiptLink::OtherLink => self.other_link.entry(receipt.link).or_insert_with(DelayQueue::new),
+            ReceiptLink::AfterLinkEnds => self.after_link.entry(receipt.link).or_insert_with(DelayQueue::new),
+        };
+        queue.push(due, receipt);
     }
 
-    /// When a link has something to bring.
+    /// When the first delivery for this link is due.
     pub(super) fn next_due(&self, link: u64) -> Option<Instant> {
-        let elsewhere = self.elsewhere.iter().filter(|(origin, _)| **origin != link);
-        let elsewhere = elsewhere.filter_map(|(_, queue)| queue.next_due()).min();
-        let said = self.said.iter().filter(|(_, part)| part.link.is_none_or(|only| only == link));
-        let said = said.map(|(due, _)| *due).min();
-        [self.waiting.next_due(), elsewhere, said].into_iter().flatten().min()
+        let other_link = self.other_link.iter().filter(|(origin, _)| **origin != link);
+        let other_link = other_link.filter_map(|(_, queue)| queue.next_due()).min();
+        let mo = self.mo.iter().filter(|(_, part)| part.link.is_none_or(|only| only == link));
+        let mo = mo.map(|(due, _)| *due).min();
+        [self.any_link.next_due(), other_link, mo].into_iter().flatten().min()
     }
 
-    /// The next receipt for a link to bring; it is in flight until settled or put back.
+    /// Takes the next due receipt for a link; it is in flight until `complete` or `put_back`.
     pub(super) fn take_due(&mut self, link: u64, now: Instant) -> Option<Receipt> {
-        let receipt = match self.waiting.pop_due(now) {
+        let receipt = match self.any_link.pop_due(now) {
             Some(receipt) => receipt,
-            None => self.take_from_elsewhere(link, now)?,
+            None => self.take_of_other_link(link, now)?,
         };
         self.in_flight += 1;
         Some(receipt)
     }
 
-    fn take_from_elsewhere(&mut self, link: u64, now: Instant) -> Option<Receipt> {
-        let mut others = self.elsewhere.iter_mut().filter(|(origin, _)| **origin != link);
+    fn take_of_other_link(&mut self, link: u64, now: Instant) -> Option<Receipt> {
+        let mut others = self.other_link.iter_mut().filter(|(origin, _)| **origin != link);
         let (origin, receipt) =
             others.find_map(|(origin, queue)| queue.pop_due(now).map(|receipt| (*origin, receipt)))?;
-        if self.elsewhere.get(&origin).is_some_and(|queue| queue.len() == 0) {
-            self.elsewhere.remove(&origin);
+        if self.other_link.get(&origin).is_some_and(|queue| queue.len() == 0) {
+            self.other_link.remove(&origin);
         }
         Some(receipt)
     }
 
-    /// A link has ended: what waited for that may go over any other.
+    /// Makes the receipts that were held for the end of this link available to all links.
     pub(super) fn release(&mut self, link: u64) {
-        let Some(mut held) = self.held.remove(&link) else { return };
+        let Some(mut held) = self.after_link.remove(&link) else { return };
         for (due, mut receipt) in held.drain() {
-            receipt.way = ReceiptLink::Any;
-            self.waiting.push(due, receipt);
+            receipt.via = ReceiptLink::Any;
+            self.any_link.push(due, receipt);
         }
     }
 
-    /// A receipt taken out by other means than `take_due` is in flight as well.
+    /// Counts a receipt that was not taken by `take_due` as in flight.
     pub(super) fn note_in_flight(&mut self) {
         self.in_flight += 1;
     }
 
-    /// The gateway has it, or will not have it.
-    pub(super) fn settle(&mut self) {
+    /// Ends a receipt in flight: the gateway has accepted it, or rejected it for good.
+    pub(super) fn complete(&mut self) {
         self.in_flight -= 1;
     }
 
-    /// It must be sent again.
+    /// Queues a receipt in flight again.
     pub(super) fn put_back(&mut self, due: Instant, receipt: Receipt) {
         self.in_flight -= 1;
         self.push(due, receipt);
     }
 
-    /// A handset has said something. Says whether there was room for it.
-    pub(super) fn say(&mut self, now: Instant, part: MoPart) -> bool {
-        let room = self.said.len() < MO_WAITING_MAX;
-        if room {
-            self.said.push_back((now, part));
+    /// Queues an MO part. Returns false when the queue is full.
+    pub(super) fn push_mo(&mut self, due: Instant, part: MoPart) -> bool {
+        let has_room = self.mo.len() < MO_WAITING_MAX;
+        if has_room {
+            self.mo.push_back((due, part));
         }
-        room
+        has_room
     }
 
-    /// It must be said again, before anything newer.
-    pub(super) fn say_again(&mut self, due: Instant, part: MoPart) {
-        self.said.push_front((due, part));
+    /// Queues an MO part again, before newer ones.
+    pub(super) fn put_back_mo(&mut self, due: Instant, part: MoPart) {
+        self.mo.push_front((due, part));
     }
 
-    /// What a link is to bring from handsets next.
-    pub(super) fn take_said(&mut self, link: u64, now: Instant) -> Option<MoPart> {
+    pub(super) fn take_due_mo(&mut self, link: u64, now: Instant) -> Option<MoPart> {
         let fits = |(due, part): &(Instant, MoPart)| *due <= now && part.link.is_none_or(|only| only == link);
-        let at = self.said.iter().position(fits)?;
-        self.said.remove(at).map(|(_, part)| part)
+        let at = self.mo.iter().position(fits)?;
+        self.mo.remove(at).map(|(_, part)| part)
     }
 }

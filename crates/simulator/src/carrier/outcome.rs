@@ -1,8 +1,12 @@
-//! What becomes of a taken message, and which receipts say so.
+//! The outcome of an accepted message and the receipts that report it.
 
 use std::time::Duration;
 
-/// What a receipt says about a message.
+use serde::Deserialize;
+
+use super::script::{final_outcome, optional_time, time};
+
+/// The state that a receipt reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Outcome {
     Enroute,
@@ -27,7 +31,7 @@ impl Outcome {
         Outcome::Rejected,
     ];
 
-    /// The word in a receipt's text (SMPP v3.4 appendix B).
+    /// The `stat` word in a receipt's text (SMPP v3.4 appendix B).
     pub const fn word(self) -> &'static str {
         match self {
             Outcome::Enroute => "ENROUTE",
@@ -55,59 +59,73 @@ impl Outcome {
         }
     }
 
-    /// ENROUTE and ACCEPTD say that more will follow.
+    /// Whether no other receipt follows: false for ENROUTE and ACCEPTD.
     pub const fn is_final(self) -> bool {
         !matches!(self, Outcome::Enroute | Outcome::Accepted)
     }
 }
 
-/// Which links may bring a receipt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// Which links may send a receipt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ReceiptLink {
-    /// Any that is bound to receive.
+    /// Any link that is bound to receive.
     Any,
-    /// Any but the one the message came on.
+    /// Any link except the one of the submit.
     OtherLink,
-    /// None before the link that the message came on has ended.
+    /// Any link, but only after the link of the submit has ended.
     AfterLinkEnds,
 }
 
-/// Which receipts a taken message gets. Only messages that asked for receipts get any.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The receipts of an accepted message. Messages whose registered_delivery asks for none get none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Receipts {
-    /// The last word on the message and when it comes, counted from the answer; none: it never comes.
-    pub outcome: Option<(Duration, Outcome)>,
-    /// An ENROUTE as well, this long after the answer.
+    /// None: no final receipt is sent.
+    #[serde(deserialize_with = "final_outcome")]
+    pub outcome: Option<Outcome>,
+    /// Time from the response to the final receipt.
+    #[serde(deserialize_with = "time")]
+    pub after: Duration,
+    /// Also sends an ENROUTE receipt, this long after the response.
+    #[serde(deserialize_with = "optional_time")]
     pub enroute_after: Option<Duration>,
-    /// Everything goes out before the answer to the submit does.
+    /// Sends all receipts before the response to the submit.
     pub before_response: bool,
-    /// Each receipt is sent this many times.
+    /// How often each receipt is sent.
     pub copies: u8,
-    /// Receipts carry an id that was never given.
+    /// Receipts carry an id that no response contained.
     pub unknown_id: bool,
-    /// The `err` field: three digits at most are sent.
+    /// The `err` field, at most three digits.
     pub error_code: u16,
-    pub way: ReceiptLink,
-    /// A deliver_sm whose body ends too early goes out before each receipt.
+    pub via: ReceiptLink,
+    /// Sends a truncated deliver_sm before each receipt.
     pub malformed_first: bool,
+}
+
+impl Default for Receipts {
+    fn default() -> Receipts {
+        Receipts::after(Duration::ZERO, Outcome::Delivered)
+    }
 }
 
 impl Receipts {
     pub const fn never() -> Receipts {
         Receipts {
             outcome: None,
+            after: Duration::ZERO,
             enroute_after: None,
             before_response: false,
             copies: 1,
             unknown_id: false,
             error_code: 0,
-            way: ReceiptLink::Any,
+            via: ReceiptLink::Any,
             malformed_first: false,
         }
     }
 
     pub const fn after(delay: Duration, outcome: Outcome) -> Receipts {
-        Receipts { outcome: Some((delay, outcome)), ..Receipts::never() }
+        Receipts { outcome: Some(outcome), after: delay, ..Receipts::never() }
     }
 
     #[must_use]
@@ -116,7 +134,7 @@ impl Receipts {
     }
 
     #[must_use]
-    pub const fn via(self, way: ReceiptLink) -> Receipts {
-        Receipts { way, ..self }
+    pub const fn via(self, via: ReceiptLink) -> Receipts {
+        Receipts { via, ..self }
     }
 }

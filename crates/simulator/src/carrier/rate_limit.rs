@@ -1,19 +1,19 @@
-//! How many submits come in any one second. The second slides: a burst over the edge of two clock seconds counts.
+//! Counts submits in a sliding second: a burst over the edge of two clock seconds counts as one.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// A second, less what a runtime's timer and a busy machine may take from a gateway that keeps to its rate.
+/// A second, less a tolerance for timer steps and a busy machine, so that a gateway at its rate is not throttled.
 const SECOND: Duration = Duration::from_millis(950);
 
-/// When the submits of the last second came.
+/// Arrival times of the admitted submits of the last second.
 #[derive(Debug, Default)]
 pub(super) struct RateWindow {
     times: VecDeque<Duration>,
 }
 
 impl RateWindow {
-    /// One more comes at `at`. Says whether it is within `max` a second; only then does it count.
+    /// Returns whether a submit at `at` is within `max` per second. Only admitted submits count.
     pub(super) fn admits(&mut self, at: Duration, max: u32) -> bool {
         while self.times.front().is_some_and(|first| *first + SECOND <= at) {
             self.times.pop_front();
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_second_has_room_for_so_many() {
+    fn submits_beyond_the_rate_are_rejected_in_any_sliding_second() {
         let mut rate_window = RateWindow::default();
         let mut admits = |ms: u64| rate_window.admits(Duration::from_millis(ms), 2);
         assert!(admits(900) && admits(900));

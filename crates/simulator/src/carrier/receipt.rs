@@ -1,4 +1,4 @@
-//! A receipt on its way: small enough that a million can wait, and written out only when it is sent.
+//! A pending receipt: small, because a million may be pending, and encoded only when it is sent.
 
 use std::sync::Arc;
 
@@ -10,15 +10,15 @@ use super::outcome::{Outcome, ReceiptLink};
 use super::receipt_format::{DateDigits, ReceiptFormat, ReceiptValues, TextPlace, write_date};
 use super::response_quirk::UNKNOWN_TAG;
 
-/// Addresses hold 20 octets at most (SMPP v3.4 §4.4.1).
+/// Octets of an address (SMPP v3.4 §4.4.1).
 const ADDRESS_BYTES_MAX: usize = 20;
-/// ByteStream of a text in `short_message` at most, a whole number of UCS-2 characters.
+/// Octets of `short_message`, a whole number of UCS-2 characters.
 const TEXT_BYTES_MAX: usize = 254;
 const UCS2: u8 = 0x08;
-/// The kind of network in `network_error_code` (§5.3.2.31): GSM.
+/// Network type GSM in `network_error_code` (§5.3.2.31).
 const NETWORK_GSM: u8 = 3;
 
-/// An address kept in place, without a heap allocation.
+/// An address without a heap allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StoredAddress {
     ton: u8,
@@ -28,7 +28,7 @@ pub(super) struct StoredAddress {
 }
 
 impl StoredAddress {
-    pub(super) fn keep(address: &Address<'_>) -> StoredAddress {
+    pub(super) fn new(address: &Address<'_>) -> StoredAddress {
         let value = &address.value[..address.value.len().min(ADDRESS_BYTES_MAX)];
         let mut octets = [0; ADDRESS_BYTES_MAX];
         octets[..value.len()].copy_from_slice(value);
@@ -41,55 +41,55 @@ impl StoredAddress {
     }
 }
 
-/// One receipt that waits, is in flight, or must be sent again.
+/// One receipt that is pending or in flight.
 #[derive(Debug, Clone)]
 pub(super) struct Receipt {
     pub(super) id: u64,
     pub(super) ids: Arc<IdFormat>,
-    pub(super) wording: Arc<ReceiptFormat>,
+    pub(super) format: Arc<ReceiptFormat>,
     pub(super) outcome: Outcome,
     pub(super) error_code: u16,
-    /// The message's sender and recipient, as they were submitted.
+    /// The sender and recipient of the submit_sm.
     pub(super) message_source: StoredAddress,
     pub(super) message_destination: StoredAddress,
     pub(super) submitted: Timestamp,
     pub(super) user_message_reference: Option<u16>,
-    /// The link the message came on.
+    /// The link of the submit.
     pub(super) link: u64,
-    pub(super) way: ReceiptLink,
-    /// Its body ends too early.
+    pub(super) via: ReceiptLink,
+    /// The PDU is truncated.
     pub(super) malformed: bool,
 }
 
-/// Places to write receipts into, used again for each.
+/// Encodes receipts into buffers that are reused.
 #[derive(Debug, Default)]
 pub(super) struct ReceiptWriter {
     text: String,
-    /// The text as it travels, where that is not in single octets.
-    wide: Vec<u8>,
+    /// The text in UCS-2.
+    ucs2: Vec<u8>,
     tlvs: TlvBuffer,
     minutes: Minutes,
 }
 
-/// Whether the peer may be sent TLVs.
+/// Whether the peer supports TLVs (SMPP 3.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Dialect {
-    WithTlvs,
-    TextOnly,
+pub(super) enum TlvSupport {
+    Yes,
+    No,
 }
 
 impl ReceiptWriter {
-    /// The receipt as a deliver_sm, or as a data_sm. Gives the id as it stands there.
+    /// Encodes the receipt as a deliver_sm or data_sm. Returns its id as written, and the PDU.
     pub(super) fn write<'a>(
         &'a mut self,
         receipt: &'a Receipt,
-        dialect: Dialect,
+        tlvs: TlvSupport,
         done: Timestamp,
     ) -> (String, Pdu<'a>) {
-        let Receipt { ids, wording, outcome, error_code, .. } = receipt;
+        let Receipt { ids, format, outcome, error_code, .. } = receipt;
         let id = ids.in_receipt(receipt.id);
-        let [submitted, done] = [receipt.submitted, done].map(|time| self.date(wording.dates, time));
-        let said = ReceiptValues {
+        let [submitted, done] = [receipt.submitted, done].map(|time| self.date(format.dates, time));
+        let values = ReceiptValues {
             id: &id,
             delivered: u8::from(*outcome == Outcome::Delivered),
             stat: outcome.word(),
@@ -97,36 +97,37 @@ impl ReceiptWriter {
             submitted: &submitted,
             done: &done,
         };
-        wording.write(&said, &mut self.text);
-        self.wide.clear();
-        if wording.ucs2 {
-            self.wide.extend(self.text.encode_utf16().flat_map(u16::to_be_bytes));
-            self.wide.truncate(TEXT_BYTES_MAX);
+        format.write(&values, &mut self.text);
+        self.ucs2.clear();
+        if format.ucs2 {
+            self.ucs2.extend(self.text.encode_utf16().flat_map(u16::to_be_bytes));
+            self.ucs2.truncate(TEXT_BYTES_MAX);
         }
         self.tlvs = TlvBuffer::new();
-        let by_data_sm = wording.data_sm && dialect == Dialect::WithTlvs;
-        if dialect == Dialect::WithTlvs {
+        let by_data_sm = format.data_sm && tlvs == TlvSupport::Yes;
+        if tlvs == TlvSupport::Yes {
             self.add_tlvs(receipt, &id, by_data_sm);
         }
-        let class = match (wording.unmarked, outcome.is_final()) {
+        let class = match (format.unmarked, outcome.is_final()) {
             (true, _) => 0,
             (false, true) => esm_class::RECEIPT,
             (false, false) => esm_class::INTERMEDIATE,
         };
-        let data_coding = if wording.ucs2 { UCS2 } else { 0 };
+        let data_coding = if format.ucs2 { UCS2 } else { 0 };
         let source = receipt.message_destination.address();
         let destination = receipt.message_source.address();
+        let has_tlvs = tlvs == TlvSupport::Yes;
         let tlvs = self.tlvs.as_tlvs();
         if by_data_sm {
             let data_sm =
                 DataSm { source, destination, esm_class: class, data_coding, tlvs, ..DataSm::default() };
             return (id, Pdu::DataSm(data_sm));
         }
-        // Who may not be sent TLVs gets the text where there is room for it without them.
-        let in_tlv = wording.place == TextPlace::Payload && dialect == Dialect::WithTlvs;
-        let text = match (in_tlv, wording.ucs2) {
+        // Peers without TLVs get the text in short_message.
+        let in_tlv = format.text_place == TextPlace::Payload && has_tlvs;
+        let text = match (in_tlv, format.ucs2) {
             (true, _) => b"",
-            (false, true) => self.wide.as_slice(),
+            (false, true) => self.ucs2.as_slice(),
             (false, false) => self.text.as_bytes(),
         };
         let short_message = Hidden(text);
@@ -151,8 +152,8 @@ impl ReceiptWriter {
     }
 
     fn add_tlvs(&mut self, receipt: &Receipt, id: &str, by_data_sm: bool) {
-        let wording = &receipt.wording;
-        if wording.tlvs {
+        let format = &receipt.format;
+        if format.tlvs {
             self.tlvs.push_c_string(Tag::RECEIPTED_MESSAGE_ID, id.as_bytes());
             self.tlvs.push_u8(Tag::MESSAGE_STATE, receipt.outcome.message_state());
             if receipt.error_code != 0 {
@@ -163,18 +164,18 @@ impl ReceiptWriter {
                 self.tlvs.push_u16(Tag::USER_MESSAGE_REFERENCE, reference);
             }
         }
-        if wording.unknown_tlv {
+        if format.unknown_tlv {
             self.tlvs.push(UNKNOWN_TAG, b"hermod-sim");
         }
-        // A data_sm has no other place for a text.
-        if !self.text.is_empty() && (by_data_sm || wording.place == TextPlace::Payload) {
-            let text = if wording.ucs2 { self.wide.as_slice() } else { self.text.as_bytes() };
+        // A data_sm has no short_message.
+        if !self.text.is_empty() && (by_data_sm || format.text_place == TextPlace::Payload) {
+            let text = if format.ucs2 { self.ucs2.as_slice() } else { self.text.as_bytes() };
             self.tlvs.push(Tag::MESSAGE_PAYLOAD, text);
         }
     }
 }
 
-/// DateDigits of receipts. The last two minutes asked for are kept: under load nearly all receipts share them.
+/// Writes dates. The last two minutes are cached: under load nearly all receipts share them.
 #[derive(Debug, Default)]
 struct Minutes {
     kept: [(i64, String); 2],
@@ -204,15 +205,15 @@ mod tests {
         Receipt {
             id: 0x1f,
             ids: Arc::new(IdFormat::each(IdStyle::Hex, IdStyle::Decimal)),
-            wording: Arc::new(ReceiptFormat::standard()),
+            format: Arc::new(ReceiptFormat::standard()),
             outcome,
             error_code: if outcome == Outcome::Delivered { 0 } else { 11 },
-            message_source: StoredAddress::keep(&Address::alphanumeric(b"Hermod")),
-            message_destination: StoredAddress::keep(&Address::international(b"4915112345678")),
+            message_source: StoredAddress::new(&Address::alphanumeric(b"Hermod")),
+            message_destination: StoredAddress::new(&Address::international(b"4915112345678")),
             submitted: Timestamp::from_millis(1_709_164_799_000),
             user_message_reference: Some(7),
             link: 1,
-            way: ReceiptLink::Any,
+            via: ReceiptLink::Any,
             malformed: false,
         }
     }
@@ -221,20 +222,20 @@ mod tests {
     fn check(outcome: Outcome, expect_class: u8, expect_text: &str) {
         let receipt = receipt(outcome);
         let mut writer = ReceiptWriter::default();
-        for dialect in [Dialect::WithTlvs, Dialect::TextOnly] {
-            let (id, pdu) = writer.write(&receipt, dialect, Timestamp::from_millis(1_709_164_860_000));
+        for tlvs in [TlvSupport::Yes, TlvSupport::No] {
+            let (id, pdu) = writer.write(&receipt, tlvs, Timestamp::from_millis(1_709_164_860_000));
             let Pdu::DeliverSm(pdu) = pdu else { panic!("{pdu:?} is no deliver_sm") };
             assert_eq!(id, "31");
             assert_eq!(pdu.esm_class, expect_class);
             assert_eq!(std::str::from_utf8(&pdu.short_message).unwrap(), expect_text);
             assert_eq!(pdu.source, Address::international(b"4915112345678"));
             assert_eq!(pdu.destination, Address::alphanumeric(b"Hermod"));
-            assert_eq!(pdu.tlvs.is_empty(), dialect == Dialect::TextOnly);
+            assert_eq!(pdu.tlvs.is_empty(), tlvs == TlvSupport::No);
         }
     }
 
     #[test]
-    fn the_text_has_the_shape_strict_readers_want() {
+    fn receipt_text_follows_appendix_b() {
         let dates = "submit date:2402282359 done date:2402290001";
         let delivered = format!("id:31 sub:001 dlvrd:001 {dates} stat:DELIVRD err:000 text:");
         check(Outcome::Delivered, 0x04, &delivered);
@@ -245,10 +246,10 @@ mod tests {
     }
 
     #[test]
-    fn tlvs_say_the_same() {
+    fn tlvs_repeat_the_text() {
         let receipt = receipt(Outcome::Undeliverable);
         let mut writer = ReceiptWriter::default();
-        let (_, pdu) = writer.write(&receipt, Dialect::WithTlvs, receipt.submitted);
+        let (_, pdu) = writer.write(&receipt, TlvSupport::Yes, receipt.submitted);
         let Pdu::DeliverSm(pdu) = pdu else { panic!("{pdu:?} is no deliver_sm") };
         assert_eq!(pdu.tlvs.get_text(Tag::RECEIPTED_MESSAGE_ID), Some(&b"31"[..]));
         assert_eq!(pdu.tlvs.get_u8(Tag::MESSAGE_STATE), Some(5));
@@ -257,35 +258,35 @@ mod tests {
     }
 
     #[test]
-    fn a_text_may_travel_in_the_payload_or_in_a_data_sm_and_never_to_an_old_client() {
-        let usual =
+    fn text_in_payload_or_data_sm_becomes_short_message_for_smpp_3_3() {
+        let standard =
             "id:31 sub:001 dlvrd:001 submit date:2402282359 done date:2402282359 stat:DELIVRD err:000 text:";
-        let wordings = [
+        let formats = [
             ReceiptFormat::in_payload(),
             ReceiptFormat::text_only().by_data_sm(),
             ReceiptFormat::text_only(),
         ];
-        for (wording, expect) in wordings.into_iter().zip(["deliver_sm", "data_sm", "deliver_sm"]) {
-            let receipt = Receipt { wording: Arc::new(wording), ..receipt(Outcome::Delivered) };
+        for (format, expect) in formats.into_iter().zip(["deliver_sm", "data_sm", "deliver_sm"]) {
+            let receipt = Receipt { format: Arc::new(format), ..receipt(Outcome::Delivered) };
             let mut writer = ReceiptWriter::default();
-            let (_, pdu) = writer.write(&receipt, Dialect::WithTlvs, receipt.submitted);
+            let (_, pdu) = writer.write(&receipt, TlvSupport::Yes, receipt.submitted);
             let (name, text) = match pdu {
                 Pdu::DeliverSm(pdu) => ("deliver_sm", pdu.text()),
                 Pdu::DataSm(pdu) => ("data_sm", pdu.text()),
                 other => panic!("{other:?} is no receipt"),
             };
-            assert_eq!((name, std::str::from_utf8(&text).unwrap()), (expect, usual));
-            let (_, pdu) = writer.write(&receipt, Dialect::TextOnly, receipt.submitted);
+            assert_eq!((name, std::str::from_utf8(&text).unwrap()), (expect, standard));
+            let (_, pdu) = writer.write(&receipt, TlvSupport::No, receipt.submitted);
             let Pdu::DeliverSm(pdu) = pdu else { panic!("{pdu:?} is no deliver_sm") };
-            assert!(pdu.tlvs.is_empty() && &*pdu.short_message == usual.as_bytes());
+            assert!(pdu.tlvs.is_empty() && &*pdu.short_message == standard.as_bytes());
         }
     }
 
     #[test]
-    fn addresses_are_kept_as_they_came() {
+    fn stored_address_equals_the_original() {
         for value in [&b""[..], b"1", b"12345678901234567890"] {
             let address = Address::new(3, 9, value);
-            assert_eq!(StoredAddress::keep(&address).address(), address);
+            assert_eq!(StoredAddress::new(&address).address(), address);
         }
     }
 }

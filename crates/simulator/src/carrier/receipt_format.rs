@@ -1,13 +1,14 @@
-//! How a receipt is written: in which PDU, with or without TLVs, and in which words. A wording is a template with
-//! the places `{id}`, `{sub}`, `{dlvrd}`, `{submit date}`, `{done date}`, `{stat}`, `{err}` and `{text}`; the named
-//! ones are dialects that carriers speak.
+//! How a carrier writes its receipts: in which PDU, with or without TLVs, and in which text. A template may contain
+//! `{id}`, `{sub}`, `{dlvrd}`, `{submit date}`, `{done date}`, `{stat}`, `{err}` and `{text}`.
 
 use std::fmt::Write;
 
 use hermod_domain::time::Timestamp;
+use serde::Deserialize;
 
-/// How long the dates are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The format of dates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum DateDigits {
     /// `YYMMDDhhmm`
     Minutes,
@@ -17,39 +18,43 @@ pub enum DateDigits {
     LongYear,
 }
 
-/// Where the text stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The field that holds the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum TextPlace {
     ShortMessage,
-    /// In the TLV `message_payload`.
+    /// The TLV `message_payload`.
     Payload,
-    /// There is no text.
-    Nowhere,
+    /// The receipt has no text.
+    None,
 }
 
 /// How a carrier writes its receipts.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct ReceiptFormat {
-    /// None: the usual text, written the fast way.
+    /// None: the text of SMPP v3.4 appendix B, written without replacing placeholders.
     pub(super) template: Option<String>,
     pub(super) dates: DateDigits,
-    pub(super) place: TextPlace,
+    pub(super) text_place: TextPlace,
+    /// Adds `receipted_message_id` and `message_state`.
     pub(super) tlvs: bool,
     pub(super) unknown_tlv: bool,
+    /// Sends a data_sm instead of a deliver_sm, to SMPP 3.4 peers only.
     pub(super) data_sm: bool,
-    /// The text is in UCS-2, under `data_coding` 8.
+    /// Encodes the text in UCS-2, with `data_coding` 8.
     pub(super) ucs2: bool,
-    /// `esm_class` does not say that it is a receipt.
+    /// Leaves `esm_class` at 0, so that only the TLVs mark it as a receipt.
     pub(super) unmarked: bool,
-    /// `service_type` is longer than SMPP allows.
+    /// Writes a `service_type` longer than SMPP allows.
     pub(super) long_service_type: bool,
-    /// In place of the outcome's own word.
+    /// Replaces the `stat` word of the outcome.
     pub(super) stat: Option<String>,
-    /// In place of the three digits.
+    /// Replaces the three digits of `err`.
     pub(super) err: Option<String>,
 }
 
-/// A text longer than this is cut off: `short_message` holds no more.
+/// Octets that `short_message` holds; longer texts are cut off.
 const TEXT_BYTES_MAX: usize = 254;
 
 impl Default for ReceiptFormat {
@@ -59,12 +64,12 @@ impl Default for ReceiptFormat {
 }
 
 impl ReceiptFormat {
-    /// As SMPP v3.4 appendix B has it, with TLVs that say the same.
+    /// The text of SMPP v3.4 appendix B, and TLVs with the same content.
     pub fn standard() -> ReceiptFormat {
         ReceiptFormat {
             template: None,
             dates: DateDigits::Minutes,
-            place: TextPlace::ShortMessage,
+            text_place: TextPlace::ShortMessage,
             tlvs: true,
             unknown_tlv: false,
             data_sm: false,
@@ -76,9 +81,9 @@ impl ReceiptFormat {
         }
     }
 
-    /// Any text, with the places named above. No TLVs say it better.
+    /// A template, without TLVs.
     pub fn text(template: &str) -> ReceiptFormat {
-        ReceiptFormat { template: Some(template.to_owned()), tlvs: false, ..ReceiptFormat::standard() }
+        ReceiptFormat::text_only().template(template)
     }
 
     /// Without `sub`, `dlvrd` and `text`.
@@ -99,90 +104,93 @@ impl ReceiptFormat {
         )
     }
 
-    /// The usual labels between commas.
+    /// The standard labels, separated by commas.
     pub fn labels_and_commas() -> ReceiptFormat {
         ReceiptFormat::text(
             "id:{id},sub:{sub},dlvrd:{dlvrd},submit date:{submit date},done date:{done date},stat:{stat},err:{err},text:",
         )
     }
 
-    /// Values alone between commas: id, state, error, when it was submitted, when it was done.
+    /// Values without labels, separated by commas: id, stat, err, submit date, done date.
     pub fn commas() -> ReceiptFormat {
         ReceiptFormat::text("{id},{stat},{err},{submit date},{done date}")
     }
 
-    /// No text at all: `receipted_message_id` and `message_state` say everything.
+    /// TLVs without a text.
     pub fn tlvs_only() -> ReceiptFormat {
-        ReceiptFormat { place: TextPlace::Nowhere, ..ReceiptFormat::standard() }
+        ReceiptFormat { text_place: TextPlace::None, ..ReceiptFormat::standard() }
     }
 
-    /// The usual text, and no TLVs.
+    /// The standard text without TLVs.
     pub fn text_only() -> ReceiptFormat {
         ReceiptFormat { tlvs: false, ..ReceiptFormat::standard() }
     }
 
-    /// The usual text in `message_payload`, and no other TLVs.
+    /// The standard text in `message_payload`, without other TLVs.
     pub fn in_payload() -> ReceiptFormat {
-        ReceiptFormat { place: TextPlace::Payload, tlvs: false, ..ReceiptFormat::standard() }
+        ReceiptFormat { text_place: TextPlace::Payload, ..ReceiptFormat::text_only() }
     }
 
-    /// DateDigits with this many digits.
+    #[must_use]
+    pub fn template(mut self, template: &str) -> ReceiptFormat {
+        self.template = Some(template.to_owned());
+        self
+    }
+
     #[must_use]
     pub fn dates(mut self, dates: DateDigits) -> ReceiptFormat {
         self.dates = dates;
         self
     }
 
-    /// The text in UCS-2.
     #[must_use]
     pub fn in_ucs2(mut self) -> ReceiptFormat {
         self.ucs2 = true;
         self
     }
 
-    /// With `esm_class` 0: only the TLVs say that it is a receipt.
+    /// Sets `esm_class` to 0: only the TLVs mark it as a receipt.
     #[must_use]
     pub fn unmarked(mut self) -> ReceiptFormat {
         self.unmarked = true;
         self
     }
 
-    /// With a `service_type` of seven characters; five are allowed (SMPP v3.4 §4.6.1).
+    /// Writes a `service_type` of seven characters; five are allowed (SMPP v3.4 §4.6.1).
     #[must_use]
     pub fn with_long_service_type(mut self) -> ReceiptFormat {
         self.long_service_type = true;
         self
     }
 
-    /// This word in place of the outcome's own. The TLV `message_state`, where there is one, stays true.
+    /// Replaces the `stat` word of the outcome. The TLV `message_state` still reports the outcome.
     #[must_use]
     pub fn stat(mut self, word: &str) -> ReceiptFormat {
         self.stat = Some(word.to_owned());
         self
     }
 
-    /// This in place of the three digits of `err`.
+    /// Replaces the three digits of `err`.
     #[must_use]
     pub fn err(mut self, code: &str) -> ReceiptFormat {
         self.err = Some(code.to_owned());
         self
     }
 
-    /// TLVs that say the same as the text.
+    /// Adds TLVs with the same content as the text.
     #[must_use]
     pub fn with_tlvs(mut self) -> ReceiptFormat {
         self.tlvs = true;
         self
     }
 
-    /// A TLV beside the others that nobody knows.
     #[must_use]
     pub fn with_unknown_tlv(mut self) -> ReceiptFormat {
         self.unknown_tlv = true;
         self
     }
 
-    /// In a data_sm instead of a deliver_sm, for those who speak 3.4.
+    /// Sends a data_sm instead of a deliver_sm, to SMPP 3.4 peers only.
     #[must_use]
     pub fn by_data_sm(mut self) -> ReceiptFormat {
         self.data_sm = true;
@@ -190,7 +198,7 @@ impl ReceiptFormat {
     }
 }
 
-/// What a receipt says, ready for any wording.
+/// The values of one receipt.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReceiptValues<'a> {
     pub(super) id: &'a str,
@@ -202,20 +210,20 @@ pub(super) struct ReceiptValues<'a> {
 }
 
 impl ReceiptFormat {
-    /// Writes the text; empty where there is none.
-    pub(super) fn write(&self, said: &ReceiptValues<'_>, text: &mut String) {
+    /// Replaces the content of `text` with the receipt's text; empty where the format has none.
+    pub(super) fn write(&self, values: &ReceiptValues<'_>, text: &mut String) {
         text.clear();
-        if self.place == TextPlace::Nowhere {
+        if self.text_place == TextPlace::None {
             return;
         }
-        let ReceiptValues { id, delivered, submitted, done, .. } = *said;
-        let stat = self.stat.as_deref().unwrap_or(said.stat);
+        let ReceiptValues { id, delivered, submitted, done, .. } = *values;
+        let stat = self.stat.as_deref().unwrap_or(values.stat);
         let written = match (&self.template, &self.err) {
             (None, None) => write!(
                 text,
                 "id:{id} sub:001 dlvrd:{delivered:03} submit date:{submitted} done date:{done} stat:{stat} \
                  err:{:03} text:",
-                said.error_code.min(999)
+                values.error_code.min(999)
             ),
             (None, Some(err)) => write!(
                 text,
@@ -223,9 +231,9 @@ impl ReceiptFormat {
                  err:{err} text:"
             ),
             (Some(template), err) => {
-                let err = err.clone().unwrap_or_else(|| format!("{:03}", said.error_code.min(999)));
+                let err = err.clone().unwrap_or_else(|| format!("{:03}", values.error_code.min(999)));
                 let dlvrd = format!("{delivered:03}");
-                let places = [
+                let placeholders = [
                     ("{id}", id),
                     ("{sub}", "001"),
                     ("{dlvrd}", &dlvrd),
@@ -235,26 +243,26 @@ impl ReceiptFormat {
                     ("{err}", &err),
                     ("{text}", ""),
                 ];
-                let filled =
-                    places.iter().fold(template.clone(), |t, (place, value)| t.replace(place, value));
+                let filled = placeholders
+                    .iter()
+                    .fold(template.clone(), |text, (name, value)| text.replace(name, value));
                 text.write_str(&filled)
             }
         };
-        written.expect("a string takes what is written to it");
+        written.expect("writing to a string does not fail");
         while text.len() > TEXT_BYTES_MAX {
             text.pop();
         }
     }
 }
 
-/// A date of a receipt in this many digits.
 pub(super) fn write_date(dates: DateDigits, time: Timestamp) -> String {
     let minute = time.to_receipt_minute();
     let seconds = time.as_millis().div_euclid(1000).rem_euclid(60);
     match dates {
         DateDigits::Minutes => minute,
         DateDigits::Seconds => format!("{minute}{seconds:02}"),
-        // A date in a receipt is never older than this program.
+        // Receipts are dated today, so after 2000.
         DateDigits::LongYear => format!("20{minute}{seconds:02}"),
     }
 }
@@ -264,8 +272,8 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(wording: &ReceiptFormat, expect: &str) {
-        let said = ReceiptValues {
+    fn check(format: &ReceiptFormat, expect: &str) {
+        let values = ReceiptValues {
             id: "1f",
             delivered: 0,
             stat: "UNDELIV",
@@ -273,18 +281,18 @@ mod tests {
             submitted: "2402282359",
             done: "2402290001",
         };
-        let mut text = "what stood here".to_owned();
-        wording.write(&said, &mut text);
+        let mut text = "an earlier text".to_owned();
+        format.write(&values, &mut text);
         assert_eq!(text, expect);
     }
 
     #[test]
-    fn every_dialect_says_the_same_in_its_own_words() {
-        let usual =
+    fn formats_write_the_same_values_in_their_own_text() {
+        let standard =
             "id:1f sub:001 dlvrd:000 submit date:2402282359 done date:2402290001 stat:UNDELIV err:011 text:";
-        check(&ReceiptFormat::standard(), usual);
-        check(&ReceiptFormat::text_only(), usual);
-        check(&ReceiptFormat::in_payload(), usual);
+        check(&ReceiptFormat::standard(), standard);
+        check(&ReceiptFormat::text_only(), standard);
+        check(&ReceiptFormat::in_payload(), standard);
         check(&ReceiptFormat::tlvs_only(), "");
         check(
             &ReceiptFormat::short(),
@@ -295,9 +303,9 @@ mod tests {
             &ReceiptFormat::odd_labels(),
             "Stat:UNDELIV  ERR: 011 Done_Date:2402290001 SubmitDate:2402282359 DLVRD:000 SUB:001 ID:1f Text:",
         );
-        check(&ReceiptFormat::labels_and_commas(), &usual.replace(' ', ",").replace(",date", " date"));
+        check(&ReceiptFormat::labels_and_commas(), &standard.replace(' ', ",").replace(",date", " date"));
         check(&ReceiptFormat::commas(), "1f,UNDELIV,011,2402282359,2402290001");
-        check(&ReceiptFormat::standard().err("0x1F-ABSENT"), &usual.replace("011", "0x1F-ABSENT"));
+        check(&ReceiptFormat::standard().err("0x1F-ABSENT"), &standard.replace("011", "0x1F-ABSENT"));
         check(&ReceiptFormat::text("{id}|{stat}|{text}"), "1f|UNDELIV|");
         check(&ReceiptFormat::text(&"x".repeat(999)), &"x".repeat(254));
     }

@@ -1,38 +1,42 @@
-//! How an answer is put on the wire: as the specification has it, or with one of the oddities that carriers are
-//! known for. Its meaning stays the same; only a strict reader stumbles.
+//! Deviations from SMPP in responses that real carriers are known for. The meaning of the response stays the same.
 
 use bytes::{BufMut, BytesMut};
 use hermod_smpp::{CommandId, CommandStatus, Hidden, Pdu, SubmitSmResp, Tag, TlvBuffer};
+use serde::Deserialize;
 
-/// A tag of the vendors' range that nobody knows.
+/// An unassigned tag of the vendor range.
 pub(super) const UNKNOWN_TAG: Tag = Tag(0x1fee);
 const UNKNOWN_VALUE: &[u8] = b"hermod-sim";
-/// What trails: too short to be a TLV.
+/// Too short to be a TLV.
 const TRAILING: &[u8] = &[0xde, 0xad, 0xbe];
-/// ByteStream of an id at most.
+/// Octets of a message_id (SMPP v3.4 §5.2.23).
 const ID_BYTES_MAX: usize = 64;
-/// ByteStream of a PDU before its command_id.
+/// Octets of command_length, which precedes command_id.
 const LENGTH_BYTES: usize = 4;
+/// Used by no request, so that a nack of it is not matched to one.
+const UNUSED_SEQUENCE: u32 = 0x7fff_fff0;
 
-/// How an answer to a submit is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How a submit_sm_resp deviates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ResponseQuirk {
-    Plain,
-    /// A success is its header alone: taken, but under no id.
+    #[default]
+    None,
+    /// A success is a header without a body, so without an id.
     NoBody,
     /// A success has an empty id.
     EmptyId,
-    /// A success has an id of more octets than SMPP allows: 64 (v3.4 §5.2.23).
+    /// A success has an id of more than 64 octets.
     LongId,
-    /// A success carries a TLV that nobody knows.
+    /// A success has an unknown TLV.
     UnknownTlv,
-    /// A success has octets behind its end that make no TLV.
+    /// A success has octets after its end that are no TLV.
     TrailingOctets,
-    /// An error has a body, as if it were a success.
+    /// An error has a body.
     BodyOnError,
 }
 
-/// A success under this id.
+/// Returns the success response with this id.
 pub(super) fn success<'a>(
     quirk: ResponseQuirk,
     id: &'a [u8],
@@ -40,7 +44,7 @@ pub(super) fn success<'a>(
     body: &'a mut Vec<u8>,
 ) -> Pdu<'a> {
     match quirk {
-        ResponseQuirk::Plain | ResponseQuirk::BodyOnError => {
+        ResponseQuirk::None | ResponseQuirk::BodyOnError => {
             Pdu::SubmitSmResp(SubmitSmResp { message_id: id, ..SubmitSmResp::default() })
         }
         ResponseQuirk::NoBody => Pdu::Unknown(CommandId::SUBMIT_SM_RESP, Hidden(b"")),
@@ -67,23 +71,20 @@ pub(super) fn success<'a>(
     }
 }
 
-/// Adds to the error answer that starts at `start` the body that it should not have. Nothing stands behind it.
+/// Appends a body to the error response that starts at `start` and ends the output.
 pub(super) fn add_body(output: &mut BytesMut, start: usize) {
     output.put_slice(b"0\0");
-    let length = u32::try_from(output.len() - start).expect("an answer is short");
+    let length = u32::try_from(output.len() - start).expect("a response is short");
     output[start..][..LENGTH_BYTES].copy_from_slice(&length.to_be_bytes());
 }
 
-/// Makes a generic_nack of the error answer that starts at `start`.
+/// Turns the error response that starts at `start` into a generic_nack.
 pub(super) fn make_nack(output: &mut BytesMut, start: usize) {
     let command = CommandId::GENERIC_NACK.0.to_be_bytes();
     output[start + LENGTH_BYTES..][..command.len()].copy_from_slice(&command);
 }
 
-const UNUSED_SEQUENCE: u32 = 0x7fff_fff0;
-
-/// A header whose length is a lie, and a few octets more. Its sequence number is nobody's, so that a nack of it is not
-/// taken for the answer to something else.
+/// Writes a PDU header with a false command_length, and a few octets more.
 pub(super) fn bad_length(length: u32, output: &mut BytesMut) {
     for field in [length, CommandId::ENQUIRE_LINK.0, CommandStatus::OK.0, UNUSED_SEQUENCE] {
         output.put_u32(field);

@@ -1,49 +1,49 @@
-//! Whose turn it is: each rule counts the submits that reach it, and what is left to chance is drawn from a seed.
+//! Picks the rule that decides about a submit: counts the submits that reach each rule, and draws chance from a seed.
 
 use std::time::Duration;
 
 use super::script::Rules;
 use super::submit_filter::{Occurrence, SubmitContent};
 
-/// For each rule of a list, how many submits have reached it.
+/// For each rule of a list, the number of submits that reached it.
 #[derive(Debug, Default)]
 pub(super) struct RuleCounters(Vec<u64>);
 
 impl RuleCounters {
-    pub(super) fn of<T>(rules: &Rules<T>) -> RuleCounters {
-        RuleCounters(vec![0; rules.list.len()])
+    pub(super) fn new<T>(rules: &Rules<T>) -> RuleCounters {
+        RuleCounters(vec![0; rules.rules.len()])
     }
 
-    /// The first rule that applies, or what is otherwise done.
+    /// Returns the value of the first rule that matches, or the default.
     pub(super) fn pick<'r, T>(
         &mut self,
         rules: &'r Rules<T>,
         content: &SubmitContent<'_>,
-        chance: &mut SeededRandom,
+        random: &mut SeededRandom,
     ) -> &'r T {
-        for ((when, value), reached) in rules.list.iter().zip(&mut self.0) {
-            if !when.matches(content) {
+        for (rule, reached) in rules.rules.iter().zip(&mut self.0) {
+            if !rule.when.matches_content(content) {
                 continue;
             }
             *reached += 1;
-            let its_turn = match when.turn {
-                Occurrence::Each => true,
+            let matches = match rule.when.submits {
+                Occurrence::All => true,
                 Occurrence::First(count) => *reached <= count,
                 Occurrence::Nth(number) => *reached == number,
-                Occurrence::Every(k) => reached.is_multiple_of(k),
+                Occurrence::Every(k) => reached.is_multiple_of(k.get()),
                 Occurrence::Burst { count, of } => (*reached - 1) % of < count,
-                Occurrence::PerMille(chances) => chance.next() % 1000 < u64::from(chances),
-                Occurrence::During { from, to } => (from..to).contains(&content.played),
+                Occurrence::PerMille(chances) => random.next() % 1000 < u64::from(chances),
+                Occurrence::During { from, to } => (from..to).contains(&content.script_time),
             };
-            if its_turn {
-                return value;
+            if matches {
+                return &rule.then;
             }
         }
-        &rules.otherwise
+        &rules.default
     }
 }
 
-/// Seeded chance (SplitMix64): small, and the same everywhere.
+/// A seeded random generator (SplitMix64): small, and the same on every machine.
 #[derive(Debug)]
 pub(super) struct SeededRandom(pub(super) u64);
 
@@ -56,7 +56,7 @@ impl SeededRandom {
         z ^ (z >> 31)
     }
 
-    /// A time from `least` to `most`.
+    /// Returns a time from `least` to `most`.
     pub(super) fn between(&mut self, least: Duration, most: Duration) -> Duration {
         let span = u64::try_from(most.saturating_sub(least).as_micros()).unwrap_or(u64::MAX - 1);
         least + Duration::from_micros(self.next() % (span + 1))
@@ -68,13 +68,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_between_two_are_between_them_and_spread() {
-        let mut chance = SeededRandom(1);
+    fn random_times_are_within_their_bounds_and_spread() {
+        let mut random = SeededRandom(1);
         let (least, most) = (Duration::from_secs(1), Duration::from_secs(30));
-        let drawn: Vec<Duration> = (0..1000).map(|_| chance.between(least, most)).collect();
+        let drawn: Vec<Duration> = (0..1000).map(|_| random.between(least, most)).collect();
         assert!(drawn.iter().all(|time| (least..=most).contains(time)));
         let early = drawn.iter().filter(|time| **time < Duration::from_secs(15)).count();
         assert!((400..600).contains(&early), "{early} of 1000 in the first half");
-        assert_eq!(chance.between(most, most), most);
+        assert_eq!(random.between(most, most), most);
     }
 }

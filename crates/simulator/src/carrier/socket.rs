@@ -1,5 +1,4 @@
-//! The socket of a link, plain or under TLS. Both read and write without waiting, so that a script can stop in the
-//! middle of anything.
+//! The socket of a link, with or without TLS. Reads and writes never wait, so that a script can stop at any octet.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -12,15 +11,15 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{self, ServerConfig, ServerConnection};
 
-/// One read takes about this much.
+/// Octets read at a time, about.
 pub(super) const READ_BYTES: usize = 64 * 1024;
 
-/// The certificate a carrier shows, and its key.
+/// A server certificate and its key.
 #[derive(Debug, Clone)]
 pub struct Tls(Arc<ServerConfig>);
 
 impl Tls {
-    /// From PEM: the carrier's own certificate first, then what it is signed with.
+    /// Reads PEM: the server's certificate first, then its issuers.
     pub fn from_pem(certificates: &[u8], key: &[u8]) -> io::Result<Tls> {
         let unusable = |error: &dyn std::fmt::Display| {
             io::Error::new(io::ErrorKind::InvalidInput, format!("certificate or key cannot be used: {error}"))
@@ -48,7 +47,7 @@ pub(super) struct LinkSocket {
 
 impl LinkSocket {
     pub(super) fn new(stream: TcpStream, tls: Option<&Tls>) -> io::Result<LinkSocket> {
-        // A stream that refuses the option still serves, only slower.
+        // Without the option the link works, only slower.
         let _ = stream.set_nodelay(true);
         let tls = match tls {
             Some(Tls(config)) => {
@@ -63,47 +62,47 @@ impl LinkSocket {
         self.stream.ready(interest).await.map(|_| ())
     }
 
-    /// TLS has something to say by itself: its handshake, or what the socket did not take yet.
+    /// Whether TLS has output of its own: handshake messages, or octets the socket did not accept yet.
     pub(super) fn wants_write(&self) -> bool {
         self.tls.as_ref().is_some_and(|tls| tls.wants_write())
     }
 
-    /// Reads what there is, 0 octets at the end of the connection, or `WouldBlock`.
-    pub(super) fn read(&mut self, inbox: &mut BytesMut) -> io::Result<usize> {
+    /// Reads what has arrived. Returns 0 at the end of the connection, or `WouldBlock`.
+    pub(super) fn read(&mut self, input: &mut BytesMut) -> io::Result<usize> {
         let Some(tls) = &mut self.tls else {
-            inbox.reserve(READ_BYTES);
-            return self.stream.try_read_buf(inbox);
+            input.reserve(READ_BYTES);
+            return self.stream.try_read_buf(input);
         };
-        let before = inbox.len();
+        let before = input.len();
         let ended = loop {
-            match tls.read_tls(&mut Socket(&self.stream)) {
+            match tls.read_tls(&mut TlsIo(&self.stream)) {
                 Ok(0) => break true,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break false,
                 Err(error) => return Err(error),
                 Ok(_) => {}
             }
             let state = tls.process_new_packets().map_err(|error| {
-                // The peer is told why; whether it hears it makes no difference.
-                let _ = tls.write_tls(&mut Socket(&self.stream));
+                // Sends the TLS alert; the connection fails either way.
+                let _ = tls.write_tls(&mut TlsIo(&self.stream));
                 io::Error::new(io::ErrorKind::InvalidData, error)
             })?;
-            let start = inbox.len();
-            inbox.resize(start + state.plaintext_bytes_to_read(), 0);
-            tls.reader().read_exact(&mut inbox[start..])?;
+            let start = input.len();
+            input.resize(start + state.plaintext_bytes_to_read(), 0);
+            tls.reader().read_exact(&mut input[start..])?;
             if state.peer_has_closed() {
                 break true;
             }
-            if inbox.len() - before >= READ_BYTES {
+            if input.len() - before >= READ_BYTES {
                 break false;
             }
         };
-        match inbox.len() - before {
+        match input.len() - before {
             0 if !ended => Err(io::ErrorKind::WouldBlock.into()),
             read => Ok(read),
         }
     }
 
-    /// Writes what the socket takes now, or `WouldBlock`.
+    /// Writes what the socket accepts now. Returns the octets written, or `WouldBlock`.
     pub(super) fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
         let Some(tls) = &mut self.tls else { return self.stream.try_write(octets) };
         let written = tls.writer().write(octets)?;
@@ -111,12 +110,12 @@ impl LinkSocket {
         if written == 0 && !octets.is_empty() { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(written) }
     }
 
-    /// Writes what TLS has kept back, as far as the socket takes it.
+    /// Writes pending TLS records as far as the socket accepts them.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         while let Some(tls) = &mut self.tls
             && tls.wants_write()
         {
-            match tls.write_tls(&mut Socket(&self.stream)) {
+            match tls.write_tls(&mut TlsIo(&self.stream)) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 written => written?,
             };
@@ -124,7 +123,7 @@ impl LinkSocket {
         Ok(())
     }
 
-    /// Says that nothing more comes.
+    /// Sends close_notify under TLS and shuts down the write side.
     pub(super) async fn close(&mut self) -> io::Result<()> {
         if let Some(tls) = &mut self.tls {
             tls.send_close_notify();
@@ -134,16 +133,16 @@ impl LinkSocket {
     }
 }
 
-/// The stream as TLS wants it.
-struct Socket<'a>(&'a TcpStream);
+/// The stream as `Read` and `Write`, for rustls.
+struct TlsIo<'a>(&'a TcpStream);
 
-impl Read for Socket<'_> {
+impl Read for TlsIo<'_> {
     fn read(&mut self, octets: &mut [u8]) -> io::Result<usize> {
         self.0.try_read(octets)
     }
 }
 
-impl Write for Socket<'_> {
+impl Write for TlsIo<'_> {
     fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
         self.0.try_write(octets)
     }

@@ -1,4 +1,4 @@
-//! One submit_sm: what it says, what the plan does with it, the receipts it will get, and its line in the record.
+//! Handles one submit_sm: reads it, asks the plan, prepares its receipts and the MO reply, and writes it to the record.
 
 use std::time::{Duration, Instant};
 
@@ -12,88 +12,87 @@ use super::receipt::{Receipt, StoredAddress};
 use super::record::{ResponseKind, Submit, SubmitResponse, fingerprint};
 use super::text::{self, Part};
 
-/// What was decided about a submit.
-pub(super) struct Decided {
-    pub(super) behaviour: Decision,
-    /// The id as the answer gives it; empty when there is none.
+/// The decision about a submit and what follows from it.
+pub(super) struct HandledSubmit {
+    pub(super) decision: Decision,
+    /// The id as the response contains it; empty when there is none.
     pub(super) id: String,
     pub(super) receipts: Vec<(Instant, Receipt)>,
-    /// What the handset sends back, and when.
-    pub(super) said: Vec<(Instant, MoPart)>,
+    pub(super) mo_reply: Vec<(Instant, MoPart)>,
 }
 
-/// How a link stands when a submit comes.
+/// The state of a link when a submit arrives.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Circumstances {
+pub(super) struct LinkFacts {
     pub(super) link: u64,
     pub(super) unanswered: u32,
     pub(super) receipts_full: bool,
 }
 
-/// Decides about a submit and writes it down. `frame` is how it came.
-pub(super) fn decide(
+/// Decides about a submit and records it. `frame` is the PDU as received.
+pub(super) fn handle(
     frame: &Frame,
     submit_sm: &SubmitSm<'_>,
-    around: Circumstances,
+    facts: LinkFacts,
     context: &mut LinkContext<'_>,
-) -> Decided {
+) -> HandledSubmit {
     let octets = submit_sm.text();
     let has_header = submit_sm.esm_class & esm_class::UDHI != 0;
     let (part, text) = text::split_header(has_header, &octets);
     let part = part.or_else(|| part_in_tlvs(submit_sm));
-    let behaviour = context.plan.next(&SubmitView {
+    let decision = context.plan.next(&SubmitView {
         destination: submit_sm.destination.value,
         data_coding: submit_sm.data_coding,
         text,
         registered_delivery: submit_sm.registered_delivery,
-        unanswered: around.unanswered,
+        unanswered: facts.unanswered,
         at: context.at,
-        receipts_full: around.receipts_full,
+        receipts_full: facts.receipts_full,
     });
-    let (id, receipts) = match behaviour.reply {
+    let (id, receipts) = match decision.response {
         Response::Accept { id, .. } | Response::Withhold { id, .. } => {
-            let receipts = receipts_of(submit_sm, id, around.link, &behaviour, context);
-            (context.plan.ids().in_answer(id), receipts)
+            let receipts = receipts_of(submit_sm, id, facts.link, &decision, context);
+            (context.plan.ids().in_response(id), receipts)
         }
-        Response::Reject(_) | Response::Nack(_) | Response::Silence | Response::Crash => {
+        Response::Reject(_) | Response::Nack(_) | Response::Ignore | Response::Crash => {
             (String::new(), Vec::new())
         }
     };
     let message = fingerprint(submit_sm.destination.value, part, text);
     let order = context.log.next_order();
-    context.log.count_submit(answer_kind(behaviour.reply), message);
-    match behaviour.excess {
+    context.log.count_submit(response_kind(decision.response), message);
+    match decision.excess {
         Some(Excess::Window) => context.log.counts().window_violations += 1,
         Some(Excess::Rate) => context.log.counts().rate_violations += 1,
         None => {}
     }
-    if context.log.wants_submits() {
+    if context.log.keeps_submits() {
         let entry = Submit {
             order,
             at: context.at,
-            link: around.link,
-            text: text::decode(submit_sm.data_coding, context.plan.script().alphabet, text),
+            link: facts.link,
+            text: text::decode(submit_sm.data_coding, context.plan.script().default_alphabet, text),
             part,
             header: octets[..octets.len() - text.len()].to_vec(),
             octets: text.to_vec(),
-            answer: answer(behaviour.reply, &id),
-            ..as_it_came(frame, submit_sm)
+            response: recorded_response(decision.response, &id),
+            ..fields_of(frame, submit_sm)
         };
         context.log.keep_submit(entry);
     }
-    let said = said_of(submit_sm, part, &behaviour, context);
-    Decided { behaviour, id, receipts, said }
+    let mo_reply = mo_reply_of(submit_sm, part, &decision, context);
+    HandledSubmit { decision, id, receipts, mo_reply }
 }
 
-/// What the handset answers: to the last part of a message, so that a long one has one reply.
-fn said_of(
+/// Returns the recipient's reply: to the last part of a message, so that a long message gets one reply.
+fn mo_reply_of(
     submit_sm: &SubmitSm<'_>,
     part: Option<Part>,
-    behaviour: &Decision,
+    decision: &Decision,
     context: &LinkContext<'_>,
 ) -> Vec<(Instant, MoPart)> {
     let (Some(reply), Response::Accept { id, .. } | Response::Withhold { id, .. }) =
-        (&behaviour.mo_reply, behaviour.reply)
+        (&decision.mo_reply, decision.response)
     else {
         return Vec::new();
     };
@@ -105,15 +104,15 @@ fn said_of(
     if let Some(number) = &context.plan.script().reply_number_for_names
         && sender.bytes().any(|byte| byte.is_ascii_alphabetic())
     {
-        sender.clone_from(number);
+        number.trim_start_matches('+').clone_into(&mut sender);
     }
-    let due = context.now + behaviour.delay + reply.after;
+    let due = context.now + decision.delay + reply.after;
     let parts = MoText::new(&handset, &sender, &reply.text).numbered(id).parts();
     parts.into_iter().map(|part| (due, part)).collect()
 }
 
-/// What the PDU itself says; everything else is left empty.
-fn as_it_came(frame: &Frame, submit_sm: &SubmitSm<'_>) -> Submit {
+/// Returns the record entry with the fields of the PDU; all other fields are empty.
+fn fields_of(frame: &Frame, submit_sm: &SubmitSm<'_>) -> Submit {
     let words = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
     let SubmitSm { source, destination, .. } = submit_sm;
     Submit {
@@ -140,11 +139,11 @@ fn as_it_came(frame: &Frame, submit_sm: &SubmitSm<'_>) -> Submit {
         in_payload: submit_sm.short_message.is_empty() && submit_sm.tlvs.get(Tag::MESSAGE_PAYLOAD).is_some(),
         tlvs: submit_sm.tlvs.iter().map(|tlv| (tlv.tag.0, tlv.value.to_vec())).collect(),
         pdu: frame.bytes().to_vec(),
-        answer: SubmitResponse::Silent,
+        response: SubmitResponse::None,
     }
 }
 
-/// The place of a part told in TLVs instead of a header; all three have to be there (SMPP v3.4 §5.3.2.22).
+/// Reads concatenation from TLVs; all three are required (SMPP v3.4 §5.3.2.22).
 fn part_in_tlvs(submit_sm: &SubmitSm<'_>) -> Option<Part> {
     if submit_sm.tlvs.is_empty() {
         return None;
@@ -156,21 +155,21 @@ fn part_in_tlvs(submit_sm: &SubmitSm<'_>) -> Option<Part> {
     })
 }
 
-fn answer_kind(reply: Response) -> ResponseKind {
-    match reply {
+fn response_kind(response: Response) -> ResponseKind {
+    match response {
         Response::Accept { .. } | Response::Withhold { .. } => ResponseKind::Accepted,
-        Response::Reject(_) | Response::Nack(_) => ResponseKind::Refused,
-        Response::Silence | Response::Crash => ResponseKind::Silent,
+        Response::Reject(_) | Response::Nack(_) => ResponseKind::Rejected,
+        Response::Ignore | Response::Crash => ResponseKind::None,
     }
 }
 
-fn answer(reply: Response, id: &str) -> SubmitResponse {
-    match reply {
+fn recorded_response(response: Response, id: &str) -> SubmitResponse {
+    match response {
         Response::Accept { .. } => SubmitResponse::Accepted { id: id.to_owned() },
         Response::Withhold { .. } => SubmitResponse::Withheld { id: id.to_owned() },
-        Response::Reject(status) => SubmitResponse::Refused(status),
+        Response::Reject(status) => SubmitResponse::Rejected(status),
         Response::Nack(status) => SubmitResponse::Nacked(status),
-        Response::Silence | Response::Crash => SubmitResponse::Silent,
+        Response::Ignore | Response::Crash => SubmitResponse::None,
     }
 }
 
@@ -178,32 +177,33 @@ fn receipts_of(
     submit_sm: &SubmitSm<'_>,
     id: u64,
     link: u64,
-    behaviour: &Decision,
+    decision: &Decision,
     context: &mut LinkContext<'_>,
 ) -> Vec<(Instant, Receipt)> {
-    let script = &behaviour.receipts;
+    let script = &decision.receipts;
     let enroute = script.enroute_after.map(|delay| (delay, Outcome::Enroute));
-    if enroute.is_none() && script.outcome.is_none() {
+    let last = script.outcome.map(|outcome| (script.after, outcome));
+    if enroute.is_none() && last.is_none() {
         return Vec::new();
     }
     let id = if script.unknown_id { context.plan.unknown_id() } else { id };
     let receipt = |outcome: Outcome, malformed: bool| Receipt {
         id,
         ids: context.plan.ids().clone(),
-        wording: behaviour.wording.clone(),
+        format: decision.receipt_format.clone(),
         outcome,
         error_code: if outcome.is_final() { script.error_code } else { 0 },
-        message_source: StoredAddress::keep(&submit_sm.source),
-        message_destination: StoredAddress::keep(&submit_sm.destination),
-        submitted: context.wall,
+        message_source: StoredAddress::new(&submit_sm.source),
+        message_destination: StoredAddress::new(&submit_sm.destination),
+        submitted: context.date,
         user_message_reference: submit_sm.tlvs.get_u16(Tag::USER_MESSAGE_REFERENCE),
         link,
-        way: script.way,
+        via: script.via,
         malformed,
     };
-    // Counted from the answer: a slow answer does not make its receipt overtake it.
-    let due = |delay: Duration| context.now + behaviour.delay + delay;
-    let each = [enroute, script.outcome].into_iter().flatten();
+    // Counted from the response, so that a slow response is not overtaken by its receipt.
+    let due = |delay: Duration| context.now + decision.delay + delay;
+    let each = [enroute, last].into_iter().flatten();
     each.flat_map(|(delay, outcome)| {
         let malformed = script.malformed_first.then(|| (due(delay), receipt(outcome, true)));
         let copies = std::iter::repeat_n((due(delay), receipt(outcome, false)), usize::from(script.copies));

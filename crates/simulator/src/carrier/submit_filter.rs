@@ -1,142 +1,141 @@
-//! Which submits a rule of a script is about: by destination, by text, and by whose turn it is.
+//! Which submits a script rule applies to: by destination, text, count, chance or time.
 
+use std::num::NonZeroU64;
 use std::time::Duration;
 
+use serde::Deserialize;
+
+use super::script::time;
 use super::text::{self, Alphabet};
 
-/// Which submits a rule applies to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Which submits a rule applies to. All conditions must hold.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct SubmitFilter {
-    pub(super) destination_starts: Option<String>,
-    pub(super) destination_ends: Option<String>,
+    /// A leading plus is ignored.
+    pub(super) destination_prefix: Option<String>,
+    pub(super) destination_suffix: Option<String>,
+    /// Compared with the text of one part.
     pub(super) text_contains: Option<String>,
-    pub(super) turn: Occurrence,
+    pub(super) submits: Occurrence,
 }
 
-/// Which of the submits that reach a rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Which of the submits that meet the other conditions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) enum Occurrence {
-    Each,
+    #[default]
+    All,
     First(u64),
     Nth(u64),
-    Every(u64),
-    /// The first so many of every so many.
+    Every(NonZeroU64),
+    /// The first `count` of every `of`.
     Burst {
         count: u64,
-        of: u64,
+        of: NonZeroU64,
     },
     /// About this many in a thousand, by the carrier's seed.
     PerMille(u16),
-    /// Those that come in this stretch of time, counted from when the script began to play.
+    /// Those that arrive in this time, counted from the start of the script.
     During {
+        #[serde(deserialize_with = "time")]
         from: Duration,
+        #[serde(deserialize_with = "time")]
         to: Duration,
     },
 }
 
 impl SubmitFilter {
     pub fn always() -> SubmitFilter {
-        SubmitFilter {
-            destination_starts: None,
-            destination_ends: None,
-            text_contains: None,
-            turn: Occurrence::Each,
-        }
+        SubmitFilter::default()
     }
 
     pub fn first(count: u64) -> SubmitFilter {
-        SubmitFilter::always().turn(Occurrence::First(count))
+        SubmitFilter::always().only(Occurrence::First(count))
     }
 
     pub fn nth(number: u64) -> SubmitFilter {
-        SubmitFilter::always().turn(Occurrence::Nth(number))
+        SubmitFilter::always().only(Occurrence::Nth(number))
     }
 
     /// Every `k`-th; `every(1)` is each.
     pub fn every(k: u64) -> SubmitFilter {
-        SubmitFilter::always().turn(Occurrence::Every(k.max(1)))
+        SubmitFilter::always().only(Occurrence::Every(at_least_one(k)))
     }
 
     /// The first `count` of every `of`.
     pub fn burst(count: u64, of: u64) -> SubmitFilter {
-        SubmitFilter::always().turn(Occurrence::Burst { count, of: of.max(1) })
+        SubmitFilter::always().only_burst(count, of)
     }
 
     pub fn per_mille(chance: u16) -> SubmitFilter {
-        SubmitFilter::always().turn(Occurrence::PerMille(chance))
+        SubmitFilter::always().only_per_mille(chance)
     }
 
-    /// While the script has played for `from` or longer, and not yet for `to`.
+    /// Submits that arrive from `from` until before `to`, counted from the start of the script.
     pub fn during(from: Duration, to: Duration) -> SubmitFilter {
-        SubmitFilter::always().turn(Occurrence::During { from, to })
+        SubmitFilter::always().only(Occurrence::During { from, to })
     }
 
-    /// Destinations that start with these digits; a plus is ignored, as carriers are sent none.
     pub fn to(prefix: &str) -> SubmitFilter {
-        let digits = prefix.trim_start_matches('+').to_owned();
-        SubmitFilter { destination_starts: Some(digits), ..SubmitFilter::always() }
+        SubmitFilter { destination_prefix: Some(prefix.to_owned()), ..SubmitFilter::always() }
     }
 
-    /// Destinations that end with these digits.
     pub fn to_ending(digits: &str) -> SubmitFilter {
-        SubmitFilter { destination_ends: Some(digits.to_owned()), ..SubmitFilter::always() }
+        SubmitFilter { destination_suffix: Some(digits.to_owned()), ..SubmitFilter::always() }
     }
 
-    /// Texts (of one part) that contain this.
     pub fn text(contains: &str) -> SubmitFilter {
         SubmitFilter { text_contains: Some(contains.to_owned()), ..SubmitFilter::always() }
     }
 
-    /// Of the submits this is about, only the first `count`.
     #[must_use]
     pub fn only_first(self, count: u64) -> SubmitFilter {
-        self.turn(Occurrence::First(count))
+        self.only(Occurrence::First(count))
     }
 
-    /// Of the submits this is about, only the `number`-th.
     #[must_use]
     pub fn only_nth(self, number: u64) -> SubmitFilter {
-        self.turn(Occurrence::Nth(number))
+        self.only(Occurrence::Nth(number))
     }
 
-    /// Of the submits this is about, only the first `count` of every `of`.
     #[must_use]
     pub fn only_burst(self, count: u64, of: u64) -> SubmitFilter {
-        self.turn(Occurrence::Burst { count, of: of.max(1) })
+        self.only(Occurrence::Burst { count, of: at_least_one(of) })
     }
 
-    /// Of the submits this is about, only about `chance` in a thousand.
     #[must_use]
     pub fn only_per_mille(self, chance: u16) -> SubmitFilter {
-        self.turn(Occurrence::PerMille(chance))
+        self.only(Occurrence::PerMille(chance))
     }
 
-    fn turn(self, turn: Occurrence) -> SubmitFilter {
-        SubmitFilter { turn, ..self }
+    fn only(self, submits: Occurrence) -> SubmitFilter {
+        SubmitFilter { submits, ..self }
+    }
+
+    /// Whether destination and text meet the conditions. `submits` is left to the rule counters.
+    pub(super) fn matches_content(&self, content: &SubmitContent<'_>) -> bool {
+        let SubmitFilter { destination_prefix, destination_suffix, text_contains, submits: _ } = self;
+        let destination = content.destination.strip_prefix(b"+").unwrap_or(content.destination);
+        let prefix = destination_prefix.as_ref().map(|digits| digits.trim_start_matches('+'));
+        let text = || text::decode(content.data_coding, content.default_alphabet, content.text);
+        prefix.is_none_or(|digits| destination.starts_with(digits.as_bytes()))
+            && destination_suffix.as_ref().is_none_or(|digits| destination.ends_with(digits.as_bytes()))
+            && text_contains.as_ref().is_none_or(|words| text().contains(words))
     }
 }
 
-/// What a rule looks at in a submit. The text is decoded only when a rule asks for it.
+fn at_least_one(number: u64) -> NonZeroU64 {
+    NonZeroU64::new(number).unwrap_or(NonZeroU64::MIN)
+}
+
+/// The parts of a submit that filters look at. The text is decoded only when a filter needs it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SubmitContent<'a> {
     pub(super) destination: &'a [u8],
     pub(super) data_coding: u8,
-    pub(super) alphabet: Alphabet,
+    pub(super) default_alphabet: Alphabet,
     pub(super) text: &'a [u8],
-    /// How long the script has played.
-    pub(super) played: Duration,
-}
-
-impl SubmitFilter {
-    /// The submit is one this rule is about; whether it is its turn is counted by the plan.
-    pub(super) fn matches(&self, content: &SubmitContent<'_>) -> bool {
-        let SubmitFilter { destination_starts, destination_ends, text_contains, turn: _ } = self;
-        let destination = content.destination.strip_prefix(b"+").unwrap_or(content.destination);
-        let to = destination_starts.as_ref().is_none_or(|digits| destination.starts_with(digits.as_bytes()))
-            && destination_ends.as_ref().is_none_or(|digits| destination.ends_with(digits.as_bytes()));
-        let says = |words: &String| {
-            text::decode(content.data_coding, content.alphabet, content.text).contains(words)
-        };
-        to && text_contains.as_ref().is_none_or(says)
-    }
+    /// Time since the start of the script.
+    pub(super) script_time: Duration,
 }

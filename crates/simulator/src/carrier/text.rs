@@ -1,8 +1,9 @@
-//! Reads what a submit_sm says: the user data header for its place in a longer text, and the octets by their
-//! data coding. Deliberately not the gateway's own code: a witness that reads with the eyes of the accused would
-//! never see a wrong alphabet.
+//! Decodes the text of a submit_sm: the user data header for concatenation, and the octets by their data coding. This is
+//! deliberately not the gateway's code: an error in a shared table would not be found.
 
-/// Which part of which text a submit is.
+use serde::Deserialize;
+
+/// The concatenation fields of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Part {
     pub reference: u16,
@@ -10,15 +11,16 @@ pub struct Part {
     pub sequence: u8,
 }
 
-/// What a carrier takes data_coding 0 for: its own default alphabet, whatever that is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The alphabet of data_coding 0, which is each carrier's own choice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Alphabet {
     Gsm,
     Ascii,
     Latin1,
 }
 
-/// GSM 03.38 basic characters by code (3GPP TS 23.038 §6.2.1). Code 0x1B is the escape and stands as U+001B.
+/// GSM 03.38 basic characters by code (3GPP TS 23.038 §6.2.1). Code 0x1B, the escape, is U+001B here.
 const GSM: &str = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\u{1b}ÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?\
                    ¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";
 const ESCAPE: u8 = 0x1b;
@@ -26,8 +28,8 @@ const ESCAPE: u8 = 0x1b;
 const CONCATENATED_8: u8 = 0x00;
 const CONCATENATED_16: u8 = 0x08;
 
-/// The text of `octets` under a data coding (SMPP v3.4 §5.2.19). What has no meaning in its alphabet comes out as
-/// U+FFFD, and binary as hex, so that a wrong coding shows in a test instead of passing for text.
+/// Decodes octets by their data coding (SMPP v3.4 §5.2.19). Undefined codes become U+FFFD and binary becomes hex, so that
+/// a wrong coding is visible in a test.
 pub(super) fn decode(data_coding: u8, coding_zero: Alphabet, octets: &[u8]) -> String {
     match (data_coding, coding_zero) {
         (0x00, Alphabet::Gsm) => gsm(octets),
@@ -48,7 +50,7 @@ fn gsm(octets: &[u8]) -> String {
     while let Some(code) = octets.next() {
         let character = match code {
             ESCAPE => octets.next().and_then(gsm_extension),
-            // The text of nearly every message is in the part both alphabets share.
+            // Most characters have the same code in ASCII.
             b' '..=b'#' | b'%'..=b'?' | b'A'..=b'Z' | b'a'..=b'z' => Some(char::from(code)),
             _ => GSM.chars().nth(usize::from(code)),
         };
@@ -73,7 +75,7 @@ fn gsm_extension(code: u8) -> Option<char> {
     })
 }
 
-/// GSM octets of a text, one for each septet; none where the alphabet lacks a character of it.
+/// Encodes a text in GSM 03.38, one octet per septet; none when a character is not in the alphabet.
 pub(super) fn encode_gsm(text: &str) -> Option<Vec<u8>> {
     let mut octets = Vec::with_capacity(text.len());
     for character in text.chars() {
@@ -91,14 +93,14 @@ pub(super) fn encode_gsm(text: &str) -> Option<Vec<u8>> {
 fn utf16(octets: &[u8]) -> String {
     let units = octets.chunks(2).map(|pair| match *pair {
         [high, low] => u16::from_be_bytes([high, low]),
-        // An odd octet at the end is half a character.
+        // An odd octet at the end.
         _ => 0xfffd,
     });
     char::decode_utf16(units).map(|unit| unit.unwrap_or('\u{fffd}')).collect()
 }
 
-/// Takes the user data header off, if there is one, and finds the concatenation element in it. A header that
-/// claims more than there is is left in place.
+/// Splits off the user data header and reads its concatenation element. A header longer than the octets is treated as
+/// text.
 pub(super) fn split_header(has_header: bool, octets: &[u8]) -> (Option<Part>, &[u8]) {
     let Some((&length, rest)) = octets.split_first().filter(|_| has_header) else { return (None, octets) };
     let Some((elements, text)) = rest.split_at_checked(usize::from(length)) else { return (None, octets) };
@@ -132,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn gsm_has_128_codes_and_every_one_is_read() {
+    fn gsm_alphabet_has_128_codes_and_all_decode() {
         assert_eq!(GSM.chars().count(), 128);
         let all: Vec<u8> = (0..128).filter(|&code| code != ESCAPE).collect();
         let expect: String = GSM.chars().filter(|&c| c != '\u{1b}').collect();
@@ -140,21 +142,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_in_gsm_is_read_again() {
+    fn gsm_text_survives_encoding_and_decoding() {
         let text = "@ 5 € [Ä] \\ ñ";
         check(0, &encode_gsm(text).unwrap(), text);
         assert_eq!(encode_gsm("Ж"), None);
     }
 
     #[test]
-    fn gsm_zero_is_an_at_sign_and_the_euro_is_escaped() {
+    fn gsm_code_zero_is_an_at_sign_and_the_euro_is_escaped() {
         check(0, b"\x00 5 \x1be\x1b<x\x1b>", "@ 5 €[x]");
         check(0, b"a\x1b", "a\u{fffd}");
         check(0, b"a\x1bq\x80", "a\u{fffd}\u{fffd}");
     }
 
     #[test]
-    fn other_codings_are_read_by_their_own_rules() {
+    fn other_data_codings_decode_by_their_alphabet() {
         check(1, b"$_@\xe9", "$_@\u{fffd}");
         check(3, b"caf\xe9", "café");
         check(8, &[0x04, 0x16, 0xd8, 0x3d, 0xde, 0x00], "Ж😀");
@@ -171,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_found_among_other_elements() {
+    fn concatenation_is_found_among_other_elements() {
         check_header(b"\x05\x00\x03\x2a\x02\x01hi", Some((0x2a, 2, 1)), b"hi");
         check_header(b"\x06\x08\x04\x01\x02\x03\x01hi", Some((0x0102, 3, 1)), b"hi");
         check_header(b"\x09\x24\x02\x00\x01\x00\x03\x2a\x02\x02hi", Some((0x2a, 2, 2)), b"hi");
@@ -179,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_headers_are_text() {
+    fn broken_user_data_header_is_treated_as_text() {
         check_header(b"\x20\x00\x03", None, b"\x20\x00\x03");
         check_header(b"", None, b"");
         check_header(b"\x03\x00\x09\x01hi", None, b"hi");

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::duration::parse_duration;
+
 /// What becomes of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReceiverBehaviour {
@@ -44,7 +46,7 @@ impl FromStr for ReceiverBehaviour {
             return Ok(ReceiverBehaviour::Redirect(url.to_owned()));
         }
         if let Some(wait) = text.strip_prefix("slow=") {
-            return milliseconds(wait).map(ReceiverBehaviour::Slow).ok_or_else(refusal);
+            return parse_duration(wait).map(ReceiverBehaviour::Slow).map_err(|_| refusal());
         }
         match text {
             "hang" => Ok(ReceiverBehaviour::Hang),
@@ -59,13 +61,6 @@ impl FromStr for ReceiverBehaviour {
             },
         }
     }
-}
-
-fn milliseconds(text: &str) -> Option<Duration> {
-    if let Some(number) = text.strip_suffix("ms") {
-        return number.parse().ok().map(Duration::from_millis);
-    }
-    text.strip_suffix('s')?.parse().ok().map(Duration::from_secs)
 }
 
 impl fmt::Display for ReceiverBehaviour {

@@ -17,7 +17,7 @@ async fn a_lost_answer_leaves_a_message_that_is_delivered() {
     assert_eq!(esme.within(ms(50)).await, None);
     esme.submit("b").await;
     assert_eq!(esme.next_many(2).await, ["b: 2", "receipt 2 DELIVRD 2"]);
-    assert_eq!(carrier.record().submits()[0].answer, SubmitResponse::Withheld { id: "1".to_owned() });
+    assert_eq!(carrier.record().submits()[0].response, SubmitResponse::Withheld { id: "1".to_owned() });
     assert_eq!(carrier.record().counts().accepted, 2);
 }
 

@@ -73,9 +73,9 @@ async fn a_silent_carrier_answers_only_the_others() {
     assert_eq!(esme.next_many(2).await, ["a: 1", "c: 2"]);
     assert_eq!(esme.within(ms(50)).await, None);
     let answers: Vec<SubmitResponse> =
-        carrier.record().submits().into_iter().map(|submit| submit.answer).collect();
+        carrier.record().submits().into_iter().map(|submit| submit.response).collect();
     let [one, two] = ["1", "2"].map(|id| SubmitResponse::Accepted { id: id.to_owned() });
-    assert_eq!(answers, [one, SubmitResponse::Silent, two, SubmitResponse::Silent]);
+    assert_eq!(answers, [one, SubmitResponse::None, two, SubmitResponse::None]);
 }
 
 #[tokio::test]
@@ -88,7 +88,7 @@ async fn a_cut_before_the_answer_leaves_the_sender_in_doubt_and_its_receipt_come
     assert_eq!(esme.next_many(2).await, ["lost b", "closed: the connection was lost"]);
     let mut again = Esme::bound(carrier.addr()).await;
     assert_eq!(again.next().await, "receipt 2 DELIVRD 2");
-    assert_eq!(carrier.record().submits()[1].answer, SubmitResponse::Withheld { id: "2".to_owned() });
+    assert_eq!(carrier.record().submits()[1].response, SubmitResponse::Withheld { id: "2".to_owned() });
 }
 
 #[tokio::test]
@@ -225,7 +225,7 @@ async fn the_record_tells_what_came_in_every_detail() {
     let record = carrier.record();
     let submits = record.submits();
     assert_eq!(submits.iter().map(|submit| submit.order).collect::<Vec<_>>(), [0, 1, 2, 3]);
-    assert_eq!(submits[0].answer, SubmitResponse::Refused(CommandStatus::THROTTLED));
+    assert_eq!(submits[0].response, SubmitResponse::Rejected(CommandStatus::THROTTLED));
     assert_eq!(submits[1].part, Some(Part { reference: 0x2a, total: 2, sequence: 2 }));
     assert_eq!((submits[3].source.as_str(), submits[3].destination.as_str()), ("Hermod", "4915112345678"));
     assert_eq!(record.received_texts(), ["😀 h", "@ 5 €"]);

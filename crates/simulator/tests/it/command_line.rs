@@ -109,6 +109,29 @@ async fn carrier_sends_messages_from_handsets_named_in_flags_and_in_lines() {
 }
 
 #[tokio::test]
+async fn carrier_script_is_read_from_a_file_and_mistakes_name_file_and_line() {
+    let path = std::env::temp_dir().join(format!("hermod-sim-test-{}.toml", std::process::id()));
+    let path_text = path.to_str().expect("a plain path");
+    std::fs::write(&path, "ids = { response = \"hex\", receipt = \"hex\", prefix = \"from-file-\" }\n")
+        .unwrap();
+    let (mut carrier, mut printed) =
+        start(&["carrier", "--listen", "127.0.0.1:0", "--no-receipts", "--script", path_text]);
+    let address = printed.next_line().await.unwrap().expect("the address comes first");
+    let mut esme = Esme::bound(address.parse().expect("an address")).await;
+    esme.submit("hello").await;
+    assert!(esme.next().await.starts_with("hello: from-file-"));
+    terminate(&carrier);
+    assert!(carrier.wait().await.unwrap().success());
+
+    std::fs::write(&path, "# a comment\nreceipt_format.default.dates = \"days\"\n").unwrap();
+    let (ok, _, stderr) = run(&["carrier", "--script", path_text]).await;
+    std::fs::remove_file(&path).unwrap();
+    for part in [path_text, "line 2", "unknown variant `days`", "`minutes`, `seconds`, `long-year`"] {
+        assert!(!ok && stderr.contains(part), "{part}: {stderr}");
+    }
+}
+
+#[tokio::test]
 async fn load_and_idle_binds_on_the_echo_are_reported_and_errors_fail() {
     let folder = std::env::temp_dir().join(format!("hermod-sim-test-tls-{}", std::process::id()));
     let folder_path = folder.to_str().expect("a plain path");
@@ -155,14 +178,14 @@ async fn mistakes_are_explained() {
         (vec!["http-load", "--duration", "10"], "expected a number and ms, s, m or h"),
         (vec!["smpp-load"], "a run needs an end"),
         (vec!["smpp-load", "--messages", "1", "--text-length", "300"], "send it as payload"),
-        (vec!["smpp-load", "--messages", "1", "--long", "--smpp", "3.3"], "3.3 has no message_payload"),
+        (vec!["smpp-load", "--messages", "1", "--long", "--smpp", "3.3"], "SMPP 3.3 has no message_payload"),
         (vec!["smpp-load", "--messages", "1", "--transceivers", "0"], "somebody has to send"),
         (vec!["smpp-load", "--messages", "1", "--address", "127.0.0.1:1"], "cannot connect"),
         (vec!["smpp-load", "--messages", "1", "--tls-ca", "/nowhere"], "cannot read /nowhere"),
         (vec!["smpp-idle", "--binds", "0"], "is not in"),
         (vec!["carrier", "--listen", "256.0.0.1:1"], "invalid"),
-        (vec!["carrier", "--status", "0"], "is not an SMPP error status"),
-        (vec!["carrier", "--mo", "STOP"], "is written FROM:TO:TEXT"),
+        (vec!["carrier", "--script", "/nowhere.toml"], "cannot read the script /nowhere.toml"),
+        (vec!["carrier", "--mo", "STOP"], "an MO message is written FROM:TO:TEXT"),
     ] {
         let (ok, _, stderr) = run(&arguments).await;
         assert!(!ok && stderr.contains(sentence), "{arguments:?}: {stderr}");

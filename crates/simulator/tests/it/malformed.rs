@@ -1,4 +1,4 @@
-//! ByteStream that no reader should trust, among others that are good.
+//! Octets that no reader should trust, among others that are good.
 
 use hermod_simulator::carrier::{MoPart, Script};
 use hermod_smpp::CommandStatus;
@@ -31,10 +31,10 @@ async fn one_malformed_receipt_comes_among_good_ones() {
     let answers: Vec<_> = record
         .receipts()
         .iter()
-        .map(|receipt| (receipt.malformed, receipt.answer.map(CommandStatus::is_ok)))
+        .map(|receipt| (receipt.malformed, receipt.response.map(CommandStatus::is_ok)))
         .collect();
     assert_eq!(answers, [(true, Some(false)), (false, Some(true)), (true, Some(false)), (false, Some(true))]);
-    assert_eq!((carrier.receipts_unsettled(), record.counts().links_closed), (0, 0));
+    assert_eq!((carrier.receipts_pending(), record.counts().links_closed), (0, 0));
 }
 
 #[tokio::test]
@@ -48,6 +48,6 @@ async fn a_malformed_message_is_sent_once() {
     assert_eq!(esme.next().await, "said 4917 > 12345: hi");
     let record = carrier.record();
     record.wait_until(|record| record.counts().mo_accepted == 1, PATIENCE).await.unwrap();
-    let answers: Vec<_> = record.mo().iter().map(|mo| mo.answer.map(CommandStatus::is_ok)).collect();
+    let answers: Vec<_> = record.mo().iter().map(|mo| mo.response.map(CommandStatus::is_ok)).collect();
     assert_eq!(answers, [Some(false), Some(true)]);
 }

@@ -62,7 +62,7 @@ fn outcomes_may_depend_on_the_message() {
 
 #[tokio::test]
 async fn ids_are_hex_in_the_answer_and_decimal_in_the_receipt() {
-    let ids = IdFormat { answer: IdStyle::UpperHex, receipt: IdStyle::Decimal, prefix: "c-".to_owned() };
+    let ids = IdFormat { response: IdStyle::UpperHex, receipt: IdStyle::Decimal, prefix: "c-".to_owned() };
     let options =
         CarrierOptions { first_id: FirstId::At(0xabc), ..CarrierOptions::new(Script::new().ids(ids)) };
     let carrier = Carrier::start(options).await.unwrap();
@@ -88,7 +88,7 @@ async fn nobody_gets_a_receipt_from_a_carrier_that_never_sends_one() {
     esme.submit("a").await;
     assert_eq!(esme.next().await, "a: 1");
     assert_eq!(esme.within(ms(50)).await, None);
-    assert_eq!(carrier.receipts_unsettled(), 0);
+    assert_eq!(carrier.receipts_pending(), 0);
 }
 
 #[tokio::test]
@@ -101,11 +101,11 @@ async fn receipts_wait_for_the_next_bind() {
     assert_eq!(esme.next().await, "closed: we unbound");
     let gone = carrier.record();
     gone.wait_until(|record| record.counts().links_closed == 1, PATIENCE).await.unwrap();
-    assert_eq!(carrier.receipts_unsettled(), 1);
+    assert_eq!(carrier.receipts_pending(), 1);
     let mut again = Esme::bound(carrier.addr()).await;
     assert_eq!(again.next().await, "receipt 1 DELIVRD 2");
     gone.wait_until(|record| record.counts().receipts_accepted == 1, PATIENCE).await.unwrap();
-    assert_eq!(carrier.receipts_unsettled(), 0);
+    assert_eq!(carrier.receipts_pending(), 0);
     assert_eq!(gone.counts().unbinds, 1);
 }
 
@@ -122,7 +122,7 @@ async fn receipts_nobody_answered_are_sent_again_after_the_next_bind() {
     let record = carrier.record();
     record.wait_until(|record| record.counts().receipts_accepted == 1, PATIENCE).await.unwrap();
     assert_eq!((record.counts().receipts_sent, record.counts().receipts_unanswered), (2, 1));
-    let answers: Vec<_> = record.receipts().iter().map(|receipt| receipt.answer).collect();
+    let answers: Vec<_> = record.receipts().iter().map(|receipt| receipt.response).collect();
     assert_eq!(answers, [None, Some(CommandStatus::OK)]);
 }
 
@@ -138,7 +138,7 @@ async fn a_receipt_is_tried_again_after_a_temporary_refusal_and_not_after_anothe
     assert_eq!(esme.within(ms(50)).await, None);
     let counts = carrier.record().counts();
     assert_eq!((counts.receipts_sent, counts.receipts_rejected), (2, 2));
-    assert_eq!(carrier.receipts_unsettled(), 0);
+    assert_eq!(carrier.receipts_pending(), 0);
 }
 
 #[tokio::test]
@@ -147,7 +147,7 @@ async fn receipts_of_a_transmitter_go_to_a_receiver() {
     let mut transmitter = Esme::bound_as(carrier.addr(), BindType::Transmitter).await;
     transmitter.submit("a").await;
     assert_eq!(transmitter.next().await, "a: 1");
-    assert_eq!(carrier.receipts_unsettled(), 1);
+    assert_eq!(carrier.receipts_pending(), 1);
     let mut receiver = Esme::bound_as(carrier.addr(), BindType::Receiver).await;
     assert_eq!(receiver.next().await, "receipt 1 DELIVRD 2");
     transmitter.submit("b").await;

@@ -26,7 +26,7 @@ async fn receipts_come_elsewhere_or_not_at_all() {
     one.submit("a").await;
     assert_eq!(one.next().await, "a: 1");
     assert_eq!(one.within(ms(50)).await, None);
-    assert_eq!(carrier.receipts_unsettled(), 1);
+    assert_eq!(carrier.receipts_pending(), 1);
     let mut other = Esme::bound(carrier.addr()).await;
     assert_eq!(other.next().await, "receipt 1 DELIVRD 2");
     other.submit("b").await;
@@ -34,7 +34,7 @@ async fn receipts_come_elsewhere_or_not_at_all() {
     assert_eq!(one.next().await, "receipt 2 DELIVRD 2");
     carrier.record().wait_until(|record| record.counts().receipts_accepted == 2, PATIENCE).await.unwrap();
     let links: Vec<u64> = carrier.record().receipts().iter().map(|receipt| receipt.link).collect();
-    assert_eq!((links, carrier.receipts_unsettled()), (vec![2, 1], 0));
+    assert_eq!((links, carrier.receipts_pending()), (vec![2, 1], 0));
 }
 
 #[tokio::test]

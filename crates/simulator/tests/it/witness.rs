@@ -74,11 +74,11 @@ async fn texts_in_headers_tlvs_and_payloads_are_joined_and_told_by_link() {
     let long = String::from_utf8(long.to_vec()).unwrap();
     assert_eq!(record.received_texts(), ["hello world", "café", long.as_str()]);
     assert_eq!(
-        (received[0].came.as_slice(), received[0].is_on_one_link_in_order()),
+        (received[0].parts.as_slice(), received[0].is_on_one_link_in_order()),
         (&[(2, 1), (1, 0)][..], false)
     );
     assert_eq!(
-        (received[1].came.as_slice(), received[1].is_on_one_link_in_order()),
+        (received[1].parts.as_slice(), received[1].is_on_one_link_in_order()),
         (&[(1, 2), (1, 3)][..], true)
     );
     let submits = record.submits();

@@ -94,11 +94,11 @@ impl Seen {
                 record.receipts().iter().any(|sent| sent.id.bytes().any(|octet| octet.is_ascii_alphabetic()));
             for submit in record.submits() {
                 let reported = |id: &str| number(id, !decimal).is_some_and(|id| receipts.contains(&id));
-                let copy = match &submit.answer {
+                let copy = match &submit.response {
                     SubmitResponse::Accepted { id } => Copy { reported: reported(id) },
                     // Nobody was told the id, or the carrier forgot it: nobody can know.
-                    SubmitResponse::Withheld { .. } | SubmitResponse::Silent => Copy { reported: false },
-                    SubmitResponse::Refused(_) | SubmitResponse::Nacked(_) => {
+                    SubmitResponse::Withheld { .. } | SubmitResponse::None => Copy { reported: false },
+                    SubmitResponse::Rejected(_) | SubmitResponse::Nacked(_) => {
                         seen.refused.insert(submit.text.clone());
                         continue;
                     }

@@ -68,7 +68,7 @@ async fn no_control_character_from_outside_reaches_the_log() {
     http_callers(gateway.address(), token.trim()).await;
     // A handset's message whose sender and text are hostile, to a number that nobody owns.
     carrier.send_mo_parts([MoPart::raw("49151\u{1b}[2J\r\nFORGED", "4915788888888", 0, HOSTILE.as_bytes())]);
-    let answered = |record: &Record| record.mo().iter().any(|mo| mo.answer.is_some());
+    let answered = |record: &Record| record.mo().iter().any(|mo| mo.response.is_some());
     carrier.record().wait_until(answered, PATIENCE).await.expect("it was answered");
     gateway.stop().await;
     carrier.stop().await;

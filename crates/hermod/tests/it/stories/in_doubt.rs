@@ -17,7 +17,7 @@ const LONG_PATIENCE: Duration = Duration::from_secs(240);
 fn answered(s: &Scenario) -> HashSet<String> {
     let submits = s.carrier().record().submits().into_iter();
     submits
-        .filter(|submit| matches!(submit.answer, SubmitResponse::Accepted { .. }))
+        .filter(|submit| matches!(submit.response, SubmitResponse::Accepted { .. }))
         .map(|submit| submit.text)
         .collect()
 }

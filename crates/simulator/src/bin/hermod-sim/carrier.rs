@@ -1,96 +1,102 @@
-//! `hermod-sim carrier`: a carrier to send to, its script written in flags.
+//! `hermod-sim carrier`: a simulated carrier whose script is read from a file.
 
 use std::io::{self, IsTerminal};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use hermod_simulator::carrier::{Carrier, CarrierOptions, Counts, FirstId, Record, RecordMode, Script, Tls};
+use hermod_simulator::carrier::{Carrier, CarrierOptions, Counts, FirstId, Record, RecordMode, Script};
+use hermod_simulator::parse_duration;
 use serde_json::json;
 
+use crate::common_flags::ServerTlsFlags;
 use crate::mo::MoFlags;
-use crate::script_flags::ScriptFlags;
-use crate::smpp_echo::read_tls;
-use crate::{Ended, values};
+use crate::{Ended, terminal};
 
-/// Be a carrier: take binds and messages over SMPP and send receipts, as well or badly as told
+/// Accept binds and messages over SMPP and send receipts, without faults or as a script says
 ///
-/// Without flags it takes everything and delivers it at once. Flags add rules; for each message the first rule that
-/// applies decides, in this order: --throttle, --queue-full, --refuse, --nack, --silent, --lose-answers, --cut,
-/// --unbind, --garbage, --bad-length, --stall, --mute, --chaos, and within each the counted form before --...-every.
-/// A rule counts only the messages that reach it. It outlives the gateways that bind
-/// to it: receipts wait for the next bind, and those not answered are sent again.
+/// Without a script every message is accepted and delivered at once. A script is a TOML file that makes the carrier throttle,
+/// reject, lose, delay and cut; docs/simulator.md describes it. The flags below take precedence over the script. The carrier
+/// outlives the gateways that bind to it: receipts wait for the next bind, and those without a response are sent again.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CarrierArgs {
-    /// Address to listen on; port 0 takes any free one
+    /// Address to listen on; port 0 selects a free one
     #[arg(long, default_value = "127.0.0.1:2775")]
     listen: SocketAddr,
-    /// Decides what is left to chance
+    /// Script file (TOML)
+    #[arg(long, value_name = "FILE")]
+    script: Option<PathBuf>,
+    /// Seed of all random decisions
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Print counts as JSON: the address first, then a line every second and one at the end
+    /// Accept only this system_id
+    #[arg(long, requires = "password")]
+    system_id: Option<String>,
+    /// Password of that system_id
+    #[arg(long, requires = "system_id")]
+    password: Option<String>,
+    /// Throttle (0x58) above this many messages per second
+    #[arg(long, value_name = "TPS")]
+    rate: Option<u32>,
+    /// Time from the response to the receipt, as in 500ms
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    receipt_after: Option<Duration>,
+    /// Send no receipts
+    #[arg(long, conflicts_with = "receipt_after")]
+    no_receipts: bool,
+    /// Receipts without a response on one link
+    #[arg(long, value_name = "NUMBER", default_value_t = 500)]
+    receipt_window: u32,
+    /// Give numbers that end in 5550101 to 5550109 a fixed outcome each (docs/simulator.md), after the rules of the script
+    #[arg(long)]
+    magic_numbers: bool,
+    /// First message id; by default the time in microseconds
+    #[arg(long, value_name = "NUMBER")]
+    first_id: Option<u64>,
+    /// Receive buffer of each connection; a small one fills quickly while a link stalls
+    #[arg(long, value_name = "BYTES")]
+    receive_buffer: Option<u32>,
+    #[command(flatten)]
+    tls: ServerTlsFlags,
+    #[command(flatten)]
+    mo: MoFlags,
+    /// Print counts as JSON: first the address, then a line per second and a last one
     #[arg(long)]
     json: bool,
     /// Threads to serve on
     #[arg(long, default_value_t = 1)]
     pub(crate) threads: usize,
-    /// The first id that is given; the clock decides unless this does
-    #[arg(long, value_name = "NUMBER")]
-    first_id: Option<u64>,
-    /// Speak TLS on every link: a PEM file with the carrier's certificate
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
-    tls_certificate: Option<PathBuf>,
-    /// The PEM file with its key
-    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
-    tls_key: Option<PathBuf>,
-    /// The receive buffer of every link; a small one fills soon while a link stalls
-    #[arg(long, value_name = "BYTES")]
-    receive_buffer: Option<u32>,
-    #[command(flatten)]
-    script: ScriptFlags,
-    #[command(flatten)]
-    mo: MoFlags,
-    /// Receipts a link may have unanswered
-    #[arg(long, default_value_t = 500, help_heading = "Receipts")]
-    receipt_window: u32,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  A carrier that delivers everything after half a second:
+  A carrier that delivers every message after half a second:
     hermod-sim carrier --receipt-after 500ms
 
-  A bad day: every tenth message throttled, the connection cut after every thousandth, receipts twice:
-    hermod-sim carrier --throttle-every 10 --cut-every 1000 --receipt-twice
+  A carrier for one gateway, with at most 100 messages per second:
+    hermod-sim carrier --system-id hermod --password secret --rate 100
 
-  Ids in hex in the answer and in decimal in the receipt, receipts before answers:
-    hermod-sim carrier --ids hex --receipt-ids decimal --receipt-first
+  A carrier with faults, the same for the same seed:
+    hermod-sim carrier --script faults.toml --seed 7
 
-  Handsets write: one message now, and one for each line you type:
+  One MO message now, and one for each line of standard input:
     hermod-sim carrier --mo +4915112345678:12345:STOP --mo-lines
 
-  Numbers that fail, are throttled, are late or reply, by their last digits (docs/simulator.md lists them):
-    hermod-sim carrier --magic-numbers
-
-  A dead carrier that still holds the connection open:
-    hermod-sim carrier --mute-after-bind
-
-  Chaos, the same for the same seed: answers lost, links cut, receipts in other words:
-    hermod-sim carrier --seed 7 --chaos lose-answer:5 --chaos refuse-0x58:50 --cut-links 1s..30s \\
-      --receipts-elsewhere --receipt-wording odd-labels";
+  Numbers that fail, are throttled, are delayed or reply, by their last digits:
+    hermod-sim carrier --magic-numbers";
 
 impl CarrierArgs {
     pub(crate) async fn run(self) -> Ended {
         let options = CarrierOptions {
             listen: self.listen,
-            script: self.script.script(),
+            script: self.script()?,
             seed: self.seed,
-            // A carrier on the command line has nobody to ask it for texts, and may run for millions of messages.
+            // Nothing reads the texts of this process, and it may handle millions of messages.
             record: RecordMode::Compact,
             first_id: self.first_id.map_or(FirstId::Clock, FirstId::At),
-            tls: self.tls()?,
+            tls: self.tls.read()?,
             receive_buffer_bytes: self.receive_buffer,
             receipt_window: self.receipt_window,
             ..CarrierOptions::new(Script::new())
@@ -100,32 +106,54 @@ impl CarrierArgs {
             .map_err(|error| format!("cannot listen on {}: {error}", self.listen))?;
         let record = carrier.record();
         if self.json {
-            values::say(&json!({ "listening": carrier.addr() }).to_string());
+            terminal::print(&json!({ "listening": carrier.addr() }).to_string());
         } else {
-            values::say(&carrier.addr().to_string());
+            terminal::print(&carrier.addr().to_string());
         }
         tokio::select! {
-            () = values::told_to_end() => {}
+            () = terminal::stop_signal() => {}
             () = report_every_second(&record, self.json) => {}
             () = self.mo.send(&carrier) => {}
         }
         carrier.stop().await;
         let counts = record.counts();
         if self.json {
-            values::say(&json!(counts).to_string());
+            terminal::print(&json!(counts).to_string());
         } else {
             if io::stderr().is_terminal() {
-                values::rewrite_line("");
+                terminal::rewrite_line("");
             }
-            values::say(&table(&counts));
+            terminal::print(&table(&counts));
         }
         Ok(())
     }
 
-    fn tls(&self) -> Result<Option<Tls>, String> {
-        let (Some(certificate), Some(key)) = (&self.tls_certificate, &self.tls_key) else { return Ok(None) };
-        read_tls(certificate, key).map(Some)
+    /// Reads the script file and applies the flags to it.
+    fn script(&self) -> Result<Script, String> {
+        let mut script = self.script.as_deref().map_or(Ok(Script::new()), read_script)?;
+        if let (Some(system_id), Some(password)) = (&self.system_id, &self.password) {
+            script = script.credentials(system_id, password);
+        }
+        if let Some(rate) = self.rate {
+            script = script.rate_max(rate);
+        }
+        if let Some(delay) = self.receipt_after {
+            script = script.receipt_delay(delay);
+        }
+        if self.no_receipts {
+            script = script.no_receipts();
+        }
+        if self.magic_numbers {
+            script = script.magic_numbers(self.receipt_after.unwrap_or_default());
+        }
+        Ok(script)
     }
+}
+
+fn read_script(path: &Path) -> Result<Script, String> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| format!("cannot read the script {}: {error}", path.display()))?;
+    Script::from_toml(&text).map_err(|error| format!("invalid script {}: {error}", path.display()))
 }
 
 async fn report_every_second(record: &Record, json: bool) {
@@ -136,9 +164,9 @@ async fn report_every_second(record: &Record, json: bool) {
         tick.tick().await;
         let counts = record.counts();
         if json {
-            values::say(&json!(counts).to_string());
+            terminal::print(&json!(counts).to_string());
         } else if is_terminal {
-            values::rewrite_line(&line(&counts, counts.submits - before));
+            terminal::rewrite_line(&line(&counts, counts.submits - before));
         }
         before = counts.submits;
     }
@@ -148,12 +176,12 @@ fn line(counts: &Counts, per_second: u64) -> String {
     let open = counts.links_opened - counts.links_closed;
     let Counts { submits, accepted, receipts_accepted, duplicates, .. } = counts;
     format!(
-        "{open} links  {per_second:>7} /s  {submits:>10} submits  {accepted:>10} taken  {receipts_accepted:>10} \
+        "{open} links  {per_second:>7} /s  {submits:>10} submits  {accepted:>10} accepted  {receipts_accepted:>10} \
          receipts  {duplicates} duplicates"
     )
 }
 
-/// Every count on a line of its own, as JSON names it.
+/// Returns one line per count, with the names of the JSON output.
 fn table(counts: &Counts) -> String {
     let serde_json::Value::Object(counts) = json!(counts) else { unreachable!("counts are an object") };
     let lines: Vec<String> =
@@ -166,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_has_a_line_for_every_count() {
+    fn table_has_a_line_for_every_count() {
         let table = table(&Counts { submits: 12, ..Counts::default() });
         assert!(table.contains("submits                       12\n"), "{table}");
         assert!(table.lines().count() > 15, "{table}");

@@ -1,22 +1,21 @@
-//! `hermod-sim certificate`: a self-signed certificate to try TLS with.
+//! `hermod-sim certificate`: a self-signed certificate for tests of TLS.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use rcgen::{CertificateParams, KeyPair};
 
-use crate::{Ended, values};
+use crate::{Ended, terminal};
 
-/// Make a self-signed certificate and its key, to try TLS with
+/// Make a self-signed certificate and its key for tests of TLS
 ///
-/// Writes certificate.pem and key.pem. A client that is given certificate.pem as its authority believes the server
-/// that shows it. Not for real customers: nobody else does.
+/// Writes certificate.pem and key.pem. Only clients that use certificate.pem as their certificate authority trust it.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CertificateArgs {
-    /// The folder to write to, made if it is not there
+    /// Folder to write to, created if it does not exist
     folder: PathBuf,
-    /// The name it is for
+    /// Name in the certificate
     #[arg(long, default_value = "localhost")]
     name: String,
 }
@@ -29,16 +28,16 @@ Examples:
 
 impl CertificateArgs {
     pub(crate) fn run(self) -> Ended {
-        let unusable = |error: rcgen::Error| format!("no certificate for {:?}: {error}", self.name);
-        let key = KeyPair::generate().map_err(unusable)?;
-        let params = CertificateParams::new(vec![self.name.clone()]).map_err(unusable)?;
-        let certificate = params.self_signed(&key).map_err(unusable)?;
+        let invalid = |error: rcgen::Error| format!("cannot make a certificate for {:?}: {error}", self.name);
+        let key = KeyPair::generate().map_err(invalid)?;
+        let params = CertificateParams::new(vec![self.name.clone()]).map_err(invalid)?;
+        let certificate = params.self_signed(&key).map_err(invalid)?;
         let cannot = |error: std::io::Error| format!("cannot write to {}: {error}", self.folder.display());
         std::fs::create_dir_all(&self.folder).map_err(cannot)?;
         for (name, pem) in [("certificate.pem", certificate.pem()), ("key.pem", key.serialize_pem())] {
             let path = self.folder.join(name);
             std::fs::write(&path, pem).map_err(cannot)?;
-            values::say(&path.display().to_string());
+            terminal::print(&path.display().to_string());
         }
         Ok(())
     }

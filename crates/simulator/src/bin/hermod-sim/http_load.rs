@@ -1,7 +1,7 @@
-//! `hermod-sim http-load`: load on the HTTP API, and a table or JSON of how it went.
+//! `hermod-sim http-load`: load on the HTTP API, with a report as a table or JSON.
 
 use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,17 +10,17 @@ use clap::Args;
 use hermod_simulator::load::http::{
     self, Attempt, Bound, Keys, LoadOptions, Messages, Outcome, Pace, Target, Which,
 };
-use hermod_simulator::load::live::{Live, Progress};
-use hermod_simulator::load::report::Report;
+use hermod_simulator::parse_duration;
 use serde_json::json;
 
-use crate::{Ended, values};
+use crate::common_flags::rate;
+use crate::{Ended, progress, terminal};
 
-/// Send messages to POST /api/v1/sms and measure the answers
+/// Send messages to POST /api/v1/sms and measure the responses
 ///
-/// Closed loop (the default): every connection sends its next message when the last one is answered; measures what
-/// the server can do. Open loop (--rate): messages are due at a fixed rate whatever the server does, and latency
-/// counts from the moment a message was due, so a stall is charged for everything it kept waiting.
+/// Closed loop (the default): every connection sends its next message after the response to the last one; measures capacity.
+/// Open loop (--rate): messages are due at a fixed rate, and latency counts from the due time, so that a stall of the server
+/// counts for every message it delays.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct HttpLoad {
@@ -36,56 +36,56 @@ pub(crate) struct HttpLoad {
     /// Connections, each with one request in flight
     #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=i64::from(http::CONNECTIONS_MAX)))]
     connections: u32,
-    /// Messages to send; the run ends after them or after --duration, whichever comes first
+    /// Messages to send; the run ends after them or after --duration
     #[arg(long)]
     requests: Option<u64>,
     /// How long to send, as in 10s or 5m
-    #[arg(long, value_parser = values::duration)]
+    #[arg(long, value_parser = parse_duration)]
     duration: Option<Duration>,
-    /// Open loop at this many messages per second
-    #[arg(long, value_parser = values::rate)]
+    /// Send in an open loop at this many messages per second
+    #[arg(long, value_parser = rate)]
     rate: Option<f64>,
-    /// First recipient; `clock` makes each the time of its request, for hermod-sim webhooks to read
+    /// First recipient; with `clock` each recipient is the time of its request, for hermod-sim webhooks to read
     #[arg(long, default_value = "+4915100000000")]
     to: String,
-    /// Recipients in all; the run starts over with the first after them
+    /// Number of recipients; after the last the run continues with the first
     #[arg(long, default_value_t = 100_000_000)]
     recipients: u64,
-    /// Sender; left to the connection's default if not given
+    /// Sender; by default the connection's own
     #[arg(long)]
     from: Option<String>,
-    /// What each text starts with; its number follows
+    /// Start of each text; the message's number follows
     #[arg(long, default_value = "Load test message ")]
     text: String,
-    /// Give each message an Idempotency-Key of this prefix and its number
+    /// Send an Idempotency-Key of this prefix and the message's number
     #[arg(long)]
     idempotency: Option<String>,
-    /// Number of the first message: continue where another run ended
+    /// Number of the first message, to continue another run
     #[arg(long, default_value_t = 0)]
     first: u64,
-    /// Wait this long for an answer
-    #[arg(long, default_value = "30s", value_parser = values::duration)]
+    /// Time to wait for a response
+    #[arg(long, default_value = "30s", value_parser = parse_duration)]
     timeout: Duration,
-    /// Write one JSON line for each request to this file: index, key, status, message_id, error
+    /// Write a JSON line for each request to this file: index, key, status, message_id, error
     #[arg(long)]
     log: Option<PathBuf>,
     /// Print the report as JSON
     #[arg(long)]
     json: bool,
-    /// Threads to send from; one is the lightest and enough for about 50,000 requests a second
+    /// Threads to send from; one suffices for about 50,000 requests per second
     #[arg(long, default_value_t = 1)]
     pub(crate) threads: usize,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  As fast as 32 connections go, for ten seconds:
+  As fast as 32 connections allow, for ten seconds:
     hermod-sim http-load --key KEY --secret SECRET --duration 10s
 
-  Exactly 10000 messages, each safe to send again, every answer logged:
-    hermod-sim http-load --key KEY --secret SECRET --requests 10000 --idempotency run1 --log answers.jsonl
+  Exactly 10000 messages with idempotency keys, and a log of every response:
+    hermod-sim http-load --key KEY --secret SECRET --requests 10000 --idempotency run1 --log responses.jsonl
 
-  Latency at a steady 2000 messages a second, as JSON:
+  Latency at 2000 messages per second, as JSON:
     hermod-sim http-load --key KEY --secret SECRET --rate 2000 --connections 100 --duration 60s --json";
 
 impl HttpLoad {
@@ -98,11 +98,8 @@ impl HttpLoad {
         }
         let run = http::start(options).await.map_err(|error| format!("{}: {error}", self.url))?;
         let live = run.live();
-        let report = if io::stderr().is_terminal() {
-            finish_with_progress(run, &live).await
-        } else {
-            finish(run).await
-        };
+        let stopper = run.stopper();
+        let report = progress::finish(run.finish(), || stopper.stop(), &live).await;
         if let Some(log) = log {
             let mut log = log.lock().expect("no holder of the log panics");
             log.flush().map_err(|error| format!("the log is incomplete: {error}"))?;
@@ -112,7 +109,7 @@ impl HttpLoad {
         } else {
             report.to_string().trim_end().to_owned()
         };
-        values::say(&printed);
+        terminal::print(&printed);
         Ok(())
     }
 
@@ -132,35 +129,6 @@ impl HttpLoad {
         }
         Ok(options)
     }
-}
-
-/// Waits for the end; ctrl-c brings it about early, and what was measured until then is still reported.
-async fn finish(run: http::Run) -> Report {
-    let stop = run.stopper();
-    let finish = run.finish();
-    tokio::pin!(finish);
-    tokio::select! {
-        report = &mut finish => report,
-        () = values::told_to_end() => {
-            stop.stop();
-            finish.await
-        }
-    }
-}
-
-async fn finish_with_progress(run: http::Run, live: &Live) -> Report {
-    let mut progress = Progress::default();
-    let mut tick = tokio::time::interval(Duration::from_millis(500));
-    let finish = finish(run);
-    tokio::pin!(finish);
-    let report = loop {
-        tokio::select! {
-            report = &mut finish => break report,
-            _ = tick.tick() => values::rewrite_line(&progress.line(live).to_string()),
-        }
-    };
-    values::rewrite_line("");
-    report
 }
 
 type Log = Arc<Mutex<BufWriter<File>>>;

@@ -1,24 +1,25 @@
-//! `hermod-sim`: the other side of Hermod on the command line. Load over HTTP and SMPP, for each an endpoint that
-//! stores nothing to measure it against, idle binds, and a carrier to send to.
+//! `hermod-sim`: the simulator's command line. A simulated carrier, load over HTTP and SMPP with a reference endpoint for
+//! each, idle binds, and a webhook receiver.
 
 mod carrier;
 mod certificate;
+mod common_flags;
 mod empty_http;
 mod http_load;
 mod mo;
-mod script_flags;
+mod progress;
 mod smpp_echo;
 mod smpp_flags;
 mod smpp_idle;
 mod smpp_load;
-mod values;
+mod terminal;
 mod webhooks;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// The other side of Hermod: load generators, and a carrier that keeps its own record.
+/// Simulated carriers, load generators and webhook receivers for tests of an SMS gateway.
 #[derive(Parser)]
 #[command(name = "hermod-sim", version, arg_required_else_help = true, max_term_width = 110, after_help = EXAMPLES)]
 struct Cli {
@@ -28,7 +29,7 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  A carrier on port 2775 that delivers everything after half a second:
+  A carrier on port 2775 that delivers every message after half a second:
     hermod-sim carrier --listen 127.0.0.1:2775 --receipt-after 500ms
 
   Ten thousand messages to a gateway, 32 at a time:
@@ -37,11 +38,11 @@ Examples:
   The same over SMPP, through one bind with a window of 100, receipts included:
     hermod-sim smpp-load --system-id ID --password PASSWORD --messages 10000
 
-  What this machine can do when nothing is stored:
+  What this machine achieves when nothing is stored:
     hermod-sim empty-http --port 8081 &
     hermod-sim http-load --url http://127.0.0.1:8081/api/v1 --duration 10s
 
-Every subcommand has examples of its own: hermod-sim help http-load";
+Every command has examples: hermod-sim help http-load";
 
 #[derive(Subcommand)]
 enum Command {
@@ -55,7 +56,7 @@ enum Command {
     Certificate(certificate::CertificateArgs),
 }
 
-/// A subcommand's end: done, or a sentence for stderr.
+/// The result of a command; an error is printed on stderr.
 type Ended = Result<(), String>;
 
 fn main() -> ExitCode {
@@ -72,13 +73,13 @@ fn main() -> ExitCode {
     match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(sentence) => {
-            values::say_on_stderr(&format!("hermod-sim: {sentence}"));
+            terminal::print_error(&sentence);
             ExitCode::FAILURE
         }
     }
 }
 
-/// Runs on that many threads. One thread has a runtime of its own kind, which never pays for handing work over.
+/// Runs a command on this many threads. The runtime for one thread has no cost for moving tasks between threads.
 fn run_on(threads: usize, command: impl Future<Output = Ended>) -> Ended {
     let mut builder = if threads == 1 {
         tokio::runtime::Builder::new_current_thread()
@@ -86,7 +87,7 @@ fn run_on(threads: usize, command: impl Future<Output = Ended>) -> Ended {
         tokio::runtime::Builder::new_multi_thread()
     };
     let runtime = builder.worker_threads(threads.max(1)).enable_all().build();
-    runtime.map_err(|error| format!("no runtime: {error}"))?.block_on(command)
+    runtime.map_err(|error| format!("cannot start the runtime: {error}"))?.block_on(command)
 }
 
 #[cfg(test)]
@@ -96,16 +97,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_line_is_well_formed() {
+    fn command_line_is_valid() {
         Cli::command().debug_assert();
     }
 
     #[test]
-    fn every_subcommand_teaches_by_example() {
+    fn every_command_has_a_description_and_examples() {
         for command in Cli::command().get_subcommands() {
             let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             assert!(help.starts_with("Examples:\n"), "{} has no examples", command.get_name());
-            assert!(command.get_about().is_some(), "{} does not say what it does", command.get_name());
+            assert!(command.get_about().is_some(), "{} has no description", command.get_name());
         }
     }
 }

@@ -1,23 +1,23 @@
-//! What handsets send through `hermod-sim carrier`: messages named in flags, and lines of standard input.
+//! MO messages of `hermod-sim carrier`, from flags and from lines of standard input.
 
 use clap::Args;
 use hermod_simulator::carrier::Carrier;
 use tokio::sync::mpsc;
 
-use crate::values;
+use crate::terminal;
 
-/// Characters of a text, as many as the API takes.
+/// Characters of a text: the limit of the HTTP API.
 const TEXT_CHARS_MAX: usize = 1_600;
-/// ByteStream of an address (SMPP v3.4 section 5.2.9).
+/// Octets of an address (SMPP v3.4 section 5.2.9).
 const ADDRESS_BYTES_MAX: usize = 20;
 
 #[derive(Args)]
-#[command(next_help_heading = "Messages from handsets")]
+#[command(next_help_heading = "MO messages")]
 pub(crate) struct MoFlags {
-    /// Send this message from a handset as soon as a link can take it; may be given more than once
-    #[arg(long, value_name = "FROM:TO:TEXT", value_parser = mo)]
+    /// Send this MO message on the first link that may receive; can be repeated
+    #[arg(long, value_name = "FROM:TO:TEXT", value_parser = parse_mo)]
     mo: Vec<Mo>,
-    /// Send each line of standard input, written FROM:TO:TEXT, as a message from a handset
+    /// Send each line of standard input, written FROM:TO:TEXT, as an MO message
     #[arg(long)]
     mo_lines: bool,
 }
@@ -29,28 +29,30 @@ pub(crate) struct Mo {
     text: String,
 }
 
-/// `+4915112345678:12345:STOP`. The text may have colons.
-fn mo(text: &str) -> Result<Mo, String> {
+/// Parses `+4915112345678:12345:STOP`. The text may contain colons.
+fn parse_mo(text: &str) -> Result<Mo, String> {
     let mut fields = text.splitn(3, ':').map(str::to_owned);
     let (Some(from), Some(to), Some(text)) = (fields.next(), fields.next(), fields.next()) else {
-        return Err(
-            "a message from a handset is written FROM:TO:TEXT, as in +4915112345678:12345:STOP".to_owned()
-        );
+        return Err("an MO message is written FROM:TO:TEXT, as in +4915112345678:12345:STOP".to_owned());
     };
     let address = |name: &str, value: &str| {
-        let good = !value.is_empty() && value.len() <= ADDRESS_BYTES_MAX && value.is_ascii();
-        if good { Ok(()) } else { Err(format!("{name} has 1 to {ADDRESS_BYTES_MAX} ASCII characters")) }
+        let is_valid = !value.is_empty() && value.len() <= ADDRESS_BYTES_MAX && value.is_ascii();
+        if is_valid {
+            Ok(())
+        } else {
+            Err(format!("{name} must have 1 to {ADDRESS_BYTES_MAX} ASCII characters"))
+        }
     };
     address("FROM", &from)?;
     address("TO", &to)?;
     if text.chars().count() > TEXT_CHARS_MAX {
-        return Err(format!("TEXT has {TEXT_CHARS_MAX} characters at most"));
+        return Err(format!("TEXT must have at most {TEXT_CHARS_MAX} characters"));
     }
     Ok(Mo { from, to, text })
 }
 
 impl MoFlags {
-    /// Sends what the flags name, then what comes in lines. Never ends by itself: the carrier serves on.
+    /// Sends the messages of the flags, then those of standard input. Never returns.
     pub(crate) async fn send(&self, carrier: &Carrier) {
         for message in &self.mo {
             send(carrier, message);
@@ -58,9 +60,9 @@ impl MoFlags {
         if self.mo_lines {
             let mut lines = standard_input();
             while let Some(line) = lines.recv().await {
-                match mo(&line) {
+                match parse_mo(&line) {
                     Ok(message) => send(carrier, &message),
-                    Err(sentence) => values::say_on_stderr(&format!("hermod-sim: {sentence}")),
+                    Err(sentence) => terminal::print_error(&sentence),
                 }
             }
         }
@@ -68,7 +70,7 @@ impl MoFlags {
     }
 }
 
-/// Lines as they come. The thread that reads them ends with the process: nothing can wake it from a read.
+/// Returns the lines of standard input. The reading thread ends with the process, because a read cannot be cancelled.
 fn standard_input() -> mpsc::Receiver<String> {
     let (sender, receiver) = mpsc::channel(1);
     std::thread::spawn(move || {
@@ -83,7 +85,7 @@ fn standard_input() -> mpsc::Receiver<String> {
 
 fn send(carrier: &Carrier, Mo { from, to, text }: &Mo) {
     if let Err(sentence) = carrier.send_mo(from, to, text) {
-        values::say_on_stderr(&format!("hermod-sim: {sentence}"));
+        terminal::print_error(&sentence);
     }
 }
 
@@ -92,12 +94,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn message_is_two_addresses_and_a_text_that_may_have_colons() {
-        let read = mo("+4915112345678:12345:at 10:30").map(|mo| (mo.from, mo.to, mo.text));
+    fn mo_message_is_two_addresses_and_a_text_that_may_contain_colons() {
+        let read = parse_mo("+4915112345678:12345:at 10:30").map(|mo| (mo.from, mo.to, mo.text));
         assert_eq!(read, Ok(("+4915112345678".to_owned(), "12345".to_owned(), "at 10:30".to_owned())));
         for wrong in ["", "1:2", ":2:x", "1::x", "1:222222222222222222222:x", "é:2:x"] {
-            assert!(mo(wrong).is_err(), "{wrong}");
+            assert!(parse_mo(wrong).is_err(), "{wrong}");
         }
-        assert!(mo(&format!("1:2:{}", "x".repeat(1_601))).is_err());
+        assert!(parse_mo(&format!("1:2:{}", "x".repeat(1_601))).is_err());
     }
 }

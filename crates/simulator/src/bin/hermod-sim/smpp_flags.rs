@@ -1,20 +1,15 @@
-//! The flags that all clients over SMPP have in common, and what they need of the system.
+//! The flags of SMPP clients: server, credentials, version and TLS.
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use hermod_simulator::load::smpp::{Target, Trust, Version};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-
-/// Open files beside the sockets: the runtime's, the terminal's, a log.
-const FILES_BESIDE: u64 = 64;
 
 #[derive(Args)]
 pub(crate) struct TargetFlags {
-    /// The server, as host and port
+    /// Host and port of the server
     #[arg(long, default_value = "127.0.0.1:2775")]
     address: String,
-    /// Who binds
     #[arg(long, default_value = "load")]
     system_id: String,
     /// At most 8 characters
@@ -22,13 +17,13 @@ pub(crate) struct TargetFlags {
     password: String,
     #[arg(long, default_value = "")]
     system_type: String,
-    /// The version of SMPP
+    /// SMPP version
     #[arg(long, value_enum, default_value = "3.4", value_name = "VERSION")]
     smpp: VersionFlag,
-    /// Speak TLS and believe the certificates in this PEM file
+    /// Use TLS and trust the certificates in this PEM file
     #[arg(long, value_name = "FILE")]
     tls_ca: Option<PathBuf>,
-    /// The name the server's certificate is for
+    /// Name in the server's certificate
     #[arg(long, value_name = "NAME", default_value = "localhost")]
     tls_name: String,
 }
@@ -53,7 +48,7 @@ impl TargetFlags {
         Ok(target)
     }
 
-    pub(crate) fn speaks_3_3(&self) -> bool {
+    pub(crate) fn is_3_3(&self) -> bool {
         matches!(self.smpp, VersionFlag::V3_3)
     }
 }
@@ -61,23 +56,4 @@ impl TargetFlags {
 fn trust(path: &Path, name: &str) -> Result<Trust, String> {
     let pem = std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     Trust::from_pem(&pem, name).map_err(|error| format!("{}: {error}", path.display()))
-}
-
-/// Lets this process open as many sockets, as far as the system allows; a sentence where it does not.
-pub(crate) fn allow_sockets(sockets: u64) -> Result<(), String> {
-    let wanted = sockets.saturating_add(FILES_BESIDE);
-    let limit = getrlimit(Resource::Nofile);
-    if limit.current.is_none_or(|current| current >= wanted) {
-        return Ok(());
-    }
-    let raised = Rlimit { current: Some(wanted), maximum: limit.maximum };
-    let is_allowed = limit.maximum.is_none_or(|maximum| maximum >= wanted);
-    if is_allowed && setrlimit(Resource::Nofile, raised).is_ok() {
-        return Ok(());
-    }
-    let maximum = limit.maximum.unwrap_or_default();
-    Err(format!(
-        "{wanted} open files are needed and this system allows {maximum}: raise the hard limit (ulimit -Hn, \
-         or LimitNOFILE= of the service), or ask for less"
-    ))
 }

@@ -1,19 +1,21 @@
-//! `hermod-sim smpp-idle`: binds that are only there, and a table or JSON of how they fared.
+//! `hermod-sim smpp-idle`: idle binds, with a report as a table or JSON.
 
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use hermod_simulator::load::smpp::idle::{self, IdleOptions};
+use hermod_simulator::parse_duration;
 use hermod_smpp::BindType;
 use serde_json::json;
 
-use crate::smpp_flags::{TargetFlags, allow_sockets};
-use crate::{Ended, values};
+use crate::common_flags::{allow_sockets, rate};
+use crate::smpp_flags::TargetFlags;
+use crate::{Ended, terminal};
 
-/// Open idle binds, hold them for a while, see that each is alive, and unbind
+/// Open idle binds, hold them, check that each is alive, and unbind
 ///
-/// Says when all stand, so that the server can be weighed meanwhile; the report comes at the end. Ends with an error
-/// if a bind was not to be had, was not alive at the end, or could not be unbound.
+/// Prints a line when all binds are bound, so that the server's memory can be measured, and a report at the end. Exits with an
+/// error if a bind failed, was not alive at the end, or could not be unbound.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SmppIdle {
@@ -22,28 +24,28 @@ pub(crate) struct SmppIdle {
     /// Binds to hold
     #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=i64::from(idle::BINDS_MAX)))]
     binds: u32,
-    /// What to bind as
+    /// Bind type
     #[arg(long, value_enum, default_value = "transceiver")]
     kind: Kind,
     /// Binds to open per second
-    #[arg(long, default_value = "500", value_parser = values::rate)]
+    #[arg(long, default_value = "500", value_parser = rate)]
     rate: f64,
-    /// Binds that wait for their answer at one time
+    /// Binds without a response at one time
     #[arg(long, default_value_t = 64, value_name = "NUMBER")]
     at_once: u32,
-    /// How long to hold them, as in 30s or 5m
-    #[arg(long, default_value = "60s", value_parser = values::duration)]
+    /// Time to hold the binds, as in 30s or 5m
+    #[arg(long, default_value = "60s", value_parser = parse_duration)]
     hold: Duration,
-    /// Wait this long for a bind
-    #[arg(long, default_value = "60s", value_parser = values::duration)]
+    /// Time to wait for a bind
+    #[arg(long, default_value = "60s", value_parser = parse_duration)]
     timeout: Duration,
-    /// Send enquire_link after so much silence
-    #[arg(long, default_value = "30s", value_parser = values::duration)]
+    /// Idle time before an enquire_link
+    #[arg(long, default_value = "30s", value_parser = parse_duration)]
     enquire_after: Duration,
-    /// Print as JSON: one line when all stand, and the report
+    /// Print JSON: one line when all binds are bound, and the report
     #[arg(long)]
     json: bool,
-    /// Threads to hold them on
+    /// Threads to run on
     #[arg(long, default_value_t = 1)]
     pub(crate) threads: usize,
 }
@@ -57,7 +59,7 @@ enum Kind {
 
 const EXAMPLES: &str = "\
 Examples:
-  Ten thousand binds for two minutes, opened at 200 a second:
+  Ten thousand binds for two minutes, opened at 200 per second:
     hermod-sim smpp-idle --system-id ID --password PASSWORD --binds 10000 --rate 200 --hold 2m
 
   A thousand receivers over TLS, as JSON:
@@ -82,9 +84,9 @@ impl SmppIdle {
         let (bound, took) = idle.bound().await;
         let seconds = took.as_secs_f64();
         if self.json {
-            values::say(&json!({ "bound": bound, "binding_s": seconds }).to_string());
+            terminal::print(&json!({ "bound": bound, "binding_s": seconds }).to_string());
         } else {
-            values::say(&format!("{bound} binds stand after {seconds:.2} s"));
+            terminal::print(&format!("{bound} binds bound after {seconds:.2} s"));
         }
         let report = idle.hold(self.hold).await;
         let printed = if self.json {
@@ -92,7 +94,7 @@ impl SmppIdle {
         } else {
             report.to_string().trim_end().to_owned()
         };
-        values::say(&printed);
+        terminal::print(&printed);
         match report.errors() {
             0 => Ok(()),
             errors => Err(format!("{errors} errors")),

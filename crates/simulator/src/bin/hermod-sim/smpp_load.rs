@@ -1,33 +1,30 @@
-//! `hermod-sim smpp-load`: load over SMPP, and a table or JSON of how it went.
+//! `hermod-sim smpp-load`: load over SMPP, with a report as a table or JSON.
 
-use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use clap::Args;
-use hermod_simulator::load::live::{Live, Progress};
-use hermod_simulator::load::smpp::{
-    self, Binds, Bound, LoadOptions, MessageForm, Messages, Pace, Report, Run,
-};
+use hermod_simulator::load::smpp::{self, Binds, Bound, LoadOptions, MessageForm, Messages, Pace};
+use hermod_simulator::parse_duration;
 
-use crate::smpp_flags::{TargetFlags, allow_sockets};
-use crate::{Ended, values};
+use crate::common_flags::{allow_sockets, rate};
+use crate::smpp_flags::TargetFlags;
+use crate::{Ended, progress, terminal};
 
-/// Characters of a text that is sent with --long, unless it is told.
+/// Characters of a text with --long, by default.
 const LONG_TEXT_CHARS: usize = 400;
 const TEXT_CHARS: usize = 20;
 
 /// Bind, submit messages through a window, and match every receipt to its message
 ///
-/// Flat out (the default): every bind keeps its window full. With --rate messages are due at a fixed rate whatever
-/// the server does, and latency counts from the moment a message was due. Every deliver_sm is answered with status 0.
-/// Ends with an error if anything went wrong: a message refused, unanswered or lost, a receipt that came twice, for
-/// nobody, or not at all.
+/// By default every bind keeps its window full. With --rate messages are due at a fixed rate, and latency counts from the due
+/// time. Every deliver_sm gets status 0. Exits with an error if a message was rejected, timed out or lost, or if a receipt is
+/// missing, duplicated or unknown.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SmppLoad {
     #[command(flatten)]
     target: TargetFlags,
-    /// Transceiver binds; one, unless other binds are asked for
+    /// Transceiver binds; by default one, or none with other binds
     #[arg(long, value_name = "NUMBER")]
     transceivers: Option<u32>,
     /// Transmitter binds
@@ -36,69 +33,69 @@ pub(crate) struct SmppLoad {
     /// Receiver binds
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     receivers: u32,
-    /// Messages each bind may have unanswered
+    /// Messages without a response per bind
     #[arg(long, default_value_t = 100)]
     window: u32,
-    /// Messages to send; the run ends after them or after --duration, whichever comes first
+    /// Messages to send; the run ends after them or after --duration
     #[arg(long)]
     messages: Option<u64>,
     /// How long to send, as in 10s or 5m
-    #[arg(long, value_parser = values::duration)]
+    #[arg(long, value_parser = parse_duration)]
     duration: Option<Duration>,
-    /// Messages due per second, over all binds
-    #[arg(long, value_parser = values::rate)]
+    /// Messages per second, over all binds
+    #[arg(long, value_parser = rate)]
     rate: Option<f64>,
     /// First recipient
     #[arg(long, default_value = "+4915100000000")]
     to: String,
-    /// Recipients in all; the run starts over with the first after them
+    /// Number of recipients; after the last the run continues with the first
     #[arg(long, default_value_t = 100_000_000)]
     recipients: u64,
-    /// Sender: a name, a number with a plus, or a short code; left to the server if not given
+    /// Sender: a name, a number with a plus, or a short code; by default the server's choice
     #[arg(long)]
     from: Option<String>,
-    /// Characters of each text; its number is in it
+    /// Characters of each text, which contains the message's number
     #[arg(long, value_name = "CHARS")]
     text_length: Option<usize>,
-    /// Send the text in message_payload, 400 characters unless --text-length says otherwise
+    /// Send the text in message_payload, by default with 400 characters
     #[arg(long)]
     long: bool,
-    /// data_coding of each message: 0 the server's default, 8 UCS-2, as in 8 or 0xf5
+    /// data_coding of each message, as in 8 (UCS-2) or 0xf5
     #[arg(long, default_value = "0", value_parser = octet)]
     data_coding: u8,
-    /// Ask for no receipts
+    /// Request no receipts
     #[arg(long)]
     no_receipts: bool,
-    /// Number of the first message: continue where another run ended
+    /// Number of the first message, to continue another run
     #[arg(long, default_value_t = 0)]
     first: u64,
-    /// Wait this long for an answer
-    #[arg(long, default_value = "30s", value_parser = values::duration)]
+    /// Time to wait for a response
+    #[arg(long, default_value = "30s", value_parser = parse_duration)]
     timeout: Duration,
-    /// Wait this long for receipts after the last answer
-    #[arg(long, default_value = "30s", value_parser = values::duration)]
+    /// Time to wait for receipts after the last response
+    #[arg(long, default_value = "30s", value_parser = parse_duration)]
     receipt_wait: Duration,
-    /// Send enquire_link after so much silence
-    #[arg(long, default_value = "30s", value_parser = values::duration)]
+    /// Idle time before an enquire_link
+    #[arg(long, default_value = "30s", value_parser = parse_duration)]
     enquire_after: Duration,
     /// Print the report as JSON
     #[arg(long)]
     json: bool,
-    /// Threads to send from; one is the lightest
+    /// Threads to send from
     #[arg(long, default_value_t = 1)]
     pub(crate) threads: usize,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  As fast as one transceiver with a window of 100 goes, for ten seconds:
+  As fast as one transceiver with a window of 100 allows, for ten seconds:
     hermod-sim smpp-load --system-id ID --password PASSWORD --duration 10s
 
-  Exactly 10000 long messages through a pair of transmitter and receiver:
+  Exactly 10000 long messages over a transmitter and a receiver:
     hermod-sim smpp-load --system-id ID --password PASSWORD --messages 10000 --long \\
       --transmitters 1 --receivers 1
 
-  Latency at a steady 2000 messages a second over TLS, as JSON:
+  Latency at 2000 messages per second over TLS, as JSON:
     hermod-sim smpp-load --address localhost:2776 --tls-ca server.pem --rate 2000 --duration 60s --json";
 
 impl SmppLoad {
@@ -106,19 +103,16 @@ impl SmppLoad {
         let options = self.options()?;
         let Binds { transceivers, transmitters, receivers } = options.binds;
         allow_sockets(u64::from(transceivers) + u64::from(transmitters) + u64::from(receivers))?;
-        let run = smpp::start(options).await.map_err(|fault| fault.to_string())?;
+        let run = smpp::start(options).await.map_err(|error| error.to_string())?;
         let live = run.live();
-        let report = if io::stderr().is_terminal() {
-            finish_with_progress(run, &live).await
-        } else {
-            finish(run).await
-        };
+        let stopper = run.stopper();
+        let report = progress::finish(run.finish(), || stopper.stop(), &live).await;
         let printed = if self.json {
             serde_json::to_string(&report).expect("a report is JSON")
         } else {
             report.to_string().trim_end().to_owned()
         };
-        values::say(&printed);
+        terminal::print(&printed);
         match report.errors() {
             0 => Ok(()),
             errors => Err(format!("{errors} errors")),
@@ -126,8 +120,8 @@ impl SmppLoad {
     }
 
     fn options(&self) -> Result<LoadOptions, String> {
-        if self.long && self.target.speaks_3_3() {
-            return Err("3.3 has no message_payload: --long needs --smpp 3.4".to_owned());
+        if self.long && self.target.is_3_3() {
+            return Err("SMPP 3.3 has no message_payload: --long needs --smpp 3.4".to_owned());
         }
         let form = MessageForm {
             recipients: (self.to.clone(), self.recipients),
@@ -166,41 +160,12 @@ fn octet(text: &str) -> Result<u8, String> {
     octet.map_err(|_| format!("{text:?} is not an octet such as 8 or 0xf5"))
 }
 
-/// Waits for the end; ctrl-c ends the sending, and what was measured until then is still reported.
-async fn finish(run: Run) -> Report {
-    let stop = run.stopper();
-    let finish = run.finish();
-    tokio::pin!(finish);
-    tokio::select! {
-        report = &mut finish => report,
-        () = values::told_to_end() => {
-            stop.stop();
-            finish.await
-        }
-    }
-}
-
-async fn finish_with_progress(run: Run, live: &Live) -> Report {
-    let mut progress = Progress::default();
-    let mut tick = tokio::time::interval(Duration::from_millis(500));
-    let finish = finish(run);
-    tokio::pin!(finish);
-    let report = loop {
-        tokio::select! {
-            report = &mut finish => break report,
-            _ = tick.tick() => values::rewrite_line(&progress.line(live).to_string()),
-        }
-    };
-    values::rewrite_line("");
-    report
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn octets_are_decimal_or_hex() {
+    fn octet_is_decimal_or_hex() {
         assert_eq!((octet("8"), octet("0xf5")), (Ok(8), Ok(0xf5)));
         for text in ["", "256", "0x100", "f5"] {
             assert_eq!(octet(text), Err(format!("{text:?} is not an octet such as 8 or 0xf5")));

@@ -1,35 +1,29 @@
-//! `hermod-sim webhooks`: a receiver of webhooks, until it is told to end.
+//! `hermod-sim webhooks`: a webhook receiver.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 
 use clap::Args;
 use hermod_simulator::webhooks::{CONNECTIONS_MAX, ReceiverBehaviour, WebhookReceiver};
 use serde_json::json;
 
-use crate::smpp_echo::read_tls;
-use crate::smpp_flags::allow_sockets;
-use crate::{Ended, values};
+use crate::common_flags::{ServerTlsFlags, allow_sockets};
+use crate::{Ended, terminal};
 
-/// Receive webhooks, well or badly, and say at the end what came
+/// Receive webhooks, with or without faults, and count them
 ///
-/// The first line on stdout is the URL to post to, the last a JSON object: posts, connections, and the time from sending
-/// to the post where messages were sent with `http-load --to clock`.
+/// The first line on stdout is the URL to post to. The last is a JSON object with the number of posts and connections, and
+/// the delay from request to webhook for messages sent with `http-load --to clock`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct WebhooksArgs {
-    /// Address to listen on; port 0 takes any free one
+    /// Address to listen on; port 0 selects a free one
     #[arg(long, default_value = "127.0.0.1:8090")]
     listen: SocketAddr,
-    /// A status to answer with, or: slow=2s, hang, deaf, drip, endless, reset, garbage, redirect=URL
+    /// HTTP status of the responses, or: slow=2s, hang, deaf, drip, endless, reset, garbage, redirect=URL
     #[arg(long, default_value = "200")]
     behaviour: ReceiverBehaviour,
-    /// Speak TLS: a PEM file with the certificate
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
-    tls_certificate: Option<PathBuf>,
-    /// The PEM file with its key
-    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
-    tls_key: Option<PathBuf>,
+    #[command(flatten)]
+    tls: ServerTlsFlags,
     /// Threads to serve on
     #[arg(long, default_value_t = 1)]
     pub(crate) threads: usize,
@@ -39,30 +33,27 @@ const EXAMPLES: &str = "\
 Examples:
   hermod-sim webhooks
   hermod-sim webhooks --listen 127.0.0.1:0 --behaviour 503
-  hermod-sim webhooks --behaviour hang        takes every post and never answers";
+  hermod-sim webhooks --behaviour hang        reads every post and never responds";
 
 impl WebhooksArgs {
     pub(crate) async fn run(self) -> Ended {
-        // As many as there may be; where the system allows fewer, those beyond are turned away by it.
+        // Where the system allows fewer sockets, it refuses further connections itself.
         let _ = allow_sockets(CONNECTIONS_MAX as u64);
-        let tls = match (&self.tls_certificate, &self.tls_key) {
-            (Some(certificate), Some(key)) => Some(read_tls(certificate, key)?),
-            (None, _) | (_, None) => None,
-        };
-        let webhooks = WebhookReceiver::start(self.listen, self.behaviour.clone(), tls.as_ref())
+        let tls = self.tls.read()?;
+        let receiver = WebhookReceiver::start(self.listen, self.behaviour.clone(), tls.as_ref())
             .map_err(|error| format!("cannot listen on {}: {error}", self.listen))?;
-        values::say(&webhooks.url(""));
-        values::told_to_end().await;
-        let delays = webhooks.delays();
+        terminal::print(&receiver.url(""));
+        terminal::stop_signal().await;
+        let delays = receiver.delays();
         let ms = |percent| delays.percentile(percent).as_millis();
-        let told = json!({
-            "posts": webhooks.count(),
-            "connections": webhooks.connections(),
+        let report = json!({
+            "posts": receiver.count(),
+            "connections": receiver.connections(),
             "timed": delays.count(),
             "delay_ms": { "p50": ms(50.0), "p99": ms(99.0), "p99.9": ms(99.9), "max": delays.longest().as_millis() },
         });
-        values::say(&told.to_string());
-        webhooks.stop().await;
+        terminal::print(&report.to_string());
+        receiver.stop().await;
         Ok(())
     }
 }

@@ -1,5 +1,5 @@
-//! What a link brings: receipts and messages from handsets, sent when they are due and the window has room, settled
-//! when they are answered, and given back to the carrier when they are not.
+//! Receipts and MO messages on a link: sent when they are due and the window has room, completed by the gateway's response,
+//! and put back into the outbox without one.
 
 use std::time::Duration;
 
@@ -10,26 +10,27 @@ use hermod_smpp::{
 
 use super::{Link, LinkContext};
 use crate::carrier::mo::MoPart;
-use crate::carrier::receipt::{Dialect, Receipt};
+use crate::carrier::receipt::{Receipt, TlvSupport};
 use crate::carrier::record::{MoSent, ReceiptSent};
 
-/// ByteStream of an address at most (SMPP v3.4 §4.6.1).
+/// Octets of an address (SMPP v3.4 §4.6.1).
 const ADDRESS_BYTES_MAX: usize = 20;
-/// Where the source stands in a deliver_sm without service_type: behind its null and the type of number.
+/// Offset of source_addr in a deliver_sm with an empty service_type: after its null, TON and NPI.
 const EMPTY_SOURCE_AT: usize = 3;
-/// Two characters more than allowed, in front of the null of an empty service_type.
+/// Two characters more than allowed; the null of the empty service_type follows.
 const LONG_SERVICE_TYPE: &[u8] = b"SMSCSIM";
-/// A receipt the gateway could not take for the moment is sent again after this long.
-const RECEIPT_RETRY: Duration = Duration::from_secs(1);
-/// Statuses of a deliver_sm_resp that ask to try again.
+/// Time until a delivery with a temporary error is sent again.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+/// Statuses of a deliver_sm_resp that ask for a retry.
 const TEMPORARY: [CommandStatus; 4] =
     [CommandStatus::X_T_APPN, CommandStatus::THROTTLED, CommandStatus::MSGQFUL, CommandStatus::SYSERR];
 
-/// Something that was sent, and where the record notes its answer.
+/// A deliver_sm or data_sm without a response.
 #[derive(Debug)]
 pub(in crate::carrier) struct InFlight {
     delivery: Delivery,
-    place: Option<usize>,
+    /// Its entry in the record, where the response is noted.
+    entry: Option<usize>,
 }
 
 #[derive(Debug)]
@@ -39,53 +40,52 @@ enum Delivery {
 }
 
 impl Link {
-    /// Sends receipts that go before their answers, each followed by its answer once all of them are out.
-    pub(super) fn send_overtaking(&mut self, context: &mut LinkContext<'_>) {
+    /// Sends the receipts that precede their responses, and queues each response after its last receipt.
+    pub(super) fn send_receipts_before_responses(&mut self, context: &mut LinkContext<'_>) {
         while self.may_deliver()
-            && let Some(mut first) = self.overtaken.pop_front()
+            && let Some(mut first) = self.awaiting_receipts.pop_front()
         {
             while self.session.window_free() > 0
                 && let Some(receipt) = first.receipts.pop_front()
             {
                 context.outbox.note_in_flight();
-                self.deliver(receipt, context);
+                self.send_receipt(receipt, context);
             }
             if !first.receipts.is_empty() {
-                self.overtaken.push_front(first);
+                self.awaiting_receipts.push_front(first);
                 return;
             }
-            self.promise_answer(first.due, first.promised, context);
+            self.queue_response(first.due, first.response, context);
         }
     }
 
-    pub(super) fn send_receipts(&mut self, context: &mut LinkContext<'_>) {
+    pub(super) fn send_due_receipts(&mut self, context: &mut LinkContext<'_>) {
         while self.may_deliver()
             && self.session.window_free() > 0
             && let Some(receipt) = context.outbox.take_due(self.number, context.now)
         {
-            self.deliver(receipt, context);
+            self.send_receipt(receipt, context);
         }
     }
 
-    /// Sends what handsets have said.
-    pub(super) fn send_said(&mut self, context: &mut LinkContext<'_>) {
+    pub(super) fn send_due_mo(&mut self, context: &mut LinkContext<'_>) {
         while self.may_deliver()
             && self.session.window_free() > 0
-            && let Some(part) = context.outbox.take_said(self.number, context.now)
+            && let Some(part) = context.outbox.take_due_mo(self.number, context.now)
         {
-            self.pass_on_said(part, context);
+            self.send_mo(part, context);
         }
     }
 
-    fn deliver(&mut self, receipt: Receipt, context: &mut LinkContext<'_>) {
-        let dialect = if self.session.peer_is_3_4() { Dialect::WithTlvs } else { Dialect::TextOnly };
+    fn send_receipt(&mut self, receipt: Receipt, context: &mut LinkContext<'_>) {
+        let tlvs = if self.session.peer_is_3_4() { TlvSupport::Yes } else { TlvSupport::No };
         let (at, link, outcome, malformed) = (context.at, self.number, receipt.outcome, receipt.malformed);
-        let is_long = receipt.wording.long_service_type;
-        let (id, pdu) = self.writer.write(&receipt, dialect, context.wall);
-        let place =
-            context.log.receipt_sent(|| ReceiptSent { at, link, id, outcome, malformed, answer: None });
-        // The PDU borrows the receipt that its token keeps.
-        let token = InFlight { delivery: Delivery::Receipt(receipt.clone()), place };
+        let is_long = receipt.format.long_service_type;
+        let (id, pdu) = self.receipt_writer.write(&receipt, tlvs, context.date);
+        let entry =
+            context.log.receipt_sent(|| ReceiptSent { at, link, id, outcome, malformed, response: None });
+        // The PDU borrows the receipt, so the token needs a copy.
+        let token = InFlight { delivery: Delivery::Receipt(receipt.clone()), entry };
         let sent = if malformed {
             let half = half_of(&pdu);
             self.session.request(&Pdu::Unknown(pdu.command(), Hidden(&half)), token, context.moment)
@@ -95,10 +95,10 @@ impl Link {
         } else {
             self.session.request(&pdu, token, context.moment)
         };
-        sent.expect("there is room, and a receipt fits a deliver_sm");
+        sent.expect("the window has room, and a receipt fits into a deliver_sm");
     }
 
-    fn pass_on_said(&mut self, part: MoPart, context: &mut LinkContext<'_>) {
+    fn send_mo(&mut self, part: MoPart, context: &mut LinkContext<'_>) {
         let mut tlvs = TlvBuffer::new();
         for (tag, value) in &part.tlvs {
             tlvs.push(Tag(*tag), value);
@@ -106,7 +106,7 @@ impl Link {
         if part.in_payload {
             tlvs.push(Tag::MESSAGE_PAYLOAD, &part.octets);
         }
-        // A number that does not fit is put in place of a short one.
+        // An address that is too long is inserted after encoding.
         let is_long = part.source.len() > ADDRESS_BYTES_MAX;
         let source = if is_long { "" } else { part.source.as_str() };
         let pdu = Pdu::DeliverSm(DeliverSm {
@@ -119,8 +119,8 @@ impl Link {
             ..DeliverSm::default()
         });
         let (at, link) = (context.at, self.number);
-        let place = context.log.mo_sent(|| MoSent { at, link, part: part.clone(), answer: None });
-        let token = InFlight { delivery: Delivery::Mo(Box::new(part.clone())), place };
+        let entry = context.log.mo_sent(|| MoSent { at, link, part: part.clone(), response: None });
+        let token = InFlight { delivery: Delivery::Mo(Box::new(part.clone())), entry };
         let sent = if part.malformed {
             let half = half_of(&pdu);
             self.session.request(&Pdu::Unknown(CommandId::DELIVER_SM, Hidden(&half)), token, context.moment)
@@ -132,13 +132,13 @@ impl Link {
             self.session.request(&pdu, token, context.moment)
         };
         if sent.is_err() {
-            // Longer than its PDU can hold: a mistake of whoever said it.
+            // The caller's part is longer than a PDU can hold.
             context.log.counts().protocol_errors += 1;
         }
     }
 }
 
-/// A reply goes to whatever the message came from, be it a name.
+/// Returns the address of a number, or of a name (the destination of a reply may be one).
 fn address(text: &str) -> Address<'_> {
     if text.bytes().any(|byte| byte.is_ascii_alphabetic()) {
         Address::alphanumeric(text.as_bytes())
@@ -147,7 +147,7 @@ fn address(text: &str) -> Address<'_> {
     }
 }
 
-/// The first half of a body: it ends before its fields do.
+/// Returns the first half of a body, which ends before its fields do.
 fn half_of(pdu: &Pdu<'_>) -> Vec<u8> {
     let body = body_of(pdu);
     body[..body.len() / 2].to_vec()
@@ -155,41 +155,41 @@ fn half_of(pdu: &Pdu<'_>) -> Vec<u8> {
 
 fn body_of(pdu: &Pdu<'_>) -> Vec<u8> {
     let mut whole = BytesMut::new();
-    // What cannot be written at all has no body.
+    // A PDU that cannot be encoded has no body.
     let _ = encode(pdu, CommandStatus::OK, 1, &mut whole);
     whole.get(HEADER_BYTES..).unwrap_or_default().to_vec()
 }
 
-/// It was not answered, and goes out again.
-pub(super) fn send_again(token: InFlight, context: &mut LinkContext<'_>) {
+/// Puts a delivery without a response back into the outbox.
+pub(super) fn requeue(token: InFlight, context: &mut LinkContext<'_>) {
     match token.delivery {
         Delivery::Receipt(receipt) => {
             context.log.counts().receipts_unanswered += 1;
             context.outbox.put_back(context.now, receipt);
         }
-        // The link it was meant for may be gone.
-        Delivery::Mo(part) => context.outbox.say_again(context.now, MoPart { link: None, ..*part }),
+        // The link it names may have ended.
+        Delivery::Mo(part) => context.outbox.put_back_mo(context.now, MoPart { link: None, ..*part }),
     }
 }
 
-/// The gateway has answered.
-pub(super) fn on_answer(token: InFlight, status: CommandStatus, context: &mut LinkContext<'_>) {
-    let InFlight { delivery, place } = token;
-    let again = TEMPORARY.contains(&status).then_some(context.now + RECEIPT_RETRY);
+/// Completes a delivery by the gateway's response, or queues it again after a temporary error.
+pub(super) fn on_response(token: InFlight, status: CommandStatus, context: &mut LinkContext<'_>) {
+    let InFlight { delivery, entry } = token;
+    let retry = TEMPORARY.contains(&status).then_some(context.now + RETRY_AFTER);
     match delivery {
         Delivery::Receipt(receipt) => {
-            context.log.receipt_answered(place, status);
-            match again {
+            context.log.receipt_response(entry, status);
+            match retry {
                 Some(due) if !receipt.malformed => context.outbox.put_back(due, receipt),
-                _ => context.outbox.settle(),
+                _ => context.outbox.complete(),
             }
         }
         Delivery::Mo(part) => {
-            context.log.mo_answered(place, status);
-            if let Some(due) = again
+            context.log.mo_response(entry, status);
+            if let Some(due) = retry
                 && !part.malformed
             {
-                context.outbox.say_again(due, *part);
+                context.outbox.put_back_mo(due, *part);
             }
         }
     }

@@ -1,5 +1,5 @@
-//! One connection of a gateway to the carrier, without its socket: takes what the session reads, asks the plan,
-//! writes the record, and puts answers and receipts into the session's output when they are due.
+//! One SMPP session of a gateway with the carrier, without its socket: handles the session's events by the plan, writes the
+//! record, and puts responses, receipts and MO messages into the session's output when they are due.
 
 mod deliveries;
 mod responses;
@@ -16,24 +16,23 @@ use super::context::LinkContext;
 use super::delay_queue::DelayQueue;
 use super::receipt::ReceiptWriter;
 use super::record::BindAttempt;
-use super::script::Silence;
+use super::script::MutedLinks;
 use super::{Core, Shared, submit};
 use crate::runtime;
 use deliveries::InFlight;
 use responses::{AwaitsReceipts, PendingKind, PendingResponse};
 
-/// Submits a gateway may leave open on one link. Silence is a verb of scripts, so this must not be what ends it.
+/// Submits without a response on one link. Scripts withhold responses on purpose, so this must not end the session.
 const SUBMITS_OPEN_MAX: u32 = 1_000_000;
-/// ByteStream of one PDU at most: a whole `message_payload` and all else that belongs to it.
+/// Octets of one PDU: a whole `message_payload` and the other fields.
 pub(super) const PDU_BYTES_MAX: u32 = 70_000;
 
-/// How a link stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LinkState {
     Open,
-    /// What is in the output still goes out; then the connection is dropped without a word.
+    /// The output is written, then the connection is dropped.
     CutAfterFlush,
-    /// The session is over: flush and close in good order.
+    /// The session has ended: the output is written and the connection closed.
     Ended,
 }
 
@@ -43,26 +42,26 @@ pub(super) struct Link {
     pub(super) state: LinkState,
     shared: Arc<Shared>,
     bound: Option<BindType>,
-    /// Receipts were promised since the last look that another link has to bring.
+    /// Deliveries were queued that another link must send.
     work_for_others: bool,
-    answers: DelayQueue<PendingResponse>,
-    /// Answers whose receipts go first, in order of arrival.
-    overtaken: VecDeque<AwaitsReceipts>,
-    writer: ReceiptWriter,
-    /// Half open: what comes is read, and nothing is said any more.
-    pub(super) mute: bool,
-    /// The script wants nobody to get a word.
-    hushed: bool,
+    responses: DelayQueue<PendingResponse>,
+    /// Responses that follow their receipts, in order of arrival.
+    awaiting_receipts: VecDeque<AwaitsReceipts>,
+    receipt_writer: ReceiptWriter,
+    /// Half open: input is read, output is never written again.
+    pub(super) muted: bool,
+    /// The script mutes all links.
+    muted_by_script: bool,
     /// Neither read nor written until then.
     pub(super) stalled_until: Option<Instant>,
-    /// When it is to be cut.
+    /// When the connection is cut.
     pub(super) cut_at: Option<Instant>,
 }
 
 impl Link {
     pub(super) fn new(shared: Arc<Shared>, number: u64) -> Link {
         let mut config = ServerConfig::standard();
-        // A script decides when this carrier gives up on a gateway, not the clock.
+        // The script decides when the carrier gives up on a gateway.
         config.limits.inactivity_ms = None;
         config.limits.drain_ms = 1_000;
         config.limits.output_bytes_max = 1024 * 1024;
@@ -75,80 +74,78 @@ impl Link {
             shared,
             bound: None,
             work_for_others: false,
-            answers: DelayQueue::new(),
-            overtaken: VecDeque::new(),
-            writer: ReceiptWriter::default(),
-            mute: false,
-            hushed: false,
+            responses: DelayQueue::new(),
+            awaiting_receipts: VecDeque::new(),
+            receipt_writer: ReceiptWriter::default(),
+            muted: false,
+            muted_by_script: false,
             stalled_until: None,
             cut_at: None,
         }
     }
 
-    /// Does everything there is to do now; what it brings about stands in the session's output.
-    pub(super) fn settle(&mut self, now: Instant) {
+    /// Handles everything that is due and fills the session's output.
+    pub(super) fn process(&mut self, now: Instant) {
         let shared = Arc::clone(&self.shared);
-        let mut core = shared.core.lock().expect("no holder of the plan panics");
-        self.hushed = core.plan.script().voice == Silence::Mute;
-        if self.is_mute() {
+        let mut core = shared.core();
+        self.muted_by_script = core.plan.script().muted_links == MutedLinks::All;
+        if self.is_muted() {
             return;
         }
-        self.settle_with(&mut core, now);
+        self.process_with(&mut core, now);
         drop(core);
         if std::mem::take(&mut self.work_for_others) {
-            shared.receipts_ready.notify_waiters();
+            shared.deliveries_ready.notify_waiters();
         }
     }
 
-    fn settle_with(&mut self, core: &mut Core, now: Instant) {
+    fn process_with(&mut self, core: &mut Core, now: Instant) {
         let Core { plan, outbox, bound_links } = core;
         let shared = Arc::clone(&self.shared);
-        let wall =
+        let date =
             Timestamp::from_millis(i64::try_from(runtime::unix_time().as_millis()).unwrap_or(i64::MAX));
         let (moment, at) = (shared.moment(now), shared.since_start(now));
         shared.record.write(|log| {
-            let mut context = LinkContext { plan, outbox, bound_links, log, now, moment, at, wall };
+            let mut context = LinkContext { plan, outbox, bound_links, log, now, moment, at, date };
             if self.session.next_deadline().is_some_and(|deadline| deadline <= moment) {
                 self.session.on_deadline(moment);
             }
-            self.take_events(&mut context);
-            self.answer_due(&mut context);
-            self.send_overtaking(&mut context);
-            self.send_receipts(&mut context);
-            self.send_said(&mut context);
+            self.handle_events(&mut context);
+            self.send_due_responses(&mut context);
+            self.send_receipts_before_responses(&mut context);
+            self.send_due_receipts(&mut context);
+            self.send_due_mo(&mut context);
         });
     }
 
-    /// Nothing is said on this link, for now or for ever.
-    pub(super) fn is_mute(&self) -> bool {
-        self.mute || self.hushed
+    pub(super) fn is_muted(&self) -> bool {
+        self.muted || self.muted_by_script
     }
 
-    /// When `settle` has something to do next, if nothing comes in before.
+    /// When `process` is to be called next, if nothing is received before.
     pub(super) fn next_due(&self) -> Option<Instant> {
-        if self.is_mute() {
+        if self.is_muted() {
             return None;
         }
         let session = self.session.next_deadline().map(|deadline| self.shared.instant(deadline));
-        let answer = self.answers.next_due();
-        let receipt = if self.may_deliver() && self.session.window_free() > 0 {
-            let core = self.shared.core.lock().expect("no holder of the plan panics");
-            core.outbox.next_due(self.number)
+        let response = self.responses.next_due();
+        let delivery = if self.may_deliver() && self.session.window_free() > 0 {
+            self.shared.core().outbox.next_due(self.number)
         } else {
             None
         };
-        [session, answer, receipt].into_iter().flatten().min()
+        [session, response, delivery].into_iter().flatten().min()
     }
 
     fn may_deliver(&self) -> bool {
         self.state == LinkState::Open
-            && !self.is_mute()
+            && !self.is_muted()
             && matches!(self.session.state(), State::Bound(kind) if kind.may_receive())
     }
 
-    fn take_events(&mut self, context: &mut LinkContext<'_>) {
+    fn handle_events(&mut self, context: &mut LinkContext<'_>) {
         while self.state == LinkState::Open
-            && !self.mute
+            && !self.muted
             && let Some(event) = self.session.next_event(context.moment)
         {
             self.on_event(event, context);
@@ -159,18 +156,18 @@ impl Link {
         match event {
             Event::BindRequested(frame) => self.on_bind(&frame, context),
             Event::Request(frame) => self.on_request(&frame, context),
-            Event::Answered { token, frame } => deliveries::on_answer(token, frame.header.status, context),
-            Event::TimedOut { token, .. } => deliveries::send_again(token, context),
+            Event::Answered { token, frame } => deliveries::on_response(token, frame.header.status, context),
+            Event::TimedOut { token, .. } => deliveries::requeue(token, context),
             Event::Lost(tokens) => {
                 for token in tokens {
-                    deliveries::send_again(token, context);
+                    deliveries::requeue(token, context);
                 }
             }
             Event::PeerUnbound => context.log.counts().unbinds += 1,
             Event::Closed(reason) => self.on_closed(reason, context),
-            // It is on its way again; a receipt that comes twice does no harm.
+            // The delivery was queued again when it timed out; gateways accept a receipt twice.
             Event::LateAnswer { .. } => {}
-            // Neither is for the server's side.
+            // Events of a client session.
             Event::Bound { .. } | Event::BindRefused(_) | Event::Notification(_) => {
                 context.log.counts().protocol_errors += 1;
             }
@@ -181,7 +178,7 @@ impl Link {
         self.state = LinkState::Ended;
         let unbound =
             matches!(reason, CloseReason::Unbound | CloseReason::UnbindTimeout | CloseReason::PeerUnbound);
-        context.bound_links.leave(self.number, unbound, context.at);
+        context.bound_links.remove(self.number, unbound, context.at);
         match reason {
             CloseReason::ConnectionLost
             | CloseReason::Unbound
@@ -202,10 +199,11 @@ impl Link {
 
     fn on_bind(&mut self, frame: &Frame, context: &mut LinkContext<'_>) {
         let Ok(Pdu::Bind(kind, bind)) = frame.decode() else {
-            unreachable!("the session gives out binds that decode")
+            unreachable!("the session reports binds that decode")
         };
-        let company = context.bound_links.company(bind.system_id, context.plan.linger(), context.at);
-        let decision = context.plan.bind(bind.system_id, &bind.password, company);
+        let linger = context.plan.already_bound_for();
+        let others = context.bound_links.count(bind.system_id, linger, context.at);
+        let decision = context.plan.bind(bind.system_id, &bind.password, others);
         let status = decision.err().unwrap_or(CommandStatus::OK);
         context.log.bind(BindAttempt {
             at: context.at,
@@ -217,9 +215,9 @@ impl Link {
         });
         let done = if status.is_ok() {
             self.bound = Some(kind);
-            self.mute = context.plan.script().voice == Silence::MuteAfterBind;
-            self.cut_at = context.plan.lifetime().map(|time| context.now + time);
-            context.bound_links.enter(self.number, bind.system_id);
+            self.muted = context.plan.script().muted_links == MutedLinks::AfterBind;
+            self.cut_at = context.plan.link_lifetime().map(|time| context.now + time);
+            context.bound_links.add(self.number, bind.system_id);
             let window_max = self.shared.receipt_window;
             let acceptance =
                 Acceptance { system_id: b"hermod-sim", window_max, inbound_max: SUBMITS_OPEN_MAX };
@@ -227,46 +225,46 @@ impl Link {
         } else {
             self.session.refuse_bind(status, context.moment)
         };
-        done.expect("a bind that was just asked for can be answered");
+        done.expect("a bind that was just requested can be answered");
     }
 
     fn on_request(&mut self, frame: &Frame, context: &mut LinkContext<'_>) {
         match frame.decode() {
             Ok(Pdu::SubmitSm(submit_sm)) => {
-                let around = submit::Circumstances {
+                let facts = submit::LinkFacts {
                     link: self.number,
                     unanswered: self.session.inbound_open(),
                     receipts_full: context.outbox.is_full(),
                 };
-                let decided = submit::decide(frame, &submit_sm, around, context);
-                self.carry_out(frame.header, decided, context);
+                let handled = submit::handle(frame, &submit_sm, facts, context);
+                self.respond(frame.header, handled, context);
             }
-            // The other requests of a 3.4 client are not this carrier's trade.
+            // This carrier supports no other request of an ESME.
             _ => {
                 context.log.counts().protocol_errors += 1;
-                let answer = PendingKind::Reject(CommandStatus::INVCMDID);
-                self.reply(&PendingResponse::plain(frame.header, answer), context);
+                let kind = PendingKind::Reject(CommandStatus::INVCMDID);
+                self.send_response(&PendingResponse::plain(frame.header, kind), context);
             }
         }
     }
 
-    /// The connection is gone, or is dropped now: what was in flight goes back to the carrier.
-    pub(super) fn lose(&mut self, now: Instant) {
+    /// Ends the session of a connection that is lost or dropped: deliveries without a response go back to the outbox.
+    pub(super) fn on_disconnect(&mut self, now: Instant) {
         self.session.connection_lost(self.shared.moment(now));
-        // Whoever waited for these answers is gone, and nobody is left to keep silent to.
-        self.answers = DelayQueue::new();
-        (self.state, self.mute) = (LinkState::Open, false);
+        self.responses = DelayQueue::new();
+        // Muted links must handle the events of the lost session too.
+        (self.state, self.muted) = (LinkState::Open, false);
         let shared = Arc::clone(&self.shared);
-        let mut core = shared.core.lock().expect("no holder of the plan panics");
-        self.settle_with(&mut core, now);
+        let mut core = shared.core();
+        self.process_with(&mut core, now);
         self.state = LinkState::Ended;
-        for overtaken in self.overtaken.drain(..) {
-            for receipt in overtaken.receipts {
+        for waiting in self.awaiting_receipts.drain(..) {
+            for receipt in waiting.receipts {
                 core.outbox.push(now, receipt);
             }
         }
         core.outbox.release(self.number);
         drop(core);
-        self.shared.receipts_ready.notify_waiters();
+        self.shared.deliveries_ready.notify_waiters();
     }
 }

@@ -1,4 +1,4 @@
-//! A link's answers: promised when a submit comes, kept until they are due, and written as oddly as the script wants.
+//! Responses of a link to submits: held until they are due, written with the script's quirks, and what follows them.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -12,16 +12,16 @@ use crate::carrier::receipt::Receipt;
 use crate::carrier::response_quirk::{self, ResponseQuirk};
 use crate::carrier::submit;
 
-/// A receipt that overtakes its answer on another link gets this much of a start.
-const OVERTAKE: Duration = Duration::from_millis(20);
-/// ByteStream that are no PDU: the length they claim is beyond every limit.
+/// Delay of a response whose receipt is sent first on another link.
+const OTHER_LINK_LEAD: Duration = Duration::from_millis(20);
+/// Octets that are not a PDU: the length they claim exceeds every limit.
 const GARBAGE: [u8; 32] = [0xff; 32];
 
-/// An answer that is decided and not sent yet.
+/// A response that is decided and not sent yet.
 #[derive(Debug)]
 pub(super) struct PendingResponse {
     request: Header,
-    answer: PendingKind,
+    kind: PendingKind,
     quirk: ResponseQuirk,
 }
 
@@ -32,105 +32,104 @@ pub(super) enum PendingKind {
     Nack(CommandStatus),
 }
 
-/// An answer whose receipts go first.
+/// A response that is sent after its receipts.
 #[derive(Debug)]
 pub(super) struct AwaitsReceipts {
     pub(super) receipts: VecDeque<Receipt>,
     pub(super) due: Instant,
-    pub(super) promised: PendingResponse,
+    pub(super) response: PendingResponse,
 }
 
 impl PendingResponse {
-    /// An answer written as the specification has it.
-    pub(super) fn plain(request: Header, answer: PendingKind) -> PendingResponse {
-        PendingResponse { request, answer, quirk: ResponseQuirk::Plain }
+    pub(super) fn plain(request: Header, kind: PendingKind) -> PendingResponse {
+        PendingResponse { request, kind, quirk: ResponseQuirk::None }
     }
 }
 
 impl Link {
-    /// Does with a submit what was decided: now, or later, or never.
-    pub(super) fn carry_out(
+    /// Carries out the decision about a submit: queues its receipts, and sends, queues or omits the response.
+    pub(super) fn respond(
         &mut self,
         request: Header,
-        decided: submit::Decided,
+        handled: submit::HandledSubmit,
         context: &mut LinkContext<'_>,
     ) {
-        let submit::Decided { behaviour, id, receipts, said } = decided;
-        for (due, part) in said {
+        let submit::HandledSubmit { decision, id, receipts, mo_reply } = handled;
+        for (due, part) in mo_reply {
             self.work_for_others |= !self.may_deliver();
-            // A reply that finds no room is lost, as on a phone that is switched off.
-            context.outbox.say(due, part);
+            // A reply that finds the queue full is dropped.
+            context.outbox.push_mo(due, part);
         }
-        let Decision { reply, delay, quirk, receipts: script, .. } = behaviour;
+        let Decision { response, delay, quirk, receipts: script, .. } = decision;
         let due = context.now + delay;
-        let answer = match reply {
+        let kind = match response {
             Response::Accept { then, .. } => PendingKind::Accept { id, then },
             Response::Reject(status) => PendingKind::Reject(status),
             Response::Nack(status) => PendingKind::Nack(status),
-            Response::Silence => return,
+            Response::Ignore => return,
             Response::Crash => return self.follow_up(FollowUp::Cut, context),
             Response::Withhold { then, .. } => {
-                self.promise_receipts(receipts, context);
+                self.queue_receipts(receipts, context);
                 return self.follow_up(then, context);
             }
         };
-        let promised = PendingResponse { request, answer, quirk };
+        let response = PendingResponse { request, kind, quirk };
         if !script.before_response {
-            self.promise_receipts(receipts, context);
-            return self.promise_answer(due, promised, context);
+            self.queue_receipts(receipts, context);
+            return self.queue_response(due, response, context);
         }
-        if self.may_deliver() && script.way == ReceiptLink::Any {
+        if self.may_deliver() && script.via == ReceiptLink::Any {
             let receipts = receipts.into_iter().map(|(_, receipt)| receipt).collect();
-            self.overtaken.push_back(AwaitsReceipts { receipts, due, promised });
+            self.awaiting_receipts.push_back(AwaitsReceipts { receipts, due, response });
         } else {
             let now = context.now;
-            self.promise_receipts(receipts.into_iter().map(|(_, receipt)| (now, receipt)), context);
-            self.promise_answer(due.max(now + OVERTAKE), promised, context);
+            self.queue_receipts(receipts.into_iter().map(|(_, receipt)| (now, receipt)), context);
+            self.queue_response(due.max(now + OTHER_LINK_LEAD), response, context);
         }
     }
 
-    fn promise_receipts(
+    fn queue_receipts(
         &mut self,
         receipts: impl IntoIterator<Item = (Instant, Receipt)>,
         context: &mut LinkContext<'_>,
     ) {
         for (due, receipt) in receipts {
-            self.work_for_others |= receipt.way == ReceiptLink::OtherLink || !self.may_deliver();
+            self.work_for_others |= receipt.via == ReceiptLink::OtherLink || !self.may_deliver();
             context.outbox.push(due, receipt);
         }
     }
 
-    pub(super) fn promise_answer(
+    pub(super) fn queue_response(
         &mut self,
         due: Instant,
-        promised: PendingResponse,
+        response: PendingResponse,
         context: &mut LinkContext<'_>,
     ) {
-        // Answers leave in order of their time: one that is due at once must not pass one that is due already.
-        if due <= context.now && self.answers.len() == 0 {
-            self.reply(&promised, context);
+        // Responses leave in order of their due time: one due now must not pass one that was due earlier.
+        if due <= context.now && self.responses.len() == 0 {
+            self.send_response(&response, context);
         } else {
-            self.answers.push(due, promised);
+            self.responses.push(due, response);
         }
     }
 
-    pub(super) fn answer_due(&mut self, context: &mut LinkContext<'_>) {
+    pub(super) fn send_due_responses(&mut self, context: &mut LinkContext<'_>) {
         while self.state == LinkState::Open
-            && !self.mute
-            && let Some(promised) = self.answers.pop_due(context.now)
+            && !self.muted
+            && let Some(response) = self.responses.pop_due(context.now)
         {
-            self.reply(&promised, context);
+            self.send_response(&response, context);
         }
     }
 
-    pub(super) fn reply(&mut self, promised: &PendingResponse, context: &mut LinkContext<'_>) {
-        let PendingResponse { request, answer, quirk } = promised;
-        let sent = match answer {
+    pub(super) fn send_response(&mut self, response: &PendingResponse, context: &mut LinkContext<'_>) {
+        let PendingResponse { request, kind, quirk } = response;
+        let sent = match kind {
             PendingKind::Reject(status) | PendingKind::Nack(status) => {
                 let start = self.session.output().len();
                 let sent = self.session.refuse(*request, *status, context.moment);
                 if sent.is_ok() {
-                    match (answer, quirk) {
+                    match (kind, quirk) {
                         (PendingKind::Nack(_), _) => response_quirk::make_nack(self.session.output(), start),
                         (_, ResponseQuirk::BodyOnError) => {
                             response_quirk::add_body(self.session.output(), start)
@@ -143,8 +142,8 @@ impl Link {
             PendingKind::Accept { id, .. } => {
                 let (mut tlvs, mut body) = (TlvBuffer::new(), Vec::new());
                 let quirk = match quirk {
-                    // A 3.3 client is sent no TLVs, not even odd ones.
-                    ResponseQuirk::UnknownTlv if !self.session.peer_is_3_4() => ResponseQuirk::Plain,
+                    // SMPP 3.3 has no TLVs.
+                    ResponseQuirk::UnknownTlv if !self.session.peer_is_3_4() => ResponseQuirk::None,
                     quirk => *quirk,
                 };
                 let pdu = response_quirk::success(quirk, id.as_bytes(), &mut tlvs, &mut body);
@@ -152,16 +151,15 @@ impl Link {
             }
         };
         if sent.is_err() {
-            // The session has ended, or a gateway used one sequence number twice.
+            // The session has ended, or the gateway used one sequence number twice.
             context.log.counts().protocol_errors += 1;
             return;
         }
-        if let PendingKind::Accept { then, .. } = answer {
+        if let PendingKind::Accept { then, .. } = kind {
             self.follow_up(*then, context);
         }
     }
 
-    /// What follows an answer, or comes in its place.
     fn follow_up(&mut self, then: FollowUp, context: &mut LinkContext<'_>) {
         match then {
             FollowUp::Nothing => {}
@@ -170,7 +168,7 @@ impl Link {
             FollowUp::Garbage => self.session.output().extend_from_slice(&GARBAGE),
             FollowUp::BadLength(length) => response_quirk::bad_length(length, self.session.output()),
             FollowUp::Stall(time) => self.stalled_until = Some(context.now + time),
-            FollowUp::Mute => self.mute = true,
+            FollowUp::Mute => self.muted = true,
         }
     }
 }

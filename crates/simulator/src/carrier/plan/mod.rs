@@ -1,5 +1,5 @@
-//! What to do with the next submit or bind. The script is the law, the plan counts who came before; given the same
-//! script, seed and submits it decides the same, without a clock or a socket.
+//! Decides what to do with the next submit or bind: the script, and how many submits each of its rules has seen. The same
+//! script, seed and submits give the same decisions; neither clock nor socket is used.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,64 +13,62 @@ use super::rate_limit::RateWindow;
 use super::receipt_format::ReceiptFormat;
 use super::response_quirk::ResponseQuirk;
 use super::rules::{RuleCounters, SeededRandom};
-use super::script::{MoReply, Script, SubmitAction};
+use super::script::{CrashLoop, MoReply, Script, SubmitAction, TimeRange};
 use super::submit_filter::SubmitContent;
 
-/// A submit as the plan sees it.
+/// The parts of a submit that a decision depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct SubmitView<'a> {
-    /// Digits as they came.
+    /// Digits as received.
     pub destination: &'a [u8],
     pub data_coding: u8,
     /// The text without its user data header.
     pub text: &'a [u8],
     pub registered_delivery: u8,
-    /// Submits of this link without an answer, this one included.
+    /// Submits of this link without a response, this one included.
     pub unanswered: u32,
     /// Time since the carrier started.
     pub at: Duration,
-    /// No receipt more can be kept for later.
+    /// Whether the receipt queue is full.
     pub receipts_full: bool,
 }
 
 /// What the carrier does with one submit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    pub reply: Response,
-    /// How late the reply is.
+    pub response: Response,
     pub delay: Duration,
-    /// How the reply is written.
     pub quirk: ResponseQuirk,
-    /// The receipts the message gets; none unless it was taken and asked for some.
+    /// The message's receipts; none unless it was accepted and asked for some.
     pub receipts: Receipts,
-    /// How they are written.
-    pub wording: Arc<ReceiptFormat>,
-    /// What the handset sends back; none unless the message was taken.
-    pub mo_reply: Option<Arc<MoReply>>,
-    /// More came than the carrier said it takes.
+    pub receipt_format: Arc<ReceiptFormat>,
+    /// The recipient's reply; none unless the message was accepted.
+    pub mo_reply: Option<MoReply>,
+    /// The limit that this submit exceeded.
     pub excess: Option<Excess>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Response {
-    /// Taken under this number; afterwards `then`.
+    /// Accepted under this id; `then` follows the response.
     Accept {
         id: u64,
         then: FollowUp,
     },
     Reject(CommandStatus),
     Nack(CommandStatus),
-    Silence,
-    /// Never answered and forgotten, and the connection is cut.
+    /// No response; the message is forgotten.
+    Ignore,
+    /// No response; the message is forgotten and the connection is cut.
     Crash,
-    /// Taken under this number, and `then` instead of the answer.
+    /// Accepted under this id; `then` replaces the response.
     Withhold {
         id: u64,
         then: FollowUp,
     },
 }
 
-/// What follows an answer, or stands in its place.
+/// What happens on the link after a response, or instead of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FollowUp {
     Nothing,
@@ -82,29 +80,29 @@ pub enum FollowUp {
     Mute,
 }
 
-/// A limit that a gateway did not keep to.
+/// A limit that a gateway exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Excess {
     Window,
     Rate,
 }
 
-/// A script and how far it has been played.
+/// A script and its progress.
 #[derive(Debug)]
 pub struct Plan {
     script: Arc<Script>,
-    /// When it began to play.
-    since: Duration,
+    /// When the script started, counted from the start of the carrier.
+    script_start: Duration,
     ids: Arc<IdFormat>,
-    answers: RuleCounters,
-    delays: RuleCounters,
-    quirks: RuleCounters,
+    responses: RuleCounters,
+    response_delay: RuleCounters,
+    response_quirks: RuleCounters,
     receipts: RuleCounters,
-    wordings: RuleCounters,
+    receipt_format: RuleCounters,
     replies: RuleCounters,
     binds: u64,
     cut_by_bytes: bool,
-    chance: SeededRandom,
+    random: SeededRandom,
     next_id: u64,
     rate_window: RateWindow,
 }
@@ -117,16 +115,16 @@ impl Plan {
         let mut plan = Plan {
             ids: Arc::new(script.ids.clone()),
             script: Arc::new(Script::new()),
-            since: Duration::ZERO,
-            answers: RuleCounters::default(),
-            delays: RuleCounters::default(),
-            quirks: RuleCounters::default(),
+            script_start: Duration::ZERO,
+            responses: RuleCounters::default(),
+            response_delay: RuleCounters::default(),
+            response_quirks: RuleCounters::default(),
             receipts: RuleCounters::default(),
-            wordings: RuleCounters::default(),
+            receipt_format: RuleCounters::default(),
             replies: RuleCounters::default(),
             binds: 0,
             cut_by_bytes: false,
-            chance: SeededRandom(seed),
+            random: SeededRandom(seed),
             next_id: first_id,
             rate_window: RateWindow::default(),
         };
@@ -134,17 +132,17 @@ impl Plan {
         plan
     }
 
-    /// Plays another script from its beginning. Ids go on counting: they are unique for the carrier's life.
+    /// Starts another script. Ids continue: they are unique for the life of the carrier.
     pub fn set_script(&mut self, script: Script, at: Duration) {
         self.ids = Arc::new(script.ids.clone());
         self.script = Arc::new(script);
-        self.since = at;
-        self.answers = RuleCounters::of(&self.script.answers);
-        self.delays = RuleCounters::of(&self.script.delays);
-        self.quirks = RuleCounters::of(&self.script.quirks);
-        self.receipts = RuleCounters::of(&self.script.receipts);
-        self.wordings = RuleCounters::of(&self.script.wordings);
-        self.replies = RuleCounters::of(&self.script.replies);
+        self.script_start = at;
+        self.responses = RuleCounters::new(&self.script.responses);
+        self.response_delay = RuleCounters::new(&self.script.response_delay);
+        self.response_quirks = RuleCounters::new(&self.script.response_quirks);
+        self.receipts = RuleCounters::new(&self.script.receipts);
+        self.receipt_format = RuleCounters::new(&self.script.receipt_format);
+        self.replies = RuleCounters::new(&self.script.replies);
         self.binds = 0;
         self.cut_by_bytes = false;
     }
@@ -158,49 +156,51 @@ impl Plan {
     }
 
     /// Decides about the next submit.
-    pub fn next(&mut self, seen: &SubmitView<'_>) -> Decision {
+    pub fn next(&mut self, submit: &SubmitView<'_>) -> Decision {
         let script = Arc::clone(&self.script);
         let content = SubmitContent {
-            destination: seen.destination,
-            data_coding: seen.data_coding,
-            alphabet: script.alphabet,
-            text: seen.text,
-            played: seen.at.saturating_sub(self.since),
+            destination: submit.destination,
+            data_coding: submit.data_coding,
+            default_alphabet: script.default_alphabet,
+            text: submit.text,
+            script_time: submit.at.saturating_sub(self.script_start),
         };
-        let mut delay = *self.delays.pick(&script.delays, &content, &mut self.chance);
-        if !script.scatter.is_zero() {
-            delay += self.chance.between(Duration::ZERO, script.scatter);
+        let random = &mut self.random;
+        let mut delay = *self.response_delay.pick(&script.response_delay, &content, random);
+        if !script.response_spread.is_zero() {
+            delay += random.between(Duration::ZERO, script.response_spread);
         }
-        let overload = self.overload(seen);
-        let reply = match (self.crash(seen), overload) {
+        let overload = self.overload(submit);
+        let response = match (self.crash(submit), overload) {
             (Some(crash), _) => crash,
             (None, Some((status, _))) => Response::Reject(status),
             (None, None) => {
-                let act = *self.answers.pick(&script.answers, &content, &mut self.chance);
-                self.reply(act)
+                let action = *self.responses.pick(&script.responses, &content, &mut self.random);
+                self.response(action)
             }
         };
-        let quirk = *self.quirks.pick(&script.quirks, &content, &mut self.chance);
-        let wording = Arc::clone(self.wordings.pick(&script.wordings, &content, &mut self.chance));
-        let (receipts, mo_reply) = match reply {
+        let random = &mut self.random;
+        let quirk = *self.response_quirks.pick(&script.response_quirks, &content, random);
+        let receipt_format = Arc::clone(self.receipt_format.pick(&script.receipt_format, &content, random));
+        let (receipts, mo_reply) = match response {
             Response::Accept { .. } | Response::Withhold { .. } => {
-                let receipts = self.receipts.pick(&script.receipts, &content, &mut self.chance);
-                let mo_reply = self.replies.pick(&script.replies, &content, &mut self.chance);
-                (asked_for(*receipts, seen.registered_delivery), mo_reply.clone())
+                let receipts = self.receipts.pick(&script.receipts, &content, random);
+                let mo_reply = self.replies.pick(&script.replies, &content, random);
+                (requested_receipts(*receipts, submit.registered_delivery), mo_reply.clone())
             }
-            Response::Reject(_) | Response::Nack(_) | Response::Silence | Response::Crash => {
+            Response::Reject(_) | Response::Nack(_) | Response::Ignore | Response::Crash => {
                 (Receipts::never(), None)
             }
         };
         let excess = overload.and_then(|(_, excess)| excess);
-        Decision { reply, delay, quirk, receipts, wording, mo_reply, excess }
+        Decision { response, delay, quirk, receipts, receipt_format, mo_reply, excess }
     }
 
-    fn reply(&mut self, act: SubmitAction) -> Response {
-        match act {
+    fn response(&mut self, action: SubmitAction) -> Response {
+        match action {
             SubmitAction::Reject(status) => Response::Reject(status),
             SubmitAction::Nack(status) => Response::Nack(status),
-            SubmitAction::Silence => Response::Silence,
+            SubmitAction::Ignore => Response::Ignore,
             SubmitAction::Accept => self.accept(FollowUp::Nothing),
             SubmitAction::CutAfterResponse => self.accept(FollowUp::Cut),
             SubmitAction::Unbind => self.accept(FollowUp::Unbind),
@@ -216,112 +216,112 @@ impl Plan {
     }
 
     fn accept(&mut self, then: FollowUp) -> Response {
-        Response::Accept { id: self.take_id(), then }
+        Response::Accept { id: self.next_id(), then }
     }
 
     fn withhold(&mut self, then: FollowUp) -> Response {
-        Response::Withhold { id: self.take_id(), then }
+        Response::Withhold { id: self.next_id(), then }
     }
 
-    /// What a link that is to crash does with a submit.
-    fn crash(&self, seen: &SubmitView<'_>) -> Option<Response> {
-        let (_, submits) = self.script.crash_loop.filter(|(binds, _)| self.binds <= *binds)?;
-        Some(if seen.unanswered >= submits { Response::Crash } else { Response::Silence })
+    /// Returns the response on a link of the crash loop.
+    fn crash(&self, submit: &SubmitView<'_>) -> Option<Response> {
+        let CrashLoop { submits, .. } = self.script.crash_loop.filter(|crash| self.binds <= crash.binds)?;
+        Some(if submit.unanswered >= submits { Response::Crash } else { Response::Ignore })
     }
 
-    /// Whether there is more traffic than the carrier tolerates.
-    fn overload(&mut self, seen: &SubmitView<'_>) -> Option<(CommandStatus, Option<Excess>)> {
+    /// Returns the rejection if the submit exceeds a limit.
+    fn overload(&mut self, submit: &SubmitView<'_>) -> Option<(CommandStatus, Option<Excess>)> {
         let Script { window_max, rate_max, .. } = &*self.script;
-        if window_max.is_some_and(|max| seen.unanswered > max) {
+        if window_max.is_some_and(|max| submit.unanswered > max) {
             return Some((CommandStatus::THROTTLED, Some(Excess::Window)));
         }
-        if rate_max.is_some_and(|max| !self.rate_window.admits(seen.at, max)) {
+        if rate_max.is_some_and(|max| !self.rate_window.admits(submit.at, max)) {
             return Some((CommandStatus::THROTTLED, Some(Excess::Rate)));
         }
-        let wants_receipt = seen.registered_delivery & ANY_RECEIPT != 0;
-        (seen.receipts_full && wants_receipt).then_some((CommandStatus::MSGQFUL, None))
+        let wants_receipt = submit.registered_delivery & ANY_RECEIPT != 0;
+        (submit.receipts_full && wants_receipt).then_some((CommandStatus::MSGQFUL, None))
     }
 
-    /// The next id; no submit is given it.
-    pub(super) fn take_id(&mut self) -> u64 {
+    /// Returns an id that was not used before.
+    pub(super) fn next_id(&mut self) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
         id
     }
 
-    /// An id no submit was or will be given.
+    /// Returns an id that no submit was or will be given.
     pub fn unknown_id(&mut self) -> u64 {
-        UNKNOWN_IDS_FROM + self.chance.next() % 1_000_000_000_000_000
+        UNKNOWN_IDS_FROM + self.random.next() % 1_000_000_000_000_000
     }
 
-    /// How long a link that is lost without an unbind is still taken for bound.
-    pub(super) fn linger(&self) -> Duration {
+    /// How long a link that is lost without an unbind counts as bound.
+    pub(super) fn already_bound_for(&self) -> Duration {
         self.script.already_bound_for.unwrap_or_default()
     }
 
-    /// Decides about a bind; `company` are the links that its system_id has already.
+    /// Decides about a bind; `others` counts the links that its system_id already has.
     pub fn bind(
         &mut self,
         system_id: &[u8],
         password: &[u8],
-        company: BindCount,
+        others: BindCount,
     ) -> Result<(), CommandStatus> {
         self.binds += 1;
         let Script { reject_binds, credentials, binds_max, .. } = &*self.script;
-        if let Some((count, status)) = reject_binds
-            && self.binds <= *count
+        if let Some(rejected) = reject_binds
+            && self.binds <= rejected.first
         {
-            return Err(*status);
+            return Err(rejected.status);
         }
-        if let Some((id, word)) = credentials
-            && (id.as_bytes() != system_id || word.as_bytes() != password)
+        if let Some(valid) = credentials
+            && (valid.system_id.as_bytes() != system_id || valid.password.as_bytes() != password)
         {
             return Err(CommandStatus::INVPASWD);
         }
         match binds_max {
-            Some((max, status)) if company.bound + company.lingering >= *max => Err(*status),
-            None if company.lingering > 0 => Err(CommandStatus::ALYBND),
+            Some(max) if others.bound + others.lingering >= *max => Err(CommandStatus::ALYBND),
+            None if others.lingering > 0 => Err(CommandStatus::ALYBND),
             _ => Ok(()),
         }
     }
 
-    /// How long a link that binds now may last.
-    pub(super) fn lifetime(&mut self) -> Option<Duration> {
-        let (least, most) = self.script.cut_links?;
-        Some(self.chance.between(least, most))
+    /// How long a link that binds now lasts, if the script cuts it.
+    pub(super) fn link_lifetime(&mut self) -> Option<Duration> {
+        let TimeRange { from, to } = self.script.cut_links?;
+        Some(self.random.between(from, to))
     }
 
-    /// Whether the door is closed, and when that changes.
+    /// Returns whether the port is closed, and when that changes.
     pub(super) fn down(&self, at: Duration) -> (bool, Option<Duration>) {
-        let Some((from, to)) = self.script.down else { return (false, None) };
-        let [from, to] = [from, to].map(|time| self.since + time);
+        let Some(TimeRange { from, to }) = self.script.down else { return (false, None) };
+        let [from, to] = [from, to].map(|time| self.script_start + time);
         let next = [from, to].into_iter().find(|time| *time > at);
         ((from..to).contains(&at), next)
     }
 
-    /// How many more octets a link that has been sent `bytes_out` may be sent before it is cut; none: no limit.
+    /// Returns how many more octets a link that has been sent `bytes_out` gets before it is cut; none: no limit.
     pub(super) fn bytes_before_cut(&self, bytes_out: u64) -> Option<u64> {
         let limit = self.script.cut_after_bytes.filter(|_| !self.cut_by_bytes)?;
         Some(limit.saturating_sub(bytes_out))
     }
 
-    /// A link was cut for its octets; it happens once.
+    /// Notes that a link was cut by `cut_after_bytes`, which happens once.
     pub(super) fn note_cut_by_bytes(&mut self) {
         self.cut_by_bytes = true;
     }
 }
 
-/// Bits of registered_delivery: 1 and 0 choose among final receipts, 4 asks for intermediate ones.
+/// Bits of registered_delivery (SMPP v3.4 §5.2.17): 1 and 0 select final receipts, 4 asks for intermediate ones.
 const FINAL_RECEIPTS: u8 = 0x03;
 const ANY_RECEIPT: u8 = 0x13;
 
-/// What of `receipts` a registered_delivery asks for. Intermediate ones go to all who asked for any, as with many
-/// real carriers.
-fn asked_for(receipts: Receipts, registered_delivery: u8) -> Receipts {
+/// Returns the receipts that a registered_delivery asks for. Intermediate ones are sent for every value but 0, as many
+/// carriers do.
+fn requested_receipts(receipts: Receipts, registered_delivery: u8) -> Receipts {
     if registered_delivery & ANY_RECEIPT == 0 {
         return Receipts::never();
     }
-    let outcome = receipts.outcome.filter(|(_, outcome)| {
+    let outcome = receipts.outcome.filter(|outcome| {
         let delivered = *outcome == Outcome::Delivered;
         match registered_delivery & FINAL_RECEIPTS {
             0 => !outcome.is_final(),

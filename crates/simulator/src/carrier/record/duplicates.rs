@@ -1,20 +1,19 @@
-//! Counts copies of messages without keeping them: a hash for each message seen, and a count for those seen more
-//! than once. Memory is bounded: about 151 MB at the limit of 14 million messages, nothing more after it.
+//! Counts duplicates of messages by their hashes. Memory is bounded: about 151 MB at the limit of 14 million messages.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 
 use crate::carrier::text::Part;
 
-/// Messages told apart. A set of this many 8-byte hashes takes 2^24 slots of 9 bytes.
+/// Messages that are compared. A set of this many 8-byte hashes takes 2^24 slots of 9 bytes.
 pub(super) const MESSAGES_MAX: usize = 14_000_000;
-/// Messages of which there are copies.
+/// Messages with more than one copy.
 pub(super) const COPIED_MAX: usize = 1_000_000;
 
 #[derive(Debug)]
 pub(super) struct Duplicates {
     seen: HashSet<u64, BuildHasherDefault<AlreadyHashed>>,
-    /// For those seen more than once, how often.
+    /// For messages received more than once, how often.
     more: HashMap<u64, u32, BuildHasherDefault<AlreadyHashed>>,
     messages_max: usize,
     extra: u64,
@@ -50,19 +49,19 @@ impl Duplicates {
         self.extra
     }
 
-    /// Messages that came after the limit: copies among them are not seen.
+    /// Messages beyond the limit, which are not compared.
     pub(super) fn untracked(&self) -> u64 {
         self.untracked
     }
 
-    /// How often each copied message came.
+    /// How often each message with copies was received.
     pub(super) fn counts(&self) -> impl Iterator<Item = u32> {
         self.more.values().copied()
     }
 }
 
-/// What makes a message the same one again: where it goes, what it says, and which part of it this is. The
-/// reference number of its parts is left out: a gateway that sends a text again may number it anew.
+/// Returns a hash of destination, text and part number. The concatenation reference is left out, because a gateway may
+/// choose another one when it sends a text again.
 pub(in crate::carrier) fn fingerprint(destination: &[u8], part: Option<Part>, text: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     destination.hash(&mut hasher);
@@ -71,7 +70,7 @@ pub(in crate::carrier) fn fingerprint(destination: &[u8], part: Option<Part>, te
     hasher.finish()
 }
 
-/// The keys are hashes; hashing them again would only take time.
+/// The keys are hashes already.
 #[derive(Debug, Default)]
 struct AlreadyHashed(u64);
 
@@ -94,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn copies_are_counted_beyond_the_first() {
+    fn copies_beyond_the_first_are_counted() {
         let mut copies = Duplicates::new(10);
         for message in [1, 2, 3, 2, 3, 3] {
             copies.note(message);
@@ -106,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn past_the_limit_new_messages_are_only_counted() {
+    fn new_messages_beyond_the_limit_are_counted_as_untracked() {
         let mut copies = Duplicates::new(2);
         for message in [1, 2, 3, 3, 1] {
             copies.note(message);
@@ -115,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_words_to_another_number_or_in_another_part_are_another_message() {
+    fn fingerprint_differs_by_destination_text_and_part_but_not_by_reference() {
         let part = |reference, sequence| Some(Part { reference, total: 2, sequence });
         let hello = fingerprint(b"491", None, b"hello");
         assert_eq!(hello, fingerprint(b"491", None, b"hello"));

@@ -1,4 +1,4 @@
-//! Where the record is written: what is counted, and what is kept as long as there is room for it.
+//! Writes the record: counts everything, and keeps details up to their limits.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::duplicates::{self, Duplicates};
 use super::entries::{BindAttempt, Counts, LinkEntry, MoSent, ReceiptSent, Submit};
 use super::{DETAILED_MAX, RecordMode};
 
-/// Binds whose details are kept.
+/// Bind attempts whose details are kept.
 const BINDS_MAX: usize = 10_000;
 /// Connections whose details are kept.
 const LINKS_KEPT_MAX: usize = 100_000;
@@ -40,7 +40,7 @@ impl Log {
         }
     }
 
-    /// All counts, those of copies included.
+    /// Returns all counts, including duplicates.
     pub(super) fn all_counts(&self) -> Counts {
         Counts { duplicates: self.copies.extra(), untracked: self.copies.untracked(), ..self.counts }
     }
@@ -49,24 +49,24 @@ impl Log {
         &mut self.counts
     }
 
-    /// Whether details are still kept of submits.
-    pub(in crate::carrier) fn wants_submits(&self) -> bool {
+    /// Whether the details of another submit are kept.
+    pub(in crate::carrier) fn keeps_submits(&self) -> bool {
         self.mode == RecordMode::Full && self.submits.len() < DETAILED_MAX
     }
 
-    /// The position the next submit gets.
+    /// The position of the next submit.
     pub(in crate::carrier) fn next_order(&self) -> u64 {
         self.counts.submits
     }
 
-    /// Counts a submit; `message` is its fingerprint unless it was refused.
-    pub(in crate::carrier) fn count_submit(&mut self, answer: ResponseKind, message: u64) {
+    /// Counts a submit; `message` is its fingerprint.
+    pub(in crate::carrier) fn count_submit(&mut self, response: ResponseKind, message: u64) {
         self.counts.submits += 1;
-        match answer {
+        match response {
             ResponseKind::Accepted => self.counts.accepted += 1,
-            ResponseKind::Silent => self.counts.silent += 1,
-            ResponseKind::Refused => {
-                self.counts.refused += 1;
+            ResponseKind::None => self.counts.ignored += 1,
+            ResponseKind::Rejected => {
+                self.counts.rejected += 1;
                 return;
             }
         }
@@ -77,7 +77,7 @@ impl Log {
         self.submits.push(submit);
     }
 
-    /// A connection was made; links are numbered by the order they come in.
+    /// Notes a new connection; links are numbered in order of arrival.
     pub(in crate::carrier) fn link_opened(&mut self, number: u64, peer: SocketAddr, at: Duration) {
         self.counts.links_opened += 1;
         if self.links.len() < LINKS_KEPT_MAX {
@@ -103,7 +103,7 @@ impl Log {
         }
     }
 
-    /// Notes a receipt on its way; gives its place, to note the answer there.
+    /// Notes a sent receipt. Returns its entry, where the response is noted.
     pub(in crate::carrier) fn receipt_sent(
         &mut self,
         receipt: impl FnOnce() -> ReceiptSent,
@@ -116,20 +116,18 @@ impl Log {
         Some(self.receipts.len() - 1)
     }
 
-    pub(in crate::carrier) fn receipt_answered(&mut self, place: Option<usize>, status: CommandStatus) {
+    pub(in crate::carrier) fn receipt_response(&mut self, entry: Option<usize>, status: CommandStatus) {
         if status.is_ok() {
             self.counts.receipts_accepted += 1
         } else {
             self.counts.receipts_rejected += 1
         }
-        if let Some(place) = place {
-            self.receipts[place].answer = Some(status);
+        if let Some(entry) = entry {
+            self.receipts[entry].response = Some(status);
         }
     }
-}
 
-impl Log {
-    /// Notes a handset's message on its way; gives its place, to note the answer there.
+    /// Notes a sent MO part. Returns its entry, where the response is noted.
     pub(in crate::carrier) fn mo_sent(&mut self, mo: impl FnOnce() -> MoSent) -> Option<usize> {
         self.counts.mo_sent += 1;
         if self.mode == RecordMode::Compact || self.mo.len() >= DETAILED_MAX {
@@ -139,20 +137,20 @@ impl Log {
         Some(self.mo.len() - 1)
     }
 
-    pub(in crate::carrier) fn mo_answered(&mut self, place: Option<usize>, status: CommandStatus) {
+    pub(in crate::carrier) fn mo_response(&mut self, entry: Option<usize>, status: CommandStatus) {
         if status.is_ok() {
             self.counts.mo_accepted += 1;
         }
-        if let Some(place) = place {
-            self.mo[place].answer = Some(status);
+        if let Some(entry) = entry {
+            self.mo[entry].response = Some(status);
         }
     }
 }
 
-/// An answer as far as counting goes.
+/// The kinds of response that are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::carrier) enum ResponseKind {
     Accepted,
-    Refused,
-    Silent,
+    Rejected,
+    None,
 }

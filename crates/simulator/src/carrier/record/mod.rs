@@ -1,7 +1,7 @@
-//! The carrier's own record of everything it saw: the witness in every test. It never asks the gateway anything.
+//! The carrier's record of all traffic, which tests compare with what the gateway reports.
 //!
 //! Memory is bounded in both modes. `Full` keeps details of the first 2,000,000 submits and receipts (about 1 KB each)
-//! and counts the rest; `Compact` keeps counters and, for each message, a hash (151 MB at most, see `copies`).
+//! and counts the rest; `Compact` keeps counters and, for each message, a hash (151 MB at most, see `duplicates`).
 
 mod duplicates;
 mod entries;
@@ -22,18 +22,18 @@ use crate::runtime;
 pub(in crate::carrier) use duplicates::fingerprint;
 pub(in crate::carrier) use log::{Log, ResponseKind};
 
-/// Submits, and receipts, whose details `Full` keeps.
+/// Submits, and as many receipts, whose details `Full` keeps.
 pub const DETAILED_MAX: usize = 2_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecordMode {
-    /// Every submit and receipt with its details: for tests.
+    /// Keeps every submit and receipt with its details.
     Full,
-    /// Counters, and a hash of each message to find duplicates: for millions.
+    /// Keeps counters, and a hash of each message to find duplicates.
     Compact,
 }
 
-/// A handle on the record; clones show the same one.
+/// A handle to the record; clones share it.
 #[derive(Clone)]
 pub struct Record {
     shared: Arc<Shared>,
@@ -44,7 +44,7 @@ struct Shared {
     changed: Notify,
 }
 
-/// A wait that ended before what it waited for.
+/// The condition of [`Record::wait_until`] was not met in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaitTimeout {
     pub waited: Duration,
@@ -53,7 +53,7 @@ pub struct WaitTimeout {
 
 impl fmt::Display for WaitTimeout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "not seen within {:?}; the carrier has {:?}", self.waited, self.counts)
+        write!(f, "not met within {:?}; the carrier has {:?}", self.waited, self.counts)
     }
 }
 
@@ -68,7 +68,7 @@ impl Record {
         self.shared.log.lock().expect("no holder of the record panics")
     }
 
-    /// Writes into the record, many entries under one lock, and wakes those who wait for a change.
+    /// Writes entries under one lock and wakes the tasks that wait for a change.
     pub(super) fn write<R>(&self, entries: impl FnOnce(&mut Log) -> R) -> R {
         let written = entries(&mut self.log());
         self.shared.changed.notify_waiters();
@@ -84,7 +84,7 @@ impl Record {
         self.log().submits.clone()
     }
 
-    /// Receipts in the order they went out; `Full` only, and at most [`DETAILED_MAX`].
+    /// Receipts in the order they were sent; `Full` only, and at most [`DETAILED_MAX`].
     pub fn receipts(&self) -> Vec<ReceiptSent> {
         self.log().receipts.clone()
     }
@@ -93,32 +93,31 @@ impl Record {
         self.log().binds.clone()
     }
 
-    /// Connections in the order they came; also in a compact record.
+    /// Connections in order of arrival, in both modes.
     pub fn links(&self) -> Vec<LinkEntry> {
         self.log().links.clone()
     }
 
-    /// Messages from handsets in the order they went out; `Full` only.
+    /// MO parts in the order they were sent; `Full` only.
     pub fn mo(&self) -> Vec<MoSent> {
         self.log().mo.clone()
     }
 
-    /// The most submits in any stretch of this length, over all links; `Full` only.
-    pub fn most_within(&self, stretch: Duration) -> usize {
-        most_within(self.log().submits.iter().map(|submit| submit.at), stretch)
+    /// The highest number of submits in any time span of this length, over all links; `Full` only.
+    pub fn most_within(&self, span: Duration) -> usize {
+        most_within(self.log().submits.iter().map(|submit| submit.at), span)
     }
 
-    /// The most submits on one link in any stretch of this length; `Full` only.
-    pub fn most_within_on(&self, link: u64, stretch: Duration) -> usize {
+    /// The highest number of submits on one link in any time span of this length; `Full` only.
+    pub fn most_within_on(&self, link: u64, span: Duration) -> usize {
         let log = self.log();
-        most_within(log.submits.iter().filter(|submit| submit.link == link).map(|submit| submit.at), stretch)
+        most_within(log.submits.iter().filter(|submit| submit.link == link).map(|submit| submit.at), span)
     }
 
-    /// Whole texts the carrier may have passed on to handsets (all that were not refused), long ones joined;
-    /// `Full` only.
+    /// Complete messages that were not rejected, with their parts joined; `Full` only.
     pub fn received(&self) -> Vec<ReceivedMessage> {
         let log = self.log();
-        reassembly::join(log.submits.iter().filter(|submit| !submit.answer.is_refusal()))
+        reassembly::join(log.submits.iter().filter(|submit| !submit.response.is_rejection()))
     }
 
     /// The texts of [`Record::received`].
@@ -126,22 +125,22 @@ impl Record {
         self.received().into_iter().map(|received| received.text).collect()
     }
 
-    /// How many times this text came whole and was not refused; `Full` only.
+    /// How often a complete message with this text was received and not rejected; `Full` only.
     pub fn count_text(&self, text: &str) -> usize {
         self.received().iter().filter(|received| received.text == text).count()
     }
 
-    /// Duplicates of messages (parts, for long ones) beyond the first of each, refused ones left out; both modes.
+    /// Copies of messages or parts beyond the first of each, without rejected ones; both modes.
     pub fn duplicates(&self) -> u64 {
         self.log().copies.extra()
     }
 
-    /// How often the message with the most copies came; 1 when there are no copies.
+    /// How often the message with the most copies was received; 1 without copies.
     pub fn copies_max(&self) -> u32 {
         self.log().copies.counts().max().unwrap_or(1)
     }
 
-    /// Waits until `predicate` holds of this record. Asked again after every change.
+    /// Waits until `predicate` holds, which is checked after every change.
     pub async fn wait_until(
         &self,
         mut predicate: impl FnMut(&Record) -> bool,
@@ -151,7 +150,7 @@ impl Record {
         loop {
             let changed = self.shared.changed.notified();
             tokio::pin!(changed);
-            // Listen first, then look: a change in between must not be missed.
+            // Registered before the check: a change in between must not be missed.
             changed.as_mut().enable();
             if predicate(self) {
                 return Ok(());
@@ -166,13 +165,13 @@ impl Record {
     }
 }
 
-/// The most of these times, which are in order, that lie within one stretch.
-fn most_within(times: impl Iterator<Item = Duration>, stretch: Duration) -> usize {
+/// Returns how many of these ordered times lie within one span at most.
+fn most_within(times: impl Iterator<Item = Duration>, span: Duration) -> usize {
     let mut recent = VecDeque::new();
     let mut most = 0;
     for at in times {
         recent.push_back(at);
-        while recent.front().is_some_and(|first| *first + stretch <= at) {
+        while recent.front().is_some_and(|first| *first + span <= at) {
             recent.pop_front();
         }
         most = most.max(recent.len());

@@ -1,33 +1,33 @@
-//! Puts parts together again, as a handset would: a text is there when all its parts are, in whatever order.
+//! Joins the parts of messages, as a handset does: a message is complete when all its parts are there, in any order.
 
 use std::collections::HashMap;
 
 use super::Submit;
 
-/// A whole text as a handset would show it.
+/// A complete message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReceivedMessage {
     pub source: String,
     pub destination: String,
     pub text: String,
-    /// By part: the link it came on, and its position among all submits.
-    pub came: Vec<(u64, u64)>,
+    /// For each part: its link, and its position among all submits.
+    pub parts: Vec<(u64, u64)>,
 }
 
 impl ReceivedMessage {
-    /// All parts came on one link, first part first.
+    /// Whether all parts arrived in order on one link.
     pub fn is_on_one_link_in_order(&self) -> bool {
-        self.came.is_sorted_by(|(link, order), (next_link, next)| link == next_link && order < next)
+        self.parts.is_sorted_by(|(link, order), (next_link, next)| link == next_link && order < next)
     }
 }
 
-/// What parts of one text have in common: source, destination, reference and total.
+/// Source, destination, reference and total of a message.
 type TextKey<'a> = (&'a str, &'a str, u16, u8);
-/// The parts of one copy of a text, as far as they have come.
+/// The received parts of one copy of a message.
 type Copy<'a> = Vec<Option<&'a Submit>>;
 
-/// The whole texts among `submits`, in the order their last part came. A part that comes twice belongs to a second
-/// copy of the text.
+/// Returns the complete messages among `submits`, in the order of their last parts. A part that arrives twice belongs to a
+/// second copy of the message.
 pub(super) fn join<'a>(submits: impl Iterator<Item = &'a Submit>) -> Vec<ReceivedMessage> {
     let mut open: HashMap<TextKey<'_>, Vec<Copy<'_>>> = HashMap::new();
     let mut whole = Vec::new();
@@ -58,13 +58,13 @@ pub(super) fn join<'a>(submits: impl Iterator<Item = &'a Submit>) -> Vec<Receive
     whole
 }
 
-/// The text of these parts, of which there is at least one.
+/// Joins at least one part.
 fn received(parts: &[&Submit]) -> ReceivedMessage {
     ReceivedMessage {
         source: parts[0].source.clone(),
         destination: parts[0].destination.clone(),
         text: parts.iter().map(|part| part.text.as_str()).collect(),
-        came: parts.iter().map(|part| (part.link, part.order)).collect(),
+        parts: parts.iter().map(|part| (part.link, part.order)).collect(),
     }
 }
 
@@ -94,25 +94,27 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_there_with_its_last_part_in_any_order() {
+    fn message_is_complete_with_its_last_part_in_any_order() {
         check(&["1 2/2 world", "other", "1 2/1 hello"], &["other", "helloworld"]);
     }
 
     #[test]
-    fn texts_with_other_references_are_kept_apart() {
+    fn parts_with_different_references_are_not_joined() {
         check(&["1 2/1 a", "2 2/1 b", "2 2/2 B", "1 2/2 A"], &["bB", "aA"]);
     }
 
     #[test]
-    fn a_part_sent_again_starts_a_second_copy() {
+    fn repeated_part_starts_a_second_copy() {
         check(&["1 2/1 a", "1 2/1 a", "1 2/2 b"], &["ab"]);
         check(&["1 2/1 a", "1 2/1 a", "1 2/2 b", "1 2/2 b"], &["ab", "ab"]);
     }
 
     #[test]
-    fn parts_on_one_link_in_order_are_told_from_others() {
-        let received =
-            |came: &[(u64, u64)]| ReceivedMessage { came: came.to_vec(), ..received(&[&submit("a", None)]) };
+    fn parts_in_order_on_one_link_are_recognised() {
+        let received = |parts: &[(u64, u64)]| ReceivedMessage {
+            parts: parts.to_vec(),
+            ..received(&[&submit("a", None)])
+        };
         for (came, expect) in [
             (&[(1, 5)][..], true),
             (&[(1, 5), (1, 7), (1, 8)], true),
@@ -124,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_text_and_impossible_parts_are_nothing() {
+    fn incomplete_messages_and_invalid_part_numbers_are_left_out() {
         check(&["1 3/1 a", "1 3/3 c", "2 2/0 x", "2 2/3 y"], &[]);
     }
 }

@@ -1,11 +1,11 @@
-//! The record's answers to its questions.
+//! Queries of the record.
 
 use hermod_smpp::CommandStatus;
 
 use super::*;
 use crate::carrier::text::Part;
 
-/// A taken submit with this text.
+/// An accepted submit with this text.
 pub(super) fn submit(text: &str, part: Option<Part>) -> Submit {
     Submit {
         order: 0,
@@ -31,20 +31,20 @@ pub(super) fn submit(text: &str, part: Option<Part>) -> Submit {
         in_payload: false,
         tlvs: Vec::new(),
         pdu: Vec::new(),
-        answer: SubmitResponse::Accepted { id: "1".to_owned() },
+        response: SubmitResponse::Accepted { id: "1".to_owned() },
     }
 }
 
-fn note(record: &Record, text: &str, answer: SubmitResponse) {
+fn note(record: &Record, text: &str, response: SubmitResponse) {
     record.write(|log| {
-        let kind = match answer {
+        let kind = match response {
             SubmitResponse::Accepted { .. } | SubmitResponse::Withheld { .. } => ResponseKind::Accepted,
-            SubmitResponse::Refused(_) | SubmitResponse::Nacked(_) => ResponseKind::Refused,
-            SubmitResponse::Silent => ResponseKind::Silent,
+            SubmitResponse::Rejected(_) | SubmitResponse::Nacked(_) => ResponseKind::Rejected,
+            SubmitResponse::None => ResponseKind::None,
         };
         log.count_submit(kind, fingerprint(b"4915112345678", None, text.as_bytes()));
-        if log.wants_submits() {
-            log.keep_submit(Submit { answer, ..submit(text, None) });
+        if log.keeps_submits() {
+            log.keep_submit(Submit { response, ..submit(text, None) });
         }
     });
 }
@@ -54,27 +54,27 @@ fn accepted() -> SubmitResponse {
 }
 
 #[test]
-fn refused_copies_are_no_duplicates_but_silent_ones_are() {
+fn rejected_copies_are_no_duplicates_but_ignored_ones_are() {
     for mode in [RecordMode::Full, RecordMode::Compact] {
         let record = Record::new(mode);
-        note(&record, "a", SubmitResponse::Refused(CommandStatus::THROTTLED));
+        note(&record, "a", SubmitResponse::Rejected(CommandStatus::THROTTLED));
         note(&record, "a", accepted());
         assert_eq!(record.duplicates(), 0, "{mode:?}");
         assert_eq!(record.copies_max(), 1);
-        note(&record, "b", SubmitResponse::Silent);
+        note(&record, "b", SubmitResponse::None);
         note(&record, "b", accepted());
         assert_eq!((record.duplicates(), record.copies_max()), (1, 2), "{mode:?}");
         let counts = record.counts();
-        assert_eq!((counts.submits, counts.accepted, counts.refused, counts.silent), (4, 2, 1, 1));
+        assert_eq!((counts.submits, counts.accepted, counts.rejected, counts.ignored), (4, 2, 1, 1));
     }
 }
 
 #[test]
-fn the_full_record_tells_texts_and_the_compact_one_only_counts() {
+fn full_record_has_texts_and_compact_record_only_counts() {
     let texts = |mode| {
         let record = Record::new(mode);
         note(&record, "a", accepted());
-        note(&record, "b", SubmitResponse::Refused(CommandStatus::SYSERR));
+        note(&record, "b", SubmitResponse::Rejected(CommandStatus::SYSERR));
         note(&record, "a", accepted());
         assert_eq!(record.count_text("b"), 0);
         (record.received_texts(), record.count_text("a"), record.submits().len())
@@ -84,7 +84,7 @@ fn the_full_record_tells_texts_and_the_compact_one_only_counts() {
 }
 
 #[tokio::test]
-async fn a_wait_ends_with_the_change_it_waits_for() {
+async fn wait_ends_when_the_condition_is_met() {
     let record = Record::new(RecordMode::Compact);
     let writer = record.clone();
     let write = async move {
@@ -99,17 +99,17 @@ async fn a_wait_ends_with_the_change_it_waits_for() {
 }
 
 #[tokio::test]
-async fn a_wait_in_vain_says_what_there_is() {
+async fn wait_timeout_reports_the_counts() {
     let record = Record::new(RecordMode::Compact);
     note(&record, "a", accepted());
     let vain = record.wait_until(|record| record.counts().accepted == 2, Duration::from_millis(5)).await;
     let sentence = vain.expect_err("nothing more comes").to_string();
-    assert!(sentence.starts_with("not seen within 5ms; the carrier has Counts {"), "{sentence}");
+    assert!(sentence.starts_with("not met within 5ms; the carrier has Counts {"), "{sentence}");
     assert!(sentence.contains("accepted: 1,"), "{sentence}");
 }
 
 #[test]
-fn the_busiest_stretch_may_lie_across_two_seconds() {
+fn most_within_counts_across_clock_seconds() {
     let times = |ms: &[u64]| ms.iter().copied().map(Duration::from_millis).collect::<Vec<_>>();
     let most = |ms: &[u64]| most_within(times(ms).into_iter(), Duration::from_secs(1));
     assert_eq!(most(&[]), 0);

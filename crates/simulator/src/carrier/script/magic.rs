@@ -1,5 +1,4 @@
-//! Magic numbers: recipients that something certain happens to, so that every outcome can be tried without a carrier that
-//! misbehaves on its own.
+//! Magic numbers: destinations with a fixed outcome, for trying each outcome without a special script.
 
 use std::time::Duration;
 
@@ -9,17 +8,17 @@ use super::{Script, SubmitAction};
 use crate::carrier::outcome::{Outcome, Receipts};
 use crate::carrier::submit_filter::SubmitFilter;
 
-/// Absent subscriber, as the error code of a receipt.
+/// The error code of an absent subscriber in a receipt.
 const ABSENT: u16 = 1;
-/// How late the receipt of a delayed message is.
+/// Time until the receipt of a delayed message.
 const DELAY: Duration = Duration::from_secs(10);
 
-/// A recipient, known by the last digits of its number.
+/// A destination, identified by the last digits of its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MagicNumber {
-    /// Seven digits, so that a number that is not meant hardly ever ends so.
+    /// Seven digits, so that ordinary numbers hardly ever match.
     pub ending: &'static str,
-    /// What happens to a message to it.
+    /// What happens to a message to this destination.
     pub outcome: &'static str,
 }
 
@@ -38,12 +37,12 @@ const SILENT: MagicNumber = magic("5550107", "no receipt ever comes: it stays su
 const REPLIES: MagicNumber = magic("5550108", "delivered, and the phone replies \"Yes\"");
 const STOPS: MagicNumber = magic("5550109", "delivered, and the phone replies \"STOP\": it has opted out");
 
-/// All of them, in order of their endings.
+/// All magic numbers, ordered by their endings.
 pub const MAGIC_NUMBERS: [MagicNumber; 9] =
     [UNDELIVERABLE, REJECTED, THROTTLED, RETRIED, DELAYED, EXPIRED, SILENT, REPLIES, STOPS];
 
 impl Script {
-    /// What happens to [`MAGIC_NUMBERS`]. `after` is when receipts and replies come.
+    /// Adds the rules for [`MAGIC_NUMBERS`]. Receipts and replies are sent `after` the response.
     #[must_use]
     pub fn magic_numbers(self, after: Duration) -> Script {
         let to = |number: MagicNumber| SubmitFilter::to_ending(number.ending);
@@ -67,18 +66,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_magic_number_differs_from_an_ordinary_one() {
+    fn every_magic_number_has_one_rule() {
         let script = Script::new().magic_numbers(Duration::ZERO);
         let rules = [
-            script.answers.list.iter().map(|(when, _)| when.clone()).collect::<Vec<_>>(),
-            script.receipts.list.iter().map(|(when, _)| when.clone()).collect(),
-            script.replies.list.iter().map(|(when, _)| when.clone()).collect(),
+            script.responses.rules.iter().map(|rule| rule.when.clone()).collect::<Vec<_>>(),
+            script.receipts.rules.iter().map(|rule| rule.when.clone()).collect(),
+            script.replies.rules.iter().map(|rule| rule.when.clone()).collect(),
         ]
         .concat();
         assert_eq!(rules.len(), MAGIC_NUMBERS.len());
         for MagicNumber { ending, .. } in MAGIC_NUMBERS {
-            let meant = |when: &SubmitFilter| when.destination_ends.as_deref() == Some(ending);
-            assert_eq!(rules.iter().filter(|when| meant(when)).count(), 1, "{ending}");
+            let matches = |when: &SubmitFilter| when.destination_suffix.as_deref() == Some(ending);
+            assert_eq!(rules.iter().filter(|when| matches(when)).count(), 1, "{ending}");
         }
     }
 

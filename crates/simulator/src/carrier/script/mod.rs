@@ -1,10 +1,11 @@
-//! What a carrier does, as data: how it answers, when it sends receipts, how it treats binds and the wire. A script
-//! is written with verbs that read like a sentence and can be swapped while the carrier runs.
+//! A carrier script: how the simulated carrier responds to submits, when it sends receipts, and how it treats binds and
+//! connections. Tests build a script with the methods of [`Script`]; `hermod-sim carrier --script FILE` reads one from
+//! TOML (`file.rs`). A running carrier can be given another script.
 //!
-//! Rules are asked in the order they were written and the first that applies decides. Each rule counts only the
-//! submits that reach it, so `throttle(2).reject_first(1, status)` throttles two, refuses the third, and then takes
-//! everything. Chance is a rule like any other: `rule(SubmitFilter::per_mille(5), SubmitAction::CutBeforeResponse)`.
+//! Rules are checked in order and the first that matches decides. A rule counts only the submits that reach it:
+//! `throttle(2).reject_first(1, status)` throttles two submits, rejects the third and accepts the rest.
 
+mod file;
 mod links;
 mod magic;
 mod receipts;
@@ -15,155 +16,223 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hermod_smpp::CommandStatus;
+use serde::Deserialize;
 
+pub(super) use file::{final_outcome, optional_time, time};
 pub use magic::{MAGIC_NUMBERS, MagicNumber};
 pub use replies::MoReply;
 
 use super::ids::{IdFormat, IdStyle};
-use super::outcome::{Outcome, Receipts};
+use super::outcome::Receipts;
 use super::receipt_format::ReceiptFormat;
 use super::response_quirk::ResponseQuirk;
 use super::submit_filter::SubmitFilter;
 use super::text::Alphabet;
 
-/// How a submit is treated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What the carrier does with a submit_sm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum SubmitAction {
-    /// Take it and answer with an id.
+    /// Accepts the message and responds with an id.
+    #[default]
     Accept,
-    Reject(CommandStatus),
-    /// SubmitResponse with a generic_nack.
-    Nack(CommandStatus),
-    /// Never answer. The carrier forgets it: no id, no receipt.
-    Silence,
-    /// Take it and lose the answer: an id, a receipt, but never a word.
+    Reject(#[serde(deserialize_with = "file::status")] CommandStatus),
+    /// Responds with a generic_nack.
+    Nack(#[serde(deserialize_with = "file::status")] CommandStatus),
+    /// Sends no response and forgets the message: no id, no receipt.
+    Ignore,
+    /// Accepts the message, sends its receipt, but no response.
     LoseResponse,
-    /// Take it, then cut the connection before the answer is out. Its receipt comes after the next bind.
+    /// Accepts the message and cuts the connection before the response. The receipt follows on the next bind.
     CutBeforeResponse,
-    /// Take it, answer, then cut the connection.
+    /// Accepts, responds, then cuts the connection.
     CutAfterResponse,
-    /// Take it, answer, then unbind.
+    /// Accepts, responds, then unbinds.
     Unbind,
-    /// Take it and unbind instead of answering.
+    /// Accepts the message and unbinds instead of responding.
     UnbindBeforeResponse,
-    /// Take it, answer, then send octets that are no PDU.
+    /// Accepts, responds, then sends octets that are not a PDU.
     Garbage,
-    /// Take it, answer, then send a PDU that claims this length.
+    /// Accepts, responds, then sends a PDU header with this command_length.
     BadLength(u32),
-    /// Take it, answer, then neither read nor write on this link for so long.
-    Stall(Duration),
-    /// Take it, answer, and from then on read everything on this link without a word: half open.
+    /// Accepts, responds, then neither reads nor writes on this link for this long.
+    Stall(#[serde(deserialize_with = "time")] Duration),
+    /// Accepts, responds, then reads this link but never writes to it again (half open).
     Mute,
-    /// Take it, and from then on read everything on this link without a word, the answer included.
+    /// As `Mute`, without the response.
     MuteBeforeResponse,
 }
 
-/// How octets leave.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How output is split into writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum WriteMode {
-    /// All that is ready in one write.
+    /// Everything that is ready in one write.
+    #[default]
     Plain,
-    /// One octet in each write.
+    /// One octet per write.
     Trickle,
-    /// Everything is held back this long, so that many PDUs share one write.
-    Coalesce(Duration),
+    /// Output is held back this long, so that several PDUs share one write.
+    Coalesce(#[serde(deserialize_with = "time")] Duration),
 }
 
-/// How much of a link the carrier plays dead on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Silence {
-    Speaks,
-    /// Links that bind fall mute.
-    MuteAfterBind,
-    /// Nobody gets a word, on links that are bound already neither.
-    Mute,
+/// Which links are read but never written to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum MutedLinks {
+    #[default]
+    None,
+    /// Each link once its bind was accepted.
+    AfterBind,
+    /// All links, including those already bound; binds get no response.
+    All,
 }
 
-/// A list of rules and what applies when none of them does.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The only system_id and password that may bind.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Credentials {
+    pub(super) system_id: String,
+    pub(super) password: String,
+}
+
+/// Rejects the first binds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RejectedBinds {
+    pub(super) first: u64,
+    #[serde(deserialize_with = "file::status")]
+    pub(super) status: CommandStatus,
+}
+
+/// Cuts each of the first `binds` links at its submit number `submits`, without having responded to any.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CrashLoop {
+    pub(super) binds: u64,
+    pub(super) submits: u32,
+}
+
+/// A range of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TimeRange {
+    #[serde(deserialize_with = "time")]
+    pub(super) from: Duration,
+    #[serde(deserialize_with = "time")]
+    pub(super) to: Duration,
+}
+
+/// Rules for one aspect of a submit, and the value when no rule matches.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, bound(deserialize = "T: Default + Deserialize<'de>"))]
 pub(super) struct Rules<T> {
-    pub(super) list: Vec<(SubmitFilter, T)>,
-    pub(super) otherwise: T,
+    pub(super) rules: Vec<Rule<T>>,
+    pub(super) default: T,
+}
+
+/// Applies `then` to the submits that match `when`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Rule<T> {
+    #[serde(default)]
+    pub(super) when: SubmitFilter,
+    pub(super) then: T,
 }
 
 impl<T> Rules<T> {
-    fn otherwise(otherwise: T) -> Rules<T> {
-        Rules { list: Vec::new(), otherwise }
+    fn add(&mut self, when: SubmitFilter, then: T) {
+        self.rules.push(Rule { when, then });
+    }
+
+    fn map<U>(self, change: impl Fn(T) -> U) -> Rules<U> {
+        let rules = self.rules.into_iter().map(|Rule { when, then }| Rule { when, then: change(then) });
+        Rules { rules: rules.collect(), default: change(self.default) }
     }
 }
 
-/// The whole of a carrier's behaviour.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The whole behaviour of a carrier. Fields are the keys of a script file.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Script {
-    pub(super) answers: Rules<SubmitAction>,
-    pub(super) delays: Rules<Duration>,
-    pub(super) quirks: Rules<ResponseQuirk>,
+    pub(super) responses: Rules<SubmitAction>,
+    #[serde(deserialize_with = "file::times")]
+    pub(super) response_delay: Rules<Duration>,
+    /// A random time up to this is added to every response delay.
+    #[serde(deserialize_with = "time")]
+    pub(super) response_spread: Duration,
+    pub(super) response_quirks: Rules<ResponseQuirk>,
     pub(super) receipts: Rules<Receipts>,
-    pub(super) wordings: Rules<Arc<ReceiptFormat>>,
-    /// What the handset of a taken message sends back.
-    pub(super) replies: Rules<Option<Arc<MoReply>>>,
-    /// Where it sends that if the message came from a name.
+    #[serde(deserialize_with = "file::receipt_formats")]
+    pub(super) receipt_format: Rules<Arc<ReceiptFormat>>,
+    /// MO messages that recipients send back.
+    pub(super) replies: Rules<Option<MoReply>>,
+    /// The destination of replies to messages with an alphanumeric sender.
     pub(super) reply_number_for_names: Option<String>,
     pub(super) ids: IdFormat,
-    /// Answers come later by a random time up to this.
-    pub(super) scatter: Duration,
-    pub(super) alphabet: Alphabet,
-    pub(super) reject_binds: Option<(u64, CommandStatus)>,
-    pub(super) credentials: Option<(String, String)>,
-    pub(super) binds_max: Option<(usize, CommandStatus)>,
-    /// Links lost without an unbind count as bound for so long.
+    /// How data_coding 0 is decoded.
+    pub(super) default_alphabet: Alphabet,
+    pub(super) credentials: Option<Credentials>,
+    pub(super) reject_binds: Option<RejectedBinds>,
+    /// Binds of one system_id.
+    pub(super) binds_max: Option<usize>,
+    /// A link lost without an unbind counts as bound for this long.
+    #[serde(deserialize_with = "optional_time")]
     pub(super) already_bound_for: Option<Duration>,
-    pub(super) write_mode: WriteMode,
-    pub(super) voice: Silence,
-    pub(super) hang_up: bool,
-    pub(super) cut_after_bytes: Option<u64>,
-    /// So many binds end in a crash, each after so many unanswered submits.
-    pub(super) crash_loop: Option<(u64, u32)>,
-    /// Links are cut after a random time between these.
-    pub(super) cut_links: Option<(Duration, Duration)>,
-    /// The door is closed from the first of these times to the second.
-    pub(super) down: Option<(Duration, Duration)>,
-    pub(super) answer_enquire_links: bool,
-    pub(super) answer_unbinds: bool,
+    /// Submits without a response on one link.
     pub(super) window_max: Option<u32>,
+    /// Submits per second over all links.
     pub(super) rate_max: Option<u32>,
+    pub(super) write_mode: WriteMode,
+    pub(super) muted_links: MutedLinks,
+    /// Connections are closed as soon as they are accepted.
+    pub(super) hang_up: bool,
+    /// Octets sent on a link before it is cut, once.
+    pub(super) cut_after_bytes: Option<u64>,
+    pub(super) crash_loop: Option<CrashLoop>,
+    /// Every link is cut at a random time after its bind.
+    pub(super) cut_links: Option<TimeRange>,
+    /// The listener is closed during this time, counted from the start of the script.
+    pub(super) down: Option<TimeRange>,
+    pub(super) answer_enquire_link: bool,
+    pub(super) answer_unbind: bool,
 }
 
 impl Default for Script {
-    fn default() -> Self {
+    fn default() -> Script {
         Script::new()
     }
 }
 
 impl Script {
-    /// The easy carrier: everyone may bind, everything is taken at once and delivered at once, ids are decimal.
+    /// A carrier without faults: every bind and every message is accepted, receipts say DELIVRD at once, ids are decimal.
     pub fn new() -> Script {
         Script {
-            answers: Rules::otherwise(SubmitAction::Accept),
-            delays: Rules::otherwise(Duration::ZERO),
-            quirks: Rules::otherwise(ResponseQuirk::Plain),
-            receipts: Rules::otherwise(Receipts::after(Duration::ZERO, Outcome::Delivered)),
-            wordings: Rules::otherwise(Arc::new(ReceiptFormat::standard())),
-            replies: Rules::otherwise(None),
+            responses: Rules::default(),
+            response_delay: Rules::default(),
+            response_spread: Duration::ZERO,
+            response_quirks: Rules::default(),
+            receipts: Rules::default(),
+            receipt_format: Rules::default(),
+            replies: Rules::default(),
             reply_number_for_names: None,
             ids: IdFormat::new(IdStyle::Decimal),
-            scatter: Duration::ZERO,
-            alphabet: Alphabet::Gsm,
-            reject_binds: None,
+            default_alphabet: Alphabet::Gsm,
             credentials: None,
+            reject_binds: None,
             binds_max: None,
             already_bound_for: None,
+            window_max: None,
+            rate_max: None,
             write_mode: WriteMode::Plain,
-            voice: Silence::Speaks,
+            muted_links: MutedLinks::None,
             hang_up: false,
             cut_after_bytes: None,
             crash_loop: None,
             cut_links: None,
             down: None,
-            answer_enquire_links: true,
-            answer_unbinds: true,
-            window_max: None,
-            rate_max: None,
+            answer_enquire_link: true,
+            answer_unbind: true,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Verbs about receipts: when they come, what they say, in which words, and over which link.
+//! Script methods for receipts: when they are sent, what they say, how they are written, and over which link.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,34 +9,40 @@ use crate::carrier::receipt_format::ReceiptFormat;
 use crate::carrier::submit_filter::SubmitFilter;
 
 impl Script {
-    /// The receipts of every taken message for which no `receipts_when` speaks.
+    /// Sets the receipts of accepted messages for which no rule of `receipts_when` matches.
     #[must_use]
     pub fn receipts(mut self, receipts: Receipts) -> Script {
-        self.receipts.otherwise = receipts;
+        self.receipts.default = receipts;
         self
     }
 
     #[must_use]
     pub fn receipts_when(mut self, when: SubmitFilter, receipts: Receipts) -> Script {
-        self.receipts.list.push((when, receipts));
+        self.receipts.add(when, receipts);
         self
     }
 
     #[must_use]
     pub fn receipt_after(mut self, delay: Duration, outcome: Outcome) -> Script {
-        self.receipts.otherwise.outcome = Some((delay, outcome));
+        self.receipts.default.outcome = Some(outcome);
+        self.receipt_delay(delay)
+    }
+
+    /// Sets the time from the response to the final receipt.
+    #[must_use]
+    pub fn receipt_delay(mut self, delay: Duration) -> Script {
+        self.receipts.default.after = delay;
         self
     }
 
-    /// The receipt overtakes the answer.
+    /// Sends the receipt before the response.
     #[must_use]
     pub fn receipt_before_response(mut self, outcome: Outcome) -> Script {
-        self.receipts.otherwise.outcome = Some((Duration::ZERO, outcome));
-        self.receipts.otherwise.before_response = true;
-        self
+        self.receipts.default.before_response = true;
+        self.receipt_after(Duration::ZERO, outcome)
     }
 
-    /// The receipt comes at once, and its answer this much later.
+    /// Sends the receipt at once and the response this much later.
     #[must_use]
     pub fn receipt_ahead_of_response(self, by: Duration, outcome: Outcome) -> Script {
         self.receipt_before_response(outcome).delay(by)
@@ -44,68 +50,67 @@ impl Script {
 
     #[must_use]
     pub fn receipt_twice(mut self) -> Script {
-        self.receipts.otherwise.copies = 2;
+        self.receipts.default.copies = 2;
         self
     }
 
     #[must_use]
-    pub fn no_receipts(mut self) -> Script {
-        self.receipts.otherwise = Receipts::never();
-        self
+    pub fn no_receipts(self) -> Script {
+        self.receipts(Receipts::never())
     }
 
-    /// Receipts carry an id that was never given.
+    /// Writes ids into receipts that no response contained.
     #[must_use]
     pub fn receipt_unknown_id(mut self) -> Script {
-        self.receipts.otherwise.unknown_id = true;
+        self.receipts.default.unknown_id = true;
         self
     }
 
-    /// The error code of the last word: `err` in the text, `network_error_code` in the TLVs.
+    /// Sets the error code of final receipts: `err` in the text, `network_error_code` in the TLVs.
     #[must_use]
     pub fn receipt_error(mut self, code: u16) -> Script {
-        self.receipts.otherwise.error_code = code;
+        self.receipts.default.error_code = code;
         self
     }
 
-    /// An ENROUTE comes before the last word.
+    /// Sends an ENROUTE receipt before the final one.
     #[must_use]
     pub fn enroute_after(mut self, delay: Duration) -> Script {
-        self.receipts.otherwise.enroute_after = Some(delay);
+        self.receipts.default.enroute_after = Some(delay);
         self
     }
 
-    /// Receipts come over any link but the one their message came on.
+    /// Sends receipts over any link except the one of the submit.
     #[must_use]
     pub fn receipts_on_other_link(mut self) -> Script {
-        self.receipts.otherwise.way = ReceiptLink::OtherLink;
+        self.receipts.default.via = ReceiptLink::OtherLink;
         self
     }
 
-    /// Receipts wait until the link their message came on has ended.
+    /// Sends receipts only after the link of the submit has ended.
     #[must_use]
     pub fn receipts_after_reconnect(mut self) -> Script {
-        self.receipts.otherwise.way = ReceiptLink::AfterLinkEnds;
+        self.receipts.default.via = ReceiptLink::AfterLinkEnds;
         self
     }
 
-    /// A deliver_sm whose body ends too early goes before each receipt.
+    /// Sends a truncated deliver_sm before each receipt.
     #[must_use]
     pub fn malformed_before_receipts(mut self) -> Script {
-        self.receipts.otherwise.malformed_first = true;
+        self.receipts.default.malformed_first = true;
         self
     }
 
-    /// How receipts are written where no `receipt_format_when` speaks.
+    /// Sets how receipts are written where no rule of `receipt_format_when` matches.
     #[must_use]
-    pub fn receipt_format(mut self, wording: ReceiptFormat) -> Script {
-        self.wordings.otherwise = Arc::new(wording);
+    pub fn receipt_format(mut self, format: ReceiptFormat) -> Script {
+        self.receipt_format.default = Arc::new(format);
         self
     }
 
     #[must_use]
-    pub fn receipt_format_when(mut self, when: SubmitFilter, wording: ReceiptFormat) -> Script {
-        self.wordings.list.push((when, Arc::new(wording)));
+    pub fn receipt_format_when(mut self, when: SubmitFilter, format: ReceiptFormat) -> Script {
+        self.receipt_format.add(when, Arc::new(format));
         self
     }
 }

@@ -1,32 +1,34 @@
-//! Verbs about replies: what the handset that got a message sends back.
+//! Script methods for MO replies of recipients.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use super::Script;
+use serde::Deserialize;
+
+use super::{Script, time};
 use crate::carrier::submit_filter::SubmitFilter;
 
-/// A text that a handset sends to the sender of the message it got.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A text that the recipient sends to the sender of a message.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct MoReply {
-    /// Counted from the answer to the submit.
+    /// Time from the response to the submit.
+    #[serde(deserialize_with = "time")]
     pub after: Duration,
     pub text: String,
 }
 
 impl Script {
-    /// The handset answers each of these messages that is taken, once for a message of several parts.
+    /// Replies to each accepted message that matches; once per message, also where it has several parts.
     #[must_use]
     pub fn reply_when(mut self, when: SubmitFilter, after: Duration, text: &str) -> Script {
-        let reply = MoReply { after, text: text.to_owned() };
-        self.replies.list.push((when, Some(Arc::new(reply))));
+        self.replies.add(when, Some(MoReply { after, text: text.to_owned() }));
         self
     }
 
-    /// No phone can answer a name: replies to messages from one go to this number instead.
+    /// Sends replies to messages with an alphanumeric sender to this number, because a handset cannot reply to a name.
     #[must_use]
     pub fn reply_number_for_names(mut self, number: &str) -> Script {
-        self.reply_number_for_names = Some(number.trim_start_matches('+').to_owned());
+        self.reply_number_for_names = Some(number.to_owned());
         self
     }
 }

@@ -1,4 +1,4 @@
-//! Verbs about answers: what is said to a submit, when, and how oddly.
+//! Script methods for responses to submits: rejection, loss, delay, format and ids.
 
 use std::time::Duration;
 
@@ -10,50 +10,49 @@ use crate::carrier::response_quirk::ResponseQuirk;
 use crate::carrier::submit_filter::SubmitFilter;
 use crate::carrier::text::Alphabet;
 
-/// Digits of the ids that are filled up with zeros: more than any carrier counts to.
+/// Digits of zero-filled ids: as many as the largest 64-bit number has.
 const ZERO_FILLED: u8 = 20;
 
 impl Script {
-    /// Any act for any submits; most verbs below are shorthand for this one.
+    /// Adds a rule for submits; most methods below are shorthand for this one.
     #[must_use]
-    pub fn rule(mut self, when: SubmitFilter, act: SubmitAction) -> Script {
-        self.answers.list.push((when, act));
+    pub fn rule(mut self, when: SubmitFilter, action: SubmitAction) -> Script {
+        self.responses.add(when, action);
         self
     }
 
-    /// The first `count` are refused with 0x58.
+    /// Rejects the first `count` submits with 0x58.
     #[must_use]
     pub fn throttle(self, count: u64) -> Script {
-        self.rule(SubmitFilter::first(count), SubmitAction::Reject(CommandStatus::THROTTLED))
+        self.reject_first(count, CommandStatus::THROTTLED)
     }
 
     #[must_use]
     pub fn throttle_every(self, k: u64) -> Script {
-        self.rule(SubmitFilter::every(k), SubmitAction::Reject(CommandStatus::THROTTLED))
+        self.reject_when(SubmitFilter::every(k), CommandStatus::THROTTLED)
     }
 
-    /// The first `count` of every `of` are refused with 0x58.
+    /// Rejects the first `count` of every `of` submits with 0x58.
     #[must_use]
     pub fn throttle_bursts(self, count: u64, of: u64) -> Script {
-        self.rule(SubmitFilter::burst(count, of), SubmitAction::Reject(CommandStatus::THROTTLED))
+        self.reject_when(SubmitFilter::burst(count, of), CommandStatus::THROTTLED)
     }
 
-    /// Everything is refused with 0x58 for the script's first so much time.
+    /// Rejects everything with 0x58 for this long from the start of the script.
     #[must_use]
     pub fn throttle_for(self, time: Duration) -> Script {
-        self.rule(SubmitFilter::during(Duration::ZERO, time), SubmitAction::Reject(CommandStatus::THROTTLED))
+        self.reject_for(time, CommandStatus::THROTTLED)
     }
 
-    /// The first `count` are refused with 0x14: the carrier's queue is full.
+    /// Rejects the first `count` submits with 0x14 (message queue full).
     #[must_use]
     pub fn queue_full(self, count: u64) -> Script {
-        self.rule(SubmitFilter::first(count), SubmitAction::Reject(CommandStatus::MSGQFUL))
+        self.reject_first(count, CommandStatus::MSGQFUL)
     }
 
-    /// The first `count` are refused.
     #[must_use]
     pub fn reject_first(self, count: u64, status: CommandStatus) -> Script {
-        self.rule(SubmitFilter::first(count), SubmitAction::Reject(status))
+        self.reject_when(SubmitFilter::first(count), status)
     }
 
     #[must_use]
@@ -61,76 +60,75 @@ impl Script {
         self.rule(when, SubmitAction::Reject(status))
     }
 
-    /// Everything is refused for the script's first so much time.
+    /// Rejects everything for this long from the start of the script.
     #[must_use]
     pub fn reject_for(self, time: Duration, status: CommandStatus) -> Script {
-        self.rule(SubmitFilter::during(Duration::ZERO, time), SubmitAction::Reject(status))
+        self.reject_when(SubmitFilter::during(Duration::ZERO, time), status)
     }
 
-    /// The first `count` are answered with a generic_nack.
+    /// Responds to the first `count` submits with a generic_nack.
     #[must_use]
     pub fn nack_first(self, count: u64, status: CommandStatus) -> Script {
         self.rule(SubmitFilter::first(count), SubmitAction::Nack(status))
     }
 
-    /// The first `count` are never answered, and forgotten.
+    /// Sends no response to the first `count` submits and forgets them.
     #[must_use]
     pub fn ignore_first(self, count: u64) -> Script {
-        self.rule(SubmitFilter::first(count), SubmitAction::Silence)
+        self.rule(SubmitFilter::first(count), SubmitAction::Ignore)
     }
 
     #[must_use]
     pub fn ignore_every(self, k: u64) -> Script {
-        self.rule(SubmitFilter::every(k), SubmitAction::Silence)
+        self.rule(SubmitFilter::every(k), SubmitAction::Ignore)
     }
 
-    /// The first `count` are taken and delivered, but their answers are lost.
+    /// Accepts and delivers the first `count` messages without sending their responses.
     #[must_use]
     pub fn lose_responses(self, count: u64) -> Script {
         self.rule(SubmitFilter::first(count), SubmitAction::LoseResponse)
     }
 
-    /// Every answer, refusals included, comes this late.
+    /// Delays every response, rejections included.
     #[must_use]
     pub fn delay(mut self, delay: Duration) -> Script {
-        self.delays.otherwise = delay;
+        self.response_delay.default = delay;
         self
     }
 
     #[must_use]
     pub fn delay_when(mut self, when: SubmitFilter, delay: Duration) -> Script {
-        self.delays.list.push((when, delay));
+        self.response_delay.add(when, delay);
         self
     }
 
-    /// Each answer comes later by a random time up to this, so that they come in no order.
+    /// Adds a random delay up to `within` to each response.
     #[must_use]
     pub fn responses_out_of_order(mut self, within: Duration) -> Script {
-        self.scatter = within;
+        self.response_spread = within;
         self
     }
 
-    /// Answers written oddly; the verbs below are shorthand for this one.
+    /// Adds a rule for the format of responses; the methods below are shorthand for this one.
     #[must_use]
     pub fn quirk(mut self, when: SubmitFilter, quirk: ResponseQuirk) -> Script {
-        self.quirks.list.push((when, quirk));
+        self.response_quirks.add(when, quirk);
         self
     }
 
-    /// Successes among the answers to the first `count` are a header without a body: taken, under an id that nobody is
-    /// told.
+    /// Sends success responses to the first `count` submits as a header without a body, so without an id.
     #[must_use]
     pub fn responses_without_id(self, count: u64) -> Script {
         self.quirk(SubmitFilter::first(count), ResponseQuirk::NoBody)
     }
 
-    /// Successes among the answers to the first `count` have an empty id.
+    /// Sends success responses to the first `count` submits with an empty id.
     #[must_use]
     pub fn responses_with_empty_id(self, count: u64) -> Script {
         self.quirk(SubmitFilter::first(count), ResponseQuirk::EmptyId)
     }
 
-    /// Successes among the answers to the first `count` have an id that is longer than SMPP allows.
+    /// Sends success responses to the first `count` submits with an id longer than SMPP allows.
     #[must_use]
     pub fn responses_with_long_id(self, count: u64) -> Script {
         self.quirk(SubmitFilter::first(count), ResponseQuirk::LongId)
@@ -157,10 +155,10 @@ impl Script {
         self
     }
 
-    /// One style of ids in answers, another in receipts.
+    /// Writes ids in one style in responses and in another in receipts.
     #[must_use]
-    pub fn id_styles(self, answer: IdStyle, receipt: IdStyle) -> Script {
-        self.ids(IdFormat::each(answer, receipt))
+    pub fn id_styles(self, response: IdStyle, receipt: IdStyle) -> Script {
+        self.ids(IdFormat::each(response, receipt))
     }
 
     #[must_use]
@@ -173,58 +171,58 @@ impl Script {
         self.id_styles(IdStyle::Decimal, IdStyle::UpperHex)
     }
 
-    /// Upper-case hex in answers, lower-case in receipts.
+    /// Upper-case hex in responses, lower-case in receipts.
     #[must_use]
     pub fn ids_lowered_in_receipts(self) -> Script {
         self.id_styles(IdStyle::UpperHex, IdStyle::Hex)
     }
 
-    /// Lower-case hex in answers, upper-case in receipts.
+    /// Lower-case hex in responses, upper-case in receipts.
     #[must_use]
     pub fn ids_raised_in_receipts(self) -> Script {
         self.id_styles(IdStyle::Hex, IdStyle::UpperHex)
     }
 
-    /// Leading zeros in answers that receipts leave out.
+    /// Leading zeros in responses but not in receipts.
     #[must_use]
     pub fn zeros_stripped_in_receipts(self) -> Script {
         self.id_styles(IdStyle::ZeroDecimal(ZERO_FILLED), IdStyle::Decimal)
     }
 
-    /// Leading zeros in receipts that answers leave out.
+    /// Leading zeros in receipts but not in responses.
     #[must_use]
     pub fn zeros_added_in_receipts(self) -> Script {
         self.id_styles(IdStyle::Decimal, IdStyle::ZeroDecimal(ZERO_FILLED))
     }
 
-    /// UUIDs, lower-case in answers and upper-case in receipts.
+    /// UUIDs, lower-case in responses and upper-case in receipts.
     #[must_use]
     pub fn uuid_ids_raised_in_receipts(self) -> Script {
         self.id_styles(IdStyle::Uuid, IdStyle::UpperUuid)
     }
 
-    /// What every id starts with.
+    /// Sets the prefix of every id.
     #[must_use]
     pub fn id_prefix(mut self, prefix: &str) -> Script {
         prefix.clone_into(&mut self.ids.prefix);
         self
     }
 
-    /// What the carrier takes data_coding 0 for.
+    /// Sets how data_coding 0 is decoded.
     #[must_use]
     pub fn default_alphabet(mut self, alphabet: Alphabet) -> Script {
-        self.alphabet = alphabet;
+        self.default_alphabet = alphabet;
         self
     }
 
-    /// More unanswered submits than this on one link are throttled.
+    /// Throttles submits beyond this many without a response on one link.
     #[must_use]
     pub fn window_max(mut self, submits: u32) -> Script {
         self.window_max = Some(submits);
         self
     }
 
-    /// More submits (parts, that is) than this in any one second, over all links, are throttled.
+    /// Throttles submits (parts) beyond this many in any second, over all links.
     #[must_use]
     pub fn rate_max(mut self, submits: u32) -> Script {
         self.rate_max = Some(submits);

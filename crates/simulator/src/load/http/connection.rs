@@ -1,7 +1,6 @@
 //! One connection of a run: takes the next message, sends it, reads its answer whole, and so on to the end. The
 //! connection's own work (hyper's) runs inside the same task, so a request costs no switch to another one.
 
-use crate::world::within;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -101,7 +100,7 @@ async fn exchange(
         None => connect(address, shared.options.connect_wait_max).await?,
     };
     let talk = talk(&mut connection, request);
-    let answer = within(shared.options.answer_wait_max, talk).await;
+    let answer = runtime::within(shared.options.answer_wait_max, talk).await;
     let answer = answer.map_err(|_| Failure::Timeout)??;
     *open = Some(connection);
     Ok(answer)

@@ -1,7 +1,6 @@
 //! Binds that do nothing: opened at a pace, held for a while with an `enquire_link` now and then, asked whether they
 //! are alive, and unbound. What a server spends on customers who are only there.
 
-use crate::world::within;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -167,7 +166,7 @@ impl Idle {
         self.phase.send_replace(Phase::Check);
         let all_told = self.wait_for(|tally| u64::from(tally.alive) + sum(&tally.ended) >= u64::from(bound));
         // Whoever says nothing until then is not counted among the living.
-        let _ = within(CHECK_MAX, all_told).await;
+        let _ = runtime::within(CHECK_MAX, all_told).await;
         let alive = self.shared.tally().alive;
         self.phase.send_replace(Phase::Leave);
         for bind in self.binds {

@@ -4,9 +4,9 @@
 use hermod_smpp::{Address, Hidden, SubmitSm, Tag, TlvBuffer, Tlvs};
 use thiserror::Error;
 
-/// ByteStream of a `short_message` at most.
+/// Octets of a `short_message` at most.
 const SHORT_MESSAGE_BYTES_MAX: usize = 254;
-/// ByteStream of a text at most: what the largest PDU a server is likely to take has room for.
+/// Octets of a text at most: what the largest PDU a server is likely to take has room for.
 const TEXT_BYTES_MAX: usize = 16_000;
 /// `data_coding` of UCS-2.
 const UCS2: u8 = 0x08;

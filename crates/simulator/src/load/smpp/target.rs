@@ -1,6 +1,5 @@
 //! Where binds go and with which credentials, and how one is opened.
 
-use crate::world::within;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
@@ -126,7 +125,7 @@ impl Target {
         kind: BindType,
         config: ClientConfig,
     ) -> Result<SessionDriver<T>, BindError> {
-        let connecting = within(CONNECT_MAX, self.connect());
+        let connecting = runtime::within(CONNECT_MAX, self.connect());
         let stream = connecting.await.map_err(|_| BindError::Slow)??;
         let mut request = BindRequest::new(kind, self.system_id.as_bytes(), self.password.as_bytes())
             .speaking(self.version.octet());

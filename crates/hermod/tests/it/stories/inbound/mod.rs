@@ -34,6 +34,6 @@ impl Scenario {
         let record = self.carrier().record();
         let taken = |record: &hermod_simulator::carrier::Record| record.counts().mo_accepted >= count as u64;
         record.wait_until(taken, crate::real_time::PATIENCE).await.expect("messages taken");
-        assert!(record.mo().iter().all(|mo| mo.answer.is_none_or(|status| status == CommandStatus::OK)));
+        assert!(record.mo().iter().all(|mo| mo.response.is_none_or(|status| status == CommandStatus::OK)));
     }
 }

@@ -104,7 +104,7 @@ async fn failure_18_parts_in_any_order_with_any_header_are_one_message() {
     s.carrier().send_mo_parts(parts);
     assert_eq!(s.alice.has_inbound(1).await, [long]);
     let record = s.carrier().record();
-    assert!(record.mo().iter().all(|mo| mo.answer.is_none_or(|status| status == CommandStatus::OK)));
+    assert!(record.mo().iter().all(|mo| mo.response.is_none_or(|status| status == CommandStatus::OK)));
     one_is_delivered(&s, "and the link goes on").await;
     assert_eq!(record.counts().links_opened, 1);
     s.end().await;
