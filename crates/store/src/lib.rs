@@ -9,7 +9,7 @@ mod backend;
 mod disk;
 mod error;
 mod outboxes;
-mod pages;
+mod read_results;
 mod shared;
 mod sqlite;
 mod statement;

@@ -8,15 +8,15 @@ pub(crate) mod folder;
 pub(crate) mod writing;
 
 use crate::error::StoreError;
-use crate::pages::{
+use crate::read_results::{
     Due, LatePage, LatePlace, OldEvents, OldPlace, OnTransmitters, Page, PartPage, StoredKey, WaitingPage,
 };
 use crate::sqlite::database::Database;
 use crate::sqlite::{
     balances, carrier_ids, catalogue, conversations, copying, day_totals, delivery_figures, engine_reads,
     erasure, given_up_reports, inbound, late_parts, ledger, opt_outs, parked_receipts, part_rows, purging,
-    readers, records, reports, reviews, set_aside, unassigned_inbound, unnamed_parts, waiting, webhook_due,
-    webhook_listing, webhook_old,
+    readers, records, reports, reviews, set_aside, unassigned_inbound, unnamed_parts, waiting_messages, webhook_due,
+    webhook_listing, webhook_purging,
 };
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, RemoteId};
@@ -96,7 +96,7 @@ reads! {
         = erasure::messages_to(number, account, after);
     fn named(account: AccountId, name: MessageName) -> Option<MessageId> = engine_reads::named(account, name);
     fn next_key_step(limits: KeyLimits) -> Option<KeyStep> = engine_reads::next_key_step(limits);
-    fn old_events(after: OldPlace, before: Timestamp) -> OldEvents = webhook_old::old_events(after, before);
+    fn old_events(after: OldPlace, before: Timestamp) -> OldEvents = webhook_purging::old_events(after, before);
     fn on_transmitters(connection: ConnectionId, after: ReportId, limit: usize) -> OnTransmitters
         = reports::on_transmitters(connection, after, limit);
     fn open_reviews() -> OpenReviews = reviews::count_open();
@@ -122,7 +122,7 @@ reads! {
     fn unnamed_parts(after: Option<UnnamedPart>, limit: usize) -> Vec<UnnamedPart>
         = unnamed_parts::read_unnamed_page(after.as_ref(), limit);
     fn waiting(carrier: CarrierId, after: Option<QueuePosition>, limit: usize) -> WaitingPage
-        = waiting::read_page(carrier, after, limit);
+        = waiting_messages::read_page(carrier, after, limit);
     fn waiting_endpoints() -> Vec<(Endpoint, Timestamp)> = webhook_due::waiting_endpoints();
 }
 

@@ -1,14 +1,14 @@
 //! The room on the disk, and the size of the database's log: measured here, looked at by the writer, its callers and the
 //! checkpoint thread.
 
-mod told_state;
+mod log_limiter;
 
 use crate::error::StoreError;
 use hermod_domain::time::Timestamp;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use told_state::ToldState;
+use log_limiter::ToldState;
 
 /// By this part of the low-water mark the free space must exceed it before messages are accepted again.
 const REOPENING_FRACTION: u64 = 16;

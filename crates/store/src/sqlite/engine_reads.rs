@@ -1,7 +1,7 @@
 //! Reads that the engine makes of rows, each run on one snapshot.
 
 use crate::sqlite::inbound::read_mo_message;
-use crate::sqlite::{SqliteTables, balances, day_totals, ledger, parts, records, waiting};
+use crate::sqlite::{SqliteTables, balances, day_totals, ledger, parts, records, waiting_messages};
 use crate::statement::{STATEMENT_ENTRIES_MAX, StatementRows, work_out};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
@@ -41,7 +41,7 @@ pub(crate) fn complete_queues(
     connection: &Connection,
     queues: Vec<QueueSnapshot>,
 ) -> Result<Vec<CarrierQueue>, TableError> {
-    let look = |carrier, unread| waiting::first_unread(connection, carrier, unread);
+    let look = |carrier, unread| waiting_messages::first_unread(connection, carrier, unread);
     let count = |carrier| parts::count_deferred(connection, carrier);
     queues.into_iter().map(|queue| queue.complete(&look, &count)).collect()
 }

@@ -1,6 +1,6 @@
 //! SQL for erasing a phone number.
 
-use crate::pages::Page;
+use crate::read_results::Page;
 use crate::sqlite::SqliteTables;
 use crate::sqlite::columns::{stored_message, stored_number};
 use crate::sqlite::purging::{origin_to_blob, read_origin};

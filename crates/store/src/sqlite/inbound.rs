@@ -1,7 +1,7 @@
 //! SQL for MO messages of accounts.
 
 use crate::sqlite::SqliteTables;
-use crate::sqlite::wire;
+use crate::sqlite::mo_blobs;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::inbound::Whole;
 use hermod_domain::time::Timestamp;
@@ -36,7 +36,7 @@ impl SqliteTables<'_> {
                 to,
                 text,
                 received_at.as_millis(),
-                wire.as_ref().map(wire::to_blob).as_deref(),
+                wire.as_ref().map(mo_blobs::to_blob).as_deref(),
                 missing
             ])?;
         Ok(())
@@ -86,7 +86,7 @@ pub(crate) fn read_mo_message(
     connection
         .prepare_cached("SELECT text, wire FROM inbound WHERE account = ?1 AND id = ?2 AND wire IS NOT NULL")?
         .query_row(params![account.get(), id.cast_signed()], |row| {
-            let wire = wire::of_blob(row.get_ref(1)?.as_blob()?);
+            let wire = mo_blobs::of_blob(row.get_ref(1)?.as_blob()?);
             Ok((row.get::<_, String>(0)?, wire))
         })
         .optional()?

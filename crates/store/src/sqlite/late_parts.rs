@@ -1,6 +1,6 @@
 //! SQL for parts whose receipts are late.
 
-use crate::pages::{LatePage, LatePlace};
+use crate::read_results::{LatePage, LatePlace};
 use crate::sqlite::SqliteTables;
 use crate::sqlite::part_rows::{COLUMNS, KEY, read, read_all};
 use crate::sqlite::unreadable::sort_in;

@@ -1,7 +1,7 @@
 //! SQL for parts of concatenated MO messages, and what was received before.
 
 use crate::sqlite::SqliteTables;
-use crate::sqlite::wire;
+use crate::sqlite::mo_blobs;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::inbound::{Alphabet, Piece};
 use hermod_domain::origin::WrittenAddress;
@@ -49,7 +49,7 @@ impl SqliteTables<'_> {
                 key.destination,
                 key.reference,
                 key.total,
-                &wire::ends_to_blob(source, destination)[..],
+                &mo_blobs::ends_to_blob(source, destination)[..],
                 since.as_millis()
             ])?;
         Ok(())
@@ -248,7 +248,7 @@ fn read_found(row: &Row<'_>) -> Result<UnfinishedFound, rusqlite::Error> {
 /// Returns the addresses of a message. Of damaged ones it returns the digits: a message that cannot be delivered would hold
 /// up all others.
 fn read_ends(row: &Row<'_>) -> Result<(WrittenAddress, WrittenAddress), rusqlite::Error> {
-    if let Some(ends) = wire::ends_of(row.get_ref(3)?.as_blob()?) {
+    if let Some(ends) = mo_blobs::ends_of(row.get_ref(3)?.as_blob()?) {
         return Ok(ends);
     }
     let written = |digits: String| WrittenAddress::new(0, 0, digits.as_bytes());

@@ -1,6 +1,6 @@
 //! Reading rows of parts, of the tables `part` and `late_part` alike.
 
-use crate::pages::{PartPage, StoredKey};
+use crate::read_results::{PartPage, StoredKey};
 use crate::sqlite::columns::{message_and_part, stored_state, stored_time};
 use crate::sqlite::unreadable::{KeyColumns, sort_in};
 use hermod_domain::ids::{AccountId, CarrierId, PartNo};

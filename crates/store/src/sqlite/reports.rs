@@ -1,7 +1,7 @@
 //! SQL for reports that wait for a bind.
 
 use crate::error::StoreError;
-use crate::pages::OnTransmitters;
+use crate::read_results::OnTransmitters;
 use crate::sqlite::SqliteTables;
 use crate::sqlite::blobs;
 use crate::sqlite::columns::is_damage;

@@ -2,7 +2,7 @@
 
 use crate::sqlite::SqliteTables;
 use crate::sqlite::inbound::read_message;
-use crate::sqlite::wire;
+use crate::sqlite::mo_blobs;
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{PAGE_ROWS_MAX, UnassignedMo};
@@ -25,7 +25,7 @@ impl SqliteTables<'_> {
                 from,
                 to,
                 text,
-                &wire::to_blob(wire)[..],
+                &mo_blobs::to_blob(wire)[..],
                 missing,
                 received_at.as_millis()
             ])?;
@@ -72,7 +72,7 @@ fn read_message_to_assign(row: &Row<'_>) -> Result<UnassignedMessage, TableError
     Ok(UnassignedMessage {
         carrier: CarrierId::new(row.get(0)?),
         text: row.get(1)?,
-        wire: wire::of_blob(row.get_ref(2)?.as_blob().map_err(TableError::unreadable)?)?,
+        wire: mo_blobs::of_blob(row.get_ref(2)?.as_blob().map_err(TableError::unreadable)?)?,
         missing: row.get(3)?,
         received_at: Timestamp::from_millis(row.get(4)?),
     })

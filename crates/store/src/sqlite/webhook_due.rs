@@ -1,7 +1,7 @@
 //! SQL that finds the webhook events that are due, and the endpoints that have any.
 
 use crate::error::StoreError;
-use crate::pages::{Due, Untellable};
+use crate::read_results::{Due, Untellable};
 use crate::sqlite::columns::{stored_number, tells_of_damage};
 use crate::sqlite::inbound::find_inbound;
 use crate::sqlite::reports::stored_told;

@@ -3,7 +3,7 @@
 use crate::disk::Disk;
 use crate::error::StoreError;
 use crate::sqlite::checkpoint::{self, Checkpointer};
-use crate::sqlite::mark::Mark;
+use crate::sqlite::commit_mark::Mark;
 use crate::sqlite::{SqliteTables, catalogue, copying, errors, schema, webhook_events};
 use hermod_engine::tables::{TableError, Tables};
 use rusqlite::Connection;

@@ -2,8 +2,8 @@
 //! have the other operations.
 
 #[cfg(test)]
-mod commands_tests;
-mod folders;
+mod tests;
+mod data_folder;
 mod opening;
 mod ports;
 mod requests;
@@ -19,7 +19,7 @@ pub use ports::{LinkPort, ReceiverPort};
 use crate::backend::Backend;
 use crate::error::StoreError;
 use crate::shared::Shared;
-use crate::writer::op::Op;
+use crate::writer::operation::Op;
 use crate::writer::waiting::Waiting;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};

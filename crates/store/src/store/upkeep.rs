@@ -3,9 +3,9 @@
 
 use crate::disk::{DiskSpace, LogSize};
 use crate::error::StoreError;
-use crate::pages::{LatePage, OldPlace, PartPage, StoredKey};
+use crate::read_results::{LatePage, OldPlace, PartPage, StoredKey};
 use crate::store::Store;
-use crate::writer::op::Op;
+use crate::writer::operation::Op;
 use hermod_domain::ids::PartNo;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{DropOldFigures, ExpireParts, ReleaseDue, SetAside, SetLate};

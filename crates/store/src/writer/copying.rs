@@ -1,7 +1,7 @@
 //! Copies of the database that the writer makes between its batches.
 
 use super::Writer;
-use super::op::Op;
+use super::operation::Op;
 use crate::error::StoreError;
 use crate::shared::CopyRequest;
 

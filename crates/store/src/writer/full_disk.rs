@@ -1,7 +1,7 @@
 //! What the writer does while the disk is full: facts are kept in memory until there is room, requests are refused, and what
 //! writes nothing runs.
 
-use super::op::Op;
+use super::operation::Op;
 use super::transact::Claims;
 use super::{BATCH_OPS_MAX, Writer, answer_all};
 use crate::error::StoreError;

@@ -10,7 +10,7 @@ mod full_disk;
 pub(crate) mod log;
 pub(crate) mod mailbox;
 pub(crate) mod meters;
-pub(crate) mod op;
+pub(crate) mod operation;
 mod transact;
 pub(crate) mod waiting;
 
@@ -23,7 +23,7 @@ use hermod_engine::commands::{AnyCommand, AnyOutcome};
 use hermod_engine::ops::LinkId;
 use mailbox::Mailbox;
 use meters::Meters;
-use op::{Op, Reply};
+use operation::{Op, Reply};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;

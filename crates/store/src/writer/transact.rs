@@ -3,7 +3,7 @@
 
 use super::Writer;
 use super::log::{log_forbidden, log_set_aside, log_steps, log_unreadable_reports};
-use super::op::Op;
+use super::operation::Op;
 use crate::error::StoreError;
 use hermod_domain::ids::{CarrierId, ConnectionId};
 use hermod_domain::time::Timestamp;

@@ -3,7 +3,7 @@
 use crate::error::StoreError;
 use crate::store::{Store, outcome_of};
 use crate::writer::mailbox::Mailbox;
-use crate::writer::op::Op;
+use crate::writer::operation::Op;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;

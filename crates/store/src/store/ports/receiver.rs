@@ -3,7 +3,7 @@
 use crate::error::StoreError;
 use crate::outboxes::SharedOutbox;
 use crate::store::Store;
-use crate::writer::op::Op;
+use crate::writer::operation::Op;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{FinishedReports, MoMessage, Report, ReportContent, ReportId, ReportOutcome};

@@ -1,7 +1,7 @@
 //! What callers ask about messages: find one by its name, cancel one, move some to another carrier, list what waits.
 
 use crate::error::StoreError;
-use crate::pages::WaitingPage;
+use crate::read_results::WaitingPage;
 use crate::store::Store;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::origin::MessageName;

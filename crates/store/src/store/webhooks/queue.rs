@@ -1,9 +1,9 @@
 //! Finding what is due.
 
 use crate::error::StoreError;
-use crate::pages::{Due, Untellable};
+use crate::read_results::{Due, Untellable};
 use crate::store::Store;
-use crate::writer::op::{Op, Reply, SubmitResponse};
+use crate::writer::operation::{Op, Reply, SubmitResponse};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{
     AfterAttempt, Endpoint, EventId, GiveUpReason, SettledAttempt, WEBHOOKS_TAKEN_MAX, WebhookPage,

@@ -2,7 +2,7 @@
 //! old ones are forgotten.
 
 use crate::error::StoreError;
-use crate::pages::OldEvents;
+use crate::read_results::OldEvents;
 use crate::store::Store;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;

@@ -2,7 +2,7 @@
 //! instead. What happens from then on is written there at once; what waits already is moved here, a little at a time.
 
 use crate::error::StoreError;
-use crate::pages::OnTransmitters;
+use crate::read_results::OnTransmitters;
 use crate::store::Store;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;

@@ -1,6 +1,6 @@
 //! SQL that reads what waits for a carrier, for lists.
 
-use crate::pages::WaitingPage;
+use crate::read_results::WaitingPage;
 use crate::sqlite::columns::{stored_message, stored_number, stored_sender, stored_state};
 use crate::sqlite::jobs::WAITING_FOR_A_SLOT;
 use crate::sqlite::unreadable::why_unreadable;

@@ -1,6 +1,6 @@
 //! SQL that finds webhook events that ended long ago.
 
-use crate::pages::{OldEvents, OldPlace};
+use crate::read_results::{OldEvents, OldPlace};
 use crate::sqlite::webhook_events::event_id;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
